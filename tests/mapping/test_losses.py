@@ -27,6 +27,13 @@ def test_what_is_rounded_is_told_with_its_rows() -> None:
     assert '"item_price_per_each":"12.35"' in found.documents[0].body
 
 
+def test_the_first_amount_of_a_document_is_told_where_it_stands() -> None:
+    text = ORDERS.replace("lines:", '  cash_on_delivery: {first: Due}\n  is_cod: {constant: "true"}\nlines:', 1)
+    found = run(text, sheet_of([[*HEADER, "Due"], [*ROW, "₹1,499/-"], [*ROW[:4], "milk", "1", ""]]))
+    assert notes_in(found) == (f'Column "Due": {DRESSED} in row 2 ("₹1,499/-" is 1499.00).',)
+    assert '"cash_on_delivery":"1499.00"' in found.documents[0].body
+
+
 def test_a_decimal_comma_is_rounded_and_told_likewise() -> None:
     rows = ("12,345", "1"), ("12.345", "1"), ("12.345", "1"), ("1.234,50", "1")
     found = priced(*rows, mapping=COMMA, types=((4, len(HEADER) + 1, CellFact.NUMBER),))

@@ -35,13 +35,8 @@ def legible_rows(mapping: Mapping, sheets: Sequence[Sheet], *, run_values: RunVa
 
 
 def _columns(fields: Sequence[Field]) -> list[str]:
-    return [name for field in fields for name in (field.value_name, *_masks(field))]
-
-
-def _masks(field: Field) -> list[str]:
-    return [field.rule_name(place) for place in range(len(field.rules))]
+    return [name for field in fields for name in (field.value_name, *field.rule_names)]
 
 
 def _legible(field: Field) -> pl.Expr:
-    wrong = [pl.col(mask) for mask in _masks(field)]
-    return pl.when(~pl.any_horizontal(pl.lit(value=False), *wrong)).then(field.value_name)
+    return pl.when(~field.is_unread).then(field.value_name)

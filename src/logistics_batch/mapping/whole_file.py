@@ -1,16 +1,27 @@
-"""A whole file mapped: one sheet whose rows are lines, rows that hold several lines, or lines on a second sheet."""
+"""Sheets in, documents and issues out: the story of a mapping from header to body."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+
+import polars as pl
 
 from logistics_batch.errors import FileHeld
-from logistics_batch.mapping.apply import map_sheet
-from logistics_batch.mapping.lines.exploded import BoundSheet
+from logistics_batch.mapping.checks.checks import check_rows, hold_header, hold_table
+from logistics_batch.mapping.checks.documents import blocked_documents, stray_rows, with_siblings
+from logistics_batch.mapping.documents.changes import order_named
+from logistics_batch.mapping.documents.contract import find_refused
+from logistics_batch.mapping.documents.documents import Material, documents_of
+from logistics_batch.mapping.fields.compile import CELLS, HEAD_VALUES, RULES, CompiledSheet, compile_sheet, written_key
+from logistics_batch.mapping.lines.exploded import BoundSheet, at_rows, blame_faults, rows_once
 from logistics_batch.mapping.lines.split_rows import split_rows
 from logistics_batch.mapping.lines.two_sheets import join_sheets
 from logistics_batch.mapping.lines.views import views
 from logistics_batch.mapping.loading import Mapping, RunValues
+from logistics_batch.mapping.notes import notes_of
+from logistics_batch.mapping.rows.classify import classify_rows
 from logistics_batch.mapping.rows.header import choose, passed_over
-from logistics_batch.model.document import MappedFile
+from logistics_batch.model.document import ROWS_SCHEMA, MappedFile, Operation, RowState
+from logistics_batch.model.issue import Issue, Note
 from logistics_batch.model.payloads import LongitudeName
 from logistics_batch.model.sheet import Sheet
 
@@ -24,12 +35,13 @@ def apply_mapping(
 ) -> MappedFile:
     """Map a file: every row but the header once, the documents that can be sent, an issue for each cell that is wrong.
 
-    sheets: the candidates; the one whose header fits is taken. longitude: how the longitude fields are spelt on the
-    wire. Raises FileHeld where the file as a whole cannot be trusted.
+    sheets: the candidates; the one whose header fits is taken. Rows of it are lines, or hold several, or have their
+    lines on a second sheet. longitude: how the longitude fields are spelt on the wire. Raises FileHeld where the file
+    as a whole cannot be trusted.
     """
     bound = _bound(mapping, sheets)
     try:
-        return map_sheet(bound, run_values=run_values, longitude=longitude)
+        return _map_sheet(bound, run_values, longitude)
     except FileHeld as held:
         if bound.sheet.origins is not None:
             held.rows_read = bound.sheet.origins.lines["origin"].n_unique() - 1
@@ -45,3 +57,134 @@ def _bound(mapping: Mapping, sheets: Sequence[Sheet]) -> BoundSheet:
     if mapping.spec.lines_from is not None:
         return split_rows(mapping, mapping.spec.lines_from, sheet, header, notes=notes)
     return BoundSheet(mapping, sheet, header, notes)
+
+
+def _map_sheet(bound: BoundSheet, run_values: RunValues, longitude: LongitudeName) -> MappedFile:
+    mapping, sheet, header = bound.mapping, bound.sheet, bound.header
+    hold_header(mapping, sheet, header)
+    rows = classify_rows(mapping, sheet, header)
+    table = compile_sheet(mapping, sheet, header, rows, run_values)
+    hold_table(table, rows)
+    found = check_rows(table, rows)
+    blame_faults(found, table, bound.lines)
+    notes: tuple[Note, ...] = (*notes_of(table, rows), *bound.notes)
+    skipped = rows.skipped
+    heads = _heads(table)
+    strays, blocked = stray_rows(table), blocked_documents(table, heads)
+    barred = with_siblings(blocked, table, found, strays)
+    del rows
+    sends = mapping.operation is not Operation.RECEIPT_READ
+    table = table.without(*CELLS, *RULES, *(HEAD_VALUES if sends else ()))
+    material = _material(table, heads, barred, longitude=longitude)
+    if sends:
+        find_refused(found, table, material)
+        barred = with_siblings(blocked, table, found, strays)
+        material = replace(material, barred=barred["doc"])
+    issues = found.issues(sheet, header, fallback=table.key_column)
+    states = _states(table, skipped, heads, barred=barred, bad_rows=found.bad_rows(), issues=issues)
+    if bound.lost:
+        issues = tuple(sorted((*issues, *bound.lost), key=lambda issue: (issue.sheet, issue.row)))
+    return MappedFile(
+        sheet=sheet.name,
+        header_row=header.row,
+        columns=bound.physical_columns,
+        rows=states if bound.others.is_empty() else pl.concat([states, bound.others]).sort("sheet", "row"),
+        documents=documents_of(material) if sends else (),
+        issues=issues,
+        notes=notes,
+        keep=pl.DataFrame() if sends else _kept(table, states),
+        lines_sheet=sheet.origins.second if sheet.origins else "",
+        lines_header_row=bound.second.row if bound.second else 0,
+    )
+
+
+def _heads(table: CompiledSheet) -> pl.DataFrame:
+    """One line a document: doc, natural (its natural key), reference, and the header fields' values.
+
+    The natural key is written as people write it; where it cannot be read, it is what the key columns hold.
+    """
+    targets, names = table.mapping.targets, [field.value_name for field in table.header]
+
+    def first_of(group: Sequence[str]) -> pl.Expr:
+        values = [name for target in group if (name := f"v:fields.{target}") in names]
+        return pl.coalesce(*values, pl.lit(None, dtype=pl.String))
+
+    parts = [first_of(group) for group in targets.natural]
+    natural = parts[0] if len(parts) == 1 else pl.concat_str(parts, separator=" | ", ignore_nulls=True)
+    heads = table.grouped.heads.filter("first")
+    if "key" in heads.columns:
+        natural = pl.coalesce(natural, written_key(pl.col("key")))
+    return heads.select("doc", natural.alias("natural"), first_of(targets.reference).alias("reference"), *names)
+
+
+def _material(table: CompiledSheet, heads: pl.DataFrame, barred: pl.DataFrame, *, longitude: LongitudeName) -> Material:
+    names = [field.value_name for field in (*table.line, *table.keep)]
+    return Material(
+        mapping=table.mapping,
+        heads=heads,
+        lines=_with_physical_rows(table, table.grouped.lines.select("doc", "row", "first", *names)),
+        barred=barred["doc"],
+        line=table.line,
+        keep=table.keep,
+        rows_repeat=table.sheet.origins is not None,
+        order=order_named(table),
+        lent=tuple(field.target for field in (*table.header, *table.line) if field.spec.source == "run"),
+        longitude=longitude,
+    )
+
+
+def _with_physical_rows(table: CompiledSheet, lines: pl.DataFrame) -> pl.DataFrame:
+    """Lines with the rows of the file that they were made of."""
+    if table.sheet.origins is None:
+        return lines
+    origins = table.sheet.origins.lines.select("row", "origin")
+    placed = lines.join(origins, on="row", how="left", maintain_order="left")
+    return placed.with_columns(row="origin").drop("origin")
+
+
+def _states(
+    table: CompiledSheet,
+    skipped: pl.DataFrame,
+    heads: pl.DataFrame,
+    *,
+    barred: pl.DataFrame,
+    bad_rows: pl.Series,
+    issues: Sequence[Issue],
+) -> pl.DataFrame:
+    """Every row but the header, with what became of it."""
+    good = heads.select("doc").join(barred, on="doc", how="anti", maintain_order="left").with_row_index("document")
+    if table.mapping.operation is Operation.RECEIPT_READ:
+        good = good.with_columns(document=None)
+    known = table.grouped.lines.select("row", "doc").join(heads.select("doc", key="natural"), on="doc", how="left")
+    known = known.join(barred, on="doc", how="left").join(good, on="doc", how="left")
+    of_skipped = skipped.with_columns(state=pl.lit(RowState.SKIPPED.value))
+    together = pl.concat([known, table.keyless.select("row"), of_skipped], how="diagonal")
+    together = at_rows(together.with_columns(invalid=pl.col("row").is_in(bad_rows.implode())), table.sheet, issues)
+    state = (
+        pl.when(pl.col("state").is_not_null())
+        .then("state")
+        .when("invalid")
+        .then(pl.lit(RowState.INVALID.value))
+        .when(pl.col("code").is_not_null())
+        .then(pl.lit(RowState.BLOCKED.value))
+        .otherwise(pl.lit(RowState.READY.value))
+    )
+    told = together.with_columns(state=state)
+    own_word = pl.col("state") != RowState.INVALID.value
+    told = told.with_columns(pl.when(own_word).then(pl.col(name)).alias(name) for name in ("code", "values"))
+    rows = told.select(pl.col(name).cast(kind) for name, kind in ROWS_SCHEMA.items())
+    if table.sheet.origins is not None:
+        return rows_once(rows)
+    return rows if rows["row"].is_sorted() else rows.sort("row")
+
+
+def _kept(table: CompiledSheet, states: pl.DataFrame) -> pl.DataFrame:
+    """For each ready row of receipts what was read and what is kept; documents have theirs with them."""
+    ready = states["row"].filter(states["state"] == RowState.READY.value)
+    lines = _with_physical_rows(table, table.grouped.lines.select("row", "head", *(f.value_name for f in table.keep)))
+    values = table.grouped.heads.select("head", *(field.value_name for field in table.header))
+    lines = lines.filter(pl.col("row").is_in(ready.implode())).join(values, on="head", how="left")
+    names = {field.target: pl.col(field.value_name) for field in (*table.keep, *table.header)}
+    nothing = pl.lit(None, dtype=pl.String)
+    kept = lines.select("row", *(names.get(name, nothing).alias(name) for name in table.mapping.keep_names))
+    return kept if kept["row"].is_sorted() else kept.sort("row")

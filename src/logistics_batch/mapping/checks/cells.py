@@ -97,7 +97,7 @@ def _altered(table: CompiledSheet) -> Iterator[pl.DataFrame]:
     addresses = (table.bound.column(names) for names in joined)  # a house number 12/3 is a date to the program
     yield _known(table, _DATED, {column for column in addresses if column is not None})
     for column in columns_of_codes(table.mapping, table.bound):
-        numbers = marked_rows(table.sheet, column, (CellFact.NUMBER,))
+        numbers = marked_rows(table.sheet, column, CellFact.NUMBER)
         has_decimals = pl.col(str(column)).str.contains(".", literal=True)
         rows = table.sheet.frame.filter(has_decimals & pl.col("row").is_in(numbers.implode())).select("row")
         yield rows.with_columns(column=pl.lit(column), damage=pl.lit(Damage.DECIMALS.value)).cast(DAMAGE_SCHEMA)

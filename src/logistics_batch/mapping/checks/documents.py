@@ -7,8 +7,7 @@ import polars as pl
 
 from logistics_batch import messages
 from logistics_batch.mapping.checks.equal_rows import documents_with_equal_rows
-from logistics_batch.mapping.fields.compile import COLUMN, CompiledSheet
-from logistics_batch.mapping.fields.grouping import disagreements
+from logistics_batch.mapping.fields.compile import CompiledSheet, disagreements
 from logistics_batch.mapping.findings import Findings
 from logistics_batch.mapping.rows.cells import BLANKS, name_of
 from logistics_batch.model.document import Operation
@@ -79,24 +78,14 @@ def _hidden(table: CompiledSheet) -> _Found:
 
 def _torn(table: CompiledSheet) -> _Found:
     """Documents whose rows say different things."""
-    torn = pl.concat([disagreements(table.grouped.heads, table.header), table.torn])
+    torn = pl.concat([disagreements(table.grouped.heads, table.header, table.bound), table.torn])
     if torn.is_empty():
         return
     placed = table.grouped.lines.select("row", "doc")
     rows = placed.filter(pl.col("doc").is_in(torn["doc"].unique().implode())).group_by("doc").agg("row")
     rows_of = dict(rows.iter_rows())
-    for doc, places in torn.group_by("doc", maintain_order=True).agg("place").iter_rows():
-        names = list(dict.fromkeys(_column_text(table, place) for place in places))
-        yield doc, "disagree", {"names": names, "rows": table.sheet.physical_rows(rows_of[doc])}
-
-
-def _column_text(table: CompiledSheet, place: str) -> str:
-    if place.startswith(COLUMN):
-        return table.bound.texts[int(place.removeprefix(COLUMN)) - 1].strip()
-    field = table.field(place)
-    if field is None or field.column is None:
-        return place.split(".", 1)[1]
-    return table.bound.texts[field.column - 1].strip()
+    for doc, names in torn.group_by("doc", maintain_order=True).agg("name").iter_rows():
+        yield doc, "disagree", {"names": list(dict.fromkeys(names)), "rows": table.sheet.physical_rows(rows_of[doc])}
 
 
 def _doubled(table: CompiledSheet, documents: pl.DataFrame) -> _Found:

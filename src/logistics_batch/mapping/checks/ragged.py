@@ -24,22 +24,18 @@ def find_ragged(found: Findings, table: CompiledSheet) -> None:
     each one behind it stands in the place of its neighbour. Only that the sender leaves empty cells at the end of a row
     out makes it right; see `_short`.
     """
-    counts = table.sheet.cell_counts
-    if counts is None:
-        return
     frame = _counted(table)
-    header = int(frame.filter(pl.col("row") == table.bound.row)["cells"][0])
+    header = int(frame.filter(pl.col("row") == table.bound.row)["cells"].sum())
     if frame.filter((pl.col("cells") != header) & (pl.col("cells") > 1)).is_empty():
         return
     _cut_off(found, table, frame)
-    rows = _data(table, frame)
     own = table.sheet.width - table.sheet.added
     named = max((number for number, text in enumerate(table.bound.texts[:own], 1) if text.strip()), default=0)
     beyond = [pl.col(str(number)).is_not_null() for number in range(named + 1, own + 1)]
-    long = rows.filter((pl.col("cells") > header) & pl.any_horizontal(beyond)) if beyond else rows.clear()
-    short, _ = _short(table, frame)
+    is_data = pl.col("row").is_in(table.data_rows.implode())
+    long = frame.filter(is_data, pl.col("cells") > header, pl.any_horizontal(pl.lit(value=False), *beyond))
     few = "cells.few" if _writes_empty_ends(frame) else "cells.trimmed"
-    for (cells,), group in pl.concat([long, short]).group_by("cells", maintain_order=True):
+    for (cells,), group in pl.concat([long, _short(table, frame)[0]]).group_by("cells", maintain_order=True):
         number = int(str(cells))
         said = message("cells.many" if number > header else few, cells=number, header=header)
         found.add(group["row"], table.key_column, "row", said)
@@ -47,37 +43,23 @@ def find_ragged(found: Findings, table: CompiledSheet) -> None:
 
 def note_of_short_rows(table: CompiledSheet) -> Iterator[Issue]:
     """Notes on short rows that are taken as they are: what their last cells stand under is nowhere written."""
-    if table.sheet.cell_counts is None:
-        return
     _, spared = _short(table, _counted(table))
     for (cells,), group in spared.sort("cells", descending=True).group_by("cells", maintain_order=True):
-        missing = [table.bound.texts[column - 1].strip() for column in _cut(table, int(str(cells)))]
+        missing = [table.text_of(column) for column in sorted(_cut(table, int(str(cells))))]
         yield Issue.of("short_rows", rows=table.sheet.physical_rows(group["row"]), columns=missing)
 
 
 def _counted(table: CompiledSheet) -> pl.DataFrame:
-    """The sheet's rows with the number of their cells."""
+    """The sheet's rows with the number of their cells; none where nobody counted."""
     counts = table.sheet.cell_counts
-    return table.sheet.frame.with_columns(pl.lit(counts).cast(pl.UInt32).alias("cells"))
+    frame = table.sheet.frame.clear() if counts is None else table.sheet.frame
+    return frame.with_columns(pl.lit(counts).cast(pl.UInt32).alias("cells"))
 
 
-def _data(table: CompiledSheet, frame: pl.DataFrame) -> pl.DataFrame:
-    return frame.filter(pl.col("row").is_in(table.data_rows.implode()))
-
-
-def _cut(table: CompiledSheet, cells: int) -> list[int]:
+def _cut(table: CompiledSheet, cells: int) -> set[int]:
     """The columns in use that a row with so many cells does not reach."""
     own = table.sheet.width - table.sheet.added
-    return sorted(column for column in set(table.bound.columns.values()) if cells < column <= own)
-
-
-def _filled_down(table: CompiledSheet) -> set[int | None]:
-    return {table.bound.column(table.mapping.names_of(name)) for name in table.mapping.spec.sheet.fill_down}
-
-
-def _required(table: CompiledSheet) -> set[int | None]:
-    """The columns without which a row is none; what is filled down may be blank on all but a document's first."""
-    return {table.bound.column(names) for names in table.mapping.required} - _filled_down(table)
+    return {column for column in table.bound.columns.values() if cells < column <= own}
 
 
 def _short(table: CompiledSheet, frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -88,17 +70,18 @@ def _short(table: CompiledSheet, frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.
     have forgotten a separator in each.
     """
     mapping, bound = table.mapping, table.bound
-    data = _data(table, frame).filter(pl.col("cells") < max(bound.columns.values(), default=0))
+    every = frame.filter(pl.col("row").is_in(table.data_rows.implode()))
+    data = every.filter(pl.col("cells") < max(bound.columns.values(), default=0))
     if data.is_empty():
         return data, data
-    filled, required = _filled_down(table), _required(table)
+    # What is filled down may be blank on all but a document's first row.
+    filled = set(table.columns(mapping.spec.sheet.fill_down))
+    required = {bound.column(names) for names in mapping.required} - filled
     allowed, trims = mapping.spec.checks.short_rows == "allow", not _writes_empty_ends(frame)
-    all_rows = _data(table, frame)
-    whole = all_rows.height > data.height
     faulty, spared = [0], [0]
     for cells, count in data.group_by("cells").len().iter_rows():
-        cut = set(_cut(table, cells))
-        is_habit = whole and count >= max(_HABIT, all_rows.height // _ONE_IN)
+        cut = _cut(table, cells)
+        is_habit = every.height > data.height and count >= max(_HABIT, every.height // _ONE_IN)
         if required & cut or not (allowed or (trims and (cut == filled or is_habit))):
             faulty.append(cells if cut else 0)
         elif cut != filled:

@@ -8,7 +8,7 @@ from typing import Final
 import polars as pl
 
 from logistics_batch.mapping.checks.header import Held
-from logistics_batch.mapping.fields.compile import CompiledSheet, marked_rows
+from logistics_batch.mapping.fields.compile import CompiledSheet, is_marked
 from logistics_batch.mapping.fields.fields import Field, amount
 from logistics_batch.mapping.fields.values import dates
 from logistics_batch.mapping.fields.values.numbers import without_currency
@@ -34,9 +34,7 @@ def mixed_dates(table: CompiledSheet) -> Iterator[Held]:
         lines, own = table.grouped.lines, f"own:{name_of(field.column)}"
         lines = lines.filter(own) if own in lines.columns else lines  # what was filled down has no mark of its own
         rows = lines.select("row", pl.col(name_of(field.column)).alias("cell")).drop_nulls("cell")
-        is_date = pl.col("row").is_in(
-            marked_rows(table.sheet, field.column, (CellFact.DATE, CellFact.DATETIME)).implode()
-        )
+        is_date = is_marked(table.sheet, field.column, CellFact.DATE, CellFact.DATETIME)
         written = rows.filter(~is_date & dates.looks_like_a_date(pl.col("cell")))
         if written.is_empty() or not rows.filter(is_date).height:
             continue
@@ -90,7 +88,7 @@ def ambiguous_amounts(table: CompiledSheet) -> Iterator[Field]:
             cells = table.grouped.lines.select("row", cell.alias("cell"))
             if not cells["cell"].str.contains(_EITHER).any():
                 continue
-            is_text = ~pl.col("row").is_in(marked_rows(table.sheet, column, (CellFact.NUMBER,)).implode())
+            is_text = ~is_marked(table.sheet, column, CellFact.NUMBER)
             if not cells.filter(is_text)["cell"].str.contains(_POINT_PARTS_PAISE).any():
                 doubtful = is_text & cell.str.contains(_EITHER)
                 yield Field(f"lines.{field.target}", field.spec, column, doubtful, cell.is_null())

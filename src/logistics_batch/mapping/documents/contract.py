@@ -10,8 +10,9 @@ from pydantic import BaseModel, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
 from logistics_batch.mapping.documents.changes import check_change
-from logistics_batch.mapping.documents.documents import KIT, SPELT_IN_SAMPLES, Material
+from logistics_batch.mapping.documents.documents import SPELT_IN_SAMPLES, Material
 from logistics_batch.mapping.fields.compile import CompiledSheet
+from logistics_batch.mapping.fields.fields import KIT
 from logistics_batch.mapping.fields.values.reading import message
 from logistics_batch.mapping.findings import Findings
 from logistics_batch.mapping.spec.targets import JSON_NUMBERS, element_of, targets_of

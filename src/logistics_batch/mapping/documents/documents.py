@@ -12,7 +12,7 @@ from typing import Final, Literal
 import polars as pl
 
 from logistics_batch.mapping.documents.changes import finished
-from logistics_batch.mapping.fields.fields import Field
+from logistics_batch.mapping.fields.fields import KIT, Field
 from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.spec.targets import JSON_NUMBERS
 from logistics_batch.model.document import DOCUMENTS_SCHEMA, Documents, OrderNumber
@@ -20,9 +20,6 @@ from logistics_batch.model.payloads import PAYLOADS, LongitudeName
 
 BLOCK_DOCUMENTS: Final = 5_000
 """So many documents at a time become text, which bounds the memory that takes."""
-
-KIT: Final = "v:kits.key"
-"""The column of lines that names the kit whose contents they are; the others are items of the order itself."""
 
 SPELT_IN_SAMPLES: Final = {"delivery_long": "delivery_lon", "pickup_long": "pickup_lon"}
 """Fields that the API's samples spell otherwise than its tables do (API §2.3)."""

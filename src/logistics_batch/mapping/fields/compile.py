@@ -1,22 +1,20 @@
 """A sheet laid out for its mapping: rows told apart, documents numbered, every field evaluated."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
 from logistics_batch.mapping.fields.fields import (
     Field,
-    amount,
     compile_field,
     evaluate,
-    of_some_lines,
     source_columns,
-    summed,
+    with_sum,
 )
-from logistics_batch.mapping.fields.grouping import Grouped, document_sums, rows_where, with_documents, with_heads
-from logistics_batch.mapping.fields.values.reading import ReadContext, Rule
+from logistics_batch.mapping.fields.values.reading import ReadContext
 from logistics_batch.mapping.loading import Mapping, RunValues
 from logistics_batch.mapping.rows.cells import name_of
 from logistics_batch.mapping.rows.classify import Rows
@@ -25,7 +23,24 @@ from logistics_batch.mapping.spec.model import DateRead
 from logistics_batch.mapping.spec.targets import Form, form_of
 from logistics_batch.model.answer_files import answered_name
 from logistics_batch.model.document import Operation
+from logistics_batch.model.issue import Issue
 from logistics_batch.model.sheet import CellFact, Sheet
+
+_BETWEEN: Final = "\x1f"
+_CELL: Final = re.compile(r"c[0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """Rows by document.
+
+    lines: a line for each line of a payload, documents in the order of their first rows and each one's lines together;
+    `doc` counts from 0, `head` numbers runs of lines of a document whose header cells are alike. heads: the first line
+    of each run, without the cells that only lines are made of.
+    """
+
+    lines: pl.DataFrame
+    heads: pl.DataFrame
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +48,9 @@ class CompiledSheet:
     """Everything that is known about a sheet's rows before they are judged.
 
     keyless: rows of data without a key. grouped: the others by document; its frames carry the value v:PLACE of each
-    field and its masks. header, line, keep: the fields, compiled. sums: masks on lines for cells that are added up.
-    torn: documents whose rows give different values for an addend of a sum: doc, place (of its column). hidden:
-    documents of which a row is hidden and skipped: doc, row.
+    field and its masks. header, line, keep: the fields, compiled. summands: the cells of lines that are added up, with
+    what can be wrong with them. torn: documents whose rows give different values for an addend of a sum: doc, name (of
+    its column). hidden: documents of which a row is hidden and skipped: doc, row.
     """
 
     mapping: Mapping
@@ -47,7 +62,7 @@ class CompiledSheet:
     header: tuple[Field, ...]
     line: tuple[Field, ...]
     keep: tuple[Field, ...]
-    sums: tuple[tuple[str, int, Rule], ...]
+    summands: tuple[Field, ...]
     torn: pl.DataFrame
     hidden: pl.DataFrame
 
@@ -72,8 +87,7 @@ class CompiledSheet:
 
     def columns(self, names: Iterable[str]) -> list[int]:
         """The numbers of the columns with these names of the mapping, as far as the sheet has them."""
-        found = (self.bound.column(self.mapping.names_of(name)) for name in names)
-        return [column for column in found if column is not None]
+        return self.bound.numbers(self.mapping, names)
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -116,22 +130,20 @@ class CompiledSheet:
         """What the header says of a column."""
         return " ".join(self.bound.texts[(column or 1) - 1].split())
 
+    def note(self, code: str, column: int | None, rows: Iterable[int], **values: Any) -> Issue:
+        """A note on cells of a column: with what its header says and the rows of the file."""
+        return Issue.of(code, column=self.text_of(column), rows=self.sheet.physical_rows(rows), **values)
+
     def context(self) -> ReadContext:
         """What numbers of the sheet are read with."""
-        return ReadContext(self.run.business_date, self.run.timezone, decimal=self.mapping.spec.sheet.decimal)
+        return _context(self.mapping, self.run)
 
 
 PERCENTAGE: Final = "0%"
 """The number format text of a percentage."""
 
-COLUMN: Final = "column:"
-"""So begins the place of a column that is no field's own, as one that a sum adds."""
-
-CELLS: Final = ("c", "own:", "first:", "sum:", "run:", "uncounted:", "key")
+CELLS: Final = ("c", "own:", "first:", "sum:", "run:", "key")
 """So begin the names of columns from which values and documents are made."""
-
-LINE_VALUES: Final = ("v:lines.", "v:kit")
-"""So begin the names of values that stand in a payload's lines."""
 
 HEAD_VALUES: Final = ("v:fields.",)
 """So begin the names of values of the documents' header fields."""
@@ -139,43 +151,55 @@ HEAD_VALUES: Final = ("v:fields.",)
 RULES: Final = ("x",)
 """So begin the names of masks of broken rules."""
 
-_TORN: Final = {"doc": pl.UInt32, "place": pl.String}
+_NOT_COMPARED: Final = ("row", "sum:", "run:")
+"""So begin the names of what header fields are made of beside the cells that may differ within a document."""
 
 
 def compile_sheet(mapping: Mapping, sheet: Sheet, bound: Header, rows: Rows, run: RunValues) -> CompiledSheet:
     """Number the documents and evaluate every field."""
-    keys = _key_columns(mapping, bound)
+    keys = [name_of(number) for number in bound.numbers(mapping, mapping.spec.key)]
     no_key = pl.all_horizontal(pl.col(key).is_null() for key in keys) if keys else pl.lit(value=False)
     keyless = rows.data.filter(no_key)
     keyed = rows.data if keyless.is_empty() else rows.data.filter(~no_key)
-    lines = with_documents(keyed, [] if _by_row(mapping) else keys)
-    lines, sums, torn = _with_sums(lines, mapping, bound, run, sheet)
-    lines = _with_firsts(_with_run_values(lines, mapping, run), mapping, bound)
-    compiled = {
-        place: compile_field(mapping, bound, place, _around(mapping, bound, place, run, sheet))
-        for place in mapping.spec.everything
-    }
+    lines = with_documents(keyed, [] if mapping.operation is Operation.RECEIPT_READ else keys)
+    compiled: dict[str, Field] = {}
+    summands: list[Field] = []
+    torn = [pl.DataFrame(schema={"doc": pl.UInt32, "name": pl.String})]
+    for place, spec in mapping.spec.everything.items():
+        around = _around(mapping, bound, place, run, sheet)
+        compiled[place] = compile_field(mapping, bound, place, around)
+        if spec.source == "sum":
+            lines, cells, differing = with_sum(lines, mapping, bound, place, around)
+            summands += cells
+            torn.append(differing)
+    compiled = _by_kit(compiled)
+    lines = _with_firsts(_with_run_values(lines, mapping, run), compiled.values())
     header, line, keep = (
-        tuple(field for place, field in _by_kit(compiled).items() if place.startswith(part))
+        tuple(field for place, field in compiled.items() if place.startswith(part))
         for part in (("fields.",), ("lines.", "kits.", "kit_lines."), ("keep.",))
     )
-    grouped = with_heads(lines, _header_cells(mapping, bound, lines))
+    compared = {name for field in header for name in field.cells() if not name.startswith(_NOT_COMPARED)}
+    grouped = with_heads(lines, sorted(compared))
     grouped = Grouped(evaluate(grouped.lines, (*line, *keep)), evaluate(grouped.heads, header))
     left_out = mapping.spec.sheet.hidden_rows == "leave_out"
     hidden = _hidden(rows.hidden.clear() if left_out else rows.hidden, grouped.lines, keys)
-    return CompiledSheet(mapping, sheet, bound, run, keyless, grouped, header, line, keep, sums, torn, hidden)
+    sums = tuple(summands), pl.concat(torn)
+    return CompiledSheet(mapping, sheet, bound, run, keyless, grouped, header, line, keep, *sums, hidden)
 
 
 def _by_kit(compiled: dict[str, Field]) -> dict[str, Field]:
     """Items of the order in rows without a kit, contents of a kit in those with one."""
-    key = compiled.get("kits.key")
-    if key is None:
+    if "kits.key" not in compiled:
         return compiled
-    in_kit = key.value.is_not_null()
-    own = {place: of_some_lines(field, ~in_kit) for place, field in compiled.items() if place.startswith("lines.")}
-    kits = ("kits.name", "kits.description", "kit_lines.")
-    contents = {place: of_some_lines(field, in_kit) for place, field in compiled.items() if place.startswith(kits)}
-    return compiled | own | contents
+    in_kit = compiled["kits.key"].value.is_not_null()
+    masks = {"lines.": ~in_kit, **dict.fromkeys(("kits.name", "kits.description", "kit_lines."), in_kit)}
+    parted = {
+        place: field.in_lines(mask)
+        for place, field in compiled.items()
+        for part, mask in masks.items()
+        if place.startswith(part)
+    }
+    return compiled | parted
 
 
 def _hidden(hidden: pl.DataFrame, lines: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
@@ -186,31 +210,13 @@ def _hidden(hidden: pl.DataFrame, lines: pl.DataFrame, keys: Sequence[str]) -> p
     return lines.select("key", "doc").unique(maintain_order=True).join(keyed, on="key").select("doc", "row")
 
 
-def _by_row(mapping: Mapping) -> bool:
-    return mapping.operation is Operation.RECEIPT_READ
-
-
-def _key_columns(mapping: Mapping, bound: Header) -> list[str]:
-    numbers = [bound.column(mapping.names_of(name)) for name in mapping.spec.key]
-    return [name_of(number) for number in numbers if number is not None]
-
-
-def _header_cells(mapping: Mapping, bound: Header, lines: pl.DataFrame) -> list[str]:
-    """The cells in which rows of a document may differ from each other: what header fields read."""
-    cells: dict[str, None] = {}
-    for place, field in mapping.spec.everything.items():
-        if place.startswith("fields.") and field.source != "sum":
-            prefix = "first:" if field.source == "first" else ""
-            own = [bound.column(names) for names in field.columns]
-            cells.update({f"{prefix}{name_of(column)}": None for column in own if column is not None})
-        if place.startswith("fields."):
-            conditions = source_columns(mapping, bound, field)[len(field.columns) :] if field.when else []
-            cells.update({name_of(column): None for column in conditions})
-    return [name for name in cells if name in lines.columns]
+def _context(mapping: Mapping, run: RunValues) -> ReadContext:
+    return ReadContext(run.business_date, run.timezone, decimal=mapping.spec.sheet.decimal)
 
 
 def _around(mapping: Mapping, bound: Header, place: str, run: RunValues, sheet: Sheet) -> ReadContext:
-    around = ReadContext(run.business_date, run.timezone, decimal=mapping.spec.sheet.decimal)
+    """What a field's cells are read with."""
+    around = _context(mapping, run)
     columns = source_columns(mapping, bound, mapping.spec.everything[place])
     if columns:
         is_share = (pl.col("column") == columns[0]) & (pl.col("detail") == PERCENTAGE)
@@ -218,14 +224,17 @@ def _around(mapping: Mapping, bound: Header, place: str, run: RunValues, sheet: 
         around = replace(around, hundredths=pl.col("row").is_in(shares.implode()) if shares.len() else None)
     if around.decimal == "." or not columns:
         return around
-    return replace(
-        around, true_number=pl.col("row").is_in(marked_rows(sheet, columns[0], (CellFact.NUMBER,)).implode())
-    )
+    return replace(around, true_number=is_marked(sheet, columns[0], CellFact.NUMBER))
 
 
-def marked_rows(sheet: Sheet, column: int, kinds: Sequence[CellFact]) -> pl.Series:
+def marked_rows(sheet: Sheet, column: int, *kinds: CellFact) -> pl.Series:
     """The rows of whose cell in a column a fact of some kinds is known."""
     return sheet.facts_of(*kinds).filter(pl.col("column") == column)["row"]
+
+
+def is_marked(sheet: Sheet, column: int, *kinds: CellFact) -> pl.Expr:
+    """Whether a fact of some kinds is known of a row's cell in a column."""
+    return pl.col("row").is_in(marked_rows(sheet, column, *kinds).implode())
 
 
 def _with_run_values(lines: pl.DataFrame, mapping: Mapping, run: RunValues) -> pl.DataFrame:
@@ -238,44 +247,65 @@ def _with_run_values(lines: pl.DataFrame, mapping: Mapping, run: RunValues) -> p
     )
 
 
-def _with_firsts(lines: pl.DataFrame, mapping: Mapping, bound: Header) -> pl.DataFrame:
-    """For each `first` field the document's first filled cell, on each of its rows."""
-    groups = [field.first for field in mapping.spec.everything.values() if field.first is not None]
-    columns = {column for names in groups if (column := bound.column(names)) is not None}
+def _with_firsts(lines: pl.DataFrame, fields: Iterable[Field]) -> pl.DataFrame:
+    """For each cell that is the first filled one of its document that one, on each of the document's rows."""
+    names = {name for field in fields for name in field.cells() if name.startswith("first:")}
     return lines.with_columns(
-        pl.col(name_of(column)).drop_nulls().first().over("doc").alias(f"first:{name_of(column)}")
-        for column in sorted(columns)
+        pl.col(name.removeprefix("first:")).drop_nulls().first().over("doc").alias(name) for name in sorted(names)
     )
 
 
-def _with_sums(
-    lines: pl.DataFrame, mapping: Mapping, bound: Header, run: RunValues, sheet: Sheet
-) -> tuple[pl.DataFrame, tuple[tuple[str, int, Rule], ...], pl.DataFrame]:
-    """The rows with each document's sums, the masks of cells that are no numbers, and the torn documents."""
-    masks: list[tuple[str, int, Rule]] = []
-    torn = [pl.DataFrame(schema=_TORN)]
-    for place, field in mapping.spec.everything.items():
-        if field.source != "sum":
-            continue
-        around = _around(mapping, bound, place, run, sheet)
-        part, rules = summed(mapping, bound, field, around)
-        for column, rule in rules:
-            name = f"uncounted:{place}:{column}:{rule.message.code}"
-            lines = lines.with_columns(rule.failed.fill_null(value=False).alias(name))
-            masks.append((place, column, replace(rule, failed=pl.col(name))))
-        extra = [(_amount(bound, names, around), 1) for names in field.plus]
-        extra += [(_amount(bound, names, around), -1) for names in field.minus]
-        sums = document_sums(lines, part, extra)
-        columns = [f"{COLUMN}{bound.column(names)}" for names in (*field.plus, *field.minus)]
-        differing = sums.select("doc", "torn").explode("torn").drop_nulls("torn")
-        places = pl.Series("place", columns, dtype=pl.String).gather(differing["torn"])
-        torn.append(differing.select("doc", places))
-        lines = lines.with_columns(sums["total"].gather(lines["doc"]).alias(f"sum:{place}"))
-    return lines, tuple(masks), pl.concat(torn)
+def rows_where(lines: pl.DataFrame, mask: pl.Expr) -> pl.Series:
+    """The physical rows of the lines that a mask is true for; no other column is gathered."""
+    return lines.select(pl.col("row").filter(mask))["row"]
 
 
-def _amount(bound: Header, names: Sequence[str], around: ReadContext) -> pl.Expr:
-    column = bound.column(names)
-    if column is None:
-        return pl.lit(None, dtype=pl.Decimal(38, 6))
-    return amount(pl.col(name_of(column)), around)
+def written_key(key: pl.Expr) -> pl.Expr:
+    """What the key columns of a document hold, as people write it."""
+    return key.str.replace_all(_BETWEEN, " | ", literal=True)
+
+
+def with_documents(data: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """The rows with `doc`, sorted by it; without keys each row is its own document."""
+    if not keys:
+        return data.with_columns(pl.int_range(pl.len(), dtype=pl.UInt32).alias("doc"))
+    parts = [pl.col(key).fill_null("") for key in keys]
+    key = parts[0] if len(parts) == 1 else pl.concat_str(parts, separator=_BETWEEN)
+    keyed = data.with_columns(key.alias("key"))
+    begins = keyed["key"].ne_missing(keyed["key"].shift(1))
+    run = (begins.cast(pl.UInt32).cum_sum() - 1).cast(pl.UInt32)
+    keys_of_runs = keyed["key"].filter(begins).to_frame()
+    if keys_of_runs["key"].n_unique() == keys_of_runs.height:
+        return keyed.with_columns(run.set_sorted().alias("doc"))
+    documents = keys_of_runs.unique(maintain_order=True).with_row_index("doc")
+    docs_of_runs = keys_of_runs.join(documents, on="key", how="left", maintain_order="left")["doc"]
+    return keyed.with_columns(docs_of_runs.gather(run).alias("doc")).sort("doc", maintain_order=True)
+
+
+def with_heads(lines: pl.DataFrame, columns: Sequence[str]) -> Grouped:
+    """Find the runs of rows with the same header cells; columns are the cells that header fields read."""
+    first = pl.col("doc").ne_missing(pl.col("doc").shift(1))
+    changes = [pl.col(name).ne_missing(pl.col(name).shift(1)) for name in columns]
+    begins = pl.any_horizontal(first, *changes)
+    numbered = lines.with_columns(first.alias("first"), begins.alias("begins"))
+    numbered = numbered.with_columns((pl.col("begins").cast(pl.UInt32).cum_sum() - 1).alias("head"))
+    of_lines = [name for name in lines.columns if _CELL.fullmatch(name) and name not in columns]
+    return Grouped(numbered.drop("begins"), numbered.drop(of_lines).filter("begins").drop("begins"))
+
+
+def disagreements(heads: pl.DataFrame, fields: Sequence[Field], header: Header) -> pl.DataFrame:
+    """Where a document's rows say different things: doc, name (of the column).
+
+    A blank beside a value disagrees. A value that could not be read is an issue of its own and not compared.
+    """
+    found = [pl.DataFrame(schema={"doc": pl.UInt32, "name": pl.String})]
+    if heads.height == heads["doc"].n_unique():
+        return found[0]
+    same = pl.col("doc") == pl.col("doc").shift(1)
+    for field in fields:
+        value, masks = pl.col(field.value_name), [pl.col(name) for name in field.rule_names]
+        read = [~(mask | mask.shift(1)) for mask in masks]
+        differs = pl.all_horizontal(same, value.ne_missing(value.shift(1)), *read)
+        name = header.texts[field.column - 1].strip() if field.column else field.target
+        found.append(heads.filter(differs).select(pl.col("doc").unique(), pl.lit(name).alias("name")))
+    return pl.concat(found)

@@ -18,7 +18,11 @@ from logistics_batch.mapping.spec.model import FieldSpec
 from logistics_batch.mapping.spec.targets import Form, form_of
 from logistics_batch.model.document import Operation
 
+KIT: Final = "v:kits.key"
+"""The column of lines that names the kit whose contents they are; the others are items of the order itself."""
+
 _ALTERNATE: Final = "alternate_customer_mobile"
+_EXACT: Final = pl.Decimal(38, 6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +57,40 @@ class Field:
         """The name of its value in frames."""
         return f"v:{self.place}"
 
-    def rule_name(self, index: int) -> str:
-        """The name of one of its masks in frames."""
-        return f"x{index}:{self.place}"
+    @property
+    def rule_names(self) -> list[str]:
+        """The names of its masks in frames, one for each of its rules."""
+        return [f"x{number}:{self.place}" for number in range(len(self.rules))]
 
     @property
     def is_unread(self) -> pl.Expr:
         """Whether the cell breaks one of its rules."""
-        wrong = [pl.col(self.rule_name(index)) for index in range(len(self.rules))]
-        return pl.any_horizontal(wrong) if wrong else pl.lit(value=False)
+        return pl.any_horizontal(pl.lit(value=False), *self.rule_names)
+
+    @property
+    def number(self) -> pl.Expr:
+        """Its value as a number, null where it is none."""
+        return pl.col(self.value_name).cast(pl.Float64, strict=False)
+
+    def in_lines(self, lines: pl.Expr) -> "Field":
+        """The field where a mask is true; elsewhere it has no value, breaks no rule and is not required."""
+        return replace(
+            self,
+            value=pl.when(lines).then(self.value),
+            applies=lines if self.applies is None else lines & self.applies,
+            rules=tuple(replace(rule, failed=rule.failed & lines) for rule in self.rules),
+        )
+
+    def cells(self) -> set[str]:
+        """The columns of lines that it is read from."""
+        read = (self.value, self.empty, *([] if self.applies is None else [self.applies]))
+        return {name for each in (*read, *(rule.failed for rule in self.rules)) for name in each.meta.root_names()}
+
+
+def cell_of(target: str, column: int | None, rules: Sequence[Rule] = ()) -> Field:
+    """A cell of lines that no field reads as it stands, under the name as which it is told."""
+    nothing = pl.lit(None, dtype=pl.String)
+    return Field(f"lines.{target}", FieldSpec(constant=target), column, nothing, nothing.is_null(), rules=tuple(rules))
 
 
 def evaluate(frame: pl.DataFrame, fields: Sequence[Field]) -> pl.DataFrame:
@@ -69,7 +98,8 @@ def evaluate(frame: pl.DataFrame, fields: Sequence[Field]) -> pl.DataFrame:
     made: list[pl.Expr] = []
     for field in fields:
         made.append(field.value.alias(field.value_name))
-        made += [rule.failed.fill_null(value=False).alias(field.rule_name(n)) for n, rule in enumerate(field.rules)]
+        masks = zip(field.rules, field.rule_names, strict=True)
+        made += [rule.failed.fill_null(value=False).alias(name) for rule, name in masks]
     return frame.lazy().with_columns(made).collect(engine="in-memory") if made else frame
 
 
@@ -90,8 +120,6 @@ def compile_field(mapping: Mapping, header: Header, place: str, around: ReadCont
     wanted = form_of(target, mapping.operation) if part != "keep" else Form.TEXT
     if target == "order_id" and mapping.spec.order_id is not None and mapping.spec.order_id.ledger is not None:
         wanted = Form.IDENTITY  # a reference number may have a blank in it
-    columns = source_columns(mapping, header, spec)
-    column = columns[0] if columns and spec.columns else None
     source = _source(header, place, spec)
     around = replace(around, wanted=wanted, second=second_phone_of(mapping, header, place) is not None)
     if target == "expiry_date":
@@ -101,15 +129,14 @@ def compile_field(mapping: Mapping, header: Header, place: str, around: ReadCont
     reading = converted(Reading(source), spec.read or [], around, wanted)
     corrected = mapping.operation is Operation.RECEIPT_READ and target == "qty"  # "-2" takes back two that were booked
     reading = checked(reading, target, wanted, numeric=part != "keep" and not corrected)
-    applies = _applies(mapping, header, spec)
     value = reading.value
     if spec.default is not None:
         value = pl.when(source.is_null()).then(pl.lit(final_text(spec.default, around, wanted))).otherwise(value)
-    rules = reading.rules
-    if applies is not None:
-        value = pl.when(applies).then(value)
-        rules = tuple(replace(rule, failed=rule.failed & applies) for rule in rules)
-    return Field(place, spec, column, value, source.is_null(), applies, rules)
+    columns = source_columns(mapping, header, spec)
+    column = columns[0] if columns and spec.columns else None
+    field = Field(place, spec, column, value, source.is_null(), rules=reading.rules)
+    applies = _applies(mapping, header, spec)
+    return field if applies is None else field.in_lines(applies)
 
 
 def second_phone_of(mapping: Mapping, header: Header, place: str) -> int | None:
@@ -119,16 +146,6 @@ def second_phone_of(mapping: Mapping, header: Header, place: str) -> int | None:
         return None
     column = header.column(own.from_)
     return column if column == header.column(first.from_) else None
-
-
-def of_some_lines(field: Field, lines: pl.Expr) -> Field:
-    """The field where a mask of lines is true; elsewhere it has no value, breaks no rule and is not required."""
-    return replace(
-        field,
-        value=pl.when(lines).then(field.value),
-        applies=lines if field.applies is None else lines & field.applies,
-        rules=tuple(replace(rule, failed=rule.failed & lines) for rule in field.rules),
-    )
 
 
 def _source(header: Header, place: str, spec: FieldSpec) -> pl.Expr:
@@ -155,49 +172,65 @@ def _applies(mapping: Mapping, header: Header, spec: FieldSpec) -> pl.Expr | Non
     return pl.all_horizontal(conditions) if len(conditions) == len(spec.when) else pl.lit(value=False)
 
 
-def summed(
-    mapping: Mapping, header: Header, spec: FieldSpec, around: ReadContext
-) -> tuple[pl.Expr, list[tuple[int, Rule]]]:
-    """One row's part of a document's sum as an exact decimal, and for each column that is added up its rule."""
-    rules: list[tuple[int, Rule]] = []
-    numbers: dict[int, pl.Expr] = {}
-    for names in spec.columns:
-        column = header.column(names)
-        if column is not None:
-            cell = pl.col(name_of(column))
-            numbers[column] = amount(cell, around)
-            rules.append((column, Rule(cell.is_not_null() & numbers[column].is_null(), message("sum"))))
-    taken_off = {column for names in [spec.less or [], *spec.minus] if (column := header.column(names)) is not None}
-    rules += [(column, Rule(numbers[column] < 0, message("negative.taken_off"))) for column in sorted(taken_off)]
-    rules += _half_filled(header, spec, _applies(mapping, header, spec))
-    part = numbers[header.column(spec.sum or ()) or 0]
-    if spec.less:
-        part = part - numbers[header.column(spec.less) or 0].fill_null(0)
-    if spec.times:
-        part = part * numbers[header.column(spec.times) or 0]
-    return part.cast(pl.Decimal(38, 6)), rules
-
-
-def _half_filled(header: Header, spec: FieldSpec, applies: pl.Expr | None) -> list[tuple[int, Rule]]:
-    """The rules that a row with one factor of a product has the other, too: else it counts for nothing."""
-    factors = [header.column(names) for names in (spec.sum, spec.times) if names]
-    found: list[tuple[int, Rule]] = []
-    for column, other in zip(factors, reversed(factors), strict=True) if len(factors) > 1 else ():
-        if column is not None and other is not None:
-            there, beside = header.texts[other - 1].strip(), header.texts[column - 1].strip()
-            lacks = pl.col(name_of(column)).is_null() & pl.col(name_of(other)).is_not_null()
-            found.append(
-                (
-                    column,
-                    Rule(
-                        lacks if applies is None else lacks & applies,
-                        message("half_filled", filled=there, blank=beside),
-                    ),
-                )
-            )
-    return found
-
-
 def amount(cell: pl.Expr, around: ReadContext) -> pl.Expr:
     """A cell as an exact decimal; null where it is blank or no number."""
-    return plain_number(cell, around).cast(pl.Decimal(38, 6), strict=False)
+    return plain_number(cell, around).cast(_EXACT, strict=False)
+
+
+def with_sum(
+    lines: pl.DataFrame, mapping: Mapping, header: Header, place: str, around: ReadContext
+) -> tuple[pl.DataFrame, list[Field], pl.DataFrame]:
+    """The rows with the sum of their document as sum:PLACE, the cells that are added up, and torn documents.
+
+    Torn are the documents whose rows give different values for what is added or taken off once: doc, name (of its
+    column).
+    """
+    spec = mapping.spec.everything[place]
+    columns = list(dict.fromkeys(column for names in spec.columns if (column := header.column(names)) is not None))
+    lines = lines.with_columns(
+        amount(pl.col(name_of(column)), around).alias(f"sum:{place}:{column}") for column in columns
+    )
+
+    def number(names: Sequence[str] | None) -> pl.Expr:
+        column = header.column(names or ())
+        return pl.lit(None, dtype=_EXACT) if column is None else pl.col(f"sum:{place}:{column}")
+
+    part = number(spec.sum) - number(spec.less).fill_null(0) if spec.less else number(spec.sum)
+    part = (part * number(spec.times) if spec.times else part).cast(_EXACT)
+    once = {f"{n}": names for n, names in enumerate((*spec.plus, *spec.minus))}
+    staged = lines.select("doc", part.alias("part"), *(number(names).alias(name) for name, names in once.items()))
+    sums = staged.group_by("doc", maintain_order=True).agg(
+        pl.when(pl.col("part").count() > 0).then(pl.col("part").sum()).alias("total"),
+        *(pl.col(name).drop_nulls().first() for name in once),
+        *((pl.col(name).drop_nulls().n_unique() > 1).alias(f"torn:{name}") for name in once),
+    )
+    total = pl.col("total")
+    for n, share in enumerate(pl.col(name).fill_null(0) for name in once):
+        total = total + share if n < len(spec.plus) else total - share
+    totals = sums.select(total.cast(_EXACT).cast(pl.String)).to_series()
+    torn = [
+        sums.filter(f"torn:{name}").select("doc", name=pl.lit(header.texts[column - 1].strip()))
+        for name, names in once.items()
+        if (column := header.column(names)) is not None
+    ]
+    cells = [cell_of(place.split(".", 1)[1], column, _of_summand(mapping, header, place, column)) for column in columns]
+    none = pl.DataFrame(schema={"doc": pl.UInt32, "name": pl.String})
+    return lines.with_columns(totals.gather(lines["doc"]).alias(f"sum:{place}")), cells, pl.concat([none, *torn])
+
+
+def _of_summand(mapping: Mapping, header: Header, place: str, column: int) -> list[Rule]:
+    """What can be wrong with a cell that is added up; a row with one factor of a product alone counts for nothing."""
+    spec = mapping.spec.everything[place]
+    cell, number = pl.col(name_of(column)), pl.col(f"sum:{place}:{column}")
+    rules = [Rule(cell.is_not_null() & number.is_null(), message("sum"))]
+    if column in [header.column(names) for names in (spec.less or [], *spec.minus)]:
+        rules.append(Rule(number < 0, message("negative.taken_off")))
+    factors = [header.column(names) for names in (spec.sum or (), spec.times or ())]
+    other = factors[1 - factors.index(column)] if spec.times and column in factors else None
+    if other is not None:
+        there, beside = header.texts[other - 1].strip(), header.texts[column - 1].strip()
+        lacks = cell.is_null() & pl.col(name_of(other)).is_not_null()
+        applies = _applies(mapping, header, spec)
+        is_wrong = lacks if applies is None else lacks & applies
+        rules.append(Rule(is_wrong, message("half_filled", filled=there, blank=beside)))
+    return rules

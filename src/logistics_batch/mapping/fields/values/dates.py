@@ -160,7 +160,7 @@ def outside_window(moment: pl.Expr, around: ReadContext) -> pl.Expr:
     """Whether a date is more than a year before the business date or too long after it: then a digit is wrong."""
     earliest = around.business_date - timedelta(days=EARLIEST_DAYS)
     latest = around.business_date + timedelta(days=around.latest_days)
-    return ~moment.dt.date().is_between(earliest, latest)
+    return ~moment.dt.date().is_between(earliest, latest).fill_null(value=True)
 
 
 def with_offset(moment: pl.Expr, has_time: pl.Expr, *, at: str, around: ReadContext) -> pl.Expr:
@@ -209,9 +209,9 @@ def _pattern(date_format: str) -> str:
     return "".join(parts)
 
 
-def written(date_format: str) -> str:
-    """How 3 November 2026, 18:05:09.25 is written in a format."""
-    moment = pl.Series(["2026-11-03T18:05:09.25+0530"]).str.to_datetime("%Y-%m-%dT%H:%M:%S%.f%z")
+def written(date_format: str, at: str = "2026-11-03T18:05:09.25+0530") -> str:
+    """How a moment is written in a format."""
+    moment = pl.Series([at]).str.to_datetime("%Y-%m-%dT%H:%M:%S%.f%z")
     return str(moment.dt.convert_time_zone("Asia/Kolkata").dt.strftime(date_format)[0])
 
 

@@ -4,7 +4,7 @@ from typing import Final
 
 import polars as pl
 
-from logistics_batch.mapping.fields.values.reading import ReadContext, where_unusual
+from logistics_batch.mapping.fields.values.reading import LongWay, ReadContext, where_unusual
 from logistics_batch.mapping.spec.model import FieldSpec, LookupRead, UnitRead
 from logistics_batch.mapping.spec.names import PERCENT, RUPEES, Measure, measure_of
 from logistics_batch.mapping.spec.targets import Form, form_of
@@ -104,31 +104,29 @@ def _with_point(bare: pl.Expr, around: ReadContext) -> pl.Expr:
 def whole(text: pl.Expr, around: ReadContext) -> pl.Expr:
     """The digits of a whole number, without leading zeros; null where the text is none."""
 
-    def long_way(cell: pl.Expr) -> pl.Expr:
-        digits = plain_number(cell, around).str.extract(r"^(-?[0-9]{1,18})(?:\.0+)?$")
-        return digits.str.replace(r"^(-?)0+([0-9])", "$1$2")
+    def digits(number: pl.Expr) -> pl.Expr:
+        return number.str.extract(r"^(-?[0-9]{1,18})(?:\.0+)?$").str.replace(r"^(-?)0+([0-9])", "$1$2")
 
-    return long_way(text) if around.true_number is not None else where_unusual(text, _CANONICAL_WHOLE, long_way)
+    return _read(text, around, _CANONICAL_WHOLE, digits)
 
 
 def money(text: pl.Expr, around: ReadContext) -> pl.Expr:
     """Canonical digits with two decimals, halves away from zero; null where the text is none, or rounds to nothing."""
-
-    def long_way(cell: pl.Expr) -> pl.Expr:
-        number = plain_number(cell, around)
-        return _unless_nothing_is_left(rounded(number, places=2), number)
-
-    return long_way(text) if around.decimal != "." else where_unusual(text, _CANONICAL_MONEY, long_way)
+    return _read(text, around, _CANONICAL_MONEY, lambda number: _unless_nothing_is_left(_to_paise(number), number))
 
 
 def decimal(text: pl.Expr, around: ReadContext) -> pl.Expr:
     """Canonical digits to nine decimals, without trailing zeros; null where the text is no number."""
+    return _read(text, around, _CANONICAL_DECIMAL, lambda number: _unless_nothing_is_left(shortest(number), number))
+
+
+def _read(text: pl.Expr, around: ReadContext, canonical: str, of_number: LongWay) -> pl.Expr:
+    """What is made of a plain number; texts that fit a pattern are canonical already."""
 
     def long_way(cell: pl.Expr) -> pl.Expr:
-        number = plain_number(cell, around)
-        return _unless_nothing_is_left(shortest(number), number)
+        return of_number(plain_number(cell, around))
 
-    return long_way(text) if around.decimal != "." else where_unusual(text, _CANONICAL_DECIMAL, long_way)
+    return where_unusual(text, canonical, long_way) if around.decimal == "." else long_way(text)
 
 
 def _unless_nothing_is_left(result: pl.Expr, number: pl.Expr) -> pl.Expr:
@@ -136,10 +134,9 @@ def _unless_nothing_is_left(result: pl.Expr, number: pl.Expr) -> pl.Expr:
     return pl.when(result.str.contains("[1-9]") | ~number.str.contains("[1-9]")).then(result)
 
 
-def rounded(number: pl.Expr, *, places: int) -> pl.Expr:
-    """Canonical digits with exactly so many decimals, halves away from zero."""
-    exact = number.cast(pl.Decimal(38, 9), strict=False).round(places, mode="half_away_from_zero")
-    return exact.cast(pl.Decimal(38, places)).cast(pl.String)
+def _to_paise(number: pl.Expr) -> pl.Expr:
+    exact = number.cast(pl.Decimal(38, 9), strict=False).round(2, mode="half_away_from_zero")
+    return exact.cast(pl.Decimal(38, 2)).cast(pl.String)
 
 
 def shortest(number: pl.Expr, *, factor: str = "1") -> pl.Expr:

@@ -1,7 +1,6 @@
 """Indian mobile numbers, however they are written, to ten digits."""
 
 import re
-from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
@@ -47,7 +46,7 @@ def _packed(text: pl.Expr) -> pl.Expr:
     odd = (
         pl.when(usual.is_null())
         .then(text)
-        .map_batches(partial(_read_odd, read=_mobile), return_dtype=pl.String, is_elementwise=True)
+        .map_batches(partial(_read_odd, place=0), return_dtype=pl.String, is_elementwise=True)
     )
     return pl.coalesce(usual, odd)
 
@@ -59,32 +58,19 @@ def holds_two(text: pl.Expr) -> pl.Expr:
 
 def second_of_two(text: pl.Expr) -> pl.Expr:
     """The ten digits of the second number of a cell; null where there is none, or it is no mobile."""
-    return text.map_batches(partial(_read_odd, read=_second), return_dtype=pl.String, is_elementwise=True)
+    return text.map_batches(partial(_read_odd, place=1), return_dtype=pl.String, is_elementwise=True)
 
 
-def _read_odd(odd: pl.Series, *, read: Callable[[str], str | None]) -> pl.Series:
+def _read_odd(odd: pl.Series, *, place: int) -> pl.Series:
+    """The mobile at a place of each text, each different text looked at once."""
     texts = odd.filter(odd.str.len_chars() <= _LONGEST).drop_nulls().unique()
-    found = {text: mobile for text in texts if (mobile := read(text))}
+    found = {text: mobiles[place] for text in texts if len(mobiles := _mobiles(text)) > place}
     return odd.replace_strict(list(found), list(found.values()), default=None, return_dtype=pl.String)
-
-
-def _parts(text: str) -> list[str]:
-    return [part for part in _PARTING.split(text) if part.strip()]
-
-
-def _mobile(text: str) -> str | None:
-    """The first mobile of a cell in which all numbers are mobiles or landlines."""
-    return next(iter(_mobiles(text)), None)
-
-
-def _second(text: str) -> str | None:
-    """The second mobile of a cell."""
-    return next(iter(_mobiles(text)[1:]), None)
 
 
 def _mobiles(text: str) -> list[str]:
     """The mobiles of a cell; none where one of its numbers is neither a mobile nor a landline."""
-    parts = _parts(text)
+    parts = [part for part in _PARTING.split(text) if part.strip()]
     found = [_one(part) for part in parts]
     sound = all(mobile or _is_landline(part) for mobile, part in zip(found, parts, strict=True))
     return [mobile for mobile in found if mobile] if sound else []

@@ -44,18 +44,16 @@ class Rule:
 class ReadContext:
     """What a verb may know beside the cell.
 
-    decimal: the decimal mark of numbers written as text. business_date, timezone: of the run. true_number, true_date:
-    expressions that are true where the cell is a number or a date to the spreadsheet program. hundredths: likewise,
-    where it is a number that is shown as a percentage, as 0.05 that shows 5%.
-    wanted: the form of the target. latest_days: how long after the business date a date may lie. second: the second of
-    two phone numbers is wanted, if there is one.
+    decimal: the decimal mark of numbers written as text. business_date, timezone: of the run. true_number: an
+    expression that is true where the cell is a number to the spreadsheet program. hundredths: likewise, where it is a
+    number that is shown as a percentage, as 0.05 that shows 5%. wanted: the form of the target. latest_days: how long
+    after the business date a date may lie. second: the second of two phone numbers is wanted, if there is one.
     """
 
     business_date: date
     timezone: str
     decimal: str = "."
     true_number: pl.Expr | None = None
-    true_date: pl.Expr | None = None
     hundredths: pl.Expr | None = None
     wanted: Form = Form.TEXT
     latest_days: int = LATEST_DAYS

@@ -102,22 +102,15 @@ def date(reading: Reading, step: Step, around: ReadContext) -> Reading:
         value = dates.with_offset(moment, has_time, at=declared.at, around=around)
     else:
         value = moment.dt.date().cast(pl.String)
-    allowed = " or ".join(_example_of(each) for each in declared.date) or "2026-11-03"
+    allowed = " or ".join(dates.written(each, "2026-11-03T18:30:00+0530") for each in declared.date) or "2026-11-03"
 
     def no_date(cell: str) -> Message:
         found = dates.no_such_day(cell, declared.date) or message("date")
         return message(found.code, **found.values, written=allowed)
 
     read = reading.then(value, Message("date", of_cell=no_date), form=around.wanted)
-    outside = dates.outside_window(moment, around).fill_null(value=False)
-    day = around.business_date.isoformat()
-    return read.checked(outside, message("date_window", before=dates.EARLIEST_DAYS, after=around.latest_days, day=day))
-
-
-def _example_of(date_format: str) -> str:
-    """How 3 November 2026, 18:30 looks in a format."""
-    moment = pl.Series(["2026-11-03T18:30:00+0530"]).str.to_datetime("%Y-%m-%dT%H:%M:%S%z")
-    return str(moment.dt.convert_time_zone("Asia/Kolkata").dt.strftime(date_format)[0])
+    day = {"before": dates.EARLIEST_DAYS, "after": around.latest_days, "day": around.business_date.isoformat()}
+    return read.checked(dates.outside_window(moment, around), message("date_window", **day))
 
 
 def unit(reading: Reading, step: Step, around: ReadContext) -> Reading:
@@ -182,14 +175,8 @@ VERBS: Final[dict[str, Verb]] = {
 
 
 def verb_of(step: Step) -> Verb:
-    """The verb that a step of `read` names."""
-    if isinstance(step, DateRead):
-        return VERBS["date"]
-    if isinstance(step, UnitRead):
-        return VERBS["unit"]
-    if isinstance(step, BeforeRead):
-        return VERBS["before"]
-    return VERBS["lookup"] if isinstance(step, LookupRead) else VERBS[step]
+    """The verb that a step of `read` names: alone, or as its first key."""
+    return VERBS[step if isinstance(step, str) else next(iter(type(step).model_fields))]
 
 
 def vocabulary() -> list[Verb]:
@@ -249,7 +236,7 @@ def checked(reading: Reading, target: str, wanted: Form, *, numeric: bool) -> Re
 
 def final_text(text: str, around: ReadContext, wanted: Form) -> str | None:
     """A text of the mapping file, not of a sheet, in the form of its target; None if it cannot have it."""
-    plain = replace(around, decimal=".", true_number=None, true_date=None)
+    plain = replace(around, decimal=".", true_number=None)
     value: str | None = pl.select(converted(Reading(pl.lit(text)), (), plain, wanted).value).item()
     return value
 
