@@ -9,7 +9,7 @@ import polars as pl
 
 from logistics_batch.mapping.checks.checks import Asked, answers
 from logistics_batch.mapping.checks.equal_rows import note_of_equal_rows
-from logistics_batch.mapping.checks.header import renamed_notes, units_taken_over
+from logistics_batch.mapping.checks.held import renamed_notes, units_taken_over
 from logistics_batch.mapping.checks.ragged import note_of_short_rows
 from logistics_batch.mapping.fields.compile import (
     CompiledSheet,

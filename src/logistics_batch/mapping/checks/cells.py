@@ -46,19 +46,21 @@ def find_doubtful_cells(found: Findings, table: CompiledSheet, cleaned: Cleaned)
         return
     is_data = pl.col("row").is_in(table.data_rows.implode())
     doubtful = sheet.facts_of(CellFact.STRIKETHROUGH, CellFact.HIDDEN_BY_MERGE)
+    doubtful = doubtful.filter(is_data & pl.col("column").is_in([*users])).sort("row", "column")
     if doubtful.height:  # as of few sheets
-        doubtful = doubtful.filter(is_data & pl.col("column").is_in([*users])).sort("row", "column")
-        struck = doubtful.filter(pl.col("kind") == CellFact.STRIKETHROUGH).select("row", "column", "detail")
-        _find_struck(found, table, users, [(row, column, *struck_parts(text)) for row, column, text in struck.rows()])
-        hidden = doubtful.filter(pl.col("kind") == CellFact.HIDDEN_BY_MERGE).sort("column", maintain_order=True)
-        for (number,), group in hidden.group_by("column", maintain_order=True):
-            found.add(group["row"], int(str(number)), users[int(str(number))], _COVERED)
+        is_struck = pl.col("kind") == CellFact.STRIKETHROUGH
+        _find_struck(found, table, users, doubtful.filter(is_struck))
+        for number, group in _by_column(doubtful.filter(~is_struck)):
+            found.add(group["row"], number, users[number], _COVERED)
     damage = pl.concat([_known(table, _LOST), cleaned.damage, _with_number_formats(table), *_altered(table)])
-    damage = damage.filter(is_data)
-    for (number, kind), group in damage.group_by("column", "damage", maintain_order=True):
-        column = int(str(number))
-        if column in users:
-            found.add(group["row"], column, users[column], message(str(kind)))
+    for number, group in _by_column(damage.filter(is_data & pl.col("column").is_in([*users]))):
+        for (kind,), cells in group.group_by("damage", maintain_order=True):
+            found.add(cells["row"], number, users[number], message(str(kind)))
+
+
+def _by_column(cells: pl.DataFrame) -> Iterator[tuple[int, pl.DataFrame]]:
+    """The cells of each column, by its number."""
+    return ((int(str(number)), group) for (number,), group in cells.group_by("column", maintain_order=True))
 
 
 def _users(table: CompiledSheet) -> Users:
@@ -69,10 +71,6 @@ def _users(table: CompiledSheet) -> Users:
     for name in table.mapping.spec.key:
         users.setdefault(table.bound.column(table.mapping.names_of(name)), "key")
     return {column: target for column, target in users.items() if column is not None}
-
-
-def _add(found: Findings, rows: Iterable[int], column: int, field: str, said: Message) -> None:
-    found.add(pl.Series("row", sorted(rows), dtype=pl.UInt32), column, field, said)
 
 
 def _known(table: CompiledSheet, damages: dict[str, str], columns: Iterable[int] | None = None) -> pl.DataFrame:
@@ -140,29 +138,23 @@ def _units(table: CompiledSheet) -> dict[int, str]:
     return {column: "|".join([*map(re.escape, each), _PIECES]) for column, each in words.items()}
 
 
-def _find_struck(found: Findings, table: CompiledSheet, users: Users, struck: list[tuple[int, int, str, str]]) -> None:
+def _find_struck(found: Findings, table: CompiledSheet, users: Users, struck: pl.DataFrame) -> None:
     """Rows that are struck through as a whole, and cells; one that is so in part holds an old and a new value."""
-    sheet = table.sheet
-    counts: dict[int, int] = {}
-    for row, _, _, left in struck:
-        counts[row] = counts.get(row, 0) + (1 if not left else -sheet.width)
-    used = [str(column) for column in users if str(column) in sheet.frame.columns]
-    filled = sheet.frame.filter(pl.col("row").is_in(list(counts))).select(
-        "row", pl.sum_horizontal(pl.col(used).is_not_null()).alias("filled")
-    )
-    whole = {row for row, many in filled.iter_rows() if counts[row] == many > 1}
-    first = {row: column for row, column, _, _ in reversed(struck) if row in whole}
-    for column in sorted(set(first.values())):
-        _add(found, (row for row, each in first.items() if each == column), column, "", message("struck_through.row"))
-    by_column: dict[int, dict[int, tuple[str, str]]] = {}
-    for row, column, text, left in struck:
-        if row not in whole:
-            by_column.setdefault(column, {})[row] = text, left
-    for column, cells in by_column.items():
-        parts: dict[str, set[tuple[str, str]]] = {}
-        for row, value in sheet.frame.filter(pl.col("row").is_in(list(cells))).select("row", str(column)).iter_rows():
-            parts.setdefault(value, set()).add(cells[row])
-        _add(found, cells, column, users[column], _struck(parts))
+    parts = {text: struck_parts(text) for text in struck["detail"].unique()}
+    is_partly = pl.col("detail").is_in([text for text, (_, left) in parts.items() if left])
+    used = [str(column) for column in users if str(column) in table.sheet.frame.columns]
+    filled = table.sheet.frame.select("row", filled=pl.sum_horizontal(pl.col(used).is_not_null()))
+    by_row = struck.group_by("row").agg(many=pl.len(), partly=is_partly.any()).join(filled, on="row")
+    whole = by_row.filter(~pl.col("partly"), pl.col("many") == pl.col("filled"), pl.col("many") > 1)["row"]
+    is_whole = pl.col("row").is_in(whole.implode())
+    for number, group in _by_column(struck.filter(is_whole).unique("row", keep="first", maintain_order=True)):
+        found.add(group["row"], number, "", message("struck_through.row"))
+    for number, group in _by_column(struck.filter(~is_whole)):
+        cells = group.join(table.sheet.frame.select("row", value=str(number)), on="row")
+        by_value: dict[str, set[tuple[str, str]]] = {}
+        for value, text in cells.select("value", "detail").iter_rows():
+            by_value.setdefault(value, set()).add(parts[text])
+        found.add(group["row"], number, users[number], _struck(by_value))
 
 
 def _struck(parts: dict[str, set[tuple[str, str]]]) -> Message:

@@ -9,9 +9,8 @@ from typing import Final
 import polars as pl
 
 from logistics_batch.mapping.checks.cells import find_doubtful_cells
-from logistics_batch.mapping.checks.header import HEADER_CHECKS, hold, other_brackets, other_units
+from logistics_batch.mapping.checks.held import HEADER_CHECKS, TABLE_CHECKS, ambiguous_amounts, control_totals, hold
 from logistics_batch.mapping.checks.ragged import find_ragged
-from logistics_batch.mapping.checks.whole_columns import ambiguous_amounts, control_totals, mixed_dates, swapped_dates
 from logistics_batch.mapping.fields.compile import CompiledSheet
 from logistics_batch.mapping.fields.fields import KIT, Field, amount, cell_of
 from logistics_batch.mapping.fields.values.reading import Message, message
@@ -60,7 +59,7 @@ def hold_header(mapping: Mapping, sheet: Sheet, header: Header) -> None:
 
 def hold_table(table: CompiledSheet, rows: Rows) -> None:
     """Refuse a file whose columns contradict the mapping or themselves. Raises FileHeld."""
-    for check in (other_brackets, other_units, mixed_dates, swapped_dates):
+    for check in TABLE_CHECKS:
         hold(check(table), table.sheet, table.bound)
     hold(control_totals(table, rows), table.sheet, table.bound)
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.checks.equal_rows import equal_lines, in_cells
-from logistics_batch.mapping.checks.header import hold, idle_skips, renamed_columns, renamed_notes
+from logistics_batch.mapping.checks.held import hold, idle_skips, renamed_columns, renamed_notes
 from logistics_batch.mapping.lines.exploded import BoundSheet, Fault, Lines, exploded
 from logistics_batch.mapping.lines.views import View, joined_view, views
 from logistics_batch.mapping.loading import Mapping
