@@ -1,13 +1,9 @@
 """Files inside of files: the members of a zip archive, of a gzip file, of a PGP message, each as a file of its own."""
 
-import errno
 import gzip
-import struct
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import ParamSpec, Protocol, TypeVar
@@ -17,24 +13,12 @@ from logistics_batch.errors import FileHeld
 from logistics_batch.intake.limited_work import at_once
 from logistics_batch.intake.names import MAX_NAME_CHARACTERS, copy_name, held, name_fault, printable
 from logistics_batch.intake.readers import Limits, sniff_format
-from logistics_batch.intake.readers.archives import check_directory, is_out_of_proportion
+from logistics_batch.intake.readers.archives import BOUNDED_PACKINGS, check_directory, damage_held, is_out_of_proportion
 from logistics_batch.intake.stores.landing import landing, local_disk, sync_folder
 from logistics_batch.intake.stores.readiness import never_input
 
 MAX_MEMBERS = 100
 _BLOCK_BYTES = 1 << 20
-_UNREADABLE = (
-    zipfile.BadZipFile,
-    gzip.BadGzipFile,
-    zlib.error,
-    EOFError,
-    NotImplementedError,
-    ValueError,
-    RuntimeError,
-    OverflowError,
-    struct.error,
-)
-_ORDINARY_PACKING = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # the only ones that zipfile unpacks piece by piece
 _DEBRIS = ("__macosx", "thumbs.db", "desktop.ini")  # what programs add to archives by themselves
 _GZIP_ENDINGS = (".gz", ".gzip")
 _PGP_ENDINGS = (".pgp", ".gpg", ".asc")
@@ -139,7 +123,7 @@ def open_container(path: Path, name: str, to: Path, *, limits: Limits, packed: i
 
 def _from_archive(path: Path, name: str, to: Path, limits: Limits) -> Iterator[Member]:
     kind = _kind(path, name)
-    with _translated(name):
+    with damage_held(name):
         if kind == "gzip":
             with gzip.open(path) as stream:
                 blocks = _counted(stream, name, path.stat().st_size, limits)
@@ -184,7 +168,7 @@ def _check_entries(entries: list[zipfile.ZipInfo], name: str) -> None:
         raise held("file|archive.crowd", name, count=len(entries), most=MAX_MEMBERS)
     if any(entry.flag_bits & 1 for entry in entries):
         raise held("file|encrypted.archive", name)
-    if any(entry.compress_type not in _ORDINARY_PACKING for entry in entries):
+    if any(entry.compress_type not in BOUNDED_PACKINGS for entry in entries):
         raise held("file|archive.packing", name)
 
 
@@ -224,7 +208,7 @@ def _nested(member: Member, container: str) -> FileHeld | None:
 
 def _kind(path: Path, name: str) -> str:
     check_directory(path, name=name)
-    with _translated(name):
+    with damage_held(name):
         return sniff_format(path)
 
 
@@ -270,15 +254,3 @@ def _with_ending(member: Member) -> Member:
     if PurePosixPath(member.name).suffix or (kind := _kind(member.path, member.name)) not in _SHEETS:
         return member
     return replace(member, name=f"{member.name}.{kind}")
-
-
-@contextmanager
-def _translated(name: str) -> Iterator[None]:
-    try:
-        yield
-    except _UNREADABLE as error:
-        raise held("file|damaged", name) from error
-    except OSError as error:
-        if error.errno != errno.EINVAL:  # a place in the file that cannot be; others are faults of the disk
-            raise
-        raise held("file|damaged", name) from error

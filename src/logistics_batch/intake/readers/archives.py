@@ -11,6 +11,8 @@ import struct
 import zipfile
 import zlib
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -21,7 +23,7 @@ from logistics_batch.intake.readers.limits import Limits
 OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 """How a compound file begins, as .xls workbooks and workbooks with a password are."""
 
-ZIP_FAULTS: Final = (
+PACKED_FAULTS: Final = (
     zipfile.BadZipFile,
     zlib.error,
     struct.error,
@@ -32,7 +34,7 @@ ZIP_FAULTS: Final = (
     OverflowError,
     RuntimeError,  # a part with a password; NotImplementedError is one too
 )
-"""What opening a damaged zip archive or reading its parts may raise."""
+"""What opening a damaged archive or reading its parts may raise."""
 
 BOUNDED_PACKINGS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """How ordinary archives are packed: a part can be read in pieces, however large it unpacks."""
@@ -46,8 +48,19 @@ _DOCTYPES = (b"!DOCTYPE", b"!\0D\0O\0C\0T\0Y\0P\0E")  # the second in UTF-16, wh
 
 
 def is_of_the_disk(error: BaseException) -> bool:
-    """Whether one of ZIP_FAULTS tells of the disk and not of the archive; a place that cannot be is the archive's."""
+    """Whether one of PACKED_FAULTS is the disk's and not the archive's, as a place is that cannot be."""
     return isinstance(error, OSError) and error.errno not in (None, errno.EINVAL)
+
+
+@contextmanager
+def damage_held(name: str) -> Iterator[None]:
+    """Raise FileHeld for a damaged archive; what the disk says, and a want of memory, stay what they are."""
+    try:
+        yield
+    except PACKED_FAULTS as error:
+        if is_of_the_disk(error) or is_out_of_memory(error):
+            raise
+        raise held("file|damaged", name) from error
 
 
 def is_out_of_memory(error: BaseException) -> bool:
@@ -81,7 +94,7 @@ def check_directory(path: Path, *, name: str) -> None:
                 entries = archive.infolist()
         except TooLarge:
             raise held("file|unsafe.directory", name) from None
-        except ZIP_FAULTS:
+        except PACKED_FAULTS:
             return
     unusual = [each for each in entries if each.compress_type not in BOUNDED_PACKINGS]
     if any(each.filename == _PEEKED_AT for each in unusual):
@@ -90,21 +103,14 @@ def check_directory(path: Path, *, name: str) -> None:
 
 def check_archive(path: Path, *, name: str, limits: Limits) -> None:
     """Raise FileHeld for a workbook that cannot be unpacked safely; what it says of its size is not believed."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            _check_entries(archive.infolist(), name=name, limits=limits)
-            total = packed = 0
-            for entry in archive.infolist():
-                total += _check_part(
-                    archive, entry, name=name, limits=limits, allowed=limits.max_unpacked_bytes - total
-                )
-                packed += entry.compress_size
-                if is_out_of_proportion(total, packed, limits):
-                    raise held("file|unsafe.workbook_ratio", name, ratio=limits.max_ratio)
-    except ZIP_FAULTS as error:
-        if is_of_the_disk(error) or is_out_of_memory(error):
-            raise
-        raise held("file|damaged", name) from error
+    with damage_held(name), zipfile.ZipFile(path) as archive:
+        _check_entries(archive.infolist(), name=name, limits=limits)
+        total = packed = 0
+        for entry in archive.infolist():
+            total += _check_part(archive, entry, name=name, limits=limits, allowed=limits.max_unpacked_bytes - total)
+            packed += entry.compress_size
+            if is_out_of_proportion(total, packed, limits):
+                raise held("file|unsafe.workbook_ratio", name, ratio=limits.max_ratio)
 
 
 def is_out_of_proportion(size: int, packed: int, limits: Limits) -> bool:
@@ -120,7 +126,7 @@ def _check_entries(entries: list[zipfile.ZipInfo], *, name: str, limits: Limits)
         raise held("file|unsafe.workbook_twice", name, part=printable(names.most_common(1)[0][0]))
     if any(entry.flag_bits & 1 for entry in entries):
         raise held("file|unsafe.workbook_encrypted", name)
-    if any(entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for entry in entries):
+    if any(entry.compress_type not in BOUNDED_PACKINGS for entry in entries):
         raise held("file|unsafe.workbook_packing", name)
     if any(".." in PurePosixPath(entry.filename).parts for entry in entries):
         raise held("file|unsafe.workbook_leads_out", name)

@@ -28,7 +28,8 @@ _ERRORS = {
 _SHORT_SECTOR_BYTES, _SHORT_BELOW = 64, 4096  # short streams share sectors of their own
 _FREE = 0xFFFFFFFA  # and all above: no sector
 _XLS_STREAMS = ("Workbook", "Book")  # the second before 1997
-_XLS_BEGIN, _XLS_END, _XLS_SHEET, _XLS_FORMULA, _XLS_TRUTH_OR_ERROR = 0x809, 0x0A, 0x85, 0x06, 0x205
+_XLS_BEGIN, _XLS_END, _XLS_PASSWORD, _XLS_SHEET = 0x809, 0x0A, 0x2F, 0x85
+_XLS_FORMULA, _XLS_TRUTH_OR_ERROR = 0x06, 0x205
 _XLS_CELLS = (0x203, 0x27E, 0x204, 0xFD, 0xD6, _XLS_FORMULA, _XLS_TRUTH_OR_ERROR)
 _XLS_ROW, _XLS_NUMBERS_IN_ROW = 0x208, 0xBD
 _XLS_HIDDEN, _XLSB_HIDDEN = 0x20, 0x10  # of a row's flags
@@ -58,11 +59,17 @@ class BinarySheet:
             self.special[row, column] = _ERRORS.get(error, "#VALUE!"), CellFact.ERROR
 
 
+class Encrypted(Exception):
+    """A workbook has a password."""
+
+
 def walk_xls(path: Path) -> list[BinarySheet]:
-    """The sheets of an .xls workbook. Raises ValueError, IndexError or struct.error for what is damaged."""
+    """The sheets of an .xls workbook. Raises Encrypted; ValueError, IndexError or struct.error for what is damaged."""
     stream = _workbook_stream(path.read_bytes())
-    sheets = [data for kind, data in _xls_records(stream, 0) if kind == _XLS_SHEET]
-    return [_walk_xls_sheet(stream, data) for data in sheets]
+    begin = list(_xls_records(stream, 0))
+    if any(kind == _XLS_PASSWORD for kind, _ in begin):
+        raise Encrypted
+    return [_walk_xls_sheet(stream, data) for kind, data in begin if kind == _XLS_SHEET]
 
 
 def _walk_xls_sheet(stream: bytes, begin: bytes) -> BinarySheet:

@@ -1,7 +1,6 @@
 """What a file really is by its bytes, and whether its name says so."""
 
 import re
-import struct
 import zipfile
 from pathlib import Path, PurePosixPath
 
@@ -9,7 +8,7 @@ from logistics_batch.intake.names import held
 from logistics_batch.intake.readers.archives import (
     BOUNDED_PACKINGS,
     OLE,
-    ZIP_FAULTS,
+    PACKED_FAULTS,
     SparingFile,
     TooLarge,
     is_of_the_disk,
@@ -39,8 +38,6 @@ _MAGIC = (
     (b"\x7fELF", "program"),
     (b"MIME-Version:", "html"),  # a web page with its pictures in one file, as old programs export tables
 )
-_XLS_BEGIN = b"\x09\x08\x10\0\0\x06\x05\0"  # the first record of a workbook's stream
-_XLS_PASSWORD = 0x2F
 _PEEKED_BYTES = 1 << 20
 _ODS_MANIFEST = "META-INF/manifest.xml"
 _JSON_BEGIN = re.compile(rb'(?:\[\s*)?\{\s*["}]|\[\s*["\[]')
@@ -103,7 +100,7 @@ def _sniff_archive(path: Path) -> str:
                 return "encrypted" if b"encryption-data" in manifest else "ods"
     except TooLarge:
         return "crowd"
-    except ZIP_FAULTS as error:
+    except PACKED_FAULTS as error:
         if is_of_the_disk(error):
             raise
         return "cut"  # the directory of an archive stands at its end
@@ -127,21 +124,7 @@ def _beginning(archive: zipfile.ZipFile, part: str) -> bytes:
 def _sniff_ole(path: Path) -> str:
     content = path.read_bytes()
     kinds = {"EncryptedPackage": "encrypted", "_VBA_PROJECT_CUR": "xlsm", "Workbook": "xls", "Book": "xls"}
-    found = next((kind for stream, kind in kinds.items() if stream.encode("utf-16-le") + b"\0\0" in content), "ole")
-    return "encrypted" if found == "xls" and _has_password(content) else found
-
-
-def _has_password(content: bytes) -> bool:
-    """Whether the record that tells of a password stands at the beginning of an .xls workbook's stream."""
-    place = content.find(_XLS_BEGIN)
-    for _ in range(5 if place >= 0 else 0):
-        if place + 4 > len(content):
-            break
-        kind, length = struct.unpack_from("<HH", content, place)
-        if kind == _XLS_PASSWORD:
-            return True
-        place += 4 + length
-    return False
+    return next((kind for stream, kind in kinds.items() if stream.encode("utf-16-le") + b"\0\0" in content), "ole")
 
 
 def _sniff_text(head: bytes) -> str:

@@ -14,7 +14,7 @@ import python_calamine as calamine
 
 from logistics_batch.intake.names import held, name_matches, printable
 from logistics_batch.intake.readers.archives import is_out_of_memory
-from logistics_batch.intake.readers.binary import walk_xls, walk_xlsb
+from logistics_batch.intake.readers.binary import Encrypted, walk_xls, walk_xlsb
 from logistics_batch.intake.readers.cells import SheetCells, cells_of, widened
 from logistics_batch.intake.readers.formats import check_kind
 from logistics_batch.intake.readers.limits import Limits, ReadBudget, hidden_by_merge, refuse_gap, trimmed
@@ -211,7 +211,7 @@ def _translated(name: str) -> Iterator[None]:
     """Whatever a parser says about a workbook becomes a held file; also the panic of a Rust library."""
     try:
         yield
-    except calamine.PasswordError:
+    except (calamine.PasswordError, Encrypted):
         check_kind("encrypted", name=name)
     except UnsafeXml as error:
         raise held(f"file|unsafe.workbook_xml_{error.what}", name, **error.values) from error
