@@ -37,35 +37,27 @@ class Form(StrEnum):
 CODES: Final = (Form.IDENTITY, Form.WAYBILL, Form.GOODS)
 """The forms of values by which something is known."""
 
-_FORMS: Final[dict[str, Form]] = {
-    **dict.fromkeys(("reference_number", "invoice_number", "supplier", "site"), Form.IDENTITY),
-    **dict.fromkeys(("customer_reference_number", "item_id", "order_numbers"), Form.IDENTITY),
-    **dict.fromkeys(("awb_number", "order_id"), Form.WAYBILL),
-    **dict.fromkeys(("item_name", "sku_name"), Form.GOODS),
-    **dict.fromkeys(("delivery_address", "pickup_address", "return_address", "shipping_address"), Form.ADDRESS),
-    **dict.fromkeys(("is_hyperlocal", "is_inventory_managed_bh", "is_return_order"), Form.FLAG),
-    "is_commercial_address": Form.FLAG,
-    "is_cod": Form.PAYMENT,
-    **dict.fromkeys(
-        ("cash_on_delivery", "item_price_per_each", "total_item_price", "cgst", "sgst", "igst"), Form.MONEY
-    ),
-    **dict.fromkeys(("total_price", "price_per_qty", "maximum_retail_price", "discount"), Form.MONEY),
-    **dict.fromkeys(("weight", "volume", "length", "breadth", "height"), Form.DECIMAL),
-    **dict.fromkeys(("qty_received",), Form.DECIMAL),
-    "discount_percentage": Form.PERCENT,
-    **dict.fromkeys(("delivery_lat", "delivery_long", "pickup_lat", "pickup_long", "return_lat"), Form.DEGREES),
-    "return_lon": Form.DEGREES,
-    **dict.fromkeys(("amount_to_collect", "each_item_price"), Form.MONEY),
-    **dict.fromkeys(("item_quantity", "qty", "quantity"), Form.QUANTITY),
-    "packages_count": Form.COUNT,
-    **dict.fromkeys(("customer_mobile", "alternate_customer_mobile", "pickup_customer_mobile"), Form.MOBILE),
-    **dict.fromkeys(("return_customer_mobile", "primary_mobile_no"), Form.MOBILE),
-    **dict.fromkeys(
-        ("delivery_pincode", "delivery_postal_code", "pickup_postal_code", "return_postal_code"), Form.PINCODE
-    ),
-    **dict.fromkeys(("delivery_date", "expiry_date", "received_date"), Form.DATE),
-    **dict.fromkeys(("expected_delivery_time", "pickup_datetime"), Form.MOMENT),
+_FORMS: Final[dict[Form, str]] = {
+    Form.IDENTITY: "reference_number invoice_number supplier site customer_reference_number item_id order_numbers",
+    Form.WAYBILL: "awb_number order_id",
+    Form.GOODS: "item_name sku_name",
+    Form.ADDRESS: "delivery_address pickup_address return_address shipping_address",
+    Form.FLAG: "is_hyperlocal is_inventory_managed_bh is_return_order is_commercial_address",
+    Form.PAYMENT: "is_cod",
+    Form.MONEY: "cash_on_delivery item_price_per_each total_item_price cgst sgst igst total_price price_per_qty "
+    "maximum_retail_price discount amount_to_collect each_item_price",
+    Form.DECIMAL: "weight volume length breadth height qty_received",
+    Form.PERCENT: "discount_percentage",
+    Form.DEGREES: "delivery_lat delivery_long pickup_lat pickup_long return_lat return_lon",
+    Form.QUANTITY: "item_quantity qty quantity",
+    Form.COUNT: "packages_count",
+    Form.MOBILE: "customer_mobile alternate_customer_mobile pickup_customer_mobile return_customer_mobile "
+    "primary_mobile_no",
+    Form.PINCODE: "delivery_pincode delivery_postal_code pickup_postal_code return_postal_code",
+    Form.DATE: "delivery_date expiry_date received_date",
+    Form.MOMENT: "expected_delivery_time pickup_datetime",
 }
+_FORM_OF: Final = {target: form for form, targets in _FORMS.items() for target in targets.split()}
 
 JSON_NUMBERS: Final = frozenset({"item_quantity", "packages_count"})
 """The targets that the API publishes as numbers; all others are Strings (API §2)."""
@@ -176,7 +168,7 @@ def form_of(target: str, operation: Operation) -> Form:
     """The form of a target's value; quantities received may be 0."""
     if operation is Operation.RECEIPT_READ and target == "qty":
         return Form.COUNT
-    return _FORMS.get(target, Form.TEXT)
+    return _FORM_OF.get(target, Form.TEXT)
 
 
 def element_of(payload: type[BaseModel], field: str) -> type[BaseModel] | None:

@@ -10,7 +10,7 @@ from typing import Final
 
 from logistics_batch.mapping.spec.targets import targets_of
 from logistics_batch.mapping.suggest.evidence import KEYS, Candidate, Guess, Reason, guesses_of, missing_of
-from logistics_batch.mapping.suggest.names import reading_of
+from logistics_batch.mapping.suggest.names import reading_of, vocabulary
 from logistics_batch.mapping.suggest.table import SampleTable, table_of
 from logistics_batch.mapping.suggest.values import Profile
 from logistics_batch.model.document import Operation
@@ -42,34 +42,6 @@ _BLANK_BELOW: Final = 0.05  # share of blank cells beside a filled line from whi
 _OF_LINES: Final = ("weight", "volume", "length", "breadth", "height")
 _ONE_AN_ORDER: Final = ("customer_mobile", "customer_name", "delivery_postal_code")
 _MISTAKES: Final = 0.34  # of orders, that a sample may have in these
-
-# What a name speaks of that fills nothing, and why; the first that is found counts.
-_UNUSED: Final[dict[str, str]] = {
-    **dict.fromkeys(("bill", "invoice pin", "invoice name"), "payer"),
-    "percent": "rate",
-    **dict.fromkeys(("gstin", "hsn", "tax", "remark", "uom", "mfg"), "no_field"),
-    **dict.fromkeys(("serialrow", "line"), "counts_rows"),
-    "status": "status",
-    "mrp": "printed_price",
-    "currency": "currency",
-    "ean": "other_number",
-    **dict.fromkeys(("batch", "expiry"), "of_one_line"),
-    "free": "free_goods",
-    "charged": "charged_weight",
-    "courier": "carrier",
-    **dict.fromkeys(("po", "note"), "to_keep"),
-    **dict.fromkeys(("date", "made"), "papers_date"),
-}
-# Where another column with such a name fills one of these, that one is likelier.
-_LIKELIER: Final[dict[str, tuple[str, ...]]] = {
-    "qty": (_QUANTITY, "lines.qty", "fields.qty"),
-    **dict.fromkeys(("item", "sku", "desc"), ("lines.item_name", "lines.sku_name", "fields.sku_name")),
-    "phone": ("fields.customer_mobile",),
-    "pin": ("fields.delivery_postal_code",),
-    "name": ("fields.customer_name",),
-    **dict.fromkeys(("amount", "total"), (COLLECTED,)),
-    "order": ("fields.reference_number",),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,11 +216,11 @@ def _unused(table: SampleTable, name: str, beside: dict[str, str]) -> Reason:
         return ("empty",)
     if profile.counts_rows and not reading.meanings - {"number", "line", "serialrow"}:
         return ("counts_rows",)
-    for meanings, code in _UNUSED.items():
+    for meanings, code in vocabulary().unused.items():
         if set(meanings.split()) <= reading.meanings:
             return (code,)
-    for meaning, places in _LIKELIER.items():
-        likelier = next((beside[place] for place in places if place in beside), None)
+    for meaning, places in vocabulary().likelier.items():
+        likelier = next((beside[place] for place in places.split() if place in beside), None)
         if meaning in reading.meanings and likelier is not None:
             return ("likelier", likelier)
     return ("no_field",) if reading.meanings and not reading.unknown else ("nothing",)

@@ -36,7 +36,7 @@ _OF_UNKNOWN_WORDS: Final = 0.2  # at most
 _OF_A_FURTHER_WORD: Final = 0.02
 
 
-class _Vocabulary(BaseModel):
+class Vocabulary(BaseModel):
     """The words and names of `vocabulary.yaml`, which says what each part is."""
 
     meanings: dict[str, str]
@@ -44,12 +44,15 @@ class _Vocabulary(BaseModel):
     payment: dict[str, str]
     targets: dict[str, dict[str, str]]
     operations: dict[str, dict[str, list[str]]]
+    unused: dict[str, str]
+    likelier: dict[str, str]
 
 
 @cache
-def _vocabulary() -> _Vocabulary:
+def vocabulary() -> Vocabulary:
+    """The words of all languages, with what they mean."""
     page = files("logistics_batch.mapping.suggest") / "vocabulary.yaml"
-    return load_specification(page.read_text(encoding="utf-8"), path=page.name, model=_Vocabulary)
+    return load_specification(page.read_text(encoding="utf-8"), path=page.name, model=Vocabulary)
 
 
 @cache
@@ -57,16 +60,10 @@ def names_of_targets(operation: Operation) -> dict[str, str]:
     """For each place (`fields.weight`) what the names of its columns speak of, as in `vocabulary.yaml`."""
     return {
         f"{part}.{target}": names
-        for part, groups in _vocabulary().operations[operation].items()
+        for part, groups in vocabulary().operations[operation].items()
         for group in groups
-        for target, names in _vocabulary().targets[group].items()
+        for target, names in vocabulary().targets[group].items()
     }
-
-
-def words_of_payment() -> dict[str, bool]:
-    """The words of payment beside those that no mapping need explain: whether cash is collected."""
-    words = _vocabulary().payment.items()
-    return {word: says == "cod" for says, phrases in words for word in phrases.split(", ")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +139,9 @@ def _meanings(words: list[str]) -> tuple[set[str], int]:
 @cache
 def _known() -> dict[str, str]:
     """What words and phrases mean, "" if they say nothing."""
-    meanings = _vocabulary().meanings.items()
+    meanings = vocabulary().meanings.items()
     known = {folded(phrase): meaning for meaning, phrases in meanings for phrase in phrases.split(", ")}
-    return known | dict.fromkeys(map(folded, _vocabulary().silent.split()), "")
+    return known | dict.fromkeys(map(folded, vocabulary().silent.split()), "")
 
 
 @cache

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
+from logistics_batch import messages
 from logistics_batch.mapping.lint import MARK
 from logistics_batch.mapping.spec.targets import Form, form_of, targets_of
 from logistics_batch.mapping.spec.words import PAYMENT_WORDS, is_known_pattern
@@ -16,42 +17,6 @@ from logistics_batch.mapping.suggest.evidence import ADDRESSES, KEYS, Guess, Rea
 from logistics_batch.mapping.suggest.values import Profile, meaning_of_payment
 from logistics_batch.model.document import Operation
 
-# What is said of each reason; {0} is its first value.
-_WORDS: Final[dict[str, str]] = {
-    "usual_name": "the usual name",
-    "name_says": "the name says {0}",
-    "values_fit": "the values look right ({0})",
-    "no_values": "no value to look at",
-    "only_values": "the name says nothing, but the values look right ({0})",
-    "not_found": "not found, and the service wants it",
-    "rivals": "{all} may be meant",
-    "differs_within": "it differs within one document",
-    "key_doubted": "but rows with the same one have several in “{0}”",
-    "filled_where_cod": "filled where “{0}” says COD",
-    "filled_only_where_cod": "it is filled where “{0}” says COD, and nowhere else",
-    "filled_on_paid": "it is filled on paid orders as well; if it is what COD orders are charged, “{0}” tells which",
-    "product": "it is “{0}” × “{1}” on each row",
-    "items_added_up": "no column says what COD orders are charged; if it is what their items come to",
-    "no_amount": "no column says what COD orders are charged",
-    "doubled": "several columns have this name: only one that stands once can be read",
-    "empty": "the column is empty",
-    "counts_rows": "it counts rows or lines",
-    "payer": "whoever pays: the service wants who gets the goods",
-    "rate": "a rate: the service wants amounts",
-    "status": "how far it is in the system that the file comes from",
-    "printed_price": "the price printed on the goods, not what is paid",
-    "currency": "the service counts in rupees",
-    "other_number": "another number of the same goods",
-    "of_one_line": "of one line; the service has one for a whole notice",
-    "free_goods": "goods that are not paid: whether they count as well is not said",
-    "charged_weight": "the weight that is charged, not the goods'",
-    "carrier": "how it travels: the service decides",
-    "to_keep": "of other papers: it can be kept for reports",
-    "papers_date": "a day of the papers, not of the delivery",
-    "likelier": "“{0}” is likelier",
-    "no_field": "the service has no field for it",
-    "nothing": "nothing was found for it",
-}
 _LENGTHS: Final = ("length", "breadth", "height")
 _GRAMS: Final = (Operation.ORDER_ADD_ITEMS, Operation.LABEL_CREATE)  # API §2.2, §2.3
 _ONE_FOR_ALL: Final = {KEYS[1]: "{run: file_name}"}  # a constant would make all notices one
@@ -136,11 +101,7 @@ def _order_id(draft: Draft) -> str:
 
 def _said(reasons: Sequence[Reason]) -> str:
     """Reasons in words."""
-    words = []
-    for code, *values in reasons:
-        every = " or ".join(f"“{value}”" for value in values)
-        words.append(_WORDS[code].format(*values, all=every))
-    return "; ".join(words)
+    return "; ".join(messages.reason(f"mapping.reason.{code}", {"names": values}) for code, *values in reasons)
 
 
 def _why(guess: Guess) -> str:

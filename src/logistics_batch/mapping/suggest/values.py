@@ -10,7 +10,7 @@ from typing import Final
 
 from logistics_batch.mapping.spec.targets import Form
 from logistics_batch.mapping.spec.words import PAYMENT_WORDS
-from logistics_batch.mapping.suggest.names import folded, words_of_payment
+from logistics_batch.mapping.suggest.names import folded, vocabulary
 
 _SHAPES: Final[dict[str, re.Pattern[str]]] = {
     "phone": re.compile(r"(?:\+?91|0)?[\s-]*[6-9]\d{4}[\s-]?\d{5}(?:\.0)?(?:\s*/.*)?"),
@@ -135,7 +135,9 @@ def _plain(word: str) -> str:
 
 @cache
 def _payment() -> dict[str, bool]:
-    return {_plain(word): answer == "true" for word, answer in PAYMENT_WORDS.items()} | words_of_payment()
+    known = {_plain(word): answer == "true" for word, answer in PAYMENT_WORDS.items()}
+    others = vocabulary().payment.items()
+    return known | {word: says == "cod" for says, phrases in others for word in phrases.split(", ")}
 
 
 def number_of(text: str) -> float | None:
