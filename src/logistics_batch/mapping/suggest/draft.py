@@ -34,9 +34,6 @@ _GUESSED: Final[dict[Operation, frozenset[str]]] = {
     Operation.RECEIPT_READ: frozenset(["fields.qty"]),
     Operation.ORDER_ADD_ITEMS: frozenset(["lines.item_id"]),
 }
-_DEMANDED: Final = frozenset(
-    f"fields.{name}" for name in ("reference_number", "customer_mobile", "invoice_number", "supplier_name")
-)
 _FOR_SHOW: Final = re.compile(r"(?i)example|sample|instruction|definition|how to")
 _BLANK_BELOW: Final = 0.05  # share of blank cells beside a filled line from which a column is filled down
 _OF_LINES: Final = ("weight", "volume", "length", "breadth", "height")
@@ -87,7 +84,7 @@ def draft_of(sheets: Sequence[Sheet], *, operation: Operation | None = None) -> 
 
 def _worth(draft: Draft) -> float:
     """How much a draft explains: what is demanded counts most, and an operation without what tells it hardly."""
-    sure = sum(each.confidence * (3 if each.place in _DEMANDED else 1) for each in draft.guesses)
+    sure = sum(each.confidence for each in draft.guesses)
     sure -= 2 if _FOR_SHOW.search(draft.table.sheet) else 0
     found = {guess.place: guess.column for guess in draft.guesses if guess.column}
     is_told = bool(_GUESSED.get(draft.operation, frozenset(found)) & found.keys())

@@ -15,11 +15,6 @@ ADDRESSES: Final = ("fields.delivery_address", "fields.shipping_address")
 PERSON: Final = "fields.customer_name"
 
 _WORTH_ASKING: Final = 0.45
-_SURE_ENOUGH: Final = 0.7  # of what identifies: below that it is asked for
-_IDENTIFIES: Final = frozenset(
-    f"fields.{name}"
-    for name in ("reference_number", "invoice_number", "supplier", "supplier_name", "site", "site_name", "order_id")
-)
 _PART_OF_AN_ADDRESS: Final = 0.6
 _RIVALS: Final = 0.04  # columns that are so equally likely are asked for
 _RIVAL_KEYS: Final = 0.14
@@ -115,7 +110,7 @@ def guesses_of(table: SampleTable, operation: Operation) -> dict[str, Guess]:
     for place, candidate in pairs:
         is_free = place not in found and candidate.columns[0] not in taken
         waits = place == _PURCHASE and "fields.invoice_number" not in found
-        if is_free and not waits and candidate.confidence >= _least(place):
+        if is_free and not waits and candidate.confidence >= (_PART_OF_AN_ADDRESS if place == ADDRESSES[0] else LIKELY):
             found[place] = Guess.of(place, candidate)
             taken.add(candidate.columns[0])
     for place, candidates in evidence.items():
@@ -149,12 +144,6 @@ def missing_of(table: SampleTable, operation: Operation, found: dict[str, Guess]
             yield Guess(place, tuple(candidates), 0.4, reasons, asked=True)
         else:
             yield Guess(place, (), 0.0, (("not_found",),), asked=True)
-
-
-def _least(place: str) -> float:
-    if place in _IDENTIFIES:
-        return _SURE_ENOUGH
-    return _PART_OF_AN_ADDRESS if place == ADDRESSES[0] else LIKELY
 
 
 def _candidate(table: SampleTable, column: str, place: str, names: str, operation: Operation) -> Candidate | None:
@@ -219,9 +208,7 @@ def _address(table: SampleTable) -> tuple[str, ...]:
     written = [name for name, each in found.items() if each.meanings & {"address", "street"}]
     alone = [name for name, each in found.items() if not each.meanings - TO]  # ship-to may be a name as well
     if not written:
-        written = [name for name in alone if _is_written_like_an_address(table.profiles[name])]
-        others = [name for name in found if name not in alone and found[name].meanings & {"deliver", "area"}]
-        written = written or others
+        written = [name for name in found if name not in alone and found[name].meanings & {"deliver", "area"}]
     if not written:
         return ()
     if any(found[name].digits and "street" not in found[name].meanings for name in written):
@@ -235,10 +222,6 @@ def _rank(reading: NameReading) -> int:
     """Where in an address a part stands."""
     parts = enumerate(_ALTERNATE_PARTS)
     return next((len(_ALTERNATE_PARTS) - at for at, part in parts if reading.meanings & part), 0)
-
-
-def _is_written_like_an_address(profile: Profile) -> bool:
-    return sum("," in value or any(map(str.isdigit, value)) for value in profile.values) * 2 > len(profile.values)
 
 
 def _first_and_last_name(table: SampleTable) -> tuple[str, ...]:
