@@ -20,7 +20,8 @@ from support.issues import reasons
 from logistics_batch.mapping.fields.compile import RunValues
 from logistics_batch.mapping.fields.values.dates import CODES, written
 from logistics_batch.mapping.fields.values.verbs import Verb, vocabulary
-from logistics_batch.mapping.loading import Mapping, load_mapping
+from logistics_batch.mapping.loaded import Mapping
+from logistics_batch.mapping.loading import load_mapping
 from logistics_batch.mapping.spec.model import (
     ChecksSpec,
     ControlTotal,

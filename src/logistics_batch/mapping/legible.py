@@ -7,7 +7,7 @@ import polars as pl
 
 from logistics_batch.mapping.fields.compile import compile_sheet
 from logistics_batch.mapping.fields.fields import Field
-from logistics_batch.mapping.loading import Mapping, RunValues
+from logistics_batch.mapping.loaded import Mapping, RunValues
 from logistics_batch.mapping.rows.classify import classify_rows
 from logistics_batch.mapping.rows.header import choose
 from logistics_batch.model.document import Operation

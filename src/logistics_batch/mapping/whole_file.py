@@ -16,7 +16,7 @@ from logistics_batch.mapping.lines.exploded import BoundSheet, at_rows, blame_fa
 from logistics_batch.mapping.lines.split_rows import split_rows
 from logistics_batch.mapping.lines.two_sheets import join_sheets
 from logistics_batch.mapping.lines.views import views
-from logistics_batch.mapping.loading import Mapping, RunValues
+from logistics_batch.mapping.loaded import Mapping, RunValues
 from logistics_batch.mapping.notes import notes_of
 from logistics_batch.mapping.rows.classify import classify_rows
 from logistics_batch.mapping.rows.header import choose, passed_over

@@ -15,7 +15,7 @@ from logistics_batch.mapping.fields.compile import CompiledSheet
 from logistics_batch.mapping.fields.fields import KIT, Field, amount, cell_of
 from logistics_batch.mapping.fields.values.reading import Message, message
 from logistics_batch.mapping.findings import Findings
-from logistics_batch.mapping.loading import Mapping
+from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.rows.cells import name_of
 from logistics_batch.mapping.rows.classify import Rows
 from logistics_batch.mapping.rows.header import Header

@@ -16,7 +16,7 @@ from logistics_batch.mapping.fields.compile import CompiledSheet, is_marked
 from logistics_batch.mapping.fields.fields import Field, amount
 from logistics_batch.mapping.fields.values import dates
 from logistics_batch.mapping.fields.values.numbers import contradicts, meant_by, without_currency
-from logistics_batch.mapping.loading import Mapping
+from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.rows.cells import name_of
 from logistics_batch.mapping.rows.classify import LEFT_OUT, Rows, where
 from logistics_batch.mapping.rows.header import Header

@@ -13,7 +13,7 @@ import polars as pl
 
 from logistics_batch.mapping.documents.changes import finished
 from logistics_batch.mapping.fields.fields import KIT, Field
-from logistics_batch.mapping.loading import Mapping
+from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.spec.targets import JSON_NUMBERS
 from logistics_batch.model.document import DOCUMENTS_SCHEMA, Documents, OrderNumber
 from logistics_batch.model.payloads import PAYLOADS, LongitudeName

@@ -15,7 +15,7 @@ from logistics_batch.mapping.fields.fields import (
     with_sum,
 )
 from logistics_batch.mapping.fields.values.reading import ReadContext
-from logistics_batch.mapping.loading import Mapping, RunValues
+from logistics_batch.mapping.loaded import Mapping, RunValues
 from logistics_batch.mapping.rows.cells import name_of
 from logistics_batch.mapping.rows.classify import Rows
 from logistics_batch.mapping.rows.header import Header

@@ -10,7 +10,7 @@ from logistics_batch.mapping.fields.values.dates import KEPT_DAYS
 from logistics_batch.mapping.fields.values.numbers import plain_number
 from logistics_batch.mapping.fields.values.reading import ReadContext, Reading, Rule, message
 from logistics_batch.mapping.fields.values.verbs import checked, converted, final_text
-from logistics_batch.mapping.loading import Mapping
+from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.rows.cells import name_of
 from logistics_batch.mapping.rows.classify import where
 from logistics_batch.mapping.rows.header import Header

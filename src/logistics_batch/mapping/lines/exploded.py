@@ -12,7 +12,7 @@ import polars as pl
 from logistics_batch.mapping.fields.compile import CompiledSheet
 from logistics_batch.mapping.fields.values.reading import message
 from logistics_batch.mapping.findings import Findings
-from logistics_batch.mapping.loading import Mapping
+from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.rows.header import Header
 from logistics_batch.model.document import ROWS_SCHEMA, RowState
 from logistics_batch.model.issue import Issue

@@ -9,7 +9,7 @@ import polars as pl
 
 from logistics_batch.mapping.findings import SHOWN_CHARACTERS
 from logistics_batch.mapping.lines.exploded import BoundSheet, Line, Lines, exploded
-from logistics_batch.mapping.loading import Mapping as LoadedMapping
+from logistics_batch.mapping.loaded import Mapping as LoadedMapping
 from logistics_batch.mapping.rows.cells import BLANKS
 from logistics_batch.mapping.rows.header import Header, bind
 from logistics_batch.mapping.spec.model import NUMBERS_AT_MOST, LinesFromSpec, MappingSpec, parts_of

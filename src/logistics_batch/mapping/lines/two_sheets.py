@@ -11,7 +11,7 @@ from logistics_batch.mapping.checks.equal_rows import equal_lines, in_cells
 from logistics_batch.mapping.checks.held import hold, idle_skips, renamed_columns, renamed_notes
 from logistics_batch.mapping.lines.exploded import BoundSheet, Fault, Lines, exploded
 from logistics_batch.mapping.lines.views import View, joined_view, views
-from logistics_batch.mapping.loading import Mapping
+from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.rows.cells import BLANKS, name_of
 from logistics_batch.mapping.rows.classify import classify_rows
 from logistics_batch.mapping.rows.header import Header, bind, choose, likeliest, passed_over

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from logistics_batch.mapping.lines.split_rows import numbered_columns
-from logistics_batch.mapping.loading import Mapping
+from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.rows.header import Header
 from logistics_batch.mapping.rows.patterns import name_fits
 from logistics_batch.mapping.spec.model import ChecksSpec, FieldSpec, LinesFromSpec, LinesSheetSpec, MappingSpec

@@ -5,7 +5,7 @@ from typing import Final
 
 import polars as pl
 
-from logistics_batch.mapping.loading import Mapping
+from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.rows.cells import Cleaned, ColumnKind, clean, conspicuous, name_of, trimmed
 from logistics_batch.mapping.rows.column_kinds import column_kinds
 from logistics_batch.mapping.rows.filling import as_above, fill_down, unfilled, without_dittos

@@ -3,7 +3,7 @@
 from typing import Final
 
 from logistics_batch.mapping.fields.values.verbs import verb_of
-from logistics_batch.mapping.loading import Mapping
+from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.rows.cells import ColumnKind
 from logistics_batch.mapping.rows.header import Header
 from logistics_batch.mapping.spec.model import FieldSpec

@@ -5,7 +5,7 @@ from typing import Final
 
 import polars as pl
 
-from logistics_batch.mapping.loading import Mapping as LoadedMapping
+from logistics_batch.mapping.loaded import Mapping as LoadedMapping
 from logistics_batch.mapping.rows.cells import DAMAGE_SCHEMA, ColumnKind, Damage, name_of
 from logistics_batch.mapping.rows.header import Header
 from logistics_batch.model.sheet import Sheet

@@ -9,7 +9,7 @@ from typing import Final
 import polars as pl
 
 from logistics_batch.errors import FileHeld
-from logistics_batch.mapping.loading import Mapping
+from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.spec.names import ColumnName, names_match, same
 from logistics_batch.model.answer_columns import earlier_columns
 from logistics_batch.model.sheet import Sheet

@@ -8,7 +8,7 @@ from typing import Final
 import polars as pl
 
 from logistics_batch.errors import FileHeld
-from logistics_batch.mapping.loading import Mapping
+from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.rows.cells import name_of
 from logistics_batch.mapping.rows.header import Header, bind
 from logistics_batch.mapping.spec.names import ColumnName, names_match, same

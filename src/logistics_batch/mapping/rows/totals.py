@@ -8,7 +8,7 @@ import polars as pl
 
 from logistics_batch.mapping.fields.values.numbers import plain_number
 from logistics_batch.mapping.fields.values.reading import ReadContext
-from logistics_batch.mapping.loading import Mapping
+from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.rows.cells import name_of
 from logistics_batch.mapping.rows.header import Header
 from logistics_batch.mapping.spec.targets import Form, form_of

@@ -10,7 +10,7 @@ import polars as pl
 
 from logistics_batch.errors import SpecificationError
 from logistics_batch.mapping.lines.views import views
-from logistics_batch.mapping.loading import Mapping
+from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.rows.header import Header, likeliest
 from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.mapping.spec.targets import Form, form_of

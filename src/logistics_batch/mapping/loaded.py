@@ -1,0 +1,124 @@
+"""A loaded mapping: what it says, and the columns that it speaks of; and what a run lends to it."""
+
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+
+from logistics_batch.mapping.spec.model import ChecksSpec, FieldSpec, MappingSpec
+from logistics_batch.mapping.spec.names import ColumnName
+from logistics_batch.mapping.spec.targets import RECEIPT_TARGETS, Targets, is_demanded, targets_of
+from logistics_batch.model.document import Operation
+from logistics_batch.model.sheet import ReadOptions
+
+
+@dataclass(frozen=True, slots=True)
+class RunValues:
+    """What a run lends to its mapping: the file's name, the business date, the service's time zone (IANA name)."""
+
+    file_name: str
+    business_date: date
+    timezone: str
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """A loaded mapping file.
+
+    name: the file's stem. digest: sha256 of its text and of the lookup files it uses. spec: what it says.
+    """
+
+    name: str
+    digest: str
+    spec: MappingSpec
+
+    @property
+    def operation(self) -> Operation:
+        """What its rows become."""
+        return self.spec.operation
+
+    @property
+    def read_options(self) -> ReadOptions:
+        """How its files are read."""
+        sheet = self.spec.sheet
+        return ReadOptions(
+            name=sheet.name if self.spec.lines_sheet is None else None,  # of two sheets, mapping tells which is which
+            delimiter=sheet.delimiter,
+            encoding=sheet.encoding,
+            hidden_rows=sheet.hidden_rows,
+            max_embedded_newlines=sheet.max_embedded_newlines,
+        )
+
+    @property
+    def keep_names(self) -> tuple[str, ...]:
+        """The columns of `MappedFile.keep` beside `row`."""
+        targets = RECEIPT_TARGETS if self.operation is Operation.RECEIPT_READ else ()
+        return (*targets, *(name for name in self.spec.keep if name not in targets))
+
+    @cached_property
+    def targets(self) -> Targets:
+        """What the operation can be given."""
+        return targets_of(self.operation)
+
+    def names_of(self, name: str) -> tuple[str, ...]:
+        """All names of a column: a field's first alias stands for all of its aliases."""
+        wanted = ColumnName.of(name).identity
+        found = {name: None}
+        for field in self.spec.everything.values():
+            for names in (field.from_, field.first):
+                if names and ColumnName.of(names[0]).identity == wanted:
+                    found.update(dict.fromkeys(names))
+        return tuple(found)
+
+    @cached_property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """Every column that the mapping speaks of, each by all its names; ignored ones are not among them."""
+        found: dict[tuple[str, ...], None] = {}
+        for field in self.spec.everything.values():
+            found.update(dict.fromkeys(tuple(names) for names in field.columns))
+            found.update(dict.fromkeys(self.names_of(name) for name in field.when or ()))
+        sheet, checks = self.spec.sheet, self.spec.checks
+        spoken = [*self.spec.key, *sheet.fill_down, *sheet.skip_rows_where, *sheet.only_rows_where, *_checked(checks)]
+        found.update(dict.fromkeys(self.names_of(name) for name in spoken))
+        return tuple(found)
+
+    @cached_property
+    def column_names(self) -> tuple[str, ...]:
+        """Every name of every column that the mapping speaks of."""
+        return tuple(dict.fromkeys(name for group in self.groups for name in group))
+
+    @cached_property
+    def required(self) -> tuple[tuple[str, ...], ...]:
+        """The columns without which no row can be a header; one name of each group is enough."""
+        found = {self.names_of(name): None for name in self.spec.key}
+        for place, field in self.spec.everything.items():
+            # A sum that lacks a column would be another amount.
+            if self.is_required(place) or field.source == "sum":
+                found.update(dict.fromkeys(_any_of(field)))
+        for group in self.targets.either:
+            given = [self.spec.fields[name] for name in group if name in self.spec.fields]
+            if given and not any(field.is_always_filled for field in given):
+                found[tuple(name for field in given for names in field.columns for name in names)] = None
+        demanded = [*self.spec.sheet.only_rows_where, *_checked(self.spec.checks)]
+        found.update(dict.fromkeys(self.names_of(name) for name in demanded))
+        return tuple(found)
+
+    def is_required(self, place: str) -> bool:
+        """Whether a cell of this field must be filled: the mapping or the service says so."""
+        return self.spec.everything[place].required or is_demanded(self.spec, place)
+
+
+def _checked(checks: ChecksSpec) -> list[str]:
+    """The columns that the opt-in checks name."""
+    named: list[str] = []
+    for control in checks.control_total:
+        named += [control.column, *control.row_where, *control.also_rows_where]
+    if checks.line_total:
+        named += [checks.line_total.quantity, checks.line_total.price, checks.line_total.total]
+    return named
+
+
+def _any_of(field: FieldSpec) -> list[tuple[str, ...]]:
+    """The columns that a required field needs: of joined ones any is enough."""
+    if field.source == "join":
+        return [tuple(name for names in field.columns for name in names)]
+    return [tuple(names) for names in field.columns]
