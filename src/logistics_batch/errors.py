@@ -23,7 +23,7 @@ A bad row is never an exception: it is an `Issue`. Messages hold neither secrets
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from logistics_batch import messages
 
@@ -40,6 +40,11 @@ class LogisticsBatchError(Exception):
         super().__init__(message)
         self.message = message
         self.remedy = remedy
+
+    @classmethod
+    def of(cls, code: str, **values: Any) -> Self:
+        """The error that a code of the catalogue tells of, with its values."""
+        return cls(messages.reason(code, values), remedy=messages.remedy(code, values))
 
 
 class UsageError(LogisticsBatchError):

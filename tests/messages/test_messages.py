@@ -75,7 +75,7 @@ def _codes_in_source() -> Iterator[str]:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             match node:
                 case ast.Call(
-                    func=ast.Name(id="Issue" | "FileHeld") | ast.Attribute(value=ast.Name(id="Issue"), attr="of"),
+                    func=ast.Name(id="Issue" | "FileHeld") | ast.Attribute(value=ast.Name(), attr="of"),
                     args=[ast.Constant(value=str(code)), *_],
                     keywords=given,
                 ) if code and all(each.arg != "rule" for each in given):

@@ -99,10 +99,7 @@ def checked_path(path: str, *, store: str, operation: str) -> str:
     for part in PurePosixPath(path).parts:
         fault = "" if part in ("/", "//") else name_fault(part)
         if fault:
-            raise StoreError(
-                f"{store}: cannot {operation} {printable(path)}: {fault}.",
-                remedy="Rename the file or folder on the server.",
-            )
+            raise StoreError.of("store.name", store=store, operation=operation, path=printable(path), why=fault)
     return str(PurePosixPath(path))
 
 

@@ -26,15 +26,13 @@ class PgpKey:
         if the key cannot be used, StoreError if the disk is full.
         """
         if find_spec("pysequoia") is None:
-            remedy = "Install the extra: pip install 'logistics-batch[pgp]'."
-            raise SettingsError("[pgp] is set, but the PGP library is not installed.", remedy=remedy)
+            raise SettingsError.of("pgp.library")
         to.touch(mode=0o600)
         answer = self._ask(source, to, most_bytes)
         if answer == "key":
-            remedy = "Export the private key again (gpg --armor --export-secret-keys) and check its passphrase."
-            raise SettingsError(f"pgp.key_file: {self.key_file} is no usable private key.", remedy=remedy)
+            raise SettingsError.of("pgp.key", file=str(self.key_file))
         if answer == "disk":
-            raise StoreError(f"Cannot write {to}: no space left.", remedy="Free some space; the file was not lost.")
+            raise StoreError.of("store.disk_full", path=str(to))
         if answer == "":
             return
         if to.stat().st_size >= most_bytes:

@@ -13,8 +13,9 @@ from logistics_batch.messages.orders import ORDERS
 from logistics_batch.messages.reading import READING
 from logistics_batch.messages.rows import ROWS
 from logistics_batch.messages.sheets import SHEETS
+from logistics_batch.messages.stores import STORES
 
-_SUBJECTS: Final = (CELLS, DOCUMENTS, FILES, LINES, MAPPINGS, NOTES, ORDERS, READING, ROWS, SHEETS)
+_SUBJECTS: Final = (CELLS, DOCUMENTS, FILES, LINES, MAPPINGS, NOTES, ORDERS, READING, ROWS, SHEETS, STORES)
 
 CATALOGUE: Final[dict[str, Entry]] = {code: entry for subject in _SUBJECTS for code, entry in subject.items()}
 """The words of each code. A code stands in one subject only."""

@@ -32,6 +32,12 @@ from logistics_batch.intake.stores.store import (
 )
 
 _BLOCK_BYTES = 1 << 20
+_CODES = {
+    errno.ENOENT: "store.missing",
+    errno.EACCES: "store.forbidden",
+    errno.EPERM: "store.forbidden",
+    errno.ELOOP: "store.link",
+}
 
 
 class FolderStore(FileStore):
@@ -107,9 +113,7 @@ class FolderStore(FileStore):
                 final = str(PurePosixPath(to_folder) / candidate)
                 if _take_over(source, self._local(final, operation="move to"), check=check):
                     return final
-        raise StoreError(
-            f"{self.label}: cannot move {printable(path)}: no free name is left in {printable(to_folder)}."
-        )
+        raise StoreError.of("store.no_free_name", store=self.label, path=printable(path), folder=printable(to_folder))
 
     def _check_read(self, file: RemoteFile, target: Path) -> None:
         """Raise FileUnstable if what lies at `target` is not what was read; its bytes are at hand, so they decide."""
@@ -143,10 +147,7 @@ class FolderStore(FileStore):
         local = self._root / sound.lstrip("/")
         folder = local if is_folder or local == self._root else local.parent
         if not folder.resolve().is_relative_to(self._root.resolve()):
-            raise StoreError(
-                f"{self.label}: cannot {operation} {printable(path)}: a link leads out of the folder.",
-                remedy="Put a real folder in the place of the link, or configure the folder it points to.",
-            )
+            raise StoreError.of("store.leads_out", store=self.label, operation=operation, path=printable(path))
         return local
 
     @contextmanager
@@ -154,21 +155,9 @@ class FolderStore(FileStore):
         try:
             yield
         except OSError as error:
-            raise _store_error(
-                error, what=f"{self.label}: cannot {operation} {printable(path)}", missing=missing
-            ) from error
-
-
-def _store_error(error: OSError, *, what: str, missing: type[StoreError]) -> StoreError:
-    if error.errno == errno.ENOENT:
-        return missing(f"{what}: it is not there.", remedy="Check the path in the job file, or create the folder.")
-    if error.errno in (errno.EACCES, errno.EPERM):
-        return StoreError(
-            f"{what}: permission denied.", remedy="Give the user that runs logistics-batch the right to it."
-        )
-    if error.errno == errno.ELOOP:
-        return StoreError(f"{what}: it is a link, and links are not followed.", remedy="Put the file itself there.")
-    return StoreError(f"{what}: {error.strerror or error}.", remedy="Correct that on the machine, then run again.")
+            code = _CODES.get(error.errno or 0, "store.machine")
+            what, why = f"{self.label}: cannot {operation} {printable(path)}", error.strerror or str(error)
+            raise (missing if code == "store.missing" else StoreError).of(code, what=what, reason=why) from error
 
 
 def _remote_file(entry: os.DirEntry[str], *, folder_path: str) -> RemoteFile | None:

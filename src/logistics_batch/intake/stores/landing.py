@@ -114,10 +114,7 @@ def local_disk(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise StoreError(
-            f"Cannot write {path}: {error.strerror or error}.",
-            remedy="Free some space or correct the rights of that folder; the file still lies at its source.",
-        ) from error
+        raise StoreError.of("store.disk", path=str(path), reason=error.strerror or str(error)) from error
 
 
 def sync_folder(folder: Path) -> None:
@@ -138,7 +135,7 @@ def check_size(file: RemoteFile, *, store: str, limit_bytes: int) -> None:
 def readable(path: str, *, size: int, modified: float | None, limit_bytes: int, store: str) -> RemoteFile:
     """A file that is read into memory as it lies there; raises StoreError for one beyond the limit."""
     if size > limit_bytes:
-        raise StoreError(f"{store}: {printable(path)} has {size:,} bytes, at most {limit_bytes:,} are read.")
+        raise StoreError.of("store.too_large", store=store, path=printable(path), size=size, most=limit_bytes)
     return RemoteFile(PurePosixPath(path).name, path, size=size, modified=modified)
 
 
@@ -172,7 +169,4 @@ def check_whole(file: RemoteFile, *, sightings: tuple[Seen, ...], bytes_read: in
 
 
 def _unstable(file: RemoteFile, store: str, what: str) -> FileUnstable:
-    return FileUnstable(
-        f"{store}: {printable(file.path)} is not at rest: {what}.",
-        remedy="It is left where it lies; the next run takes it when its upload has ended.",
-    )
+    return FileUnstable.of("store.unstable", store=store, path=printable(file.path), why=what)

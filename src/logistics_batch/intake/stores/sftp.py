@@ -202,8 +202,8 @@ class SftpStore(FileStore):
                 tried.append(final)
                 if session.renamed(source, final):
                     return self._checked_move(session, source, final, as_read=as_read)
-            raise StoreError(
-                f"{self.label}: cannot move {printable(path)}: no free name is left in {printable(to_folder)}."
+            raise StoreError.of(
+                "store.no_free_name", store=self.label, path=printable(path), folder=printable(to_folder)
             )
 
         return self._perform("move", path, moved)

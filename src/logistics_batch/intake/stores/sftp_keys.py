@@ -39,20 +39,17 @@ def check_host_key(shown: paramiko.PKey, *, access: SftpAccess) -> None:
     pinned = pinned_keys(access)
     if shown in pinned:
         return
-    seen = f"{access.label}: the server {access.place} shows the host key {shown.get_name()} {shown.fingerprint}"
-    line = f"{shown.get_name()} {shown.get_base64()}"
+    values = {
+        "store": access.label,
+        "place": access.place,
+        "server": access.name,
+        "shown": f"{shown.get_name()} {shown.fingerprint}",
+        "line": f"{shown.get_name()} {shown.get_base64()}",
+    }
     if not pinned:
-        raise HostKeyRefused(
-            f"{seen}, and no key is pinned for it. No login was tried.",
-            remedy="Compare the fingerprint with the one that the server's operator tells you. If they are equal, "
-            f'put this line under [sftp.{access.name}] in logistics-batch.toml:\nhost_key = "{line}"',
-        )
+        raise HostKeyRefused.of("host_key.unpinned", **values)
     known = ", ".join(f"{key.get_name()} {key.fingerprint}" for key in pinned)
-    raise HostKeyRefused(
-        f"{seen}, but pinned is {known}. The server has changed, or somebody stands between. No login was tried.",
-        remedy="Ask the server's operator, by telephone, whether the key was changed. "
-        f'Only then replace the pinned key:\nhost_key = "{line}"',
-    )
+    raise HostKeyRefused.of("host_key.changed", known=known, **values)
 
 
 def _key(words: list[str], *, access: SftpAccess) -> paramiko.PKey:
@@ -60,21 +57,15 @@ def _key(words: list[str], *, access: SftpAccess) -> paramiko.PKey:
         kind, text = words[:2]
         return paramiko.PKey.from_type_string(kind, base64.b64decode(text, validate=True))
     except (ValueError, paramiko.SSHException, UnknownKeyType) as error:
-        raise SettingsError(
-            f'{access.label}: the pinned host key is not of the form "ssh-ed25519 AAAA…".',
-            remedy=f"Take the line from `ssh-keyscan -p {access.port} {access.host}` without the host's name, "
-            "and compare its fingerprint.",
-        ) from error
+        raise SettingsError.of("host_key.form", store=access.label, port=access.port, host=access.host) from error
 
 
 def _known_hosts(access: SftpAccess) -> list[str]:
     try:
         return access.known_hosts.read_text(encoding="utf-8").splitlines() if access.known_hosts else []
     except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(
-            f"{access.label}: cannot read the known_hosts file {access.known_hosts}: {error}.",
-            remedy="Correct the path, or pin the key itself as host_key.",
-        ) from error
+        values = {"store": access.label, "file": str(access.known_hosts), "reason": str(error)}
+        raise SettingsError.of("host_key.file", **values) from error
 
 
 def _is_host(name: str, wanted: str) -> bool:
@@ -89,22 +80,16 @@ def _is_host(name: str, wanted: str) -> bool:
 
 def private_key(access: SftpAccess) -> paramiko.PKey | None:
     """The log-in key; raises SettingsError without a word of its content if it cannot be used."""
-    section = f"[sftp.{access.name}]"
+    values = {"server": access.name, "file": str(access.key_file)}
     if access.key_file is None:
         if access.password is None:
-            raise SettingsError(f"{section} has neither key_file nor password_file.", remedy="Set one of them.")
+            raise SettingsError.of("login_key.none", **values)
         return None
     try:
         if access.key_file.stat().st_mode & 0o077:
-            raise SettingsError(
-                f"{section}: the key file {access.key_file} can be read by other users of this machine.",
-                remedy=f"chmod 600 {access.key_file}",
-            )
+            raise SettingsError.of("login_key.open", **values)
         return paramiko.PKey.from_path(access.key_file)
     except OSError as error:
-        raise SettingsError(f"{section}: cannot read the key file {access.key_file}: {error.strerror}.") from error
+        raise SettingsError.of("login_key.unread", reason=error.strerror, **values) from error
     except (ValueError, TypeError, paramiko.SSHException, UnknownKeyType):
-        raise SettingsError(
-            f"{section}: {access.key_file} is no private key that can be used: it has a passphrase or is a public key.",
-            remedy="Make one without a passphrase: ssh-keygen -t ed25519 -N '' -f FILE",
-        ) from None
+        raise SettingsError.of("login_key.unusable", **values) from None

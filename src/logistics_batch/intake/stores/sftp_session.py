@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import PurePosixPath
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 import paramiko
 from paramiko import sftp as protocol
@@ -141,7 +141,7 @@ class Answers:
 def seen_of(status: paramiko.SFTPAttributes, path: str) -> Seen:
     """Size and time of change; raises StoreError for a link."""
     if stat.S_ISLNK(status.st_mode or 0):
-        raise StoreError(f"{printable(path)} is a link, and links are not followed.", remedy="Put the file there.")
+        raise StoreError.of("store.link_there", path=printable(path))
     return Seen(size=status.st_size, modified=status.st_mtime)
 
 
@@ -384,38 +384,32 @@ def _preferred_host_keys(access: SftpAccess) -> list[str]:
     )
 
 
+_CODES: Final = (
+    (WeakServer, "store.weak"),
+    (paramiko.AuthenticationException, "store.login"),
+    (socket.gaierror, "store.host"),
+    (ConnectionRefusedError, "store.port"),
+    (DeadlinePassed, "store.deadline"),
+    (TimeoutError, "store.silent"),
+    (FileNotFoundError, "store.missing"),
+    (PermissionError, "store.forbidden_there"),
+    (_DROPPED, "store.dropped"),
+)
+"""What a fault is told as; the first that it is an instance of."""
+
+
 def store_error(error: Exception, *, what: str, access: SftpAccess, missing: type[StoreError]) -> StoreError:
     """Our exception for one of paramiko's, the socket's or the server's."""
-    again = "The next run tries again; if it goes on, ask the server's operator."
-    if isinstance(error, WeakServer):
-        return StoreError(
-            f"{what}: what the server {access.place} offers can be broken, so nothing was logged in to: {error}.",
-            remedy="Ask the server's operator to update it, or to switch one of the taken ones on.",
-        )
-    if isinstance(error, paramiko.AuthenticationException):
-        return StoreError(
-            f"{what}: the server {access.place} does not let user {access.username} in.",
-            remedy=f"Check username and key_file or password_file under [sftp.{access.name}].",
-        )
-    if isinstance(error, socket.gaierror):
-        return StoreError(
-            f"{what}: the host {access.host} is not known.", remedy=f"Check host under [sftp.{access.name}]."
-        )
-    if isinstance(error, ConnectionRefusedError):
-        return StoreError(f"{what}: nothing listens at {access.place}.", remedy=f"Check host and port. {again}")
-    if isinstance(error, DeadlinePassed):
-        limit = access.transfer_deadline_seconds
-        return StoreError(f"{what}: the transfer took longer than {limit:g} s.", remedy=again)
-    if isinstance(error, TimeoutError):
-        return StoreError(f"{what}: {access.place} did not answer for {access.timeout_seconds:g} s.", remedy=again)
-    if isinstance(error, FileNotFoundError):
-        return missing(f"{what}: it is not there.", remedy="Check the path in the job file, or create the folder.")
-    if isinstance(error, PermissionError):
-        return StoreError(
-            f"{what}: permission denied.",
-            remedy=f"Ask the server's operator to give {access.username} the right to it.",
-        )
-    reason = printable(str(error)) or type(error).__name__
-    if isinstance(error, _DROPPED):
-        return StoreError(f"{what}: the connection to {access.place} broke ({reason}).", remedy=again)
-    return StoreError(f"{what}: the server refused ({reason}).", remedy="Its disk may be full or its quota used up.")
+    code = next((code for kind, code in _CODES if isinstance(error, kind)), "store.server")
+    words = str(error) if isinstance(error, WeakServer) else printable(str(error))
+    return (missing if code == "store.missing" else StoreError).of(
+        code,
+        what=what,
+        place=access.place,
+        host=access.host,
+        user=access.username,
+        server=access.name,
+        deadline=access.transfer_deadline_seconds,
+        timeout=access.timeout_seconds,
+        reason=words or type(error).__name__,
+    )

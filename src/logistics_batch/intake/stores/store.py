@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from logistics_batch.errors import FileHeld, StoreError
+from logistics_batch.messages import reason, remedy
 
 MAX_FILE_BYTES = 1 << 30  # a file beyond this is held, not fetched
 MAX_READ_BYTES = 64 << 20  # what `FileStore.read` takes into memory
@@ -73,10 +74,8 @@ class ListingCut(StoreError):
     """A folder was not listed to its end; `entries` are those that came. What is not among them may lie there."""
 
     def __init__(self, entries: Sequence[RemoteFile], *, what: str, why: str) -> None:
-        super().__init__(
-            f"{what}: it was left off after {len(entries):,} names, for {why}; what else lies there is not known.",
-            remedy="Move what is done with out of that folder, or let the job read one that holds its own files only.",
-        )
+        values = {"what": what, "count": len(entries), "why": why}
+        super().__init__(reason("store.listing", values), remedy=remedy("store.listing", values))
         self.entries = tuple(entries)
 
 
