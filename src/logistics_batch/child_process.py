@@ -41,6 +41,7 @@ _ROOT = str(Path(__file__).resolve().parents[1])
 _LOOK_SECONDS = 0.1  # how often a child that works is looked at
 _MOST_STARVED = 6  # times what it may take
 _BLOCK_BYTES = 1 << 20
+_KEPT_BYTES = 256 << 20  # a child that uses more is not kept for the next question
 _LINE_BYTES = 64 << 20  # of an answer, without the files behind it
 
 
@@ -164,6 +165,8 @@ class Child:
             if "failed" in answer.said:
                 self.close()
                 raise ChildFailed(answer.said["failed"])
+            if self._process and _resident_bytes(self._process.pid) > _KEPT_BYTES:
+                self.close()  # the memory of a large file would stay with it
             return answer
 
     def close(self) -> None:

@@ -18,13 +18,14 @@ from logistics_batch.messages import packed
 from logistics_batch.model.asn_marker import with_marker
 from logistics_batch.model.document import Document, MappedFile, Operation, RowState, calls_of
 from logistics_batch.model.issue import NOTHING_SAID, Issue
-from logistics_batch.model.report import DOCUMENT_RESULTS, Fate, FileReport, RunReport, exit_code
+from logistics_batch.model.report import DOCUMENT_RESULTS, FATES, Fate, FileReport, RunReport, exit_code
 
 _NOT_PUSHED: Final[dict[str, str]] = {
     Operation.LABEL_CREATE: ".would_ask_label",
     Operation.RECEIPT_READ: ".would_reconcile",
 }
 """What becomes of the rows of mappings that no push takes; the ledger knows nothing of them."""
+_ROWS_A_BLOCK: Final = 100_000
 _STATES: Final = {"plan": "planned", "hold": "held"}
 _WOULD: Final = {
     operation.value: "create" if operation.creates else "update"
@@ -93,8 +94,11 @@ def _preview(parts: Parts, arrival: Arrival) -> FileReport:
 
 
 def _approval_note(shown: pl.DataFrame, decisions: Decisions) -> Iterator[str]:
-    waiting = [place for place, decision in enumerate(decisions) if decision.rule == approval.RULE]
-    if waiting:
+    waits = {place: decision.rule == approval.RULE for place, decision in decisions.others.items()}
+    usually = decisions.usual.rule == approval.RULE
+    if waiting := [
+        place for place in (range(len(decisions)) if usually else sorted(waits)) if waits.get(place, usually)
+    ]:
         calls = shown.select("method", "path", "operation", "key", "body")[waiting].iter_rows()
         yield f"What would wait for approval has the number {approval.preview_id(calls)}."
 
@@ -147,13 +151,6 @@ def _rows(
     arrival: Arrival, mapped: MappedFile, decisions: Decisions, existing: pl.DataFrame, shown: pl.DataFrame
 ) -> pl.DataFrame:
     """What would become of each row; see FATES."""
-    ready, is_sent = pl.col("state") == RowState.READY.value, arrival.held is None
-    lines = mapped.rows.with_columns(
-        pl.when(pl.col("sheet") != "").then("sheet").otherwise(pl.lit(mapped.sheet)).alias("sheet"),
-        pl.col("key", "code", "values").fill_null(""),
-        # Rows without a document are lines of goods, of which none is made.
-        pl.when(ready).then(pl.coalesce(pl.col("document").cast(pl.Int64), pl.lit(-1))).alias("place"),
-    )
     told: list[tuple[int, str, str, str]] = []
     if arrival.held is not None:
         usual = (Fate.HELD.value, arrival.held.code, packed(arrival.held.values))
@@ -161,27 +158,36 @@ def _rows(
         told += [(at, *_told(decision, arrival.operation)) for at, decision in decisions.others.items()]
         told.append((-1, *_told(NEW, arrival.operation)))
         usual = _told(decisions.usual, arrival.operation)
-    names = ("fate", "code", "values")
+    names, mapping_says = ("fate", "code", "values"), ("state", "code", "values")
     schema = {"place": pl.Int64} | {f"told:{name}": pl.String for name in names}
-    lines = lines.join(pl.DataFrame(told, schema=schema, orient="row"), on="place", how="left", maintain_order="left")
-    mapping_says = {"fate": "state", "code": "code", "values": "values"}
-    lines = lines.with_columns(
-        pl.when(ready).then(pl.coalesce(f"told:{name}", pl.lit(text))).otherwise(mapping_says[name]).alias(name)
-        for name, text in zip(names, usual, strict=True)
-    )
-    own = shown.select(
-        pl.int_range(pl.len(), dtype=pl.Int64).alias("place"), "document_id", "reference", "order_id", "operation"
-    )
-    placed = lines.join(own.head(own.height if is_sent else 0), on="place", how="left", maintain_order="left")
-    found = fates(placed.select(list(LINES)), existing.select(list(KNOWN)))
-    is_new = placed["document_id"].is_null() & placed["operation"].is_not_null()
-    operation = pl.coalesce(placed["operation"], pl.lit(arrival.operation))
-    would = operation.replace_strict(_WOULD, default="", return_dtype=pl.String)
-    return found.with_columns(
-        pl.when(is_new).then(placed["reference"]).otherwise("reference_number").alias("reference_number"),
-        pl.when(is_new).then(placed["order_id"]).otherwise("awb_number").alias("awb_number"),
-        pl.when(pl.col("fate") == Fate.PENDING.value).then(would).otherwise(pl.lit("")).alias("would"),
-    )
+    those = pl.DataFrame(told, schema=schema, orient="row")
+    own = shown.select("document_id", "reference", "order_id", "operation").head(0 if arrival.held else shown.height)
+    ready = pl.col("state") == RowState.READY.value
+    found = [FATES.to_frame()]
+    for rows in mapped.rows.iter_slices(_ROWS_A_BLOCK):
+        lines = rows.with_columns(
+            pl.when(pl.col("sheet") != "").then("sheet").otherwise(pl.lit(mapped.sheet)).alias("sheet"),
+            pl.col("key", "code", "values").fill_null(""),
+            # Rows without a document are lines of goods, of which none is made.
+            pl.when(ready).then(pl.coalesce(pl.col("document").cast(pl.Int64), pl.lit(-1))).alias("place"),
+        ).join(those, on="place", how="left", maintain_order="left")
+        of_document = pl.when(pl.col("place").is_between(0, own.height - 1)).then("place").alias("place")
+        lines = lines.with_columns(
+            pl.when(ready).then(pl.coalesce(f"told:{name}", pl.lit(text))).otherwise(says).alias(name)
+            for name, says, text in zip(names, mapping_says, usual, strict=True)
+        ).hstack(own.select(pl.all().gather(lines.select(of_document)["place"])))
+        is_new = lines["document_id"].is_null() & lines["operation"].is_not_null()
+        operation = pl.coalesce(lines["operation"], pl.lit(arrival.operation))
+        would = operation.replace_strict(_WOULD, default="", return_dtype=pl.String)
+        block = fates(lines.select(list(LINES)), existing.select(list(KNOWN)))
+        found.append(
+            block.with_columns(
+                pl.when(is_new).then(lines["reference"]).otherwise("reference_number").alias("reference_number"),
+                pl.when(is_new).then(lines["order_id"]).otherwise("awb_number").alias("awb_number"),
+                pl.when(pl.col("fate") == Fate.PENDING.value).then(would).otherwise(pl.lit("")).alias("would"),
+            )
+        )
+    return pl.concat(found)
 
 
 def _told(decision: Decision, operation: str) -> tuple[str, str, str]:

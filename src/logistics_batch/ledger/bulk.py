@@ -5,6 +5,7 @@ ledger's thread then waits for its turn again and again. So there many records g
 the driver itself.
 """
 
+import json
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from operator import itemgetter
 from typing import Any, TypeVar
 
 import polars as pl
-from sqlalchemy import Connection, Select, Table, bindparam
+from sqlalchemy import Column, ColumnElement, Connection, Select, Table, bindparam, func, select
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.schema import ScalarElementColumnDefault
@@ -68,6 +69,14 @@ def insert_frame(connection: Connection, table: Table, frame: pl.DataFrame) -> N
     statement = _insertion(table.name, tuple(frame.columns), 1)
     with _told_as_sqlalchemy_does(statement):
         _driver(connection).executemany(statement, frame.iter_rows())
+
+
+def among(connection: Connection, column: Column[Any], values: Sequence[Any]) -> ColumnElement[bool]:
+    """Whether a column holds one of many values, texts or numbers; they go to the database as one, however many."""
+    if connection.dialect.name != "sqlite":
+        return column.in_(values)
+    each = func.json_each(json.dumps(values)).table_valued("value")
+    return column.in_(select(each.c.value))
 
 
 def read_frame(connection: Connection, query: Select[Any], schema: Mapping[str, Any]) -> pl.DataFrame:

@@ -7,14 +7,13 @@ from typing import Any, Final
 import polars as pl
 from sqlalchemy import ColumnElement, Connection, RowMapping, select
 
-from logistics_batch.ledger.bulk import read_frame
+from logistics_batch.ledger.bulk import among, read_frame
 from logistics_batch.ledger.connection import Connected
 from logistics_batch.ledger.line_rows import SECOND_SHEET, lines_sheet, shown_row
 from logistics_batch.ledger.schema import document, file, issue, row
 from logistics_batch.model.issue import Issue, Place, read_notes
 from logistics_batch.model.report import DOCUMENT_RESULTS, FATES, Fate, FileReport
 
-_CHUNK: Final = 400  # numbers in one IN (…)
 FATE_OF_STATE: Final = {
     "planned": Fate.PENDING,
     "sending": Fate.IN_DOUBT,
@@ -119,8 +118,7 @@ class Fates(Connected):
     def known_documents(self, numbers: Sequence[int]) -> pl.DataFrame:
         """Some documents by their numbers: KNOWN, and method, path, rows and body."""
         with self._read() as connection:
-            some = [numbers[start : start + _CHUNK] for start in range(0, len(numbers), _CHUNK)] or [()]
-            return pl.concat(_documents(connection, document.c.id.in_(each)) for each in some)
+            return _documents(connection, among(connection, document.c.id, list(numbers)))
 
 
 def _documents(connection: Connection, wanted: ColumnElement[bool]) -> pl.DataFrame:

@@ -9,7 +9,7 @@ from typing import Final
 import polars as pl
 from sqlalchemy import Connection, select
 
-from logistics_batch.ledger.bulk import read_frame
+from logistics_batch.ledger.bulk import among, read_frame
 from logistics_batch.ledger.connection import digest
 from logistics_batch.ledger.decide import OTHER_SPELLING, Decision, Known
 from logistics_batch.ledger.schema import document, file
@@ -18,7 +18,6 @@ from logistics_batch.model.document import CALLS_SCHEMA, Document, call_blocks
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.spelling import differences, folded_key
 
-_CHUNK: Final = 10_000  # keys in one IN (…), well under every driver's limit
 _KINDS: Final = {
     "order.create": "order",
     "asn.create": "asn",
@@ -31,6 +30,8 @@ _KINDS: Final = {
 CHANGES: Final = tuple(kind for kind in _KINDS.values() if "." in kind)
 _OF_ORDERS: Final = tuple(kind for kind in CHANGES if kind.startswith("order."))
 _UNDONE_BY: Final = {"order.add": "order.delete", "order.delete": "order.add"}
+_PLAIN_KEY: Final = r"^[!-/1-_a-{}~][!-_a-{}~]*(?: [!-_a-{}~]+)*$"
+"""Words of ASCII, without an accent grave, parts, and a zero at the beginning."""
 _OPEN: Final = ("sending", "in_doubt")
 _FOLDED_SINCE: Final = 10  # the version of the schema
 _ALIVE: Final = {  # the most telling first
@@ -127,8 +128,15 @@ def keys_of(documents: Sequence[Document]) -> pl.DataFrame:
 
 def keyed(named: pl.DataFrame) -> pl.DataFrame:
     """Keys and their kinds as KEYS; place: of the line."""
-    folded = pl.Series("folded_key", map(folded_key, named["key"]), dtype=pl.String)
-    return named.with_row_index("place").with_columns(folded).select(list(KEYS)).cast(KEYS)
+    return named.with_row_index("place").with_columns(folded_keys(named["key"])).select(list(KEYS)).cast(KEYS)
+
+
+def folded_keys(keys: pl.Series) -> pl.Series:
+    """Each key as it is read (see `folded_key`); most are plain, and are read all at once."""
+    is_plain = keys.str.contains(_PLAIN_KEY)
+    plain = keys.str.to_lowercase().alias("folded_key")
+    others = (~is_plain).arg_true()
+    return plain.scatter(others, [folded_key(key) for key in keys.gather(others)]) if others.len() else plain
 
 
 def known_generations(connection: Connection, account: str, keys: pl.DataFrame) -> pl.DataFrame:
@@ -145,12 +153,11 @@ def known_generations(connection: Connection, account: str, keys: pl.DataFrame) 
     for (kind,), some in keys.partition_by("kind", as_dict=True).items():
         name = "folded_key" if has_folded and kind not in CHANGES else "key"
         kinds = document.c.kind.in_(CHANGES if kind in CHANGES else (kind,))
-        for names in some.select(pl.col(name).unique(maintain_order=True)).iter_slices(_CHUNK):
-            wanted = document.c[name].in_(names[name].to_list())
-            found.append(read_frame(connection, query.where(kinds, wanted).order_by(document.c.generation), stored))
+        wanted = among(connection, document.c[name], some[name].unique(maintain_order=True).to_list())
+        found.append(read_frame(connection, query.where(kinds, wanted).order_by(document.c.generation), stored))
     known = pl.concat(found).unique("id", maintain_order=True)
     if not has_folded:
-        known = known.with_columns(pl.Series("folded_key", map(folded_key, known["key"]), dtype=pl.String))
+        known = known.with_columns(folded_keys(known["key"]))
     means_another = pl.col("kind").is_in(_OF_ORDERS) & (pl.col("reference") != pl.col("key"))
     reference = pl.when(means_another).then("reference").otherwise(pl.lit("")).alias("reference")
     rule = pl.col("rule").str.extract(r"^([^.]*)")  # see `messages.rule_of`

@@ -54,7 +54,7 @@ def _sheet_to_correct(sheet: Sheet, report: FileReport, rows: pl.Series) -> tupl
     """The header and the rows one under the other, our two columns before the user's."""
     wanted = pl.concat([pl.Series("row", [report.header_row], dtype=pl.UInt32), rows])
     numbers = pl.DataFrame({"row": wanted}).with_row_index("new", offset=1).with_columns(pl.col("new").cast(pl.UInt32))
-    own = without_earlier_columns(sheet, report.header_row)
+    own = without_earlier_columns(sheet, report.header_row).filter(pl.col("row").is_in(wanted.implode()))
     # The columns that are left, one beside the other, behind ours.
     places = {int(name): number for number, name in enumerate(own.columns[1:], len(_OURS) + 1)}
     own = own.rename({str(old): f"own {new}" for old, new in places.items()})
