@@ -23,9 +23,8 @@ from logistics_batch.mapping.fields.fields import Field, second_phone_of
 from logistics_batch.mapping.fields.values.phones import holds_two, second_of_two, ten_digits
 from logistics_batch.mapping.fields.values.reading import message
 from logistics_batch.mapping.fields.values.verbs import verb_of
-from logistics_batch.mapping.rows.cells import ERROR_WORDS, SHOWN_REPAIRS, ColumnKind, Repairs, name_of
+from logistics_batch.mapping.rows.cells import ERROR_WORDS, SHOWN_REPAIRS, ColumnKind, Repairs, column_kinds, name_of
 from logistics_batch.mapping.rows.classify import LEFT_OUT, Rows
-from logistics_batch.mapping.rows.column_kinds import column_kinds
 from logistics_batch.mapping.spec.targets import Form, form_of
 from logistics_batch.mapping.spec.texts import printable_text
 from logistics_batch.model.document import Operation

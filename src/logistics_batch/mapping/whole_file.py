@@ -53,7 +53,7 @@ def _bound(mapping: Mapping, sheets: Sequence[Sheet]) -> BoundSheet:
         return join_sheets(mapping, sheets)
     ((view, candidates),) = views(mapping, sheets)
     sheet, header = choose(view, candidates)
-    notes = passed_over(view, candidates, sheet)
+    notes = tuple(passed_over(view, candidates, sheet))
     if mapping.spec.lines_from is not None:
         return split_rows(mapping, mapping.spec.lines_from, sheet, header, notes=notes)
     return BoundSheet(mapping, sheet, header, notes)
@@ -66,7 +66,7 @@ def _map_sheet(bound: BoundSheet, run_values: RunValues, longitude: LongitudeNam
     table = compile_sheet(mapping, sheet, header, rows, run_values)
     hold_table(table, rows)
     found = check_rows(table, rows)
-    blame_faults(found, table, bound.lines)
+    blame_faults(found, table, bound.faults)
     notes: tuple[Note, ...] = (*notes_of(table, rows), *bound.notes)
     skipped = rows.skipped
     heads = _heads(table)

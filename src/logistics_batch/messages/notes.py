@@ -8,6 +8,9 @@ _TAKEN_OFF: Final = "urrency signs, units, groups or leading zeros were taken of
 _LOST_ZEROS: Final = "were zeros lost? Format the column as Text."
 _SPLIT: Final = "takes others: {told:messages , }{more:messages}. What is taken goes out without them: is that meant?"
 _PASTED: Final = "to another row of their document, and each counts: were they pasted twice?"
+_EQUAL_LINES: Final = 'Sheet "{sheet}": the rows {rows:rows} are equal, in every cell'
+_PASTED_LINES: Final = "to another line of their document: were they pasted twice?"
+_NOT_READ: Final = 'Sheet "{sheet}", {count} {count:row|rows}, was not read'
 _LATER: Final = (
     "these were read by a later name of the mapping: {pairs:messages , }{more}: is one that was not used meant?"
 )
@@ -24,6 +27,14 @@ _COLUMNS: Final = {
     "columns.errors": 'Column "{column}", which is not used, shows an error of the spreadsheet program in '
     "{rows:row|rows} {rows:rows}.",
 }
+_SHEETS: Final = {
+    "sheet.not_read": f"{_NOT_READ}: it has no {{lacking:column|columns}} {{lacking:names 1000}}.",
+    "sheet.not_read_header_only": f"{_NOT_READ}: it has a header only.",
+    "of_sheet": 'Sheet "{sheet}": {note:messages}',
+    "of_sheet.unknown": 'Sheet "{sheet}": columns that the mapping does not know were not used: {names:names 20}.',
+    "numbered.missing": "Numbered columns that others follow are missing: {names:names 6}.",
+    "numbered.no_column": "The sheet has {there:names} and no column {lacking:names} beside it.",
+}
 _ROWS: Final = {
     "left_out.all": "The rules of the mapping leave out all rows with data ({rows:,}): nothing of this file is sent.",
     "left_out.document": f"`only_rows_where` of the mapping leaves out some rows of a document and {_SPLIT}",
@@ -34,6 +45,9 @@ _ROWS: Final = {
     "equal_rows.note": f"The rows {{rows:rows}} are equal, in every cell, {_PASTED}",
     "equal_rows.note_counted": "The rows {rows:rows} are equal, in every cell but {aside:names}, which only counts the "
     f"rows, {_PASTED}",
+    "equal_rows.note_of_sheet": f"{_EQUAL_LINES}, {_PASTED_LINES}",
+    "equal_rows.note_of_sheet_counted": f"{_EQUAL_LINES} but {{aside:names}}, which only counts the rows, "
+    f"{_PASTED_LINES}",
     "short_rows": "{rows:Row|Rows} {rows:rows} {rows:ends|end} before {columns:names}: taken as blank there.",
 }
 _VALUES: Final = {
@@ -68,7 +82,7 @@ _ODD: Final = {
 }
 
 NOTES: Final[dict[str, Entry]] = {
-    **{code: Entry(words, level=Level.NOTE) for code, words in (_COLUMNS | _ROWS | _VALUES).items()},
+    **{code: Entry(words, level=Level.NOTE) for code, words in (_COLUMNS | _SHEETS | _ROWS | _VALUES).items()},
     **{
         code: Entry(f'Column "{{column}}": {odd} in {{rows:in rows}}.', level=Level.WARNING)
         for code, odd in _ODD.items()

@@ -14,8 +14,15 @@ from logistics_batch.mapping.fields.compile import PERCENTAGE, CompiledSheet, ma
 from logistics_batch.mapping.fields.values.numbers import UNIT_NAMES, spellings_of
 from logistics_batch.mapping.fields.values.reading import Message, message
 from logistics_batch.mapping.findings import Findings
-from logistics_batch.mapping.rows.cells import DAMAGE_SCHEMA, Cleaned, ColumnKind, Damage
-from logistics_batch.mapping.rows.column_kinds import CODES_IN_TEXTS, column_kinds, columns_of_codes
+from logistics_batch.mapping.rows.cells import (
+    CODES_IN_TEXTS,
+    DAMAGE_SCHEMA,
+    Cleaned,
+    ColumnKind,
+    Damage,
+    column_kinds,
+    columns_of_codes,
+)
 from logistics_batch.mapping.spec.model import UnitRead
 from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.mapping.spec.targets import CODES, Form

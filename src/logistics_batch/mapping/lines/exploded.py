@@ -5,7 +5,7 @@ Mapping reads an exploded sheet like any other. What it says of a line is told o
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import polars as pl
 
@@ -13,76 +13,42 @@ from logistics_batch.mapping.fields.compile import CompiledSheet
 from logistics_batch.mapping.fields.values.reading import message
 from logistics_batch.mapping.findings import Findings
 from logistics_batch.mapping.loaded import Mapping
-from logistics_batch.mapping.rows.header import Header
+from logistics_batch.mapping.rows.header import Header, bind
 from logistics_batch.model.document import ROWS_SCHEMA, RowState
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.sheet import FACTS_SCHEMA, CellFact, CellRange, Origins, Sheet, merged_facts
 
-Line = Sequence[str | None]
+OF: Final = "of:"
+"""What stands before a column's name in the name of one that says where its cells stand."""
 
 _BY_WEIGHT: Final = (RowState.INVALID, RowState.HELD, RowState.BLOCKED, RowState.READY, RowState.SKIPPED)
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(NamedTuple):
     """What is wrong with a cell that lines are made of, or with a row that takes them.
 
-    line: its position among the lines. column: of the exploded sheet. field, code, values: of the issue.
+    line: its position among the lines. column: of the exploded sheet. code, values: of the issue.
     """
 
     line: int
     column: int
-    field: str
     code: str
     values: dict[str, Any]
-
-
-@dataclass(slots=True)
-class Lines:
-    """The lines that the rows of a sheet become, in order.
-
-    columns: those that take the lines' values; behind the sheet's last they are made. at: for each line the position of
-    its row. values, sources: by column, what each line has there and in which column of the file that stands. second:
-    for each line its row on the second sheet.
-    """
-
-    columns: Sequence[int]
-    at: list[int] = field(default_factory=list)
-    values: list[list[str | None]] = field(default_factory=list)
-    sources: list[list[int]] = field(default_factory=list)
-    second: list[int | None] | None = None
-    faults: list[Fault] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        """Columns without lines, where none are given."""
-        self.values = self.values or [[] for _ in self.columns]
-        self.sources = self.sources or [[] for _ in self.columns]
-
-    def add(self, row: int, values: Line, sources: Sequence[int]) -> None:
-        """One more line."""
-        self.at.append(row)
-        for place, (value, source) in enumerate(zip(values, sources, strict=True)):
-            self.values[place].append(value)
-            self.sources[place].append(source)
-
-    def blame(self, column: int, code: str, **values: Any) -> None:
-        """Something is wrong with the line that was added last."""
-        self.faults.append(Fault(len(self.at) - 1, column, "lines_from", code, values))
 
 
 @dataclass(frozen=True, slots=True)
 class BoundSheet:
     """A sheet that is mapped, with its header bound to the mapping that reads it.
 
-    notes: on the sheets that were not read, and on what the header lacks. lines: of an exploded sheet. others, lost:
-    rows of a second sheet that are no line (ROWS_SCHEMA), and what is wrong with them.
+    notes: on the sheets that were not read, and on what the header lacks. faults: of an exploded sheet's lines. others,
+    lost: rows of a second sheet that are no line (ROWS_SCHEMA), and what is wrong with them. second: its header.
     """
 
     mapping: Mapping
     sheet: Sheet
     header: Header
-    notes: tuple[str, ...] = ()
-    lines: Lines | None = None
+    notes: tuple[Issue, ...] = ()
+    faults: Sequence[Fault] = ()
     others: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=ROWS_SCHEMA))
     lost: tuple[Issue, ...] = ()
     second: Header | None = None
@@ -93,34 +59,45 @@ class BoundSheet:
         return self.header.texts[: self.sheet.width - self.sheet.added]
 
 
-def exploded(sheet: Sheet, header: Header, lines: Lines, *, second: tuple[Sheet, Header] | None = None) -> Sheet:
-    """The sheet with a line in the place of each row, which `row` numbers: up to the header as the file does."""
-    at = pl.Series(lines.at, dtype=pl.UInt32)
-    frame = sheet.frame[at]
+def with_made(mapping: Mapping, header: Header, names: Sequence[str], *, used: Sequence[int] = ()) -> Header:
+    """The header with the names of made columns behind it, bound to a mapping.
+
+    used: columns that these are made of, which are not read by themselves.
+    """
+    behind = [""] * len(names)
+    own = ["" if number in used else text for number, text in enumerate(header.texts, 1)]
+    bound = bind(mapping, header.row, [*own, *names])
+    printed = tuple((*each, *behind) for each in header.printed)
+    return replace(bound, texts=(*header.texts, *names), printed=printed)
+
+
+def exploded(sheet: Sheet, header: Header, lines: pl.DataFrame, *, second: tuple[Sheet, Header] | None = None) -> Sheet:
+    """The sheet with a line in the place of each row, which `row` numbers: up to the header as the file does.
+
+    lines: in order, `at`, the position of the row that each is made of; `second`, its row on the second sheet, if there
+    is one; and by its name each column that takes the lines' values: made behind the sheet's last, with the columns in
+    which its cells stand as `of:NAME`; or one of the sheet, for the rows below the header.
+    """
+    frame = sheet.frame[lines["at"]]
     above = int((sheet.frame["row"] <= header.row).sum())
     below = pl.int_range(1, frame.height - above + 1, dtype=pl.UInt32, eager=True) + header.row
     numbers = pl.concat([frame["row"][:above].cast(pl.UInt32), below])
-    made = {str(column): place for place, column in enumerate(lines.columns) if column > sheet.width}
-    origins = pl.DataFrame(
-        [
-            numbers.alias("row"),
-            frame["row"].cast(pl.UInt32).alias("origin"),
-            pl.Series("second", lines.second or [None] * len(lines.at), dtype=pl.UInt32),
-            *(pl.Series(name, lines.sources[place], dtype=pl.UInt16) for name, place in made.items()),
-        ]
+    values = lines.select(name for name in lines.columns if name.isdigit())
+    origins = lines.select(
+        numbers.alias("row"),
+        frame["row"].cast(pl.UInt32).alias("origin"),
+        (pl.col("second") if second else pl.lit(None)).cast(pl.UInt32).alias("second"),
+        *(pl.col(f"{OF}{name}").cast(pl.UInt16).alias(name) for name in values.columns if int(name) > sheet.width),
     )
-    columns = zip(lines.columns, lines.values, strict=True)
-    frame = frame.with_columns(
-        numbers.alias("row"), *(pl.Series(str(column), texts, dtype=pl.String) for column, texts in columns)
-    )
+    own = [pl.concat([frame[name][:above], values[name][above:]]) for name in values.columns if name in frame.columns]
     return replace(
         sheet,
-        frame=frame,
+        frame=frame.with_columns(*values).with_columns(*own, numbers.alias("row")),
         facts=_facts(sheet, origins, second[0] if second else None),
         hidden_rows=tuple(origins.filter(pl.col("origin").is_in(list(sheet.hidden_rows)))["row"]),
-        cell_counts=None if sheet.cell_counts is None else sheet.cell_counts[at],
+        cell_counts=None if sheet.cell_counts is None else sheet.cell_counts[lines["at"]],
         origins=Origins(origins, second[0].name, second[1].texts) if second else Origins(origins),
-        added=len(made),
+        added=origins.width - 3,
     )
 
 
@@ -148,20 +125,23 @@ def _merged_lines(sheet: Sheet, origins: pl.DataFrame) -> Iterator[CellRange]:
             yield ends[top][0], left, ends[bottom][1], right
 
 
-def blame_faults(found: Findings, table: CompiledSheet, lines: Lines | None) -> None:
+def blame_faults(found: Findings, table: CompiledSheet, faults: Sequence[Fault]) -> None:
     """What could not be made a line, before all other findings: such a line lacks nothing else."""
-    if lines is None or not lines.faults:
+    origins = table.sheet.origins
+    if origins is None or not faults:
         return
-    faulty = Findings()
-    data = set(table.data_rows)
-    for fault in lines.faults:
-        number = int(table.sheet.frame["row"][fault.line])
-        if number in data:
-            faulty.add(pl.Series([number]), fault.column, fault.field, message(fault.code, **fault.values))
-    rows = faulty.bad_rows() if table.sheet.origins and not table.sheet.origins.second else pl.Series(dtype=pl.UInt32)
-    required = [place for place, (_, said) in enumerate(found.rules) if said.code == "required"]
-    lacks = pl.col("row").is_in(rows.implode()) & pl.col("rule").is_in(required)
-    found.rows[:] = [each.filter(~(lacks & pl.col("column").is_in(list(lines.columns)))) for each in found.rows]
+    faulty, data = Findings(), set(table.data_rows)
+    for line, column, code, values in faults:
+        if (number := int(table.sheet.frame["row"][line])) in data:
+            field = "lines_sheet" if origins.second else "lines_from"
+            faulty.add(pl.Series([number]), column, field, message(code, **values))
+    if not origins.second:
+        required = [place for place, (_, said) in enumerate(found.rules) if said.code == "required"]
+        lacks = pl.col("rule").is_in(required) & pl.col("row").is_in(faulty.bad_rows().implode())
+        made = [name for name in origins.lines.columns if name.isdigit()]
+        taking = {*map(int, made), *(column for name in made for column in origins.lines[name].unique())}
+        lacks &= pl.col("column").is_in(list(taking))
+        found.rows[:] = [each.filter(~lacks) for each in found.rows]
     behind = pl.col("rule") + len(found.rules)
     found.rows[:0] = [each.with_columns(behind.cast(pl.UInt32)) for each in faulty.rows]
     found.rules += faulty.rules

@@ -1,22 +1,21 @@
 """Lines on a sheet of their own: each row of the first sheet takes the rows of the second that share its key."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 import polars as pl
 
 from logistics_batch.errors import FileHeld
-from logistics_batch.mapping.checks.equal_rows import equal_lines, in_cells
+from logistics_batch.mapping.checks.equal_rows import equal_rows
 from logistics_batch.mapping.checks.held import hold, idle_skips, renamed_columns, renamed_notes
-from logistics_batch.mapping.lines.exploded import BoundSheet, Fault, Lines, exploded
+from logistics_batch.mapping.lines.exploded import OF, BoundSheet, Fault, exploded, with_made
 from logistics_batch.mapping.lines.views import View, joined_view, views
 from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.rows.cells import BLANKS, name_of
-from logistics_batch.mapping.rows.classify import classify_rows
-from logistics_batch.mapping.rows.header import Header, bind, choose, likeliest, passed_over
+from logistics_batch.mapping.rows.classify import Rows, classify_rows
+from logistics_batch.mapping.rows.header import Header, choose, likeliest, passed_over
 from logistics_batch.messages import packed
-from logistics_batch.messages.words import listed, row_list
 from logistics_batch.model.document import ROWS_SCHEMA, RowState
 from logistics_batch.model.issue import Issue, Place, cell_address
 from logistics_batch.model.sheet import Sheet
@@ -29,27 +28,31 @@ _REPEATED: Final = "repeated header"
 class Side:
     """One of the two sheets.
 
-    frame: of the sheet, blank cells filled down. keys, hidden: of its data rows, and of those that would be data if
-    they were not hidden and skipped: row, key; null where all of the key is blank. skipped: rows that are no data, with
-    code and values, and the key as it stands there.
+    keys: of its data rows (row, key), null where all of the key is blank.
     """
 
     sheet: Sheet
     header: Header
     key_columns: tuple[int, ...]
-    frame: pl.DataFrame
+    rows: Rows
     keys: pl.DataFrame
-    hidden: pl.DataFrame
-    skipped: pl.DataFrame
+
+    @property
+    def key(self) -> pl.Expr:
+        """The key of rows with their cells cleaned."""
+        return _key([pl.col(name_of(column)) for column in self.key_columns])
 
     @property
     def key_names(self) -> list[str]:
         """The key columns' headers."""
         return [self.header.texts[column - 1].strip() for column in self.key_columns]
 
-    def rows_by_key(self) -> dict[str, list[int]]:
-        """The data rows of each key, in order."""
-        return dict(self.keys.drop_nulls().group_by("key", maintain_order=True).agg("row").iter_rows())
+
+def _rows_by_key(keyed: pl.DataFrame) -> dict[str, list[int]]:
+    """The rows of each key, in order."""
+    return dict(
+        keyed.drop_nulls("key").group_by("key", maintain_order=True).agg("row").select("key", "row").iter_rows()
+    )
 
 
 def join_sheets(mapping: Mapping, sheets: Sequence[Sheet]) -> BoundSheet:
@@ -65,23 +68,16 @@ def join_sheets(mapping: Mapping, sheets: Sequence[Sheet]) -> BoundSheet:
     inner, wanted = joined_view(mapping, first.header, second.header, sheet=second.sheet.name)
     lines = _joined(first, second, wanted)
     equal = mapping.spec.checks.equal_rows
-    twice, aside = ({}, []) if equal == "allow" else _equal_lines(second)
-    lines.faults += [
-        *_faults(first, second, lines),
-        *(_equal_faults(first, second, lines, twice, aside) if equal == "block" else ()),
-    ]
+    twice, aside = ({}, list[str]()) if equal == "allow" else _equal_lines(second)
+    blamed = twice if equal == "block" else {}
     rest, lost = _left_over(first, second)
-    rows = sorted(row for numbers in twice.values() for row in numbers)
-    told_twice = f'Sheet "{second.sheet.name}": the rows {row_list(rows)} are equal, {in_cells(aside)}, to another line'
-    notes = [*_notes(reading, second), *([f"{told_twice} of their document: were they pasted twice?"] if rows else [])]
-    made = list(wanted)
-    header = bind(inner, first.header.row, (*first.header.texts, *made))
+    notes = (*_notes(reading, second, sorted(row for rows in twice.values() for row in rows), aside),)
     return BoundSheet(
         mapping=inner,
         sheet=exploded(first.sheet, first.header, lines, second=(second.sheet, second.header)),
-        header=replace(header, printed=tuple((*each, *("" for _ in made)) for each in first.header.printed)),
+        header=with_made(inner, first.header, list(wanted)),
         notes=(*notes, *passed_over(outer, others, first.sheet)),
-        lines=lines,
+        faults=[*_faults(first, second, lines), *_equal_faults(first, second, lines, blamed, aside)],
         others=rest,
         lost=tuple(lost),
         second=second.header,
@@ -123,23 +119,9 @@ def _both(mapping: Mapping, sheets: Sequence[Sheet]) -> list[View]:
 
 def _side(mapping: Mapping, sheet: Sheet, header: Header) -> Side:
     rows = classify_rows(mapping, sheet, header)
-    numbers = [header.column(mapping.names_of(name)) for name in mapping.spec.key]
-    columns = tuple(number for number in numbers if number is not None)
-    frame = sheet.frame
-    for own in (name for name in rows.data.columns if name.startswith("own:")):
-        cell = own.removeprefix("own:")
-        taken = rows.data.filter(~pl.col(own) & pl.col(cell).is_not_null())
-        frame = frame.update(taken.select("row", pl.col(cell).alias(cell.removeprefix("c"))), on="row")
-    as_it_stands = [pl.col(str(column)).str.strip_chars(BLANKS) for column in columns]
-    raw = sheet.frame.select("row", _key(as_it_stands))
+    columns = tuple(number for name in mapping.spec.key if (number := header.column(mapping.names_of(name))))
     return Side(
-        sheet=sheet,
-        header=header,
-        key_columns=columns,
-        frame=frame,
-        keys=rows.data.select("row", _key([pl.col(name_of(column)) for column in columns])),
-        hidden=rows.hidden.select("row", _key([pl.col(name_of(column)) for column in columns])),
-        skipped=rows.skipped.join(raw, on="row", how="left", maintain_order="left"),
+        sheet, header, columns, rows, rows.data.select("row", _key([pl.col(name_of(each)) for each in columns]))
     )
 
 
@@ -150,48 +132,63 @@ def _key(cells: Sequence[pl.Expr]) -> pl.Expr:
     return pl.when(~blank).then(parts).alias("key")
 
 
+def _skipped(side: Side) -> pl.DataFrame:
+    """The rows that are no data: row, code, values, and the key as it stands there."""
+    raw = side.sheet.frame.select("row", _key([pl.col(str(each)).str.strip_chars(BLANKS) for each in side.key_columns]))
+    return side.rows.skipped.join(raw, on="row", how="left", maintain_order="left")
+
+
 def _written(key: str) -> str:
     return " | ".join(filter(None, key.split(_BETWEEN)))
 
 
-def _joined(first: Side, second: Side, wanted: dict[str, int]) -> Lines:
+def _joined(first: Side, second: Side, wanted: dict[str, int]) -> pl.DataFrame:
     """The first row of each key takes the lines of it, in their order; the others stay one line without."""
     keyed = first.sheet.frame.select("row").with_row_index("at")
     keyed = keyed.join(first.keys, on="row", how="left", maintain_order="left")
     taking = keyed.with_columns(pl.when(pl.col("key").is_first_distinct()).then("key").alias("key"))
     lines = second.keys.drop_nulls().rename({"row": "second"})
     pairs = taking.join(lines, on="key", how="left", maintain_order="left_right")
-    cells = second.frame.select(
-        pl.col("row").alias("second"), *(pl.col(str(column)).alias(name) for name, column in wanted.items())
-    )
+    cells = _as_filled(second).select(pl.col("row").alias("second"), *map(str, wanted.values()))
     pairs = pairs.join(cells, on="second", how="left", maintain_order="left")
-    again = first.skipped.filter(code=_REPEATED)["row"].implode()
-    named = pl.col("row").is_in(again)
-    pairs = pairs.with_columns(pl.when(named).then(pl.lit(name)).otherwise(pl.col(name)).alias(name) for name in wanted)
-    return Lines(
-        columns=range(first.sheet.width + 1, first.sheet.width + 1 + len(wanted)),
-        at=pairs["at"].to_list(),
-        values=[pairs[name].to_list() for name in wanted],
-        sources=[[column] * pairs.height for column in wanted.values()],
-        second=pairs["second"].to_list(),
+    again = pl.col("row").is_in(first.rows.skipped.filter(code=_REPEATED)["row"].implode())
+    made = range(first.sheet.width + 1, first.sheet.width + 1 + len(wanted))
+    return pairs.select(
+        "at",
+        "second",
+        *(
+            pl.when(again).then(pl.lit(name)).otherwise(pl.col(str(column))).alias(str(place))
+            for place, (name, column) in zip(made, wanted.items(), strict=True)
+        ),
+        *(pl.lit(column).alias(f"{OF}{place}") for place, column in zip(made, wanted.values(), strict=True)),
     )
 
 
-def _faults(first: Side, second: Side, lines: Lines) -> Iterator[Fault]:
+def _as_filled(side: Side) -> pl.DataFrame:
+    """The sheet's cells as they stand, but those that were blank filled down."""
+    frame, data = side.sheet.frame, side.rows.data
+    for own in (name for name in data.columns if name.startswith("own:c")):
+        cell = own.removeprefix("own:")
+        taken = data.filter(~pl.col(own) & pl.col(cell).is_not_null())
+        frame = frame.update(taken.select("row", pl.col(cell).alias(cell.removeprefix("c"))), on="row")
+    return frame
+
+
+def _faults(first: Side, second: Side, lines: pl.DataFrame) -> Iterator[Fault]:
     """What is wrong with rows of the first sheet as far as their lines are concerned."""
     numbers = first.sheet.frame["row"].to_list()
-    line_of = {numbers[position]: line for line, position in enumerate(lines.at)}
-    hidden = dict(second.hidden.drop_nulls().group_by("key", maintain_order=True).agg("row").iter_rows())
+    line_of = {numbers[position]: line for line, position in enumerate(lines["at"])}
+    hidden = _rows_by_key(second.rows.hidden.select("row", second.key))
     above = pl.when(pl.col("key").is_null()).then(pl.col("key").forward_fill())
     strays = second.keys.with_columns(above.alias("above")).drop_nulls("above").group_by("above").agg("row")
     stray_rows = dict(strays.iter_rows())
-    there = second.rows_by_key()
+    there = _rows_by_key(second.keys)
     names = {"sheet": second.sheet.name, "columns": second.key_names}
 
     def fault(row: int, code: str, key: str, **values: Any) -> Fault:
-        return Fault(line_of[row], first.key_columns[0], "lines_sheet", code, {"key": _written(key), **names, **values})
+        return Fault(line_of[row], first.key_columns[0], code, {"key": _written(key), **names, **values})
 
-    for key, rows in first.rows_by_key().items():
+    for key, rows in _rows_by_key(first.keys).items():
         for row in rows[1:]:
             yield fault(row, "twice.key", key, earlier=rows[0])
         if key in hidden:
@@ -204,29 +201,29 @@ def _faults(first: Side, second: Side, lines: Lines) -> Iterator[Fault]:
 
 def _equal_lines(second: Side) -> tuple[dict[str, list[int]], list[str]]:
     """Lines that stand twice by their key, and the columns that were left aside."""
-    keys = {row: (key or "",) for row, key in second.keys.iter_rows()}
-    found, aside = equal_lines(replace(second.sheet, frame=second.frame), second.header, keys, filled={})
-    return {key: rows for (key,), rows in found.items()}, aside
+    keyed = second.keys.drop_nulls().with_columns(pl.col("key").rank("dense").alias("doc"))
+    found, aside = equal_rows(second.rows.data.join(keyed, on="row"), second.sheet, second.header)
+    return _rows_by_key(found.join(keyed, on="row", maintain_order="left")), aside
 
 
 def _equal_faults(
-    first: Side, second: Side, lines: Lines, twice: dict[str, list[int]], aside: Sequence[str]
+    first: Side, second: Side, lines: pl.DataFrame, twice: dict[str, list[int]], aside: Sequence[str]
 ) -> Iterator[Fault]:
     """Lines that stand twice are blamed on the row that they belong to."""
-    place = {line: number for number, line in reversed(list(enumerate(lines.second or ()))) if line is not None}
+    place = {line: number for number, line in reversed(list(enumerate(lines["second"]))) if line is not None}
     for key, rows in twice.items():
         if rows[0] in place:
             values = {"key": _written(key), "sheet": second.sheet.name, "rows": rows, "aside": list(aside)}
             code = "equal_rows.lines_but" if aside else "equal_rows.lines"
-            yield Fault(place[rows[0]], first.key_columns[0], "lines_sheet", code, values)
+            yield Fault(place[rows[0]], first.key_columns[0], code, values)
 
 
 def _left_over(first: Side, second: Side) -> tuple[pl.DataFrame, list[Issue]]:
     """The rows of the second sheet that are no line of a row of the first: what became of them, and what is wrong."""
     name, states = second.sheet.name, list[tuple[int, RowState, str | None, str, str | None]]()
-    for row, code, values, _ in second.skipped.iter_rows():
+    for row, code, values, _ in _skipped(second).iter_rows():
         states.append((row, RowState.SKIPPED, code, "", values))
-    passed = {key: row for row, _, _, key in first.skipped.drop_nulls("key").iter_rows()}
+    passed = {key: row for row, _, _, key in _skipped(first).drop_nulls("key").iter_rows()}
     lost: list[Issue] = []
     column = second.key_columns[0]
     for row, key in second.keys.join(first.keys, on="key", how="anti", maintain_order="left").iter_rows():
@@ -249,12 +246,14 @@ def _left_over(first: Side, second: Side) -> tuple[pl.DataFrame, list[Issue]]:
     return pl.DataFrame(rows, schema=ROWS_SCHEMA, orient="row"), lost
 
 
-def _notes(reading: Mapping, second: Side) -> tuple[str, ...]:
-    """What a report should mention about the second sheet."""
-    place = f'Sheet "{second.sheet.name}"'
-    notes = [f"{place}: {note.reason}" for note in second.sheet.notes]
-    if second.header.unknown:
-        names = listed(second.header.unknown, limit=20)
-        notes.append(f"{place}: columns that the mapping does not know were not used: {names}.")
-        notes += [f"{place}: {note.reason}" for note in renamed_notes(reading, second.sheet, second.header)]
-    return tuple(notes)
+def _notes(reading: Mapping, second: Side, twice: Sequence[int], aside: Sequence[str]) -> Iterator[Issue]:
+    """What a report should mention about the second sheet. twice: its rows that stand twice."""
+    name, unknown = second.sheet.name, second.header.unknown
+    renamed = renamed_notes(reading, second.sheet, second.header)
+    yield from (Issue.of("of_sheet", sheet=name, note=[[note.code, note.given]]) for note in second.sheet.notes)
+    if unknown:
+        yield Issue.of("of_sheet.unknown", sheet=name, names=list(unknown))
+    yield from (Issue.of("of_sheet", sheet=name, note=[[note.code, note.given]]) for note in renamed)
+    if twice:
+        code = "equal_rows.note_of_sheet_counted" if aside else "equal_rows.note_of_sheet"
+        yield Issue.of(code, sheet=name, rows=twice, aside=aside)

@@ -4,7 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from logistics_batch.mapping.lines.split_rows import numbered_columns
+import polars as pl
+
+from logistics_batch.mapping.lines.split_rows import number_in
 from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.rows.header import Header
 from logistics_batch.mapping.rows.patterns import name_fits
@@ -36,11 +38,13 @@ def _of_split_rows(mapping: Mapping, form: LinesFromSpec, sheets: Sequence[Sheet
     spec = mapping.spec
     made = {ColumnName.of(name).identity for name in form.made}
     sources = {name: FieldSpec.of([name]) for name in form.split or ()}
+    cells = [sheet.frame[name].head(_SEARCHED_ROWS) for sheet in sheets for name in sheet.frame.columns[1:]]
+    texts = [*pl.concat(cells).drop_nulls().unique(maintain_order=True)] if form.columns and cells else []
     for template in form.columns or ():
         spelt: dict[int, dict[str, None]] = {}  # SKU 2 may be SKU 02
-        for texts in (texts for sheet in sheets for texts in _rows(sheet)):
-            for number, place in numbered_columns(template, texts).items():
-                spelt.setdefault(number, {})[texts[place - 1].strip()] = None
+        for text in texts:
+            if number := number_in(template, text):
+                spelt.setdefault(number, {})[text.strip()] = None
         wanted = range(1, (form.up_to or 0) + 1)
         for number in sorted({*spelt, *wanted}) or [1]:
             name = template.replace("{n}", str(number))
@@ -56,10 +60,6 @@ def _of_split_rows(mapping: Mapping, form: LinesFromSpec, sheets: Sequence[Sheet
     }
     kept["keep"] |= {f"lines_from: {name}": field for name, field in sources.items()}
     return replace(mapping, spec=spec.model_copy(update={**kept, "lines_from": None}))
-
-
-def _rows(sheet: Sheet) -> list[list[str]]:
-    return [[text or "" for text in texts] for _, *texts in sheet.frame.head(_SEARCHED_ROWS).iter_rows()]
 
 
 def _of_rows(mapping: Mapping) -> Mapping:

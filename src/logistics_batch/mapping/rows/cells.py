@@ -7,6 +7,11 @@ from typing import Final
 
 import polars as pl
 
+from logistics_batch.mapping.fields.values.verbs import verb_of
+from logistics_batch.mapping.loaded import Mapping
+from logistics_batch.mapping.rows.header import Header
+from logistics_batch.mapping.spec.model import FieldSpec
+from logistics_batch.mapping.spec.targets import Form, form_of
 from logistics_batch.model.formula_guard import GUARDED_INSIDE, GUARDED_START, SEPARATORS
 
 BLANKS: Final = (
@@ -47,20 +52,37 @@ SHOWN_REPAIRS: Final = 3
 
 
 class ColumnKind(StrEnum):
-    """What a column is used for; it decides which repairs are without loss."""
+    """What a column is used for; it decides which repairs are without loss. The strictest stands first."""
 
-    TEXT = "text"
-    ADDRESS = "address"  # line breaks become ", "
+    DIGITS = "digits"  # an identity of digits: mobile numbers, PINs
+    IDENTITY = "identity"  # exponents are read or refused, ".0" goes, blanks inside are one; a line break parts two
     NUMBER = "number"  # exponents are read or refused; a line break parts two values
     GOODS = "goods"  # the name or code of goods: a line break parts two of them
-    IDENTITY = "identity"  # likewise; exponents are read or refused, ".0" goes, blanks inside are one
-    DIGITS = "digits"  # an identity of digits: mobile numbers, PINs
+    ADDRESS = "address"  # line breaks become ", "
+    TEXT = "text"
 
 
 _OF_DIGITS: Final = (ColumnKind.NUMBER, ColumnKind.DIGITS)
 _STRICT: Final = (ColumnKind.IDENTITY, ColumnKind.NUMBER, ColumnKind.DIGITS)
 _IDENTITIES: Final = (ColumnKind.IDENTITY, ColumnKind.DIGITS)
 _SINGLE: Final = (*_STRICT, ColumnKind.GOODS)
+
+
+_KINDS: Final = {
+    **dict.fromkeys(
+        (Form.MONEY, Form.DECIMAL, Form.PERCENT, Form.DEGREES, Form.QUANTITY, Form.COUNT), ColumnKind.NUMBER
+    ),
+    **dict.fromkeys((Form.MOBILE, Form.PINCODE), ColumnKind.DIGITS),
+    **dict.fromkeys((Form.IDENTITY, Form.WAYBILL), ColumnKind.IDENTITY),
+    Form.GOODS: ColumnKind.GOODS,
+    Form.ADDRESS: ColumnKind.ADDRESS,
+}
+_READ_AS: Final[dict[str, ColumnKind]] = {
+    **dict.fromkeys(("integer", "decimal", "percent", "money", "unit"), ColumnKind.NUMBER),
+    **dict.fromkeys(("mobile", "pincode"), ColumnKind.DIGITS),
+}
+CODES_IN_TEXTS: Final = frozenset({"batch", "serial_number", "package_id", "pin_number"})
+"""The targets of plain text that hold a code all the same."""
 
 
 class Damage(StrEnum):
@@ -110,6 +132,47 @@ def name_of(column: int) -> str:
     return f"c{column}"
 
 
+def column_kinds(mapping: Mapping, header: Header) -> dict[int, ColumnKind]:
+    """What each bound column is used for; of several uses the strictest."""
+    every = _all_uses(mapping, header)
+    return {column: next((use for use in ColumnKind if use in uses), ColumnKind.TEXT) for column, uses in every.items()}
+
+
+def columns_of_codes(mapping: Mapping, header: Header) -> list[int]:
+    """The columns that hold what something is known by, and that nothing reads as a number."""
+    named = {
+        column
+        for place, field in mapping.spec.everything.items()
+        if place.split(".", 1)[1] in CODES_IN_TEXTS and not place.startswith("keep.")
+        for names in field.columns
+        if (column := header.column(names)) is not None
+    }
+    read_as_numbers = {ColumnKind.NUMBER, ColumnKind.DIGITS}
+    every = _all_uses(mapping, header)
+    known = {column for column, uses in every.items() if uses & {ColumnKind.IDENTITY, ColumnKind.GOODS}}
+    return sorted(column for column in known | named if not every[column] & read_as_numbers)
+
+
+def _all_uses(mapping: Mapping, header: Header) -> dict[int, set[ColumnKind]]:
+    found: dict[int, set[ColumnKind]] = {column: set() for column in header.columns.values()}
+    for name in mapping.spec.key:
+        if (column := header.column(mapping.names_of(name))) is not None:
+            found[column].add(ColumnKind.IDENTITY)
+    for place, field in mapping.spec.everything.items():
+        part, target = place.split(".", 1)
+        form = form_of(target, mapping.operation) if part != "keep" else Form.TEXT
+        for names in field.columns:
+            column = header.column(names)
+            if column is not None:
+                found[column].update([_KINDS.get(form, ColumnKind.TEXT), *_uses_of_steps(field)])
+    return found
+
+
+def _uses_of_steps(field: FieldSpec) -> set[ColumnKind]:
+    """What the steps of `read` make of a cell: also where the target itself is plain text."""
+    return {_READ_AS[name] for step in field.read or () if (name := verb_of(step).name) in _READ_AS}
+
+
 def conspicuous(frame: pl.DataFrame) -> list[str]:
     """The columns with a cell that trimming or a repair might change; the others are clean as they stand."""
     tests = [pl.col(name).str.contains(_CONSPICUOUS).any() for name in frame.columns if name != "row"]
@@ -126,118 +189,67 @@ def trimmed(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
 
 def clean(frame: pl.DataFrame, uses: dict[int, ColumnKind]) -> Cleaned:
     """Clean columns of a trimmed frame (row, c1, c2 …) for their uses."""
-    columns = {name_of(number): use for number, use in uses.items()}
-    found = _prescan(frame, columns)
-    damage: list[pl.DataFrame] = []
+    damage = [pl.DataFrame(schema=DAMAGE_SCHEMA)]
     repairs: list[Repairs] = []
     for number, use in uses.items():
-        name = name_of(number)
-        signs = {sign for sign in _SIGNS if found[f"{name}:{sign}"]}
-        if not signs:
+        cells = frame[name_of(number)]
+        places = cells.str.contains(_CONSPICUOUS).arg_true()
+        if places.is_empty():
             continue
-        steps = _repaired(frame[name], use, signs)
-        bad = steps.damaged
-        if bad.is_not_null().any():
-            spoilt = frame.select("row", pl.lit(number, dtype=pl.UInt16).alias("column"), bad.alias("damage"))
-            damage.append(spoilt.drop_nulls("damage"))
-        if (at := steps.repaired.arg_true()).len():
-            few = at.head(SHOWN_REPAIRS)
-            first = zip(frame[name].gather(few), steps.text.gather(few), strict=True)
-            repairs.append(Repairs(number, use, frame["row"].gather(at), tuple(first)))
-        frame = frame.with_columns(steps.text.alias(name))
-    return Cleaned(frame, pl.concat([pl.DataFrame(schema=DAMAGE_SCHEMA), *damage]), tuple(repairs))
+        has_decimals = use is ColumnKind.IDENTITY and bool(cells.str.contains(_OTHER_DECIMALS).any())
+        seen = pl.DataFrame({"row": frame["row"].gather(places), "was": cells.gather(places)})
+        found = _repaired(seen, use, has_decimals=has_decimals)
+        column = pl.lit(number, dtype=pl.UInt16).alias("column")
+        damage.append(found.drop_nulls("damage").select("row", column, "damage").cast(DAMAGE_SCHEMA))
+        changed = found.filter(pl.col("cell") != pl.col("was"))
+        if not changed.is_empty():
+            first = changed.select("was", "cell").head(SHOWN_REPAIRS)
+            repairs.append(Repairs(number, use, changed["row"], tuple(first.iter_rows())))
+        frame = frame.with_columns(cells.clone().scatter(places, found["cell"]))
+    return Cleaned(frame, pl.concat(damage), tuple(repairs))
 
 
-_SIGNS: Final = ("script", "quoted", "odd", "exponent", "float", "error", "spaced")
+def _repaired(seen: pl.DataFrame, use: ColumnKind, *, has_decimals: bool) -> pl.DataFrame:
+    """Cells of a column (row, was) with `damage`, and `cell`, repaired; null where it is damaged.
 
-
-def _prescan(frame: pl.DataFrame, columns: dict[str, ColumnKind]) -> dict[str, bool]:
-    """Which columns hold anything that needs a closer look; most hold nothing."""
-    scans: list[pl.Expr] = []
-    for name, use in columns.items():
-        cell = pl.col(name)
-        pattern = _EXPONENT if use in _STRICT else _SHOWN_EXPONENT
-        tests = {
-            "script": cell.str.contains(_OF_SCRIPTS) if use in _OF_DIGITS else pl.lit(value=False),
-            "quoted": cell.str.starts_with("'") | cell.str.starts_with('="') | cell.str.contains(GUARDED_INSIDE),
-            "odd": cell.str.contains(_ODD),
-            "exponent": cell.str.contains(pattern),
-            "float": cell.str.ends_with(".0") if use in _IDENTITIES else pl.lit(value=False),
-            "error": cell.str.starts_with("#"),
-            "spaced": cell.str.contains("  ", literal=True) if use in _IDENTITIES else pl.lit(value=False),
-        }
-        scans += [test.any().alias(f"{name}:{sign}") for sign, test in tests.items()]
-    row = frame.lazy().select(scans).collect(engine="in-memory").row(0, named=True) if scans else {}
-    return {key: bool(value) for key, value in row.items()}
-
-
-@dataclass(frozen=True, slots=True)
-class _Repair:
-    text: pl.Series
-    damaged: pl.Series
-    repaired: pl.Series
-
-
-def _repaired(cells: pl.Series, use: ColumnKind, signs: set[str]) -> _Repair:
-    """One column with its repairs made; `damaged` names the damage of cells that are lost."""
+    has_decimals: whether codes of the column have decimals, so that ".0" may be meant.
+    """
+    cell = pl.col("was")
+    if use in _OF_DIGITS:
+        cell = cell.str.replace_many(_DIGITS_OF_SCRIPTS)
+    # '=1+1, '+91…, '75008 and ="0012" are text that was forced to be text
+    cell = cell.str.replace_all(GUARDED_INSIDE, "${1}${2}").str.replace(f"(?s){GUARDED_START}", "${1}")
+    cell = cell.str.strip_chars_start(BLANKS)
+    cell = cell.str.replace(r"^'([0-9]+)$", "${1}").str.replace(r'^="([^"]*)"$', "${1}")
+    if use is ColumnKind.ADDRESS:
+        cell = cell.str.replace_all(rf"\s*,?\s*{_LINE_BREAK}+\s*", ", ")
+    cell = cell.str.replace_all(rf"\s*{_LINE_BREAK}+\s*", " ").str.replace_all(r"[\t\u{a0}]", " ")
+    cell = cell.str.replace_all(r"[\u{200b}\u{2060}\u{feff}]", "")
+    if use in _STRICT:
+        cell = cell.str.replace_all(_UNSEEN, "")
+    if use in _IDENTITIES:
+        cell = cell.str.replace_all(r"\s+", " ")
+        cell = cell if has_decimals else cell.str.replace(r"^([0-9]+)\.0$", "$1")
+    found = seen.with_columns(cell.alias("cell"))
     cell = pl.col("cell")
-    steps: list[pl.Expr] = []
-    if "script" in signs:
-        steps.append(cell.str.replace_many(_DIGITS_OF_SCRIPTS))
-    if "quoted" in signs:  # '=1+1, '+91…, '75008 and ="0012" are text that was forced to be text
-        inside = cell.str.replace_all(GUARDED_INSIDE, "${1}${2}")
-        bare = inside.str.replace(f"(?s){GUARDED_START}", "${1}").str.strip_chars_start(BLANKS)
-        steps.append(bare.str.replace(r"^'([0-9]+)$", "${1}").str.replace(r'^="([^"]*)"$', "${1}"))
-    if "odd" in signs:
-        joint = ", " if use is ColumnKind.ADDRESS else " "
-        breaks = cell.str.replace_all(rf"\s*,?\s*{_LINE_BREAK}+\s*", joint) if joint == ", " else cell
-        spaces = breaks.str.replace_all(rf"\s*{_LINE_BREAK}+\s*", joint).str.replace_all(r"[\t\u{a0}]", " ")
-        steps.append(spaces.str.replace_all(r"[\u{200b}\u{2060}\u{feff}]", ""))
-    if use in _STRICT and "odd" in signs:
-        steps.append(cell.str.replace_all(_UNSEEN, ""))
-    if use in _IDENTITIES and signs & {"odd", "spaced"}:
-        steps.append(cell.str.replace_all(r"\s+", " "))
-    if "float" in signs and not (use is ColumnKind.IDENTITY and cells.str.contains(_OTHER_DECIMALS).any()):
-        steps.append(cell.str.replace(r"^([0-9]+)\.0$", "$1"))
-    several = pl.col("was").str.contains(_BREAK) if use in _SINGLE else pl.lit(value=False)
-    frame = pl.DataFrame({"cell": cells, "was": cells}).with_columns(several.alias("several"))
-    for step in steps:
-        frame = frame.with_columns(step.alias("cell"))
-    strict = use in _STRICT
-    damaged = pl.coalesce(
-        pl.when("several").then(pl.lit(Damage.SEVERAL.value)),
-        pl.when(cell.is_in(ERROR_WORDS) | cell.str.contains(_TOO_NARROW)).then(pl.lit(Damage.ERROR_VALUE.value)),
-        pl.when(cell.str.contains(_TURNING if use in _STRICT else _CONTROL)).then(pl.lit(Damage.CONTROL.value)),
-        pl.when(cell.str.contains(_CONTROL)).then(pl.lit(Damage.CONTROL.value)),
-        pl.when(_lossy(cell, strict=strict)).then(pl.lit(Damage.SCIENTIFIC.value)),
-    )
-    text = _expanded(cell, strict=strict)
-    frame = frame.with_columns(damaged.alias("damaged"), text.alias("cell"))
-    frame = frame.with_columns(pl.when(pl.col("damaged").is_null()).then(cell).alias("cell"))
-    changed = pl.col("damaged").is_null() & (cell != pl.col("was"))
-    return _Repair(frame["cell"], frame["damaged"], frame.select(changed.fill_null(value=False)).to_series())
+    lossy, text = _exponents(cell, _EXPONENT if use in _STRICT else _SHOWN_EXPONENT)
+    tests = {
+        Damage.SEVERAL: pl.col("was").str.contains(_BREAK) if use in _SINGLE else pl.lit(value=False),
+        Damage.ERROR_VALUE: cell.is_in(ERROR_WORDS) | cell.str.contains(_TOO_NARROW),
+        Damage.CONTROL: cell.str.contains(f"{_TURNING}|{_CONTROL}" if use in _STRICT else _CONTROL),
+        Damage.SCIENTIFIC: lossy,
+    }
+    damage = pl.coalesce(pl.when(test).then(pl.lit(kind.value)) for kind, test in tests.items())
+    found = found.with_columns(damage.alias("damage"), text.alias("cell"))
+    return found.with_columns(pl.when(pl.col("damage").is_null()).then("cell").alias("cell"))
 
 
-def _exponent_parts(cell: pl.Expr) -> tuple[pl.Expr, pl.Expr, pl.Expr]:
-    """Digit before the point, digits after it, exponent."""
-    pattern = r"(?i)^([0-9])(?:\.([0-9]+))?e\+?([0-9]{1,3})$"
-    exponent = cell.str.extract(pattern, 3).cast(pl.Int32, strict=False)
-    return cell.str.extract(pattern, 1), cell.str.extract(pattern, 2).fill_null(""), exponent
-
-
-def _lossy(cell: pl.Expr, *, strict: bool) -> pl.Expr:
-    """An exponent whose mantissa does not show every digit."""
-    written = cell.str.contains(_EXPONENT if strict else _SHOWN_EXPONENT)
-    _, decimals, exponent = _exponent_parts(cell)
-    complete = (decimals.str.len_bytes() >= exponent).fill_null(value=False)
-    return written & ~complete
-
-
-def _expanded(cell: pl.Expr, *, strict: bool) -> pl.Expr:
-    """An exponent whose mantissa shows every digit, written out; other texts as they are."""
-    written = cell.str.contains(_EXPONENT if strict else _SHOWN_EXPONENT)
-    first, decimals, exponent = _exponent_parts(cell)
+def _exponents(cell: pl.Expr, pattern: str) -> tuple[pl.Expr, pl.Expr]:
+    """Whether a cell is an exponent whose mantissa does not show every digit; and those that do, written out."""
+    parts = r"(?i)^([0-9])(?:\.([0-9]+))?e\+?([0-9]{1,3})$"
+    first, decimals = cell.str.extract(parts, 1), cell.str.extract(parts, 2).fill_null("")
+    exponent = cell.str.extract(parts, 3).cast(pl.Int32, strict=False)
+    written, complete = cell.str.contains(pattern), (decimals.str.len_bytes() >= exponent).fill_null(value=False)
     rest = decimals.str.slice(exponent)
-    point = pl.when(rest.str.len_bytes() > 0).then(pl.lit(".") + rest).otherwise(pl.lit(""))
-    whole = first + decimals.str.slice(0, exponent) + point
-    return pl.when(written & whole.is_not_null()).then(whole).otherwise(cell)
+    whole = first + decimals.str.slice(0, exponent) + pl.when(rest != "").then(pl.lit(".") + rest).otherwise(pl.lit(""))
+    return written & ~complete, pl.when(written & complete).then(whole).otherwise(cell)

@@ -1,22 +1,25 @@
 """Which rows are data: the others are skipped with a code, and blank cells are filled down within their block."""
 
+import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
+from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.loaded import Mapping
-from logistics_batch.mapping.rows.cells import Cleaned, ColumnKind, clean, conspicuous, name_of, trimmed
-from logistics_batch.mapping.rows.column_kinds import column_kinds
-from logistics_batch.mapping.rows.filling import as_above, fill_down, unfilled, without_dittos
-from logistics_batch.mapping.rows.header import Header
+from logistics_batch.mapping.rows.cells import Cleaned, ColumnKind, clean, column_kinds, conspicuous, name_of, trimmed
+from logistics_batch.mapping.rows.filling import as_above, fill_down, without_dittos
+from logistics_batch.mapping.rows.header import Header, bind
 from logistics_batch.mapping.rows.patterns import fits
-from logistics_batch.mapping.rows.repeated_header import repeats_header, resembles_header
 from logistics_batch.mapping.rows.totals import is_called_total, totals_as_goods
+from logistics_batch.mapping.spec.names import ColumnName, names_match, same
 from logistics_batch.mapping.spec.words import SIGNED, TOTAL_INVOICE
 from logistics_batch.model.sheet import CellFact, Sheet
 
 _DRAWN: Final = r"^[-=_+]{3,}$"
+_MORE_CHARACTERS: Final = 20  # of a bracket behind a name
 _SHOWN_CHARACTERS: Final = 40  # of a cell in a reason
 _HIDDEN: Final = "hidden row.skipped"
 _BY_PATTERN: Final = ("skip_rows_where", "only_rows_where")
@@ -24,7 +27,6 @@ LEFT_OUT: Final = (*_BY_PATTERN, "hidden row")
 """The rules by which a mapping leaves out rows that might be data."""
 
 _SKIPPED: Final = {"row": pl.UInt32, "code": pl.String, "values": pl.String}
-_NO_VALUES: Final = pl.lit("")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +48,15 @@ class Rows:
         return self.skipped.filter(pl.col("code").str.extract(r"^([^.]*)").is_in(rules))["row"]
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
-    """Why a row is no data.
+class _Rule(NamedTuple):
+    """Why a row is no data: a code, whether it holds, and the code's values, packed.
 
-    suspected: by the cells in use, clean. holds: by all cells, where they say more; `raw`: as they stand, for a damaged
-    cell is not blank. values: of the code, packed.
+    `c1` is a cell, clean if it is in use, and `raw:c1` as it stands, for a damaged cell is not blank.
     """
 
     code: str
-    suspected: pl.Expr
-    holds: pl.Expr | None = None
-    raw: bool = False
-    values: pl.Expr = _NO_VALUES
+    holds: pl.Expr
+    values: pl.Expr = pl.lit("")
 
 
 def classify_rows(mapping: Mapping, sheet: Sheet, header: Header) -> Rows:
@@ -70,15 +68,16 @@ def classify_rows(mapping: Mapping, sheet: Sheet, header: Header) -> Rows:
     bare = trimmed(used, unclean)
     cleaned = clean(bare, {number: use for number, use in uses.items() if name_of(number) in unclean})
     declared = header.numbers(mapping, mapping.spec.sheet.fill_down)
-    frame, dittos = without_dittos(cleaned.frame, uses, declared)
-    skipped = _skipped(mapping, sheet, header, body=body, bare=bare, cleaned=frame)
-    marked = _with_codes(frame, skipped)
+    frame = without_dittos(cleaned.frame, uses, declared)
+    numbers = [column for column, use in uses.items() if use in (ColumnKind.NUMBER, ColumnKind.DIGITS)]
+    skipped = _skipped(mapping, sheet, header, numbers, body=body, bare=bare, cleaned=frame)
+    marked = frame.join(skipped, on="row", how="left", maintain_order="left")
     for further in (_continuations, totals_as_goods):
         if not (more := further(mapping, header, marked)).is_empty():
             skipped = pl.concat([skipped, more.cast(skipped.schema)]).sort("row")
-            marked = _with_codes(frame, skipped)
-    filled = as_above(dittos, fill_down(mapping, sheet, header, marked, may_be_data=_may_be_data()))
-    cleaned = replace(cleaned, frame=frame, damage=pl.concat([cleaned.damage, unfilled(dittos, filled)]))
+            marked = frame.join(skipped, on="row", how="left", maintain_order="left")
+    filled, unfilled = as_above(fill_down(mapping, sheet, header, marked, may_be_data=_may_be_data()))
+    cleaned = replace(cleaned, frame=frame, damage=pl.concat([cleaned.damage, unfilled]))
     in_use = {"row", *(f"{before}{name_of(number)}" for number in uses for before in ("", "own:"))}
     wanted = [name for name in filled.columns if name in in_use]
     data = filled if skipped.is_empty() else filled.filter(pl.col("code").is_null())
@@ -93,16 +92,6 @@ def _without_header(sheet: Sheet, header: Header) -> pl.DataFrame:
     renamed = renamed.drop(own & set(renamed.columns))
     begins_with_it = renamed["row"].head(1).to_list() == [header.row]
     return renamed.slice(1) if begins_with_it else renamed.filter(pl.col("row") != header.row)
-
-
-def _with_codes(frame: pl.DataFrame, skipped: pl.DataFrame) -> pl.DataFrame:
-    """The rows with `code` and `values`, null where a row is data."""
-    blank = pl.repeat(None, frame.height, dtype=pl.String, eager=True)
-    places = frame["row"].search_sorted(skipped["row"])
-    names = ("code", "values")
-    return frame.with_columns(
-        (blank if skipped.is_empty() else blank.clone().scatter(places, skipped[name])).alias(name) for name in names
-    )
 
 
 def _may_be_data() -> pl.Expr:
@@ -121,76 +110,82 @@ def where(mapping: Mapping, header: Header, conditions: dict[str, list[str]]) ->
 
 
 def _skipped(
-    mapping: Mapping, sheet: Sheet, header: Header, *, body: pl.DataFrame, bare: pl.DataFrame, cleaned: pl.DataFrame
+    mapping: Mapping,
+    sheet: Sheet,
+    header: Header,
+    numbers: Sequence[int],
+    *,
+    body: pl.DataFrame,
+    bare: pl.DataFrame,
+    cleaned: pl.DataFrame,
 ) -> pl.DataFrame:
     """The rows that are no data: row, code, values.
 
-    body: all cells as they stand. bare, cleaned: those in use, trimmed and cleaned. Only rows that a rule might hold
-    for are looked at with all their cells; the first rule that holds counts.
+    numbers: the columns that hold numbers, of any kind. body: all cells as they stand. bare, cleaned: those in use,
+    trimmed and cleaned. Only rows that a rule might hold for are looked at with all their cells; the first rule that
+    holds counts.
     """
-    resembles = bare.select(resembles_header(header, _numbers(mapping, header))).to_series()
-    rules = _rules(mapping, sheet, header, bare, resembles=resembles)
-    suspects = [rule.suspected.fill_null(value=False).alias(str(place)) for place, rule in enumerate(rules)]
-    suspected = cleaned.select(suspects)
-    places = suspected.select(pl.any_horizontal(pl.all())).to_series().arg_true()
+    resembles = bare.select(_resembles_header(header, numbers)).to_series()
+    rules, suspects = _rules(mapping, sheet, header, numbers, body=bare)
+    places = cleaned.select(pl.any_horizontal(pl.lit(resembles), *suspects)).to_series().arg_true()
     if places.is_empty():
         return pl.DataFrame(schema=_SKIPPED | {"row": body.schema["row"]})
     every = body[places]
     every = trimmed(every, [name for name in every.columns if name != "row"])
-    again = repeats_header(mapping, sheet, header, every.filter(resembles.gather(places)))
-    marked = every.with_columns(*cleaned[places].drop("row"), *suspected[places])
-    marked = marked.with_columns(pl.col("row").is_in(again).alias("again"))
-    for place, rule in enumerate(rules):
-        if rule.raw and rule.holds is not None:
-            held = every.select(rule.holds.alias(str(place))).to_series()
-            marked = marked.with_columns((held & marked[str(place)]).alias(str(place)))
-        elif rule.holds is not None:
-            marked = marked.with_columns((pl.col(str(place)) & rule.holds).alias(str(place)))
-    code = pl.coalesce(pl.when(str(place)).then(pl.lit(rule.code)) for place, rule in enumerate(rules))
-    values = pl.coalesce(pl.when(str(place)).then(rule.values) for place, rule in enumerate(rules))
+    again = _repeats_header(mapping, sheet, header, every.filter(resembles.gather(places)))
+    raw = every.drop("row").select(pl.all().name.prefix("raw:"))
+    marked = every.with_columns(*cleaned[places].drop("row"), *raw, pl.col("row").is_in(again).alias("again"))
+    code = pl.coalesce(pl.when(rule.holds).then(pl.lit(rule.code)) for rule in rules)
+    values = pl.coalesce(pl.when(rule.holds).then(rule.values) for rule in rules)
     found = marked.select("row", code.alias("code"), values.alias("values")).drop_nulls("code")
-    looks_empty = pl.col("code").is_in(["blank", *_COMMENTS]) & pl.col("row").is_in(
-        _uncalculated(mapping, sheet, header)
-    )
-    return found.filter(~looks_empty)
+    # A formula in a key column that no program has worked out may be an order.
+    facts = sheet.facts_of(CellFact.NO_VALUE).filter(pl.col("column").is_in(_key_numbers(mapping, header)))
+    looks_empty = (pl.col("code") == "blank") | pl.col("code").str.starts_with("comment.")
+    return found.filter(~(looks_empty & pl.col("row").is_in(facts["row"].implode())))
 
 
-_COMMENTS: Final = ("comment.remark", "comment.line", "comment.signature", "comment.unmapped")
-
-
-def _rules(mapping: Mapping, sheet: Sheet, header: Header, bare: pl.DataFrame, *, resembles: pl.Series) -> list[_Rule]:
-    """Every rule by which a row is no data, those that count first at the head."""
-    cells = [name_of(column) for column in range(1, sheet.width + 1)]
-    cells = [name for name in cells if name not in {name_of(number) for number in header.own}]
+def _rules(
+    mapping: Mapping, sheet: Sheet, header: Header, numbers: Sequence[int], *, body: pl.DataFrame
+) -> tuple[list[_Rule], list[pl.Expr]]:
+    """Every rule by which a row is no data, those that count first at the head; and what the cells in use of such a row
+    show, if it is not like the header.
+    """
+    cells = [name_of(column) for column in range(1, sheet.width + 1) if column not in header.own]
     keys = [pl.col(name_of(column)) for column in _key_numbers(mapping, header)]
-    numbers = [pl.col(name_of(column)) for column in _numbers(mapping, header)]
     needed = _needed(mapping, header)
     lacks = pl.any_horizontal(pl.col(name_of(column)).is_null() for column in needed)
-    unmapped = _nothing_mapped(mapping, header)
     invoice = mapping.spec.fields.get("invoice_number")
     invoices = [column for names in (invoice.columns if invoice else ()) if (column := header.column(names))]
-    bare_of = [key.is_null() | key.str.contains(SIGNED) for key in keys] + [number.is_null() for number in numbers]
-    drawn = pl.all_horizontal(pl.col(name).is_null() | pl.col(name).str.contains(_DRAWN) for name in cells)
+    bare_of = [key.is_null() | key.str.contains(SIGNED) for key in keys]
+    bare_of += [pl.col(name_of(number)).is_null() for number in numbers]
+    raw = [pl.col(f"raw:{name}") for name in cells]
+    drawn = pl.all_horizontal(cell.is_null() | cell.str.contains(_DRAWN) for cell in raw)
+    line = pl.any_horizontal(lacks, *(key.str.contains(_DRAWN) for key in keys[:1]))
     hidden = sheet.hidden_rows if mapping.spec.sheet.hidden_rows != "read" else ()
     declared = [where(mapping, header, control.row_where) for control in mapping.spec.checks.control_total]
     goods = needed if mapping.spec.sheet.fill_down else []
-    first = pl.coalesce(cells)
-    return [
-        _Rule("blank", lacks | unmapped, pl.all_horizontal(pl.col(cells).is_null()), raw=True),
-        _Rule("title", pl.col("row") < header.row),
-        _Rule("repeated header", pl.lit(resembles), pl.col("again")),
-        _Rule("comment.remark", lacks, first.str.starts_with(";")),
-        _Rule(
-            "comment.line", pl.any_horizontal(lacks, *(key.str.contains(_DRAWN) for key in keys[:1])), drawn, raw=True
-        ),
-        *_by_pattern(mapping, header),
-        _Rule("total", lacks, is_called_total(keys, cells, goods, body=bare)),
+    first, mapped = pl.coalesce(cells), _mapped(mapping, header)
+    by_pattern = _by_pattern(mapping, header)
+    totals = [
         *(_Rule("total", pl.col(name_of(column)).str.contains(TOTAL_INVOICE)) for column in invoices),
         *(_Rule("total", pl.all_horizontal(fit for _, fit in each)) for each in declared if each),
-        _Rule("comment.signature", lacks, pl.all_horizontal(first.str.contains(SIGNED), *bare_of)),
-        _Rule("comment.unmapped", unmapped, unmapped, raw=True),
-        _Rule(_HIDDEN, pl.col("row").is_in(list(hidden))),
     ]
+    title, unseen = pl.col("row") < header.row, pl.col("row").is_in(list(hidden))
+    rules = [
+        _Rule("blank", pl.all_horizontal(cell.is_null() for cell in raw)),
+        _Rule("title", title),
+        _Rule("repeated header", pl.col("again")),
+        _Rule("comment.remark", lacks & first.str.starts_with(";")),
+        _Rule("comment.line", line & drawn),
+        *by_pattern,
+        _Rule("total", lacks & is_called_total(keys, cells, goods, body=body)),
+        *totals,
+        _Rule("comment.signature", lacks & pl.all_horizontal(first.str.contains(SIGNED), *bare_of)),
+        _Rule("comment.unmapped", pl.all_horizontal(pl.col(f"raw:{name}").is_null() for name in mapped)),
+        _Rule(_HIDDEN, unseen),
+    ]
+    suspects = [line, pl.all_horizontal(pl.col(name).is_null() for name in mapped), title, unseen]
+    return rules, [*suspects, *(rule.holds for rule in (*by_pattern, *totals))]
 
 
 def _by_pattern(mapping: Mapping, header: Header) -> list[_Rule]:
@@ -205,18 +200,6 @@ def _by_pattern(mapping: Mapping, header: Header) -> list[_Rule]:
                 values = pl.struct(*told, pl.lit(text).alias("name")).struct.json_encode()
                 rules.append(_Rule(f"{rule}.row", fit if rule == "skip_rows_where" else ~fit, values=values))
     return rules
-
-
-def _numbers(mapping: Mapping, header: Header) -> list[int]:
-    """The columns of amounts, counts, phone numbers and PINs."""
-    wanted = (ColumnKind.NUMBER, ColumnKind.DIGITS)
-    return [column for column, use in column_kinds(mapping, header).items() if use in wanted]
-
-
-def _uncalculated(mapping: Mapping, sheet: Sheet, header: Header) -> list[int]:
-    """The rows with a formula in a key column that no program has worked out: they may be orders."""
-    facts = sheet.facts_of(CellFact.NO_VALUE)
-    return facts.filter(pl.col("column").is_in(_key_numbers(mapping, header)))["row"].to_list()
 
 
 def _key_numbers(mapping: Mapping, header: Header) -> list[int]:
@@ -234,11 +217,11 @@ def _needed(mapping: Mapping, header: Header) -> list[int]:
     return sorted(needed - filled or needed)
 
 
-def _nothing_mapped(mapping: Mapping, header: Header) -> pl.Expr:
+def _mapped(mapping: Mapping, header: Header) -> list[str]:
+    """The columns that fields read, and those of the key."""
     groups = [names for field in mapping.spec.everything.values() for names in field.columns]
     columns = {column for names in groups if (column := header.column(names)) is not None}
-    columns |= set(header.numbers(mapping, mapping.spec.key))
-    return pl.all_horizontal(pl.col(name_of(column)).is_null() for column in sorted(columns))
+    return [name_of(column) for column in sorted(columns | set(header.numbers(mapping, mapping.spec.key)))]
 
 
 def _continuations(mapping: Mapping, header: Header, marked: pl.DataFrame) -> pl.DataFrame:
@@ -267,3 +250,85 @@ def _continuations(mapping: Mapping, header: Header, marked: pl.DataFrame) -> pl
     told = told.with_columns(of_block).filter("follows", "first:leads")
     values = pl.struct(pl.col("first:row").alias("row")).struct.json_encode()
     return told.select("row", (pl.col("first:rule") + ".continued").alias("code"), values.alias("values"))
+
+
+def _resembles_header(header: Header, numbers: Sequence[int]) -> pl.Expr:
+    """Whether a row might be a header: by the letters of its first mapped cell, or by words in place of all numbers.
+
+    numbers: the columns that hold numbers, of any kind.
+    """
+    first = min(header.columns.values())
+    letters = re.sub(r"[\W_]", "", header.texts[first - 1])
+    between = r"[\W_]*"
+    pattern = between.join(pl.escape_regex(letter) for letter in letters)
+    begins = pl.col(name_of(first)).str.contains(f"(?i)^{between}{pattern}{between}(?:[(\\[].*)?$")
+    begins = pl.any_horizontal(begins, *(_is_printed(names, header.columns.values()) for names in header.printed))
+    cells = [pl.col(name_of(column)) for column in numbers]
+    if not cells:
+        return begins.fill_null(value=False)
+    no_digits = pl.all_horizontal(cell.is_null() | ~cell.str.contains("[0-9]") for cell in cells)
+    words = pl.any_horizontal(cell.str.contains(r"\p{L}").fill_null(value=False) for cell in cells)
+    return begins.fill_null(value=False) | (no_digits & words)
+
+
+def _is_printed(names: Sequence[str], columns: Collection[int]) -> pl.Expr:
+    """Whether the mapped cells of a row are those of one of two rows of names."""
+    wanted = {name_of(column): names[column - 1].strip() or None for column in columns}
+    return pl.all_horizontal(pl.col(name).eq_missing(pl.lit(text, dtype=pl.String)) for name, text in wanted.items())
+
+
+def _repeats_header(mapping: Mapping, sheet: Sheet, header: Header, suspects: pl.DataFrame) -> list[int]:
+    """The rows of which every mapped cell repeats its header.
+
+    suspects: the rows that resemble it, with all their cells. Raises FileHeld where one of them is the header of a
+    second table, whose columns stand in other places: its rows would be read by the wrong columns. Such a row names at
+    least half of the mapping's columns, and some in other places or not at all; one that leaves out the last ones, and
+    has nothing there, is data: its cells are judged as such.
+    """
+    repeats: list[int] = []
+    others: list[int] = []
+    least, columns = max(2, (header.score + 1) // 2), set(header.columns.values())
+    printed = [[text.strip() for text in names] for names in header.printed]
+    for cells in _with_names(mapping, header, suspects, least=min(least, header.score)).iter_rows(named=True):
+        texts = [cells.get(name_of(column)) or "" for column in range(1, sheet.width + 1)]
+        if [text.strip() for text in texts] in printed:
+            repeats.append(cells["row"])
+            continue
+        found = bind(mapping, 0, texts)
+        adds = not found.columns.items() <= header.columns.items()
+        strange = [column for column in columns if not _bears(texts[column - 1], header.texts[column - 1])]
+        if not strange:
+            repeats.append(cells["row"])
+        if (not strange or found.score >= least) and (adds or any(texts[column - 1].strip() for column in strange)):
+            others.append(cells["row"])
+    if others:
+        raise FileHeld(
+            "header|second_table",
+            values={"sheet": sheet.name, "rows": sheet.physical_rows(others), "row": header.row},
+            rows_read=sheet.frame.height - 1,
+            sheet=sheet.name,
+            header_row=header.row,
+        )
+    return repeats
+
+
+def _with_names(mapping: Mapping, header: Header, suspects: pl.DataFrame, *, least: int) -> pl.DataFrame:
+    """The rows below the header that hold so many texts which might be names of columns, or were printed as such."""
+    texts = [text for text in (*mapping.column_names, *header.texts) if text.strip()]
+    known, longest = {ColumnName.of(text).short for text in texts}, max(map(len, texts)) + _MORE_CHARACTERS
+    below = suspects.filter(pl.col("row") > header.row)
+    cells = below.drop("row")
+    distinct = pl.concat(cells.get_columns()).unique().drop_nulls()
+    names = [text for text in distinct if len(text) <= longest and ColumnName.of(text).short in known]
+    named = pl.sum_horizontal(pl.col(cells.columns).is_in(names).fill_null(value=False))
+    printed = (_is_printed(each, header.columns.values()) for each in header.printed)
+    return below.filter(pl.any_horizontal(named >= least, *printed))
+
+
+def _bears(text: str, wanted: str) -> bool:
+    """Whether a text is a column's name; one of the two may have a bracket more, as `Qty (Pcs)`."""
+    if not text.strip():
+        return False
+    one, other = ColumnName.of(text), ColumnName.of(wanted)
+    one_bracket = one.full == one.short or other.full == other.short
+    return same(one, other) or (one_bracket and names_match(one, other))

@@ -10,6 +10,7 @@ from logistics_batch.mapping.rows.cells import DAMAGE_SCHEMA, ColumnKind, Damage
 from logistics_batch.mapping.rows.header import Header
 from logistics_batch.model.sheet import Sheet
 
+_DITTO: Final = "ditto:"
 _MARKS: Final = ("〃", '"', "''", "-do-", "-Do-", "-DO-", "- do -", "- Do -", "ditto", "Ditto", "DITTO", "-〃-", '-"-')
 
 
@@ -21,10 +22,14 @@ def fill_down(
     A skipped row ends the block, but a hidden one: what follows it may be its continuation. Values of merged cells go
     before. may_be_data: whether a row is data or hidden.
     """
-    spread = _merged_values(mapping, sheet, header, marked)
-    for name, texts in spread.items():
-        text = pl.col("row").replace_strict(list(texts), list(texts.values()), default=None, return_dtype=pl.String)
-        marked = marked.with_columns(pl.when(may_be_data).then(pl.coalesce(name, text)).otherwise(name).alias(name))
+    under: dict[str, pl.DataFrame] = {}
+    for column in header.numbers(mapping, [*mapping.spec.key, *mapping.spec.sheet.fill_down]):
+        name = name_of(column)
+        under[name] = _under_merged(sheet, header, column, marked)
+        if not under[name].is_empty():
+            text = pl.when(may_be_data).then(pl.coalesce(name, "under")).otherwise(name).alias(name)
+            marked = marked.join(under[name], on="row", how="left", maintain_order="left")
+            marked = marked.with_columns(text).drop("under")
     filling = [name_of(column) for column in header.numbers(mapping, mapping.spec.sheet.fill_down)]
     keys = [name_of(column) for column in header.numbers(mapping, mapping.spec.key)]
     if not filling or not keys:
@@ -41,7 +46,7 @@ def fill_down(
     )
     block = (differs | begins | ~same_segment.fill_null(value=False)).cum_sum()
     staged = staged.with_columns(block.alias("block"))
-    own = {name: pl.col(name).is_not_null() & ~pl.col("row").is_in(list(spread.get(name, ()))) for name in filling}
+    own = {name: pl.col(name).is_not_null() & ~pl.col("row").is_in(under[name]["row"].implode()) for name in filling}
     return staged.with_columns(
         *(expression.alias(f"own:{name}") for name, expression in own.items()),
         *(_filled(name, "block").alias(name) for name in filling),
@@ -54,66 +59,47 @@ def _filled(name: str, block: str) -> pl.Expr:
     return pl.when(origin == pl.col(block)).then(pl.col(name).forward_fill())
 
 
-def _merged_values(
-    mapping: LoadedMapping, sheet: Sheet, header: Header, marked: pl.DataFrame
-) -> dict[str, dict[int, str]]:
-    """For key and filled-down columns the values that blank cells get, by row: they lie under a merged cell."""
-    wanted = header.numbers(mapping, [*mapping.spec.key, *mapping.spec.sheet.fill_down])
-    found: dict[str, dict[int, str]] = {}
-    for first_row, column, last_row, _ in sheet.merged_ranges:
-        if column in wanted and last_row > first_row > header.row:
-            cells = marked.filter(pl.col("row").is_between(first_row, last_row)).select("row", name_of(column))
-            (_, value), *below = [*cells.iter_rows()] or [(0, None)]
-            if value is not None:
-                blank = [row for row, text in below if text is None]
-                found.setdefault(name_of(column), {}).update(dict.fromkeys(blank, value))
-    return {name: texts for name, texts in found.items() if texts}
+def _under_merged(sheet: Sheet, header: Header, column: int, marked: pl.DataFrame) -> pl.DataFrame:
+    """The rows in which a column is blank under a merged cell below the header, with the value of that: row, under."""
+    spans = [
+        (top, bottom) for top, left, bottom, _ in sheet.merged_ranges if left == column and bottom > top > header.row
+    ]
+    if not spans:
+        return pl.DataFrame(schema={"row": pl.UInt32, "under": pl.String})
+    ends = pl.DataFrame(spans, schema={"top": marked.schema["row"], "bottom": pl.UInt32}, orient="row")
+    cells = marked.select("row", pl.col(name_of(column)).alias("cell"))
+    within = cells.join_asof(ends, left_on="row", right_on="top").filter(pl.col("row") <= pl.col("bottom"))
+    valued = within.with_columns(pl.col("cell").first().over("top").alias("under"))
+    return valued.filter(pl.col("cell").is_null()).select("row", "under").drop_nulls()
 
 
-def without_dittos(
-    frame: pl.DataFrame, uses: Mapping[int, ColumnKind], filled: Collection[int]
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The cells with null for each "as above" mark, and where the marks stand, as DAMAGE_SCHEMA.
+def without_dittos(frame: pl.DataFrame, uses: Mapping[int, ColumnKind], filled: Collection[int]) -> pl.DataFrame:
+    """The cells with null for each "as above" mark; `ditto:c1` says where c1 bears one, if it does anywhere.
 
     filled: columns that are filled down. Elsewhere a mark in a column of numbers is none, which is said of it anyway.
     """
     numbers = (ColumnKind.NUMBER, ColumnKind.DIGITS)
-    columns = [each for each, use in uses.items() if each in filled or use not in numbers]
-    is_mark = {name_of(column): pl.col(name_of(column)).is_in(_MARKS).fill_null(value=False) for column in columns}
-    bears = frame.select(mask.any().alias(name) for name, mask in is_mark.items()).row(0, named=True) if is_mark else {}
-    marks = {name: mask for name, mask in is_mark.items() if bears[name]}
-    found = [
-        frame.filter(mask).select(
-            "row", pl.lit(int(name[1:])).alias("column"), pl.lit(Damage.DITTO.value).alias("damage")
-        )
-        for name, mask in marks.items()
-    ]
-    bare = frame.with_columns(pl.when(~mask).then(name).alias(name) for name, mask in marks.items())
-    none = pl.DataFrame(schema=DAMAGE_SCHEMA)
-    return bare, pl.concat([none, *(each.cast(DAMAGE_SCHEMA) for each in found)])
+    columns = [name_of(each) for each, use in uses.items() if each in filled or use not in numbers]
+    is_mark = {name: pl.col(name).is_in(_MARKS) for name in columns if frame[name].is_in(_MARKS).any()}
+    masks = [mask.fill_null(value=False).alias(f"{_DITTO}{name}") for name, mask in is_mark.items()]
+    return frame.with_columns(*masks, *(pl.when(~mask).then(name).alias(name) for name, mask in is_mark.items()))
 
 
-def as_above(dittos: pl.DataFrame, filled: pl.DataFrame) -> pl.DataFrame:
-    """The rows, filled down, in which each mark takes what stands above it, also in a row of another document.
+def as_above(filled: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The rows in which each mark takes what stands above it, also in a row of another document; and the marks that
+    have nothing above them to stand for, as DAMAGE_SCHEMA.
 
-    Nothing is taken over a row that is no data. filled: with `code`, null where a row is data, and `own:` columns.
+    Nothing is taken over a row that is no data. filled: with `code`, null where a row is data; only columns that are
+    filled down have `own:`.
     """
-    for (column,), rows in dittos.group_by("column", maintain_order=True):
-        name = name_of(int(str(column)))
+    damage = [pl.DataFrame(schema=DAMAGE_SCHEMA)]
+    for mark in [name for name in filled.columns if name.startswith(_DITTO)]:
+        name = mark.removeprefix(_DITTO)
         if f"own:{name}" in filled.columns:
-            is_mark = pl.col("row").is_in(rows["row"].implode()) & pl.col(name).is_null() & pl.col("code").is_null()
+            is_mark = pl.col(mark) & pl.col(name).is_null() & pl.col("code").is_null()
             above = pl.col(name).first().over((~is_mark).cum_sum())
             filled = filled.with_columns(pl.when(is_mark).then(above).otherwise(pl.col(name)).alias(name))
-    return filled
-
-
-def unfilled(dittos: pl.DataFrame, filled: pl.DataFrame) -> pl.DataFrame:
-    """The marks that have nothing above them to stand for."""
-    if dittos.is_empty():
-        return dittos
-    names = [name.removeprefix("own:") for name in filled.columns if name.startswith("own:")]
-    taken = [
-        filled.filter(pl.col(name).is_not_null()).select("row", pl.lit(int(name[1:]), dtype=pl.UInt16).alias("column"))
-        for name in names
-    ]
-    return dittos.join(pl.concat(taken), on=["row", "column"], how="anti", maintain_order="left") if taken else dittos
+        column, kind = pl.lit(int(name[1:])).alias("column"), pl.lit(Damage.DITTO.value).alias("damage")
+        left = filled.filter(pl.col(mark) & pl.col(name).is_null())
+        damage.append(left.select("row", column, kind).cast(DAMAGE_SCHEMA))
+    return filled, pl.concat(damage)

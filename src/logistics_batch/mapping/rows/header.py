@@ -1,6 +1,6 @@
 """Which row is the header, and which column is which."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from itertools import islice
@@ -12,6 +12,7 @@ from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.spec.names import ColumnName, names_match, same
 from logistics_batch.model.answer_columns import earlier_columns
+from logistics_batch.model.issue import Issue
 from logistics_batch.model.sheet import Sheet
 
 SEARCHED_ROWS: Final = 30
@@ -98,19 +99,15 @@ def rows_below(sheet: Sheet, header: Header | None) -> int:
     return int(body.select(filled.sum()).item()) if body.width else 0
 
 
-def passed_over(mapping: Mapping, sheets: Sequence[Sheet], chosen: Sheet) -> tuple[str, ...]:
+def passed_over(mapping: Mapping, sheets: Sequence[Sheet], chosen: Sheet) -> Iterator[Issue]:
     """Notes on the sheets that were not read, and why."""
-    notes: list[str] = []
     for sheet in sheets:
-        if sheet is chosen:
-            continue
-        header = _header_of(mapping, sheet)
-        lacking = header.missing if header else tuple(group[0] for group in mapping.required)
-        columns = ", ".join(f'"{name}"' for name in lacking)
-        why = f"it has no column{'s' if len(lacking) > 1 else ''} {columns}" if lacking else "it has a header only"
-        rows = rows_below(sheet, header if header and not lacking else None)
-        notes.append(f'Sheet "{sheet.name}", {rows} row{"" if rows == 1 else "s"}, was not read: {why}.')
-    return tuple(notes)
+        if sheet is not chosen:
+            header = _header_of(mapping, sheet)
+            lacking = header.missing if header else tuple(group[0] for group in mapping.required)
+            rows = rows_below(sheet, None if lacking else header)
+            code = "sheet.not_read" if lacking else "sheet.not_read_header_only"
+            yield Issue.of(code, sheet=sheet.name, count=rows, lacking=list(lacking))
 
 
 def bind(mapping: Mapping, row: int, texts: Sequence[str]) -> Header:
