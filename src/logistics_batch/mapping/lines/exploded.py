@@ -173,7 +173,6 @@ def at_rows(lines: pl.DataFrame, sheet: Sheet, issues: Sequence[Issue]) -> pl.Da
 
 def rows_once(rows: pl.DataFrame) -> pl.DataFrame:
     """Each row of the file once, in order, with the weightiest of its lines' states."""
-    weights = {state.value: weight for weight, state in enumerate(_BY_WEIGHT)}
-    weight = pl.col("state").replace_strict(weights, return_dtype=pl.UInt8)
+    weight = pl.col("state").cast(pl.Enum([state.value for state in _BY_WEIGHT]))
     ordered = rows.sort("sheet", "row", weight, maintain_order=True)
     return ordered.unique(["sheet", "row"], keep="first", maintain_order=True)

@@ -108,10 +108,10 @@ def number_in(template: str, text: str) -> int:
     3
     """
     for digits in re.findall(r"\d+", text):
-        number = int(digits) if len(digits) <= _LONGEST_NUMBER else 0
-        name, wanted = ColumnName.of(text), ColumnName.of(template.replace("{n}", digits))
-        if 0 < number <= NUMBERS_AT_MOST and (same(name, wanted) or names_match(name, wanted)):
-            return number
+        if len(digits) <= _LONGEST_NUMBER and 0 < int(digits) <= NUMBERS_AT_MOST:
+            name, wanted = ColumnName.of(text), ColumnName.of(template.replace("{n}", digits))
+            if same(name, wanted) or names_match(name, wanted):
+                return int(digits)
     return 0
 
 

@@ -220,29 +220,25 @@ def _equal_faults(
 
 def _left_over(first: Side, second: Side) -> tuple[pl.DataFrame, list[Issue]]:
     """The rows of the second sheet that are no line of a row of the first: what became of them, and what is wrong."""
-    name, states = second.sheet.name, list[tuple[int, RowState, str | None, str, str | None]]()
-    for row, code, values, _ in _skipped(second).iter_rows():
-        states.append((row, RowState.SKIPPED, code, "", values))
+    name, lost = second.sheet.name, list[Issue]()
+    skipped = second.rows.skipped.iter_rows()
+    rows: list[tuple[object, ...]]
+    rows = [(row, RowState.SKIPPED, code, None, None, values, name) for row, code, values in skipped]
     passed = {key: row for row, _, _, key in _skipped(first).drop_nulls("key").iter_rows()}
-    lost: list[Issue] = []
     column = second.key_columns[0]
     for row, key in second.keys.join(first.keys, on="key", how="anti", maintain_order="left").iter_rows():
         if key in passed:
             where = packed({"sheet": first.sheet.name, "row": passed[key]})
-            states.append((row, RowState.SKIPPED, "lines_sheet", "", where))
+            rows.append((row, RowState.SKIPPED, "lines_sheet", None, None, where, name))
             continue
         value = _written(key or "")
-        states.append((row, RowState.INVALID, None, value, None))
+        rows.append((row, RowState.INVALID, None, None, value, None, name))
         place = Place(row, second.key_names[0], cell_address(row, column), value, name, "lines_sheet")
         if key is None:
             lost.append(Issue.of("no_key.line", place, columns=second.key_names))
         else:
             names = {"columns": first.key_names, "own": second.key_names}
             lost.append(Issue.of("orphan", place, sheet=first.sheet.name, key=value, **names))
-    rows = [
-        (row, state.value, code, None, key if state is RowState.INVALID else None, packed_values, name)
-        for row, state, code, key, packed_values in states
-    ]
     return pl.DataFrame(rows, schema=ROWS_SCHEMA, orient="row"), lost
 
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.loaded import Mapping
-from logistics_batch.mapping.spec.names import ColumnName, names_match, same
+from logistics_batch.mapping.spec.names import ColumnName, names_match
 from logistics_batch.model.answer_columns import earlier_columns
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.sheet import Sheet
@@ -114,17 +114,23 @@ def bind(mapping: Mapping, row: int, texts: Sequence[str]) -> Header:
     """Bind one row's texts, taken as a header, to the names of a mapping."""
     own = tuple(position + 1 for position in earlier_columns(texts))
     names = {number: ColumnName.of(text) for number, text in enumerate(texts, 1) if text.strip() and number not in own}
-    columns: dict[str, int] = {}
-    doubled: list[str] = []
-    for name in mapping.column_names:
-        numbers = _matches(ColumnName.of(name), names)
-        if numbers:
-            columns[name] = numbers[0]
-        if len(numbers) > 1:
-            doubled.append(name)
-    taken = {number for group in mapping.groups if (number := _first(group, columns))}
+    in_full: dict[str, list[int]] = {}
+    bare: dict[str, list[int]] = {}
+    for number, header in names.items():
+        in_full.setdefault(header.identity, []).append(number)
+        bare.setdefault(header.short, []).append(number)
+
+    def bearing(text: str) -> list[int]:
+        """The columns that bear a name: in full, else without trailing brackets where that is one column only."""
+        wanted = ColumnName.of(text)
+        near = [number for number in bare.get(wanted.short, []) if names_match(names[number], wanted)]
+        return in_full.get(wanted.identity) or (near if len(near) == 1 else [])
+
+    found = {name: numbers for name in mapping.column_names if (numbers := bearing(name))}
+    columns = {name: numbers[0] for name, numbers in found.items()}
+    taken = {first for group in mapping.groups if (first := _first(group, columns))}
     spare = {columns[name] for name in columns if columns[name] not in taken}
-    ignored = {number for name in mapping.spec.ignore for number in _matches(ColumnName.of(name), names)}
+    ignored = {number for name in mapping.spec.ignore for number in bearing(name)}
     unknown = [texts[number - 1].strip() for number in names if number not in taken | spare | ignored]
     used = {name for group in mapping.groups for name in group if columns.get(name) in taken}
     return Header(
@@ -132,7 +138,7 @@ def bind(mapping: Mapping, row: int, texts: Sequence[str]) -> Header:
         texts=tuple(texts),
         columns=columns,
         missing=tuple(group[0] for group in mapping.required if not _first(group, columns)),
-        doubled=tuple(name for name in doubled if name in used),
+        doubled=tuple(name for name, numbers in found.items() if len(numbers) > 1 and name in used),
         own=own,
         unknown=tuple(unknown),
         unused=tuple(texts[number - 1].strip() for number in sorted(spare - ignored)),
@@ -150,15 +156,6 @@ def likeliest(mapping: Mapping, sheets: Sequence[Sheet]) -> tuple[Sheet, Header 
 
 def _first(group: Sequence[str], columns: dict[str, int]) -> int | None:
     return next((columns[name] for name in group if name in columns), None)
-
-
-def _matches(wanted: ColumnName, names: dict[int, ColumnName]) -> list[int]:
-    """The columns that bear a name: in full, else without trailing brackets where that is one column only."""
-    exact = [number for number, name in names.items() if same(name, wanted)]
-    if exact:
-        return exact
-    near = [number for number, name in names.items() if names_match(name, wanted)]
-    return near if len(near) == 1 else []
 
 
 def _header_of(mapping: Mapping, sheet: Sheet) -> Header | None:
