@@ -19,7 +19,8 @@ from typing import Any, Final
 import yaml
 
 from logistics_batch.intake.readers import read_file
-from logistics_batch.mapping.suggest import Draft, draft_of, draft_text
+from logistics_batch.mapping.suggest.draft import Draft, draft_of
+from logistics_batch.mapping.suggest.text import draft_text
 from logistics_batch.model.sheet import ReadOptions, Sheet
 
 CORPUS = Path(__file__).parent / "suggest_corpus"

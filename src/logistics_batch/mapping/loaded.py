@@ -6,7 +6,7 @@ from functools import cached_property
 
 from logistics_batch.mapping.spec.model import ChecksSpec, FieldSpec, MappingSpec
 from logistics_batch.mapping.spec.names import ColumnName
-from logistics_batch.mapping.spec.targets import RECEIPT_TARGETS, Targets, is_demanded, targets_of
+from logistics_batch.mapping.spec.targets import RECEIPT_TARGETS, Targets, targets_of
 from logistics_batch.model.document import Operation
 from logistics_batch.model.sheet import ReadOptions
 
@@ -105,6 +105,19 @@ class Mapping:
     def is_required(self, place: str) -> bool:
         """Whether a cell of this field must be filled: the mapping or the service says so."""
         return self.spec.everything[place].required or is_demanded(self.spec, place)
+
+
+def is_demanded(spec: MappingSpec, place: str) -> bool:
+    """Whether the service demands a value of a field, and the mapping has none that is always there.
+
+    Of names of which one is enough, as `supplier` and `supplier_name`, the only one that is mapped is demanded.
+    """
+    targets = targets_of(spec.operation)
+    demanded = {*targets.required, "kits.name", "kit_lines.item_name"}
+    for group in targets.either:
+        given = [f"fields.{name}" for name in group if name in spec.fields]
+        demanded.update(given if len(given) == 1 else ())
+    return place in demanded and not spec.everything[place].is_always_filled
 
 
 def _checked(checks: ChecksSpec) -> list[str]:

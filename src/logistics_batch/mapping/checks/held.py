@@ -142,7 +142,7 @@ def _absent(mapping: Mapping, header: Header) -> Iterator[tuple[str, FieldSpec, 
 
 def _successor(mapping: Mapping, sheet: Sheet, header: Header, group: list[str], *, shape: str = "") -> str:
     """The new column that may be a missing one, "" if none; most files lack none, and load nothing for it."""
-    from logistics_batch.mapping.suggest import successor_of
+    from logistics_batch.mapping.suggest.successors import successor_of
 
     return successor_of(mapping, sheet, header, group, shape=shape)
 

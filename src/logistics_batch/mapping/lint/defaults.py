@@ -7,9 +7,10 @@ from pydantic import BaseModel
 
 from logistics_batch.mapping.fields.values.verbs import natural_step, verb_of
 from logistics_batch.mapping.lint.fields import GIVES, LintFinding, Place, place_of, said
+from logistics_batch.mapping.loaded import is_demanded
 from logistics_batch.mapping.spec.model import FieldSpec, LookupRead, MappingSpec, SheetSpec
 from logistics_batch.mapping.spec.names import ColumnName
-from logistics_batch.mapping.spec.targets import Form, form_of, is_demanded
+from logistics_batch.mapping.spec.targets import Form, form_of
 from logistics_batch.mapping.spec.words import PAYMENT_WORDS, is_known_pattern
 
 _SAID_ON_PURPOSE: Final = {(SheetSpec, "decimal")}

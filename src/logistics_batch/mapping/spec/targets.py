@@ -7,7 +7,6 @@ from typing import Final, get_args
 
 from pydantic import BaseModel
 
-from logistics_batch.mapping.spec.model import MappingSpec
 from logistics_batch.model.document import Operation
 from logistics_batch.model.payloads import PAYLOADS
 
@@ -149,19 +148,6 @@ def _of_change(operation: Operation) -> Targets:
         required = (*found.required, "lines.item_id")
         return replace(found, lines=("item_id", *found.lines), required=required, lines_wanted=True)
     return replace(found, lines=("item_id", "item_name"), lines_wanted=True)
-
-
-def is_demanded(spec: MappingSpec, place: str) -> bool:
-    """Whether the service demands a value of a field, and the mapping has none that is always there.
-
-    Of names of which one is enough, as `supplier` and `supplier_name`, the only one that is mapped is demanded.
-    """
-    targets = targets_of(spec.operation)
-    demanded = {*targets.required, "kits.name", "kit_lines.item_name"}
-    for group in targets.either:
-        given = [f"fields.{name}" for name in group if name in spec.fields]
-        demanded.update(given if len(given) == 1 else ())
-    return place in demanded and not spec.everything[place].is_always_filled
 
 
 def form_of(target: str, operation: Operation) -> Form:
