@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from logistics_batch.mapping.documents.update_bodies import Accepted, CannotUpdate, asn_update, order_update
+from logistics_batch.mapping.documents.changes import Accepted, CannotUpdate, asn_update, order_update
 
 TEA, SALT = {"item_name": "Tea 500", "item_quantity": 1}, {"item_name": "SALT", "item_quantity": 5, "brand": "Tata"}
 ORDER = {

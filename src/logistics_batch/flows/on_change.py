@@ -10,7 +10,7 @@ from dataclasses import replace
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import Arrival, Decision, StoredDocument, kind_of
-from logistics_batch.mapping.documents.update_bodies import Accepted, CannotUpdate, asn_update, order_update
+from logistics_batch.mapping.documents.changes import Accepted, CannotUpdate, asn_update, order_update
 from logistics_batch.model.asn_marker import without_marker
 from logistics_batch.model.document import Document, Operation
 

@@ -14,7 +14,6 @@ from logistics_batch.mapping.checks.ragged import note_of_short_rows
 from logistics_batch.mapping.fields.compile import (
     CompiledSheet,
     is_marked,
-    marked_rows,
     rows_where,
     with_documents,
     written_key,
@@ -250,16 +249,14 @@ def _has_decimals(table: CompiledSheet, field: Field, pattern: str) -> pl.Expr:
 
 def _lost_zeros(table: CompiledSheet) -> Iterator[Issue]:
     """Numbers among codes with leading zeros or decimals: the program takes zeros off where a cell is no text."""
+    if table.sheet.facts.is_empty():
+        return
     for column, use in column_kinds(table.mapping, table.bound).items():
         name = name_of(column)
         if use not in (ColumnKind.IDENTITY, ColumnKind.GOODS) or name not in table.grouped.lines.columns:
             continue
-        numbers = marked_rows(table.sheet, column, CellFact.NUMBER)
-        if numbers.is_empty():
-            continue
-        cells = table.grouped.lines.select(
-            "row", pl.col(name).alias("cell"), number=pl.col("row").is_in(numbers.implode())
-        )
+        is_number = is_marked(table.sheet, column, CellFact.NUMBER)
+        cells = table.grouped.lines.select("row", pl.col(name).alias("cell"), number=is_number)
         parted = pl.col("cell").str.contains(_WITH_DECIMALS)
         led = cells.filter(~pl.col("number") & pl.col("cell").str.contains(_LED_BY_ZERO))
         longest = led["cell"].str.len_bytes().max() or 0

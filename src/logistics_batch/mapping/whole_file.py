@@ -8,10 +8,9 @@ import polars as pl
 from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.checks.checks import check_rows, hold_header, hold_table
 from logistics_batch.mapping.checks.documents import blocked_documents, stray_rows, with_siblings
-from logistics_batch.mapping.documents.changes import order_named
 from logistics_batch.mapping.documents.contract import find_refused
 from logistics_batch.mapping.documents.documents import Material, documents_of
-from logistics_batch.mapping.fields.compile import CELLS, HEAD_VALUES, RULES, CompiledSheet, compile_sheet, written_key
+from logistics_batch.mapping.fields.compile import CompiledSheet, compile_sheet, written_key
 from logistics_batch.mapping.lines.exploded import BoundSheet, at_rows, blame_faults, rows_once
 from logistics_batch.mapping.lines.split_rows import split_rows
 from logistics_batch.mapping.lines.two_sheets import join_sheets
@@ -20,7 +19,7 @@ from logistics_batch.mapping.loaded import Mapping, RunValues
 from logistics_batch.mapping.notes import notes_of
 from logistics_batch.mapping.rows.classify import classify_rows
 from logistics_batch.mapping.rows.header import choose, passed_over
-from logistics_batch.model.document import ROWS_SCHEMA, MappedFile, Operation, RowState
+from logistics_batch.model.document import ROWS_SCHEMA, MappedFile, Operation, OrderNumber, RowState
 from logistics_batch.model.issue import Issue, Note
 from logistics_batch.model.payloads import LongitudeName
 from logistics_batch.model.sheet import Sheet
@@ -74,7 +73,7 @@ def _map_sheet(bound: BoundSheet, run_values: RunValues, longitude: LongitudeNam
     barred = with_siblings(blocked, table, found, strays)
     del rows
     sends = mapping.operation is not Operation.RECEIPT_READ
-    table = table.without(*CELLS, *RULES, *(HEAD_VALUES if sends else ()))
+    table = table.without_cells(head_values=not sends)
     material = _material(table, heads, barred, longitude=longitude)
     if sends:
         find_refused(found, table, material)
@@ -127,9 +126,24 @@ def _material(table: CompiledSheet, heads: pl.DataFrame, barred: pl.DataFrame, *
         line=table.line,
         keep=table.keep,
         rows_repeat=table.sheet.origins is not None,
-        order=order_named(table),
+        order=_order_named(table),
         lent=tuple(field.target for field in (*table.header, *table.line) if field.spec.source == "run"),
         longitude=longitude,
+    )
+
+
+def _order_named(table: CompiledSheet) -> OrderNumber | None:
+    """How the sheet names the orders that its documents are about, without a number yet; None if they change none."""
+    spec = table.mapping.spec
+    if spec.order_id is None or not table.mapping.operation.changes_order:
+        return None
+    named = table.field("fields.order_id")
+    items = table.field("lines.item_name") or table.field("lines.item_id")
+    return OrderNumber(
+        "",
+        is_reference=spec.order_id.ledger is not None,
+        column=(named.column if named else None) or table.key_column,
+        item_column=table.sheet.column_of_file((items.column if items else None) or 0),
     )
 
 

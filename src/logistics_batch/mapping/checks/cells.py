@@ -10,7 +10,7 @@ from typing import Final
 
 import polars as pl
 
-from logistics_batch.mapping.fields.compile import PERCENTAGE, CompiledSheet, marked_rows
+from logistics_batch.mapping.fields.compile import PERCENTAGE, CompiledSheet, is_marked
 from logistics_batch.mapping.fields.values.numbers import UNIT_NAMES, spellings_of
 from logistics_batch.mapping.fields.values.reading import Message, message
 from logistics_batch.mapping.findings import Findings
@@ -102,9 +102,8 @@ def _altered(table: CompiledSheet) -> Iterator[pl.DataFrame]:
     addresses = (table.bound.column(names) for names in joined)  # a house number 12/3 is a date to the program
     yield _known(table, _DATED, {column for column in addresses if column is not None})
     for column in columns_of_codes(table.mapping, table.bound):
-        numbers = marked_rows(table.sheet, column, CellFact.NUMBER)
         has_decimals = pl.col(str(column)).str.contains(".", literal=True)
-        rows = table.sheet.frame.filter(has_decimals & pl.col("row").is_in(numbers.implode())).select("row")
+        rows = table.sheet.frame.filter(has_decimals & is_marked(table.sheet, column, CellFact.NUMBER)).select("row")
         yield rows.with_columns(column=pl.lit(column), damage=pl.lit(Damage.DECIMALS.value)).cast(DAMAGE_SCHEMA)
 
 

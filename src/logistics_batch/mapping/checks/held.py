@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 import polars as pl
 
 from logistics_batch.errors import FileHeld
-from logistics_batch.mapping.fields.compile import CompiledSheet, is_marked
+from logistics_batch.mapping.fields.compile import CompiledSheet, is_marked, rows_where
 from logistics_batch.mapping.fields.fields import Field, amount
 from logistics_batch.mapping.fields.values import dates
 from logistics_batch.mapping.fields.values.numbers import contradicts, meant_by, without_currency
@@ -160,19 +160,15 @@ def other_brackets(table: CompiledSheet) -> Iterator[Held]:
 
 def other_units(table: CompiledSheet) -> Iterator[Held]:
     """Columns whose headers contradict what the mapping takes their values for: the same digits, another value."""
-    for place, field, names, column in _read_columns(table):
-        text = table.text_of(column)
-        said, own = ColumnName.of(text).measure, _measures(names)
-        if said is None or said in own:
-            continue
+    for place, field, names, column, said in _said_in_headers(table):
         meant = meant_by(place, field, table.mapping.operation)
-        named = next((each for each in own if each.kind == said.kind), None)
+        named = next((each for each in _measures(names) if each.kind == said.kind), None)
         if said.kind == "date":
             named = named or _declared_order(table, field, column, said)
         elif meant is not None and contradicts(said, meant):
             named = meant
         if named is not None:
-            values = {"column": text, "said": said.name, "named": named.name}
+            values = {"column": table.text_of(column), "said": said.name, "named": named.name}
             if said.kind in _CONVERTED and meant is not None and meant.kind == said.kind:
                 yield Held("header.unit", values | {"wanted": meant.name})
             yield Held("header.measure", values)
@@ -181,23 +177,26 @@ def other_units(table: CompiledSheet) -> Iterator[Held]:
 def units_taken_over(table: CompiledSheet) -> list[Issue]:
     """Notes on headers that name a unit of which the mapping does not speak, as "Qty (Box)" for "Qty"."""
     found: dict[Issue, None] = {}
-    for place, field, names, column in _read_columns(table):
-        said = ColumnName.of(table.text_of(column)).measure
-        if said is None or said.kind == "date" or said == _PIECES or place.startswith("keep."):
+    for place, field, names, column, said in _said_in_headers(table):
+        if said.kind == "date" or said == _PIECES or place.startswith("keep."):
             continue
-        if said not in _measures(names) and said != meant_by(place, field, table.mapping.operation):
+        if said != meant_by(place, field, table.mapping.operation):
             name = next(name for name in names if table.bound.columns.get(name) == column)
             found[Issue.of("columns.unit", column=table.text_of(column), name=name)] = None
     return list(found)
 
 
-def _read_columns(table: CompiledSheet) -> Iterator[tuple[str, FieldSpec, list[str], int]]:
-    """The columns whose own values fields are made of: place, field, names, number."""
+def _said_in_headers(table: CompiledSheet) -> Iterator[tuple[str, FieldSpec, list[str], int, Measure]]:
+    """Measures that headers say and names do not, of the columns whose own values fields are made of.
+
+    place, field, names, number of the column, measure.
+    """
     for place, field in table.mapping.spec.everything.items():
         for names in field.own_columns:
             column = table.bound.column(names)
-            if column is not None:
-                yield place, field, names, column
+            said = ColumnName.of(table.text_of(column)).measure if column is not None else None
+            if column is not None and said is not None and said not in _measures(names):
+                yield place, field, names, column, said
 
 
 def _measures(names: list[str]) -> list[Measure]:
@@ -210,10 +209,16 @@ def _declared_order(table: CompiledSheet, field: FieldSpec, column: int, said: M
     declared = _DAY_FIRST if ("d", "m") in orders else _MONTH_FIRST if ("m", "d") in orders else None
     if declared in (None, said):
         return None
-    cells = table.grouped.lines.select(pl.col(name_of(column)).unique().alias("cell"))
-    _, sound, either = dates.day_and_month(pl.col("cell"), day_first=declared == _DAY_FIRST)
-    proven, doubtful = cells.select(sound.any().alias("sound"), either.any().alias("either")).row(0)
+    _, proven, doubtful = _orders_of_dates(table, column, day_first=declared == _DAY_FIRST)
     return declared if doubtful and not proven else None
+
+
+def _orders_of_dates(table: CompiledSheet, column: int, *, day_first: bool) -> tuple[bool, bool, bool]:
+    """Whether a date of a column fits only with day and month changed over, one only as declared, and one both ways."""
+    cells = table.grouped.lines.select(pl.col(name_of(column)).unique().alias("cell"))  # many rows have the same date
+    fits = dates.day_and_month(pl.col("cell"), day_first=day_first)
+    swapped, sound, either = cells.select(each.any().alias(str(n)) for n, each in enumerate(fits)).row(0)
+    return swapped, sound, either
 
 
 def mixed_dates(table: CompiledSheet) -> Iterator[Held]:
@@ -251,16 +256,11 @@ def swapped_dates(table: CompiledSheet) -> Iterator[Held]:
         day_first = dates.is_day_first(field.spec.dates)
         if field.column is None or day_first is None:
             continue
-        cells = table.grouped.lines.select("row", pl.col(name_of(field.column)).alias("cell"))
-        swapped, sound, either = dates.day_and_month(pl.col("cell"), day_first=day_first)
-        different = cells["cell"].unique().to_frame()  # many rows have the same date
-        has_swapped, has_sound, has_either = different.select(
-            swapped.any().alias("swapped"), sound.any().alias("sound"), either.any().alias("either")
-        ).row(0)
+        has_swapped, has_sound, has_either = _orders_of_dates(table, field.column, day_first=day_first)
         if has_swapped and has_either and not has_sound:
-            places = table.sheet.physical_rows(cells.filter(swapped)["row"])
-            column = table.text_of(field.column)
-            yield Held("swapped_dates", {"column": column, "rows": places}, field.target)
+            swapped, *_ = dates.day_and_month(pl.col(name_of(field.column)), day_first=day_first)
+            places = table.sheet.physical_rows(rows_where(table.grouped.lines, swapped))
+            yield Held("swapped_dates", {"column": table.text_of(field.column), "rows": places}, field.target)
 
 
 def ambiguous_amounts(table: CompiledSheet) -> Iterator[Field]:

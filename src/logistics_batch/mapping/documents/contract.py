@@ -9,8 +9,8 @@ import polars as pl
 from pydantic import BaseModel, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
-from logistics_batch.mapping.documents.changes import check_change
-from logistics_batch.mapping.documents.documents import SPELT_IN_SAMPLES, Material
+from logistics_batch.mapping.documents.changes import SPELT_IN_SAMPLES, check_change
+from logistics_batch.mapping.documents.documents import Material
 from logistics_batch.mapping.fields.compile import CompiledSheet
 from logistics_batch.mapping.fields.fields import KIT
 from logistics_batch.mapping.fields.values.reading import message
@@ -116,18 +116,12 @@ def _annotated(field: FieldInfo) -> Any:
     return Annotated[(field.annotation, *field.metadata, None)]  # no fewer than two
 
 
-def _shapes(documents: pl.DataFrame, lines: pl.DataFrame) -> pl.Series:
-    """For each document a text that says which of its fields are filled, in some and in all of its lines."""
-    of_lines = lines.select("doc", _presence(lines).alias("filled")).group_by("doc", maintain_order=True)
-    over = of_lines.agg(pl.col("filled").bitwise_or().alias("some"), pl.col("filled").bitwise_and().alias("all"))
-    both = documents.select("doc", _presence(documents).alias("own")).join(
-        over, on="doc", how="left", maintain_order="left"
+def _shapes(heads: pl.DataFrame, lines: pl.DataFrame) -> pl.Series:
+    """For each document a number that stands for which of its fields are filled, in some and in all of its lines."""
+    lacks = [pl.col(name).is_null() for name in lines.columns if name != "doc"]
+    of_lines = lines.group_by("doc", maintain_order=True).agg(
+        *(each.any() for each in lacks), *(each.all().name.suffix(":all") for each in lacks)
     )
-    return both.select(pl.concat_str("own", "some", "all", separator=" ", ignore_nulls=True).alias("shape"))["shape"]
-
-
-def _presence(frame: pl.DataFrame) -> pl.Expr:
-    """A number with a bit for each field: set where it has a value. Columns that are filled throughout need none."""
-    partly = [name for name in frame.columns if name.startswith("v:") and frame[name].null_count()]
-    bits = [pl.col(name).is_not_null().cast(pl.UInt64) * (1 << place) for place, name in enumerate(partly)]
-    return pl.sum_horizontal([pl.lit(0, dtype=pl.UInt64), *bits])
+    own = heads.select("doc", pl.col("^v:.*$").is_null())
+    both = own.join(of_lines, on="doc", how="left", maintain_order="left")
+    return both.select(pl.struct(pl.exclude("doc")).hash()).to_series()

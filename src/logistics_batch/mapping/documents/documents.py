@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 import polars as pl
 
-from logistics_batch.mapping.documents.changes import finished
+from logistics_batch.mapping.documents.changes import SPELT_IN_SAMPLES, finished
 from logistics_batch.mapping.fields.fields import KIT, Field
 from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.spec.targets import JSON_NUMBERS
@@ -20,9 +20,6 @@ from logistics_batch.model.payloads import PAYLOADS, LongitudeName
 
 BLOCK_DOCUMENTS: Final = 5_000
 """So many documents at a time become text, which bounds the memory that takes."""
-
-SPELT_IN_SAMPLES: Final = {"delivery_long": "delivery_lon", "pickup_long": "pickup_lon"}
-"""Fields that the API's samples spell otherwise than its tables do (API §2.3)."""
 
 _ENDS: Final[tuple[tuple[int, Literal["left", "right"]], ...]] = ((0, "left"), (-1, "right"))
 _SPECIAL: Final = r'["\\\x00-\x1f]'

@@ -72,10 +72,14 @@ class CompiledSheet:
         names = self.mapping.names_of(self.mapping.spec.key[0]) if self.mapping.spec.key else ()
         return self.bound.column(names) or min(self.bound.columns.values(), default=1)
 
-    def without(self, *beginnings: str) -> "CompiledSheet":
-        """The same without the columns whose names begin so; nobody asks for them any more, and they take much room."""
+    def without_cells(self, *, head_values: bool) -> "CompiledSheet":
+        """The same without cells and masks, for nobody asks for them any more, and they take much room.
+
+        head_values: whether the values of header fields stay.
+        """
+        gone = _CELLS if head_values else (*_CELLS, "v:fields.")
         lines, heads = (
-            frame.drop([name for name in frame.columns if name.startswith(beginnings)])
+            frame.drop([name for name in frame.columns if name.startswith(gone)])
             for frame in (self.grouped.lines, self.grouped.heads)
         )
         return replace(self, grouped=Grouped(lines, heads))
@@ -142,14 +146,8 @@ class CompiledSheet:
 PERCENTAGE: Final = "0%"
 """The number format text of a percentage."""
 
-CELLS: Final = ("c", "own:", "first:", "sum:", "run:", "key")
-"""So begin the names of columns from which values and documents are made."""
-
-HEAD_VALUES: Final = ("v:fields.",)
-"""So begin the names of values of the documents' header fields."""
-
-RULES: Final = ("x",)
-"""So begin the names of masks of broken rules."""
+_CELLS: Final = ("c", "own:", "first:", "sum:", "run:", "key", "x")
+"""So begin the names of columns from which values and documents are made, and of masks of broken rules."""
 
 _NOT_COMPARED: Final = ("row", "sum:", "run:")
 """So begin the names of what header fields are made of beside the cells that may differ within a document."""
@@ -227,14 +225,10 @@ def _around(mapping: Mapping, bound: Header, place: str, run: RunValues, sheet: 
     return replace(around, true_number=is_marked(sheet, columns[0], CellFact.NUMBER))
 
 
-def marked_rows(sheet: Sheet, column: int, *kinds: CellFact) -> pl.Series:
-    """The rows of whose cell in a column a fact of some kinds is known."""
-    return sheet.facts_of(*kinds).filter(pl.col("column") == column)["row"]
-
-
 def is_marked(sheet: Sheet, column: int, *kinds: CellFact) -> pl.Expr:
     """Whether a fact of some kinds is known of a row's cell in a column."""
-    return pl.col("row").is_in(marked_rows(sheet, column, *kinds).implode())
+    marked = sheet.facts_of(*kinds).filter(pl.col("column") == column)["row"]
+    return pl.col("row").is_in(marked.implode())
 
 
 def _with_run_values(lines: pl.DataFrame, mapping: Mapping, run: RunValues) -> pl.DataFrame:

@@ -95,18 +95,20 @@ def _reads_what_it_writes(date_format: str) -> bool:
 
 def contradict(one: str, other: str) -> bool:
     """Whether two formats can read the same digits as different dates (day and month change places)."""
+    shapes = {re.sub(r"%-?[demyY]", "#", _spelt_out(each)) for each in (one, other)}
+    return len(shapes) == 1 and _order(one) != _order(other)
 
-    def shape(date_format: str) -> str:
-        return re.sub(r"%-?[demyY]", "#", date_format)
 
-    def order(date_format: str) -> list[str]:
-        return [
-            part.strip("-").replace("e", "d").replace("Y", "y") for part in re.findall(r"%(-?[demyY])", date_format)
-        ]
-
+def _spelt_out(date_format: str) -> str:
     for short, whole in _WHOLE_DATES:
-        one, other = one.replace(short, whole), other.replace(short, whole)
-    return shape(one) == shape(other) and order(one) != order(other)
+        date_format = date_format.replace(short, whole)
+    return date_format
+
+
+def _order(date_format: str) -> list[str]:
+    """In which order a format has day, month and year in digits: d, m and y."""
+    parts = re.findall(r"%-?([demyY])", _spelt_out(date_format))
+    return [part.replace("e", "d").lower() for part in parts]
 
 
 def is_day_first(formats: Sequence[str]) -> bool | None:
@@ -114,11 +116,8 @@ def is_day_first(formats: Sequence[str]) -> bool | None:
 
     A month's name and a year in front cannot be mistaken, and say nothing of the others.
     """
-    for short, whole in _WHOLE_DATES:
-        formats = [each.replace(short, whole) for each in formats]
-    parts = [[part[-1].replace("e", "d") for part in re.findall(r"%-?[demyY]", each)] for each in formats]
-    orders = {tuple(each[:2]) for each in parts if each[0] not in "yY" and "m" in each}
-    return {("d", "m"): True, ("m", "d"): False}.get(orders.pop()) if len(orders) == 1 else None
+    orders = {tuple(each[:2]) for each in map(_order, formats) if each[0] != "y" and "m" in each}
+    return orders == {("d", "m")} if orders in ({("d", "m")}, {("m", "d")}) else None
 
 
 def day_and_month(text: pl.Expr, *, day_first: bool) -> tuple[pl.Expr, pl.Expr, pl.Expr]:
@@ -199,10 +198,8 @@ def no_such_day(text: str, formats: Sequence[str]) -> Message | None:
 @cache
 def _pattern(date_format: str) -> str:
     """A format as a pattern whose groups are day, month or its name, and year, each once."""
-    for short, whole in _WHOLE_DATES:
-        date_format = date_format.replace(short, whole)
     parts: list[str] = []
-    for literal, directive in re.findall(r"([^%]+)|%(-?[A-Za-z]|\.f|%)", date_format):
+    for literal, directive in re.findall(r"([^%]+)|%(-?[A-Za-z]|\.f|%)", _spelt_out(date_format)):
         group = re.escape(literal) if literal else _DIRECTIVE_PATTERNS.get(directive, r"[\w.:+]+")
         name = re.match(r"\(\?P<\w+>", group)
         parts.append(group if name is None or not any(part.startswith(name[0]) for part in parts) else r"\w+")
