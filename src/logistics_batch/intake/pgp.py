@@ -3,12 +3,12 @@
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
-from logistics_batch.child_process import Allowance, Child, ChildLost
+from logistics_batch.child_process import Allowance, Answer, Child, ChildLost
 from logistics_batch.errors import SettingsError, StoreError
 from logistics_batch.intake.names import held
 
-_CHILD = "logistics_batch.intake.pgp_child"
 _ALLOWANCE = Allowance(memory_bytes=2 << 30, cpu_seconds=25, wait_seconds=30.0)
 
 
@@ -47,10 +47,25 @@ class PgpKey:
             "source": str(source.resolve()),
             "to": str(to.resolve()),
         }
-        child = Child(_CHILD, allowance=replace(_ALLOWANCE, file_bytes=most_bytes))
+        child = Child(__name__, allowance=replace(_ALLOWANCE, file_bytes=most_bytes))
         try:
             return str(child.ask(question).said["blamed"])
         except ChildLost:
             return "message"
         finally:
             child.close()
+
+
+def answer(question: dict[str, Any], _files: tuple[bytes, ...]) -> Answer:
+    """Decrypt one message, in the process; says what is to blame: "key", "disk", "message", or "" if all went well."""
+    import pysequoia  # an extra, which needs not be there
+
+    try:
+        decryptor = pysequoia.Tsk.from_file(question["key_file"]).decryptor(question["passphrase"] or None)
+    except (RuntimeError, ValueError):
+        return Answer({"blamed": "key"})
+    try:
+        pysequoia.decrypt_file(question["source"], question["to"], decryptor)
+    except (RuntimeError, ValueError, OSError) as error:
+        return Answer({"blamed": "disk" if "No space left" in str(error) else "message"})
+    return Answer({"blamed": ""})
