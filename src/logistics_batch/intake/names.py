@@ -83,15 +83,12 @@ def name_matches(name: str, patterns: Sequence[str]) -> bool:
 
 def _expression(pattern: str) -> str:
     """Each part between two stars is taken where it first fits and kept there: many stars cost no more than few."""
-    first, *others = (_literal(part) for part in pattern.strip().casefold().split("*"))
+    parts = pattern.strip().casefold().split("*")
+    first, *others = ("".join("." if char == "?" else re.escape(char) for char in part) for part in parts)
     if not others:
         return first
     *inner, last = others
     return first + "".join(f"(?>.*?{part})" for part in inner) + f".*{last}"
-
-
-def _literal(part: str) -> str:
-    return "".join("." if char == "?" else re.escape(char) for char in part)
 
 
 def checked_path(path: str, *, store: str, operation: str) -> str:
@@ -105,13 +102,8 @@ def checked_path(path: str, *, store: str, operation: str) -> str:
 
 def free_names(name: str) -> Iterator[str]:
     """The name itself, then names to try when it is taken: `orders.2.xlsx` … and in the end a random one."""
-    stem, suffix = _split(name)
+    stem, suffix = PurePosixPath(name).stem, PurePosixPath(name).suffix
     yield name
     for number in range(2, 2 + _NUMBERED_TRIES):
         yield f"{stem}.{number}{suffix}"
     yield f"{stem}.{uuid4().hex[:8]}{suffix}"
-
-
-def _split(name: str) -> tuple[str, str]:
-    path = PurePosixPath(name)
-    return path.stem, path.suffix

@@ -6,8 +6,9 @@ What others may use stands here: `read_file`, `identify`, `sniff_format` and the
 import hashlib
 from pathlib import Path
 
+from logistics_batch.intake.names import held
 from logistics_batch.intake.readers.archives import check_archive
-from logistics_batch.intake.readers.formats import check_kind, check_size, sniff_format
+from logistics_batch.intake.readers.formats import check_kind, sniff_format
 from logistics_batch.intake.readers.limits import Limits
 from logistics_batch.model.sheet import ReadOptions, Sheet, SourceFile
 
@@ -27,7 +28,8 @@ def read_file(path: Path, *, name: str, options: ReadOptions, limits: Limits | N
     name: the file's own name, which must tell its format. Raises FileHeld with a reason that its sender can act on.
     """
     bounds = limits or Limits()
-    check_size(path, name=name, limits=bounds)
+    if path.stat().st_size > bounds.max_file_bytes:
+        raise held("file|too_large", name, most=bounds.max_file_bytes >> 20)
     kind = check_kind(sniff_format(path), name=name)
     if kind == "csv":
         from logistics_batch.intake.readers.csv_files import read_csv  # who only sniffs needs nothing of it

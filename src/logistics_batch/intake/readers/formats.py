@@ -13,7 +13,6 @@ from logistics_batch.intake.readers.archives import (
     TooLarge,
     is_of_the_disk,
 )
-from logistics_batch.intake.readers.limits import Limits
 
 _FORMATS = {
     "csv": "csv",
@@ -55,7 +54,9 @@ def sniff_format(path: Path) -> str:
     if head.startswith(b"PK"):
         return _sniff_archive(path)
     if head.startswith(OLE):
-        return _sniff_ole(path)
+        content = path.read_bytes()
+        kinds = {"EncryptedPackage": "encrypted", "_VBA_PROJECT_CUR": "xlsm", "Workbook": "xls", "Book": "xls"}
+        return next((kind for stream, kind in kinds.items() if stream.encode("utf-16-le") + b"\0\0" in content), "ole")
     for magic, kind in _MAGIC:
         if head.startswith(magic):
             return kind
@@ -81,12 +82,6 @@ def check_kind(kind: str, *, name: str) -> str:
     if kind != expected:
         raise held(f"file|disguised.{kind}", name, ending=ending)
     return kind
-
-
-def check_size(path: Path, *, name: str, limits: Limits) -> None:
-    """Raise FileHeld for a file that is larger than any that people fill."""
-    if path.stat().st_size > limits.max_file_bytes:
-        raise held("file|too_large", name, most=limits.max_file_bytes >> 20)
 
 
 def _sniff_archive(path: Path) -> str:
@@ -119,12 +114,6 @@ def _beginning(archive: zipfile.ZipFile, part: str) -> bytes:
         return b""  # others are unpacked in one piece, however large; no ordinary program packs these parts so
     with archive.open(part) as stream:
         return stream.read(_PEEKED_BYTES)
-
-
-def _sniff_ole(path: Path) -> str:
-    content = path.read_bytes()
-    kinds = {"EncryptedPackage": "encrypted", "_VBA_PROJECT_CUR": "xlsm", "Workbook": "xls", "Book": "xls"}
-    return next((kind for stream, kind in kinds.items() if stream.encode("utf-16-le") + b"\0\0" in content), "ole")
 
 
 def _sniff_text(head: bytes) -> str:

@@ -21,13 +21,12 @@ from logistics_batch.intake.names import name_fault, name_matches
 from logistics_batch.intake.stores.store import Kind, RemoteFile, files_and_links
 from logistics_batch.model.answer_files import names_it_answers
 
+_UNFINISHED = ("*.part", "*.tmp", "*.filepart", "*.crdownload")
 _NEVER_INPUT = {
     "~$*": "it is the lock file of an open office program",
     ".*": "its name begins with a dot",
-    "*.part": "it is an unfinished upload",
-    "*.tmp": "it is an unfinished upload",
-    "*.filepart": "it is an unfinished upload",
-    "*.crdownload": "it is an unfinished download",
+    **dict.fromkeys(_UNFINISHED[:3], "it is an unfinished upload"),
+    _UNFINISHED[3]: "it is an unfinished download",
     "*.ack.json": "it is one of our acknowledgements",
     "*.why.txt": "it is our note about a file in quarantine",
     "*.result.csv": "it is one of our result lists; correct and drop the workbook or the fix file instead",
@@ -92,7 +91,7 @@ def is_unfinished(name: str) -> bool:
     >>> is_unfinished("orders.csv.part")
     True
     """
-    return "unfinished" in never_input(name)
+    return name_matches(name, _UNFINISHED)
 
 
 def finished_name(name: str) -> str:
