@@ -132,6 +132,7 @@ class Sheet:
 
     def physical_rows(self, rows: Iterable[int]) -> list[int]:
         """The rows as the spreadsheet program numbers them, each once and in order."""
+        rows = rows.to_list() if isinstance(rows, pl.Series) else rows  # many at once, not one by one
         if self.origins is None:
             return sorted(set(rows))
         place = dict(self.origins.lines.select("row", "origin").iter_rows())
