@@ -46,13 +46,8 @@ def _text(header: Header, name: str) -> str:
 
 def _alike(lines: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     """The lines that are equal to another one in some columns; few are, and only those are compared cell by cell."""
-    digest = pl.lit(0, dtype=pl.UInt64)
-    for seed, name in enumerate(names):
-        digest = digest ^ pl.col(name).hash(seed)
-    digests = lines.lazy().select(digest.alias("digest")).collect(engine="in-memory")["digest"]
-    ordered = digests.sort()
-    twice = ordered.filter(ordered == ordered.shift(1))
-    return lines.filter(digests.is_in(twice.implode())).filter(pl.struct(names).is_duplicated())
+    alike = lines.filter(lines.select(names).hash_rows().is_duplicated())
+    return alike.filter(pl.struct(names).is_duplicated())
 
 
 def note_of_equal_rows(table: CompiledSheet) -> Iterator[Issue]:

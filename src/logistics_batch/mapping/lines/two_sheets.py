@@ -28,19 +28,15 @@ _REPEATED: Final = "repeated header"
 class Side:
     """One of the two sheets.
 
-    keys: of its data rows (row, key), null where all of the key is blank.
+    key: of rows with their cells cleaned. keys: of its data rows (row, key), null where all of the key is blank.
     """
 
     sheet: Sheet
     header: Header
     key_columns: tuple[int, ...]
+    key: pl.Expr
     rows: Rows
     keys: pl.DataFrame
-
-    @property
-    def key(self) -> pl.Expr:
-        """The key of rows with their cells cleaned."""
-        return _key([pl.col(name_of(column)) for column in self.key_columns])
 
     @property
     def key_names(self) -> list[str]:
@@ -71,7 +67,7 @@ def join_sheets(mapping: Mapping, sheets: Sequence[Sheet]) -> BoundSheet:
     twice, aside = ({}, list[str]()) if equal == "allow" else _equal_lines(second)
     blamed = twice if equal == "block" else {}
     rest, lost = _left_over(first, second)
-    notes = (*_notes(reading, second, sorted(row for rows in twice.values() for row in rows), aside),)
+    notes = _notes(reading, second, sorted(row for rows in twice.values() for row in rows), aside)
     return BoundSheet(
         mapping=inner,
         sheet=exploded(first.sheet, first.header, lines, second=(second.sheet, second.header)),
@@ -120,16 +116,14 @@ def _both(mapping: Mapping, sheets: Sequence[Sheet]) -> list[View]:
 def _side(mapping: Mapping, sheet: Sheet, header: Header) -> Side:
     rows = classify_rows(mapping, sheet, header)
     columns = tuple(number for name in mapping.spec.key if (number := header.column(mapping.names_of(name))))
-    return Side(
-        sheet, header, columns, rows, rows.data.select("row", _key([pl.col(name_of(each)) for each in columns]))
-    )
+    key = _key([pl.col(name_of(column)) for column in columns])
+    return Side(sheet, header, columns, key, rows, rows.data.select("row", key))
 
 
 def _key(cells: Sequence[pl.Expr]) -> pl.Expr:
     """The key columns as one text, null where all are blank."""
-    blank = pl.all_horizontal(cell.fill_null("") == "" for cell in cells)
     parts = pl.concat_str([cell.fill_null("") for cell in cells], separator=_BETWEEN)
-    return pl.when(~blank).then(parts).alias("key")
+    return pl.when(parts.str.strip_chars(_BETWEEN) != "").then(parts).alias("key")
 
 
 def _skipped(side: Side) -> pl.DataFrame:

@@ -36,6 +36,8 @@ _SHOWN_EXPONENT: Final = r"(?i)^[0-9](?:[.,][0-9]+)?e\+[0-9]{2,3}$"
 _OTHER_DECIMALS: Final = r"^[0-9]+\.(?:[0-9]{2,}|[1-9])$"  # beside 1001.10 a code of 1001.0 may be meant so
 _TOO_NARROW: Final = "^#{3,}$"  # what a column shows that is too narrow for its number
 
+_QUOTED: Final = rf"^['=]|{SEPARATORS}'"
+
 # The noughts of Devanagari, Bengali, Gurmukhi, Gujarati, Odia, Tamil, Telugu, Kannada, Malayalam, Urdu and wide signs.
 _NOUGHTS: Final = "\u0966\u09e6\u0a66\u0ae6\u0b66\u0be6\u0c66\u0ce6\u0d66\u0660\u06f0\uff10"
 _DIGITS_OF_SCRIPTS: Final = {chr(ord(nought) + digit): str(digit) for nought in _NOUGHTS for digit in range(10)}
@@ -217,10 +219,10 @@ def _repaired(seen: pl.DataFrame, use: ColumnKind, *, has_decimals: bool) -> pl.
     cell = pl.col("was")
     if use in _OF_DIGITS:
         cell = cell.str.replace_many(_DIGITS_OF_SCRIPTS)
-    # '=1+1, '+91…, '75008 and ="0012" are text that was forced to be text
-    cell = cell.str.replace_all(GUARDED_INSIDE, "${1}${2}").str.replace(f"(?s){GUARDED_START}", "${1}")
-    cell = cell.str.strip_chars_start(BLANKS)
-    cell = cell.str.replace(r"^'([0-9]+)$", "${1}").str.replace(r'^="([^"]*)"$', "${1}")
+    if seen["was"].str.contains(_QUOTED).any():  # '=1+1, '+91…, '75008 and ="0012" are text that was forced to be text
+        cell = cell.str.replace_all(GUARDED_INSIDE, "${1}${2}").str.replace(f"(?s){GUARDED_START}", "${1}")
+        cell = cell.str.strip_chars_start(BLANKS)
+        cell = cell.str.replace(r"^'([0-9]+)$", "${1}").str.replace(r'^="([^"]*)"$', "${1}")
     if use is ColumnKind.ADDRESS:
         cell = cell.str.replace_all(rf"\s*,?\s*{_LINE_BREAK}+\s*", ", ")
     cell = cell.str.replace_all(rf"\s*{_LINE_BREAK}+\s*", " ").str.replace_all(r"[\t\u{a0}]", " ")

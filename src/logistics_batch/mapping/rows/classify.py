@@ -64,7 +64,7 @@ def classify_rows(mapping: Mapping, sheet: Sheet, header: Header) -> Rows:
     body = _without_header(sheet, header)
     uses = column_kinds(mapping, header)
     used = body.select("row", *map(name_of, uses))
-    unclean = [name for name in conspicuous(used) if name != "row"]
+    unclean = conspicuous(used)
     bare = trimmed(used, unclean)
     cleaned = clean(bare, {number: use for number, use in uses.items() if name_of(number) in unclean})
     declared = header.numbers(mapping, mapping.spec.sheet.fill_down)
