@@ -6,7 +6,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
-from typing import ParamSpec, Protocol, TypeVar
+from typing import IO, ParamSpec, Protocol, TypeVar
 from uuid import uuid4
 
 from logistics_batch.errors import FileHeld
@@ -28,11 +28,6 @@ _CONTAINERS = ("zip", "gzip", "archive")
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
-
-
-class _Readable(Protocol):
-    def read(self, size: int, /) -> bytes:
-        """At most so many bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +141,9 @@ def _from_zip(path: Path, name: str, to: Path, limits: Limits) -> Iterator[Membe
             yield member
 
 
-def _counted(stream: _Readable, name: str, packed: int, limits: Limits, *, before: int = 0) -> Iterator[bytes]:
+def _counted(
+    stream: IO[bytes] | gzip.GzipFile, name: str, packed: int, limits: Limits, *, before: int = 0
+) -> Iterator[bytes]:
     """The blocks of a member; what an archive says of its size is not believed.
 
     packed: bytes that it and those before it take in the archive. before: what these became.

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from logistics_batch.intake.readers.cells import Address, Shown
-from logistics_batch.intake.readers.xlsx_book import relation_targets
+from logistics_batch.intake.readers.xlsx_book import relations
 from logistics_batch.model.sheet import CellFact, CellRange
 
 _ERRORS = {
@@ -154,12 +154,12 @@ def _chained(sectors: list[bytes], table: list[int], place: int) -> bytes:
 def walk_xlsb(path: Path) -> list[BinarySheet]:
     """The sheets of an .xlsb workbook. Raises ValueError, KeyError or struct.error for what is damaged."""
     with zipfile.ZipFile(path) as archive:
-        targets = relation_targets(archive, "xl/_rels/workbook.bin.rels")
+        targets = relations(archive, "xl/_rels/workbook.bin.rels")
         sheets = []
         for kind, data in _xlsb_records(archive, "xl/workbook.bin"):
             if kind == _XLSB_SHEET:
                 identifier, at = _wide_text(data, 8)
-                sheets.append(_walk_xlsb_sheet(archive, targets[identifier], _wide_text(data, at)[0]))
+                sheets.append(_walk_xlsb_sheet(archive, targets[identifier][1], _wide_text(data, at)[0]))
     return sheets
 
 

@@ -127,7 +127,9 @@ def _binary_sheets(path: Path, kind: str, budget: ReadBudget) -> list[_Candidate
 def _taken(sheets: Sequence[_Candidate], options: ReadOptions, budget: ReadBudget) -> tuple[list[Sheet], list[str]]:
     """The sheets that may hold the rows, and the names of those that a person may have meant."""
     judged = [(sheet, _unwanted(sheet, options)) for sheet in sheets]
-    _refuse_crowd(sum(not why for _, why in judged), budget)
+    wanted = sum(not why for _, why in judged)
+    if wanted > budget.limits.max_sheets:  # to look into each takes long, and one only is sent
+        raise held("sheet|too_many", budget.name, count=wanted, most=budget.limits.max_sheets)
     taken: list[Sheet] = []
     passed: list[str] = []
     left: list[str] = []
@@ -156,12 +158,6 @@ def _unwanted(sheet: _Candidate, options: ReadOptions) -> str:
     if options.name and not name_matches(sheet.name, [options.name]):
         return "another name"
     return ""
-
-
-def _refuse_crowd(sheets: int, budget: ReadBudget) -> None:
-    """Raise FileHeld for more sheets than anybody means: to look into each takes long, and one only is sent."""
-    if sheets > budget.limits.max_sheets:
-        raise held("sheet|too_many", budget.name, count=sheets, most=budget.limits.max_sheets)
 
 
 def _sheet(name: str, cells: SheetCells, options: ReadOptions, budget: ReadBudget) -> Sheet | None:

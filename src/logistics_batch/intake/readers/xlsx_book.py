@@ -52,12 +52,12 @@ class Book:
 
 def read_book(archive: zipfile.ZipFile) -> Book:
     """The sheets of a workbook, in order, and how it counts days."""
-    relations = _relations(archive, "xl/_rels/workbook.xml.rels")
+    targets = relations(archive, "xl/_rels/workbook.xml.rels")
     root = read_part(archive, _BOOK)
     book = Book()
     for sheet in root.iterfind(".//sheets/sheet"):
         identifier = next((value for key, value in sheet.items() if key.endswith(":id")), "")
-        kind, part = relations.get(identifier, ("", ""))
+        kind, part = targets.get(identifier, ("", ""))
         is_visible = sheet.get("state", "visible") == "visible"
         book.sheets.append(BookSheet(sheet.get("name", ""), part, is_visible, kind.endswith("/worksheet")))
     book.is_1904 = any(each.get("date1904") in YES for each in root.iter("workbookPr"))
@@ -68,20 +68,15 @@ def read_book(archive: zipfile.ZipFile) -> Book:
 def has_filtered_table(archive: zipfile.ZipFile, part: str) -> bool:
     """Whether a table within a sheet hides rows by a filter; those of the sheet itself stand in its own part."""
     folder, name = posixpath.split(part)
-    relations = posixpath.join(folder, "_rels", f"{name}.rels")
+    own = posixpath.join(folder, "_rels", f"{name}.rels")
     parts = set(archive.namelist())
-    if relations not in parts:
+    if own not in parts:
         return False
-    tables = [target for target in relation_targets(archive, relations).values() if "/tables/" in target]
+    tables = [target for _, target in relations(archive, own).values() if "/tables/" in target]
     return any(b"filterColumn" in archive.read(table) for table in tables if table in parts)
 
 
-def relation_targets(archive: zipfile.ZipFile, part: str) -> dict[str, str]:
-    """The parts to which the relations that stand in a part lead, by their identifiers."""
-    return {identifier: target for identifier, (_, target) in _relations(archive, part).items()}
-
-
-def _relations(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:
+def relations(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:
     """The kinds of the relations that stand in a part, and the parts to which they lead, by their identifiers."""
     folder = posixpath.dirname(posixpath.dirname(part))
     return {
