@@ -81,11 +81,10 @@ def _torn(table: CompiledSheet) -> _Found:
     torn = pl.concat([disagreements(table.grouped.heads, table.header, table.bound), table.torn])
     if torn.is_empty():
         return
-    placed = table.grouped.lines.select("row", "doc")
-    rows = placed.filter(pl.col("doc").is_in(torn["doc"].unique().implode())).group_by("doc").agg("row")
-    rows_of = dict(rows.iter_rows())
-    for doc, names in torn.group_by("doc", maintain_order=True).agg("name").iter_rows():
-        yield doc, "disagree", {"names": list(dict.fromkeys(names)), "rows": table.sheet.physical_rows(rows_of[doc])}
+    names_of = torn.group_by("doc", maintain_order=True).agg(pl.col("name").unique(maintain_order=True))
+    rows_of = table.grouped.lines.select("doc", "row").join(names_of, on="doc", how="semi").group_by("doc").agg("row")
+    for doc, names, rows in names_of.join(rows_of, on="doc", how="left", maintain_order="left").iter_rows():
+        yield doc, "disagree", {"names": names, "rows": table.sheet.physical_rows(rows)}
 
 
 def _doubled(table: CompiledSheet, documents: pl.DataFrame) -> _Found:

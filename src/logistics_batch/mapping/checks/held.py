@@ -18,8 +18,9 @@ from logistics_batch.mapping.fields.values import dates
 from logistics_batch.mapping.fields.values.numbers import contradicts, meant_by, without_currency
 from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.rows.cells import name_of
-from logistics_batch.mapping.rows.classify import LEFT_OUT, Rows, where
+from logistics_batch.mapping.rows.classify import LEFT_OUT, Rows
 from logistics_batch.mapping.rows.header import Header
+from logistics_batch.mapping.rows.patterns import where
 from logistics_batch.mapping.spec.model import ControlTotal, FieldSpec
 from logistics_batch.mapping.spec.names import ColumnName, Measure, differently_bracketed, measure_of
 from logistics_batch.mapping.spec.targets import Form, form_of

@@ -12,7 +12,7 @@ from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.rows.cells import Cleaned, ColumnKind, clean, column_kinds, conspicuous, name_of, trimmed
 from logistics_batch.mapping.rows.filling import as_above, fill_down, without_dittos
 from logistics_batch.mapping.rows.header import Header, bind
-from logistics_batch.mapping.rows.patterns import fits
+from logistics_batch.mapping.rows.patterns import where
 from logistics_batch.mapping.rows.totals import is_called_total, totals_as_goods
 from logistics_batch.mapping.spec.names import ColumnName, names_match, same
 from logistics_batch.mapping.spec.words import SIGNED, TOTAL_INVOICE
@@ -97,16 +97,6 @@ def _without_header(sheet: Sheet, header: Header) -> pl.DataFrame:
 def _may_be_data() -> pl.Expr:
     """Whether a row is data, or would be if the user could see it."""
     return pl.col("code").is_null() | (pl.col("code") == _HIDDEN)
-
-
-def where(mapping: Mapping, header: Header, conditions: dict[str, list[str]]) -> list[tuple[str, pl.Expr]]:
-    """Each condition as the header's text and whether the row fits; columns that the sheet lacks are left out."""
-    found: list[tuple[str, pl.Expr]] = []
-    for name, patterns in conditions.items():
-        column = header.column(mapping.names_of(name))
-        if column is not None:
-            found.append((header.texts[column - 1].strip(), fits(pl.col(name_of(column)), patterns)))
-    return found
 
 
 def _skipped(
