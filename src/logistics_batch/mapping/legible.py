@@ -26,8 +26,8 @@ def legible_rows(mapping: Mapping, sheets: Sequence[Sheet], *, run_values: RunVa
         mapping = replace(mapping, spec=mapping.spec.model_copy(update={"key": []}))
     sheet, header = choose(mapping, sheets)
     table = compile_sheet(mapping, sheet, header, classify_rows(mapping, sheet, header), run_values)
-    lines = table.grouped.lines.select("row", "head", *_columns(table.line))
-    heads = table.grouped.heads.select("head", *_columns(table.header))
+    lines = table.lines.select("row", "head", *_columns(table.line))
+    heads = table.heads.select("head", *_columns(table.header))
     both = lines.join(heads, on="head", how="left", maintain_order="left")
     fields = {field.target: field for field in (*table.header, *table.line)}
     values = (_legible(field).alias(target) for target, field in fields.items())

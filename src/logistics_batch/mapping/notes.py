@@ -105,7 +105,7 @@ def _split_documents(table: CompiledSheet, rows: Rows) -> Iterator[Issue]:
     `skip_rows_where` names the rows that are no data, which says it plainly.
     """
     left_out = rows.skipped_by("only_rows_where")
-    lines = table.grouped.lines
+    lines = table.lines
     if left_out.is_empty() or table.mapping.operation is Operation.RECEIPT_READ or "key" not in lines.columns:
         return
     keys = [name_of(column) for column in table.columns(table.mapping.spec.key)]
@@ -174,7 +174,7 @@ def _two_numbers(table: CompiledSheet) -> Iterator[Issue]:
         second = second_phone_of(table.mapping, table.bound, field.place)
         if field.column is not None and field.target.endswith("_mobile") and second is None:
             cell = pl.col(name_of(field.column))
-            lines = table.grouped.lines.filter(holds_two(cell))  # few: the rest is not looked at number by number
+            lines = table.lines.filter(holds_two(cell))  # few: the rest is not looked at number by number
             unsent = ten_digits(cell).is_not_null() & second_of_two(cell).ne_missing(ten_digits(cell))
             if field.column == both:
                 unsent &= second_of_two(cell).is_null()
@@ -224,7 +224,7 @@ def _of_numbers(table: CompiledSheet, lost: Asked, rows: pl.Series) -> Issue:
 
 def _example(table: CompiledSheet, field: Field, rows: pl.Series) -> list[Any]:
     """What the first of some cells was and what it is now, as messages."""
-    frame = table.grouped.heads if field.is_of_document else table.grouped.lines
+    frame = table.heads if field.is_of_document else table.lines
     first = frame.filter(pl.col("row") == rows.min()).select(_cell(field), field.value_name)
     return [["number_was", dict(zip(("was", "now"), first.row(0), strict=True))]] if first.height else []
 
@@ -253,10 +253,10 @@ def _lost_zeros(table: CompiledSheet) -> Iterator[Issue]:
         return
     for column, use in column_kinds(table.mapping, table.bound).items():
         name = name_of(column)
-        if use not in (ColumnKind.IDENTITY, ColumnKind.GOODS) or name not in table.grouped.lines.columns:
+        if use not in (ColumnKind.IDENTITY, ColumnKind.GOODS) or name not in table.lines.columns:
             continue
         is_number = is_marked(table.sheet, column, CellFact.NUMBER)
-        cells = table.grouped.lines.select("row", pl.col(name).alias("cell"), number=is_number)
+        cells = table.lines.select("row", pl.col(name).alias("cell"), number=is_number)
         parted = pl.col("cell").str.contains(_WITH_DECIMALS)
         led = cells.filter(~pl.col("number") & pl.col("cell").str.contains(_LED_BY_ZERO))
         longest = led["cell"].str.len_bytes().max() or 0
@@ -326,7 +326,7 @@ def _amounts(table: CompiledSheet) -> Iterator[Asked]:
     price, pieces = table.field("lines.item_price_per_each"), table.field("lines.item_quantity")
     if price is not None and price.column is not None:
         worth = price.number * (pieces.number.fill_null(1) if pieces is not None else 1)
-        together = table.grouped.lines.select("doc", worth=worth).group_by("doc").agg(pl.col("worth").sum())
+        together = table.lines.select("doc", worth=worth).group_by("doc").agg(pl.col("worth").sum())
         dear = together.filter(pl.col("worth") > E_WAY_BILL_ABOVE_INR)["doc"]
         yield _odd("e_way_bill", price, pl.col("doc").is_in(dear.implode()), E_WAY_BILL_ABOVE_INR)
 

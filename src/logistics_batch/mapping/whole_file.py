@@ -110,7 +110,7 @@ def _heads(table: CompiledSheet) -> pl.DataFrame:
 
     parts = [first_of(group) for group in targets.natural]
     natural = parts[0] if len(parts) == 1 else pl.concat_str(parts, separator=" | ", ignore_nulls=True)
-    heads = table.grouped.heads.filter("first")
+    heads = table.heads.filter("first")
     if "key" in heads.columns:
         natural = pl.coalesce(natural, written_key(pl.col("key")))
     return heads.select("doc", natural.alias("natural"), first_of(targets.reference).alias("reference"), *names)
@@ -121,7 +121,7 @@ def _material(table: CompiledSheet, heads: pl.DataFrame, barred: pl.DataFrame, *
     return Material(
         mapping=table.mapping,
         heads=heads,
-        lines=_with_physical_rows(table, table.grouped.lines.select("doc", "row", "first", *names)),
+        lines=_with_physical_rows(table, table.lines.select("doc", "row", "first", *names)),
         barred=barred["doc"],
         line=table.line,
         keep=table.keep,
@@ -169,7 +169,7 @@ def _states(
     good = heads.select("doc").join(barred, on="doc", how="anti", maintain_order="left").with_row_index("document")
     if table.mapping.operation is Operation.RECEIPT_READ:
         good = good.with_columns(document=None)
-    known = table.grouped.lines.select("row", "doc").join(heads.select("doc", key="natural"), on="doc", how="left")
+    known = table.lines.select("row", "doc").join(heads.select("doc", key="natural"), on="doc", how="left")
     known = known.join(barred, on="doc", how="left").join(good, on="doc", how="left")
     of_skipped = skipped.with_columns(state=pl.lit(RowState.SKIPPED.value))
     together = pl.concat([known, table.keyless.select("row"), of_skipped], how="diagonal")
@@ -195,8 +195,8 @@ def _states(
 def _kept(table: CompiledSheet, states: pl.DataFrame) -> pl.DataFrame:
     """For each ready row of receipts what was read and what is kept; documents have theirs with them."""
     ready = states["row"].filter(states["state"] == RowState.READY.value)
-    lines = _with_physical_rows(table, table.grouped.lines.select("row", "head", *(f.value_name for f in table.keep)))
-    values = table.grouped.heads.select("head", *(field.value_name for field in table.header))
+    lines = _with_physical_rows(table, table.lines.select("row", "head", *(f.value_name for f in table.keep)))
+    values = table.heads.select("head", *(field.value_name for field in table.header))
     lines = lines.filter(pl.col("row").is_in(ready.implode())).join(values, on="head", how="left")
     names = {field.target: pl.col(field.value_name) for field in (*table.keep, *table.header)}
     nothing = pl.lit(None, dtype=pl.String)

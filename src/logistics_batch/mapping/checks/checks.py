@@ -79,7 +79,7 @@ def answers(table: CompiledSheet, asked: Iterable[Asked]) -> Iterator[tuple[Aske
     """The questions that some row answers with yes, in their order, and these rows; few have any."""
     every = list(asked)
     broken: set[Asked] = set()
-    for frame, of_document in ((table.grouped.heads, True), (table.grouped.lines, False)):
+    for frame, of_document in ((table.heads, True), (table.lines, False)):
         own = [each for each in every if each.field.is_of_document is of_document]
         tests = [each.failed.any().alias(str(place)) for place, each in enumerate(own)]
         said = frame.lazy().select(tests).collect(engine="in-memory").row(0) if tests else ()
@@ -100,7 +100,7 @@ def _own_rules(table: CompiledSheet) -> Iterator[Asked]:
 
 def _required(table: CompiledSheet) -> Iterator[Asked]:
     """Blank where a value is demanded; where other rows of the document have one, the rows disagree instead."""
-    heads = table.grouped.heads
+    heads = table.heads
     for field in table.fields:
         if not table.mapping.is_required(field.place):
             continue
@@ -128,7 +128,7 @@ def _cash(table: CompiledSheet) -> Iterator[Asked]:
     unread = [each.is_unread for each in (flag, cash) if each]
     sums = [rule.failed.fill_null(value=False) for cell in table.summands for rule in cell.rules]
     if sums:  # a total with a cell that is no number says nothing
-        uncounted = table.grouped.lines.select(pl.col("doc").filter(pl.any_horizontal(sums)))["doc"]
+        uncounted = table.lines.select(pl.col("doc").filter(pl.any_horizontal(sums)))["doc"]
         unread.append(pl.col("doc").is_in(uncounted.unique().implode()))
     is_read = ~pl.any_horizontal(unread)
     is_cod = pl.col(flag.value_name).eq_missing("true") if flag else pl.lit(value=False)
@@ -185,7 +185,7 @@ def _kits(table: CompiledSheet) -> Iterator[Asked]:
 
 def _totals(table: CompiledSheet) -> Iterator[Asked]:
     """Goods that are called as totals are: under the key of the row above, or as the sum of the document's others."""
-    lines, keys = table.grouped.lines, keys_filled_down(table.mapping, table.bound)
+    lines, keys = table.lines, keys_filled_down(table.mapping, table.bound)
     own = [f"own:{key}" for key in keys if f"own:{key}" in lines.columns]
     quantity = next((each for each in map(table.field, _QUANTITIES) if each is not None), None)
     for field in table.line:

@@ -33,7 +33,7 @@ def blocked_documents(table: CompiledSheet, documents: pl.DataFrame) -> pl.DataF
 
 def with_siblings(blocked: pl.DataFrame, table: CompiledSheet, found: Findings, strays: pl.DataFrame) -> pl.DataFrame:
     """Beside those that are blocked the documents with a row that is wrong itself, or a stray one (doc, row)."""
-    placed = pl.concat([table.grouped.lines.select("row", "doc"), strays.select("row", "doc")])
+    placed = pl.concat([table.lines.select("row", "doc"), strays.select("row", "doc")])
     together = pl.concat([blocked, _siblings(table.sheet, placed, found)], how="diagonal")
     return together.unique("doc", keep="first", maintain_order=True)
 
@@ -78,11 +78,11 @@ def _hidden(table: CompiledSheet) -> _Found:
 
 def _torn(table: CompiledSheet) -> _Found:
     """Documents whose rows say different things."""
-    torn = pl.concat([disagreements(table.grouped.heads, table.header, table.bound), table.torn])
+    torn = pl.concat([disagreements(table.heads, table.header, table.bound), table.torn])
     if torn.is_empty():
         return
     names_of = torn.group_by("doc", maintain_order=True).agg(pl.col("name").unique(maintain_order=True))
-    rows_of = table.grouped.lines.select("doc", "row").join(names_of, on="doc", how="semi").group_by("doc").agg("row")
+    rows_of = table.lines.select("doc", "row").join(names_of, on="doc", how="semi").group_by("doc").agg("row")
     for doc, names, rows in names_of.join(rows_of, on="doc", how="left", maintain_order="left").iter_rows():
         yield doc, "disagree", {"names": names, "rows": table.sheet.physical_rows(rows)}
 
@@ -95,7 +95,7 @@ def _doubled(table: CompiledSheet, documents: pl.DataFrame) -> _Found:
     doubled = read.filter(pl.col("read").is_duplicated())
     if doubled.is_empty():
         return
-    rows = table.grouped.lines.select("row", "doc").group_by("doc", maintain_order=True).agg("row")
+    rows = table.lines.select("row", "doc").group_by("doc", maintain_order=True).agg("row")
     placed = doubled.join(rows, on="doc", how="left", maintain_order="left")
     groups = placed.group_by("read", maintain_order=True).agg("natural", "doc", "row")
     for _, naturals, docs, places in groups.iter_rows():
@@ -135,7 +135,7 @@ def stray_rows(table: CompiledSheet) -> pl.DataFrame:
     names = [name_of(column) for column in sorted(filter(None, said)) if name_of(column) in table.keyless.columns]
     rows = table.keyless.filter(pl.col(name_of(column)).is_not_null() for column in goods).select("row", *names)
     rows = rows.join(_with_a_key(table, keys), on="row", how="anti", maintain_order="left")
-    lines = table.grouped.lines.select("row", "doc", *names).sort("row")
+    lines = table.lines.select("row", "doc", *names).sort("row")
     other = [pl.col(name).is_not_null() & pl.col(name).ne_missing(pl.col(f"{name}_right")) for name in names]
     has_own_key = pl.any_horizontal(other) if other else pl.lit(value=False)
     own = rows.join_asof(lines, on="row").filter(has_own_key).select("row")

@@ -69,7 +69,7 @@ def documents_with_equal_rows(table: CompiledSheet) -> Iterator[tuple[int, str, 
 
 def _rows_of_documents(table: CompiledSheet) -> tuple[dict[int, list[int]], list[str]]:
     """For each document with equal rows their physical numbers; items twice in one cell are no rows pasted twice."""
-    lines = table.grouped.lines
+    lines = table.lines
     each_has_one = lines.is_empty() or lines.height == int(lines["doc"][-1]) + 1
     if not table.line or each_has_one or table.mapping.operation is Operation.RECEIPT_READ:
         return {}, []

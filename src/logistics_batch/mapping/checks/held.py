@@ -216,7 +216,7 @@ def _declared_order(table: CompiledSheet, field: FieldSpec, column: int, said: M
 
 def _orders_of_dates(table: CompiledSheet, column: int, *, day_first: bool) -> tuple[bool, bool, bool]:
     """Whether a date of a column fits only with day and month changed over, one only as declared, and one both ways."""
-    cells = table.grouped.lines.select(pl.col(name_of(column)).unique().alias("cell"))  # many rows have the same date
+    cells = table.lines.select(pl.col(name_of(column)).unique().alias("cell"))  # many rows have the same date
     fits = dates.day_and_month(pl.col("cell"), day_first=day_first)
     swapped, sound, either = cells.select(each.any().alias(str(n)) for n, each in enumerate(fits)).row(0)
     return swapped, sound, either
@@ -230,7 +230,7 @@ def mixed_dates(table: CompiledSheet) -> Iterator[Held]:
     for field in table.fields:
         if field.column is None or not table.reads_dates(field):
             continue
-        lines, own = table.grouped.lines, f"own:{name_of(field.column)}"
+        lines, own = table.lines, f"own:{name_of(field.column)}"
         lines = lines.filter(own) if own in lines.columns else lines  # what was filled down has no mark of its own
         rows = lines.select("row", pl.col(name_of(field.column)).alias("cell")).drop_nulls("cell")
         is_date = is_marked(table.sheet, field.column, CellFact.DATE, CellFact.DATETIME)
@@ -260,7 +260,7 @@ def swapped_dates(table: CompiledSheet) -> Iterator[Held]:
         has_swapped, has_sound, has_either = _orders_of_dates(table, field.column, day_first=day_first)
         if has_swapped and has_either and not has_sound:
             swapped, *_ = dates.day_and_month(pl.col(name_of(field.column)), day_first=day_first)
-            places = table.sheet.physical_rows(rows_where(table.grouped.lines, swapped))
+            places = table.sheet.physical_rows(rows_where(table.lines, swapped))
             yield Held("swapped_dates", {"column": table.text_of(field.column), "rows": places}, field.target)
 
 
@@ -279,7 +279,7 @@ def ambiguous_amounts(table: CompiledSheet) -> Iterator[Field]:
                 continue
             seen.add(column)
             cell = without_currency(pl.col(name_of(column)))
-            cells = table.grouped.lines.select("row", cell.alias("cell"))
+            cells = table.lines.select("row", cell.alias("cell"))
             if not cells["cell"].str.contains(_EITHER).any():
                 continue
             is_text = ~is_marked(table.sheet, column, CellFact.NUMBER)

@@ -93,7 +93,7 @@ def _cut_off(found: Findings, table: CompiledSheet, frame: pl.DataFrame) -> None
     """The last row of a file that ends within it: no line break behind it, and fewer cells than any other row."""
     *others, last = frame.filter(pl.col("cells") > 0)["cells"].to_list()[-_LOOKED_AT:]
     row = frame["row"][-1]
-    is_data = row in table.grouped.lines["row"].tail(1) or row in table.keyless["row"].tail(1)
+    is_data = row in table.lines["row"].tail(1) or row in table.keyless["row"].tail(1)
     if table.sheet.ends_open and others and last < min(others) and is_data:
         said = message("cut_off", cells=last, others=min(others))
         found.add(pl.Series([row]), table.key_column, "row", said)

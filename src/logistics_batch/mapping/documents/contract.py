@@ -46,7 +46,7 @@ def find_refused(found: Findings, table: CompiledSheet, material: Material) -> N
     """Find what the contract says against the documents that nothing else bars."""
     for heads, lines in material.blocks():
         for place, said in _refused(material, heads, lines).items():
-            rows = table.grouped.lines.filter(pl.col("doc") == heads["doc"][place])["row"]
+            rows = table.lines.filter(pl.col("doc") == heads["doc"][place])["row"]
             for complaint in said:
                 position = next((step for step in complaint.place if isinstance(step, int)), None)
                 in_line = position is not None and position < rows.len()

@@ -31,26 +31,15 @@ _CELL: Final = re.compile(r"c[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Grouped:
-    """Rows by document.
-
-    lines: a line for each line of a payload, documents in the order of their first rows and each one's lines together;
-    `doc` counts from 0, `head` numbers runs of lines of a document whose header cells are alike. heads: the first line
-    of each run, without the cells that only lines are made of.
-    """
-
-    lines: pl.DataFrame
-    heads: pl.DataFrame
-
-
-@dataclass(frozen=True, slots=True)
 class CompiledSheet:
     """Everything that is known about a sheet's rows before they are judged.
 
-    keyless: rows of data without a key. grouped: the others by document; its frames carry the value v:PLACE of each
-    field and its masks. header, line, keep: the fields, compiled. summands: the cells of lines that are added up, with
-    what can be wrong with them. torn: documents whose rows give different values for an addend of a sum: doc, name (of
-    its column). hidden: documents of which a row is hidden and skipped: doc, row.
+    keyless: rows of data without a key. lines: a line for each line of a payload, documents in the order of their first
+    rows and each one's lines together; `doc` counts from 0, `head` numbers runs of lines of a document whose header
+    cells are alike. heads: the first line of each run, without the cells that only lines are made of. Both carry the
+    value v:PLACE of each of their fields and its masks. header, line, keep: the fields, compiled. summands: the cells
+    of lines that are added up, with what can be wrong with them. torn: documents whose rows give different values for
+    an addend of a sum: doc, name (of its column). hidden: documents of which a row is hidden and skipped: doc, row.
     """
 
     mapping: Mapping
@@ -58,7 +47,8 @@ class CompiledSheet:
     bound: Header
     run: RunValues
     keyless: pl.DataFrame
-    grouped: Grouped
+    lines: pl.DataFrame
+    heads: pl.DataFrame
     header: tuple[Field, ...]
     line: tuple[Field, ...]
     keep: tuple[Field, ...]
@@ -79,15 +69,14 @@ class CompiledSheet:
         """
         gone = _CELLS if head_values else (*_CELLS, "v:fields.")
         lines, heads = (
-            frame.drop([name for name in frame.columns if name.startswith(gone)])
-            for frame in (self.grouped.lines, self.grouped.heads)
+            frame.drop([name for name in frame.columns if name.startswith(gone)]) for frame in (self.lines, self.heads)
         )
-        return replace(self, grouped=Grouped(lines, heads))
+        return replace(self, lines=lines, heads=heads)
 
     @property
     def data_rows(self) -> pl.Series:
         """The physical rows that hold data, of documents or without a key; those that became several lines repeat."""
-        return pl.concat([self.grouped.lines["row"], self.keyless["row"]])
+        return pl.concat([self.lines["row"], self.keyless["row"]])
 
     def columns(self, names: Iterable[str]) -> list[int]:
         """The numbers of the columns with these names of the mapping, as far as the sheet has them."""
@@ -117,10 +106,10 @@ class CompiledSheet:
         Of a header cell that was filled down, or that is the `first` of its document, only where it really stands;
         all rows of the document where on_each_row.
         """
-        lines = self.grouped.lines
+        lines = self.lines
         if not field.is_of_document:
             return rows_where(lines, mask)
-        heads = self.grouped.heads.select(pl.col("head").filter(mask))["head"]
+        heads = self.heads.select(pl.col("head").filter(mask))["head"]
         if heads.is_empty():
             return pl.Series("row", [], dtype=pl.UInt32)
         stands = [pl.col("head").is_in(heads.implode())]
@@ -177,12 +166,12 @@ def compile_sheet(mapping: Mapping, sheet: Sheet, bound: Header, rows: Rows, run
         for part in (("fields.",), ("lines.", "kits.", "kit_lines."), ("keep.",))
     )
     compared = {name for field in header for name in field.cells() if not name.startswith(_NOT_COMPARED)}
-    grouped = with_heads(lines, sorted(compared))
-    grouped = Grouped(evaluate(grouped.lines, (*line, *keep)), evaluate(grouped.heads, header))
+    lines, heads = with_heads(lines, sorted(compared))
+    lines, heads = evaluate(lines, (*line, *keep)), evaluate(heads, header)
     left_out = mapping.spec.sheet.hidden_rows == "leave_out"
-    hidden = _hidden(rows.hidden.clear() if left_out else rows.hidden, grouped.lines, keys)
+    hidden = _hidden(rows.hidden.clear() if left_out else rows.hidden, lines, keys)
     sums = tuple(summands), pl.concat(torn)
-    return CompiledSheet(mapping, sheet, bound, run, keyless, grouped, header, line, keep, *sums, hidden)
+    return CompiledSheet(mapping, sheet, bound, run, keyless, lines, heads, header, line, keep, *sums, hidden)
 
 
 def _by_kit(compiled: dict[str, Field]) -> dict[str, Field]:
@@ -276,15 +265,18 @@ def with_documents(data: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     return keyed.with_columns(docs_of_runs.gather(run).alias("doc")).sort("doc", maintain_order=True)
 
 
-def with_heads(lines: pl.DataFrame, columns: Sequence[str]) -> Grouped:
-    """Find the runs of rows with the same header cells; columns are the cells that header fields read."""
+def with_heads(lines: pl.DataFrame, columns: Sequence[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The lines with the runs of those that have the same header cells, and the first line of each run.
+
+    columns: the cells that header fields read.
+    """
     first = pl.col("doc").ne_missing(pl.col("doc").shift(1))
     changes = [pl.col(name).ne_missing(pl.col(name).shift(1)) for name in columns]
     begins = pl.any_horizontal(first, *changes)
     numbered = lines.with_columns(first.alias("first"), begins.alias("begins"))
     numbered = numbered.with_columns((pl.col("begins").cast(pl.UInt32).cum_sum() - 1).alias("head"))
     of_lines = [name for name in lines.columns if _CELL.fullmatch(name) and name not in columns]
-    return Grouped(numbered.drop("begins"), numbered.drop(of_lines).filter("begins").drop("begins"))
+    return numbered.drop("begins"), numbered.drop(of_lines).filter("begins").drop("begins")
 
 
 def disagreements(heads: pl.DataFrame, fields: Sequence[Field], header: Header) -> pl.DataFrame:
