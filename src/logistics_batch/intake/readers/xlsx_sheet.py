@@ -42,7 +42,7 @@ _CELL: Final = (
 )
 _HIDDEN: Final = r' (?:hidden="(?:1|true)"|ht="0(?:\.0*)?")'
 _NO_SIZE: Final = re.compile(r"0(?:\.0*)?")
-_DIGITS: Final = re.compile(r"[0-9]{1,9}")
+_MOST_DIGITS: Final = 9  # of the number of a row or a style
 _ADDRESS: Final = re.compile(r"([A-Z]{1,3})([0-9]{1,9})")
 _RANGE: Final = re.compile(r"([A-Z]{1,3})([0-9]{1,7})(?::([A-Z]{1,3})([0-9]{1,7}))?")
 _TRUTHS: Final = {"1": "TRUE", "true": "TRUE", "0": "FALSE", "false": "FALSE"}
@@ -231,12 +231,16 @@ def _by_parser(content: bytes, *, after: int) -> _Block:
     cells: list[tuple[object, ...]] = []
     struck: dict[Address, Struck] = {}
     row, root = after, read_fragment(content)
-    for line in root.iterfind("row"):
+    for line in root:
+        if line.tag != "row":
+            continue
         row, column = _whole(line.get("r") or str(row + 1)), 0
         rows.append(row)
         if line.get("hidden") in YES or _NO_SIZE.fullmatch(line.get("ht", "")):
             hidden.append(row)
-        for cell in line.iterfind("c"):
+        for cell in line:
+            if cell.tag != "c":
+                continue
             place = row, column + 1
             if given := cell.get("r"):  # the XML may leave it out
                 found = _ADDRESS.fullmatch(given)
@@ -251,7 +255,8 @@ def _by_parser(content: bytes, *, after: int) -> _Block:
             cells.append((*place, style, cell.get("t", "n"), cell.find("f") is not None, value))
     if len([*root.iter("row"), *root.iter("c")]) != len(rows) + len(cells):
         raise ValueError("a row or a cell stands where none should")
-    frame = pl.DataFrame(cells, schema=_CELLS, orient="row")
+    columns = zip(*cells, strict=True) if cells else [()] * len(_CELLS)
+    frame = pl.DataFrame(dict(zip(_CELLS, columns, strict=True)), schema=_CELLS)
     return _Block(pl.Series(rows, dtype=pl.Int64), frame, hidden, struck)
 
 
@@ -413,7 +418,7 @@ def _iso_dates(values: pl.Series) -> tuple[pl.Series, pl.Series]:
 
 def _whole(digits: str) -> int:
     """A number of a row or a style. Raises ValueError for one that is none."""
-    if not _DIGITS.fullmatch(digits):
+    if not (digits.isascii() and digits.isdecimal() and len(digits) <= _MOST_DIGITS):
         raise ValueError("a row or a style has no number")
     return int(digits)
 
