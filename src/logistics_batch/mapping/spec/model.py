@@ -3,7 +3,7 @@
 import codecs
 import re
 from collections.abc import Callable
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, get_args
 
 from pydantic import (
     AfterValidator,
@@ -18,6 +18,7 @@ from pydantic import (
 )
 
 from logistics_batch.mapping.spec.texts import (
+    Columns,
     DecimalText,
     Flag,
     Name,
@@ -26,6 +27,7 @@ from logistics_batch.mapping.spec.texts import (
     Patterns,
     RowNumber,
     SentText,
+    Texts,
     complaint,
     listed,
     on_one_line,
@@ -59,9 +61,9 @@ class LinesFromSpec(Part):
         BeforeValidator(listed, json_schema_input_type=str | list[str]),
         Field(min_length=1),
     ] = Field(default=["|", ";"], description="With split: what stands between the pieces.")
-    pattern: Annotated[
-        list[str] | None, BeforeValidator(listed, json_schema_input_type=str | list[str]), Field(min_length=1)
-    ] = Field(default=None, description="How a piece is written, its parts in braces; several ways as a list.")
+    pattern: Annotated[Texts, Field(min_length=1)] | None = Field(
+        default=None, description="How a piece is written, its parts in braces; several ways as a list."
+    )
     columns: Names | None = Field(default=None, min_length=1, description="Numbered columns, with {n} in each.")
     up_to: Annotated[StrictInt, Field(ge=1, le=NUMBERS_AT_MOST)] | None = Field(
         default=None, description="With columns: each is there for the numbers from 1 to this; else the file is held."
@@ -115,16 +117,14 @@ class LinesSheetSpec(Part):
     """Lines on a sheet of their own, joined by key: `{name: Lines, key: [Order No]}`."""
 
     name: Name = Field(description="Name or pattern of the sheet with the lines; hidden sheets are never taken.")
-    key: Annotated[list[Name], BeforeValidator(listed, json_schema_input_type=str | list[str]), Field(min_length=1)] = (
-        Field(description="Its columns that say which document a line belongs to, in the order of the mapping's `key`.")
+    key: Names = Field(
+        description="Its columns that say which document a line belongs to, in the order of the mapping's `key`."
     )
     header: Literal["auto"] | RowNumber = Field(default="auto", description="auto or a row number.")
 
 
 _OF_SOMETHING_ELSE = ("idna", "punycode", "raw-unicode-escape", "unicode-escape", "undefined", "utf-7")
 """Encodings of host names, source text and mail: what they make of a file is no table."""
-
-WORDS = ("text", "upper", "lower", "integer", "decimal", "percent", "money", "mobile", "pincode")
 
 
 class LookupFile(Part):
@@ -138,7 +138,7 @@ class LookupFile(Part):
 class DateRead(Part):
     """`{date: ["%d/%m/%Y"], at: "18:00"}`: how dates are written, and the time of day where one is wanted."""
 
-    date: Annotated[list[str], BeforeValidator(listed, json_schema_input_type=str | list[str])]
+    date: Texts
     at: str = Field(default="23:59:59", pattern=TIME_OF_DAY)
 
 
@@ -177,8 +177,7 @@ class LookupRead(Part):
 
 
 Word = Literal["text", "upper", "lower", "integer", "decimal", "percent", "money", "mobile", "pincode"]
-
-
+WORDS: Final = get_args(Word)
 TOLD: Final = {
     "date": '{date: "%d/%m/%Y"}',
     "unit": "{unit: g -> kg}",
@@ -193,28 +192,23 @@ def _kind_of_step(value: Any) -> str | None:
         return "word"
     if isinstance(value, dict):
         return next((kind for kind in TOLD if kind in value), None)
-    return {_class_of(kind): kind for kind in TOLD}.get(type(value).__name__)
-
-
-def _class_of(kind: str) -> str:
-    return f"{kind.capitalize()}Read"
+    return None
 
 
 def _one_verb(value: Any) -> Any:
     """A step is one word or one verb with what it needs."""
-    verbs = tuple(TOLD)
-    if isinstance(value, str) and value in verbs:
+    if isinstance(value, str) and value in TOLD:
         raise complaint(f"`{value}` needs to be told more.", f"Write it as `{TOLD[value]}`.")
     if isinstance(value, str) and value not in WORDS:
-        raise complaint(f"`{printable_text(value)}` is not known here.", nearest(value, [*WORDS, *verbs]))
+        raise complaint(f"`{printable_text(value)}` is not known here.", nearest(value, [*WORDS, *TOLD]))
     if isinstance(value, dict):
-        named = [key for key in value if key in verbs]
+        named = [key for key in value if key in TOLD]
         if len(named) > 1:
             said = " and ".join(f"`{key}`" for key in named)
             raise complaint(f"One step cannot be {said}.", "Write them as a list, one step after another.")
         if not named:
             key = str(next(iter(value), ""))
-            raise complaint(f"`{key}` is no way to read a cell.", nearest(key, [*WORDS, *verbs]))
+            raise complaint(f"`{key}` is no way to read a cell.", nearest(key, [*WORDS, *TOLD]))
     return value
 
 
@@ -346,7 +340,7 @@ class SheetSpec(Part):
     )
     skip_rows_where: dict[str, Patterns] = Field(default={}, description="Rows that are no data: any column fits.")
     only_rows_where: dict[str, Patterns] = Field(default={}, description="Rows that are data: every column fits.")
-    fill_down: Annotated[list[Name], BeforeValidator(listed, json_schema_input_type=str | list[str])] = Field(
+    fill_down: Columns = Field(
         default=[], description="Columns whose blank cells take the value above, within one block."
     )
 
@@ -424,9 +418,7 @@ class ChecksSpec(Part):
 class KitsSpec(Part):
     """Kits: rows in which the key columns are filled are the contents of a kit, a kit for each key of an order."""
 
-    key: Annotated[list[Name], BeforeValidator(listed, json_schema_input_type=str | list[str])] = Field(
-        min_length=1, description="The columns that say which kit a row belongs to; blank in rows of no kit."
-    )
+    key: Names = Field(description="The columns that say which kit a row belongs to; blank in rows of no kit.")
     name: FieldSpec = Field(description="The kit's name (API §2.3).")
     description: FieldSpec | None = Field(default=None, description="The kit's description (API §2.3).")
     lines: dict[str, FieldSpec] = Field(min_length=1, description="The items of one kit.")
@@ -467,18 +459,14 @@ class MappingSpec(Part):
     operation: Operation = Field(description="What the rows become; see the targets of each below.")
     order_id: OrderIdSpec | None = Field(default=None, description="Which order a change is about.")
     sheet: SheetSpec = Field(default=SheetSpec(), description="How the file is read.")
-    key: Annotated[list[Name], BeforeValidator(listed, json_schema_input_type=str | list[str])] = Field(
-        default=[], description="Rows with the same values here form one document."
-    )
+    key: Columns = Field(default=[], description="Rows with the same values here form one document.")
     fields: dict[str, FieldSpec] = Field(default={}, description="What stands once in a document.")
     lines: dict[str, FieldSpec] = Field(default={}, description="What stands once a row: items, SKU lines.")
     lines_from: LinesFromSpec | None = Field(default=None, description="Several lines in one row.")
     lines_sheet: LinesSheetSpec | None = Field(default=None, description="Lines on a second sheet, joined by key.")
     kits: KitsSpec | None = Field(default=None, description="Kits, instead of or beside `lines`.")
     keep: dict[str, FieldSpec] = Field(default={}, description="Not sent: for reports, labels and reconciliation.")
-    ignore: Annotated[list[Name], BeforeValidator(listed, json_schema_input_type=str | list[str])] = Field(
-        default=[], description="Columns that are known and not used."
-    )
+    ignore: Columns = Field(default=[], description="Columns that are known and not used.")
     checks: ChecksSpec = Field(default=ChecksSpec(), description="Checks beyond those that are always on.")
 
     @property

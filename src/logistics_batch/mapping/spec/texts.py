@@ -51,7 +51,9 @@ SentText = Annotated[str, BeforeValidator(_text, json_schema_input_type=str | in
 Name = Annotated[
     str, BeforeValidator(_text, json_schema_input_type=str | int), Field(min_length=1), AfterValidator(_visible)
 ]
-Names = Annotated[list[Name], BeforeValidator(listed, json_schema_input_type=str | list[str]), Field(min_length=1)]
+Columns = Annotated[list[Name], BeforeValidator(listed, json_schema_input_type=str | list[str])]
+Names = Annotated[Columns, Field(min_length=1)]
+Texts = Annotated[list[str], BeforeValidator(listed, json_schema_input_type=str | list[str])]
 Patterns = Annotated[
     list[Text],
     BeforeValidator(listed, json_schema_input_type=str | int | bool | list[str | int | bool]),

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from logistics_batch import messages
-from logistics_batch.mapping.lint import MARK
+from logistics_batch.mapping.lint.names import MARK
 from logistics_batch.mapping.spec.targets import Form, form_of, targets_of
 from logistics_batch.mapping.spec.words import PAYMENT_WORDS, is_known_pattern
 from logistics_batch.mapping.suggest.draft import COLLECTED, PAID, Draft
