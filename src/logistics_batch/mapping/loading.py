@@ -38,7 +38,7 @@ def load_mapping(
         try:
             content = read_lookup(lookup.file)
         except (OSError, UnicodeError, LogisticsBatchError) as error:
-            raise complaint(f"The lookup file `{lookup.file}` cannot be read: {error}.") from error
+            raise complaint("lookup_file", file=lookup.file, error=str(error)) from error
         digest.update(b"\0" + content.encode("utf-8", "surrogatepass"))
         return _table(lookup, content)
 
@@ -74,12 +74,12 @@ def _table(lookup: LookupFile, content: str) -> dict[str, str]:
     places: list[int] = []
     for name in (lookup.from_, lookup.to):
         if header.count(ColumnName.of(name).identity) != 1:
-            raise complaint(f"The lookup file `{lookup.file}` has not exactly one column `{name}`.")
+            raise complaint("lookup_column", file=lookup.file, name=name)
         places.append(header.index(ColumnName.of(name).identity))
     table: dict[str, str] = {}
     for row in rows[1:]:
         value, answer = (row[place].strip() if place < len(row) else "" for place in places)
         on_one_line(answer)
         if value and table.setdefault(value, answer) != answer:
-            raise complaint(f"The lookup file `{lookup.file}` gives `{value}` two answers.", "Keep one line of it.")
+            raise complaint("lookup_twice", file=lookup.file, name=value)
     return table

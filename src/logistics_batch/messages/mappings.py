@@ -9,6 +9,41 @@ _KEEP_ONE: Final = "Keep one of the two."
 _AN_AMOUNT: Final = "and no amount to collect is mapped: no such order could be sent."
 _MAP_COD: Final = "Map `is_cod`, as `is_cod: {{from: Payment}}`. Or keep the amount under `keep`."
 
+_PARTS: Final = {
+    "name": ("A name of blanks alone is no name.", "Write it as the sheet shows it."),
+    "one_line": ("A line break or a tab cannot be sent.", "Write it on one line."),
+    "lines_from": ("`lines_from` wants exactly one of `split` and `columns`.", ""),
+    "on_alone": ("`on` belongs to `split`.", ""),
+    "up_to_alone": ("`up_to` belongs to `columns`.", ""),
+    "no_number": ("`{name}` has no place for the number.", "Write the number as {{n}}, as `SKU {{n}}`."),
+    "pattern.columns": ("A pattern reads the pieces of one column.", "Name one column, or leave out `pattern`."),
+    "pattern.brace": ("A brace of the pattern has no partner.", 'Write each part as "{{name}}".'),
+    "pattern.no_part": ("The pattern names no part.", 'Write the parts in braces, as "{{sku}} x {{qty}}".'),
+    "pattern.twice": ("The pattern names a part twice.", "Give each part a name of its own."),
+    "pattern.touch": ("Two parts of the pattern touch each other.", "Write what stands between them."),
+    "pattern.other": ("The patterns have different parts.", "Name the same parts in each of them."),
+    "told_more": ("`{name}` needs to be told more.", "Write it as `{example}`."),
+    "no_word": ("`{name}` is not known here.", "{nearest}"),
+    "no_step": ("`{name}` is no way to read a cell.", "{nearest}"),
+    "steps": ("One step cannot be `{names:joined ` and `}`.", "Write them as a list, one step after another."),
+    "source": (
+        "A field wants exactly one source; here stands {name}.",
+        "Known: from, join, constant, run, sum, first.",
+    ),
+    "with_alone": ("`with` belongs to `join`.", ""),
+    "less_alone": ("`less`, `times`, `plus` and `minus` belong to `sum`.", ""),
+    "constant_alone": ("`{name}` needs no `read`, `default` or `required`.", ""),
+    "sum_alone": ("`sum` reads its cells as numbers by itself; remove `read`.", ""),
+    "delimiter": ("The delimiter is one character.", 'Write auto, tab, or one character such as ";" or "|".'),
+    "encoding": (
+        "`{name}` is no encoding that is known here.",
+        "Write auto, or a name such as utf-8, cp1252 or utf-16.",
+    ),
+    "order_id_source": ("`order_id` wants exactly one of `from` and `ledger`.", ""),
+    "lookup_file": ("The lookup file `{file}` cannot be read: {error}.", ""),
+    "lookup_column": ("The lookup file `{file}` has not exactly one column `{name}`.", ""),
+    "lookup_twice": ("The lookup file `{file}` gives `{name}` two answers.", "Keep one line of it."),
+}
 _TARGETS: Final = {
     "empty": ("`{key}` is empty.", "Write its value, or leave the line out."),
     "target": ("`{name}` is no target of `{operation}` under `{part}`.", "Known: {known:joined , }{more}."),
@@ -221,6 +256,7 @@ _FORMS: Final = {
 MAPPINGS: Final[dict[str, Entry]] = {
     f"mapping.{code}": Entry(*words)
     for code, words in {
+        **_PARTS,
         **_TARGETS,
         **{code: (_TARGETS["target"][0], remedy) for code, remedy in _INSTEAD.items()},
         **_COLUMNS,

@@ -14,7 +14,6 @@ from pydantic import (
     Tag,
     ValidationInfo,
     field_validator,
-    model_validator,
 )
 
 from logistics_batch.mapping.spec.texts import (
@@ -41,9 +40,12 @@ NUMBERS_AT_MOST: Final = 200
 """The highest number of numbered columns."""
 
 
+_PART: Final = re.compile(r"\{(\w+)\}")
+
+
 def parts_of(pattern: str) -> list[str]:
     """The names of a pattern's parts, in order."""
-    return re.findall(r"\{(\w+)\}", pattern)
+    return _PART.findall(pattern)
 
 
 class LinesFromSpec(Part):
@@ -69,38 +71,18 @@ class LinesFromSpec(Part):
         default=None, description="With columns: each is there for the numbers from 1 to this; else the file is held."
     )
 
-    @model_validator(mode="after")
-    def _one_form(self) -> "LinesFromSpec":
-        if (self.split is None) == (self.columns is None):
-            raise complaint("`lines_from` wants exactly one of `split` and `columns`.")
-        if self.columns is not None and "on" in self.model_fields_set:
-            raise complaint("`on` belongs to `split`.")
-        if self.columns is None and self.up_to is not None:
-            raise complaint("`up_to` belongs to `columns`.")
-        for name in self.columns or ():
-            if name.count("{n}") != 1:
-                raise complaint(f"`{name}` has no place for the number.", "Write the number as {n}, as `SKU {n}`.")
-        if self.pattern is not None:
-            self._check_pattern()
-        return self
-
-    def _check_pattern(self) -> None:
-        if len(self.split or self.columns or ()) > 1:
-            raise complaint("A pattern reads the pieces of one column.", "Name one column, or leave out `pattern`.")
-        for pattern in self.pattern or ():
-            self._check_one(pattern, parts_of(pattern))
-
-    def _check_one(self, pattern: str, parts: list[str]) -> None:
-        if re.search(r"[{}]", re.sub(r"\{\w+\}", "", pattern)):
-            raise complaint("A brace of the pattern has no partner.", 'Write each part as "{name}".')
-        if not parts:
-            raise complaint("The pattern names no part.", 'Write the parts in braces, as "{sku} x {qty}".')
-        if len(set(parts)) < len(parts):
-            raise complaint("The pattern names a part twice.", "Give each part a name of its own.")
-        if "}{" in pattern:
-            raise complaint("Two parts of the pattern touch each other.", "Write what stands between them.")
-        if set(parts) != set(self.parts):
-            raise complaint("The patterns have different parts.", "Name the same parts in each of them.")
+    rules = (
+        ("lines_from", lambda self: (self.split is None) == (self.columns is None)),
+        ("on_alone", lambda self: self.columns is not None and "on" in self.model_fields_set),
+        ("up_to_alone", lambda self: self.columns is None and self.up_to is not None),
+        ("no_number", lambda self: next((name for name in self.columns or () if name.count("{n}") != 1), None)),
+        ("pattern.columns", lambda self: self.pattern and len(self.split or self.columns) > 1),
+        ("pattern.brace", lambda self: any(re.search(r"[{}]", re.sub(_PART, "", each)) for each in self.pattern or ())),
+        ("pattern.no_part", lambda self: not all(map(parts_of, self.pattern or ()))),
+        ("pattern.twice", lambda self: any(len(set(each)) < len(each) for each in map(parts_of, self.pattern or ()))),
+        ("pattern.touch", lambda self: any("}{" in each for each in self.pattern or ())),
+        ("pattern.other", lambda self: any(set(parts_of(each)) != set(self.parts) for each in self.pattern or ())),
+    )
 
     @property
     def parts(self) -> list[str]:
@@ -198,17 +180,16 @@ def _kind_of_step(value: Any) -> str | None:
 def _one_verb(value: Any) -> Any:
     """A step is one word or one verb with what it needs."""
     if isinstance(value, str) and value in TOLD:
-        raise complaint(f"`{value}` needs to be told more.", f"Write it as `{TOLD[value]}`.")
+        raise complaint("told_more", name=value, example=TOLD[value])
     if isinstance(value, str) and value not in WORDS:
-        raise complaint(f"`{printable_text(value)}` is not known here.", nearest(value, [*WORDS, *TOLD]))
+        raise complaint("no_word", name=printable_text(value), nearest=nearest(value, [*WORDS, *TOLD]))
     if isinstance(value, dict):
         named = [key for key in value if key in TOLD]
         if len(named) > 1:
-            said = " and ".join(f"`{key}`" for key in named)
-            raise complaint(f"One step cannot be {said}.", "Write them as a list, one step after another.")
+            raise complaint("steps", names=named)
         if not named:
             key = str(next(iter(value), ""))
-            raise complaint(f"`{key}` is no way to read a cell.", nearest(key, [*WORDS, *TOLD]))
+            raise complaint("no_step", name=key, nearest=nearest(key, [*WORDS, *TOLD]))
     return value
 
 
@@ -255,25 +236,18 @@ class FieldSpec(Part):
     required: Flag = Field(default=False, description="The column must be there and the cell filled.")
     read: Steps | None = Field(default=None, description="How the cell is read, one step after another.")
 
-    @model_validator(mode="after")
-    def _one_source(self) -> "FieldSpec":
-        given = [name for name in SOURCES if self.source_value(name) is not None]
-        if len(given) != 1:
-            said = " and ".join(f"`{name}`" for name in given) or "none"
-            raise complaint(
-                f"A field wants exactly one source; here stands {said}.",
-                "Known: from, join, constant, run, sum, first.",
-            )
-        source = given[0]
-        if self.with_ is not None and source != "join":
-            raise complaint("`with` belongs to `join`.")
-        if (self.less or self.times or self.plus or self.minus) and source != "sum":
-            raise complaint("`less`, `times`, `plus` and `minus` belong to `sum`.")
-        if source in ("constant", "run") and (self.read or self.default or self.required):
-            raise complaint(f"`{source}` needs no `read`, `default` or `required`.")
-        if source == "sum" and self.read:
-            raise complaint("`sum` reads its cells as numbers by itself; remove `read`.")
-        return self
+    rules = (
+        ("source", lambda self: len(self.given) != 1 and (" and ".join(f"`{name}`" for name in self.given) or "none")),
+        ("with_alone", lambda self: self.with_ is not None and self.join is None),
+        ("less_alone", lambda self: (self.less or self.times or self.plus or self.minus) and self.sum is None),
+        (
+            "constant_alone",
+            lambda self: (
+                self.source in ("constant", "run") and (self.read or self.default or self.required) and self.source
+            ),
+        ),
+        ("sum_alone", lambda self: self.sum is not None and self.read),
+    )
 
     @classmethod
     def of(cls, names: list[str], *, required: bool = True) -> "FieldSpec":
@@ -285,9 +259,14 @@ class FieldSpec(Part):
         return self.from_ if name == "from" else getattr(self, name)
 
     @property
+    def given(self) -> list[str]:
+        """The sources that stand there."""
+        return [name for name in SOURCES if self.source_value(name) is not None]
+
+    @property
     def source(self) -> str:
         """The one source that is given."""
-        return next(name for name in SOURCES if self.source_value(name) is not None)
+        return self.given[0]
 
     @property
     def is_always_filled(self) -> bool:
@@ -352,7 +331,7 @@ class SheetSpec(Part):
             return delimiter
         # The reader works on UTF-8 and knows the quotation mark and the ends of lines.
         if len(delimiter) != 1 or delimiter in '"\r\n\0' or delimiter.isalnum():
-            raise complaint("The delimiter is one character.", 'Write auto, tab, or one character such as ";" or "|".')
+            raise complaint("delimiter")
         return delimiter
 
     @field_validator("encoding")
@@ -366,10 +345,7 @@ class SheetSpec(Part):
             if codecs.lookup(encoding).name in _OF_SOMETHING_ELSE:
                 raise LookupError(encoding)
         except (LookupError, ValueError) as error:
-            raise complaint(
-                f"`{printable_text(encoding)}` is no encoding that is known here.",
-                "Write auto, or a name such as utf-8, cp1252 or utf-16.",
-            ) from error
+            raise complaint("encoding", name=printable_text(encoding)) from error
         return encoding
 
 
@@ -441,11 +417,7 @@ class OrderIdSpec(Part):
         default=None, description="The column of reference numbers; the AWB number comes from the ledger."
     )
 
-    @model_validator(mode="after")
-    def _one_source(self) -> "OrderIdSpec":
-        if (self.from_ is None) == (self.ledger is None):
-            raise complaint("`order_id` wants exactly one of `from` and `ledger`.")
-        return self
+    rules = (("order_id_source", lambda self: (self.from_ is None) == (self.ledger is None)),)
 
     @property
     def field(self) -> FieldSpec:

@@ -3,11 +3,22 @@
 Names of columns, patterns and constants are texts; whole numbers and true/false written plainly become their text.
 """
 
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, StrictInt
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictInt,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
+from logistics_batch import messages
 from logistics_batch.model.complaints import PLAIN_DECIMAL
 
 
@@ -16,9 +27,11 @@ def printable_text(text: str) -> str:
     return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
 
 
-def complaint(message: str, remedy: str = "") -> PydanticCustomError:
-    """A complaint in our own words, for `load_specification` to place."""
-    return PydanticCustomError("mapping", "{message}", {"message": message, "remedy": remedy})
+def complaint(code: str, **values: Any) -> PydanticCustomError:
+    """A complaint in the catalogue's words, for `load_specification` to place; code: without its `mapping.`."""
+    code = f"mapping.{code}"
+    said = {"message": messages.reason(code, values), "remedy": messages.remedy(code, values)}
+    return PydanticCustomError("mapping", "{message}", said)
 
 
 def _text(value: Any) -> Any:
@@ -35,14 +48,14 @@ def listed(value: Any) -> Any:
 
 def _visible(name: str) -> str:
     if not name.strip():
-        raise complaint("A name of blanks alone is no name.", "Write it as the sheet shows it.")
+        raise complaint("name")
     return name
 
 
 def on_one_line(text: str) -> str:
     """A text that can stand in a payload. Raises a complaint for line breaks and tabs."""
     if any(char in "\t\r\n\v\f" for char in text):
-        raise complaint("A line break or a tab cannot be sent.", "Write it on one line.")
+        raise complaint("one_line")
     return text
 
 
@@ -65,6 +78,18 @@ DecimalText = Annotated[str, BeforeValidator(_text, json_schema_input_type=str |
 
 
 class Part(BaseModel):
-    """A part of a mapping file: unknown keys are errors, nothing changes after loading."""
+    """A part of a mapping file: unknown keys are errors, nothing changes after loading.
+
+    rules: what must not be, each as a code and a test that gives what the message names, or True; the first counts.
+    """
+
+    rules: ClassVar[tuple[tuple[str, Callable[[Any], object]], ...]] = ()
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+    @model_validator(mode="after")
+    def _keeps_its_rules(self) -> Self:
+        for code, broken in self.rules:
+            if found := broken(self):
+                raise complaint(code, name=found)
+        return self
