@@ -3,10 +3,8 @@
 A body is text built from columns: compact JSON in the contract's field order, blanks left out.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import repeat
 from typing import Final, Literal
 
 import polars as pl
@@ -54,7 +52,6 @@ class Material:
             yield block.filter(fit), _between(block, self.lines).filter(fit)
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
-        kept: dict[tuple[str | None, ...], str] = {}
         for heads, lines in self.blocks():
             grouped = lines.group_by("doc", maintain_order=True).agg("row")["row"]
             columns: dict[str, object] = {
@@ -63,7 +60,7 @@ class Material:
                 "body": self.bodies(heads, lines),
                 "rows": grouped.list.unique(maintain_order=True) if self.rows_repeat else grouped,
                 "line_rows": grouped if self.line else [[]] * heads.height,
-                "keep": list(_kept_of(lines.filter("first"), self.keep, kept)),
+                "keep": _kept_of(lines.filter("first"), self.keep),
                 "order": [None] * heads.height if self.order is None else heads["reference"],
             }
             yield pl.DataFrame(columns, schema=DOCUMENTS_SCHEMA)
@@ -143,12 +140,11 @@ def _between(documents: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
     return lines.slice(begin, end - begin)
 
 
-def _kept_of(firsts: pl.DataFrame, keep: Sequence[Field], known: dict[tuple[str | None, ...], str]) -> Iterator[str]:
-    """For each document what is kept of its first row, without blanks, as JSON; known: what was kept of others."""
-    names = [field.target for field in keep]
-    columns = [firsts[field.value_name].to_list() for field in keep]
-    for values in zip(*columns, strict=True) if keep else repeat((), firsts.height):
-        if (kept := known.get(values)) is None:
-            told = zip(names, values, strict=True)
-            kept = known[values] = json.dumps({name: value for name, value in told if value is not None})
-        yield kept
+def _kept_of(firsts: pl.DataFrame, keep: Sequence[Field]) -> pl.Series:
+    """For each document what is kept of its first row, without blanks, as JSON."""
+    members = []
+    for field in keep:
+        value = pl.col(field.value_name)
+        one = pl.struct(value.alias(field.target)).struct.json_encode()  # {"target":"value"}
+        members.append(pl.when(value.is_not_null()).then(one.str.replace(r"^\{(.*)\}$", ",$1")))
+    return firsts.with_columns(keep=_object(members))["keep"]
