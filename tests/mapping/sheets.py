@@ -11,7 +11,6 @@ from logistics_batch.mapping.fields.compile import RunValues
 from logistics_batch.mapping.whole_file import apply_mapping
 from logistics_batch.messages import rule_of
 from logistics_batch.model.document import MappedFile
-from logistics_batch.model.issue import note_words
 from logistics_batch.model.sheet import CellFact, Sheet, facts_frame
 
 SHIPPED = Path(__file__).parents[2] / "mappings"
@@ -93,4 +92,4 @@ def rules(mapped: MappedFile) -> list[tuple[str, str]]:
 
 def notes_in(mapped: MappedFile) -> tuple[str, ...]:
     """The notes on a file, in words."""
-    return tuple(map(note_words, mapped.notes))
+    return tuple(note.reason for note in mapped.notes)

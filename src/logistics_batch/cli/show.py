@@ -8,7 +8,6 @@ from typing import Any
 import click
 import polars as pl
 
-from logistics_batch.model.issue import note_words
 from logistics_batch.model.report import Fate, FileReport, RunReport
 from logistics_batch.paper.report_json import report_json_text
 from logistics_batch.paper.row_answers import answered
@@ -158,7 +157,7 @@ def _print_file(file: FileReport) -> None:
     if file.without_awb_number:
         click.echo(f"  Accepted without an AWB number that is known: {file.without_awb_number:,}; it is looked for.")
     for note in file.notes:
-        click.echo(f"  Note: {plain(note_words(note))}")
+        click.echo(f"  Note: {plain(note.reason)}")
     # Why the file is held as a whole is said above, once; of siblings, the wrong row tells.
     explained = pl.col("fate").is_in([fate for fate in _TO_EXPLAIN if not (fate is Fate.HELD and file.reason)])
     blocked = pl.col("fate") == Fate.BLOCKED.value

@@ -93,14 +93,14 @@ def _preview(parts: Parts, arrival: Arrival) -> FileReport:
     )
 
 
-def _approval_note(shown: pl.DataFrame, decisions: Decisions) -> Iterator[str]:
+def _approval_note(shown: pl.DataFrame, decisions: Decisions) -> Iterator[Issue]:
     waits = {place: decision.rule == approval.RULE for place, decision in decisions.others.items()}
     usually = decisions.usual.rule == approval.RULE
     if waiting := [
         place for place in (range(len(decisions)) if usually else sorted(waits)) if waits.get(place, usually)
     ]:
         calls = shown.select("method", "path", "operation", "key", "body")[waiting].iter_rows()
-        yield f"What would wait for approval has the number {approval.preview_id(calls)}."
+        yield Issue.of("approval.preview", number=approval.preview_id(calls))
 
 
 def _documents(

@@ -1,8 +1,10 @@
 """From a file's bytes to what the ledger plans: read, map, and decide whether the file as a whole may go on."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import polars as pl
 
@@ -16,8 +18,8 @@ from logistics_batch.ledger import Arrival
 from logistics_batch.mapping import Mapping, RunValues
 from logistics_batch.model.answer_files import result_stem
 from logistics_batch.model.document import MappedFile, Operation
+from logistics_batch.model.issue import Issue, read_notes
 from logistics_batch.model.sheet import SourceFile
-from logistics_batch.paper.row_answers import NO_ROWS
 
 _NO_DATA = ("blank", "title", "repeated header", "total")  # rules of rows that any file may have
 _CALLS = tuple(each for each in Operation if each is not Operation.RECEIPT_READ)
@@ -33,7 +35,7 @@ class ReceivedFile:
 
     path: Path
     name: str
-    origin: dict[str, object] = field(default_factory=dict)
+    origin: dict[str, Any] = field(default_factory=dict)
     remote: RemoteFile | None = None
     held: FileHeld | None = None
 
@@ -91,7 +93,7 @@ def _map(
     source = replace(source, format=made.format)
     if made.mapped is None or made.held is not None:
         return source, made.mapped, made.held
-    return source, _noted(made.mapped, received.origin.get("archive_notes")), None
+    return source, _noted(made.mapped, read_notes(received.origin.get("archive_notes", []))), None
 
 
 def first_name(parts: Parts, name: str, *, mapping: str) -> str:
@@ -109,13 +111,12 @@ def first_name(parts: Parts, name: str, *, mapping: str) -> str:
     return name
 
 
-def _noted(mapped: MappedFile, archive_notes: object) -> MappedFile:
+def _noted(mapped: MappedFile, archive_notes: Sequence[Issue]) -> MappedFile:
     """The same file, with notes on the archive it came in, and one if there is nothing below its header.
 
     Whoever sent that may have meant another.
     """
-    if isinstance(archive_notes, list):
-        mapped = replace(mapped, notes=(*archive_notes, *mapped.notes))
+    mapped = replace(mapped, notes=(*archive_notes, *mapped.notes))
     if not mapped.rows.filter(~pl.col("code").is_in(_NO_DATA) | pl.col("code").is_null()).is_empty():
         return mapped
-    return replace(mapped, notes=(NO_ROWS, *mapped.notes))
+    return replace(mapped, notes=(Issue("file.no_rows"), *mapped.notes))

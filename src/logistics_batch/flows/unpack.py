@@ -10,6 +10,7 @@ from logistics_batch.flows.program_errors import holding_file
 from logistics_batch.flows.receive_file import ReceivedFile
 from logistics_batch.intake.containers import Member
 from logistics_batch.intake.names import printable
+from logistics_batch.model.issue import Issue, stored_notes
 
 
 def unpacked(parts: Parts, files: Sequence[ReceivedFile], *, to: Path) -> tuple[ReceivedFile, ...]:
@@ -34,26 +35,33 @@ def unpacked(parts: Parts, files: Sequence[ReceivedFile], *, to: Path) -> tuple[
 
 def _members(file: ReceivedFile, members: Sequence[Member]) -> list[ReceivedFile]:
     """What is to be read of an archive; the notes of each file say where it lay, and what was left out beside it."""
-    left_out = [f"{printable(each.name)} was left out: {each.left_out}." for each in members if each.left_out]
+    left_out = [
+        Issue.of("archive.left_out", name=printable(each.name), why=each.left_out) for each in members if each.left_out
+    ]
     taken: dict[tuple[str, str], Member] = {}
     for each in members:
         if each.left_out:
             continue
         if (each.path.name, each.name) in taken:
-            left_out.append(f"{each.inside} was left out: it is the same file as {each.name} beside it.")
+            left_out.append(Issue.of("archive.same", inside=each.inside, name=printable(each.name)))
         taken.setdefault((each.path.name, each.name), each)
     return [
         replace(
             file,
             path=each.path,
             name=each.name,
-            origin=file.origin | {"archive": file.name, "archive_notes": [_came_in(file, each), *left_out]},
+            origin=file.origin
+            | {"archive": file.name, "archive_notes": stored_notes([_came_in(file, each), *left_out])},
             held=each.held,
         )
         for each in taken.values()
     ]
 
 
-def _came_in(file: ReceivedFile, member: Member) -> str:
-    place = f" as {member.inside}" if member.inside else ""
-    return f"It came in {printable(file.name)}{place}."
+def _came_in(file: ReceivedFile, member: Member) -> Issue:
+    archive = printable(file.name)
+    return (
+        Issue.of("archive.inside", archive=archive, inside=member.inside)
+        if member.inside
+        else Issue.of("archive.file", archive=archive)
+    )

@@ -20,7 +20,7 @@ from logistics_batch.mapping.notes import notes_of
 from logistics_batch.mapping.rows.classify import classify_rows
 from logistics_batch.mapping.rows.header import choose, passed_over
 from logistics_batch.model.document import ROWS_SCHEMA, MappedFile, Operation, OrderNumber, RowState
-from logistics_batch.model.issue import Issue, Note
+from logistics_batch.model.issue import Issue
 from logistics_batch.model.payloads import LongitudeName
 from logistics_batch.model.sheet import Sheet
 
@@ -66,7 +66,7 @@ def _map_sheet(bound: BoundSheet, run_values: RunValues, longitude: LongitudeNam
     hold_table(table, rows)
     found = check_rows(table, rows)
     blame_faults(found, table, bound.faults)
-    notes: tuple[Note, ...] = (*notes_of(table, rows), *bound.notes)
+    notes: tuple[Issue, ...] = (*notes_of(table, rows), *bound.notes)
     skipped = rows.skipped
     heads = _heads(table)
     strays, blocked = stray_rows(table), blocked_documents(table, heads)

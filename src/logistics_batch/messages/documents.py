@@ -56,6 +56,7 @@ FATES: Final[dict[str, Entry]] = {
     ),
     ".in_doubt": Entry("Sent, but no trustworthy answer came back; it may or may not have been taken.", _WAIT),
     ".held": Entry("A person must decide before this is sent.", _OPERATOR_DECIDES),
+    ".held_with_file": Entry("Its file is held as a whole.", "Correct what the reason names and send the file again."),
     ".pending": Entry("Not sent yet.", "Nothing: the next run sends it.", level=Level.NOTE),
     ".planned": Entry(
         "Not sent yet: it goes out with the next run.", "Nothing: the next run sends it.", level=Level.NOTE

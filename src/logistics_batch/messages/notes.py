@@ -32,6 +32,12 @@ _SHEETS: Final = {
     "sheet.not_read_header_only": f"{_NOT_READ}: it has a header only.",
     "of_sheet": 'Sheet "{sheet}": {note:messages}',
     "of_sheet.unknown": 'Sheet "{sheet}": columns that the mapping does not know were not used: {names:names 20}.',
+    "file.no_rows": "The file has a header but no rows.",
+    "approval.preview": "What would wait for approval has the number {number}.",
+    "archive.file": "It came in {archive}.",
+    "archive.inside": "It came in {archive} as {inside}.",
+    "archive.left_out": "{name} was left out: {why}.",
+    "archive.same": "{inside} was left out: it is the same file as {name} beside it.",
     "numbered.missing": "Numbered columns that others follow are missing: {names:names 6}.",
     "numbered.no_column": "The sheet has {there:names} and no column {lacking:names} beside it.",
 }

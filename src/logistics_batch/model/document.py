@@ -9,7 +9,7 @@ from typing import overload
 
 import polars as pl
 
-from logistics_batch.model.issue import NOTHING_SAID, Issue, Note
+from logistics_batch.model.issue import NOTHING_SAID, Issue
 
 
 class Operation(StrEnum):
@@ -258,7 +258,7 @@ class MappedFile:
     documents: those that can be sent, in file order; of a large file they are made while one goes through them.
     issues: in row order; each belongs to an invalid row.
     columns: the sheet's header texts by position (index 0 is column A; "" where there is none).
-    notes: repairs, ignored unknown columns, hidden rows: whatever a report should mention, as issues or in words.
+    notes: repairs, ignored unknown columns, hidden rows: whatever a report should mention.
     keep: for receipt.read one line a ready row with `row` and a String column for each target and each `keep` name;
         what is kept of documents stands in these.
     stands_in: where all rows fail alike, the one other column whose values look as that rule wants them; else "".
@@ -270,7 +270,7 @@ class MappedFile:
     rows: pl.DataFrame
     documents: Sequence[Document]
     issues: tuple[Issue, ...]
-    notes: tuple[Note, ...] = ()
+    notes: tuple[Issue, ...] = ()
     keep: pl.DataFrame = field(default_factory=pl.DataFrame)
     lines_sheet: str = ""
     lines_header_row: int = 0

@@ -126,20 +126,12 @@ class Issue:
 NOTHING_SAID: Final = Issue("")
 """Where there is nothing to say."""
 
-Note = Issue | str
-"""What is told of a file beside its rows; words stand for themselves."""
+
+def stored_notes(notes: Iterable[Issue]) -> list[tuple[str, str]]:
+    """Notes as the ledger keeps them: (code, values)."""
+    return [(note.code, note.values) for note in notes]
 
 
-def note_words(note: Note) -> str:
-    """A note for people."""
-    return note if isinstance(note, str) else note.reason
-
-
-def stored_notes(notes: Iterable[Note]) -> list[object]:
-    """Notes as the ledger keeps them: an issue as [code, values]."""
-    return [note if isinstance(note, str) else [note.code, note.values] for note in notes]
-
-
-def read_notes(stored: Iterable[Any]) -> tuple[Note, ...]:
+def read_notes(stored: Iterable[tuple[str, str]]) -> tuple[Issue, ...]:
     """Notes as they were before they were stored."""
-    return tuple(note if isinstance(note, str) else Issue(note[0], values=note[1]) for note in stored)
+    return tuple(Issue(code, values=values) for code, values in stored)

@@ -8,7 +8,7 @@ from typing import Final
 
 import polars as pl
 
-from logistics_batch.model.issue import NOTHING_SAID, Issue, Note
+from logistics_batch.model.issue import NOTHING_SAID, Issue
 
 
 class Fate(StrEnum):
@@ -92,7 +92,7 @@ class FileReport:
     rows: pl.DataFrame = field(default_factory=FATES.to_frame, compare=False)
     documents: pl.DataFrame = field(default_factory=DOCUMENT_RESULTS.to_frame, compare=False)
     issues: tuple[Issue, ...] = ()
-    notes: tuple[Note, ...] = ()
+    notes: tuple[Issue, ...] = ()
     held: Issue = NOTHING_SAID
     earlier_file: str = ""
     received_at: str = ""

@@ -2,7 +2,6 @@
 
 import json
 
-from logistics_batch.model.issue import note_words
 from logistics_batch.model.report import Fate, FileReport
 
 
@@ -30,7 +29,7 @@ def ack_json(report: FileReport) -> bytes:
         "remedy": report.remedy,
         "result_due": report.result_due,
         "earlier_file": report.earlier_file,
-        "notes": [note_words(note) for note in report.notes],
+        "notes": [note.reason for note in report.notes],
     }
     return (json.dumps(receipt, ensure_ascii=False, indent=2) + "\n").encode("utf-8", "replace")
 

@@ -3,7 +3,6 @@
 from datetime import datetime
 
 from logistics_batch.model.answer_columns import HELD_SHEET
-from logistics_batch.model.issue import note_words
 from logistics_batch.model.report import FileReport
 from logistics_batch.paper.plain_parts import PlainStyle, plain_package, plain_sheet
 from logistics_batch.paper.safe_text import xml_text
@@ -19,7 +18,7 @@ def held_workbook(report: FileReport, *, title: str = "Nothing of this file was 
         ("What to do", report.remedy),
         ("Rows read", str(report.rows_read)),
         ("Sheet", report.sheet),
-        ("Notes", "\n".join(map(note_words, report.notes))),
+        ("Notes", "\n".join(note.reason for note in report.notes)),
         ("Mapping", report.mapping),
         ("Received", _moment(report.received_at)),
         ("Run", report.run),

@@ -6,7 +6,6 @@ from typing import Any
 
 import polars as pl
 
-from logistics_batch.model.issue import note_words
 from logistics_batch.model.report import Fate, FileReport, RunReport
 from logistics_batch.paper.row_answers import RESULT_FIELDS, answered
 
@@ -58,7 +57,7 @@ def _file(report: FileReport) -> Iterator[str]:
             "reason": report.reason,
             "remedy": report.remedy,
             "earlier_file": report.earlier_file,
-            "notes": [note_words(note) for note in report.notes],
+            "notes": [note.reason for note in report.notes],
             "counts": _words(report.counts),
             "without_awb_number": report.without_awb_number,
         }

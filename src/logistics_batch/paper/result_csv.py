@@ -12,11 +12,12 @@ from collections.abc import Collection, Iterable, Sequence
 
 import polars as pl
 
+from logistics_batch import messages
 from logistics_batch.model.answer_columns import earlier_columns
 from logistics_batch.model.issue import column_letters
 from logistics_batch.model.report import Fate, FileReport
 from logistics_batch.model.sheet import Sheet
-from logistics_batch.paper.row_answers import FILE_RULE, NO_ROWS, RESULT_FIELDS, answered
+from logistics_batch.paper.row_answers import FILE_RULE, RESULT_FIELDS, answered
 from logistics_batch.paper.safe_text import guarded, guarded_text
 from logistics_batch.paper.status_columns import header_texts
 
@@ -90,7 +91,7 @@ def _file_line(report: FileReport) -> dict[str, str]:
         "sheet": report.sheet,
         "fate": (Fate.HELD if report.reason else Fate.SKIPPED).value,
         "rule": FILE_RULE,
-        "reason": report.reason or NO_ROWS,
+        "reason": report.reason or messages.reason("file.no_rows", {}),
         "fix": report.remedy,
         "run": report.run,
     }

@@ -31,13 +31,11 @@ RESULT_FIELDS = (
 FILE_RULE = "file"
 """The rule that stands in a result's line about a file as a whole."""
 
-NO_ROWS = "The file has a header but no rows."
-"""What is said of a file in which there is nothing to answer."""
-
 NEEDS_CORRECTING = frozenset({Fate.INVALID, Fate.REFUSED, Fate.BLOCKED})
 """The fates that a clerk mends in the sheet."""
 
-_FIX_OF_HELD_FILE = "Correct what the reason names and send the file again."
+_HELD_FILE = ".held_with_file"
+"""The code whose remedy is told of a row that is held with its file, where the file's own reason has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +74,7 @@ def answered(report: FileReport) -> pl.DataFrame:
         pl.col("issue:fix"),
         fix,
         # Held with its file: no document of it waits for a decision.
-        pl.when(with_its_file).then(pl.lit(report.remedy or _FIX_OF_HELD_FILE)),
+        pl.when(with_its_file).then(pl.lit(report.remedy or messages.remedy(_HELD_FILE, {}))),
         pl.when(why != "").then(fate.replace_strict(usual, default="", return_dtype=pl.String)),
         pl.lit(""),
     )
