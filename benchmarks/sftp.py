@@ -22,7 +22,7 @@ from support.sftp_servers import RunningSshd, running_sshd  # noqa: E402
 LARGE_BYTES = 200_000_000
 SMALL_FILES, SMALL_BYTES = 1_000, 20_000
 NAMES = 10_000
-GOALS = {"large": 1.6, "small": 1.0, "list": 1.2}
+GOALS = {"large": 1.6, "small": 1.6, "list": 1.2}
 WORDS = {
     "large": f"one file of {LARGE_BYTES // 1_000_000} MB",
     "small": f"{SMALL_FILES:,} files of {SMALL_BYTES // 1_000} kB",

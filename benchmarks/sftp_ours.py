@@ -6,7 +6,6 @@ import time
 from pathlib import Path
 
 from logistics_batch.intake.stores.sftp import SftpAccess, SftpStore
-from logistics_batch.intake.stores.store import Fetched
 
 asked = json.loads(sys.argv[1])
 access = SftpAccess(
@@ -27,7 +26,7 @@ files = store.list(asked["folder"])
 count = len(files)
 if asked["task"] != "list":
     target = Path(asked["target"])
-    wanted = [(file, target / file.name) for file in files]
-    count = sum(1 for outcome in store.fetch_many(wanted) if isinstance(outcome, Fetched))
+    for file in files:
+        store.fetch(file, to=target / file.name)
 print(json.dumps({"files": count, "seconds": time.perf_counter() - began}))
 store.close()

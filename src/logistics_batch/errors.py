@@ -10,7 +10,8 @@
     ├── FileHeld              (4)  a person looks at the file; none of its rows was sent
     ├── StoreError            (5)  the place where files lie did not do what was asked; the next run tries again
     │   ├── FileVanished               somebody else took the file: no harm
-    │   └── FileUnstable               the file moved while it was read: left for the next run
+    │   ├── FileUnstable               the file moved while it was read: left for the next run
+    │   └── StoreUnreachable           no connection to the server, or it broke: nothing there can be done now
     ├── RunStopped            (5)  sending stopped early; rows wait as pending for the next run
     │   ├── KeyRefused                 the service does not take the API key
     │   └── ServiceMisaddressed        whatever answers at base_url is not the service
@@ -123,6 +124,10 @@ class FileVanished(StoreError):
 
 class FileUnstable(StoreError):
     """The file changed while it was read, or came shorter than announced; it is left where it lies."""
+
+
+class StoreUnreachable(StoreError):
+    """There is no connection to the server, or it broke twice: whatever else is wanted there fails as well."""
 
 
 class RunStopped(LogisticsBatchError):

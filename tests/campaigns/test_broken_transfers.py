@@ -12,7 +12,7 @@ from support.sftp_servers import FakeSFTP, Faults, fake_access, fake_sftp
 
 from logistics_batch.errors import StoreError
 from logistics_batch.intake.stores.sftp import SftpStore
-from logistics_batch.intake.stores.store import Fetched, FetchOutcome, RemoteFile
+from logistics_batch.intake.stores.store import Fetched, RemoteFile
 
 __all__ = ["fake_sftp"]
 
@@ -69,11 +69,7 @@ class Transfer:
             self.server.drop_connections()
 
 
-def brought(store: SftpStore, file: RemoteFile, to: Path, *, together: bool) -> FetchOutcome:
-    """By itself, or as one of many."""
-    if together:
-        (outcome,) = store.fetch_many([(file, to)])
-        return outcome
+def brought(store: SftpStore, file: RemoteFile, to: Path) -> Fetched | StoreError:
     try:
         return store.fetch(file, to=to)
     except StoreError as error:
@@ -91,7 +87,7 @@ def test_no_broken_transfer_is_taken_for_a_file(fake_sftp: FakeSFTP, tmp_path: P
         listed = store.list("/")
         transfer.break_it()
         to = tmp_path / "arrived"
-        outcome = brought(store, listed[0], to, together=bool(number // len(KINDS) % 2))
+        outcome = brought(store, listed[0], to)
         fake_sftp.faults = Faults()
         if isinstance(outcome, Fetched):
             digest = hashlib.sha256(to.read_bytes()).hexdigest()
@@ -106,7 +102,7 @@ def test_no_broken_transfer_is_taken_for_a_file(fake_sftp: FakeSFTP, tmp_path: P
         counts[f"{kind} {'arrived' if isinstance(outcome, Fetched) else 'refused'}"] += 1
         assert [path.name for path in tmp_path.glob("arrived*")] in ([], ["arrived"]), (number, kind)
         now = store.list("/")[0]
-        whole = brought(store, now, to, together=False)  # the next run takes it as it lies there then
+        whole = brought(store, now, to)  # the next run takes it as it lies there then
         assert isinstance(whole, Fetched), (number, kind, whole)
         assert to.read_bytes() == transfer.path.read_bytes()
         to.unlink()

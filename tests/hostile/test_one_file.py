@@ -6,7 +6,7 @@ import io
 import json
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -25,7 +25,7 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push import push_by_hand
 from logistics_batch.intake.containers import Unpacker
 from logistics_batch.intake.stores.folder import FolderStore
-from logistics_batch.intake.stores.store import Fetched, FetchOutcome, RemoteFile
+from logistics_batch.intake.stores.store import Fetched, RemoteFile
 from logistics_batch.jobs import load_job
 from logistics_batch.model.report import Fate, RunReport
 from logistics_batch.operate import run_job as running
@@ -177,21 +177,16 @@ TROUBLES: list[BaseException] = [
 
 
 class Fetching(FolderStore):
-    """A folder whose fetching has a mistake for one file; `together` tells where it shows."""
+    """A folder whose fetching has a mistake for one file."""
 
-    def __init__(self, root: Path, trouble: BaseException, *, together: bool) -> None:
+    def __init__(self, root: Path, trouble: BaseException) -> None:
         super().__init__(root)
-        self._trouble, self._together = trouble, together
+        self._trouble = trouble
 
     def fetch(self, file: RemoteFile, *, to: Path) -> Fetched:
-        if file.name == "orders_b.csv" and not self._together:
+        if file.name == "orders_b.csv":
             raise self._trouble
         return super().fetch(file, to=to)
-
-    def fetch_many(self, files: Sequence[tuple[RemoteFile, Path]]) -> Iterator[FetchOutcome]:
-        if self._together:
-            raise self._trouble
-        yield from super().fetch_many(files)
 
 
 def spoiled(parts: Parts, stage: str, trouble: BaseException) -> Parts:
@@ -209,7 +204,7 @@ def spoiled(parts: Parts, stage: str, trouble: BaseException) -> Parts:
 
     def opened(place: Any) -> Any:
         if place.folder == "inbound" and stage == "fetch":
-            return Fetching(parts.files.parents[1] / "inbound", trouble, together=False)
+            return Fetching(parts.files.parents[1] / "inbound", trouble)
         return parts.open_store(place)
 
     return replace(parts, limited=limited, unpack=unpack, open_store=opened)
@@ -255,23 +250,6 @@ def test_a_mistake_of_the_program_costs_the_file_it_happened_on(
     assert "test_one_file.py:" in line
     said = caplog.text + "".join(path.read_text() for path in (workspace.root / "results").glob("*.json"))
     assert not any(word in said for word in SECRET.split(", "))
-
-
-def test_files_that_are_fetched_together_are_fetched_one_by_one_after_a_mistake(
-    workspace: Workspace, parts: Parts, service: RunningSandbox, request: pytest.FixtureRequest
-) -> None:
-    names = [reference(request, letter) for letter in "AB"]
-    for letter, name in zip("ab", names, strict=True):
-        workspace.drop(f"orders_{letter}.csv", order_lines([name]))
-
-    def opened(place: Any) -> Any:
-        if place.folder == "inbound":
-            return Fetching(workspace.root / "inbound", TypeError(SECRET), together=True)
-        return parts.open_store(place)
-
-    outcome = run_job(replace(parts, open_store=opened), load_job(workspace.root, "orders"), Order(DAY))
-    assert outcome.exit_code == 0
-    assert [created(service)[name] for name in names] == [1, 1]
 
 
 def test_an_answer_on_which_the_program_fails_is_written_without_the_sender_s_columns(

@@ -6,7 +6,8 @@ import stat
 
 import pytest
 
-from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, StoreError
+from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, StoreError, StoreUnreachable
+from logistics_batch.flows.program_errors import fetch_each
 from logistics_batch.intake.stores.folder import FolderStore
 from logistics_batch.intake.stores.store import Fetched, RemoteFile
 
@@ -30,7 +31,7 @@ def test_each_comes_whole_private_and_in_order(under_test, tmp_path):
     files = list(reversed(under_test.store.list(under_test.path("/in"))))
     to = tmp_path / "files"
     to.mkdir()
-    found = list(under_test.store.fetch_many(wanted(files, to)))
+    found = list(fetch_each(under_test.store, wanted(files, to)))
     for number, (file, outcome) in enumerate(zip(files, found, strict=True)):
         content = contents[file.name]
         assert outcome == Fetched(len(content), hashlib.sha256(content).hexdigest())
@@ -53,7 +54,7 @@ def test_what_stops_one_stops_no_other(under_test, tmp_path):
     names = ["a", "gone", "link", "grown", "b/../c", "swapped", "z"]
     to = tmp_path / "files"
     to.mkdir()
-    found = dict(zip(names, under_test.store.fetch_many(wanted([files[name] for name in names], to)), strict=True))
+    found = dict(zip(names, fetch_each(under_test.store, wanted([files[name] for name in names], to)), strict=True))
     assert isinstance(found["a"], Fetched)
     assert isinstance(found["z"], Fetched)
     assert isinstance(found["gone"], FileVanished)
@@ -68,7 +69,7 @@ def test_a_file_beyond_the_cap_is_held_alone(tmp_path):
     (tmp_path / "in").mkdir()
     fill(tmp_path / "in", {"a": b"a" * 10, "b": b"b" * 11})
     store = FolderStore(tmp_path, max_file_bytes=10)
-    small, large = store.fetch_many(wanted(store.list("/in"), tmp_path))
+    small, large = fetch_each(store, wanted(store.list("/in"), tmp_path))
     assert isinstance(small, Fetched)
     assert isinstance(large, FileHeld)
 
@@ -76,11 +77,11 @@ def test_a_file_beyond_the_cap_is_held_alone(tmp_path):
 def test_a_forbidden_file_and_one_that_comes_short(fake_sftp, sftp_store, tmp_path):
     fill(fake_sftp.root, {name: name.encode() * 40_000 for name in "abc"})
     fake_sftp.faults.forbid = {"b"}
-    found = list(sftp_store().fetch_many(wanted(sftp_store().list("/"), tmp_path)))
+    found = list(fetch_each(sftp_store(), wanted(sftp_store().list("/"), tmp_path)))
     assert [type(outcome) for outcome in found] == [Fetched, StoreError, Fetched]
     assert "permission denied" in found[1].message
     fake_sftp.faults.stop_at_bytes = 1_000
-    for outcome in sftp_store().fetch_many(wanted(sftp_store().list("/"), tmp_path)):
+    for outcome in fetch_each(sftp_store(), wanted(sftp_store().list("/"), tmp_path)):
         assert isinstance(outcome, StoreError)
 
 
@@ -91,7 +92,7 @@ def test_a_server_that_gives_less_than_asked_for(fake_sftp, sftp_store, tmp_path
     fake_sftp.faults.short_reads = most
     files = sftp_store().list("/")
     for (file, path), outcome in zip(
-        wanted(files, tmp_path), sftp_store().fetch_many(wanted(files, tmp_path)), strict=True
+        wanted(files, tmp_path), fetch_each(sftp_store(), wanted(files, tmp_path)), strict=True
     ):
         assert isinstance(outcome, Fetched)
         assert path.read_bytes() == contents[file.name]
@@ -103,21 +104,22 @@ def test_a_connection_that_drops_among_them_is_opened_again_once(fake_sftp, sftp
     store = sftp_store()
     files = store.list("/")
     fake_sftp.faults.cut_at_block = 2
-    found = list(store.fetch_many(wanted(files, tmp_path)))
+    found = list(fetch_each(store, wanted(files, tmp_path)))
     assert all(isinstance(outcome, Fetched) for outcome in found)
     assert [(tmp_path / f"{number}.part").read_bytes() for number in range(150)] == [
         contents[file.name] for file in files
     ]
     assert fake_sftp.connections == 2
     fake_sftp.faults.cuts = 10**6
-    found = list(store.fetch_many(wanted(files, tmp_path)))
-    assert all(isinstance(outcome, StoreError) for outcome in found)
+    found = list(fetch_each(store, wanted(files, tmp_path)))
+    assert all(isinstance(outcome, StoreUnreachable) for outcome in found)
+    assert fake_sftp.connections == 5  # two tries for each of two files, of which the first had a connection
 
 
 def test_a_disk_that_refuses_is_no_fault_of_the_server(under_test, tmp_path):
     (under_test.root / "in").mkdir()
     fill(under_test.root / "in", {"a": b"a", "b": b"b"})
     missing = tmp_path / "no such folder"
-    for outcome in under_test.store.fetch_many(wanted(under_test.store.list(under_test.path("/in")), missing)):
+    for outcome in fetch_each(under_test.store, wanted(under_test.store.list(under_test.path("/in")), missing)):
         assert isinstance(outcome, StoreError)
         assert "Cannot write" in outcome.message

@@ -8,17 +8,18 @@ from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 
-from logistics_batch.errors import FileHeld, StoreError, is_of_program, where_it_failed
+from logistics_batch.errors import FileHeld, StoreError, StoreUnreachable, is_of_program, where_it_failed
 from logistics_batch.flows.gate import OPEN_GATE, Gate
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.receive_file import ReceivedFile, arrival_of
 from logistics_batch.intake.names import printable
-from logistics_batch.intake.stores.store import FetchOutcome, FileStore, RemoteFile
+from logistics_batch.intake.stores.store import Fetched, FileStore, RemoteFile
 from logistics_batch.ledger import Arrival
 from logistics_batch.mapping import Mapping
 from logistics_batch.model.sheet import SourceFile
 
 _OF_THIS_MACHINE = {errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.EROFS}
+_MISSES = 2  # in a row; a single one may be the file's own
 _log = logging.getLogger(__name__)
 
 
@@ -44,20 +45,21 @@ def holding_file(name: str) -> Iterator[None]:
         raise FileHeld("file|program_error", values={"name": printable(name), "error": type(error).__name__}) from error
 
 
-def fetch_each(store: FileStore, wanted: Sequence[tuple[RemoteFile, Path]]) -> Iterator[FetchOutcome]:
-    """What became of each listed file, as `FileStore.fetch_many` tells it.
+FetchOutcome = Fetched | StoreError | FileHeld
+"""What became of a file: it is there, or why it is not."""
 
-    If the program fails while many are fetched, the rest is fetched one by one, and only the one at fault is held.
+
+def fetch_each(store: FileStore, wanted: Sequence[tuple[RemoteFile, Path]]) -> Iterator[FetchOutcome]:
+    """What became of each listed file; what stops one does not stop the others, be it a mistake of the program.
+
+    A store that was out of reach for two files in a row is not asked again: each try would wait as long.
     """
-    done = 0
-    try:
-        with holding_file("files that were fetched together"):
-            for outcome in store.fetch_many(wanted):
-                done += 1
-                yield outcome
-    except FileHeld:
-        for file, to in wanted[done:]:
-            yield _fetched(store, file, to)
+    missed = 0
+    for file, to in wanted:
+        if missed < _MISSES:
+            outcome = _fetched(store, file, to)
+            missed = missed + 1 if isinstance(outcome, StoreUnreachable) else 0
+        yield outcome
 
 
 def _fetched(store: FileStore, file: RemoteFile, to: Path) -> FetchOutcome:

@@ -13,6 +13,7 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.program_errors import fetch_each, holding_file
 from logistics_batch.flows.receive_file import ReceivedFile
 from logistics_batch.intake.names import beside, copy_name, name_fault, name_matches, printable
+from logistics_batch.intake.stores.landing import sync_folder
 from logistics_batch.intake.stores.readiness import (
     Readiness,
     ReadyRule,
@@ -78,6 +79,8 @@ def pull(parts: Parts, store: FileStore, job: PushJob, *, business_date: date, t
                 failed.append(f"{remote.name} could not be fetched: {outcome.message} {outcome.remedy}".strip())
         parts.progress.advance()
     parts.progress.done()
+    if files:
+        sync_folder(to)
     files, unfinished = _with_an_end(parts, store, job, files)
     names = tuple(file.name for file in readiness.ready)
     known = None if cut else tuple(left)

@@ -14,8 +14,8 @@ from logistics_batch.intake.stores.landing import (
     Seen,
     check_listed,
     check_moved,
+    check_read,
     check_size,
-    check_whole,
     landing,
     readable,
     sync_folder,
@@ -72,14 +72,14 @@ class FolderStore(FileStore):
     def _copy(self, file: RemoteFile, source: Path, *, write: Callable[[bytes], object]) -> None:
         """Read a file and see that it kept still meanwhile; raises FileUnstable otherwise."""
         with _opened(source) as descriptor:
-            before, taken = _seen(os.fstat(descriptor)), 0
-            check_listed(file, now=before, store=self.label)
+            check_listed(file, now=_seen(os.fstat(descriptor)), store=self.label)
+            taken = 0
             # One byte more than there should be is enough to see that a file grows.
             for block in _blocks(descriptor, limit_bytes=file.size + 1):
                 write(block)
                 taken += len(block)
-            sightings = (before, _seen(os.fstat(descriptor)), _seen(source.lstat()))
-        check_whole(file, sightings=sightings, bytes_read=taken, store=self.label)
+            sightings = (_seen(os.fstat(descriptor)), _seen(source.lstat()))
+        check_read(file, bytes_read=taken, sightings=sightings, store=self.label)
 
     def put(self, path: str, content: bytes | Iterable[bytes]) -> None:
         """See FileStore.put."""
@@ -127,8 +127,8 @@ class FolderStore(FileStore):
         """See FileStore.read."""
         source, content = self._local(path, operation="read"), bytearray()
         with self._translated("read", path):
-            now = source.lstat()
-            file = readable(path, size=now.st_size, modified=None, limit_bytes=limit_bytes, store=self.label)
+            now = _seen(source.lstat())
+            file = readable(path, now=now, limit_bytes=limit_bytes, store=self.label)
             self._copy(file, source, write=content.extend)
         return bytes(content)
 

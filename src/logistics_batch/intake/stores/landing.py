@@ -2,8 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -11,8 +10,6 @@ from pathlib import Path, PurePosixPath
 from logistics_batch.errors import FileUnstable, StoreError
 from logistics_batch.intake.names import held, printable
 from logistics_batch.intake.stores.store import Fetched, RemoteFile
-
-_FLUSHES_AT_ONCE = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,37 +66,8 @@ def landing(to: Path) -> Iterator[Landing]:
             os.close(descriptor)
         with local_disk(to):
             part.replace(to)
-            sync_folder(to.parent)
     finally:
         part.unlink(missing_ok=True)
-
-
-def land_together(contents: Sequence[tuple[Path, bytes]]) -> list[Fetched]:
-    """Write small files, each whole or not at all; they are flushed at the same moment, which disks do in one go.
-
-    The paths are in one folder. Raises StoreError; what was written by then is removed.
-    """
-    parts = [to.with_name(f"{to.name}.part") for to, _ in contents]
-    try:
-        descriptors: list[int] = []
-        try:
-            for part, (_, content) in zip(parts, contents, strict=True):
-                with local_disk(part):
-                    descriptors.append(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600))
-                    _write_whole(descriptors[-1], content)
-            with local_disk(parts[0]), ThreadPoolExecutor(_FLUSHES_AT_ONCE) as flushing:
-                list(flushing.map(os.fsync, descriptors))
-        finally:
-            for descriptor in descriptors:
-                os.close(descriptor)
-        with local_disk(parts[0]):
-            for part, (to, _) in zip(parts, contents, strict=True):
-                part.replace(to)
-            sync_folder(contents[0][0].parent)
-    finally:
-        for part in parts:
-            part.unlink(missing_ok=True)
-    return [Fetched(size=len(content), sha256=hashlib.sha256(content).hexdigest()) for _, content in contents]
 
 
 def _write_whole(descriptor: int, content: bytes) -> None:
@@ -132,11 +100,12 @@ def check_size(file: RemoteFile, *, store: str, limit_bytes: int) -> None:
         raise held("file|too_large.store", file.name, size=file.size, most=limit_bytes, store=store)
 
 
-def readable(path: str, *, size: int, modified: float | None, limit_bytes: int, store: str) -> RemoteFile:
+def readable(path: str, *, now: Seen, limit_bytes: int, store: str) -> RemoteFile:
     """A file that is read into memory as it lies there; raises StoreError for one beyond the limit."""
+    size = now.size or 0
     if size > limit_bytes:
         raise StoreError.of("store.too_large", store=store, path=printable(path), size=size, most=limit_bytes)
-    return RemoteFile(PurePosixPath(path).name, path, size=size, modified=modified)
+    return RemoteFile(PurePosixPath(path).name, path, size=size, modified=now.modified)
 
 
 def check_listed(file: RemoteFile, *, now: Seen, store: str) -> None:
@@ -158,14 +127,12 @@ def check_moved(file: RemoteFile, *, now: Seen, digest: Callable[[], str], store
     raise _unstable(file, store, "another file came under its name")
 
 
-def check_whole(file: RemoteFile, *, sightings: tuple[Seen, ...], bytes_read: int, store: str) -> None:
-    """Raise FileUnstable unless every sighting of the file agrees with the first and with the bytes that were read."""
-    first = sightings[0]
+def check_read(file: RemoteFile, *, bytes_read: int, sightings: tuple[Seen, ...], store: str) -> None:
+    """Raise FileUnstable unless a file that was read is still what was listed, at every sighting, and came whole."""
     for seen in sightings:
-        if seen.size != bytes_read:
-            raise _unstable(file, store, f"{bytes_read} bytes could be read, the server says {seen.size}")
-        if seen.modified != first.modified:
-            raise _unstable(file, store, "its time of change moved while it was read")
+        check_listed(file, now=seen, store=store)
+    if bytes_read != file.size:
+        raise _unstable(file, store, f"{bytes_read} bytes could be read, the server says {file.size}")
 
 
 def _unstable(file: RemoteFile, store: str, what: str) -> FileUnstable:

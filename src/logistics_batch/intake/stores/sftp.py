@@ -1,40 +1,28 @@
-"""An SFTP server as a file store: whole files, verified byte by byte, over a session that is renewed when it drops.
-
-Files are fetched together: the requests for one ride beside those for others, so that no file waits for the server.
-"""
+"""An SFTP server as a file store: whole files, verified byte by byte, over a session that is renewed when it drops."""
 
 import hashlib
 import logging
-from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 from uuid import uuid4
 
-import paramiko
-from paramiko import sftp as protocol
-
 from logistics_batch.errors import FileVanished, StoreError
-from logistics_batch.intake.names import checked_path, free_names, name_fault, printable
+from logistics_batch.intake.names import checked_path, free_names, printable
 from logistics_batch.intake.stores.landing import (
     check_listed,
     check_moved,
+    check_read,
     check_size,
-    check_whole,
-    land_together,
     landing,
     readable,
 )
 from logistics_batch.intake.stores.sftp_session import (
     FAULTS,
-    IN_FLIGHT_BYTES,
-    Answers,
     DeadlinePassed,
     Session,
     connect,
-    seen_in,
     store_error,
 )
 from logistics_batch.intake.stores.store import (
@@ -42,7 +30,6 @@ from logistics_batch.intake.stores.store import (
     MAX_NAMES,
     MAX_READ_BYTES,
     Fetched,
-    FetchOutcome,
     FileStore,
     ListingCut,
     RemoteFile,
@@ -52,26 +39,8 @@ from logistics_batch.intake.stores.store import (
 
 __all__ = ["SftpAccess", "SftpStore"]
 
-_BATCH_FILES = 256
-_LARGEST_SMALL_BYTES = 128 << 10  # a larger file fills the connection by itself
-_BATCH_BYTES = 16 << 20  # in memory at a time
-_FILES_IN_FLIGHT = 64
 _T = TypeVar("_T")
 _log = logging.getLogger(__name__)
-
-Write = Callable[[bytes], object]
-"""Takes the next bytes of a file."""
-
-_Steps = Generator[int, "paramiko.Message | None", int]
-
-
-@dataclass
-class _Transfer:
-    """A file under way: its remaining steps, and the request whose answer it waits for."""
-
-    file: RemoteFile
-    steps: _Steps
-    waits_for: int
 
 
 class SftpStore(FileStore):
@@ -127,65 +96,13 @@ class SftpStore(FileStore):
 
             return self._perform("fetch", file.path, fetched)
 
-    def fetch_many(self, files: Sequence[tuple[RemoteFile, Path]]) -> Iterator[FetchOutcome]:
-        """See FileStore.fetch_many; small files that stand beside each other are asked for together."""
-        start = 0
-        while start < len(files):
-            end = self._end_of_batch(files, start)
-            if end > start:
-                yield from self._fetch_together(files[start:end])
-            else:
-                end = start + 1
-                yield from super().fetch_many(files[start:end])
-            start = end
-
-    def _end_of_batch(self, files: Sequence[tuple[RemoteFile, Path]], start: int) -> int:
-        """Where the small files end that begin at `start`; `start` itself if there is no small file."""
-        end = size = 0
-        for end in range(start, min(len(files), start + _BATCH_FILES)):
-            size += files[end][0].size
-            if files[end][0].size > _LARGEST_SMALL_BYTES or name_fault(files[end][0].name) or size > _BATCH_BYTES:
-                return end
-        return end + 1
-
-    def _fetch_together(self, files: Sequence[tuple[RemoteFile, Path]]) -> Sequence[FetchOutcome]:
-        contents: dict[str, bytearray] = {}
-        failures: dict[str, StoreError | None] = {}
-
-        def fetch(session: Session) -> None:
-            missing = [file for file, _ in files if file.path not in failures]
-            contents.update((file.path, bytearray()) for file in missing)
-            wanted = [(file, contents[file.path].extend) for file in missing]
-            with session.deadline(self._access.transfer_deadline_seconds):
-                for file, failure in _transferred(session, wanted, store=self.label):
-                    failures[file.path] = self._told(file, failure)
-
-        try:
-            self._perform("fetch", files[0][0].path, fetch)
-        except StoreError as error:
-            failures = {file.path: failures.get(file.path, error) for file, _ in files}
-        whole = [(to, bytes(contents[file.path])) for file, to in files if not failures[file.path]]
-        try:
-            landed = iter(land_together(whole) if whole else ())
-        except StoreError as error:  # the disk of this machine took none of them
-            return [failures[file.path] or error for file, _ in files]
-        return [failures[file.path] or next(landed) for file, _ in files]
-
-    def _told(self, file: RemoteFile, failure: StoreError | OSError | None) -> StoreError | None:
-        if not isinstance(failure, OSError):
-            return failure
-        what = f"{self.label}: cannot fetch {printable(file.path)}"
-        return store_error(failure, what=what, access=self._access, missing=FileVanished)
-
     def read(self, path: str, *, limit_bytes: int = MAX_READ_BYTES) -> bytes:
         """See FileStore.read."""
         source = self._checked(path, "read")
 
         def read(session: Session) -> bytes:
-            now, content = session.seen(source), bytearray()
-            file = readable(
-                source, size=now.size or 0, modified=now.modified, limit_bytes=limit_bytes, store=self.label
-            )
+            content = bytearray()
+            file = readable(source, now=session.seen(source), limit_bytes=limit_bytes, store=self.label)
             self._download(session, file, write=content.extend)
             return bytes(content)
 
@@ -282,9 +199,8 @@ class SftpStore(FileStore):
     def _download(self, session: Session, file: RemoteFile, *, write: Callable[[bytes], object]) -> None:
         """Read a file to its announced end and see that it kept still meanwhile; raises FileUnstable otherwise."""
         with session.deadline(self._access.transfer_deadline_seconds):
-            for _, failure in _transferred(session, [(file, write)], store=self.label):
-                if failure is not None:
-                    raise failure
+            taken = session.download(file.path, size=file.size, write=write)
+            check_read(file, bytes_read=taken, sightings=(session.seen(file.path),), store=self.label)
 
     def _replace(self, session: Session, temporary: str, target: str) -> None:
         """Give an uploaded file its name, over an older one; without a gap where the server can."""
@@ -323,84 +239,3 @@ class SftpStore(FileStore):
             return False  # it could not be opened at all, or it lives
         self._hang_up()
         return not isinstance(error, DeadlinePassed)
-
-
-def _transferred(
-    session: Session, files: Iterable[tuple[RemoteFile, Write]], *, store: str
-) -> Iterator[tuple[RemoteFile, StoreError | OSError | None]]:
-    """Hand the bytes of each file to what takes them; each file with why it failed, in the order in which they end.
-
-    A file is seen, opened, read to its announced end, and seen again by handle and by path; it has failed unless all of
-    that agrees. Raises what ends the session; files that were not yielded by then have to be asked for again.
-    """
-    answers = Answers(session)
-    under_way: deque[_Transfer] = deque()
-    waiting = iter(files)
-    while True:
-        while len(under_way) < _FILES_IN_FLIGHT and (following := next(waiting, None)) is not None:
-            steps = _steps(answers, *following, block_bytes=session.read_bytes, store=store)
-            under_way.append(_Transfer(following[0], steps, next(steps)))
-        if not under_way:
-            return
-        transfer = under_way.popleft()
-        try:
-            transfer.waits_for = _advance(transfer, answers, session)
-        except StopIteration:
-            yield transfer.file, None
-        except (StoreError, OSError) as error:
-            if isinstance(error, OSError) and session.is_ended_by(error):
-                raise
-            yield transfer.file, error
-        else:
-            under_way.append(transfer)
-
-
-def _advance(transfer: _Transfer, answers: Answers, session: Session) -> int:
-    """Let a file take its next step with the answer it waits for; the request it waits for then."""
-    try:
-        answer = answers.take(transfer.waits_for)
-    except OSError as error:
-        if session.is_ended_by(error):
-            raise
-        return transfer.steps.throw(error)
-    return transfer.steps.send(answer)
-
-
-def _steps(answers: Answers, file: RemoteFile, write: Write, *, block_bytes: int, store: str) -> _Steps:
-    before = seen_in((yield answers.ask(protocol.CMD_LSTAT, file.path)), file.path)
-    check_listed(file, now=before, store=store)
-    opened = yield answers.ask(protocol.CMD_OPEN, file.path, protocol.SFTP_FLAG_READ, paramiko.SFTPAttributes())
-    if opened is None:
-        raise OSError("the server opened no file")
-    handle = opened.get_string()
-    try:
-        taken = yield from _content(answers, handle, size=file.size, write=write, block_bytes=block_bytes)
-        inside = seen_in((yield answers.ask(protocol.CMD_FSTAT, handle)), file.path)
-    finally:
-        closing = answers.ask(protocol.CMD_CLOSE, handle)
-    after = seen_in((yield answers.ask(protocol.CMD_LSTAT, file.path)), file.path)
-    yield closing
-    check_whole(file, sightings=(before, inside, after), bytes_read=taken, store=store)
-    return taken
-
-
-def _content(answers: Answers, handle: bytes, *, size: int, write: Write, block_bytes: int) -> _Steps:
-    """Read an open file in order, at most `size` bytes; returns how many came before the server said that it ends."""
-    waiting: deque[tuple[int, int, int]] = deque()  # request, offset, length
-    asked = taken = 0
-    while asked < size or waiting:
-        while asked < size and len(waiting) < IN_FLIGHT_BYTES // block_bytes:
-            length = min(block_bytes, size - asked)
-            waiting.append((answers.ask(protocol.CMD_READ, handle, protocol.int64(asked), length), asked, length))
-            asked += length
-        request, offset, length = waiting.popleft()
-        message = yield request
-        block = message.get_string() if message else b""
-        if not block:
-            break
-        write(block)
-        taken += len(block)
-        if len(block) < length:  # a server may give less than was asked for
-            offset, length = offset + len(block), length - len(block)
-            waiting.appendleft((answers.ask(protocol.CMD_READ, handle, protocol.int64(offset), length), offset, length))
-    return taken

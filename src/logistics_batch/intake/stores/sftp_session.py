@@ -9,7 +9,7 @@ import socket
 import stat
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import PurePosixPath
 from types import MappingProxyType
@@ -19,7 +19,7 @@ import paramiko
 from paramiko import sftp as protocol
 from paramiko.ssh_exception import IncompatiblePeer
 
-from logistics_batch.errors import StoreError
+from logistics_batch.errors import StoreError, StoreUnreachable
 from logistics_batch.intake.names import name_fault, printable
 from logistics_batch.intake.stores.landing import Seen
 from logistics_batch.intake.stores.sftp_keys import check_host_key, pinned_keys, private_key
@@ -27,7 +27,7 @@ from logistics_batch.intake.stores.store import Kind, RemoteFile, SftpAccess
 
 _BLOCK_BYTES = 32768  # what every server takes in one request
 _LARGE_BLOCK_BYTES = 262144  # what is asked for where the server says that it takes as much
-IN_FLIGHT_BYTES = 2 << 20  # requests under way: the window of the channel
+_IN_FLIGHT_BYTES = 2 << 20  # requests under way: the window of the channel
 _LISTINGS_IN_FLIGHT = 8
 _KEEPALIVE_SECONDS = 15
 _LONGEST_NAME = 1_000  # characters; what is longer is no name of a file anyway
@@ -133,23 +133,16 @@ class Answers:
             self._session._convert_status(message)  # type: ignore[attr-defined]
         return None
 
+    def handle(self, kind: int, *arguments: object) -> bytes:
+        """Open a file or folder, and wait for its handle."""
+        opened = self.take(self.ask(kind, *arguments))
+        if opened is None:
+            raise protocol.SFTPError("the server opened nothing")
+        return opened.get_string()
+
     def _async_response(self, kind: int, message: paramiko.Message, number: int) -> None:
         """Called by paramiko for each answer that arrives while another is waited for."""
         self._arrived[number] = (kind, message)
-
-
-def seen_of(status: paramiko.SFTPAttributes, path: str) -> Seen:
-    """Size and time of change; raises StoreError for a link."""
-    if stat.S_ISLNK(status.st_mode or 0):
-        raise StoreError.of("store.link_there", path=printable(path))
-    return Seen(size=status.st_size, modified=status.st_mtime)
-
-
-def seen_in(message: paramiko.Message | None, path: str) -> Seen:
-    """The same from the answer to a question for it."""
-    if message is None:
-        raise protocol.SFTPError("the server said nothing about a file")
-    return seen_of(paramiko.SFTPAttributes._from_msg(message), path)  # type: ignore[attr-defined]
 
 
 class Session(paramiko.SFTPClient):
@@ -160,7 +153,7 @@ class Session(paramiko.SFTPClient):
         self._channel = channel
         self._timeout_seconds = timeout_seconds
         self._deadline = float("inf")
-        self.read_bytes = _BLOCK_BYTES  # so much is asked for at once
+        self._block_bytes = _BLOCK_BYTES  # so much is asked for at once
         self._unsent = bytearray()
         self._received = bytearray()
         super().__init__(channel)
@@ -187,7 +180,7 @@ class Session(paramiko.SFTPClient):
             limits = answers.take(answers.ask(protocol.CMD_EXTENDED, _LIMITS))
             if limits:
                 limits.get_int64()  # the size of a whole packet
-                self.read_bytes = max(_BLOCK_BYTES, min(_LARGE_BLOCK_BYTES, limits.get_int64()))
+                self._block_bytes = max(_BLOCK_BYTES, min(_LARGE_BLOCK_BYTES, limits.get_int64()))
 
     @contextmanager
     def deadline(self, seconds: float) -> Iterator[None]:
@@ -199,7 +192,7 @@ class Session(paramiko.SFTPClient):
             self._deadline = float("inf")
 
     def _write_all(self, out: bytes) -> None:
-        # Small requests leave together: each packet of the connection is encrypted, sent and woken up for by itself.
+        # Small requests leave together: what follows one by itself waits for its acknowledgement, which may be delayed.
         self._unsent += out
         if len(self._unsent) >= _BLOCK_BYTES:
             self._send_all()
@@ -211,35 +204,29 @@ class Session(paramiko.SFTPClient):
     def _read_all(self, n: int) -> bytes:
         if self._unsent:
             self._send_all()
-        while len(self._received) < n:
-            self._received += self._receive(IN_FLIGHT_BYTES)  # all there is: paramiko shifts what is left behind
+        while len(self._received) < n:  # takes all there is: the channel shifts what is left behind
+            # A server that drips a byte now and then satisfies every timeout, so the deadline is asked at each of them.
+            left = self._deadline - time.monotonic()
+            self._channel.settimeout(max(min(self._timeout_seconds, left), 0.001))
+            try:
+                block = self._channel.recv(_IN_FLIGHT_BYTES)
+            except TimeoutError:
+                if time.monotonic() < self._deadline:
+                    raise
+                left = 0
+            if left <= 0:
+                raise DeadlinePassed("the transfer took too long")
+            if not block:
+                raise EOFError("the server closed the connection")
+            self._received += block
         taken = bytes(memoryview(self._received)[:n])
         del self._received[:n]
         return taken
 
-    def _receive(self, at_most: int) -> bytes:
-        # A server that drips a byte now and then satisfies every timeout, so the deadline is asked at each of them.
-        left = self._deadline - time.monotonic()
-        self._channel.settimeout(max(min(self._timeout_seconds, left), 0.001))
-        try:
-            block = self._channel.recv(at_most)
-        except TimeoutError:
-            if time.monotonic() >= self._deadline:
-                raise DeadlinePassed("the transfer took too long") from None
-            raise
-        if left <= 0:
-            raise DeadlinePassed("the transfer took too long")
-        if not block:
-            raise EOFError("the server closed the connection")
-        return block
-
     def entries(self, folder: str) -> Iterator[RemoteFile]:
         """What lies in a folder; a name that is not UTF-8 comes with surrogates and does not end the list."""
         answers = Answers(self)
-        opened = answers.take(answers.ask(protocol.CMD_OPENDIR, folder))
-        if opened is None:
-            raise protocol.SFTPError("the server opened no folder")
-        handle = opened.get_string()
+        handle = answers.handle(protocol.CMD_OPENDIR, folder)
         waiting = deque(answers.ask(protocol.CMD_READDIR, handle) for _ in range(_LISTINGS_IN_FLIGHT))
         while waiting:
             message = answers.take(waiting.popleft())
@@ -263,7 +250,40 @@ class Session(paramiko.SFTPClient):
 
     def seen(self, path: str) -> Seen:
         """Size and time of change of a file; raises StoreError for a link."""
-        return seen_of(self.lstat(path), path)
+        status = self.lstat(path)
+        if stat.S_ISLNK(status.st_mode or 0):
+            raise StoreError.of("store.link_there", path=printable(path))
+        return Seen(size=status.st_size, modified=status.st_mtime)
+
+    def download(self, path: str, *, size: int, write: Callable[[bytes], object]) -> int:
+        """Hand the bytes of a file to `write`, in order; returns how many came until the server said that it ends.
+
+        size: no more are asked for.
+        """
+        answers, asked, taken = Answers(self), 0, 0
+        waiting: deque[tuple[int, int, int]] = deque()  # request, offset, length
+        handle = answers.handle(protocol.CMD_OPEN, path, protocol.SFTP_FLAG_READ, paramiko.SFTPAttributes())
+        try:
+            while asked < size or waiting:
+                while asked < size and len(waiting) < _IN_FLIGHT_BYTES // self._block_bytes:
+                    length = min(self._block_bytes, size - asked)
+                    request = answers.ask(protocol.CMD_READ, handle, protocol.int64(asked), length)
+                    waiting.append((request, asked, length))
+                    asked += length
+                request, offset, length = waiting.popleft()
+                message = answers.take(request)
+                block = message.get_string() if message else b""
+                if not block:
+                    break
+                write(block)
+                taken += len(block)
+                if len(block) < length:  # a server may give less than was asked for
+                    offset, length = offset + len(block), length - len(block)
+                    request = answers.ask(protocol.CMD_READ, handle, protocol.int64(offset), length)
+                    waiting.appendleft((request, offset, length))
+        finally:
+            answers.ask(protocol.CMD_CLOSE, handle)
+        return taken
 
     def upload(self, path: str, content: bytes) -> None:
         """Write a new file and have the server flush it to its disk, where it offers that; every answer is read."""
@@ -271,7 +291,7 @@ class Session(paramiko.SFTPClient):
         waiting: deque[int] = deque()
         with self.open(path, "wb") as handle:
             for offset in range(0, len(content), _BLOCK_BYTES):
-                if len(waiting) == IN_FLIGHT_BYTES // _BLOCK_BYTES:
+                if len(waiting) == _IN_FLIGHT_BYTES // _BLOCK_BYTES:
                     answers.take(waiting.popleft())
                 block = content[offset : offset + _BLOCK_BYTES]
                 waiting.append(answers.ask(protocol.CMD_WRITE, handle.handle, protocol.int64(offset), block))
@@ -396,13 +416,15 @@ _CODES: Final = (
     (_DROPPED, "store.dropped"),
 )
 """What a fault is told as; the first that it is an instance of."""
+_OUT_OF_REACH: Final = ("store.host", "store.port", "store.silent", "store.dropped")
 
 
 def store_error(error: Exception, *, what: str, access: SftpAccess, missing: type[StoreError]) -> StoreError:
     """Our exception for one of paramiko's, the socket's or the server's."""
     code = next((code for kind, code in _CODES if isinstance(error, kind)), "store.server")
     words = str(error) if isinstance(error, WeakServer) else printable(str(error))
-    return (missing if code == "store.missing" else StoreError).of(
+    kinds: dict[str, type[StoreError]] = dict.fromkeys(_OUT_OF_REACH, StoreUnreachable)
+    return {**kinds, "store.missing": missing}.get(code, StoreError).of(
         code,
         what=what,
         place=access.place,

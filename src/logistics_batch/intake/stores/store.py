@@ -6,13 +6,13 @@ never replaces anything. It is used by one thread at a time.
 
 import stat
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
-from logistics_batch.errors import FileHeld, StoreError
+from logistics_batch.errors import StoreError
 from logistics_batch.messages import reason, remedy
 
 MAX_FILE_BYTES = 1 << 30  # a file beyond this is held, not fetched
@@ -118,10 +118,6 @@ def files_and_links(entries: Iterable[RemoteFile]) -> list[RemoteFile]:
     return [entry for entry in entries if entry.kind in (Kind.FILE, Kind.LINK)]
 
 
-FetchOutcome = Fetched | StoreError | FileHeld
-"""What became of one file of many: it is there, or why it is not."""
-
-
 class FileStore(Protocol):
     """Files of one server or folder tree; paths are the server's own, with `/`.
 
@@ -151,17 +147,6 @@ class FileStore(Protocol):
         or came shorter than announced, FileHeld if it is larger than the store's limit.
         """
         ...
-
-    def fetch_many(self, files: Sequence[tuple[RemoteFile, Path]]) -> Iterator[FetchOutcome]:
-        """Bring many listed files, each to its own path in one local folder; the outcome of each, in their order.
-
-        What stops one file is its outcome, as `fetch` would raise it, and does not stop the others.
-        """
-        for file, to in files:
-            try:
-                yield self.fetch(file, to=to)
-            except (StoreError, FileHeld) as error:
-                yield error
 
     def put(self, path: str, content: bytes | Iterable[bytes]) -> None:
         """Write a file whole or not at all, over an older one of that name; missing folders are created.
