@@ -6,7 +6,7 @@ from typing import Final
 
 import polars as pl
 
-from logistics_batch.mapping.fields.values.reading import Message
+from logistics_batch.mapping.fields.values.reading import Said, about
 from logistics_batch.mapping.rows.header import Header
 from logistics_batch.model.issue import Issue, Place, cell_address
 from logistics_batch.model.sheet import Sheet
@@ -23,14 +23,14 @@ class Findings:
     """
 
     rows: list[pl.DataFrame] = field_of(default_factory=list)
-    rules: list[tuple[str, Message]] = field_of(default_factory=list)
+    rules: list[tuple[str, Said]] = field_of(default_factory=list)
 
-    def add(self, rows: pl.Series, column: int | None, field: str, message: Message) -> None:
+    def add(self, rows: pl.Series, column: int | None, field: str, said: Said) -> None:
         """These rows break a rule in a column."""
         if rows.len():
             place, rule = pl.lit(column or 0, dtype=pl.UInt16), pl.lit(len(self.rules), dtype=pl.UInt32)
             self.rows.append(rows.cast(pl.UInt32).alias("row").to_frame().with_columns(column=place, rule=rule))
-            self.rules.append((field, message))
+            self.rules.append((field, said))
 
     def frame(self) -> pl.DataFrame:
         """row, column, rule (an index), in row order."""
@@ -55,12 +55,12 @@ class Findings:
             name, row, column = place
             if row is None:  # what a row without lines lacks is told of already
                 continue
-            field, message = self.rules[rule]
+            field, said = self.rules[rule]
             value, texts = cell or "", of_second if name else header.texts
             text = texts[column - 1].strip() if column <= len(texts) else ""
-            told = message.about(value)
+            told = about(said, value)
             # Where a cell was made, `name` is that of the column in which it stands.
-            values = {**told.values, "name": text} if is_made and "name" in told.values else told.values
+            values = {**told.given, "name": text} if is_made and "name" in told.given else told.given
             at = Place(row, text, cell_address(row, column), value[:SHOWN_CHARACTERS], name, field)
             issues.append(Issue.of(told.code, at, **values))
         if sheet.origins is None:

@@ -6,7 +6,6 @@ from dataclasses import replace
 import polars as pl
 
 from logistics_batch.mapping.fields.compile import compile_sheet
-from logistics_batch.mapping.fields.fields import Field
 from logistics_batch.mapping.loaded import Mapping, RunValues
 from logistics_batch.mapping.rows.classify import classify_rows
 from logistics_batch.mapping.rows.header import choose
@@ -26,17 +25,7 @@ def legible_rows(mapping: Mapping, sheets: Sequence[Sheet], *, run_values: RunVa
         mapping = replace(mapping, spec=mapping.spec.model_copy(update={"key": []}))
     sheet, header = choose(mapping, sheets)
     table = compile_sheet(mapping, sheet, header, classify_rows(mapping, sheet, header), run_values)
-    lines = table.lines.select("row", "head", *_columns(table.line))
-    heads = table.heads.select("head", *_columns(table.header))
-    both = lines.join(heads, on="head", how="left", maintain_order="left")
-    fields = {field.target: field for field in (*table.header, *table.line)}
-    values = (_legible(field).alias(target) for target, field in fields.items())
-    return both.select(pl.col("row").cast(pl.UInt32), *values).sort("row")
-
-
-def _columns(fields: Sequence[Field]) -> list[str]:
-    return [name for field in fields for name in (field.value_name, *field.rule_names)]
-
-
-def _legible(field: Field) -> pl.Expr:
-    return pl.when(~field.is_unread).then(field.value_name)
+    values = {field.target: pl.col(field.value_name) for field in (*table.header, *table.line)}
+    heads = table.heads.lazy().select("head", *(field.value_name for field in table.header))
+    both = table.lines.lazy().join(heads, on="head", how="left", maintain_order="left")
+    return both.select(pl.col("row").cast(pl.UInt32), **values).sort("row").collect(engine="in-memory")

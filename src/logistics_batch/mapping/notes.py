@@ -19,12 +19,12 @@ from logistics_batch.mapping.fields.compile import (
     written_key,
 )
 from logistics_batch.mapping.fields.fields import Field, second_phone_of
+from logistics_batch.mapping.fields.values.numbers import unit_wanted
 from logistics_batch.mapping.fields.values.phones import holds_two, second_of_two, ten_digits
-from logistics_batch.mapping.fields.values.reading import message
-from logistics_batch.mapping.fields.values.verbs import verb_of
+from logistics_batch.mapping.fields.values.reading import about
+from logistics_batch.mapping.fields.values.verbs import natural_step, verb_of
 from logistics_batch.mapping.rows.cells import ERROR_WORDS, SHOWN_REPAIRS, ColumnKind, Repairs, column_kinds, name_of
 from logistics_batch.mapping.rows.classify import LEFT_OUT, Rows
-from logistics_batch.mapping.spec.targets import Form, form_of
 from logistics_batch.mapping.spec.texts import printable_text
 from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import Issue, cell_address
@@ -36,7 +36,6 @@ _A_CODE: Final = re.compile(r"(?=.*[0-9])[^ ]{1,40}")  # an identity may be made
 _SHOWN_DOCUMENTS: Final = 5
 
 _PLACES: Final = {"money": ("two", 2), **dict.fromkeys(("decimal", "percent", "unit"), ("nine", 9))}  # kept decimals
-_READ_AS: Final = {Form.MONEY: "money", Form.DECIMAL: "decimal", Form.PERCENT: "percent", Form.DEGREES: "decimal"}
 _LED_BY_ZERO: Final = "^0[0-9]+$"
 _WITH_DECIMALS: Final = r"^[0-9]+\.[0-9]+$"
 
@@ -45,7 +44,6 @@ HEAVIEST_KG: Final = 100.0
 MOST_PIECES: Final = 99_999
 E_WAY_BILL_ABOVE_INR: Final = 50_000
 
-_IN_GRAMS: Final = (Operation.ORDER_ADD_ITEMS, Operation.LABEL_CREATE)  # API §2.2, §2.3; elsewhere kilograms
 _PIN_IN_TEXT: Final = r"(?:^|[^0-9])[1-9][0-9]{2} ?[0-9]{3}(?:[^0-9]|$)"
 _PINS: Final = (
     ("fields.delivery_postal_code", "fields.delivery_address"),
@@ -184,18 +182,18 @@ def _two_numbers(table: CompiledSheet) -> Iterator[Issue]:
 
 def _losses(table: CompiledSheet) -> Iterator[Issue]:
     """The notes: numbers rounded or written with more than digits, and identities that may lack leading zeros."""
-    dressed: list[tuple[Asked, pl.Series]] = []
-    for each, rows in answers(table, _lost_of_numbers(table)):
-        if each.message.code == "rounded":
-            yield _of_numbers(table, each, rows)
-        else:
-            dressed.append((each, rows))
-    if len(dressed) > _COLUMNS_ON_THEIR_OWN:
-        names = [table.text_of(each.field.column) for each, _ in dressed]
-        cells, (first, rows) = sum(rows.n_unique() for _, rows in dressed), dressed[0]
-        yield Issue.of("taken_off.columns", count=cells, columns=names, example=_example(table, first.field, rows))
-    else:
-        yield from (_of_numbers(table, each, rows) for each, rows in dressed)
+    found = [(about(each.said), each.field, rows) for each, rows in answers(table, _lost_of_numbers(table))]
+    dressed = [(field, rows) for issue, field, rows in found if issue.code == "taken_off"]
+    one_by_one = len(dressed) <= _COLUMNS_ON_THEIR_OWN
+    for issue, field, rows in sorted(found, key=lambda each: each[0].code):
+        if one_by_one or issue.code == "rounded":
+            yield table.note(issue.code, field.column, rows, example=_example(table, field, rows), **issue.given)
+    if not one_by_one:
+        names, cells = (
+            [table.text_of(field.column) for field, _ in dressed],
+            sum(rows.n_unique() for _, rows in dressed),
+        )
+        yield Issue.of("taken_off.columns", count=cells, columns=names, example=_example(table, *dressed[0]))
     yield from _lost_zeros(table)
 
 
@@ -207,19 +205,13 @@ def _lost_of_numbers(table: CompiledSheet) -> Iterator[Asked]:
             words, places = _PLACES[verb]
             beyond = _has_decimals(table, field, f"[0-9]{{{places}}}[0-9]*[1-9]")
             is_dressed = pl.col(_cell(field)).str.contains(rf"[^0-9.,\-]|^0[0-9]|{groups}")
-            yield Asked(field, beyond & ~field.is_unread, message("rounded", places=words))
-            yield Asked(field, is_dressed & ~field.is_unread, message("taken_off"))
+            yield Asked(field, beyond & field.broken.is_null(), Issue.of("rounded", places=words))
+            yield Asked(field, is_dressed & field.broken.is_null(), Issue("taken_off"))
 
 
 def _cell(field: Field) -> str:
     """The name of the cell that a field is read from, in the frame that has its value."""
     return f"first:{name_of(field.column or 1)}" if field.spec.source == "first" else name_of(field.column or 1)
-
-
-def _of_numbers(table: CompiledSheet, lost: Asked, rows: pl.Series) -> Issue:
-    """A note on numbers of a column, with the first as an example."""
-    example = _example(table, lost.field, rows)
-    return table.note(lost.message.code, lost.field.column, rows, example=example, **lost.message.values)
 
 
 def _example(table: CompiledSheet, field: Field, rows: pl.Series) -> list[Any]:
@@ -233,9 +225,9 @@ def _verb(table: CompiledSheet, field: Field) -> str | None:
     """By which verb a field's cell is read as a number with decimals, None if by none."""
     if field.spec.source not in ("from", "first"):
         return None
-    verbs = [verb_of(step).name for step in field.spec.read or ()]
-    natural = None if verbs else _READ_AS.get(form_of(field.target, table.mapping.operation))
-    return next((verb for verb in verbs if verb in _PLACES), natural)
+    natural = natural_step(table.form_of(field))
+    verbs = [verb_of(step).name for step in field.spec.read or ([natural] if natural else [])]
+    return next((verb for verb in verbs if verb in _PLACES), None)
 
 
 def _has_decimals(table: CompiledSheet, field: Field, pattern: str) -> pl.Expr:
@@ -275,12 +267,12 @@ def _odd_values(table: CompiledSheet) -> Iterator[Issue]:
     """A note for each column with values that look odd."""
     for each, rows in answers(table, chain.from_iterable(find(table) for find in (_goods, _pins, _amounts, _places))):
         if each.field.column is not None and rows.len():
-            yield table.note(each.message.code, each.field.column, rows, **each.message.values)
+            yield table.note(about(each.said).code, each.field.column, rows, **about(each.said).given)
 
 
 def _odd(code: str, field: Field, odd: pl.Expr, most: int = 0) -> Asked:
     """Whether a value of a field is odd; where the field's cell cannot be read nothing is."""
-    return Asked(field, odd.fill_null(value=False) & ~field.is_unread, message(f"odd.{code}", most=most))
+    return Asked(field, odd.fill_null(value=False) & field.broken.is_null(), Issue.of(f"odd.{code}", most=most))
 
 
 def _fields(table: CompiledSheet, *places: str) -> list[Field]:
@@ -298,7 +290,7 @@ def _pairs(table: CompiledSheet, *places: tuple[str, str]) -> Iterator[tuple[Fie
 
 def _goods(table: CompiledSheet) -> Iterator[Asked]:
     """Grams in a column of kilograms make a parcel of 820 kg, kilograms in a column of grams one of 1 g."""
-    grams = 1000 if table.mapping.operation in _IN_GRAMS else 1
+    grams = 1000 if unit_wanted("weight", table.mapping.operation) == "g" else 1
     for field in _fields(table, "fields.weight", "lines.weight"):
         weight = field.number / grams
         yield _odd("weight", field, (weight > 0) & ~weight.is_between(LIGHTEST_KG, HEAVIEST_KG))

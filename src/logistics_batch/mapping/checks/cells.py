@@ -12,7 +12,7 @@ import polars as pl
 
 from logistics_batch.mapping.fields.compile import PERCENTAGE, CompiledSheet, is_marked
 from logistics_batch.mapping.fields.values.numbers import UNIT_NAMES, spellings_of
-from logistics_batch.mapping.fields.values.reading import Message, message
+from logistics_batch.mapping.fields.values.reading import Said
 from logistics_batch.mapping.findings import Findings
 from logistics_batch.mapping.rows.cells import (
     CODES_IN_TEXTS,
@@ -26,6 +26,7 @@ from logistics_batch.mapping.rows.cells import (
 from logistics_batch.mapping.spec.model import UnitRead
 from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.mapping.spec.targets import CODES, Form
+from logistics_batch.model.issue import Issue
 from logistics_batch.model.sheet import CellFact, struck_parts
 
 NOT_SHOWN: Final = ";"
@@ -58,11 +59,11 @@ def find_doubtful_cells(found: Findings, table: CompiledSheet, cleaned: Cleaned)
         is_struck = pl.col("kind") == CellFact.STRIKETHROUGH
         _find_struck(found, table, users, doubtful.filter(is_struck))
         for number, group in _by_column(doubtful.filter(~is_struck)):
-            found.add(group["row"], number, users[number], _COVERED)
+            found.add(group["row"], number, users[number], _covered)
     damage = pl.concat([_known(table, _LOST), cleaned.damage, _with_number_formats(table), *_altered(table)])
     for number, group in _by_column(damage.filter(is_data & pl.col("column").is_in([*users]))):
         for (kind,), cells in group.group_by("damage", maintain_order=True):
-            found.add(cells["row"], number, users[number], message(str(kind)))
+            found.add(cells["row"], number, users[number], Issue(str(kind)))
 
 
 def _by_column(cells: pl.DataFrame) -> Iterator[tuple[int, pl.DataFrame]]:
@@ -154,7 +155,7 @@ def _find_struck(found: Findings, table: CompiledSheet, users: Users, struck: pl
     whole = by_row.filter(~pl.col("partly"), pl.col("many") == pl.col("filled"), pl.col("many") > 1)["row"]
     is_whole = pl.col("row").is_in(whole.implode())
     for number, group in _by_column(struck.filter(is_whole).unique("row", keep="first", maintain_order=True)):
-        found.add(group["row"], number, "", message("struck_through.row"))
+        found.add(group["row"], number, "", Issue("struck_through.row"))
     for number, group in _by_column(struck.filter(~is_whole)):
         cells = group.join(table.sheet.frame.select("row", value=str(number)), on="row")
         by_value: dict[str, set[tuple[str, str]]] = {}
@@ -163,20 +164,21 @@ def _find_struck(found: Findings, table: CompiledSheet, users: Users, struck: pl
         found.add(group["row"], number, users[number], _struck(by_value))
 
 
-def _struck(parts: dict[str, set[tuple[str, str]]]) -> Message:
+def _struck(parts: dict[str, set[tuple[str, str]]]) -> Said:
     """What is said of the cells of a column; parts: for each value what is struck through and what is left of it."""
 
-    def of_cell(value: str) -> Message:
+    def of_cell(value: str) -> Issue:
         if all(not left for _, left in parts[value]):
-            return message("struck_through")
+            return Issue("struck_through")
         pieces = [{"struck": _short(struck), "left": _short(left)} for struck, left in sorted(parts[value])]
-        return message("struck_through.part", parts=[["struck_through.left", each] for each in pieces[:2]])
+        return Issue.of("struck_through.part", parts=[["struck_through.left", each] for each in pieces[:2]])
 
-    return Message("struck_through", of_cell=of_cell)
+    return of_cell
 
 
 def _short(text: str) -> str:
     return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]} …"
 
 
-_COVERED: Final = Message("covered", of_cell=lambda value: message("covered", value=_short(value.strip())))
+def _covered(value: str) -> Issue:
+    return Issue.of("covered", value=_short(value.strip()))

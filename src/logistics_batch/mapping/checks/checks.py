@@ -12,8 +12,8 @@ from logistics_batch.mapping.checks.cells import find_doubtful_cells
 from logistics_batch.mapping.checks.held import HEADER_CHECKS, TABLE_CHECKS, ambiguous_amounts, control_totals, hold
 from logistics_batch.mapping.checks.ragged import find_ragged
 from logistics_batch.mapping.fields.compile import CompiledSheet
-from logistics_batch.mapping.fields.fields import KIT, Field, amount, cell_of
-from logistics_batch.mapping.fields.values.reading import Message, message
+from logistics_batch.mapping.fields.fields import KIT, Field, cell_of
+from logistics_batch.mapping.fields.values.reading import Said
 from logistics_batch.mapping.findings import Findings
 from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.rows.cells import name_of
@@ -21,6 +21,7 @@ from logistics_batch.mapping.rows.classify import Rows
 from logistics_batch.mapping.rows.header import Header
 from logistics_batch.mapping.rows.totals import A_TOTAL, keys_filled_down
 from logistics_batch.mapping.spec.targets import CODES, Form
+from logistics_batch.model.issue import Issue
 from logistics_batch.model.sheet import Sheet
 from logistics_batch.model.spelling import folded_key
 
@@ -47,7 +48,7 @@ class Asked:
 
     field: Field
     failed: pl.Expr
-    message: Message
+    said: Said
     on_each_row: bool = False
 
 
@@ -69,9 +70,9 @@ def check_rows(table: CompiledSheet, rows: Rows) -> Findings:
     found = Findings()
     find_ragged(found, table)
     find_doubtful_cells(found, table, rows.cleaned)
-    found.add(table.keyless["row"], table.key_column, "key", message("required.key"))
+    found.add(table.keyless["row"], table.key_column, "key", Issue("required.key"))
     for each, broken in answers(table, chain.from_iterable(check(table) for check in CHECKS)):
-        found.add(broken, each.field.column, each.field.target, each.message)
+        found.add(broken, each.field.column, each.field.target, each.said)
     return found
 
 
@@ -92,10 +93,9 @@ def answers(table: CompiledSheet, asked: Iterable[Asked]) -> Iterator[tuple[Aske
 def _own_rules(table: CompiledSheet) -> Iterator[Asked]:
     """What fields ask of their cells by themselves; those that are kept ask nothing."""
     for field in (*table.header, *table.line):
-        for rule, mask in zip(field.rules, field.rule_names, strict=True):
-            yield Asked(field, pl.col(mask), rule.message)
+        yield from (Asked(field, field.broken == n, rule.said) for n, rule in enumerate(field.rules))
     for cell in table.summands:
-        yield from (Asked(cell, rule.failed, rule.message) for rule in cell.rules)
+        yield from (Asked(cell, rule.failed, rule.said) for rule in cell.rules)
 
 
 def _required(table: CompiledSheet) -> Iterator[Asked]:
@@ -112,7 +112,7 @@ def _required(table: CompiledSheet) -> Iterator[Asked]:
             blank &= ~pl.col("doc").is_in(filled.implode())
         names = field.spec.columns[0] if field.spec.columns else [field.target]
         name = table.bound.texts[field.column - 1].strip() if field.column else names[0]
-        yield Asked(field, blank, message("required", name=name), on_each_row=True)
+        yield Asked(field, blank, Issue.of("required", name=name), on_each_row=True)
 
 
 def _cash(table: CompiledSheet) -> Iterator[Asked]:
@@ -125,7 +125,7 @@ def _cash(table: CompiledSheet) -> Iterator[Asked]:
     told = cash or (flag and replace(flag, place="fields.cash_on_delivery"))
     if told is None or (flag is None and table.mapping.operation.changes_order):
         return
-    unread = [each.is_unread for each in (flag, cash) if each]
+    unread = [each.broken.is_not_null() for each in (flag, cash) if each]
     sums = [rule.failed.fill_null(value=False) for cell in table.summands for rule in cell.rules]
     if sums:  # a total with a cell that is no number says nothing
         uncounted = table.lines.select(pl.col("doc").filter(pl.any_horizontal(sums)))["doc"]
@@ -133,8 +133,8 @@ def _cash(table: CompiledSheet) -> Iterator[Asked]:
     is_read = ~pl.any_horizontal(unread)
     is_cod = pl.col(flag.value_name).eq_missing("true") if flag else pl.lit(value=False)
     due = cash.number.fill_null(0) if cash else pl.lit(0.0)
-    yield Asked(told, is_cod & (due <= 0) & is_read, message("cod.nothing"), on_each_row=True)
-    yield Asked(told, ~is_cod & (due > 0) & is_read, message("cod.surplus"), on_each_row=True)
+    yield Asked(told, is_cod & (due <= 0) & is_read, Issue("cod.nothing"), on_each_row=True)
+    yield Asked(told, ~is_cod & (due > 0) & is_read, Issue("cod.surplus"), on_each_row=True)
 
 
 def _line_totals(table: CompiledSheet) -> Iterator[Asked]:
@@ -143,25 +143,25 @@ def _line_totals(table: CompiledSheet) -> Iterator[Asked]:
     if rule is None:
         return
     columns = [table.bound.column(table.mapping.names_of(name)) for name in (rule.quantity, rule.price, rule.total)]
-    quantity, price, total = (amount(pl.col(name_of(number or 1)), table.context()) for number in columns)
+    quantity, price, total = (table.amounts(number or 1) for number in columns)
     gap = ((quantity * price).cast(pl.Decimal(38, 6)) - total).abs()
     told = (each for each in (*table.line, *table.keep) if each.column == columns[2])
     field = next(told, cell_of("row", columns[2]))
-    yield Asked(field, gap > pl.lit(Decimal(rule.tolerance)), message("line_total"))
+    yield Asked(field, gap > pl.lit(Decimal(rule.tolerance)), Issue("line_total"))
 
 
 def _invented(table: CompiledSheet) -> Iterator[Asked]:
     """Values of samples, and what stands for nothing in a number, name or address that is needed."""
     for place, pattern in _SAMPLES.items() if table.mapping.spec.checks.sample_values else ():
         if (field := table.field(place)) is not None:
-            yield Asked(field, pl.col(field.value_name).str.contains(pattern), message("sample"))
+            yield Asked(field, pl.col(field.value_name).str.contains(pattern), Issue("sample"))
     natural = {f"fields.{target}" for group in table.mapping.targets.natural for target in group}
     for field in (*table.header, *table.line):
         value, is_required = pl.col(field.value_name), table.mapping.is_required(field.place)
         if table.form_of(field) in CODES and (field.place in natural or is_required):
-            yield Asked(field, value.str.contains(_NOTHING), message("placeholder"))
+            yield Asked(field, value.str.contains(_NOTHING), Issue("placeholder"))
         if is_required and field.is_of_document and field.target in _ADDRESSES:
-            yield Asked(field, value.str.contains(_NO_ADDRESS), message("placeholder.address"))
+            yield Asked(field, value.str.contains(_NO_ADDRESS), Issue("placeholder.address"))
 
 
 def _twice(table: CompiledSheet) -> Iterator[Asked]:
@@ -169,7 +169,7 @@ def _twice(table: CompiledSheet) -> Iterator[Asked]:
     field = table.field("lines.item_id") or table.field("lines.item_name")
     if field is not None and table.mapping.operation.changes_order:
         value = pl.col(field.value_name)
-        yield Asked(field, value.is_not_null() & (value.count().over("doc", field.value_name) > 1), message("twice"))
+        yield Asked(field, value.is_not_null() & (value.count().over("doc", field.value_name) > 1), Issue("twice"))
 
 
 def _kits(table: CompiledSheet) -> Iterator[Asked]:
@@ -180,7 +180,7 @@ def _kits(table: CompiledSheet) -> Iterator[Asked]:
             kit = pl.col(KIT).map_elements(folded_key, return_dtype=pl.String)
             differs = pl.col(KIT).is_not_null() & (pl.struct(named).n_unique().over("doc", kit) > 1)
             told = replace(field, place=f"lines.kit_{field.target}")
-            yield Asked(told, differs, message("disagree.kit", what=field.target))
+            yield Asked(told, differs, Issue.of("disagree.kit", what=field.target))
 
 
 def _totals(table: CompiledSheet) -> Iterator[Asked]:
@@ -195,16 +195,16 @@ def _totals(table: CompiledSheet) -> Iterator[Asked]:
         if not lines.select(called.any()).item():
             continue
         if keys and len(own) == len(keys):
-            yield Asked(field, called & ~pl.any_horizontal(own), message("total.keyless"))
+            yield Asked(field, called & ~pl.any_horizontal(own), Issue("total.keyless"))
         if quantity is not None:
             others = pl.when(~called).then(quantity.number).sum().over("doc")
-            yield Asked(field, called & (quantity.number == others), message("total.sum"))
+            yield Asked(field, called & (quantity.number == others), Issue("total.sum"))
 
 
 def _decimal_marks(table: CompiledSheet) -> Iterator[Asked]:
     """Amounts of columns in which nothing shows what the full stop means."""
-    said = Message("decimal_mark", of_cell=lambda value: message("decimal_mark", value=value))
-    return (Asked(field, field.value, said) for field in ambiguous_amounts(table))
+    for field in ambiguous_amounts(table):
+        yield Asked(field, field.value, lambda value: Issue.of("decimal_mark", value=value))
 
 
 CHECKS: Final = (_own_rules, _required, _cash, _line_totals, _invented, _twice, _kits, _totals, _decimal_marks)

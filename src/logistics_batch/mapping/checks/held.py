@@ -1,19 +1,19 @@
 """What holds a file: its header does not fit the mapping, its columns contradict themselves, or its own totals do.
 
-What holds a file is found by generators of `Held`; `hold` raises the first that is found.
+Each check gives what it finds as issues; `hold` refuses the file for the first one.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from difflib import get_close_matches
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import polars as pl
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.fields.compile import CompiledSheet, is_marked, rows_where
-from logistics_batch.mapping.fields.fields import Field, amount
+from logistics_batch.mapping.fields.fields import Field
 from logistics_batch.mapping.fields.values import dates
 from logistics_batch.mapping.fields.values.numbers import contradicts, meant_by, without_currency
 from logistics_batch.mapping.loaded import Mapping
@@ -24,7 +24,7 @@ from logistics_batch.mapping.rows.patterns import where
 from logistics_batch.mapping.spec.model import ControlTotal, FieldSpec
 from logistics_batch.mapping.spec.names import ColumnName, Measure, differently_bracketed, measure_of
 from logistics_batch.mapping.spec.targets import Form, form_of
-from logistics_batch.model.issue import Issue
+from logistics_batch.model.issue import Issue, Place
 from logistics_batch.model.sheet import CellFact, Sheet
 
 _PARTS_SENT: Final = ("fields", "lines", "kit_lines")
@@ -37,29 +37,27 @@ _POINT_PARTS_PAISE: Final = r"^[^.]*\.(?:[0-9]{1,2}|[0-9]{4,})?[^0-9.]*$|[0-9]{4
 Read = tuple[Sheet, Header]
 
 
-class Held(NamedTuple):
-    """Why a file is held: a code of the catalogue, its values, and the field that it is about."""
-
-    code: str
-    values: dict[str, Any]
-    field: str = ""
-
-
-def hold(found: Iterable[Held], sheet: Sheet, header: Header) -> None:
+def hold(found: Iterable[Issue], sheet: Sheet, header: Header) -> None:
     """Refuse a file for the first finding. Raises FileHeld."""
-    for code, values, field in found:
-        rows = sheet.frame.height - 1
-        raise FileHeld(code, values=values, field=field, rows_read=rows, sheet=sheet.name, header_row=header.row)
+    for issue in found:
+        raise FileHeld(
+            issue.code,
+            values=issue.given,
+            field=issue.place.field,
+            rows_read=sheet.frame.height - 1,
+            sheet=sheet.name,
+            header_row=header.row,
+        )
 
 
-def idle_skips(mapping: Mapping, read: Sequence[Read]) -> Iterator[Held]:
+def idle_skips(mapping: Mapping, read: Sequence[Read]) -> Iterator[Issue]:
     """Columns of `skip_rows_where` that no sheet has: misspelt or renamed, each would switch its rule off silently."""
     for name in mapping.spec.sheet.skip_rows_where:
         if all(header.column(mapping.names_of(name)) is None for _, header in read):
-            yield Held("skip_rows_where", _lacking(name, read))
+            yield Issue.of("skip_rows_where", **_lacking(name, read))
 
 
-def idle_conditions(mapping: Mapping, read: Sequence[Read]) -> Iterator[Held]:
+def idle_conditions(mapping: Mapping, read: Sequence[Read]) -> Iterator[Issue]:
     """Fields that could be read but for a column of their `when`; one whose own columns lack is of another layout."""
     header = read[0][1]
     for place, field in mapping.spec.everything.items():
@@ -68,10 +66,10 @@ def idle_conditions(mapping: Mapping, read: Sequence[Read]) -> Iterator[Held]:
             could_be = by_itself or any(header.column(names) is not None for names in field.columns)
             if could_be and header.column(mapping.names_of(name)) is None:
                 target = place.split(".", 1)[1]
-                yield Held("when", {"target": target, **_lacking(name, read)}, target)
+                yield Issue.of("when", Place(field=target), target=target, **_lacking(name, read))
 
 
-def idle_payment(mapping: Mapping, read: Sequence[Read]) -> Iterator[Held]:
+def idle_payment(mapping: Mapping, read: Sequence[Read]) -> Iterator[Issue]:
     """New orders without the column that says whether money is collected: renamed, it would make all of them paid.
 
     A default says what holds where the column is not there.
@@ -80,7 +78,7 @@ def idle_payment(mapping: Mapping, read: Sequence[Read]) -> Iterator[Held]:
     if field is None or not field.columns or field.default is not None or not mapping.operation.creates:
         return
     if all(read[0][1].column(names) is None for names in field.columns):
-        yield Held("no_column", _lacking(field.columns[0][0], read), "is_cod")
+        yield Issue.of("no_column", Place(field="is_cod"), **_lacking(field.columns[0][0], read))
 
 
 def _lacking(name: str, read: Sequence[Read]) -> dict[str, Any]:
@@ -90,7 +88,7 @@ def _lacking(name: str, read: Sequence[Read]) -> dict[str, Any]:
     return {"name": name, "sheets": len(read), "hint": hint}
 
 
-def renamed_columns(mapping: Mapping, read: Sequence[Read]) -> Iterator[Held]:
+def renamed_columns(mapping: Mapping, read: Sequence[Read]) -> Iterator[Issue]:
     """Renamed columns that would be replaced without a word.
 
     A default would stand for what the column says (one piece for each of ten), or a town alone for a whole address.
@@ -109,7 +107,7 @@ def renamed_columns(mapping: Mapping, read: Sequence[Read]) -> Iterator[Held]:
         else:
             continue
         if new := _successor(mapping, sheet, header, group, shape=shape):
-            yield Held(code, values | {"new": new}, target)
+            yield Issue.of(code, Place(field=target), **values, new=new)
 
 
 def renamed_notes(mapping: Mapping, sheet: Sheet, header: Header) -> Iterator[Issue]:
@@ -148,7 +146,7 @@ def _successor(mapping: Mapping, sheet: Sheet, header: Header, group: list[str],
     return successor_of(mapping, sheet, header, group, shape=shape)
 
 
-def other_brackets(table: CompiledSheet) -> Iterator[Held]:
+def other_brackets(table: CompiledSheet) -> Iterator[Issue]:
     """Columns that are the mapping's but for what stands in brackets, where there is none without."""
     for group in table.mapping.groups:
         for text in table.bound.unknown if table.bound.column(group) is None else ():
@@ -156,10 +154,10 @@ def other_brackets(table: CompiledSheet) -> Iterator[Held]:
             for name in group:
                 wanted = ColumnName.of(name)
                 if header.short == wanted.short and differently_bracketed(header, wanted):
-                    yield Held("header.brackets", {"name": name, "column": text})
+                    yield Issue.of("header.brackets", name=name, column=text)
 
 
-def other_units(table: CompiledSheet) -> Iterator[Held]:
+def other_units(table: CompiledSheet) -> Iterator[Issue]:
     """Columns whose headers contradict what the mapping takes their values for: the same digits, another value."""
     for place, field, names, column, said in _said_in_headers(table):
         meant = meant_by(place, field, table.mapping.operation)
@@ -171,8 +169,8 @@ def other_units(table: CompiledSheet) -> Iterator[Held]:
         if named is not None:
             values = {"column": table.text_of(column), "said": said.name, "named": named.name}
             if said.kind in _CONVERTED and meant is not None and meant.kind == said.kind:
-                yield Held("header.unit", values | {"wanted": meant.name})
-            yield Held("header.measure", values)
+                yield Issue.of("header.unit", **values, wanted=meant.name)
+            yield Issue.of("header.measure", **values)
 
 
 def units_taken_over(table: CompiledSheet) -> list[Issue]:
@@ -222,7 +220,7 @@ def _orders_of_dates(table: CompiledSheet, column: int, *, day_first: bool) -> t
     return swapped, sound, either
 
 
-def mixed_dates(table: CompiledSheet) -> Iterator[Held]:
+def mixed_dates(table: CompiledSheet) -> Iterator[Issue]:
     """Columns with true dates and dates written as text.
 
     That is what a spreadsheet program leaves when it took some texts for dates with day and month changed over.
@@ -242,13 +240,12 @@ def mixed_dates(table: CompiledSheet) -> Iterator[Held]:
         texts = [(row, cell) for row, cell in written.iter_rows() if not (why[cell] and re.search("[A-Za-z]", cell))]
         if texts:
             said = [(cell, told) for _, cell in texts if (told := why[cell])][:1]
-            hint = [["mixed_dates.text", {"cell": cell, "why": [[told.code, told.values]]}] for cell, told in said]
-            places = table.sheet.physical_rows(row for row, _ in texts)
-            values = {"column": table.text_of(field.column), "rows": places, "hint": hint}
-            yield Held("mixed_dates", values, field.target)
+            hint = [["mixed_dates.text", {"cell": cell, "why": [[told.code, told.given]]}] for cell, told in said]
+            rows_of_texts = [row for row, _ in texts]
+            yield table.note("mixed_dates", field.column, rows_of_texts, hint=hint).at(field=field.target)
 
 
-def swapped_dates(table: CompiledSheet) -> Iterator[Held]:
+def swapped_dates(table: CompiledSheet) -> Iterator[Issue]:
     """Columns in which dates fit only with day and month changed over, and others fit both ways.
 
     Then the others are read wrong, too; one date that fits as declared and not the other way shows that they are not.
@@ -260,8 +257,7 @@ def swapped_dates(table: CompiledSheet) -> Iterator[Held]:
         has_swapped, has_sound, has_either = _orders_of_dates(table, field.column, day_first=day_first)
         if has_swapped and has_either and not has_sound:
             swapped, *_ = dates.day_and_month(pl.col(name_of(field.column)), day_first=day_first)
-            places = table.sheet.physical_rows(rows_where(table.lines, swapped))
-            yield Held("swapped_dates", {"column": table.text_of(field.column), "rows": places}, field.target)
+            yield table.note("swapped_dates", field.column, rows_where(table.lines, swapped)).at(field=field.target)
 
 
 def ambiguous_amounts(table: CompiledSheet) -> Iterator[Field]:
@@ -288,12 +284,12 @@ def ambiguous_amounts(table: CompiledSheet) -> Iterator[Field]:
                 yield Field(f"lines.{field.target}", field.spec, column, doubtful, cell.is_null())
 
 
-def control_totals(table: CompiledSheet, rows: Rows) -> Iterator[Held]:
+def control_totals(table: CompiledSheet, rows: Rows) -> Iterator[Issue]:
     """Total rows that say something else than the rows come to."""
     for control in table.mapping.spec.checks.control_total:
         column = table.bound.column(table.mapping.names_of(control.column)) or table.key_column
         below = rows.cleaned.frame.filter(pl.col("row") > table.bound.row)  # as they stand: the sender adds no copies
-        number = amount(pl.col(name_of(column)), table.context()).alias("number")
+        number = table.amounts(column).alias("number")
         is_total = _fit(table, control.row_where)
         totals, others = below.filter(is_total).select("row", number), below.filter(~is_total)
         would_be_data = rows.skipped_by(*LEFT_OUT)
@@ -312,12 +308,11 @@ def control_totals(table: CompiledSheet, rows: Rows) -> Iterator[Held]:
         }
         whole = _come_to(table, rows, control, pl.concat([data, left_out]), number=number)
         if stated is not None and stated == whole:
-            places = table.sheet.physical_rows(left_out["row"])
-            yield Held("control_total.left_out", values | {"rows": places})
+            yield Issue.of("control_total.left_out", **values, rows=table.sheet.physical_rows(left_out["row"]))
         unread = data.filter(number.is_null() & pl.col(name_of(column)).is_not_null())["row"]
         is_told = control.says == "sum" and unread.len()
         hint = [["control_total.unread", {"rows": table.sheet.physical_rows(unread)}]] if is_told else []
-        yield Held("control_total", values | {"hint": hint})
+        yield Issue.of("control_total", **values, hint=hint)
 
 
 def _fit(table: CompiledSheet, conditions: dict[str, list[str]]) -> pl.Expr:

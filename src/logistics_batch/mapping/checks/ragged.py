@@ -6,7 +6,6 @@ from typing import Final
 import polars as pl
 
 from logistics_batch.mapping.fields.compile import CompiledSheet
-from logistics_batch.mapping.fields.values.reading import message
 from logistics_batch.mapping.findings import Findings
 from logistics_batch.model.issue import Issue
 
@@ -37,7 +36,7 @@ def find_ragged(found: Findings, table: CompiledSheet) -> None:
     few = "cells.few" if _writes_empty_ends(frame) else "cells.trimmed"
     for (cells,), group in pl.concat([long, _short(table, frame)[0]]).group_by("cells", maintain_order=True):
         number = int(str(cells))
-        said = message("cells.many" if number > header else few, cells=number, header=header)
+        said = Issue.of("cells.many" if number > header else few, cells=number, header=header)
         found.add(group["row"], table.key_column, "row", said)
 
 
@@ -95,7 +94,7 @@ def _cut_off(found: Findings, table: CompiledSheet, frame: pl.DataFrame) -> None
     row = frame["row"][-1]
     is_data = row in table.lines["row"].tail(1) or row in table.keyless["row"].tail(1)
     if table.sheet.ends_open and others and last < min(others) and is_data:
-        said = message("cut_off", cells=last, others=min(others))
+        said = Issue.of("cut_off", cells=last, others=min(others))
         found.add(pl.Series([row]), table.key_column, "row", said)
 
 

@@ -13,10 +13,10 @@ from logistics_batch.mapping.documents.changes import SPELT_IN_SAMPLES, check_ch
 from logistics_batch.mapping.documents.documents import Material
 from logistics_batch.mapping.fields.compile import CompiledSheet
 from logistics_batch.mapping.fields.fields import KIT
-from logistics_batch.mapping.fields.values.reading import message
 from logistics_batch.mapping.findings import Findings
 from logistics_batch.mapping.spec.targets import JSON_NUMBERS, element_of, targets_of
 from logistics_batch.model.document import Operation
+from logistics_batch.model.issue import Issue
 from logistics_batch.model.payloads import PAYLOADS, Complaint, LongitudeName, complaints
 
 _BY_PRESENCE: Final = frozenset({Operation.ASN_CREATE, Operation.ASN_UPDATE, Operation.ORDER_CREATE})
@@ -53,7 +53,7 @@ def find_refused(found: Findings, table: CompiledSheet, material: Material) -> N
                 name = complaint.field or complaint.rule
                 field = table.field(f"{'lines' if in_line else 'fields'}.{name}")
                 row = pl.Series([rows[position] if in_line else rows[0]])
-                found.add(row, field.column if field else None, name, message(complaint.code, **complaint.values))
+                found.add(row, field.column if field else None, name, Issue.of(complaint.code, **complaint.values))
 
 
 def _refused(material: Material, heads: pl.DataFrame, lines: pl.DataFrame) -> dict[int, list[Complaint]]:

@@ -7,13 +7,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from logistics_batch.mapping.fields.fields import (
-    Field,
-    compile_field,
-    evaluate,
-    source_columns,
-    with_sum,
-)
+from logistics_batch.mapping.fields.fields import Field, amount, compile_field, evaluate, source_columns, with_sum
 from logistics_batch.mapping.fields.values.reading import ReadContext
 from logistics_batch.mapping.loaded import Mapping, RunValues
 from logistics_batch.mapping.rows.cells import name_of
@@ -21,7 +15,6 @@ from logistics_batch.mapping.rows.classify import Rows
 from logistics_batch.mapping.rows.header import Header
 from logistics_batch.mapping.spec.model import DateRead
 from logistics_batch.mapping.spec.targets import Form, form_of
-from logistics_batch.model.answer_files import answered_name
 from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.sheet import CellFact, Sheet
@@ -37,9 +30,10 @@ class CompiledSheet:
     keyless: rows of data without a key. lines: a line for each line of a payload, documents in the order of their first
     rows and each one's lines together; `doc` counts from 0, `head` numbers runs of lines of a document whose header
     cells are alike. heads: the first line of each run, without the cells that only lines are made of. Both carry the
-    value v:PLACE of each of their fields and its masks. header, line, keep: the fields, compiled. summands: the cells
-    of lines that are added up, with what can be wrong with them. torn: documents whose rows give different values for
-    an addend of a sum: doc, name (of its column). hidden: documents of which a row is hidden and skipped: doc, row.
+    value v:PLACE of each of their fields, and as x:PLACE which of its rules is broken. header, line, keep: the fields,
+    compiled. summands: the cells of lines that are added up, with what can be wrong with them. torn: documents whose
+    rows give different values for an addend of a sum: doc, name (of its column). hidden: documents of which a row is
+    hidden and skipped: doc, row.
     """
 
     mapping: Mapping
@@ -127,19 +121,16 @@ class CompiledSheet:
         """A note on cells of a column: with what its header says and the rows of the file."""
         return Issue.of(code, column=self.text_of(column), rows=self.sheet.physical_rows(rows), **values)
 
-    def context(self) -> ReadContext:
-        """What numbers of the sheet are read with."""
-        return _context(self.mapping, self.run)
+    def amounts(self, column: int) -> pl.Expr:
+        """A column's cells as exact decimals, null where one is none."""
+        return amount(column, ReadContext(self.run, decimal=self.mapping.spec.sheet.decimal))
 
 
 PERCENTAGE: Final = "0%"
 """The number format text of a percentage."""
 
-_CELLS: Final = ("c", "own:", "first:", "sum:", "run:", "key", "x")
+_CELLS: Final = ("c", "own:", "first:", "sum:", "key", "x")
 """So begin the names of columns from which values and documents are made, and of masks of broken rules."""
-
-_NOT_COMPARED: Final = ("row", "sum:", "run:")
-"""So begin the names of what header fields are made of beside the cells that may differ within a document."""
 
 
 def compile_sheet(mapping: Mapping, sheet: Sheet, bound: Header, rows: Rows, run: RunValues) -> CompiledSheet:
@@ -160,12 +151,12 @@ def compile_sheet(mapping: Mapping, sheet: Sheet, bound: Header, rows: Rows, run
             summands += cells
             torn.append(differing)
     compiled = _by_kit(compiled)
-    lines = _with_firsts(_with_run_values(lines, mapping, run), compiled.values())
+    lines = _with_firsts(lines, compiled.values())
     header, line, keep = (
         tuple(field for place, field in compiled.items() if place.startswith(part))
         for part in (("fields.",), ("lines.", "kits.", "kit_lines."), ("keep.",))
     )
-    compared = {name for field in header for name in field.cells() if not name.startswith(_NOT_COMPARED)}
+    compared = {name for field in header for name in field.cells() if not name.startswith(("row", "sum:"))}
     lines, heads = with_heads(lines, sorted(compared))
     lines, heads = evaluate(lines, (*line, *keep)), evaluate(heads, header)
     left_out = mapping.spec.sheet.hidden_rows == "leave_out"
@@ -197,37 +188,25 @@ def _hidden(hidden: pl.DataFrame, lines: pl.DataFrame, keys: Sequence[str]) -> p
     return lines.select("key", "doc").unique(maintain_order=True).join(keyed, on="key").select("doc", "row")
 
 
-def _context(mapping: Mapping, run: RunValues) -> ReadContext:
-    return ReadContext(run.business_date, run.timezone, decimal=mapping.spec.sheet.decimal)
-
-
 def _around(mapping: Mapping, bound: Header, place: str, run: RunValues, sheet: Sheet) -> ReadContext:
     """What a field's cells are read with."""
-    around = _context(mapping, run)
+    around = ReadContext(run, decimal=mapping.spec.sheet.decimal)
     columns = source_columns(mapping, bound, mapping.spec.everything[place])
-    if columns:
-        is_share = (pl.col("column") == columns[0]) & (pl.col("detail") == PERCENTAGE)
-        shares = sheet.facts_of(CellFact.NUMBER_FORMAT_TEXT).filter(is_share)["row"]
-        around = replace(around, hundredths=pl.col("row").is_in(shares.implode()) if shares.len() else None)
-    if around.decimal == "." or not columns:
+    if not columns:
         return around
-    return replace(around, true_number=is_marked(sheet, columns[0], CellFact.NUMBER))
+    is_share = (pl.col("column") == columns[0]) & (pl.col("detail") == PERCENTAGE)
+    shares = sheet.facts_of(CellFact.NUMBER_FORMAT_TEXT).filter(is_share)["row"]
+    return replace(
+        around,
+        hundredths=pl.col("row").is_in(shares.implode()) if shares.len() else None,
+        true_number=None if around.decimal == "." else is_marked(sheet, columns[0], CellFact.NUMBER),
+    )
 
 
 def is_marked(sheet: Sheet, column: int, *kinds: CellFact) -> pl.Expr:
     """Whether a fact of some kinds is known of a row's cell in a column."""
     marked = sheet.facts_of(*kinds).filter(pl.col("column") == column)["row"]
     return pl.col("row").is_in(marked.implode())
-
-
-def _with_run_values(lines: pl.DataFrame, mapping: Mapping, run: RunValues) -> pl.DataFrame:
-    # A result that was corrected and dropped again is the file that it answered; else its documents would be new ones.
-    values = {"file_name": answered_name(run.file_name), "business_date": run.business_date.isoformat()}
-    return lines.with_columns(
-        pl.lit(values[field.run]).alias(f"run:{place}")
-        for place, field in mapping.spec.everything.items()
-        if field.run is not None
-    )
 
 
 def _with_firsts(lines: pl.DataFrame, fields: Iterable[Field]) -> pl.DataFrame:
@@ -289,8 +268,8 @@ def disagreements(heads: pl.DataFrame, fields: Sequence[Field], header: Header) 
         return found[0]
     same = pl.col("doc") == pl.col("doc").shift(1)
     for field in fields:
-        value, masks = pl.col(field.value_name), [pl.col(name) for name in field.rule_names]
-        read = [~(mask | mask.shift(1)) for mask in masks]
+        value, broken = pl.col(field.value_name), field.broken
+        read = [broken.is_null() & broken.shift(1).is_null()] if field.rules else []
         differs = pl.all_horizontal(same, value.ne_missing(value.shift(1)), *read)
         name = header.texts[field.column - 1].strip() if field.column else field.target
         found.append(heads.filter(differs).select(pl.col("doc").unique(), pl.lit(name).alias("name")))

@@ -8,15 +8,17 @@ import polars as pl
 
 from logistics_batch.mapping.fields.values.dates import KEPT_DAYS
 from logistics_batch.mapping.fields.values.numbers import plain_number
-from logistics_batch.mapping.fields.values.reading import ReadContext, Reading, Rule, message
+from logistics_batch.mapping.fields.values.reading import ReadContext, Reading, Rule
 from logistics_batch.mapping.fields.values.verbs import checked, converted, final_text
-from logistics_batch.mapping.loaded import Mapping
+from logistics_batch.mapping.loaded import Mapping, RunValues
 from logistics_batch.mapping.rows.cells import name_of
 from logistics_batch.mapping.rows.header import Header
 from logistics_batch.mapping.rows.patterns import where
 from logistics_batch.mapping.spec.model import FieldSpec
 from logistics_batch.mapping.spec.targets import Form, form_of
+from logistics_batch.model.answer_files import answered_name
 from logistics_batch.model.document import Operation
+from logistics_batch.model.issue import Issue
 
 KIT: Final = "v:kits.key"
 """The column of lines that names the kit whose contents they are; the others are items of the order itself."""
@@ -58,14 +60,9 @@ class Field:
         return f"v:{self.place}"
 
     @property
-    def rule_names(self) -> list[str]:
-        """The names of its masks in frames, one for each of its rules."""
-        return [f"x{number}:{self.place}" for number in range(len(self.rules))]
-
-    @property
-    def is_unread(self) -> pl.Expr:
-        """Whether the cell breaks one of its rules."""
-        return pl.any_horizontal(pl.lit(value=False), *self.rule_names)
+    def broken(self) -> pl.Expr:
+        """In frames the position of the first of its rules that a cell breaks, null if none; there is no value then."""
+        return pl.col(f"x:{self.place}") if self.rules else pl.lit(None, dtype=pl.UInt8)
 
     @property
     def number(self) -> pl.Expr:
@@ -94,12 +91,11 @@ def cell_of(target: str, column: int | None, rules: Sequence[Rule] = ()) -> Fiel
 
 
 def evaluate(frame: pl.DataFrame, fields: Sequence[Field]) -> pl.DataFrame:
-    """The frame with a value and the masks of each field, in one pass that shares common work."""
-    made: list[pl.Expr] = []
+    """The frame with the value of each field, and which rule it breaks, in one pass that shares common work."""
+    made = [field.value.alias(field.value_name) for field in fields]
     for field in fields:
-        made.append(field.value.alias(field.value_name))
-        masks = zip(field.rules, field.rule_names, strict=True)
-        made += [rule.failed.fill_null(value=False).alias(name) for rule, name in masks]
+        broken = [pl.when(rule.failed).then(pl.lit(n, dtype=pl.UInt8)) for n, rule in enumerate(field.rules)]
+        made += [pl.coalesce(broken).alias(f"x:{field.place}")] if broken else []
     return frame.lazy().with_columns(made).collect(engine="in-memory") if made else frame
 
 
@@ -120,7 +116,7 @@ def compile_field(mapping: Mapping, header: Header, place: str, around: ReadCont
     wanted = form_of(target, mapping.operation) if part != "keep" else Form.TEXT
     if target == "order_id" and mapping.spec.order_id is not None and mapping.spec.order_id.ledger is not None:
         wanted = Form.IDENTITY  # a reference number may have a blank in it
-    source = _source(header, place, spec)
+    source = _source(header, place, spec, around.run)
     around = replace(around, wanted=wanted, second=second_phone_of(mapping, header, place) is not None)
     if target == "expiry_date":
         around = replace(around, latest_days=KEPT_DAYS)
@@ -148,14 +144,17 @@ def second_phone_of(mapping: Mapping, header: Header, place: str) -> int | None:
     return column if column == header.column(first.from_) else None
 
 
-def _source(header: Header, place: str, spec: FieldSpec) -> pl.Expr:
+def _source(header: Header, place: str, spec: FieldSpec, run: RunValues) -> pl.Expr:
     """The text that is read, null where there is none."""
     columns = [header.column(names) for names in spec.columns]
     present = [pl.col(name_of(column)) for column in columns if column is not None]
     if spec.source == "constant":
         return pl.lit(spec.constant, dtype=pl.String)
-    if spec.source in ("run", "sum"):
-        return pl.col(f"{spec.source}:{place}")
+    if spec.source == "run":
+        # A corrected result that is dropped again is the file that it answered; else its documents would be new ones.
+        return pl.lit(answered_name(run.file_name) if spec.run == "file_name" else run.business_date.isoformat())
+    if spec.source == "sum":
+        return pl.col(f"sum:{place}")
     if not present:
         return pl.lit(None, dtype=pl.String)
     if spec.source == "join":
@@ -172,9 +171,9 @@ def _applies(mapping: Mapping, header: Header, spec: FieldSpec) -> pl.Expr | Non
     return pl.all_horizontal(conditions) if len(conditions) == len(spec.when) else pl.lit(value=False)
 
 
-def amount(cell: pl.Expr, around: ReadContext) -> pl.Expr:
-    """A cell as an exact decimal; null where it is blank or no number."""
-    return plain_number(cell, around).cast(_EXACT, strict=False)
+def amount(column: int, around: ReadContext) -> pl.Expr:
+    """A column's cells as exact decimals; null where one is blank or no number."""
+    return plain_number(pl.col(name_of(column)), around).cast(_EXACT, strict=False)
 
 
 def with_sum(
@@ -186,45 +185,39 @@ def with_sum(
     column).
     """
     spec = mapping.spec.everything[place]
-    columns = list(dict.fromkeys(column for names in spec.columns if (column := header.column(names)) is not None))
-    lines = lines.with_columns(
-        amount(pl.col(name_of(column)), around).alias(f"sum:{place}:{column}") for column in columns
-    )
+    columns = list(dict.fromkeys(filter(None, map(header.column, spec.columns))))  # all are there, they are required
+    lines = lines.with_columns(amount(column, around).alias(f"sum:{place}:{column}") for column in columns)
 
-    def number(names: Sequence[str] | None) -> pl.Expr:
-        column = header.column(names or ())
-        return pl.lit(None, dtype=_EXACT) if column is None else pl.col(f"sum:{place}:{column}")
+    def number(names: Sequence[str]) -> pl.Expr:
+        return pl.col(f"sum:{place}:{header.column(names)}")
 
-    part = number(spec.sum) - number(spec.less).fill_null(0) if spec.less else number(spec.sum)
+    part = number(spec.sum or ())
+    part = part - number(spec.less).fill_null(0) if spec.less else part
     part = (part * number(spec.times) if spec.times else part).cast(_EXACT)
-    once = {f"{n}": names for n, names in enumerate((*spec.plus, *spec.minus))}
-    staged = lines.select("doc", part.alias("part"), *(number(names).alias(name) for name, names in once.items()))
-    sums = staged.group_by("doc", maintain_order=True).agg(
-        pl.when(pl.col("part").count() > 0).then(pl.col("part").sum()).alias("total"),
-        *(pl.col(name).drop_nulls().first() for name in once),
-        *((pl.col(name).drop_nulls().n_unique() > 1).alias(f"torn:{name}") for name in once),
-    )
-    total = pl.col("total")
-    for n, share in enumerate(pl.col(name).fill_null(0) for name in once):
+    total: pl.Expr = pl.when(part.count() > 0).then(part.sum())
+    for n, names in enumerate((*spec.plus, *spec.minus)):
+        share = number(names).drop_nulls().first().fill_null(0)
         total = total + share if n < len(spec.plus) else total - share
-    totals = sums.select(total.cast(_EXACT).cast(pl.String)).to_series()
     torn = [
-        sums.filter(f"torn:{name}").select("doc", name=pl.lit(header.texts[column - 1].strip()))
-        for name, names in once.items()
-        if (column := header.column(names)) is not None
+        lines.group_by("doc", maintain_order=True)
+        .agg(number(names).drop_nulls().n_unique().alias("name"))
+        .filter(pl.col("name") > 1)
+        .select("doc", name=pl.lit(header.texts[(header.column(names) or 1) - 1].strip()))
+        for names in (*spec.plus, *spec.minus)
     ]
     cells = [cell_of(place.split(".", 1)[1], column, _of_summand(mapping, header, place, column)) for column in columns]
     none = pl.DataFrame(schema={"doc": pl.UInt32, "name": pl.String})
-    return lines.with_columns(totals.gather(lines["doc"]).alias(f"sum:{place}")), cells, pl.concat([none, *torn])
+    summed = lines.with_columns(total.cast(_EXACT).cast(pl.String).over("doc").alias(f"sum:{place}"))
+    return summed, cells, pl.concat([none, *torn])
 
 
 def _of_summand(mapping: Mapping, header: Header, place: str, column: int) -> list[Rule]:
     """What can be wrong with a cell that is added up; a row with one factor of a product alone counts for nothing."""
     spec = mapping.spec.everything[place]
     cell, number = pl.col(name_of(column)), pl.col(f"sum:{place}:{column}")
-    rules = [Rule(cell.is_not_null() & number.is_null(), message("sum"))]
+    rules = [Rule(cell.is_not_null() & number.is_null(), Issue("sum"))]
     if column in [header.column(names) for names in (spec.less or [], *spec.minus)]:
-        rules.append(Rule(number < 0, message("negative.taken_off")))
+        rules.append(Rule(number < 0, Issue("negative.taken_off")))
     factors = [header.column(names) for names in (spec.sum or (), spec.times or ())]
     other = factors[1 - factors.index(column)] if spec.times and column in factors else None
     if other is not None:
@@ -232,5 +225,5 @@ def _of_summand(mapping: Mapping, header: Header, place: str, column: int) -> li
         lacks = cell.is_null() & pl.col(name_of(other)).is_not_null()
         applies = _applies(mapping, header, spec)
         is_wrong = lacks if applies is None else lacks & applies
-        rules.append(Rule(is_wrong, message("half_filled", filled=there, blank=beside)))
+        rules.append(Rule(is_wrong, Issue.of("half_filled", filled=there, blank=beside)))
     return rules

@@ -10,7 +10,6 @@ from typing import Any, Final, NamedTuple
 import polars as pl
 
 from logistics_batch.mapping.fields.compile import CompiledSheet
-from logistics_batch.mapping.fields.values.reading import message
 from logistics_batch.mapping.findings import Findings
 from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.rows.header import Header, bind
@@ -134,9 +133,11 @@ def blame_faults(found: Findings, table: CompiledSheet, faults: Sequence[Fault])
     for line, column, code, values in faults:
         if (number := int(table.sheet.frame["row"][line])) in data:
             field = "lines_sheet" if origins.second else "lines_from"
-            faulty.add(pl.Series([number]), column, field, message(code, **values))
+            faulty.add(pl.Series([number]), column, field, Issue.of(code, **values))
     if not origins.second:
-        required = [place for place, (_, said) in enumerate(found.rules) if said.code == "required"]
+        required = [
+            place for place, (_, said) in enumerate(found.rules) if isinstance(said, Issue) and said.code == "required"
+        ]
         lacks = pl.col("rule").is_in(required) & pl.col("row").is_in(faulty.bad_rows().implode())
         made = [name for name in origins.lines.columns if name.isdigit()]
         taking = {*map(int, made), *(column for name in made for column in origins.lines[name].unique())}

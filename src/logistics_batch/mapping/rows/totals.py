@@ -8,7 +8,7 @@ import polars as pl
 
 from logistics_batch.mapping.fields.values.numbers import plain_number
 from logistics_batch.mapping.fields.values.reading import ReadContext
-from logistics_batch.mapping.loaded import Mapping
+from logistics_batch.mapping.loaded import Mapping, RunValues
 from logistics_batch.mapping.rows.cells import name_of
 from logistics_batch.mapping.rows.header import Header
 from logistics_batch.mapping.spec.targets import Form, form_of
@@ -56,7 +56,7 @@ def totals_as_goods(mapping: Mapping, header: Header, marked: pl.DataFrame) -> p
     data = marked.filter(pl.col("code").is_null())
     if not data.select((keyless & called).any()).item():
         return none
-    around = ReadContext(date.min, "", decimal=mapping.spec.sheet.decimal)
+    around = ReadContext(RunValues("", date.min, ""), decimal=mapping.spec.sheet.decimal)
     number = plain_number(pl.col(quantity[0]), around).cast(pl.Decimal(38, 6), strict=False)
     data = data.with_columns(
         number.alias("number"), (keyless & called).alias("total"), (~keyless).cum_sum().alias("of")

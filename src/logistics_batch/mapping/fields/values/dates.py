@@ -9,7 +9,9 @@ from typing import Final
 
 import polars as pl
 
-from logistics_batch.mapping.fields.values.reading import Message, ReadContext, message
+from logistics_batch.mapping.fields.values.reading import ReadContext
+from logistics_batch.mapping.loaded import RunValues
+from logistics_batch.model.issue import Issue
 
 EARLIEST_DAYS: Final = 365
 KEPT_DAYS: Final = 7305
@@ -85,7 +87,7 @@ def _reads_what_it_writes(date_format: str) -> bool:
     """Whether a moment written in a format comes back from it."""
     moment = pl.Series("text", [_SAMPLE])
     written = moment.dt.replace_time_zone("Asia/Kolkata") if "%z" in date_format else moment
-    read = _parsed(pl.col("text"), date_format, ReadContext(_SAMPLE.date(), "Asia/Kolkata"))
+    read = _parsed(pl.col("text"), date_format, ReadContext(RunValues("", _SAMPLE.date(), "Asia/Kolkata")))
     try:
         found = written.dt.strftime(date_format).to_frame().select(read.dt.date())["text"][0]
     except pl.exceptions.PolarsError:
@@ -151,14 +153,14 @@ def _parsed(text: pl.Expr, date_format: str, around: ReadContext) -> pl.Expr:
         return pl.when(day.dt.year() >= _FIRST_YEAR).then(day)
     if "%z" in date_format:
         aware = text.str.to_datetime(date_format, strict=False, time_unit="us")
-        return aware.dt.convert_time_zone(around.timezone).dt.replace_time_zone(None)
+        return aware.dt.convert_time_zone(around.run.timezone).dt.replace_time_zone(None)
     return text.str.to_datetime(date_format, strict=False, time_unit="us")
 
 
 def outside_window(moment: pl.Expr, around: ReadContext) -> pl.Expr:
     """Whether a date is more than a year before the business date or too long after it: then a digit is wrong."""
-    earliest = around.business_date - timedelta(days=EARLIEST_DAYS)
-    latest = around.business_date + timedelta(days=around.latest_days)
+    earliest = around.run.business_date - timedelta(days=EARLIEST_DAYS)
+    latest = around.run.business_date + timedelta(days=around.latest_days)
     return ~moment.dt.date().is_between(earliest, latest).fill_null(value=True)
 
 
@@ -167,11 +169,11 @@ def with_offset(moment: pl.Expr, has_time: pl.Expr, *, at: str, around: ReadCont
     hours, minutes, seconds = (int(part) for part in (at + ":00").split(":")[:3])
     chosen = moment.dt.offset_by(f"{hours * 3600 + minutes * 60 + seconds}s")
     filled = pl.when(has_time).then(moment).otherwise(chosen)
-    zoned = filled.dt.replace_time_zone(around.timezone, ambiguous="earliest", non_existent="null")
+    zoned = filled.dt.replace_time_zone(around.run.timezone, ambiguous="earliest", non_existent="null")
     return zoned.dt.strftime("%Y-%m-%dT%H:%M:%S%:z")
 
 
-def no_such_day(text: str, formats: Sequence[str]) -> Message | None:
+def no_such_day(text: str, formats: Sequence[str]) -> Issue | None:
     """Why a text that is written as a format wants names no day of the calendar, None if it is not so.
 
     >>> no_such_day("31-Nov-2026", ["%d-%b-%Y"]).code
@@ -188,10 +190,10 @@ def no_such_day(text: str, formats: Sequence[str]) -> Message | None:
         day, year = int(parts["day"]), int(parts["year"])
         year += 2000 if len(parts["year"]) == len("26") else 0
         if not 1 <= month <= _MONTHS:
-            return message("date.day_for_month" if 1 <= day <= _MONTHS else "date.no_such_month", month=month)
+            return Issue.of("date.day_for_month" if 1 <= day <= _MONTHS else "date.no_such_month", month=month)
         days = monthrange(year, month)[1] if year else day
         if not 1 <= day <= days:
-            return message("date.no_such_day", month=month_name[month], year=year, days=days)
+            return Issue.of("date.no_such_day", month=month_name[month], year=year, days=days)
     return None
 
 

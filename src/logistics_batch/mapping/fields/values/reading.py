@@ -1,35 +1,27 @@
 """A cell on its way from text to value: an expression, and beside it the rules that it may break."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from datetime import date
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import polars as pl
 
+from logistics_batch.mapping.loaded import RunValues
 from logistics_batch.mapping.spec.targets import Form
+from logistics_batch.model.issue import Issue
 
 LATEST_DAYS: Final = 730
 """How long after the business date a date may lie, unless it says until when goods keep."""
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
-    """What is said of a cell: a code of the catalogue and its values; or `of_cell`, where its text decides them."""
-
-    code: str
-    values: Mapping[str, Any] = field(default_factory=dict)
-    of_cell: Callable[[str], "Message"] | None = None
-
-    def about(self, cell: str) -> "Message":
-        """What is said of a cell with this text."""
-        return self if self.of_cell is None else self.of_cell(cell)
+Said = Issue | Callable[[str], Issue]
+"""What is said of a cell, wherever it stands; where its text decides that, a function of the text."""
 
 
-def message(code: str, **values: Any) -> Message:
-    """The same message whatever the cell holds."""
-    return Message(code, values)
+def about(said: Said, cell: str = "") -> Issue:
+    """What is said of a cell with this text."""
+    return said if isinstance(said, Issue) else said(cell)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +29,20 @@ class Rule:
     """A rule of a field: `failed` is true in the rows that break it (null counts as false)."""
 
     failed: pl.Expr
-    message: Message
+    said: Said
 
 
 @dataclass(frozen=True, slots=True)
 class ReadContext:
     """What a verb may know beside the cell.
 
-    decimal: the decimal mark of numbers written as text. business_date, timezone: of the run. true_number: an
-    expression that is true where the cell is a number to the spreadsheet program. hundredths: likewise, where it is a
-    number that is shown as a percentage, as 0.05 that shows 5%. wanted: the form of the target. latest_days: how long
+    run: what the run lends. decimal: the decimal mark of numbers written as text. true_number: an expression that is
+    true where the cell is a number to the spreadsheet program. hundredths: likewise, where it is a number that is shown
+    as a percentage, as 0.05 that shows 5%. wanted: the form of the target. latest_days: how long
     after the business date a date may lie. second: the second of two phone numbers is wanted, if there is one.
     """
 
-    business_date: date
-    timezone: str
+    run: RunValues
     decimal: str = "."
     true_number: pl.Expr | None = None
     hundredths: pl.Expr | None = None
@@ -72,12 +63,12 @@ class Reading:
     form: Form | None = None
     rules: tuple[Rule, ...] = ()
 
-    def then(self, value: pl.Expr, broken: Message, *, form: Form | None) -> "Reading":
+    def then(self, value: pl.Expr, broken: Said, *, form: Form | None) -> "Reading":
         """The reading after a step that gives null where it cannot read: that breaks its rule."""
         failed = self.value.is_not_null() & value.is_null()
         return replace(self, value=value, form=form, rules=(*self.rules, Rule(failed, broken)))
 
-    def checked(self, failed: pl.Expr, broken: Message) -> "Reading":
+    def checked(self, failed: pl.Expr, broken: Said) -> "Reading":
         """The reading with one more rule; where it is broken there is no value."""
         return replace(self, value=pl.when(~failed).then(self.value), rules=(*self.rules, Rule(failed, broken)))
 

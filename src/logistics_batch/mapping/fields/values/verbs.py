@@ -12,12 +12,13 @@ from typing import Final
 
 import polars as pl
 
-from logistics_batch import messages
 from logistics_batch.mapping.fields.values import dates, numbers, phones
-from logistics_batch.mapping.fields.values.reading import Message, ReadContext, Reading, message, where_unusual
+from logistics_batch.mapping.fields.values.reading import ReadContext, Reading, about, where_unusual
+from logistics_batch.mapping.loaded import RunValues
 from logistics_batch.mapping.spec.model import BeforeRead, DateRead, LookupRead, Step, UnitRead
 from logistics_batch.mapping.spec.targets import JSON_NUMBERS, Form
 from logistics_batch.mapping.spec.words import PAYMENT_WORDS
+from logistics_batch.model.issue import Issue
 
 
 def text(reading: Reading, _step: Step, _around: ReadContext) -> Reading:
@@ -38,13 +39,13 @@ def lower(reading: Reading, _step: Step, _around: ReadContext) -> Reading:
 def integer(reading: Reading, _step: Step, around: ReadContext) -> Reading:
     """A whole number; `12.0` and `1,200` are read, `1.5` and `12 pcs` are not."""
     digits = numbers.whole(reading.value, around)
-    return reading.then(digits, message("integer"), form=Form.COUNT)
+    return reading.then(digits, Issue("integer"), form=Form.COUNT)
 
 
 def decimal(reading: Reading, _step: Step, around: ReadContext) -> Reading:
     """A number, without trailing zeros; thousands may be grouped as 1,234,567 or 12,34,567."""
     value = numbers.decimal(reading.value, around)
-    return reading.then(value, message("decimal"), form=Form.DECIMAL)
+    return reading.then(value, Issue("decimal"), form=Form.DECIMAL)
 
 
 def percent(reading: Reading, _step: Step, around: ReadContext) -> Reading:
@@ -52,21 +53,21 @@ def percent(reading: Reading, _step: Step, around: ReadContext) -> Reading:
     number = numbers.decimal(reading.value.str.replace(r"\s*%$", ""), around)
     if around.hundredths is not None:
         number = pl.when(around.hundredths).then(numbers.shortest(number, factor="100")).otherwise(number)
-    return reading.then(number, message("percent"), form=Form.PERCENT)
+    return reading.then(number, Issue("percent"), form=Form.PERCENT)
 
 
 def money(reading: Reading, _step: Step, around: ReadContext) -> Reading:
     """An amount; ₹, Rs., INR, /- and lakh grouping are understood, (250) is negative; rounded to paise with a note."""
     value = numbers.money(reading.value, around)
-    return reading.then(value, message("money"), form=Form.MONEY)
+    return reading.then(value, Issue("money"), form=Form.MONEY)
 
 
 def mobile(reading: Reading, _step: Step, around: ReadContext) -> Reading:
     """An Indian mobile number as ten digits, without +91, 0, blanks, label (`Mob:`); of two the first, masked none."""
     if around.second:
         return Reading(phones.second_of_two(reading.value), Form.MOBILE, reading.rules)
-    broken = Message("mobile", of_cell=lambda cell: message("mobile", digits=_digits(cell)))
-    return reading.then(phones.ten_digits(reading.value), broken, form=Form.MOBILE)
+    ten = phones.ten_digits(reading.value)
+    return reading.then(ten, lambda cell: Issue.of("mobile", digits=_digits(cell)), form=Form.MOBILE)
 
 
 def _digits(cell: str) -> int:
@@ -76,7 +77,7 @@ def _digits(cell: str) -> int:
 def pincode(reading: Reading, _step: Step, _around: ReadContext) -> Reading:
     """An Indian PIN of six digits; `560 001`, `560001.0` and `PIN-560001` are understood, five digits never."""
     digits = where_unusual(reading.value, r"^[1-9][0-9]{5}$", _six_digits)
-    return reading.then(digits, Message("pincode", of_cell=_no_pin), form=Form.PINCODE)
+    return reading.then(digits, _no_pin, form=Form.PINCODE)
 
 
 def _six_digits(text: pl.Expr) -> pl.Expr:
@@ -87,11 +88,11 @@ def _six_digits(text: pl.Expr) -> pl.Expr:
     return halves.struct.field("1") + halves.struct.field("2")
 
 
-def _no_pin(cell: str) -> Message:
+def _no_pin(cell: str) -> Issue:
     count = _digits(cell)
     if count == 6:
-        return message("pincode.six_digits")
-    return message("pincode.digits", digits=count) if count else message("pincode")
+        return Issue("pincode.six_digits")
+    return Issue.of("pincode.digits", digits=count) if count else Issue("pincode")
 
 
 def date(reading: Reading, step: Step, around: ReadContext) -> Reading:
@@ -104,13 +105,13 @@ def date(reading: Reading, step: Step, around: ReadContext) -> Reading:
         value = moment.dt.date().cast(pl.String)
     allowed = " or ".join(dates.written(each, "2026-11-03T18:30:00+0530") for each in declared.date) or "2026-11-03"
 
-    def no_date(cell: str) -> Message:
-        found = dates.no_such_day(cell, declared.date) or message("date")
-        return message(found.code, **found.values, written=allowed)
+    def no_date(cell: str) -> Issue:
+        found = dates.no_such_day(cell, declared.date) or Issue("date")
+        return Issue.of(found.code, **found.given, written=allowed)
 
-    read = reading.then(value, Message("date", of_cell=no_date), form=around.wanted)
-    day = {"before": dates.EARLIEST_DAYS, "after": around.latest_days, "day": around.business_date.isoformat()}
-    return read.checked(dates.outside_window(moment, around), message("date_window", **day))
+    read = reading.then(value, no_date, form=around.wanted)
+    day = {"before": dates.EARLIEST_DAYS, "after": around.latest_days, "day": around.run.business_date.isoformat()}
+    return read.checked(dates.outside_window(moment, around), Issue.of("date_window", **day))
 
 
 def unit(reading: Reading, step: Step, around: ReadContext) -> Reading:
@@ -119,7 +120,7 @@ def unit(reading: Reading, step: Step, around: ReadContext) -> Reading:
     source, target = pair or ("kg", "kg")
     number = numbers.plain_number(numbers.without_unit(reading.value, source), around)
     value = numbers.shortest(number, factor=numbers.factor(source, target))
-    return reading.then(value, message("unit", unit=source), form=Form.DECIMAL)
+    return reading.then(value, Issue.of("unit", unit=source), form=Form.DECIMAL)
 
 
 def lookup(reading: Reading, step: Step, _around: ReadContext) -> Reading:
@@ -131,7 +132,7 @@ def lookup(reading: Reading, step: Step, _around: ReadContext) -> Reading:
     value = folded.replace_strict(list(known), list(known.values()), default=rest, return_dtype=pl.String)
     value = pl.when(folded.is_not_null()).then(value)
     shown = ", ".join(list(table)[:8]) + (" …" if len(table) > 8 else "")
-    return reading.then(value, message("lookup", known=shown), form=None)
+    return reading.then(value, Issue.of("lookup", known=shown), form=None)
 
 
 def before(reading: Reading, step: Step, _around: ReadContext) -> Reading:
@@ -199,7 +200,7 @@ _NATURAL: Final[Table[Form, Step]] = {
     Form.PAYMENT: LookupRead(lookup=PAYMENT_WORDS),
 }
 _NUMERIC: Final = frozenset({Form.MONEY, Form.DECIMAL, Form.PERCENT, Form.COUNT})
-_ANY_DAY: Final = datetime.date(2026, 1, 1)
+_ANY_RUN: Final = RunValues("", datetime.date(2026, 1, 1), "Asia/Kolkata")
 
 
 def natural_step(form: Form) -> Step | None:
@@ -219,18 +220,18 @@ def converted(reading: Reading, steps: Sequence[Step], around: ReadContext, want
 def checked(reading: Reading, target: str, wanted: Form, *, numeric: bool) -> Reading:
     """The rules that follow from the target: no negative amounts, quantities of at least 1, no blank in AWB numbers."""
     if wanted is Form.WAYBILL:
-        return reading.checked(reading.value.str.contains(r"\s").fill_null(value=False), message("blank_inside"))
+        return reading.checked(reading.value.str.contains(r"\s").fill_null(value=False), Issue("blank_inside"))
     if not numeric or reading.form not in _NUMERIC or wanted is Form.DEGREES:
         return reading
     negative = reading.value.str.starts_with("-").fill_null(value=False)
     least = 1 if wanted is Form.QUANTITY else 0
-    reading = reading.checked(negative, message("negative", least=least))
+    reading = reading.checked(negative, Issue.of("negative", least=least))
     if wanted is Form.QUANTITY:
         too_small = (reading.value.cast(pl.Float64, strict=False) < 1).fill_null(value=False)
-        reading = reading.checked(too_small, message("quantity"))
+        reading = reading.checked(too_small, Issue("quantity"))
     if target in JSON_NUMBERS:
         many = (reading.value.str.len_bytes() > 15).fill_null(value=False)
-        reading = reading.checked(many, message("integer.long"))
+        reading = reading.checked(many, Issue("integer.long"))
     return reading
 
 
@@ -243,17 +244,14 @@ def final_text(text: str, around: ReadContext, wanted: Form) -> str | None:
 
 def unfit_texts(texts: Sequence[str], target: str, wanted: Form) -> dict[str, str]:
     """Which texts of a mapping file cannot be a target's value, and why; the day on which it is used does not count."""
-    around = ReadContext(_ANY_DAY, "Asia/Kolkata", wanted=wanted)
+    around = ReadContext(_ANY_RUN, wanted=wanted)
     reading = checked(converted(Reading(pl.col("text")), (), around, wanted), target, wanted, numeric=True)
-    rules = [rule for rule in reading.rules if rule.message.code != "date_window"]
-    frame = pl.DataFrame({"text": list(dict.fromkeys(texts))}, schema={"text": pl.String})
-    masks = [rule.failed.fill_null(value=False).alias(str(place)) for place, rule in enumerate(rules)]
-    found: dict[str, str] = {}
-    for text, *failed in frame.with_columns(masks).iter_rows() if masks else ():
-        broken = next((rule for rule, is_so in zip(rules, failed, strict=True) if is_so), None)
-        if broken is not None:
-            told = broken.message.about(text)
-            found[text] = messages.reason(told.code, told.values).replace("The cell is", "It is")
+    frame, found = pl.DataFrame({"text": list(texts)}, schema={"text": pl.String}), dict[str, str]()
+    for rule in reversed(reading.rules):  # of several the first counts
+        for text in frame.filter(rule.failed)["text"]:
+            issue = about(rule.said, text)
+            if issue.code != "date_window":
+                found[text] = issue.reason.replace("The cell is", "It is")
     if wanted in (Form.FLAG, Form.PAYMENT):
         found |= {text: "It is neither true nor false." for text in texts if text.lower() not in ("true", "false")}
     return found
