@@ -5,7 +5,7 @@ Mapping reads an exploded sheet like any other. What it says of a line is told o
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, NamedTuple
+from typing import Final
 
 import polars as pl
 
@@ -23,31 +23,20 @@ OF: Final = "of:"
 _BY_WEIGHT: Final = (RowState.INVALID, RowState.HELD, RowState.BLOCKED, RowState.READY, RowState.SKIPPED)
 
 
-class Fault(NamedTuple):
-    """What is wrong with a cell that lines are made of, or with a row that takes them.
-
-    line: its position among the lines. column: of the exploded sheet. code, values: of the issue.
-    """
-
-    line: int
-    column: int
-    code: str
-    values: dict[str, Any]
-
-
 @dataclass(frozen=True, slots=True)
 class BoundSheet:
     """A sheet that is mapped, with its header bound to the mapping that reads it.
 
-    notes: on the sheets that were not read, and on what the header lacks. faults: of an exploded sheet's lines. others,
-    lost: rows of a second sheet that are no line (ROWS_SCHEMA), and what is wrong with them. second: its header.
+    notes: on the sheets that were not read, and on what the header lacks. faults: cells that lines could not be made
+    of, and rows that could take none. others, lost: rows of a second sheet that are no line (ROWS_SCHEMA), and what is
+    wrong with them. second: its header.
     """
 
     mapping: Mapping
     sheet: Sheet
     header: Header
     notes: tuple[Issue, ...] = ()
-    faults: Sequence[Fault] = ()
+    faults: Findings = field(default_factory=Findings)
     others: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=ROWS_SCHEMA))
     lost: tuple[Issue, ...] = ()
     second: Header | None = None
@@ -124,28 +113,22 @@ def _merged_lines(sheet: Sheet, origins: pl.DataFrame) -> Iterator[CellRange]:
             yield ends[top][0], left, ends[bottom][1], right
 
 
-def blame_faults(found: Findings, table: CompiledSheet, faults: Sequence[Fault]) -> None:
+def blame_faults(found: Findings, table: CompiledSheet, faults: Findings) -> None:
     """What could not be made a line, before all other findings: such a line lacks nothing else."""
     origins = table.sheet.origins
-    if origins is None or not faults:
+    if origins is None or not faults.rows:
         return
-    faulty, data = Findings(), set(table.data_rows)
-    for line, column, code, values in faults:
-        if (number := int(table.sheet.frame["row"][line])) in data:
-            field = "lines_sheet" if origins.second else "lines_from"
-            faulty.add(pl.Series([number]), column, field, Issue.of(code, **values))
+    behind, is_data = pl.col("rule") + len(found.rules), pl.col("row").is_in(table.data_rows.implode())
+    faulty = pl.concat(faults.rows).filter(is_data).with_columns(behind.cast(pl.UInt32))
     if not origins.second:
-        required = [
-            place for place, (_, said) in enumerate(found.rules) if isinstance(said, Issue) and said.code == "required"
-        ]
-        lacks = pl.col("rule").is_in(required) & pl.col("row").is_in(faulty.bad_rows().implode())
-        made = [name for name in origins.lines.columns if name.isdigit()]
-        taking = {*map(int, made), *(column for name in made for column in origins.lines[name].unique())}
-        lacks &= pl.col("column").is_in(list(taking))
-        found.rows[:] = [each.filter(~lacks) for each in found.rows]
-    behind = pl.col("rule") + len(found.rules)
-    found.rows[:0] = [each.with_columns(behind.cast(pl.UInt32)) for each in faulty.rows]
-    found.rules += faulty.rules
+        told = ((place, said) for place, (_, said) in enumerate(found.rules))
+        required = [place for place, said in told if isinstance(said, Issue) and said.code == "required"]
+        made = origins.lines.select(pl.col("^[0-9]+$").unique().implode())
+        taking = {*map(int, made.columns), *(column for columns in made.row(0) for column in columns)}
+        lacks = pl.col("rule").is_in(required) & pl.col("column").is_in(list(taking))
+        found.rows[:] = [each.filter(~(lacks & pl.col("row").is_in(faulty["row"].implode()))) for each in found.rows]
+    found.rows.insert(0, faulty)
+    found.rules += faults.rules
 
 
 def at_rows(lines: pl.DataFrame, sheet: Sheet, issues: Sequence[Issue]) -> pl.DataFrame:

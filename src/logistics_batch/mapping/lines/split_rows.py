@@ -1,13 +1,13 @@
 """Several lines in one row: pieces of a cell, parallel cells and numbered columns, one line each."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, Final
 
 import polars as pl
 
-from logistics_batch.mapping.findings import SHOWN_CHARACTERS
-from logistics_batch.mapping.lines.exploded import OF, BoundSheet, Fault, exploded, with_made
+from logistics_batch.mapping.findings import SHOWN_CHARACTERS, Findings
+from logistics_batch.mapping.lines.exploded import OF, BoundSheet, exploded, with_made
 from logistics_batch.mapping.loaded import Mapping as LoadedMapping
 from logistics_batch.mapping.rows.cells import BLANKS
 from logistics_batch.mapping.rows.header import Header
@@ -21,69 +21,144 @@ _LONGEST_NUMBER: Final = 9  # digits, with zeros before it; Python itself refuse
 _NUMERIC: Final = (Form.COUNT, Form.QUANTITY, Form.MONEY, Form.DECIMAL, Form.PERCENT)
 _NUMBER: Final = r"(?:(?:₹|rs\.?|inr)\s*)?[0-9][0-9.,]*(?:\s*/-)?"
 
-Texts = Sequence[str | None]
-
-
-class Item(NamedTuple):
-    """One line of a row: its values, the columns where they stand, and what is wrong: column, code, values."""
-
-    values: Texts
-    sources: Sequence[int]
-    wrong: Sequence[tuple[int, str, dict[str, Any]]] = ()
-
-
-class _Form(NamedTuple):
-    """How a row's cells become items.
-
-    columns: those that are read. places: those that take the values, made ones behind the sheet's last, with their
-    names. sources: where the cells of a row without items stand. items: of the read cells of a row.
-    """
-
-    columns: Sequence[int]
-    places: Sequence[int]
-    names: Sequence[str]
-    sources: Sequence[int]
-    items: Callable[[Texts], Iterable[Item]]
+Groups = dict[int, list[int]]
+"""The columns that hold an item together: those of each number, 0 where the sheet lacks one; or the split ones."""
 
 
 def split_rows(
     mapping: LoadedMapping, form: LinesFromSpec, sheet: Sheet, header: Header, *, notes: tuple[Issue, ...]
 ) -> BoundSheet:
-    """The sheet of a mapping with `lines_from`, exploded: rows above the header stay one line each."""
+    """The sheet of a mapping with `lines_from`, exploded: rows above the header and without items stay one line each.
+
+    Pieces of parallel cells stand in place of these, which themselves are the made columns: what is wrong is told of
+    the whole cells.
+    """
     numbered = [numbered_columns(template, header.texts) for template in form.columns or ()]
-    if form.pattern is not None:
-        read = _by_pattern(form, mapping.spec, sheet, header, numbered)
-    elif form.columns is not None:
-        read = _numbered(form.columns, numbered, sheet, header)
+    numbers = sorted({number for found in numbered for number in found})
+    groups = {number: [found.get(number, 0) for found in numbered] for number in numbers}
+    groups = groups or {0: [column for name in form.split or () if (column := header.column([name]))]}
+    used = sorted({column for columns in groups.values() for column in columns if column})
+    first = [min(filter(None, columns)) for columns in zip(*groups.values(), strict=True)]
+    titles = [header.texts[column - 1].strip() for column in first]
+    names = form.made or titles
+    numeric = _numeric_parts(mapping.spec, form.parts)
+    made = range(sheet.width + 1, sheet.width + 1 + len(names))
+
+    again = pl.all_horizontal(pl.col(str(column)) == title for column, title in zip(first, titles, strict=True))
+    cells = sheet.frame.select("row", *map(_bare, used)).with_row_index("at")
+    cells = cells.with_columns(again=again.fill_null(value=False))
+    items = _items(cells.filter(~pl.col("again"), pl.col("row") > header.row), form, groups, first)
+    if form.pattern:
+        items = _by_pattern(items, form, numeric)
+        taken = [(place, f"part{each}", name, 0) for each, (place, name) in enumerate(zip(made, names, strict=True))]
     else:
-        read = _parallel(form, sheet, header)
-    lines, faults = _lines(read, sheet, header)
-    bound = with_made(mapping, header, read.names, used=read.columns if any(read.names) else ())
-    notes = (*_not_there(form.columns or (), numbered, header), *notes)
-    return BoundSheet(mapping, exploded(sheet, header, lines), bound, notes, faults)
+        columns = made if form.columns else first
+        taken = [(place, f"text{each}", names[each], each) for each, place in enumerate(columns)]
+        taken += [(place, f"cell{each}", names[each], each) for each, place in enumerate(made) if form.split]
+    lines = cells.select("at", "again").join(items, on="at", how="left", maintain_order="left_right")
+    for place, value, name, of in taken:
+        stands = pl.col(f"source{of}").fill_null(first[of]).alias(f"{OF}{place}")
+        lines = lines.with_columns(pl.when("again").then(pl.lit(name)).otherwise(value).alias(str(place)), stands)
+    lines_sheet, faults = exploded(sheet, header, lines), Findings()
+    for line in lines.with_columns(lines_sheet.frame["row"]).filter("faulty").iter_rows(named=True):
+        for column, code, values in _wrong(line, form, groups, header, made, numeric):
+            faults.add(pl.Series([line["row"]]), column, "lines_from", Issue.of(code, **values))
+    bound = with_made(mapping, header, form.made or [""] * len(made), used=used if form.made else ())
+    odd = _odd_numbers(form.columns, groups, header) if form.columns else ()
+    return BoundSheet(mapping, lines_sheet, bound, (*odd, *notes), faults)
 
 
-def _lines(read: _Form, sheet: Sheet, header: Header) -> tuple[pl.DataFrame, list[Fault]]:
-    """The lines that the rows become, as `exploded` takes them: one at least; the header again names what is made."""
-    titles = [header.texts[column - 1].strip() for column in read.sources]
-    where = [read.columns.index(column) for column in read.sources]
-    again = Item(read.names if any(read.names) else titles, read.sources)
-    nothing = Item([None] * len(read.places), read.sources)
-    at, items, faults = list[int](), list[Item](), list[Fault]()
-    cells = zip(*(_bare(sheet.frame, column) for column in read.columns), strict=True)
-    for row, (number, texts) in enumerate(zip(sheet.frame["row"], cells, strict=True)):
-        found = [again] if [texts[place] for place in where] == titles else []
-        if not found and number > header.row:
-            found = list(read.items(texts))
-        for item in found or [nothing]:
-            faults += (Fault(len(items), *each) for each in item.wrong)
-            at.append(row)
-            items.append(item)
-    values, sources = [list(each) for each in zip(*(item[:2] for item in items), strict=True)]
-    taken = {str(column): [each[place] for each in values] for place, column in enumerate(read.places)}
-    stand = {f"{OF}{column}": [each[place] for each in sources] for place, column in enumerate(read.places)}
-    schema = dict.fromkeys(taken, pl.String) | dict.fromkeys(stand, pl.UInt16)
-    return pl.DataFrame({"at": at, **taken, **stand}, schema={"at": pl.UInt32, **schema}), faults
+def _items(below: pl.DataFrame, form: LinesFromSpec, groups: Groups, first: Sequence[int]) -> pl.DataFrame:
+    """A line for each item: `at`, `number`, `faulty`, and for each column of a group its cell, what it says of the
+    item, null where nothing, and where it stands: `cell0`, `text0`, `source0`.
+
+    held: how many pieces each cell holds where it is not equally many; then the row is one line without texts.
+    """
+    of_groups = []
+    for number, columns in groups.items():
+        cells = [pl.col(str(column)) if column else pl.lit(None, pl.String) for column in columns]
+        named = {f"{name}{place}": cell for place, cell in enumerate(cells) for name in ("cell", "text")}
+        sources = {f"source{place}": pl.lit(column or first[place]) for place, column in enumerate(columns)}
+        of_groups.append(below.select("at", number=number, **named, **sources))
+    texts = [pl.col(f"text{place}") for place in range(len(first))]
+    says = pl.any_horizontal(text != "" for text in texts)
+    lacks = pl.any_horizontal(text.is_null() for text in texts)
+    lines = pl.concat(of_groups).sort("at", maintain_order=True)
+    if not form.split:
+        return lines.filter(says).with_columns(faulty=lacks, held=None)
+    marks = "|".join(map(pl.escape_regex, form.on))
+    lines = lines.with_columns(text.fill_null("").str.split(marks, literal=False) for text in texts)
+    counts = pl.concat_list(text.list.len().cast(pl.Int64) for text in texts)
+    # Places are counted from the end: all cells may hold a mark there and nothing behind it.
+    lines = lines.with_columns(held=counts, place=pl.int_ranges(-counts.list.max(), 0)).explode("place")
+    lines = lines.with_columns(text.list.get("place", null_on_oob=True).str.strip_chars(BLANKS) for text in texts)
+    lines = lines.with_columns(last=pl.when(says).then("place").max().over("at")).drop_nulls("last")
+    is_odd, behind = pl.col("held").list.n_unique() > 1, pl.col("place") - pl.col("last")
+    lines = lines.filter(pl.when(is_odd).then(behind == 0).otherwise(says if form.pattern else behind <= 0))
+    lines = lines.with_columns(pl.when(~is_odd, text != "").then(text).name.keep() for text in texts)
+    held = pl.when(is_odd).then(pl.col("held") + pl.col("last") + 1)
+    return lines.with_columns(held=held, faulty=lacks)
+
+
+def _wrong(
+    line: dict[str, Any], form: LinesFromSpec, groups: Groups, header: Header, made: Sequence[int], numeric: set[str]
+) -> Iterator[tuple[int, str, dict[str, Any]]]:
+    """What is wrong with an item that is not whole: column, code, values."""
+    columns = groups[line["number"]]
+    texts, titles = (
+        [line[f"text{place}"] for place in range(len(columns))],
+        [header.texts[each - 1].strip() for each in columns],
+    )
+    if form.pattern:
+        example = form.pattern[0].format(**{name: "2" if name in numeric else name.upper() for name in form.parts})
+        code = "pattern.pieces" if form.split else "pattern.cell"
+        yield columns[0], code, {"piece": texts[0][:SHOWN_CHARACTERS], "example": example}
+    elif form.columns:
+        filled = next(place for place, text in enumerate(texts) if text)
+        for column, text, title in zip(columns, texts, titles, strict=True):
+            if column and text is None:  # that is not known to be nothing
+                yield column, "half_filled.numbered", {"name": title, "there": titles[filled]}
+        if lacking := [
+            _named(each, line["number"]) for each, column in zip(form.columns, columns, strict=True) if not column
+        ]:
+            yield columns[filled], "no_column.numbered", {"there": titles[filled], "lacking": lacking}
+    elif held := line["held"]:
+        said = {"held": [*zip(titles, held, strict=True)]}
+        yield from ((place, "pieces", said) for place, count in zip(made, held, strict=True) if count != held[0])
+    else:
+        for each, (place, title) in enumerate(zip(made, titles, strict=True)):
+            if texts[each] is None and line[f"cell{each}"] is not None:
+                yield place, "half_filled.piece", {"name": title}
+
+
+def _by_pattern(items: pl.DataFrame, form: LinesFromSpec, numeric: Collection[str]) -> pl.DataFrame:
+    """The items with their parts, `part0` and so on; faulty are those that fit no pattern or could be read in two ways.
+
+    numeric: the parts that are numbers. Polars matches in linear time; Python's own patterns would try one long cell,
+    which anybody may send, for days.
+    """
+    names = {part: f"part{place}" for place, part in enumerate(form.parts)}
+    texts, parts = items["text0"].unique(), pl.col(*names.values())
+    patterns = [_regex(pattern, names, numeric, text) for pattern in form.pattern or () for text in (".+", ".+?")]
+    ways = (texts.str.extract_groups(pattern).struct.unnest().select(parts, text0=texts) for pattern in patterns)
+    read = pl.concat(ways).with_columns(parts.str.strip_chars(BLANKS)).drop_nulls().unique()
+    read = read.filter(pl.col("text0").is_unique()).with_columns(parts.replace("", None), faulty=False)
+    return (
+        items.drop("faulty")
+        .join(read, on="text0", how="left", maintain_order="left")
+        .with_columns(pl.col("faulty").fill_null(True))
+    )
+
+
+def _odd_numbers(templates: Sequence[str], groups: Groups, header: Header) -> Iterator[Issue]:
+    """What is odd about the numbers: some are passed over, or some columns end before others."""
+    if passed_over := sorted({*range(1, max(groups, default=0))} - {*groups}):
+        yield Issue.of("numbered.missing", names=[_named(each, number) for number in passed_over for each in templates])
+    for number, columns in groups.items():
+        there = [header.texts[column - 1].strip() for column in columns if column]
+        lacking = [_named(each, number) for each, column in zip(templates, columns, strict=True) if not column]
+        if lacking:
+            yield Issue.of("numbered.no_column", there=there, lacking=lacking)
 
 
 def numbered_columns(template: str, texts: Sequence[str]) -> dict[int, int]:
@@ -115,122 +190,14 @@ def number_in(template: str, text: str) -> int:
     return 0
 
 
-def _by_pattern(
-    form: LinesFromSpec, spec: MappingSpec, sheet: Sheet, header: Header, numbered: Sequence[Mapping[int, int]]
-) -> _Form:
-    """`tea x 2; milk x 1`: every piece must fit the pattern, and in one way only; a numbered column holds one each."""
-    name, *_ = form.split or [""]
-    columns = [*numbered[0].values()] if form.columns else [header.column([name]) or 1]
-    columns, count = columns or [1], len(form.parts)
-    numeric = _numeric_parts(spec, form.parts)
-    below = sheet.frame.filter(pl.col("row") > header.row)
-    cells = pl.concat([_bare(below, column) for column in columns]).drop_nulls().unique()
-    texts = {text: _pieces(text, form.on) if form.split else [text] for text in cells}
-    read = _items(form, numeric, [piece for pieces in texts.values() for piece in pieces])
-    example = _example(form, numeric)
-    code = "pattern.pieces" if form.split else "pattern.cell"
-
-    def items(row: Texts) -> Iterator[Item]:
-        for column, text in zip(columns, row, strict=True):
-            for piece in filter(None, texts[text] if text else ()):
-                said = {"piece": piece[:SHOWN_CHARACTERS], "example": example}
-                wrong = [] if piece in read else [(column, code, said)]
-                yield Item(read.get(piece, (None,) * count), [column] * count, wrong)
-
-    return _Form(columns, _behind(sheet, count), form.parts, [columns[0]] * count, items)
-
-
-def _parallel(form: LinesFromSpec, sheet: Sheet, header: Header) -> _Form:
-    """`tea|milk` beside `2|1`: the first belongs to the first; the cells must hold equally many.
-
-    The pieces stand in place of their cells, which themselves are the made columns: what is wrong is told of these.
-    """
-    columns = [column for name in form.split or () if (column := header.column([name])) is not None]
-    made, names = _behind(sheet, len(columns)), [header.texts[column - 1].strip() for column in columns]
-    sources = [*columns, *columns]
-
-    def items(row: Texts) -> Iterator[Item]:
-        pieces = [_pieces(text or "", form.on) for text in row]
-        while all(each and not each[-1] for each in pieces):  # a mark at the end
-            pieces = [each[:-1] for each in pieces]
-        counts = [len(each) for each in pieces]
-        if len(set(counts)) > 1:
-            said = {"held": list(zip(names, counts, strict=True))}
-            odd = [place for place, count in zip(made, counts, strict=True) if count != counts[0]]
-            yield Item([*(None for _ in row), *row], sources, [(place, "pieces", said) for place in odd])
-            return
-        for line in zip(*pieces, strict=True):
-            each = zip(made, names, line, row, strict=True)
-            half = [(place, {"name": name}) for place, name, piece, text in each if text and not piece]
-            wrong = [(place, "half_filled.piece", said) for place, said in half]
-            yield Item([*(piece or None for piece in line), *row], sources, wrong)
-
-    return _Form(columns, [*columns, *made], [""] * len(columns), sources, items)
-
-
-def _numbered(templates: Sequence[str], numbered: Sequence[Mapping[int, int]], sheet: Sheet, header: Header) -> _Form:
-    """`SKU 1, Qty 1, SKU 2, Qty 2`: a line for each number with anything in its columns."""
-    first = [min(found.values(), default=1) for found in numbered]
-    columns = sorted({*first, *(column for found in numbered for column in found.values())})
-    places = {
-        number: [found.get(number, 0) for found in numbered]
-        for number in sorted({number for found in numbered for number in found})
-    }
-    names = {number: [_named(each, number) for each in templates] for number in places}
-
-    def items(row: Texts) -> Iterator[Item]:
-        cells = dict(zip(columns, row, strict=True))
-        for number, of_number in places.items():
-            line = [cells.get(place) for place in of_number]
-            if any(line):
-                sources = [place or spare for place, spare in zip(of_number, first, strict=True)]
-                yield Item(line, sources, list(_gaps(header, line, of_number, names[number])))
-
-    return _Form(columns, _behind(sheet, len(templates)), templates, first, items)
-
-
-def _gaps(
-    header: Header, line: Texts, places: Sequence[int], names: Sequence[str]
-) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """An item with a blank cell, or of which the sheet has only some columns: that is not known to be nothing."""
-    filled = next(place for place, value in zip(places, line, strict=True) if value)
-    there = header.texts[filled - 1].strip()
-    for place, value in zip(places, line, strict=True):
-        if value is None and place:
-            yield place, "half_filled.numbered", {"name": header.texts[place - 1].strip(), "there": there}
-    if lacking := [name for place, name in zip(places, names, strict=True) if not place]:
-        yield filled, "no_column.numbered", {"there": there, "lacking": lacking}
-
-
-def _not_there(templates: Sequence[str], columns: Sequence[Mapping[int, int]], header: Header) -> Iterator[Issue]:
-    """What is odd about the numbers: some are passed over, or some columns end before others."""
-    numbers = {number for found in columns for number in found}
-    if passed_over := sorted({*range(1, max(numbers, default=0))} - numbers):
-        yield Issue.of("numbered.missing", names=[_named(each, number) for number in passed_over for each in templates])
-    for number in sorted(numbers):
-        there = [header.texts[found[number] - 1].strip() for found in columns if number in found]
-        lacking = [_named(each, number) for each, found in zip(templates, columns, strict=True) if number not in found]
-        if lacking:
-            yield Issue.of("numbered.no_column", there=there, lacking=lacking)
-
-
 def _named(template: str, number: int) -> str:
     return template.replace("{n}", str(number))
 
 
-def _behind(sheet: Sheet, count: int) -> range:
-    """The numbers of so many columns behind the sheet's last."""
-    return range(sheet.width + 1, sheet.width + 1 + count)
-
-
-def _bare(frame: pl.DataFrame, column: int) -> pl.Series:
+def _bare(column: int) -> pl.Expr:
     """A column's cells without the blanks around them; null where nothing is left."""
     bare = pl.col(str(column)).str.strip_chars(BLANKS)
-    return frame.select(pl.when(bare != "").then(bare).alias("cell"))["cell"]
-
-
-def _pieces(text: str, marks: Sequence[str]) -> list[str]:
-    return [piece.strip(BLANKS) for piece in re.split("|".join(map(re.escape, marks)), text)]
+    return pl.when(bare != "").then(bare).alias(str(column))
 
 
 def _numeric_parts(spec: MappingSpec, parts: Sequence[str]) -> set[str]:
@@ -241,32 +208,6 @@ def _numeric_parts(spec: MappingSpec, parts: Sequence[str]) -> set[str]:
         if part != "keep" and form_of(target, spec.operation) in _NUMERIC:
             numeric.update(name for names in each.columns for name in names)
     return numeric & set(parts)
-
-
-def _items(form: LinesFromSpec, numeric: Collection[str], texts: Iterable[str]) -> dict[str, Texts]:
-    """From each text to its parts; without those that fit no pattern or could be read in two ways.
-
-    numeric: the parts that are numbers. Polars matches in linear time; Python's own patterns would try one long cell,
-    which anybody may send, for days.
-    """
-    pieces = pl.Series("text", list(dict.fromkeys(texts)), dtype=pl.String)
-    names = {part: f"part{place}" for place, part in enumerate(form.parts)}
-    read: dict[str, set[Texts]] = {text: set() for text in pieces}
-    for pattern in form.pattern or ():
-        for part in (".+", ".+?"):
-            groups = pieces.str.extract_groups(_regex(pattern, names, numeric, part)).struct.unnest()
-            lines = groups.select(pl.col(*names.values()).str.strip_chars(BLANKS)).iter_rows()
-            for text, line in zip(pieces, lines, strict=True):
-                if None not in line:
-                    read[text].add(line)
-    return {text: tuple(value or None for value in lines.pop()) for text, lines in read.items() if len(lines) == 1}
-
-
-def _example(form: LinesFromSpec, numeric: Collection[str]) -> str:
-    """The pattern filled in: numbers are 2, texts their own names in capitals."""
-    return str((form.pattern or [""])[0]).format(
-        **{part: "2" if part in numeric else part.upper() for part in form.parts}
-    )
 
 
 def _regex(pattern: str, names: Mapping[str, str], numeric: Collection[str], text: str) -> str:

@@ -9,7 +9,8 @@ import polars as pl
 from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.checks.equal_rows import equal_rows
 from logistics_batch.mapping.checks.held import hold, idle_skips, renamed_columns, renamed_notes
-from logistics_batch.mapping.lines.exploded import OF, BoundSheet, Fault, exploded, with_made
+from logistics_batch.mapping.findings import Findings
+from logistics_batch.mapping.lines.exploded import OF, BoundSheet, exploded, with_made
 from logistics_batch.mapping.lines.views import View, joined_view, views
 from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.rows.cells import BLANKS, name_of
@@ -44,13 +45,6 @@ class Side:
         return [self.header.texts[column - 1].strip() for column in self.key_columns]
 
 
-def _rows_by_key(keyed: pl.DataFrame) -> dict[str, list[int]]:
-    """The rows of each key, in order."""
-    return dict(
-        keyed.drop_nulls("key").group_by("key", maintain_order=True).agg("row").select("key", "row").iter_rows()
-    )
-
-
 def join_sheets(mapping: Mapping, sheets: Sequence[Sheet]) -> BoundSheet:
     """The sheet of a mapping with `lines_sheet`: a line for each line of the first sheet's rows, its cells behind them.
 
@@ -62,18 +56,17 @@ def join_sheets(mapping: Mapping, sheets: Sequence[Sheet]) -> BoundSheet:
     hold(renamed_columns(reading, [chosen_lines]), *chosen_lines)
     first, second = _side(outer, *chosen), _side(reading, *chosen_lines)
     inner, wanted = joined_view(mapping, first.header, second.header, sheet=second.sheet.name)
-    lines = _joined(first, second, wanted)
-    equal = mapping.spec.checks.equal_rows
-    twice, aside = ({}, list[str]()) if equal == "allow" else _equal_lines(second)
-    blamed = twice if equal == "block" else {}
+    sheet = exploded(first.sheet, first.header, _joined(first, second, wanted), second=(second.sheet, second.header))
+    rule = mapping.spec.checks.equal_rows
+    twice, aside = ({}, list[str]()) if rule == "allow" else _equal_lines(second)
     rest, lost = _left_over(first, second)
     notes = _notes(reading, second, sorted(row for rows in twice.values() for row in rows), aside)
     return BoundSheet(
         mapping=inner,
-        sheet=exploded(first.sheet, first.header, lines, second=(second.sheet, second.header)),
+        sheet=sheet,
         header=with_made(inner, first.header, list(wanted)),
         notes=(*notes, *passed_over(outer, others, first.sheet)),
-        faults=[*_faults(first, second, lines), *_equal_faults(first, second, lines, blamed, aside)],
+        faults=_faults(first, second, sheet, twice if rule == "block" else {}, aside),
         others=rest,
         lost=tuple(lost),
         second=second.header,
@@ -126,14 +119,13 @@ def _key(cells: Sequence[pl.Expr]) -> pl.Expr:
     return pl.when(parts.str.strip_chars(_BETWEEN) != "").then(parts).alias("key")
 
 
-def _skipped(side: Side) -> pl.DataFrame:
-    """The rows that are no data: row, code, values, and the key as it stands there."""
-    raw = side.sheet.frame.select("row", _key([pl.col(str(each)).str.strip_chars(BLANKS) for each in side.key_columns]))
-    return side.rows.skipped.join(raw, on="row", how="left", maintain_order="left")
-
-
 def _written(key: str) -> str:
     return " | ".join(filter(None, key.split(_BETWEEN)))
+
+
+def _rows_by_key(keyed: pl.DataFrame) -> dict[str, list[int]]:
+    """The rows of each key, in order."""
+    return dict(keyed.drop_nulls("key").group_by("key", maintain_order=True).agg("row").iter_rows())
 
 
 def _joined(first: Side, second: Side, wanted: dict[str, int]) -> pl.DataFrame:
@@ -168,31 +160,6 @@ def _as_filled(side: Side) -> pl.DataFrame:
     return frame
 
 
-def _faults(first: Side, second: Side, lines: pl.DataFrame) -> Iterator[Fault]:
-    """What is wrong with rows of the first sheet as far as their lines are concerned."""
-    numbers = first.sheet.frame["row"].to_list()
-    line_of = {numbers[position]: line for line, position in enumerate(lines["at"])}
-    hidden = _rows_by_key(second.rows.hidden.select("row", second.key))
-    above = pl.when(pl.col("key").is_null()).then(pl.col("key").forward_fill())
-    strays = second.keys.with_columns(above.alias("above")).drop_nulls("above").group_by("above").agg("row")
-    stray_rows = dict(strays.iter_rows())
-    there = _rows_by_key(second.keys)
-    names = {"sheet": second.sheet.name, "columns": second.key_names}
-
-    def fault(row: int, code: str, key: str, **values: Any) -> Fault:
-        return Fault(line_of[row], first.key_columns[0], code, {"key": _written(key), **names, **values})
-
-    for key, rows in _rows_by_key(first.keys).items():
-        for row in rows[1:]:
-            yield fault(row, "twice.key", key, earlier=rows[0])
-        if key in hidden:
-            yield fault(rows[0], "hidden.lines", key, rows=hidden[key])
-        elif key not in there:
-            yield fault(rows[0], "no_lines", key)
-        if key in stray_rows:
-            yield fault(rows[0], "stray.lines", key, rows=stray_rows[key])
-
-
 def _equal_lines(second: Side) -> tuple[dict[str, list[int]], list[str]]:
     """Lines that stand twice by their key, and the columns that were left aside."""
     keyed = second.keys.drop_nulls().with_columns(pl.col("key").rank("dense").alias("doc"))
@@ -200,16 +167,38 @@ def _equal_lines(second: Side) -> tuple[dict[str, list[int]], list[str]]:
     return _rows_by_key(found.join(keyed, on="row", maintain_order="left")), aside
 
 
-def _equal_faults(
-    first: Side, second: Side, lines: pl.DataFrame, twice: dict[str, list[int]], aside: Sequence[str]
-) -> Iterator[Fault]:
-    """Lines that stand twice are blamed on the row that they belong to."""
-    place = {line: number for number, line in reversed(list(enumerate(lines["second"]))) if line is not None}
-    for key, rows in twice.items():
-        if rows[0] in place:
-            values = {"key": _written(key), "sheet": second.sheet.name, "rows": rows, "aside": list(aside)}
+def _faults(first: Side, second: Side, sheet: Sheet, equal: dict[str, list[int]], aside: Sequence[str]) -> Findings:
+    """What is wrong with rows of the first sheet as far as their lines are concerned.
+
+    sheet: the exploded one. equal: lines that stand twice, which hold their row back, by their key.
+    """
+    found, lines = Findings(), sheet.origins.lines if sheet.origins else pl.DataFrame()
+    last_lines, lines_of = (
+        dict(lines.select("origin", "row").iter_rows()),
+        dict(lines.select("second", "row").iter_rows()),
+    )
+    key_above = pl.when(pl.col("key").is_null()).then(pl.col("key").forward_fill())
+    strays, there = _rows_by_key(second.keys.with_columns(key_above)), _rows_by_key(second.keys)
+    hidden = _rows_by_key(second.rows.hidden.select("row", second.key))
+
+    def blame(line: int, code: str, key: str, **values: Any) -> None:
+        said = Issue.of(code, key=_written(key), sheet=second.sheet.name, **values)
+        found.add(pl.Series([line]), first.key_columns[0], "lines_sheet", said)
+
+    for key, rows in _rows_by_key(first.keys).items():
+        names, line = second.key_names, last_lines[rows[0]]
+        for row in rows[1:]:
+            blame(last_lines[row], "twice.key", key, columns=names, earlier=rows[0])
+        if key in hidden:
+            blame(line, "hidden.lines", key, columns=names, rows=hidden[key])
+        elif key not in there:
+            blame(line, "no_lines", key, columns=names)
+        if key in strays:
+            blame(line, "stray.lines", key, columns=names, rows=strays[key])
+        if key in equal:
             code = "equal_rows.lines_but" if aside else "equal_rows.lines"
-            yield Fault(place[rows[0]], first.key_columns[0], code, values)
+            blame(lines_of[equal[key][0]], code, key, rows=equal[key], aside=list(aside))
+    return found
 
 
 def _left_over(first: Side, second: Side) -> tuple[pl.DataFrame, list[Issue]]:
@@ -218,7 +207,11 @@ def _left_over(first: Side, second: Side) -> tuple[pl.DataFrame, list[Issue]]:
     skipped = second.rows.skipped.iter_rows()
     rows: list[tuple[object, ...]]
     rows = [(row, RowState.SKIPPED, code, None, None, values, name) for row, code, values in skipped]
-    passed = {key: row for row, _, _, key in _skipped(first).drop_nulls("key").iter_rows()}
+    written = first.sheet.frame.select(
+        "row", _key([pl.col(str(each)).str.strip_chars(BLANKS) for each in first.key_columns])
+    )
+    without = first.rows.skipped.select("row").join(written, on="row", maintain_order="left")
+    passed = dict(without.drop_nulls("key").select("key", "row").iter_rows())
     column = second.key_columns[0]
     for row, key in second.keys.join(first.keys, on="key", how="anti", maintain_order="left").iter_rows():
         if key in passed:
