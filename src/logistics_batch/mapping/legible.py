@@ -23,7 +23,7 @@ def legible_rows(mapping: Mapping, sheets: Sequence[Sheet], *, run_values: RunVa
         return pl.DataFrame(schema={"row": pl.UInt32})
     if mapping.operation is Operation.RECEIPT_READ:  # each row stands alone, also one that names no invoice
         mapping = replace(mapping, spec=mapping.spec.model_copy(update={"key": []}))
-    sheet, header = choose(mapping, sheets)
+    sheet, header, _ = choose(mapping, sheets)
     table = compile_sheet(mapping, sheet, header, classify_rows(mapping, sheet, header), run_values)
     values = {field.target: pl.col(field.value_name) for field in (*table.header, *table.line)}
     heads = table.heads.lazy().select("head", *(field.value_name for field in table.header))

@@ -18,7 +18,7 @@ from logistics_batch.mapping.lines.views import views
 from logistics_batch.mapping.loaded import Mapping, RunValues
 from logistics_batch.mapping.notes import notes_of
 from logistics_batch.mapping.rows.classify import classify_rows
-from logistics_batch.mapping.rows.header import choose, passed_over
+from logistics_batch.mapping.rows.header import choose
 from logistics_batch.model.document import ROWS_SCHEMA, MappedFile, Operation, OrderNumber, RowState
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.payloads import LongitudeName
@@ -51,8 +51,7 @@ def _bound(mapping: Mapping, sheets: Sequence[Sheet]) -> BoundSheet:
     if mapping.spec.lines_sheet is not None:
         return join_sheets(mapping, sheets)
     ((view, candidates),) = views(mapping, sheets)
-    sheet, header = choose(view, candidates)
-    notes = tuple(passed_over(view, candidates, sheet))
+    sheet, header, notes = choose(view, candidates)
     if mapping.spec.lines_from is not None:
         return split_rows(mapping, mapping.spec.lines_from, sheet, header, notes=notes)
     return BoundSheet(mapping, sheet, header, notes)
@@ -80,13 +79,13 @@ def _map_sheet(bound: BoundSheet, run_values: RunValues, longitude: LongitudeNam
         barred = with_siblings(blocked, table, found, strays)
         material = replace(material, barred=barred["doc"])
     issues = found.issues(sheet, header, fallback=table.key_column)
-    states = _states(table, skipped, heads, barred=barred, bad_rows=found.bad_rows(), issues=issues)
+    states = _states(table, skipped, heads, barred=barred, issues=issues)
     if bound.lost:
         issues = tuple(sorted((*issues, *bound.lost), key=lambda issue: (issue.sheet, issue.row)))
     return MappedFile(
         sheet=sheet.name,
         header_row=header.row,
-        columns=bound.physical_columns,
+        columns=header.texts[: sheet.width - sheet.added],
         rows=states if bound.others.is_empty() else pl.concat([states, bound.others]).sort("sheet", "row"),
         documents=documents_of(material) if sends else (),
         issues=issues,
@@ -157,13 +156,7 @@ def _with_physical_rows(table: CompiledSheet, lines: pl.DataFrame) -> pl.DataFra
 
 
 def _states(
-    table: CompiledSheet,
-    skipped: pl.DataFrame,
-    heads: pl.DataFrame,
-    *,
-    barred: pl.DataFrame,
-    bad_rows: pl.Series,
-    issues: Sequence[Issue],
+    table: CompiledSheet, skipped: pl.DataFrame, heads: pl.DataFrame, *, barred: pl.DataFrame, issues: Sequence[Issue]
 ) -> pl.DataFrame:
     """Every row but the header, with what became of it."""
     good = heads.select("doc").join(barred, on="doc", how="anti", maintain_order="left").with_row_index("document")
@@ -172,16 +165,16 @@ def _states(
     known = table.lines.select("row", "doc").join(heads.select("doc", key="natural"), on="doc", how="left")
     known = known.join(barred, on="doc", how="left").join(good, on="doc", how="left")
     of_skipped = skipped.with_columns(state=pl.lit(RowState.SKIPPED.value))
-    together = pl.concat([known, table.keyless.select("row"), of_skipped], how="diagonal")
-    together = at_rows(together.with_columns(invalid=pl.col("row").is_in(bad_rows.implode())), table.sheet, issues)
-    state = (
-        pl.when(pl.col("state").is_not_null())
-        .then("state")
-        .when("invalid")
-        .then(pl.lit(RowState.INVALID.value))
-        .when(pl.col("code").is_not_null())
-        .then(pl.lit(RowState.BLOCKED.value))
-        .otherwise(pl.lit(RowState.READY.value))
+    together = at_rows(pl.concat([known, table.keyless.select("row"), of_skipped], how="diagonal"), table.sheet)
+    first, second = ([issue.row for issue in issues if bool(issue.sheet) is there] for there in (False, True))
+    is_wrong = pl.col("row").is_in(first) & (pl.col("sheet") == "") | pl.col("row").is_in(second) & (
+        pl.col("sheet") != ""
+    )
+    state = pl.coalesce(
+        "state",
+        pl.when(is_wrong).then(pl.lit(RowState.INVALID.value)),
+        pl.when(pl.col("code").is_not_null()).then(pl.lit(RowState.BLOCKED.value)),
+        pl.lit(RowState.READY.value),
     )
     told = together.with_columns(state=state)
     own_word = pl.col("state") != RowState.INVALID.value

@@ -41,11 +41,6 @@ class BoundSheet:
     lost: tuple[Issue, ...] = ()
     second: Header | None = None
 
-    @property
-    def physical_columns(self) -> tuple[str, ...]:
-        """The header's texts without those of columns that were made."""
-        return self.header.texts[: self.sheet.width - self.sheet.added]
-
 
 def with_made(mapping: Mapping, header: Header, names: Sequence[str], *, used: Sequence[int] = ()) -> Header:
     """The header with the names of made columns behind it, bound to a mapping.
@@ -131,8 +126,8 @@ def blame_faults(found: Findings, table: CompiledSheet, faults: Findings) -> Non
     found.rules += faults.rules
 
 
-def at_rows(lines: pl.DataFrame, sheet: Sheet, issues: Sequence[Issue]) -> pl.DataFrame:
-    """What became of each line, told of the rows of the file: with `sheet`, and `invalid` where an issue stands there.
+def at_rows(lines: pl.DataFrame, sheet: Sheet) -> pl.DataFrame:
+    """What became of each line, told of the rows of the file that it stands in, with `sheet`.
 
     lines: row, code, values; and what rows of a second sheet are told instead, where it is something else.
     """
@@ -140,19 +135,12 @@ def at_rows(lines: pl.DataFrame, sheet: Sheet, issues: Sequence[Issue]) -> pl.Da
         return lines.with_columns(pl.lit("").alias("sheet"))  # one value, not one a row
     origins = sheet.origins.lines.select("row", "origin", "second")
     placed = lines.join(origins, on="row", how="left", maintain_order="left")
-    first = placed.with_columns(pl.col("origin").alias("row"), pl.lit("").alias("sheet"))
     second = placed.drop_nulls("second").with_columns(
-        pl.col("second").alias("row"),
-        pl.lit(sheet.origins.second).alias("sheet"),
         *(pl.coalesce(f"{name}_there", name).alias(name) for name in ("code", "values")),
+        row="second",
+        sheet=pl.lit(sheet.origins.second),
     )
-    wrong = pl.DataFrame(
-        list({(issue.row, issue.sheet) for issue in issues}),
-        schema={"row": pl.UInt32, "sheet": pl.String},
-        orient="row",
-    ).with_columns(pl.lit(value=True).alias("invalid"))
-    together = pl.concat([first, second]).drop("invalid").join(wrong, on=["row", "sheet"], how="left")
-    return together.with_columns(pl.col("invalid").fill_null(value=False))
+    return pl.concat([placed.with_columns(row="origin", sheet=pl.lit("")), second])
 
 
 def rows_once(rows: pl.DataFrame) -> pl.DataFrame:

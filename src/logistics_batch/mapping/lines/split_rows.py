@@ -9,7 +9,7 @@ import polars as pl
 from logistics_batch.mapping.findings import SHOWN_CHARACTERS, Findings
 from logistics_batch.mapping.lines.exploded import OF, BoundSheet, exploded, with_made
 from logistics_batch.mapping.loaded import Mapping as LoadedMapping
-from logistics_batch.mapping.rows.cells import BLANKS
+from logistics_batch.mapping.rows.cells import BLANKS, bare
 from logistics_batch.mapping.rows.header import Header
 from logistics_batch.mapping.spec.model import NUMBERS_AT_MOST, LinesFromSpec, MappingSpec
 from logistics_batch.mapping.spec.names import ColumnName, names_match, same
@@ -45,7 +45,7 @@ def split_rows(
     made = range(sheet.width + 1, sheet.width + 1 + len(names))
 
     again = pl.all_horizontal(pl.col(str(column)) == title for column, title in zip(first, titles, strict=True))
-    cells = sheet.frame.select("row", *map(_bare, used)).with_row_index("at")
+    cells = sheet.frame.select("row", *(bare(str(column)) for column in used)).with_row_index("at")
     cells = cells.with_columns(again=again.fill_null(value=False))
     items = _items(cells.filter(~pl.col("again"), pl.col("row") > header.row), form, groups, first)
     if form.pattern:
@@ -192,12 +192,6 @@ def number_in(template: str, text: str) -> int:
 
 def _named(template: str, number: int) -> str:
     return template.replace("{n}", str(number))
-
-
-def _bare(column: int) -> pl.Expr:
-    """A column's cells without the blanks around them; null where nothing is left."""
-    bare = pl.col(str(column)).str.strip_chars(BLANKS)
-    return pl.when(bare != "").then(bare).alias(str(column))
 
 
 def _numeric_parts(spec: MappingSpec, parts: Sequence[str]) -> set[str]:

@@ -13,9 +13,9 @@ from logistics_batch.mapping.findings import Findings
 from logistics_batch.mapping.lines.exploded import OF, BoundSheet, exploded, with_made
 from logistics_batch.mapping.lines.views import View, joined_view, views
 from logistics_batch.mapping.loaded import Mapping
-from logistics_batch.mapping.rows.cells import BLANKS, name_of
+from logistics_batch.mapping.rows.cells import bare, name_of
 from logistics_batch.mapping.rows.classify import Rows, classify_rows
-from logistics_batch.mapping.rows.header import Header, choose, likeliest, passed_over
+from logistics_batch.mapping.rows.header import Header, choose, likeliest
 from logistics_batch.messages import packed
 from logistics_batch.model.document import ROWS_SCHEMA, RowState
 from logistics_batch.model.issue import Issue, Place, cell_address
@@ -34,7 +34,7 @@ class Side:
 
     sheet: Sheet
     header: Header
-    key_columns: tuple[int, ...]
+    key_columns: list[int]
     key: pl.Expr
     rows: Rows
     keys: pl.DataFrame
@@ -51,10 +51,11 @@ def join_sheets(mapping: Mapping, sheets: Sequence[Sheet]) -> BoundSheet:
     Raises FileHeld where one of the two sheets is missing, or as `choose` does.
     """
     (outer, others), (reading, of_lines) = _both(mapping, sheets)
-    chosen, chosen_lines = choose(outer, others), choose(reading, of_lines)
-    hold(idle_skips(mapping, [chosen, chosen_lines]), *chosen)
-    hold(renamed_columns(reading, [chosen_lines]), *chosen_lines)
-    first, second = _side(outer, *chosen), _side(reading, *chosen_lines)
+    top, header, not_read = choose(outer, others)
+    below, lines_header, _ = choose(reading, of_lines)
+    hold(idle_skips(mapping, [(top, header), (below, lines_header)]), top, header)
+    hold(renamed_columns(reading, [(below, lines_header)]), below, lines_header)
+    first, second = _side(outer, top, header), _side(reading, below, lines_header)
     inner, wanted = joined_view(mapping, first.header, second.header, sheet=second.sheet.name)
     sheet = exploded(first.sheet, first.header, _joined(first, second, wanted), second=(second.sheet, second.header))
     rule = mapping.spec.checks.equal_rows
@@ -65,7 +66,7 @@ def join_sheets(mapping: Mapping, sheets: Sequence[Sheet]) -> BoundSheet:
         mapping=inner,
         sheet=sheet,
         header=with_made(inner, first.header, list(wanted)),
-        notes=(*notes, *passed_over(outer, others, first.sheet)),
+        notes=(*notes, *not_read),
         faults=_faults(first, second, sheet, twice if rule == "block" else {}, aside),
         others=rest,
         lost=tuple(lost),
@@ -108,7 +109,7 @@ def _both(mapping: Mapping, sheets: Sequence[Sheet]) -> list[View]:
 
 def _side(mapping: Mapping, sheet: Sheet, header: Header) -> Side:
     rows = classify_rows(mapping, sheet, header)
-    columns = tuple(number for name in mapping.spec.key if (number := header.column(mapping.names_of(name))))
+    columns = header.numbers(mapping, mapping.spec.key)
     key = _key([pl.col(name_of(column)) for column in columns])
     return Side(sheet, header, columns, key, rows, rows.data.select("row", key))
 
@@ -207,9 +208,7 @@ def _left_over(first: Side, second: Side) -> tuple[pl.DataFrame, list[Issue]]:
     skipped = second.rows.skipped.iter_rows()
     rows: list[tuple[object, ...]]
     rows = [(row, RowState.SKIPPED, code, None, None, values, name) for row, code, values in skipped]
-    written = first.sheet.frame.select(
-        "row", _key([pl.col(str(each)).str.strip_chars(BLANKS) for each in first.key_columns])
-    )
+    written = first.sheet.frame.select("row", _key([bare(str(column)) for column in first.key_columns]))
     without = first.rows.skipped.select("row").join(written, on="row", maintain_order="left")
     passed = dict(without.drop_nulls("key").select("key", "row").iter_rows())
     column = second.key_columns[0]

@@ -1,6 +1,6 @@
 """A mapping as each of its sheets sees it: what is made of lines is left out, what they are made of is there."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -35,7 +35,6 @@ def views(mapping: Mapping, sheets: Sequence[Sheet]) -> list[View]:
 
 def _of_split_rows(mapping: Mapping, form: LinesFromSpec, sheets: Sequence[Sheet]) -> Mapping:
     """What the file's own sheet is looked through for where its rows hold several lines."""
-    spec = mapping.spec
     made = {ColumnName.of(name).identity for name in form.made}
     sources = {name: FieldSpec.of([name]) for name in form.split or ()}
     cells = [sheet.frame[name].head(_SEARCHED_ROWS) for sheet in sheets for name in sheet.frame.columns[1:]]
@@ -50,103 +49,91 @@ def _of_split_rows(mapping: Mapping, form: LinesFromSpec, sheets: Sequence[Sheet
             name = template.replace("{n}", str(number))
             names = [name, *spelt.get(number, {})]
             sources[name] = FieldSpec.of(names, required=number in wanted or number == min(spelt, default=1))
-    kept = {
-        part: {
-            name: field
-            for name, field in getattr(spec, part).items()
-            if not any(ColumnName.of(name).identity in made for names in field.columns for name in names)
+    parts: dict[str, dict[str, FieldSpec]] = {}
+    for part in ("fields", "lines", "keep"):
+        fields = getattr(mapping.spec, part).items()
+        named = {
+            place: {ColumnName.of(name).identity for names in field.columns for name in names}
+            for place, field in fields
         }
-        for part in ("fields", "lines", "keep")
-    }
-    kept["keep"] |= {f"lines_from: {name}": field for name, field in sources.items()}
-    return replace(mapping, spec=spec.model_copy(update={**kept, "lines_from": None}))
+        parts[part] = {place: field for place, field in fields if made.isdisjoint(named[place])}
+    parts["keep"] |= {f"lines_from: {name}": field for name, field in sources.items()}
+    return replace(mapping, spec=mapping.spec.model_copy(update={**parts, "lines_from": None}))
 
 
 def _of_rows(mapping: Mapping) -> Mapping:
     """What the first of two sheets is read with: everything but lines and sums."""
-    spec = mapping.spec
-    fields = {name: field for name, field in spec.fields.items() if field.source != "sum"}
-    changes = {"fields": fields, "lines": {}, "keep": _wished(spec.keep), "lines_sheet": None, "checks": ChecksSpec()}
-    return replace(mapping, spec=spec.model_copy(update=changes))
+    fields = {name: field for name, field in mapping.spec.fields.items() if field.source != "sum"}
+    changes = {
+        "fields": fields,
+        "lines": {},
+        "keep": _wished(mapping.spec),
+        "lines_sheet": None,
+        "checks": ChecksSpec(),
+    }
+    return replace(mapping, spec=mapping.spec.model_copy(update=changes))
 
 
 def _of_lines(mapping: Mapping, form: LinesSheetSpec) -> Mapping:
     """What the second sheet is read with: lines, and the columns that are added up."""
     spec = mapping.spec
-    sheet = spec.sheet.model_copy(update={"header": form.header, "only_rows_where": {}})
     summed = [names for field in spec.fields.values() for names in (field.sum, field.less, field.times) if names]
-    added = {f"summed {place}": FieldSpec.of(names) for place, names in enumerate(summed, 1)}
     changes = {
         "fields": {},
         "order_id": None,
         "key": form.key,
-        "keep": _wished(spec.keep) | added,
-        "sheet": sheet,
+        "keep": _wished(spec) | {f"summed {place}": FieldSpec.of(names) for place, names in enumerate(summed, 1)},
+        "sheet": spec.sheet.model_copy(update={"header": form.header, "only_rows_where": {}}),
         "checks": spec.checks.model_copy(update={"control_total": []}),
         "lines_sheet": None,
     }
     return replace(mapping, spec=spec.model_copy(update=changes))
 
 
-def _wished(keep: dict[str, FieldSpec]) -> dict[str, FieldSpec]:
+def _wished(spec: MappingSpec) -> dict[str, FieldSpec]:
     """What is kept may stand on either sheet."""
-    return {name: field.model_copy(update={"required": False}) for name, field in keep.items()}
+    return {name: field.model_copy(update={"required": False}) for name, field in spec.keep.items()}
 
 
 def joined_view(mapping: Mapping, first: Header, second: Header, *, sheet: str) -> tuple[Mapping, dict[str, int]]:
     """The mapping as two joined sheets see it, and by their names there the second sheet's columns that it wants.
 
-    sheet: the second one's name, which its columns bear before their own: both sheets may have a column "Qty".
+    sheet: the second one's name, which its columns bear before their own: both sheets may have a column "Qty". What is
+    added to a sum stands on the first sheet, what a line depends on, and what is kept, on either.
     """
     spec, wanted = mapping.spec, dict[str, int]()
 
-    def of_second(names: Sequence[str]) -> list[str]:
-        column = second.column(names)
-        if column is not None:
+    def there(names: Sequence[str]) -> list[str]:
+        if (column := second.column(names)) is not None:
             wanted[f"{sheet}: {second.texts[column - 1].strip()}"] = column
         return [f"{sheet}: {name}" for name in names]
 
-    def is_there(field: FieldSpec, header: Header) -> bool:
-        return any(header.column(names) is not None for names in field.columns)
+    def read_there(field: FieldSpec) -> FieldSpec:
+        single = {name: getattr(field, name) for name in ("from_", "first", "sum", "less", "times")}
+        changes: dict[str, object] = {name: there(names) for name, names in single.items() if names is not None}
+        if field.join is not None:
+            changes["join"] = [there(names) for names in field.join]
+        return field.model_copy(update=changes)
 
     def of_line(field: FieldSpec) -> FieldSpec:
-        when = {
-            of_second([name])[0] if second.column([name]) is not None else name: patterns
-            for name, patterns in (field.when or {}).items()
-        }
-        return _reading(field, of_second).model_copy(update={"when": when or None})
+        asked = (field.when or {}).items()
+        when = {there([name])[0] if second.column([name]) is not None else name: patterns for name, patterns in asked}
+        return read_there(field).model_copy(update={"when": when or None})
 
-    fields = {name: _reading(field, of_second) if field.sum else field for name, field in spec.fields.items()}
-    lines = {name: of_line(field) for name, field in spec.lines.items()}
-    keep = {
-        name: field if is_there(field, first) or not is_there(field, second) else of_line(field)
-        for name, field in spec.keep.items()
-    }
-    skipping = spec.sheet.skip_rows_where
-    skip = {name: skipping[name] for name in skipping if first.column(mapping.names_of(name)) is not None}
+    total, skipping = spec.checks.line_total, spec.sheet.skip_rows_where.items()
+    if total is not None:
+        names = {name: there([getattr(total, name)])[0] for name in ("quantity", "price", "total")}
+        total = total.model_copy(update=names)
+    skip = {name: patterns for name, patterns in skipping if first.column(mapping.names_of(name)) is not None}
     changes = {
-        "fields": fields,
-        "lines": lines,
-        "keep": keep,
+        "fields": {name: read_there(field) if field.sum else field for name, field in spec.fields.items()},
+        "lines": {name: of_line(field) for name, field in spec.lines.items()},
+        "keep": {
+            name: of_line(field) if second.bound(field.columns) and not first.bound(field.columns) else field
+            for name, field in spec.keep.items()
+        },
         "lines_sheet": None,
         "sheet": spec.sheet.model_copy(update={"skip_rows_where": skip}),
-        "checks": _checked(spec, of_second),
+        "checks": spec.checks.model_copy(update={"line_total": total}),
     }
     return replace(mapping, spec=spec.model_copy(update=changes)), wanted
-
-
-def _reading(field: FieldSpec, named: Callable[[Sequence[str]], list[str]]) -> FieldSpec:
-    """The field with other names of its columns; what is added to a sum stands on the first sheet."""
-    single = {name: getattr(field, name) for name in ("from_", "first", "sum", "less", "times")}
-    changes: dict[str, object] = {name: named(names) for name, names in single.items() if names is not None}
-    if field.join is not None:
-        changes["join"] = [named(names) for names in field.join]
-    return field.model_copy(update=changes)
-
-
-def _checked(spec: MappingSpec, named: Callable[[Sequence[str]], list[str]]) -> ChecksSpec:
-    total = spec.checks.line_total
-    if total is None:
-        return spec.checks
-    names = {name: named([getattr(total, name)])[0] for name in ("quantity", "price", "total")}
-    return spec.checks.model_copy(update={"line_total": total.model_copy(update=names)})

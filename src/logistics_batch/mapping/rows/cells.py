@@ -1,6 +1,5 @@
 """The cells of the columns that a mapping uses, cleaned without loss; what cannot be repaired is marked."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -10,7 +9,6 @@ import polars as pl
 from logistics_batch.mapping.fields.values.verbs import verb_of
 from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.rows.header import Header
-from logistics_batch.mapping.spec.model import FieldSpec
 from logistics_batch.mapping.spec.targets import Form, form_of
 from logistics_batch.model.formula_guard import GUARDED_INSIDE, GUARDED_START, SEPARATORS
 
@@ -142,65 +140,49 @@ def column_kinds(mapping: Mapping, header: Header) -> dict[int, ColumnKind]:
 
 def columns_of_codes(mapping: Mapping, header: Header) -> list[int]:
     """The columns that hold what something is known by, and that nothing reads as a number."""
-    named = {
+    sent = [each for each in mapping.spec.everything.items() if not each[0].startswith("keep.")]
+    codes = (names for place, field in sent if place.split(".", 1)[1] in CODES_IN_TEXTS for names in field.columns)
+    named = header.bound(codes)
+    return sorted(
         column
-        for place, field in mapping.spec.everything.items()
-        if place.split(".", 1)[1] in CODES_IN_TEXTS and not place.startswith("keep.")
-        for names in field.columns
-        if (column := header.column(names)) is not None
-    }
-    read_as_numbers = {ColumnKind.NUMBER, ColumnKind.DIGITS}
-    every = _all_uses(mapping, header)
-    known = {column for column, uses in every.items() if uses & {ColumnKind.IDENTITY, ColumnKind.GOODS}}
-    return sorted(column for column in known | named if not every[column] & read_as_numbers)
+        for column, uses in _all_uses(mapping, header).items()
+        if (column in named or uses & {ColumnKind.IDENTITY, ColumnKind.GOODS}) and not uses & set(_OF_DIGITS)
+    )
 
 
 def _all_uses(mapping: Mapping, header: Header) -> dict[int, set[ColumnKind]]:
     found: dict[int, set[ColumnKind]] = {column: set() for column in header.columns.values()}
-    for name in mapping.spec.key:
-        if (column := header.column(mapping.names_of(name))) is not None:
-            found[column].add(ColumnKind.IDENTITY)
+    for column in header.numbers(mapping, mapping.spec.key):
+        found[column].add(ColumnKind.IDENTITY)
     for place, field in mapping.spec.everything.items():
         part, target = place.split(".", 1)
         form = form_of(target, mapping.operation) if part != "keep" else Form.TEXT
-        for names in field.columns:
-            column = header.column(names)
-            if column is not None:
-                found[column].update([_KINDS.get(form, ColumnKind.TEXT), *_uses_of_steps(field)])
+        # What the steps of `read` make of a cell counts also where the target itself is plain text.
+        steps = {_READ_AS[name] for step in field.read or () if (name := verb_of(step).name) in _READ_AS}
+        for column in header.bound(field.columns):
+            found[column].update([_KINDS.get(form, ColumnKind.TEXT), *steps])
     return found
 
 
-def _uses_of_steps(field: FieldSpec) -> set[ColumnKind]:
-    """What the steps of `read` make of a cell: also where the target itself is plain text."""
-    return {_READ_AS[name] for step in field.read or () if (name := verb_of(step).name) in _READ_AS}
+def bare(name: str) -> pl.Expr:
+    """A column's cells without blanks at their ends; null where nothing is left."""
+    stripped = pl.col(name).str.strip_chars(BLANKS)
+    return pl.when(stripped != "").then(stripped).alias(name)
 
 
-def conspicuous(frame: pl.DataFrame) -> list[str]:
-    """The columns with a cell that trimming or a repair might change; the others are clean as they stand."""
-    tests = [pl.col(name).str.contains(_CONSPICUOUS).any() for name in frame.columns if name != "row"]
-    found = frame.lazy().select(tests).collect(engine="in-memory").row(0, named=True) if tests else {}
-    return [name for name, might_change in found.items() if might_change]
-
-
-def trimmed(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
-    """These columns' cells without blanks at their ends; null where nothing is left."""
-    bare = frame.lazy().with_columns(pl.col(name).str.strip_chars(BLANKS).alias(name) for name in names)
-    nulls = [pl.when(pl.col(name) != "").then(pl.col(name)).alias(name) for name in names]
-    return bare.with_columns(nulls).collect(engine="in-memory")
-
-
-def clean(frame: pl.DataFrame, uses: dict[int, ColumnKind]) -> Cleaned:
-    """Clean columns of a trimmed frame (row, c1, c2 …) for their uses."""
-    damage = [pl.DataFrame(schema=DAMAGE_SCHEMA)]
-    repairs: list[Repairs] = []
+def clean(frame: pl.DataFrame, uses: dict[int, ColumnKind]) -> tuple[pl.DataFrame, Cleaned]:
+    """The columns of a frame (row, c1, c2 …) without blanks at the ends of cells; and clean for their uses."""
+    damage, repairs, trimmed = [pl.DataFrame(schema=DAMAGE_SCHEMA)], list[Repairs](), frame
+    tests = [pl.col(name_of(number)).str.contains(_CONSPICUOUS) for number in uses]
+    masks = frame.lazy().select(tests).collect(engine="in-memory")  # the other cells are clean as they stand
     for number, use in uses.items():
-        cells = frame[name_of(number)]
-        places = cells.str.contains(_CONSPICUOUS).arg_true()
+        cells, places = frame[name_of(number)], masks[name_of(number)].arg_true()
         if places.is_empty():
             continue
-        has_decimals = use is ColumnKind.IDENTITY and bool(cells.str.contains(_OTHER_DECIMALS).any())
-        seen = pl.DataFrame({"row": frame["row"].gather(places), "was": cells.gather(places)})
-        found = _repaired(seen, use, has_decimals=has_decimals)
+        seen = pl.DataFrame({"row": frame["row"].gather(places), "was": cells.gather(places)}).with_columns(bare("was"))
+        trimmed = trimmed.with_columns(cells.clone().scatter(places, seen["was"]))
+        decimals = trimmed[cells.name].str.contains(_OTHER_DECIMALS).any() if use is ColumnKind.IDENTITY else False
+        found = _repaired(seen, use, has_decimals=bool(decimals))
         column = pl.lit(number, dtype=pl.UInt16).alias("column")
         damage.append(found.drop_nulls("damage").select("row", column, "damage").cast(DAMAGE_SCHEMA))
         changed = found.filter(pl.col("cell") != pl.col("was"))
@@ -208,7 +190,7 @@ def clean(frame: pl.DataFrame, uses: dict[int, ColumnKind]) -> Cleaned:
             first = changed.select("was", "cell").head(SHOWN_REPAIRS)
             repairs.append(Repairs(number, use, changed["row"], tuple(first.iter_rows())))
         frame = frame.with_columns(cells.clone().scatter(places, found["cell"]))
-    return Cleaned(frame, pl.concat(damage), tuple(repairs))
+    return trimmed, Cleaned(frame, pl.concat(damage), tuple(repairs))
 
 
 def _repaired(seen: pl.DataFrame, use: ColumnKind, *, has_decimals: bool) -> pl.DataFrame:

@@ -9,8 +9,8 @@ import polars as pl
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.loaded import Mapping
-from logistics_batch.mapping.rows.cells import Cleaned, ColumnKind, clean, column_kinds, conspicuous, name_of, trimmed
-from logistics_batch.mapping.rows.filling import as_above, fill_down, without_dittos
+from logistics_batch.mapping.rows.cells import Cleaned, ColumnKind, bare, clean, column_kinds, name_of
+from logistics_batch.mapping.rows.filling import HIDDEN, as_above, fill_down, without_dittos
 from logistics_batch.mapping.rows.header import Header, bind
 from logistics_batch.mapping.rows.patterns import where
 from logistics_batch.mapping.rows.totals import is_called_total, totals_as_goods
@@ -21,12 +21,9 @@ from logistics_batch.model.sheet import CellFact, Sheet
 _DRAWN: Final = r"^[-=_+]{3,}$"
 _MORE_CHARACTERS: Final = 20  # of a bracket behind a name
 _SHOWN_CHARACTERS: Final = 40  # of a cell in a reason
-_HIDDEN: Final = "hidden row.skipped"
 _BY_PATTERN: Final = ("skip_rows_where", "only_rows_where")
 LEFT_OUT: Final = (*_BY_PATTERN, "hidden row")
 """The rules by which a mapping leaves out rows that might be data."""
-
-_SKIPPED: Final = {"row": pl.UInt32, "code": pl.String, "values": pl.String}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,42 +58,31 @@ class _Rule(NamedTuple):
 
 def classify_rows(mapping: Mapping, sheet: Sheet, header: Header) -> Rows:
     """Tell data from the rest, clean the columns in use, fill down."""
-    body = _without_header(sheet, header)
+    begins = int(sheet.frame["row"][0] == header.row)  # then nothing need be copied
+    body = sheet.frame.slice(begins) if begins else sheet.frame.filter(pl.col("row") != header.row)
+    body = body.select("row", *(pl.col(str(number)).alias(name_of(number)) for number in _own_columns(sheet, header)))
     uses = column_kinds(mapping, header)
-    used = body.select("row", *map(name_of, uses))
-    unclean = conspicuous(used)
-    bare = trimmed(used, unclean)
-    cleaned = clean(bare, {number: use for number, use in uses.items() if name_of(number) in unclean})
-    declared = header.numbers(mapping, mapping.spec.sheet.fill_down)
-    frame = without_dittos(cleaned.frame, uses, declared)
+    trimmed, cleaned = clean(body.select("row", *map(name_of, uses)), uses)
+    frame = without_dittos(cleaned.frame, uses, header.numbers(mapping, mapping.spec.sheet.fill_down))
     numbers = [column for column, use in uses.items() if use in (ColumnKind.NUMBER, ColumnKind.DIGITS)]
-    skipped = _skipped(mapping, sheet, header, numbers, body=body, bare=bare, cleaned=frame)
+    skipped = _skipped(mapping, sheet, header, numbers, body=body, trimmed=trimmed, cleaned=frame)
     marked = frame.join(skipped, on="row", how="left", maintain_order="left")
     for further in (_continuations, totals_as_goods):
         if not (more := further(mapping, header, marked)).is_empty():
-            skipped = pl.concat([skipped, more.cast(skipped.schema)]).sort("row")
-            marked = frame.join(skipped, on="row", how="left", maintain_order="left")
-    filled, unfilled = as_above(fill_down(mapping, sheet, header, marked, may_be_data=_may_be_data()))
+            marked = marked.update(more, on="row")
+    skipped = marked.select("row", "code", "values").drop_nulls("code")
+    filled, unfilled = as_above(fill_down(mapping, sheet, header, marked))
     cleaned = replace(cleaned, frame=frame, damage=pl.concat([cleaned.damage, unfilled]))
     in_use = {"row", *(f"{before}{name_of(number)}" for number in uses for before in ("", "own:"))}
     wanted = [name for name in filled.columns if name in in_use]
     data = filled if skipped.is_empty() else filled.filter(pl.col("code").is_null())
-    hidden = filled.clear() if skipped.is_empty() else filled.filter(pl.col("code") == _HIDDEN)
+    hidden = filled.clear() if skipped.is_empty() else filled.filter(pl.col("code") == HIDDEN)
     return Rows(data.select(wanted), skipped, hidden.select(wanted), cleaned)
 
 
-def _without_header(sheet: Sheet, header: Header) -> pl.DataFrame:
-    """All rows but the header's, and no result columns of ours; columns are row, c1, c2 …"""
-    own = {name_of(number) for number in header.own}
-    renamed = sheet.frame.rename({name: name_of(int(name)) for name in sheet.frame.columns if name != "row"})
-    renamed = renamed.drop(own & set(renamed.columns))
-    begins_with_it = renamed["row"].head(1).to_list() == [header.row]
-    return renamed.slice(1) if begins_with_it else renamed.filter(pl.col("row") != header.row)
-
-
-def _may_be_data() -> pl.Expr:
-    """Whether a row is data, or would be if the user could see it."""
-    return pl.col("code").is_null() | (pl.col("code") == _HIDDEN)
+def _own_columns(sheet: Sheet, header: Header) -> list[int]:
+    """The numbers of the sheet's columns without those of an earlier answer of ours."""
+    return [number for number in range(1, sheet.width + 1) if number not in header.own]
 
 
 def _skipped(
@@ -106,28 +92,26 @@ def _skipped(
     numbers: Sequence[int],
     *,
     body: pl.DataFrame,
-    bare: pl.DataFrame,
+    trimmed: pl.DataFrame,
     cleaned: pl.DataFrame,
 ) -> pl.DataFrame:
     """The rows that are no data: row, code, values.
 
-    numbers: the columns that hold numbers, of any kind. body: all cells as they stand. bare, cleaned: those in use,
-    trimmed and cleaned. Only rows that a rule might hold for are looked at with all their cells; the first rule that
-    holds counts.
+    numbers: the columns that hold numbers, of any kind. body: all cells as they stand. trimmed, cleaned: those in use.
+    Only rows that a rule might hold for are looked at with all their cells; the first rule that holds counts.
     """
-    resembles = bare.select(_resembles_header(header, numbers)).to_series()
-    rules, suspects = _rules(mapping, sheet, header, numbers, body=bare)
+    resembles = trimmed.select(_resembles_header(header, numbers)).to_series()
+    rules, suspects = _rules(mapping, sheet, header, numbers, body=trimmed)
     places = cleaned.select(pl.any_horizontal(pl.lit(resembles), *suspects)).to_series().arg_true()
     if places.is_empty():
-        return pl.DataFrame(schema=_SKIPPED | {"row": body.schema["row"]})
-    every = body[places]
-    every = trimmed(every, [name for name in every.columns if name != "row"])
+        return pl.DataFrame(schema={"row": pl.UInt32, "code": pl.String, "values": pl.String})
+    every = body[places].with_columns(map(bare, body.columns[1:]))
     again = _repeats_header(mapping, sheet, header, every.filter(resembles.gather(places)))
     raw = every.drop("row").select(pl.all().name.prefix("raw:"))
-    marked = every.with_columns(*cleaned[places].drop("row"), *raw, pl.col("row").is_in(again).alias("again"))
+    marked = every.with_columns(*cleaned[places].drop("row"), *raw, again=pl.col("row").is_in(again))
     code = pl.coalesce(pl.when(rule.holds).then(pl.lit(rule.code)) for rule in rules)
     values = pl.coalesce(pl.when(rule.holds).then(rule.values) for rule in rules)
-    found = marked.select("row", code.alias("code"), values.alias("values")).drop_nulls("code")
+    found = marked.select("row", code=code, values=values).drop_nulls("code")
     # A formula in a key column that no program has worked out may be an order.
     facts = sheet.facts_of(CellFact.NO_VALUE).filter(pl.col("column").is_in(_key_numbers(mapping, header)))
     looks_empty = (pl.col("code") == "blank") | pl.col("code").str.starts_with("comment.")
@@ -140,12 +124,12 @@ def _rules(
     """Every rule by which a row is no data, those that count first at the head; and what the cells in use of such a row
     show, if it is not like the header.
     """
-    cells = [name_of(column) for column in range(1, sheet.width + 1) if column not in header.own]
+    cells = [name_of(column) for column in _own_columns(sheet, header)]
     keys = [pl.col(name_of(column)) for column in _key_numbers(mapping, header)]
     needed = _needed(mapping, header)
     lacks = pl.any_horizontal(pl.col(name_of(column)).is_null() for column in needed)
     invoice = mapping.spec.fields.get("invoice_number")
-    invoices = [column for names in (invoice.columns if invoice else ()) if (column := header.column(names))]
+    invoices = header.bound(invoice.columns) if invoice else []
     bare_of = [key.is_null() | key.str.contains(SIGNED) for key in keys]
     bare_of += [pl.col(name_of(number)).is_null() for number in numbers]
     raw = [pl.col(f"raw:{name}") for name in cells]
@@ -172,7 +156,7 @@ def _rules(
         *totals,
         _Rule("comment.signature", lacks & pl.all_horizontal(first.str.contains(SIGNED), *bare_of)),
         _Rule("comment.unmapped", pl.all_horizontal(pl.col(f"raw:{name}").is_null() for name in mapped)),
-        _Rule(_HIDDEN, unseen),
+        _Rule(HIDDEN, unseen),
     ]
     suspects = [line, pl.all_horizontal(pl.col(name).is_null() for name in mapped), title, unseen]
     return rules, [*suspects, *(rule.holds for rule in (*by_pattern, *totals))]
@@ -196,22 +180,19 @@ def _key_numbers(mapping: Mapping, header: Header) -> list[int]:
     """The columns by which a row is known: those of the key; of receipts the invoice number's."""
     if mapping.spec.key:
         return header.numbers(mapping, mapping.spec.key)
-    groups = mapping.spec.fields["invoice_number"].columns[:1]
-    return [column for names in groups if (column := header.column(names)) is not None]
+    return header.bound(mapping.spec.fields["invoice_number"].columns[:1])
 
 
 def _needed(mapping: Mapping, header: Header) -> list[int]:
     """The columns that data needs; those that are filled down may be blank in a row."""
-    filled = set(header.numbers(mapping, mapping.spec.sheet.fill_down))
-    needed = {column for names in mapping.required if (column := header.column(names)) is not None}
-    return sorted(needed - filled or needed)
+    needed, filled = set(header.bound(mapping.required)), header.numbers(mapping, mapping.spec.sheet.fill_down)
+    return sorted(needed.difference(filled) or needed)
 
 
 def _mapped(mapping: Mapping, header: Header) -> list[str]:
     """The columns that fields read, and those of the key."""
-    groups = [names for field in mapping.spec.everything.values() for names in field.columns]
-    columns = {column for names in groups if (column := header.column(names)) is not None}
-    return [name_of(column) for column in sorted(columns | set(header.numbers(mapping, mapping.spec.key)))]
+    read = header.bound(names for field in mapping.spec.everything.values() for names in field.columns)
+    return [name_of(column) for column in sorted({*read, *header.numbers(mapping, mapping.spec.key)})]
 
 
 def _continuations(mapping: Mapping, header: Header, marked: pl.DataFrame) -> pl.DataFrame:

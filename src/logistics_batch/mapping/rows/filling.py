@@ -14,28 +14,30 @@ _DITTO: Final = "ditto:"
 _MARKS: Final = ("〃", '"', "''", "-do-", "-Do-", "-DO-", "- do -", "- Do -", "ditto", "Ditto", "DITTO", "-〃-", '-"-')
 
 
-def fill_down(
-    mapping: LoadedMapping, sheet: Sheet, header: Header, marked: pl.DataFrame, *, may_be_data: pl.Expr
-) -> pl.DataFrame:
+HIDDEN: Final = "hidden row.skipped"
+_MAY_BE_DATA: Final = pl.col("code").is_null() | (pl.col("code") == HIDDEN)
+
+
+def fill_down(mapping: LoadedMapping, sheet: Sheet, header: Header, marked: pl.DataFrame) -> pl.DataFrame:
     """Blank cells of the declared columns take the value above, from a filled key to the next different one.
 
     A skipped row ends the block, but a hidden one: what follows it may be its continuation. Values of merged cells go
-    before. may_be_data: whether a row is data or hidden.
+    before. marked: with `code`, null where a row is data.
     """
     under: dict[str, pl.DataFrame] = {}
     for column in header.numbers(mapping, [*mapping.spec.key, *mapping.spec.sheet.fill_down]):
         name = name_of(column)
         under[name] = _under_merged(sheet, header, column, marked)
         if not under[name].is_empty():
-            text = pl.when(may_be_data).then(pl.coalesce(name, "under")).otherwise(name).alias(name)
+            text = pl.when(_MAY_BE_DATA).then(pl.coalesce(name, "under")).otherwise(name).alias(name)
             marked = marked.join(under[name], on="row", how="left", maintain_order="left")
             marked = marked.with_columns(text).drop("under")
     filling = [name_of(column) for column in header.numbers(mapping, mapping.spec.sheet.fill_down)]
     keys = [name_of(column) for column in header.numbers(mapping, mapping.spec.key)]
     if not filling or not keys:
         return marked
-    segment = (~may_be_data).cum_sum()
-    sources = [pl.when(may_be_data).then(pl.col(name)).alias(name) for name in dict.fromkeys([*keys, *filling])]
+    segment = (~_MAY_BE_DATA).cum_sum()
+    sources = [pl.when(_MAY_BE_DATA).then(pl.col(name)).alias(name) for name in dict.fromkeys([*keys, *filling])]
     staged = marked.with_columns(segment.alias("segment"), *sources)
     staged = staged.with_columns(_filled(key, "segment").shift(1).alias(f"before:{key}") for key in keys)
     same_segment = pl.col("segment") == pl.col("segment").shift(1)

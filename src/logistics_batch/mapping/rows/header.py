@@ -1,9 +1,9 @@
 """Which row is the header, and which column is which."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from itertools import islice
+from itertools import chain, islice
 from typing import Final
 
 import polars as pl
@@ -50,64 +50,59 @@ class Header:
         """The number of the first of some names that the sheet has."""
         return next((self.columns[name] for name in names if name in self.columns), None)
 
+    def bound(self, groups: Iterable[Sequence[str]]) -> list[int]:
+        """The numbers of some columns, each by all its names, as far as the sheet has them, each once."""
+        return list(dict.fromkeys(number for names in groups if (number := self.column(names)) is not None))
+
     def numbers(self, mapping: Mapping, names: Iterable[str]) -> list[int]:
-        """The numbers of the columns with these names of a mapping, as far as the sheet has them, each once."""
-        found = (self.column(mapping.names_of(name)) for name in names)
-        return list(dict.fromkeys(number for number in found if number is not None))
+        """The numbers of the columns with these names of a mapping, likewise."""
+        return self.bound(map(mapping.names_of, names))
 
 
-def choose(mapping: Mapping, sheets: Sequence[Sheet]) -> tuple[Sheet, Header]:
-    """The sheet and header row that fit the mapping.
+def choose(mapping: Mapping, sheets: Sequence[Sheet]) -> tuple[Sheet, Header, tuple[Issue, ...]]:
+    """The sheet and header row that fit the mapping, and notes on the sheets that are not read, and why.
 
     Raises FileHeld where none fits, several hold rows under a header that fits or all but fits (rows of one would be
     dropped), or the one that fits doubles a column.
     """
-    found = [(sheet, header) for sheet in sheets if (header := _header_of(mapping, sheet)) is not None]
+    headers = [(sheet, _header_of(mapping, sheet)) for sheet in sheets]
+    found = [(sheet, header) for sheet, header in headers if header is not None]
     complete = [(sheet, header) for sheet, header in found if not header.missing]
     if not complete:
         raise _nothing_fits(mapping, sheets, found)
-    fitting = complete if len(complete) == 1 else [each for each in complete if rows_below(*each)]
+    fitting = complete if len(complete) == 1 else [each for each in complete if _rows_below(*each)]
     if len(fitting) > 1:
         raise FileHeld("sheet.several", values={"names": [sheet.name for sheet, _ in fitting]})
-    sheet, header = fitting[0] if fitting else complete[0]
-    _hold_near_misses(found, header)
+    chosen, header = fitting[0] if fitting else complete[0]
+    for sheet, other in found:
+        # One column may be spelt otherwise: the rows there would get no answer.
+        is_near = len(other.missing) == 1 and other.unknown and other.score >= max(header.score - 1, 3)
+        if is_near and _has_rows(sheet, other, until=int(sheet.frame["row"][-1]) + 1):
+            raise FileHeld("sheet.near_miss", values={"sheet": sheet.name, "name": other.missing[0]}, sheet=sheet.name)
     if header.doubled:
         raise FileHeld(
             "header.doubled",
-            values={"sheet": sheet.name, "row": header.row, "names": list(header.doubled)},
-            rows_read=sheet.frame.height - 1,
-            sheet=sheet.name,
+            values={"sheet": chosen.name, "row": header.row, "names": list(header.doubled)},
+            rows_read=chosen.frame.height - 1,
+            sheet=chosen.name,
             header_row=header.row,
         )
-    return sheet, header
+    return chosen, header, tuple(_not_read(mapping, *each) for each in headers if each[0] is not chosen)
 
 
-def _hold_near_misses(found: Sequence[tuple[Sheet, Header]], chosen: Header) -> None:
-    """Refuse a file in which another sheet is like the chosen one but for one required column, which may be spelt
-    otherwise: the rows there would get no answer. Raises FileHeld."""
-    for sheet, header in found:
-        is_near = len(header.missing) == 1 and header.unknown and header.score >= max(chosen.score - 1, 3)
-        if is_near and _has_rows(sheet, header, until=int(sheet.frame["row"][-1]) + 1):
-            values = {"sheet": sheet.name, "name": header.missing[0]}
-            raise FileHeld("sheet.near_miss", values=values, sheet=sheet.name)
+def _not_read(mapping: Mapping, sheet: Sheet, header: Header | None) -> Issue:
+    lacking = header.missing if header else tuple(group[0] for group in mapping.required)
+    code = "sheet.not_read" if lacking else "sheet.not_read_header_only"
+    return Issue.of(
+        code, sheet=sheet.name, count=_rows_below(sheet, None if lacking else header), lacking=list(lacking)
+    )
 
 
-def rows_below(sheet: Sheet, header: Header | None) -> int:
+def _rows_below(sheet: Sheet, header: Header | None) -> int:
     """How many filled rows a sheet has below its header, or at all."""
     body = sheet.frame.filter(pl.col("row") > (header.row if header else 0)).drop("row")
     filled = pl.any_horizontal(pl.all().str.contains(r"\S").fill_null(value=False))
     return int(body.select(filled.sum()).item()) if body.width else 0
-
-
-def passed_over(mapping: Mapping, sheets: Sequence[Sheet], chosen: Sheet) -> Iterator[Issue]:
-    """Notes on the sheets that were not read, and why."""
-    for sheet in sheets:
-        if sheet is not chosen:
-            header = _header_of(mapping, sheet)
-            lacking = header.missing if header else tuple(group[0] for group in mapping.required)
-            rows = rows_below(sheet, None if lacking else header)
-            code = "sheet.not_read" if lacking else "sheet.not_read_header_only"
-            yield Issue.of(code, sheet=sheet.name, count=rows, lacking=list(lacking))
 
 
 def bind(mapping: Mapping, row: int, texts: Sequence[str]) -> Header:
@@ -185,8 +180,7 @@ def _header_of(mapping: Mapping, sheet: Sheet) -> Header | None:
 
 def _over_two_rows(mapping: Mapping, sheet: Sheet, lower: Header) -> Header:
     """A row as the lower one of two that name the columns."""
-    above = names_above(sheet, lower.row, len(lower.texts))
-    names = names_over_two_rows(sheet, lower.row, above=above, texts=lower.texts)
+    above, names = names_over_two_rows(sheet, lower.row, lower.texts)
     return replace(bind(mapping, lower.row, names), printed=(tuple(above), lower.texts))
 
 
@@ -236,50 +230,28 @@ def _nearest(mapping: Mapping, header: Header) -> list[tuple[str, dict[str, str]
     hints: list[tuple[str, dict[str, str]]] = []
     for group in mapping.required:
         if group[0] in header.missing:
-            wanted = [ColumnName.of(name).identity for name in group]
-            near = [match for name in wanted for match in get_close_matches(name, list(spare), n=1, cutoff=0.6)]
-            hints += [(".is_it_meant", {"seen": spare[match], "name": group[0]}) for match in near[:1]]
+            near = (get_close_matches(ColumnName.of(name).identity, list(spare), n=1, cutoff=0.6) for name in group)
+            hints += [(".is_it_meant", {"seen": spare[match], "name": group[0]}) for match in [*chain(*near)][:1]]
     return hints
 
 
-def names_above(sheet: Sheet, row: int, width: int) -> list[str]:
-    """The cells of the row above another; blank ones where there is none."""
-    cells = sheet.frame.filter(pl.col("row") == row - 1).drop("row")
-    return [text or "" for text in cells.row(0)] if cells.height else [""] * width
+def names_over_two_rows(sheet: Sheet, row: int, texts: Sequence[str]) -> tuple[list[str], list[str]]:
+    """What stands above a row, and its texts, each behind what it has in common with its neighbours above.
 
-
-def names_over_two_rows(sheet: Sheet, row: int, *, above: Sequence[str], texts: Sequence[str]) -> list[str]:
-    """The texts of a row, each behind what stands above it; a blank cell below a name bears that name.
-
-    A common name reaches as far as its merged cell. Where the row above has no merged cells, as in a text file, it
-    reaches to the next filled one.
+    A blank cell below a name bears that name. A common name reaches as far as its merged cell. Where the row above has
+    no merged cells, as in a text file, it reaches to the next filled one.
     """
-    common = _merged(sheet, row - 1, above) or _to_the_right(above, texts)
-    return [
-        f"{shared} {own}".strip() if own.strip() else name
-        for own, name, shared in zip(texts, above, common, strict=True)
+    cells = sheet.frame.filter(pl.col("row") == row - 1).drop("row")
+    above = [text or "" for text in cells.row(0)] if cells.height else [""] * len(texts)
+    common, reaching = list(above), ""
+    merged = [
+        (left, right) for top, left, bottom, right in sheet.merged_ranges if top == bottom == row - 1 and right > left
     ]
-
-
-def _merged(sheet: Sheet, row: int, above: Sequence[str]) -> list[str] | None:
-    """What each column has in common with others by merged cells of one row; None if there are none."""
-    ranges = [
-        (left, right) for first, left, last, right in sheet.merged_ranges if first == last == row and right > left
-    ]
-    if not ranges:
-        return None
-    common = list(above)
-    for left, right in ranges:
+    for left, right in merged:
         common[left - 1 : right] = [above[left - 1]] * len(common[left - 1 : right])
-    return common
-
-
-def _to_the_right(above: Sequence[str], texts: Sequence[str]) -> list[str]:
-    """What stands above each column or left of that; a name with nothing below it is its own column's only."""
-    common: list[str] = []
-    reaching = ""
-    for name, own in zip(above, texts, strict=True):
-        if name.strip():
+    for place, (name, own) in enumerate(zip(above, texts, strict=True) if not merged else ()):
+        if name.strip():  # a name with nothing below it is its own column's only
             reaching = name if own.strip() else ""
-        common.append(reaching)
-    return common
+        common[place] = reaching
+    names = zip(texts, above, common, strict=True)
+    return above, [f"{shared} {own}".strip() if own.strip() else name for own, name, shared in names]

@@ -75,10 +75,14 @@ def keys_filled_down(mapping: Mapping, header: Header) -> list[str]:
 
 def _columns(mapping: Mapping, header: Header, *, goods: bool) -> list[str]:
     """The columns of goods, or of their quantities."""
-    found = [
-        header.column(names)
-        for place, field in mapping.spec.lines.items()
-        for names in field.columns
-        if (form_of(place, mapping.operation) is Form.GOODS if goods else place in _QUANTITIES)
-    ]
-    return [name_of(column) for column in found if column is not None]
+    lines = mapping.spec.lines.items()
+    if goods:
+        groups = [
+            names
+            for place, field in lines
+            if form_of(place, mapping.operation) is Form.GOODS
+            for names in field.columns
+        ]
+    else:
+        groups = [names for place, field in lines if place in _QUANTITIES for names in field.columns]
+    return [name_of(column) for column in header.bound(groups)]

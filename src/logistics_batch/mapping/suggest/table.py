@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
-from logistics_batch.mapping.rows.header import names_above, names_over_two_rows
+from logistics_batch.mapping.rows.header import names_over_two_rows
 from logistics_batch.mapping.suggest.names import LIKELY, NameReading, likeness, names_of_targets, reading_of
 from logistics_batch.mapping.suggest.values import Profile, meaning_of_payment, number_of, profile_of
 from logistics_batch.model.document import Operation
@@ -98,9 +98,9 @@ def table_of(sheet: Sheet, operation: Operation, *, least: int) -> SampleTable |
     row, texts = _header(sheet, operation, least=least)
     if not row:
         return None
-    above = names_above(sheet, row, len(texts))
+    above, joined = names_over_two_rows(sheet, row, texts)
     two = _runs_over_two_rows(above, texts)
-    names = names_over_two_rows(sheet, row, above=above, texts=texts) if two else texts
+    names = joined if two else texts
     names = [" ".join(name.split()) for name in names] if two else [name.strip() for name in names]
     body = sheet.frame.filter(sheet.frame["row"] > row).head(_SAMPLED_ROWS).drop("row")
     rows = [[(cell or "").strip() for cell in cells] for cells in body.iter_rows()]
