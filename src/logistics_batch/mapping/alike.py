@@ -70,6 +70,6 @@ def stands_in(mapped: MappedFile, sheet: Sheet) -> str:
         if header.strip()
         and header.strip() != issue.column
         and str(number) in cells.columns
-        and profile_of(cells[str(number)].to_list()).share(shape) >= _LOOKS_LIKE
+        and profile_of(tuple(cells[str(number)])).share(shape) >= _LOOKS_LIKE
     ]
     return fitting[0].strip() if len(fitting) == 1 else ""

@@ -1,6 +1,6 @@
 """The targets of each operation: names, order and required ones from the contract's models, and each value's form."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from typing import Final, get_args
@@ -77,6 +77,19 @@ SHIPMENT_OF_A_LABEL: Final = ("awb_number", "primary_mobile_no", "shipping_addre
 
 _LINES_FIELDS: Final = ("item_details", "sku_lines", "item_list", "sku_details")
 _ASN_KEY: Final = (("supplier", "supplier_name"), ("site", "site_name"), ("invoice_number",))
+_NATURAL: Final[dict[Operation, tuple[tuple[str, ...], ...]]] = {
+    Operation.ORDER_CREATE: (("reference_number",),),
+    Operation.ASN_CREATE: _ASN_KEY,
+    Operation.ASN_UPDATE: _ASN_KEY,
+    Operation.LABEL_CREATE: (("order_numbers", "awb_number"),),
+    Operation.RECEIPT_READ: (("invoice_number",),),
+}  # changes name their order in the path
+_ITEM: Final[dict[Operation, tuple[str, ...]]] = {
+    Operation.ORDER_UPDATE: ("item_id",),
+    Operation.ORDER_ADD_ITEMS: ("item_id",),
+    Operation.ORDER_DELETE_ITEMS: ("item_id", "item_name"),
+}
+"""How changes name the items of their order (API §4.7-4.10); it is no part of their payloads' lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,68 +99,57 @@ class Targets:
     header, lines: target names in the contract's order. lines_field: the payload's field that holds the lines ("" if
     none). required: places ("fields.x", "lines.y") that must be mapped and filled. either: groups of which one is
     enough. lines_wanted: whether the lines must be mapped. natural: the targets that the natural key is made of; of
-    each group the first that is filled. reference: likewise, what people look for.
+    each group the first that is filled.
     """
 
     operation: Operation
     header: tuple[str, ...]
-    lines: tuple[str, ...] = ()
-    lines_field: str = ""
-    required: tuple[str, ...] = ()
-    either: tuple[tuple[str, ...], ...] = ()
-    lines_wanted: bool = False
-    natural: tuple[tuple[str, ...], ...] = (("invoice_number",),)
-    reference: tuple[str, ...] = ("invoice_number",)
+    lines: tuple[str, ...]
+    lines_field: str
+    required: tuple[str, ...]
+    either: tuple[tuple[str, ...], ...]
+    lines_wanted: bool
+    natural: tuple[tuple[str, ...], ...]
+
+    @property
+    def reference(self) -> tuple[str, ...]:
+        """What people look for; the first that is filled."""
+        return self.natural[-1]
+
+    @property
+    def places(self) -> list[str]:
+        """The places of all targets, and of the order that a change is about."""
+        header = dict.fromkeys((*self.header, *self.reference))
+        return [*(f"fields.{name}" for name in header), *(f"lines.{name}" for name in self.lines)]
 
 
 @cache
 def targets_of(operation: Operation) -> Targets:
     """The targets of an operation (API §2)."""
-    match operation:
-        case Operation.RECEIPT_READ:
-            needed = ("fields.invoice_number", "fields.sku_name", "fields.qty")
-            return Targets(operation, RECEIPT_TARGETS, required=needed)
-        case Operation.LABEL_CREATE:
-            return _of_label()
-        case Operation.ASN_CREATE | Operation.ASN_UPDATE:
-            return replace(_of_payload(operation), either=_ASN_KEY[:2], lines_wanted=True, natural=_ASN_KEY)
-        case Operation.ORDER_CREATE:
-            by_reference = ("reference_number",)
-            return replace(_of_payload(operation), natural=(by_reference,), reference=by_reference)
-        case _:
-            return _of_change(operation)
-
-
-def _of_payload(operation: Operation) -> Targets:
-    payload = PAYLOADS[operation]
-    lines_field = next((name for name in _LINES_FIELDS if name in payload.model_fields), "")
-    line = element_of(payload, lines_field)
-    header = tuple(name for name in payload.model_fields if name not in (lines_field, "kit_skus", "dimensions"))
-    required = [f"fields.{name}" for name in header if payload.model_fields[name].is_required()]
-    if line is None:
-        return Targets(operation, header, lines_field=lines_field, required=tuple(required))
-    required += [f"lines.{name}" for name, field in line.model_fields.items() if field.is_required()]
-    return Targets(operation, header, tuple(line.model_fields), lines_field, tuple(required))
-
-
-def _of_label() -> Targets:
-    found = _of_payload(Operation.LABEL_CREATE)
-    numbers = ("order_numbers", "awb_number")
-    return replace(found, either=(numbers,), natural=(numbers,), reference=numbers)
-
-
-def _of_change(operation: Operation) -> Targets:
-    """Changes of an order name it in the path, and its items by their ids (API §4.7-4.10)."""
-    order = ("order_id",)
-    if operation is Operation.ORDER_CANCEL:
-        return Targets(operation, (), natural=(order,), reference=order)
-    found = replace(_of_payload(operation), natural=(order,), reference=order)
-    if operation is Operation.ORDER_UPDATE:
-        return replace(found, lines=("item_id", *found.lines))
+    model = PAYLOADS.get(operation)
+    fields = model.model_fields if model else {}
+    lines_field = next((name for name in _LINES_FIELDS if name in fields), "")
+    line = element_of(model, lines_field) if model and lines_field else None
+    lines = line.model_fields if line else {}
+    header = tuple(name for name in fields if name not in (lines_field, "kit_skus", "dimensions"))
+    required = [f"fields.{name}" for name in header if fields[name].is_required()]
+    required += [f"lines.{name}" for name, field in lines.items() if field.is_required()]
+    if operation is Operation.RECEIPT_READ:
+        header, required = RECEIPT_TARGETS, ["fields.invoice_number", "fields.sku_name", "fields.qty"]
     if operation is Operation.ORDER_ADD_ITEMS:
-        required = (*found.required, "lines.item_id")
-        return replace(found, lines=("item_id", *found.lines), required=required, lines_wanted=True)
-    return replace(found, lines=("item_id", "item_name"), lines_wanted=True)
+        required.append("lines.item_id")
+    natural = _NATURAL.get(operation, (("order_id",),))
+    either = natural[:2] if natural is _ASN_KEY else natural if operation is Operation.LABEL_CREATE else ()
+    return Targets(
+        operation=operation,
+        header=header,
+        lines=(*_ITEM.get(operation, ()), *lines),
+        lines_field=lines_field,
+        required=tuple(required),
+        either=either,
+        lines_wanted=natural is _ASN_KEY or operation in (Operation.ORDER_ADD_ITEMS, Operation.ORDER_DELETE_ITEMS),
+        natural=natural,
+    )
 
 
 def form_of(target: str, operation: Operation) -> Form:

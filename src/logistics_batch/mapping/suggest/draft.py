@@ -37,8 +37,6 @@ _GUESSED: Final[dict[Operation, frozenset[str]]] = {
 _FOR_SHOW: Final = re.compile(r"(?i)example|sample|instruction|definition|how to")
 _BLANK_BELOW: Final = 0.05  # share of blank cells beside a filled line from which a column is filled down
 _OF_LINES: Final = ("weight", "volume", "length", "breadth", "height")
-_ONE_AN_ORDER: Final = ("customer_mobile", "customer_name", "delivery_postal_code")
-_MISTAKES: Final = 0.34  # of orders, that a sample may have in these
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +82,12 @@ def draft_of(sheets: Sequence[Sheet], *, operation: Operation | None = None) -> 
 
 def _worth(draft: Draft) -> float:
     """How much a draft explains: what is demanded counts most, and an operation without what tells it hardly."""
-    sure = sum(each.confidence for each in draft.guesses)
-    sure -= 2 if _FOR_SHOW.search(draft.table.sheet) else 0
+    sure = sum(each.confidence for each in draft.guesses) - (2 if _FOR_SHOW.search(draft.table.sheet) else 0)
     found = {guess.place: guess.column for guess in draft.guesses if guess.column}
     is_told = bool(_GUESSED.get(draft.operation, frozenset(found)) & found.keys())
     if draft.operation is Operation.RECEIPT_READ:
         meanings = {each for column in found.values() for each in reading_of(column).meanings}
-        is_told = is_told and bool(meanings & {"received", "condition"} and draft.profiles[found["fields.qty"]].values)
+        is_told = is_told and bool(meanings & {"received", "condition"} and draft.profiles[found["fields.qty"]].filled)
     if draft.operation is Operation.ORDER_ADD_ITEMS:
         by_awb = "fields.order_id" in found and draft.profiles[found["fields.order_id"]].share("AWB number") > 0
         return sure if is_told and by_awb else -1.0
@@ -101,12 +98,15 @@ def _draft(table: SampleTable, operation: Operation) -> Draft:
     found = guesses_of(table, operation)
     if operation in (Operation.ORDER_CREATE, Operation.ORDER_UPDATE):
         found = _with_amounts(table, found)
-    found = _by_document(table, found, operation)
+    key = next((found[place].column for place in KEYS if place in found), "")
+    for target in _OF_LINES if key else ():
+        header, line = f"fields.{target}", f"lines.{target}"
+        is_free = header in found and target in targets_of(operation).lines and line not in found
+        if is_free and table.differs_within(found[header].column, key):
+            guess = found.pop(header)
+            found[line] = replace(guess, place=line, reasons=(*guess.reasons, ("differs_within",)))
     found |= {each.place: each for each in missing_of(table, operation, found)}
-    targets = targets_of(operation)
-    header = (*targets.header, *targets.reference)
-    order = dict.fromkeys([*(f"fields.{name}" for name in header), *(f"lines.{name}" for name in targets.lines)])
-    guesses = tuple(found[place] for place in order if place in found)
+    guesses = tuple(found[place] for place in targets_of(operation).places if place in found)
     used = {name for guess in guesses for name in guess.columns}
     numbered = tuple(stem for stem in table.numbered if stem in used)
     used |= {name for stem in numbered for name in table.numbered[stem]}
@@ -127,31 +127,41 @@ def _with_amounts(table: SampleTable, guesses: dict[str, Guess]) -> dict[str, Gu
     A column that is quantity × price on each row is the line's; one that is filled where the payment says COD and
     nowhere else is collected; where all orders have one and only some are collected, it is asked for.
     """
-    found = dict(guesses)
+    found, readings = dict(guesses), table.readings
     pay = found[PAID].column if PAID in found else ""
     words = table.collecting_words(pay) if pay else []
-    factors = [found[place].column for place in (_QUANTITY, _PRICE) if place in found]
+    quantity, price = found.get(_QUANTITY), found.get(_PRICE)
     named, line = found.pop(COLLECTED, None), found.get(_LINE_TOTAL)
-    if named and "cod" in table.readings[named.column].meanings:
+    if named and "cod" in readings[named.column].meanings:
         found[COLLECTED] = named
         if pay and table.is_filled_where_cod(named.column, pay):
             found[COLLECTED] = replace(named, confidence=0.95, reasons=(*named.reasons, ("filled_where_cod", pay)))
-    if line and (line.asked or not table.readings[line.column].meanings & {"line", "item"}):
+    if line and (line.asked or not readings[line.column].meanings & {"line", "item"}):
         del found[_LINE_TOTAL]
-    for column in _unsettled_amounts(table, {guess.column for guess in found.values()}):
-        is_line = len(factors) > 1 and table.is_product(column, *factors)
+    taken = {guess.column for guess in found.values()}
+    for column in (each for each in table.columns if each not in taken):
+        said = readings[column].meanings
+        if not (said <= _AMOUNTS and said & {"amount", "total"} and table.profiles[column].is_mostly("amount")):
+            continue
         if COLLECTED not in found and pay and table.is_filled_where_cod(column, pay):
             found[COLLECTED] = _guess(COLLECTED, column, 0.85, ("filled_only_where_cod", pay))
-        elif is_line:
-            found.setdefault(_LINE_TOTAL, _guess(_LINE_TOTAL, column, 0.9, ("product", *factors)))
-        elif COLLECTED not in found and words and "tax" not in table.readings[column].meanings:
+        elif quantity and price and table.is_product(column, quantity.column, price.column):
+            reason = ("product", quantity.column, price.column)
+            found.setdefault(_LINE_TOTAL, _guess(_LINE_TOTAL, column, 0.9, reason))
+        elif COLLECTED not in found and words and "tax" not in said:
             found[COLLECTED] = replace(_guess(COLLECTED, column, 0.4, ("filled_on_paid", pay)), asked=True)
     key = found.get(KEYS[0])
-    if COLLECTED not in found and words:
-        found[COLLECTED] = _computed(found)
-    elif COLLECTED in found and key and key.column:
+    if COLLECTED in found and key and key.column:
         added_up = table.differs_within(found[COLLECTED].column, key.column)
         found[COLLECTED] = replace(found[COLLECTED], added_up=added_up)
+    elif COLLECTED not in found and words:  # no COD order goes out without: it is asked for
+        added = ("items_added_up",)
+        found[COLLECTED] = Guess(COLLECTED, (), 0.0, (("no_amount",),), asked=True)
+        if line := found.get(_LINE_TOTAL):
+            found[COLLECTED] = replace(_guess(COLLECTED, line.column, 0.3, added), asked=True, added_up=True)
+        elif price and quantity and not price.asked and not quantity.asked:
+            guess = _guess(COLLECTED, price.column, 0.3, added)
+            found[COLLECTED] = replace(guess, asked=True, added_up=True, times=quantity.column)
     return found
 
 
@@ -159,78 +169,32 @@ def _guess(place: str, column: str, confidence: float, reason: Reason) -> Guess:
     return Guess.of(place, Candidate((column,), confidence, (reason,)))
 
 
-def _computed(found: dict[str, Guess]) -> Guess:
-    """What COD orders may be charged where no column says it: it is asked for, as no COD order goes out without."""
-    price, quantity, line = (found.get(place) for place in (_PRICE, _QUANTITY, _LINE_TOTAL))
-    if line:
-        return replace(_guess(COLLECTED, line.column, 0.3, ("items_added_up",)), asked=True, added_up=True)
-    if price and quantity and not price.asked and not quantity.asked:
-        asked = replace(_guess(COLLECTED, price.column, 0.3, ("items_added_up",)), asked=True, added_up=True)
-        return replace(asked, times=quantity.column)
-    return Guess(COLLECTED, (), 0.0, (("no_amount",),), asked=True)
-
-
-def _unsettled_amounts(table: SampleTable, taken: set[str]) -> list[str]:
-    """Columns of amounts that no name settles."""
-    return [
-        name
-        for name in table.columns
-        if name not in taken
-        and table.readings[name].meanings <= _AMOUNTS
-        and table.readings[name].meanings & {"amount", "total"}
-        and table.profiles[name].is_mostly("amount")
-    ]
-
-
-def _by_document(table: SampleTable, guesses: dict[str, Guess], operation: Operation) -> dict[str, Guess]:
-    """What differs within a document is of its lines; where a person's number does, the key is doubted."""
-    key = next((guesses[place] for place in KEYS if place in guesses), None)
-    if key is None or not key.column:
-        return guesses
-    found = dict(guesses)
-    for target in _OF_LINES:
-        header, line = f"fields.{target}", f"lines.{target}"
-        guess = found.get(header)
-        is_free = target in targets_of(operation).lines and line not in found
-        if guess and is_free and table.differs_within(guess.column, key.column):
-            del found[header]
-            found[line] = replace(guess, place=line, reasons=(*guess.reasons, ("differs_within",)))
-    for target in _ONE_AN_ORDER:
-        guess = found.get(f"fields.{target}")
-        is_sure = guess is not None and guess.column and not guess.asked
-        if guess and is_sure and table.differs_within(guess.column, key.column, share=_MISTAKES):
-            reasons = (*key.reasons, ("key_doubted", guess.column))
-            found[key.place] = replace(key, asked=True, confidence=round(key.confidence / 2, 2), reasons=reasons)
-    return found
-
-
 def _unused(table: SampleTable, name: str, beside: dict[str, str]) -> Reason:
     """Why a column fills nothing. beside: the columns of the places that are filled."""
-    reading, profile = table.readings[name], table.profiles.get(name)
+    profile, said = table.profiles.get(name), table.readings[name].meanings
     if profile is None:
         return ("doubled",)
-    if not profile.values:
+    if not profile.filled:
         return ("empty",)
-    if profile.counts_rows and not reading.meanings - {"number", "line", "serialrow"}:
+    if profile.counts_rows and not said - {"number", "line", "serialrow"}:
         return ("counts_rows",)
     for meanings, code in vocabulary().unused.items():
-        if set(meanings.split()) <= reading.meanings:
+        if said.issuperset(meanings.split()):
             return (code,)
     for meaning, places in vocabulary().likelier.items():
         likelier = next((beside[place] for place in places.split() if place in beside), None)
-        if meaning in reading.meanings and likelier is not None:
+        if meaning in said and likelier is not None:
             return ("likelier", likelier)
-    return ("no_field",) if reading.meanings and not reading.unknown else ("nothing",)
+    return ("no_field",) if said and not table.readings[name].unknown else ("nothing",)
 
 
 def _fill_down(guesses: Sequence[Guess], profiles: dict[str, Profile]) -> tuple[str, ...]:
     """Columns of the document that are filled less often than those of the lines: blank below the first row."""
-    guesses = [each for each in guesses if each.column]
-    lines = [profiles[each.column].filled for each in guesses if each.place in ("lines.item_name", "lines.sku_name")]
-    header = [each for each in guesses if each.place.startswith("fields.")]
-    named = dict.fromkeys(name for each in header for name in each.candidates[0].columns)
-    blank = [
-        name for name in named if lines and profiles[name].values and profiles[name].filled < lines[0] - _BLANK_BELOW
-    ]
-    key = next((each.column for each in guesses if each.place in KEYS), "")
-    return tuple(blank) if key in blank or len(blank) * 2 > len(header) else ()
+    columns = {each.place: each.candidates[0].columns for each in guesses if each.column}
+    line = next((columns[place] for place in ("lines.item_name", "lines.sku_name") if place in columns), ())
+    least = profiles[line[0]].filled - _BLANK_BELOW if line else 0.0
+    header = [names for place, names in columns.items() if place.startswith("fields.")]
+    named = dict.fromkeys(name for names in header for name in names)
+    blank = tuple(name for name in named if 0 < profiles[name].filled < least)
+    key = next((columns[place][0] for place in KEYS if place in columns), "")
+    return blank if key in blank or len(blank) * 2 > len(header) else ()

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from logistics_batch.mapping.spec.targets import Form, form_of, targets_of
-from logistics_batch.mapping.suggest.names import LIKELY, TO, NameReading, likeness, names_of_targets
+from logistics_batch.mapping.suggest.names import LIKELY, TO, likeness, names_of_targets
 from logistics_batch.mapping.suggest.table import SampleTable
-from logistics_batch.mapping.suggest.values import Profile, shape_of
+from logistics_batch.mapping.suggest.values import SHAPE_OF
 from logistics_batch.model.document import Operation
 
 KEYS: Final = ("fields.reference_number", "fields.invoice_number")
@@ -21,8 +21,8 @@ _RIVAL_KEYS: Final = 0.14
 _PLAIN: Final = 0.92  # from this likeness on nothing needs to be said of a name
 _PURCHASE: Final = "fields.description"  # of an ASN: the PO number, unless that is the only number there is
 _CODE_OR_NAME: Final = {"site": 1.0, "supplier": 1.0, "site_name": 0.0, "supplier_name": 0.0}  # share of codes
-_BY_VALUES: Final = {"customer_mobile": "phone", "delivery_postal_code": "pin"}
-_ALTERNATE_PARTS: Final = ({"state"}, {"city"}, {"area", "landmark"})  # of an address, the last first
+_BY_VALUES: Final = {"fields.customer_mobile": "phone", "fields.delivery_postal_code": "pin"}
+_PLACES_OF_PARTS: Final = {"state": 3, "city": 2, "area": 1, "landmark": 1}  # of an address; the rest stands first
 _NO_ADDRESS: Final = ("phone", "pin", "date", "e-mail", "number")
 _NO_NAME: Final = ("phone", "pin", "date", "code", "number", "e-mail")
 # What the values of these look like if they are something else.
@@ -83,20 +83,18 @@ class Guess:
 
 def evidence_of(table: SampleTable, operation: Operation) -> dict[str, list[Candidate]]:
     """For each place the columns that may fill it, the likeliest first. What is joined is one candidate."""
-    targets = targets_of(operation)
-    known = {f"fields.{name}" for name in (*targets.header, *targets.reference)}
-    known |= {f"lines.{name}" for name in targets.lines}
-    places = {place: names for place, names in names_of_targets(operation).items() if place in known}
-    joined = [(ADDRESSES, _address(table)), ((PERSON,), _first_and_last_name(table))]
-    later = {column for _, columns in joined for column in columns[1:]}
+    joined = {**dict.fromkeys(ADDRESSES, _address(table)), PERSON: _first_and_last_name(table)}
+    later = {column for columns in joined.values() for column in columns[1:]}
     found: dict[str, list[Candidate]] = {}
-    for place, names in places.items():
-        together = {columns[0]: columns for wanted, columns in joined if columns and place in wanted}
-        for column in table.columns:
-            if column not in later and (candidate := _candidate(table, column, place, names, operation)) is not None:
-                candidate = replace(candidate, columns=together.get(column, (column,)))
-                found.setdefault(place, []).append(candidate)
-        found.get(place, []).sort(key=lambda each: -each.confidence)
+    for place, names in names_of_targets(operation).items():
+        together = {columns[0]: columns for columns in (joined.get(place),) if columns}
+        candidates = [
+            replace(candidate, columns=together.get(column, (column,)))
+            for column in table.columns
+            if column not in later and (candidate := _candidate(table, column, place, names, operation)) is not None
+        ]
+        if candidates:
+            found[place] = sorted(candidates, key=lambda each: -each.confidence)
     return found
 
 
@@ -132,16 +130,15 @@ def missing_of(table: SampleTable, operation: Operation, found: dict[str, Guess]
             demanded.append(f"fields.{group[0 if operation is Operation.LABEL_CREATE else -1]}")
     used = {name for guess in found.values() for name in guess.columns}
     for place in (each for each in demanded if each not in found):
-        shape = _BY_VALUES.get(place.split(".", 1)[1], "")
-        profiles = {name: table.profiles[name] for name in table.columns if name not in used}
+        shape = _BY_VALUES.get(place, "")
         reasons: tuple[Reason, ...] = (("only_values", shape),)
         candidates = [
             Candidate((name,), 0.4, reasons)
-            for name, profile in profiles.items()
-            if shape and len(profile.values) > 1 and profile.is_mostly(shape)
+            for name in (table.columns if shape else ())
+            if name not in used and len(table.profiles[name].values) > 1 and table.profiles[name].is_mostly(shape)
         ]
         if candidates:
-            yield Guess(place, tuple(candidates), 0.4, reasons, asked=True)
+            yield replace(Guess.of(place, candidates[0]), candidates=tuple(candidates), asked=True)
         else:
             yield Guess(place, (), 0.0, (("not_found",),), asked=True)
 
@@ -150,31 +147,26 @@ def _candidate(table: SampleTable, column: str, place: str, names: str, operatio
     """How sure it is that a column fills a place; None where it certainly does not, or nothing speaks for it."""
     target, profile, reading = place.split(".", 1)[1], table.profiles[column], table.readings[column]
     like, form = likeness(reading, names), form_of(target, operation)
-    if target == "reference_number" and profile.values and all(each.startswith("#") for each in profile.values):
+    if target == "reference_number" and profile.filled and all(each.startswith("#") for each in profile.values):
         like = max(like, 0.9)
-    if like < _WORTH_ASKING or _is_something_else(profile, target, form):
+    if like < _WORTH_ASKING:
         return None
-    if profile.counts_rows and place in KEYS and not reading.meanings & {"order", "invoice"}:
+    sure, fits, is_flag = like, profile.fits(form), form in (Form.FLAG, Form.PAYMENT)
+    # Words of payment that nobody knows are asked for; numbers are none.
+    is_told_otherwise = fits is False and (target != "is_cod" or profile.is_mostly("number"))
+    counts = profile.counts_rows and place in KEYS and not reading.meanings & {"order", "invoice"}
+    if is_told_otherwise or counts or profile.is_mostly(*_AGAINST.get(target, _AGAINST.get(form, ()))):
         return None
-    sure, fits, shape = like, profile.fits(form), shape_of(form)
-    if target in _CODE_OR_NAME and profile.values:  # BHIWANDI-01 is a code, Bhiwandi warehouse a name
+    if target in _CODE_OR_NAME and profile.filled:  # BHIWANDI-01 is a code, Bhiwandi warehouse a name
         sure -= 0.12 if abs(profile.share("code") - _CODE_OR_NAME[target]) > 0.5 else 0.0
-    is_flag = form in (Form.FLAG, Form.PAYMENT)
-    sure -= 0.05 if (fits is None and shape and profile.values) or (fits is False and is_flag) else 0.0
-    sure -= 0.02 if not profile.values else 0.0
+    sure -= 0.05 if (fits is None and form in SHAPE_OF and profile.filled) or (fits is False and is_flag) else 0.0
+    sure -= 0.02 if not profile.filled else 0.0
     reasons: list[Reason] = [
         ("usual_name",) if like > _PLAIN else ("name_says", ", ".join(sorted(reading.meanings)) or "nothing")
     ]
-    if fits or not profile.values:
-        reasons.append(("values_fit", shape) if fits else ("no_values",))
+    if fits or not profile.filled:
+        reasons.append(("values_fit", SHAPE_OF[form]) if fits else ("no_values",))
     return Candidate((column,), round(sure, 2), tuple(reasons))
-
-
-def _is_something_else(profile: Profile, target: str, form: Form) -> bool:
-    """Whether the values speak against a target."""
-    if form in (Form.FLAG, Form.PAYMENT):
-        return profile.fits(form) is False and (target != "is_cod" or profile.is_mostly("number"))
-    return profile.fits(form) is False or profile.is_mostly(*_AGAINST.get(target, _AGAINST.get(form, ())))
 
 
 def _against_rivals(table: SampleTable, guess: Guess, spare: list[Candidate]) -> Guess:
@@ -184,8 +176,8 @@ def _against_rivals(table: SampleTable, guess: Guess, spare: list[Candidate]) ->
         each
         for each in spare
         if guess.confidence - each.confidence < margin
-        and table.profiles[each.columns[0]].values
-        and table.cells[each.columns[0]] != table.cells[guess.column]
+        and table.profiles[each.columns[0]].filled
+        and not table.cells[each.columns[0]].equals(table.cells[guess.column])
     ]
     if not rivals or guess.place in (ADDRESSES[0], PERSON):
         return guess
@@ -205,35 +197,22 @@ def _address(table: SampleTable) -> tuple[str, ...]:
     said = {"deliver", "ship"}
     if any(each.meanings & said for each in found.values()):
         found = {name: each for name, each in found.items() if each.meanings & said or not each.meanings & TO}
-    written = [name for name, each in found.items() if each.meanings & {"address", "street"}]
     alone = [name for name, each in found.items() if not each.meanings - TO]  # ship-to may be a name as well
-    if not written:
-        written = [name for name in found if name not in alone and found[name].meanings & {"deliver", "area"}]
-    if not written:
-        return ()
+    written = [name for name, each in found.items() if each.meanings & {"address", "street"}]
+    written = written or [name for name in found if name not in alone and found[name].meanings & {"deliver", "area"}]
     if any(found[name].digits and "street" not in found[name].meanings for name in written):
         # then a street is lines 1 and 2 once more
         found = {name: each for name, each in found.items() if "street" not in each.meanings or each.digits}
-    parts = [name for name in found if name not in alone or name in written]
-    return tuple(sorted(parts, key=lambda name: _rank(found[name])))
-
-
-def _rank(reading: NameReading) -> int:
-    """Where in an address a part stands."""
-    parts = enumerate(_ALTERNATE_PARTS)
-    return next((len(_ALTERNATE_PARTS) - at for at, part in parts if reading.meanings & part), 0)
+    parts = [name for name in found if name not in alone or name in written] if written else []
+    return tuple(sorted(parts, key=lambda name: max(_PLACES_OF_PARTS.get(each, 0) for each in found[name].meanings)))
 
 
 def _first_and_last_name(table: SampleTable) -> tuple[str, ...]:
     """The columns of whoever gets the goods, where first and last name stand apart."""
-    whose: dict[str, dict[str, frozenset[str]]] = {"first": {}, "last": {}}
-    for name in table.columns:
-        meanings = table.readings[name].meanings
-        for part, columns in whose.items():
-            if part in meanings and meanings <= {part, "name", *TO}:
-                columns[name] = meanings & TO
-    first, last = whose.values()
-    if not first or not last:
-        return ()
+    said = {name: table.readings[name].meanings for name in table.columns}
+    first, last = (
+        {name: each & TO for name, each in said.items() if part in each and each <= {part, "name", *TO}}
+        for part in ("first", "last")
+    )
     of_the_same = [name for name in last if last[name] in first.values()]  # French and Spanish: `name` is the family's
-    return (next(iter(first)), (of_the_same or [*last])[0])
+    return (next(iter(first)), (of_the_same or [*last])[0]) if first and last else ()

@@ -2,15 +2,17 @@
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
-from typing import Final
+from typing import Final, NamedTuple
 
 from pydantic import BaseModel
 
 from logistics_batch.mapping.spec.names import ColumnName
+from logistics_batch.mapping.spec.targets import targets_of
 from logistics_batch.model.document import Operation
 from logistics_batch.specification import load_specification
 
@@ -20,7 +22,6 @@ LIKELY: Final = 0.66
 TO: Final = frozenset(["deliver", "ship", "buyer", "party", "store"])
 """Whose a thing is that belongs to the one who gets the goods."""
 
-_LONGEST_PHRASE: Final = 4  # words
 _LATIN: Final = re.compile(r"[a-z]+")
 _BRACKETS: Final = re.compile(r"[(\[（]([^()\[\]（）]*)[)\]）]")
 _TYPO: Final = 0.85
@@ -57,13 +58,16 @@ def vocabulary() -> Vocabulary:
 
 @cache
 def names_of_targets(operation: Operation) -> dict[str, str]:
-    """For each place (`fields.weight`) what the names of its columns speak of, as in `vocabulary.yaml`."""
-    return {
+    """For each place that an operation's mapping can fill (`fields.weight`), in the contract's order, what the names of
+    its columns speak of, as in `vocabulary.yaml`.
+    """
+    known = {
         f"{part}.{target}": names
         for part, groups in vocabulary().operations[operation].items()
         for group in groups
         for target, names in vocabulary().targets[group].items()
     }
+    return {place: known[place] for place in targets_of(operation).places if place in known}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +95,16 @@ def reading_of(name: str) -> NameReading:
     >>> reading_of("Wt (gms)").unit
     'gram'
     """
-    outer = _BRACKETS.sub(" ", name)
-    behind = _words(" ".join(_BRACKETS.findall(name)))
-    words = _words(outer) or behind
-    is_one_letter = len(words) == 1 and words[0] in _MEASURES
-    meanings, unknown = ({_MEASURES[words[0]]}, 0) if is_one_letter else _meanings(words)
-    unit = next((each for each in (*meanings, *_meanings(behind)[0]) if each in _UNITS), "")
-    said = meanings - _UNITS - ({"number"} if "pin" in meanings else set())
-    return NameReading(frozenset(said), unknown, unit, any(char.isdigit() for char in outer))
+    outer, inner = _words(_BRACKETS.sub(" ", name)), _words(" ".join(_BRACKETS.findall(name)))
+    said = [_MEASURES.get(outer) or _meaning(word) for word in (outer or inner).split()]
+    meanings = _parts(said)
+    unit = next(iter(meanings & _UNITS or _parts(map(_meaning, inner.split())) & _UNITS), "")
+    meanings -= _UNITS | ({"number"} if "pin" in meanings else set())
+    return NameReading(meanings, said.count(None), unit, any(char.isdigit() for char in _BRACKETS.sub(" ", name)))
+
+
+def _parts(meanings: Iterable[str | None]) -> frozenset[str]:
+    return frozenset(part for meaning in meanings for part in (meaning or "").split())
 
 
 def folded(text: str) -> str:
@@ -111,44 +117,33 @@ def folded(text: str) -> str:
     return "".join(char for char in apart if unicodedata.combining(char) in (0, _VIRAMA))
 
 
-def _words(text: str) -> list[str]:
-    """The words of a name; camelCase and digits part words, and digits are left out."""
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", unicodedata.normalize("NFKC", text))
-    kept = (
-        char if unicodedata.category(char)[0] in "LM" else f" {char} " if char in "#%" else " "
-        for char in folded(spaced)
-    )
-    return "".join(kept).split()
-
-
-def _meanings(words: list[str]) -> tuple[set[str], int]:
-    """What words mean, the longest phrases first, and how many mean nothing known."""
-    found: set[str] = set()
-    unknown = at = 0
-    while at < len(words):
-        phrases = ((length, " ".join(words[at : at + length])) for length in range(_LONGEST_PHRASE, 1, -1))
-        length, meant = next(
-            ((length, _known()[phrase]) for length, phrase in phrases if phrase in _known()), (1, _of_one(words[at]))
-        )
-        found.update((meant or "").split())
-        unknown += meant is None
-        at += length
-    return found, unknown
+def _words(text: str) -> str:
+    """The words of a name, known phrases with `_` for their blanks; camelCase parts words, digits are left out."""
+    spaced = folded(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", unicodedata.normalize("NFKC", text)))
+    kept = (char if unicodedata.category(char)[0] in "LM" else f" {char} " if char in "#%" else " " for char in spaced)
+    return _phrases().sub(lambda found: found[0].replace(" ", "_"), " ".join("".join(kept).split()))
 
 
 @cache
 def _known() -> dict[str, str]:
-    """What words and phrases mean, "" if they say nothing."""
+    """What words and phrases mean, "" if they say nothing; a phrase has `_` for its blanks."""
     meanings = vocabulary().meanings.items()
-    known = {folded(phrase): meaning for meaning, phrases in meanings for phrase in phrases.split(", ")}
+    known = {folded(word).replace(" ", "_"): meaning for meaning, words in meanings for word in words.split(", ")}
     return known | dict.fromkeys(map(folded, vocabulary().silent.split()), "")
 
 
 @cache
-def _of_one(word: str) -> str | None:
+def _phrases() -> re.Pattern[str]:
+    """Any phrase of several words, the longest first."""
+    phrases = sorted((word for word in _known() if "_" in word), key=lambda word: -word.count("_"))
+    return re.compile(rf"(?<!\S)(?:{'|'.join(re.escape(phrase.replace('_', ' ')) for phrase in phrases)})(?!\S)")
+
+
+@cache
+def _meaning(word: str) -> str | None:
     """What a word means: one that is known, a plural, two run together, or one misspelt; None if nothing known.
 
-    >>> _of_one("custname"), _of_one("lieferort"), _of_one("quantitty"), _of_one("towel")
+    >>> _meaning("custname"), _meaning("lieferort"), _meaning("quantitty"), _meaning("towel")
     ('buyer name', 'deliver city', 'qty', None)
     """
     known = _known()
@@ -162,13 +157,9 @@ def _of_one(word: str) -> str | None:
             return f"{known[word[:at]]} {known[word[at:]]}"
     if len(word) < _LETTERS_OF_A_TYPO:
         return None
-    near = get_close_matches(word, _single_words(), n=1, cutoff=_TYPO)
+    single = [each for each in known if _LATIN.fullmatch(each) and len(each) >= _LETTERS_OF_A_TYPO - 1]
+    near = get_close_matches(word, single, n=1, cutoff=_TYPO)
     return known[near[0]] if near else None
-
-
-@cache
-def _single_words() -> tuple[str, ...]:
-    return tuple(word for word in _known() if _LATIN.fullmatch(word) and len(word) >= _LETTERS_OF_A_TYPO - 1)
 
 
 def likeness(reading: NameReading, names: str) -> float:
@@ -177,13 +168,15 @@ def likeness(reading: NameReading, names: str) -> float:
     >>> likeness(reading_of("Shipping Pin Code"), "pin + TO"), likeness(reading_of("Billing PIN"), "pin + TO")
     (0.97, 0.0)
     """
+    said = reading.meanings
     unknown = min(_OF_UNKNOWN_WORDS, _OF_AN_UNKNOWN_WORD * reading.unknown)
+    # What it costs that a name says customer, or nobody, where another may say ship-to.
+    whose = 0.0 if said & {"deliver", "ship"} else max(_NOT_SAID[each] for each in said & TO or {""})
     best = 0.0
     for way in _ways(names):
-        rest = reading.meanings - way.wanted
-        if way.wanted <= reading.meanings and rest <= way.allowed:
-            further = _OF_A_FURTHER_WORD * len(rest - TO)
-            best = max(best, round(way.likely - further - unknown - _whose(reading, way), 2))
+        if way.wanted <= said <= way.wanted | way.allowed:
+            further = _OF_A_FURTHER_WORD * len(said - way.wanted - TO)
+            best = max(best, round(way.likely - further - unknown - whose * way.is_somebodys, 2))
     return best
 
 
@@ -196,8 +189,7 @@ def likeness_of_names(one: str, other: str) -> float:
     return round(_USUAL * 2 * len(mine.meanings & theirs.meanings) / together, 2) if together else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Way:
+class _Way(NamedTuple):
     """One way to name a target: what must be said, what may be, how likely it is, and whether it is somebody's."""
 
     wanted: frozenset[str]
@@ -206,22 +198,14 @@ class _Way:
     is_somebodys: bool
 
 
-def _whose(reading: NameReading, way: _Way) -> float:
-    """What it costs that a name says customer, or nobody, where another may say ship-to."""
-    if not way.is_somebodys or reading.meanings & {"deliver", "ship"}:
-        return 0.0
-    return max(_NOT_SAID[whose] for whose in (reading.meanings & TO) or {""})
-
-
 @cache
 def _ways(names: str) -> tuple[_Way, ...]:
     said, _, also = names.partition("+")
     further = set(also.split())
     allowed = frozenset(further | TO if further & {"TO", "ANY"} else further)
     found = []
-    for each in said.split("|"):
-        *words, last = each.split()
-        likely = float(last) if last[0] == "." else _USUAL
-        wanted = frozenset(words if last[0] == "." else [*words, last]) - {"TO"}
+    for words in map(str.split, said.split("|")):
+        likely = float(words.pop()) if words[-1][0] == "." else _USUAL
+        wanted = frozenset(words) - {"TO"}
         found.append(_Way(wanted, allowed, likely, "TO" in further and not wanted & TO))
     return tuple(found)

@@ -67,7 +67,7 @@ def _profile_below(sheet: Sheet, header: Header, name: str) -> Profile:
     """What the first cells below one of the header's names look like."""
     column = next(number for number, text in enumerate(header.texts, 1) if text.strip() == name)
     cells = sheet.frame.select(pl.col(str(column)).filter(pl.col("row") > header.row).head(_SAMPLED_ROWS))
-    return profile_of(cells.to_series().to_list())
+    return profile_of(tuple(cells.to_series()))
 
 
 def _spelt_alike(one: str, other: str) -> float:
