@@ -11,6 +11,7 @@ import polars as pl
 
 from logistics_batch.mapping.fields.values.dates import moment_of
 from logistics_batch.mapping.fields.values.reading import ReadContext
+from logistics_batch.mapping.loaded import RunValues
 from logistics_batch.mapping.spec.targets import Form
 from logistics_batch.mapping.spec.words import PAYMENT_WORDS
 from logistics_batch.mapping.suggest.names import folded, vocabulary
@@ -53,7 +54,7 @@ _DATE_FORMATS: Final = (
     "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M",
 )  # fmt: skip
 _DAY_FOR_MONTH: Final = str.maketrans("dm", "md")
-_ANY_RUN: Final = ReadContext(date(2026, 1, 1), "Asia/Kolkata")
+_ANY_RUN: Final = ReadContext(RunValues("", date(2026, 1, 1), "Asia/Kolkata"))
 _NO_YEAR: Final = 1900  # %Y reads "26" as the year 26
 _HEAVY_KILOGRAMS: Final = 100
 _MOST: Final = 0.8
