@@ -184,7 +184,7 @@ def _crowded(parts: int) -> bytes:
         ("bomb2.zip", zipped({"b.csv": ORDERS, "a.csv": b"0" * (30 << 20)}), "times its size"),
         ("bz2.zip", zipped({"a.csv": ORDERS}, zipfile.ZIP_BZIP2), "packed in a way that is not read"),
         ("lzma.zip", zipped({"a.csv": ORDERS}, zipfile.ZIP_LZMA), "packed in a way that is not read"),
-        ("peek.zip", zipped({"mimetype": ORDERS}, zipfile.ZIP_BZIP2), "packed in an unusual way"),
+        ("peek.zip", zipped({"mimetype": ORDERS}, zipfile.ZIP_BZIP2), "packed in a way that is not read"),
         ("crowded.zip", _crowded(30_000), "names more files"),
         ("crowded.xlsx", _crowded(30_000), "names more files"),
         ("place.zip", _misplaced(42, b"\xff\xff\xff\x7f"), "did not arrive completely"),

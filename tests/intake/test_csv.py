@@ -278,7 +278,7 @@ def test_line_breaks_within_a_cell_are_kept_up_to_the_limit(read):
 
 def test_a_cell_that_is_too_long_holds_the_file(read):
     for cell in ("x" * 32_768, f'"{"x" * 140_000}"'):
-        told = held(read, f"a,b\n1,{cell}\n", "csv|long_cell")
+        told = held(read, f"a,b\n1,{cell}\n", "sheet|long_cell")
         assert "cell B2 is longer than 32,767 characters" in told and "quotation" not in told
 
 
@@ -315,7 +315,7 @@ records = st.lists(st.lists(cells, max_size=5), min_size=1, max_size=8)
 
 def both(text: str, delimiter: str, block_bytes: int) -> tuple[Records | None, Records]:
     """The records as polars gives them, if it does, and as the standard library does."""
-    quick = quickly(text.encode(), name="a", delimiter=delimiter, limits=Limits(), block_bytes=block_bytes)
+    quick = quickly(text.encode(), delimiter=delimiter, limits=Limits(), block_bytes=block_bytes)
     return quick, strictly(text, name="a", delimiter=delimiter, options=ReadOptions(), limits=Limits())
 
 
@@ -352,7 +352,7 @@ def test_clean_files_are_read_quickly_and_alike(rows, delimiter, end, quoting, b
 @example(',\n"\r,"', 1 << 20)
 @example('a,"x\ny",b\n"1\n\n2",,\n', 5)
 def test_whatever_is_read_quickly_is_read_strictly_too_and_alike(text, block_bytes):
-    quick = quickly(text.encode(), name="a", delimiter=",", limits=Limits(), block_bytes=block_bytes)
+    quick = quickly(text.encode(), delimiter=",", limits=Limits(), block_bytes=block_bytes)
     if quick is not None:
         assert_alike(quick, both(text, ",", block_bytes)[1])
 

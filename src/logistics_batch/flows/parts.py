@@ -1,22 +1,19 @@
 """What a flow works with: the concrete parts that `wiring` put together, handed in as one value."""
 
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Literal, ParamSpec, Protocol, TypeVar
+from typing import Literal, Protocol
 
 from logistics_batch.api.client import Client
 from logistics_batch.intake.containers import Member, Unpacker
-from logistics_batch.intake.limited_work import at_once
+from logistics_batch.intake.limited_work import Limited, at_once
 from logistics_batch.intake.stores.store import FileStore
 from logistics_batch.ledger import Ledger
 from logistics_batch.mapping import Mapping
 from logistics_batch.model.job import Place
-
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
 
 
 class Clock(Protocol):
@@ -30,13 +27,6 @@ class Clock(Protocol):
 
     def sleep(self, seconds: float) -> None:
         """Wait."""
-
-
-class Limited(Protocol):
-    """How a function of `flows.foreign_files` is called, as `intake.limited_work.LimitedWork`."""
-
-    def __call__(self, work: Callable[_P, _T], *, about: str, returns: Sequence[type] = ()) -> Callable[_P, _T]:
-        """The function, run in a limited process; raises FileHeld, too, and RunStopped."""
 
 
 class Unpack(Protocol):

@@ -3,17 +3,17 @@
 import gzip
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
-from typing import IO, ParamSpec, Protocol, TypeVar
+from typing import IO, Protocol
 from uuid import uuid4
 
 from logistics_batch.errors import FileHeld
-from logistics_batch.intake.limited_work import at_once
+from logistics_batch.intake.limited_work import Limited, at_once
 from logistics_batch.intake.names import MAX_NAME_CHARACTERS, copy_name, held, name_fault, printable
 from logistics_batch.intake.readers import Limits, sniff_format
-from logistics_batch.intake.readers.archives import BOUNDED_PACKINGS, check_directory, damage_held, is_out_of_proportion
+from logistics_batch.intake.readers.archives import BOUNDED_PACKINGS, damage_held, is_out_of_proportion
 from logistics_batch.intake.stores.landing import landing, local_disk, sync_folder
 from logistics_batch.intake.stores.readiness import never_input
 
@@ -25,9 +25,6 @@ _PGP_ENDINGS = (".pgp", ".gpg", ".asc")
 _PGP_ARMOUR = b"-----BEGIN PGP MESSAGE-----"
 _SHEETS = ("csv", "xlsx", "xls", "xlsb", "ods")
 _CONTAINERS = ("zip", "gzip", "archive")
-
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +51,6 @@ class Decrypt(Protocol):
         """Write the plain bytes to `to`."""
 
 
-class Limited(Protocol):
-    """How `open_container` is called, as `intake.limited_work.LimitedWork`."""
-
-    def __call__(self, work: Callable[_P, _T], *, about: str, returns: Sequence[type] = ()) -> Callable[_P, _T]:
-        """The function, run in a limited process."""
-
-
 @dataclass(frozen=True, slots=True)
 class Unpacker:
     """Opens containers; decrypt: None where the settings have no PGP key."""
@@ -77,7 +67,7 @@ class Unpacker:
         should be: then nothing of it is written. Raises StoreError where the local disk takes no more.
         """
         is_message = _is_pgp(path, name)
-        if not is_message and not _may_be_packed(path):
+        if not is_message and not _beginning(path).startswith((b"PK", b"\x1f\x8b")):
             return ()
         with local_disk(to):
             opening = tempfile.TemporaryDirectory(dir=to, prefix=".opening-")
@@ -204,9 +194,10 @@ def _nested(member: Member, container: str) -> FileHeld | None:
 
 
 def _kind(path: Path, name: str) -> str:
-    check_directory(path, name=name)
-    with damage_held(name):
-        return sniff_format(path)
+    kind = sniff_format(path)
+    if kind == "crowd":
+        raise held("file|unsafe.directory", name)
+    return kind
 
 
 def _own_name(entry: str) -> str:
@@ -227,15 +218,13 @@ def _is_debris(entry: str) -> bool:
     return any(part in _DEBRIS for part in parts) or (bool(parts) and parts[-1].startswith((".", "~$")))
 
 
-def _may_be_packed(path: Path) -> bool:
-    """Whether a file begins as those do that are looked into; most do not."""
+def _beginning(path: Path) -> bytes:
     with path.open("rb") as file:
-        return file.read(2) in (b"PK", b"\x1f\x8b")
+        return file.read(200)
 
 
 def _is_pgp(path: Path, name: str) -> bool:
-    with path.open("rb") as file:
-        head = file.read(200).lstrip()
+    head = _beginning(path).lstrip()
     if head.startswith(_PGP_ARMOUR):
         return True
     return name.lower().endswith(_PGP_ENDINGS) and bool(head) and bool(head[0] & 0x80)

@@ -14,7 +14,7 @@ from contextlib import ExitStack
 from datetime import date
 from enum import Enum
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 import polars as pl
 
@@ -26,7 +26,7 @@ from logistics_batch.model.document import Documents, MappedFile, Operation, Ord
 from logistics_batch.model.issue import Issue, Place
 from logistics_batch.scratch import scratch_folder
 
-_FEW = 50  # so many objects of a kind are told one by one
+_SEVERAL = {"tuple": tuple, "list": list, "frozenset": frozenset}
 _OF_HELD = ("code", "values", "rows_read", "sheet", "header_row")
 _KNOWN = (MappedFile, Issue, Place, OrderNumber, Operation)
 
@@ -75,6 +75,13 @@ class LimitedWork:
         return limited
 
 
+class Limited(Protocol):
+    """How a function is called that works on a file from outside, as LimitedWork."""
+
+    def __call__(self, work: Callable[_P, _T], *, about: str, returns: Sequence[type] = ()) -> Callable[_P, _T]:
+        """The function, run in a limited process; raises FileHeld, too, and RunStopped."""
+
+
 def at_once(work: Callable[_P, _T], *, about: str, returns: Sequence[type] = ()) -> Callable[_P, _T]:
     """The function itself, run here: for files of our own."""
     del about, returns
@@ -113,12 +120,8 @@ class _Reader:
             return told
         ((kind, content),) = told.items()
         match kind:
-            case "tuple":
-                return tuple(self.value(each) for each in content)
-            case "list":
-                return [self.value(each) for each in content]
-            case "frozenset":
-                return frozenset(self.value(each) for each in content)
+            case "tuple" | "list" | "frozenset":
+                return _SEVERAL[kind](map(self.value, content))
             case "dict":
                 return {self.value(key): self.value(value) for key, value in content}
             case "day":
@@ -131,10 +134,6 @@ class _Reader:
                 return _frame(self.folder.path / _own(content))
             case "error":
                 return self.error(content)
-            case "alike":
-                name, file = content
-                frame = _frame(self.folder.path / _own(file))
-                return tuple(map(self.classes[name], *(frame[column].to_list() for column in frame.columns)))
             case "documents":
                 return self._documents(content)
         name, content = told["object"]
@@ -217,10 +216,6 @@ class _Writer:
                 return {"path": str(value)}
             case LogisticsBatchError():
                 return {"error": _told(value)}
-            case tuple() if len(value) > _FEW and _are_alike(value):
-                names = [field.name for field in dataclasses.fields(value[0])]
-                columns = {name: [getattr(each, name) for each in value] for name in names}
-                return {"alike": [type(value[0]).__name__, self._frame(pl.DataFrame(columns))]}
             case tuple() | list() | frozenset():
                 return {type(value).__name__: [self.value(each) for each in value]}
             case dict():
@@ -247,11 +242,3 @@ class _Writer:
     def _next(self) -> Path:
         self._written += 1
         return self.folder / f"part{self._written}"
-
-
-def _are_alike(values: tuple[Any, ...]) -> bool:
-    """Whether they are all objects of one class with nothing in them but text and numbers."""
-    first = type(values[0])
-    if not dataclasses.is_dataclass(first) or any(type(each) is not first for each in values):
-        return False
-    return all(isinstance(getattr(values[0], field.name), str | int) for field in dataclasses.fields(first))

@@ -56,7 +56,6 @@ _UNSAFE_ARCHIVES: Final = {
 }
 _UNSAFE_DIRECTORIES: Final = {
     "directory": "it names more files than anybody packs",
-    "packing": "it is packed in an unusual way",
 }
 _UNSAFE_QUOTES: Final = {
     "end": "it does not end as a row should ({error})",
@@ -201,9 +200,6 @@ _SHEETS: Final[dict[str, Entry]] = {
         "Delete the empty columns right of the table, or split the file.",
     ),
     "sheet|long_cell": Entry("{name}: cell {cell} is longer than {most:,} characters.", _SHORTEN),
-    "sheet|long_cell.text": Entry(
-        "{name} has a text of {count:,} characters, and no cell is longer than {most:,} characters.", _SHORTEN
-    ),
     "sheet|gap": Entry(
         "{name}: row {row:,} holds something, but {count:,} rows above it are empty.",
         "Delete what stands there by mistake, or close the gap, and send the file again.",
@@ -224,8 +220,7 @@ _TEXTS: Final[dict[str, Entry]] = {
         )
         for which, what in _UNSAFE_QUOTES.items()
     },
-    "csv|long_cell": Entry("{name}: cell {cell} is longer than {most:,} characters.", _SHORTEN),
-    "csv|long_cell.row": Entry("{name}: row {row}: a cell is longer than {most:,} characters.", _SHORTEN),
+    "sheet|long_cell.row": Entry("{name}: row {row}: a cell is longer than {most:,} characters.", _SHORTEN),
     "csv|long_line": Entry(
         "{name}: line {line:,} is longer than {most} MB, which is no row of a table.",
         'Save the table again as "CSV UTF-8" or as .xlsx and send that.',

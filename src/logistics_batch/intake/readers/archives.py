@@ -40,7 +40,6 @@ BOUNDED_PACKINGS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """How ordinary archives are packed: a part can be read in pieces, however large it unpacks."""
 
 _MOST_DIRECTORY_BYTES = 1 << 20  # a workbook of a thousand parts takes a tenth of it
-_PEEKED_AT = "mimetype"  # the part that is read to recognise a format
 _BLOCK_BYTES = 1 << 20
 _ENTRY_HEAD_BYTES = 30  # before the name of each part
 _XML_BEGIN = re.compile(rb"(?:\xef\xbb\xbf)?\s*<|\xff\xfe<\0|\xfe\xff\0<|<\0|\0<")
@@ -79,26 +78,6 @@ class SparingFile(io.FileIO):
 
 class TooLarge(Exception):
     """The directory of an archive names more files than anybody packs."""
-
-
-def check_directory(path: Path, *, name: str) -> None:
-    """Raise FileHeld for a zip archive, workbooks among them, that would hurt whoever only opens it.
-
-    An ordinary file, and an archive that is cut off, pass: whoever reads them says what is wrong.
-    """
-    with SparingFile(path) as file:
-        if file.read(2) != b"PK":
-            return
-        try:
-            with zipfile.ZipFile(file) as archive:
-                entries = archive.infolist()
-        except TooLarge:
-            raise held("file|unsafe.directory", name) from None
-        except PACKED_FAULTS:
-            return
-    unusual = [each for each in entries if each.compress_type not in BOUNDED_PACKINGS]
-    if any(each.filename == _PEEKED_AT for each in unusual):
-        raise held("file|unsafe.packing", name)
 
 
 def check_archive(path: Path, *, name: str, limits: Limits) -> None:

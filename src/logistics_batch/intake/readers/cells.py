@@ -34,8 +34,7 @@ class SheetCells:
 
     frame: text columns named from "1", all rows from the first. facts, hidden_rows: as of `model.sheet.Sheet`, without
     what merged cells bring about. merged: their ranges. hidden_columns: first and last of each group. is_filtered: rows
-    are hidden by a filter. padded: columns of numbers with leading zeros that their cells show. least: rows and columns
-    that count though they look empty.
+    are hidden by a filter. padded: columns of numbers with leading zeros that their cells show.
     """
 
     frame: pl.DataFrame = field(default_factory=pl.DataFrame)
@@ -45,7 +44,6 @@ class SheetCells:
     hidden_columns: list[tuple[int, int]] = field(default_factory=list)
     is_filtered: bool = False
     padded: set[int] = field(default_factory=set)
-    least: Address = (0, 0)
 
 
 def cells_of(rows: Iterable[Sequence[Cell]]) -> SheetCells:
@@ -66,9 +64,6 @@ def cells_of(rows: Iterable[Sequence[Cell]]) -> SheetCells:
         above += len(some)
     sheet.frame = pl.concat(frames, how="diagonal")
     sheet.facts = pl.concat(facts)
-    uncalculated = sheet.facts.filter(kind=CellFact.NO_VALUE)
-    if uncalculated.height:
-        sheet.least = int(uncalculated["row"].max()), int(uncalculated["column"].max())  # type: ignore[arg-type]
     return sheet
 
 

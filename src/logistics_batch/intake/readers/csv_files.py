@@ -18,7 +18,7 @@ from typing import Any
 import polars as pl
 
 from logistics_batch.intake.names import held, printable
-from logistics_batch.intake.readers.limits import Limits, refuse_gap, too_many_columns, trimmed
+from logistics_batch.intake.readers.limits import Limits, too_many_columns, trimmed
 from logistics_batch.intake.readers.text import read_text
 from logistics_batch.model.issue import Issue, cell_address
 from logistics_batch.model.sheet import ReadOptions, Sheet
@@ -28,7 +28,6 @@ _SEP_LINE = re.compile(rb'"?sep=([^"\r\n])"?[ \t,;]*(?:\r\n|\n|\r|\Z)', re.IGNOR
 _LINE_BREAK = re.compile(r"\r\n|\r|\n")
 _SAMPLE_LINES = 200
 _STRANGE_DELIMITERS = ("^", "~", "¦")
-_FEW_LINES = 2
 _NARROW = 3  # columns; an address over two lines has as many commas as two rows of such a table
 _RECORDS_AT_ONCE = 50_000
 _BLOCK_BYTES = 2 << 20  # larger ones are no faster, as memory is asked for anew for each
@@ -37,10 +36,8 @@ _QUOTED = "\x1f"  # stands for what is between two quotation marks; a control ch
 
 def read_csv(path: Path, *, name: str, options: ReadOptions, limits: Limits) -> Sheet:
     """The one sheet of a text file; raises FileHeld where rows could get lost or a limit is passed."""
-    text = read_text(path, name=name, encoding=options.encoding, limits=limits)
+    content, notes = read_text(path, name=name, encoding=options.encoding, limits=limits)
     name, ending = printable(name), PurePosixPath(name).suffix
-    notes = list(text.notes)
-    content = text.content
     if not content or content.isspace():
         raise held("file|empty.rows", name)
     delimiter = {"tab": "\t", "\\t": "\t"}.get(options.delimiter, options.delimiter)
@@ -49,8 +46,7 @@ def read_csv(path: Path, *, name: str, options: ReadOptions, limits: Limits) -> 
         delimiter = found[1].decode() if delimiter == "auto" else delimiter
         notes.append(Issue.of("sep_line"))
     if delimiter == "auto":
-        delimiter = _detect_delimiter(content, ending=ending)
-        _refuse_strange_delimiter(content, delimiter, name=name)
+        delimiter = _detect_delimiter(content, name=name, ending=ending)
     if delimiter != ",":
         notes.append(Issue.of("delimiter", delimiter=_DELIMITERS.get(delimiter, delimiter)))
     # Also empty cells take memory until they are seen to be empty.
@@ -58,10 +54,12 @@ def read_csv(path: Path, *, name: str, options: ReadOptions, limits: Limits) -> 
         raise held("sheet|too_large.csv", name, count=cells, most=limits.max_csv_cells)
     ends_open = not content.endswith((b"\n", b"\r"))
     records = read_records(content, name=name, delimiter=delimiter, options=options, limits=limits)
-    del content, text  # as large as the cells; what follows needs room
+    del content  # as large as the cells; what follows needs room
     frame = trimmed(records.cells, what=name, limits=limits)
     if not frame.height:
         raise held("file|empty.rows", name)
+    if frame.height > limits.max_csv_rows:
+        raise held("file|too_many_rows", name, most=limits.max_csv_rows)
     return Sheet(
         name="",
         frame=frame.with_row_index("row", offset=1),
@@ -73,13 +71,17 @@ def read_csv(path: Path, *, name: str, options: ReadOptions, limits: Limits) -> 
     )
 
 
-def _detect_delimiter(content: bytes, *, ending: str) -> str:
-    """The delimiter by which most of the first lines have equally many cells; a comma for a single column."""
+def _detect_delimiter(content: bytes, *, name: str, ending: str) -> str:
+    """The delimiter by which most of the first lines have equally many cells; a comma for a single column.
+
+    Raises FileHeld for a sign that parts cells and is none of those that are read.
+    """
     sample = content[: 1 << 18].decode("utf-8", "ignore")
     best, best_score = ("\t" if ending.lower() in (".tsv", ".tab") else ","), (False, 0.0)
-    for delimiter in _DELIMITERS:
+    for delimiter in (*_DELIMITERS, *_STRANGE_DELIMITERS):
         reader = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
-        widths = Counter(len(record) for record in _tolerant(reader) if len(record) > 1)
+        least = 2 if delimiter in _DELIMITERS else 3  # one strange sign in a text is not strange
+        widths = Counter(len(record) for record in _tolerant(reader) if len(record) >= least)
         if not widths:
             continue
         lines = max(sample[: 1 << 16].count("\n"), 1)
@@ -88,6 +90,8 @@ def _detect_delimiter(content: bytes, *, ending: str) -> str:
         score = (share >= 0.5, share * (width - 1))
         if score > best_score:
             best, best_score = delimiter, score
+    if best in _STRANGE_DELIMITERS:
+        raise held("csv|delimiter", name, sign=best)
     return best
 
 
@@ -97,17 +101,6 @@ def _tolerant(reader: Iterator[list[str]]) -> Iterator[list[str]]:
         yield from islice(reader, _SAMPLE_LINES)
     except csv.Error:
         return
-
-
-def _refuse_strange_delimiter(content: bytes, delimiter: str, *, name: str) -> None:
-    """Raise FileHeld where the first lines have one cell each, and equally many of a sign that may part cells."""
-    lines = [line for line in content[: 1 << 16].splitlines()[:_SAMPLE_LINES] if line.strip()]
-    if len(lines) < _FEW_LINES or any(delimiter.encode() in line for line in lines):
-        return
-    for sign in _STRANGE_DELIMITERS:
-        counts = {line.count(sign.encode()) for line in lines[:-1]}  # the last one may be cut
-        if len(counts) == 1 and counts.pop() > 1:
-            raise held("csv|delimiter", name, sign=sign)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,18 +117,15 @@ def read_records(content: bytes, *, name: str, delimiter: str, options: ReadOpti
     """All records of a text. Raises FileHeld for more than is read, and where rows may have been swallowed."""
     if b"\r" in content and b"\n" not in content:  # as old Macs wrote
         content = content.replace(b"\r", b"\n")
-    records = quickly(content, name=name, delimiter=delimiter, limits=limits)
+    records = quickly(content, delimiter=delimiter, limits=limits)
     if records is None:
         records = strictly(content.decode(), name=name, delimiter=delimiter, options=options, limits=limits)
     if not records.are_lines:
         _refuse_breaks(records, name=name, delimiter=delimiter, most=options.max_embedded_newlines)
-    _refuse_long_cells(records.cells, name=name, limits=limits)
     return records
 
 
-def quickly(
-    content: bytes, *, name: str, delimiter: str, limits: Limits, block_bytes: int = _BLOCK_BYTES
-) -> Records | None:
+def quickly(content: bytes, *, delimiter: str, limits: Limits, block_bytes: int = _BLOCK_BYTES) -> Records | None:
     """Records by polars; None where a quotation mark does not enclose a whole cell, and for other oddities.
 
     block_bytes: so much of the text is looked at at once, which bounds the memory that takes.
@@ -144,20 +134,12 @@ def quickly(
     if has_odd_breaks or len(delimiter.encode()) != 1 or _QUOTED.encode() in content:
         return None
     blocks = list(_blocks(content, block_bytes))
-    filled_row, above = 0, 0
     widths: list[pl.Series] = []
     for block in blocks:
         records = _outlines(content[block], delimiter)
         if records is None:
             return None
-        filled = (records != "").arg_true() + (above + 1)
-        if filled.len():
-            refuse_gap(pl.concat([pl.Series([filled_row], dtype=filled.dtype), filled]), what=name, limits=limits)
-            filled_row = int(filled[-1])
-        if filled_row > limits.max_csv_rows:
-            raise held("file|too_many_rows", name, most=limits.max_csv_rows)
         widths.append(records.str.count_matches(delimiter, literal=True) + 1)
-        above += records.len()
     counts = pl.concat(widths)
     width = int(counts.max() or 1)  # type: ignore[arg-type]
     if width > limits.max_columns:
@@ -244,10 +226,8 @@ def _rows(reader: Any, widths: list[int], *, name: str, most_breaks: int, limits
             if "field limit" not in str(error):
                 raise held("csv|quotes.end", name, row=row, error=str(error)) from error
             if reader.line_num - lines_before <= most_breaks + 1:
-                raise held("csv|long_cell.row", name, row=row, most=limits.max_cell_characters) from error
+                raise held("sheet|long_cell.row", name, row=row, most=limits.max_cell_characters) from error
             raise held("csv|quotes.lines", name, row=row) from error
-        if row > limits.max_csv_rows:
-            raise held("file|too_many_rows", name, most=limits.max_csv_rows)
         widths.append(max(len(record), 1))
         if len(record) > limits.max_columns:
             record = record[: max((number for number, cell in enumerate(record, start=1) if cell), default=0)]
@@ -301,15 +281,3 @@ def _shape(text: str) -> str:
     ('a-9', 'a 9')
     """
     return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "9", text.strip(' "')))
-
-
-def _refuse_long_cells(cells: pl.DataFrame, *, name: str, limits: Limits) -> None:
-    most = limits.max_cell_characters
-    for column in cells.columns:
-        if (cells[column].str.len_bytes().max() or 0) <= most:  # type: ignore[operator]
-            continue
-        # Before what looks like a formula a fix file of ours has one sign more.
-        is_long = cells[column].str.strip_prefix("'").str.len_chars() > most
-        if is_long.any():
-            cell = cell_address(int(is_long.arg_max() or 0) + 1, int(column))
-            raise held("csv|long_cell", name, cell=cell, most=most)

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
+from logistics_batch.intake.names import held
 from logistics_batch.intake.readers.cells import Cell
 from logistics_batch.intake.readers.limits import ReadBudget
 from logistics_batch.intake.readers.xml_trees import read_tree
@@ -83,7 +84,8 @@ def _take_row(sheet: OdsSheet, row: Element, budget: ReadBudget) -> None:
         if down > 1 or across > 1:
             sheet.merged.append((above + 1, left + 1, above + down, left + across))
     if cells:
-        budget.check_gap(sheet.name, above + 1, above - len(sheet.rows))
+        if (empty := above - len(sheet.rows)) > budget.limits.max_gap_rows:
+            raise held("sheet|gap", budget.sheet(sheet.name), row=above + 1, count=empty)
         sheet.rows += [[]] * (above - len(sheet.rows)) + [cells] * repeats
         if row.get("table:visibility") in ("collapse", "filter"):
             sheet.hidden_rows += range(above + 1, sheet.last_row + 1)

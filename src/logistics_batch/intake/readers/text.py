@@ -3,7 +3,6 @@
 import codecs
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -34,22 +33,15 @@ _SIGN_AS_LETTER = re.compile(
 _CHECKED_AT_ONCE = 4 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class TextFile:
-    """The characters of a file as UTF-8 without a byte order mark, and what had to be decided."""
+def read_text(path: Path, *, name: str, encoding: str, limits: Limits) -> tuple[bytes, list[Issue]]:
+    """The characters of a file as UTF-8 without a byte order mark, and what had to be decided.
 
-    content: bytes
-    notes: tuple[Issue, ...] = ()
-
-
-def read_text(path: Path, *, name: str, encoding: str = "auto", limits: Limits | None = None) -> TextFile:
-    """Decode a file; raises FileHeld where a byte does not fit the encoding, a zero byte stands in it, or a line never
-    ends.
+    Raises FileHeld where a byte does not fit the encoding, a zero byte stands in it, or a line never ends.
 
     Other control characters stay: they spoil a row, not the file.
     """
     data = path.read_bytes()
-    _refuse_endless_lines(data, name=name, most=(limits or Limits()).max_line_bytes)
+    _refuse_endless_lines(data, name=name, most=limits.max_line_bytes)
     if (offset := data.find(_PADDING)) >= 0:  # as broken transfers leave it behind
         raise held("csv|zero_bytes", name, line=_line(data, offset))
     notes: list[Issue] = []
@@ -71,7 +63,7 @@ def read_text(path: Path, *, name: str, encoding: str = "auto", limits: Limits |
         raise held("csv|control_character", name, line=_line(content, offset))
     if _MOJIBAKE_BEGIN in content and (lines := _lines_with(_MOJIBAKE, content)):
         notes.append(Issue.of("wrong_letters", lines=lines))
-    return TextFile(content, tuple(notes))
+    return content, notes
 
 
 def _refuse_endless_lines(data: bytes, *, name: str, most: int) -> None:

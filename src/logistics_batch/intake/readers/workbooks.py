@@ -162,11 +162,12 @@ def _unwanted(sheet: _Candidate, options: ReadOptions) -> str:
 
 def _sheet(name: str, cells: SheetCells, options: ReadOptions, budget: ReadBudget) -> Sheet | None:
     """One sheet; None if nothing stands in it."""
-    frame = trimmed(cells.frame, what=budget.sheet(name), limits=budget.limits, at_least=cells.least)
+    left = cells.facts.filter(kind=CellFact.NO_VALUE)  # they count, though they look empty
+    least = left.select(pl.col("row", "column").max().fill_null(0)).row(0)
+    frame = trimmed(cells.frame, what=budget.sheet(name), limits=budget.limits, at_least=least)
     if not frame.height:
         return None
     budget.take(frame)
-    _refuse_long_cells(frame, budget, sheet=name)
     covered = facts_frame((*cell, CellFact.HIDDEN_BY_MERGE, None) for cell in hidden_by_merge(frame, cells.merged))
     hidden = tuple(sorted({row for row in cells.hidden_rows if row <= frame.height}))
     return Sheet(
@@ -176,14 +177,6 @@ def _sheet(name: str, cells: SheetCells, options: ReadOptions, budget: ReadBudge
         hidden_rows=hidden,
         notes=tuple(_notes(cells, options, hidden=hidden, width=frame.width)),
     )
-
-
-def _refuse_long_cells(frame: pl.DataFrame, budget: ReadBudget, *, sheet: str) -> None:
-    most = budget.limits.max_cell_characters
-    for column in frame.columns:
-        if (frame[column].str.len_chars().max() or 0) > most:  # type: ignore[operator]
-            row = (frame[column].str.len_chars() > most).arg_max() or 0
-            raise held("sheet|long_cell", budget.sheet(sheet), cell=cell_address(row + 1, int(column)), most=most)
 
 
 def _notes(cells: SheetCells, options: ReadOptions, *, hidden: Sequence[int], width: int) -> Iterator[Issue]:

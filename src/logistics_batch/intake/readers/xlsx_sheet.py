@@ -18,7 +18,7 @@ from xml.etree.ElementTree import Element
 import polars as pl
 
 from logistics_batch.intake.readers.cells import Address, SheetCells, Shown, shown, shown_date, shown_numbers
-from logistics_batch.intake.readers.limits import ReadBudget
+from logistics_batch.intake.readers.limits import ReadBudget, refuse_gap
 from logistics_batch.intake.readers.xlsx_book import (
     YES,
     SharedTexts,
@@ -135,9 +135,7 @@ class SheetReader:
 
     def _take(self, block: _Block, values: "CellValues") -> None:
         """Put down the cells of some rows in which anything stands."""
-        lengths = values.shared_lengths(block.cells)
-        self._budget.check_longest(self._name, int(lengths.max() or 0))  # type: ignore[arg-type]
-        self._characters += int(lengths.sum())
+        self._characters += int(values.shared_lengths(block.cells).sum())
         self._budget.check_texts(self._name, self._characters)
         texts, types = values.shown(block.cells)
         filled = texts.is_not_null() | (types == CellFact.NO_VALUE.value).fill_null(value=False)
@@ -155,9 +153,8 @@ class SheetReader:
         rows = cells["row"]
         self._width = max(self._width, int(cells["column"].max()))  # type: ignore[arg-type]
         self._budget.check(self._name, int(rows[-1]), self._width)
-        steps = pl.concat([pl.Series([self._filled_row]), rows]).diff(null_behavior="drop")
-        at = int(steps.arg_max() or 0)
-        self._budget.check_gap(self._name, int(rows[at]), int(steps[at]) - 1)
+        above = pl.Series([self._filled_row], dtype=rows.dtype)
+        refuse_gap(pl.concat([above, rows]), what=self._budget.sheet(self._name), limits=self._budget.limits)
 
 
 def _unfolded(cells: pl.DataFrame, *, above: int) -> pl.DataFrame:
@@ -362,11 +359,7 @@ class CellValues:
         return found
 
     def note(self, cells: pl.DataFrame, sheet: SheetCells) -> None:
-        """Put down how far uncalculated cells reach, and which columns show leading zeros."""
-        uncalculated = cells.filter(type=CellFact.NO_VALUE)
-        if uncalculated.height:
-            rows, columns = int(uncalculated["row"][-1]), int(uncalculated["column"].max())  # type: ignore[arg-type]
-            sheet.least = max(sheet.least[0], rows), max(sheet.least[1], columns)
+        """Put down which columns show leading zeros."""
         if self._styles.padded:
             is_padded = (pl.col("type") == CellFact.NUMBER) & pl.col("style").is_in(list(self._styles.padded))
             sheet.padded |= set(cells.filter(is_padded)["column"].to_list())

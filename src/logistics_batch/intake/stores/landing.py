@@ -36,14 +36,6 @@ class Landing:
         with local_disk(self._path):
             _write_whole(self._descriptor, block)
 
-    def restart(self) -> None:
-        """Forget everything: a transfer starts again from its first byte, never in the middle."""
-        self._hash = hashlib.sha256()
-        self._size = 0
-        with local_disk(self._path):
-            os.ftruncate(self._descriptor, 0)
-            os.lseek(self._descriptor, 0, os.SEEK_SET)
-
     @property
     def fetched(self) -> Fetched:
         """Size and hash of what was taken so far."""

@@ -87,14 +87,13 @@ class SftpStore(FileStore):
         """See FileStore.fetch."""
         self._checked(file.path, "fetch")
         check_size(file, store=self.label, limit_bytes=self._max_file_bytes)
-        with landing(to) as target:
 
-            def fetched(session: Session) -> Fetched:
-                target.restart()
+        def fetched(session: Session) -> Fetched:
+            with landing(to) as target:  # a second try starts from the first byte, never in the middle
                 self._download(session, file, write=target.write)
-                return target.fetched
+            return target.fetched
 
-            return self._perform("fetch", file.path, fetched)
+        return self._perform("fetch", file.path, fetched)
 
     def read(self, path: str, *, limit_bytes: int = MAX_READ_BYTES) -> bytes:
         """See FileStore.read."""
