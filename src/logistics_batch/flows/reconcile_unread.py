@@ -9,7 +9,7 @@ import polars as pl
 
 from logistics_batch import messages
 from logistics_batch.mapping import Mapping, RunValues
-from logistics_batch.mapping.legible import legible_rows
+from logistics_batch.mapping.fields.compile import legible_rows
 from logistics_batch.model.counting import counted
 from logistics_batch.model.document import MappedFile, RowState
 from logistics_batch.model.issue import Issue

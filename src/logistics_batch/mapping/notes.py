@@ -7,15 +7,14 @@ from typing import Any, Final
 
 import polars as pl
 
+from logistics_batch.mapping.checks.cells import note_of_short_rows
 from logistics_batch.mapping.checks.checks import Asked, answers
-from logistics_batch.mapping.checks.equal_rows import note_of_equal_rows
+from logistics_batch.mapping.checks.documents import note_of_equal_rows
 from logistics_batch.mapping.checks.held import renamed_notes, units_taken_over
-from logistics_batch.mapping.checks.ragged import note_of_short_rows
 from logistics_batch.mapping.fields.compile import (
     CompiledSheet,
     is_marked,
     rows_where,
-    with_documents,
     written_key,
 )
 from logistics_batch.mapping.fields.fields import Field, second_phone_of
@@ -26,7 +25,6 @@ from logistics_batch.mapping.fields.values.verbs import natural_step, verb_of
 from logistics_batch.mapping.rows.cells import ERROR_WORDS, SHOWN_REPAIRS, ColumnKind, Repairs, column_kinds, name_of
 from logistics_batch.mapping.rows.classify import LEFT_OUT, Rows
 from logistics_batch.mapping.spec.texts import printable_text
-from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import Issue, cell_address
 from logistics_batch.model.sheet import CellFact
 
@@ -103,28 +101,24 @@ def _split_documents(table: CompiledSheet, rows: Rows) -> Iterator[Issue]:
     `skip_rows_where` names the rows that are no data, which says it plainly.
     """
     left_out = rows.skipped_by("only_rows_where")
-    lines = table.lines
-    if left_out.is_empty() or table.mapping.operation is Operation.RECEIPT_READ or "key" not in lines.columns:
+    if left_out.is_empty() or "key" not in table.lines.columns:  # receipts have none
         return
     keys = [name_of(column) for column in table.columns(table.mapping.spec.key)]
     filled = {name_of(column) for column in table.columns(table.mapping.spec.sheet.fill_down)}
     named = rows.cleaned.frame.select("row", *(pl.col(key).forward_fill() if key in filled else key for key in keys))
     theirs = named.filter(pl.col("row").is_in(left_out.implode()), pl.any_horizontal(pl.col(keys).is_not_null()))
-    if theirs.is_empty():
+    split = table.of_documents(theirs).group_by("doc", maintain_order=True).agg("row")
+    if split.is_empty():
         return
-    sent = lines.select("key", "doc").unique("doc", maintain_order=True)
-    split = sent.join(with_documents(theirs, keys).select("key", "row"), on="key", maintain_order="left_right")
-    found = split.group_by("key", maintain_order=True).agg("row")
-    if found.is_empty():
-        return
-    first = found.head(_SHOWN_DOCUMENTS).with_columns(written_key(pl.col("key")))
+    keys_of = table.lines.select("doc", "key").unique("doc")
+    first = split.head(_SHOWN_DOCUMENTS).join(keys_of, on="doc", maintain_order="left")
     told = [
         ["left_out.rows", {"key": key, "rows": table.sheet.physical_rows(numbers)}]
-        for key, numbers in first.iter_rows()
+        for key, numbers in first.select(written_key(pl.col("key")), "row").iter_rows()
     ]
-    more = [["left_out.more", {"count": found.height - len(told)}]] if found.height > len(told) else []
-    code = "left_out.document" if found.height == 1 else "left_out.documents"
-    yield Issue.of(code, documents=found.height, told=told, more=more)
+    more = [["left_out.more", {"count": split.height - len(told)}]] if split.height > len(told) else []
+    code = "left_out.document" if split.height == 1 else "left_out.documents"
+    yield Issue.of(code, documents=split.height, told=told, more=more)
 
 
 def _repairs(table: CompiledSheet, repairs: Sequence[Repairs]) -> Iterator[Issue]:

@@ -68,7 +68,7 @@ def _map_sheet(bound: BoundSheet, run_values: RunValues, longitude: LongitudeNam
     notes: tuple[Issue, ...] = (*notes_of(table, rows), *bound.notes)
     skipped = rows.skipped
     heads = _heads(table)
-    strays, blocked = stray_rows(table), blocked_documents(table, heads)
+    strays, blocked = stray_rows(table), blocked_documents(table, heads, rows.hidden)
     barred = with_siblings(blocked, table, found, strays)
     del rows
     sends = mapping.operation is not Operation.RECEIPT_READ

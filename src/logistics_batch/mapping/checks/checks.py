@@ -8,11 +8,10 @@ from typing import Final
 
 import polars as pl
 
-from logistics_batch.mapping.checks.cells import find_doubtful_cells
+from logistics_batch.mapping.checks.cells import find_doubtful_cells, find_ragged
 from logistics_batch.mapping.checks.held import HEADER_CHECKS, TABLE_CHECKS, ambiguous_amounts, control_totals, hold
-from logistics_batch.mapping.checks.ragged import find_ragged
 from logistics_batch.mapping.fields.compile import CompiledSheet
-from logistics_batch.mapping.fields.fields import KIT, Field, cell_of
+from logistics_batch.mapping.fields.fields import KIT, Field, cell_of, summed_columns
 from logistics_batch.mapping.fields.values.reading import Said
 from logistics_batch.mapping.findings import Findings
 from logistics_batch.mapping.loaded import Mapping
@@ -94,8 +93,27 @@ def _own_rules(table: CompiledSheet) -> Iterator[Asked]:
     """What fields ask of their cells by themselves; those that are kept ask nothing."""
     for field in (*table.header, *table.line):
         yield from (Asked(field, field.broken == n, rule.said) for n, rule in enumerate(field.rules))
-    for cell in table.summands:
-        yield from (Asked(cell, rule.failed, rule.said) for rule in cell.rules)
+    yield from _summands(table)
+
+
+def _summands(table: CompiledSheet) -> Iterator[Asked]:
+    """What can be wrong with cells that are added up; a row with one factor of a product alone counts for nothing."""
+    texts = table.bound.texts
+    for field in table.fields:
+        spec = field.spec
+        taken_off = [*map(table.bound.column, (spec.less or (), *spec.minus))]
+        factors = [*map(table.bound.column, (spec.sum or (), spec.times or ()))] if spec.times else []
+        for column in summed_columns(table.bound, spec) if spec.source == "sum" else ():
+            told, cell = cell_of(field.target, column), pl.col(name_of(column))
+            number = pl.col(f"sum:{field.place}:{column}")
+            yield Asked(told, cell.is_not_null() & number.is_null(), Issue("sum"))
+            if column in taken_off:
+                yield Asked(told, number < 0, Issue("negative.taken_off"))
+            for other in (each for each in factors if each and column in factors and each != column):
+                lacks = cell.is_null() & pl.col(name_of(other)).is_not_null()
+                lacks = lacks if field.applies is None else lacks & field.applies
+                there, beside = texts[other - 1].strip(), texts[column - 1].strip()
+                yield Asked(told, lacks, Issue.of("half_filled", filled=there, blank=beside))
 
 
 def _required(table: CompiledSheet) -> Iterator[Asked]:
@@ -126,7 +144,7 @@ def _cash(table: CompiledSheet) -> Iterator[Asked]:
     if told is None or (flag is None and table.mapping.operation.changes_order):
         return
     unread = [each.broken.is_not_null() for each in (flag, cash) if each]
-    sums = [rule.failed.fill_null(value=False) for cell in table.summands for rule in cell.rules]
+    sums = [each.failed.fill_null(value=False) for each in _summands(table)]
     if sums:  # a total with a cell that is no number says nothing
         uncounted = table.lines.select(pl.col("doc").filter(pl.any_horizontal(sums)))["doc"]
         unread.append(pl.col("doc").is_in(uncounted.unique().implode()))

@@ -1,19 +1,25 @@
 """Documents that are not sent though their own cells are right: another row of theirs, or another document, is why."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import polars as pl
 
 from logistics_batch import messages
-from logistics_batch.mapping.checks.equal_rows import documents_with_equal_rows
-from logistics_batch.mapping.fields.compile import CompiledSheet, disagreements
+from logistics_batch.mapping.fields.compile import CompiledSheet
 from logistics_batch.mapping.findings import Findings
 from logistics_batch.mapping.rows.cells import BLANKS, name_of
+from logistics_batch.mapping.rows.header import Header
 from logistics_batch.model.document import Operation
+from logistics_batch.model.issue import Issue
 from logistics_batch.model.sheet import Sheet
 from logistics_batch.model.spelling import differences, folded_key
 
+_CELL: Final = re.compile(r"c[0-9]+")
+_MOST_ROWS: Final = 20_000
+_MOST_COLUMNS: Final = 100
+_ONE: Final = ("1", "01", "001", "1.0", "1.")
 _PLAIN: Final = "^[!-_a-~]+( [!-_a-~]+)*$"
 _NEEDLESS_ZEROS: Final = "(^| )0[0-9]|[.][0-9]*0($| )"  # perhaps: a part of a key that is but a number may have them
 
@@ -23,12 +29,14 @@ BLOCKED_SCHEMA: Final = {"doc": pl.UInt32, "code": pl.String, "values": pl.Strin
 _Found = Iterator[tuple[int, str, dict[str, Any]]]
 
 
-def blocked_documents(table: CompiledSheet, documents: pl.DataFrame) -> pl.DataFrame:
+def blocked_documents(table: CompiledSheet, documents: pl.DataFrame, hidden: pl.DataFrame) -> pl.DataFrame:
     """The documents that have lost a row, contradict themselves, or share their name (BLOCKED_SCHEMA).
 
-    documents: doc, natural (its natural key).
+    documents: doc, natural (its natural key). hidden: the rows that are skipped because they are hidden.
     """
-    return _frame((*_hidden(table), *_torn(table), *documents_with_equal_rows(table), *_doubled(table, documents)))
+    found = (_hidden(table, hidden), _torn(table), documents_with_equal_rows(table), _doubled(table, documents))
+    lines = [(doc, code, messages.packed(values)) for each in found for doc, code, values in each]
+    return pl.DataFrame(lines, schema=BLOCKED_SCHEMA, orient="row").unique("doc", keep="first", maintain_order=True)
 
 
 def with_siblings(blocked: pl.DataFrame, table: CompiledSheet, found: Findings, strays: pl.DataFrame) -> pl.DataFrame:
@@ -66,25 +74,43 @@ def _not_sent(here: Sequence[int], there: Sequence[int], other: str) -> tuple[st
     return code, messages.packed({"rows": list(here), "others": list(there), "sheet": other})
 
 
-def _frame(found: Iterable[tuple[int, str, dict[str, Any]]]) -> pl.DataFrame:
-    lines = [(doc, code, messages.packed(values)) for doc, code, values in found]
-    return pl.DataFrame(lines, schema=BLOCKED_SCHEMA, orient="row").unique("doc", keep="first", maintain_order=True)
-
-
-def _hidden(table: CompiledSheet) -> _Found:
-    for doc, rows in table.hidden.group_by("doc", maintain_order=True).agg("row").iter_rows():
+def _hidden(table: CompiledSheet, hidden: pl.DataFrame) -> _Found:
+    """Documents of which a row is hidden and skipped, unless the mapping leaves such rows out."""
+    lost = table.of_documents(hidden if table.mapping.spec.sheet.hidden_rows == "skip" else hidden.clear())
+    for doc, rows in lost.group_by("doc", maintain_order=True).agg("row").iter_rows():
         yield doc, "hidden row", {"rows": table.sheet.physical_rows(rows)}
 
 
 def _torn(table: CompiledSheet) -> _Found:
     """Documents whose rows say different things."""
-    torn = pl.concat([disagreements(table.heads, table.header, table.bound), table.torn])
+    torn = pl.concat([pl.DataFrame(schema={"doc": pl.UInt32, "name": pl.String}), *_disagreements(table)])
     if torn.is_empty():
         return
     names_of = torn.group_by("doc", maintain_order=True).agg(pl.col("name").unique(maintain_order=True))
     rows_of = table.lines.select("doc", "row").join(names_of, on="doc", how="semi").group_by("doc").agg("row")
     for doc, names, rows in names_of.join(rows_of, on="doc", how="left", maintain_order="left").iter_rows():
         yield doc, "disagree", {"names": names, "rows": table.sheet.physical_rows(rows)}
+
+
+def _disagreements(table: CompiledSheet) -> Iterator[pl.DataFrame]:
+    """Where a document's rows say different things: doc, name (of the column).
+
+    A blank beside a value disagrees, but not where a sum takes a column's first value. A value that could not be read
+    is an issue of its own and not compared.
+    """
+    heads, texts = table.heads, table.bound.texts
+    same = pl.col("doc") == pl.col("doc").shift(1)
+    for field in table.header if heads.height > heads["doc"].n_unique() else ():
+        value, broken = pl.col(field.value_name), field.broken
+        read = [broken.is_null() & broken.shift(1).is_null()] if field.rules else []
+        differs = pl.all_horizontal(same, value.ne_missing(value.shift(1)), *read)
+        name = texts[field.column - 1].strip() if field.column else field.target
+        yield heads.filter(differs).select(pl.col("doc").unique(), name=pl.lit(name))
+    for field in table.fields:
+        for column in filter(None, map(table.bound.column, (*field.spec.plus, *field.spec.minus))):
+            numbers = table.lines.select("doc", number=f"sum:{field.place}:{column}").drop_nulls().unique()
+            several = numbers.filter(pl.col("doc").is_duplicated())["doc"].unique().sort()
+            yield pl.DataFrame({"doc": several}).with_columns(name=pl.lit(texts[column - 1].strip()))
 
 
 def _doubled(table: CompiledSheet, documents: pl.DataFrame) -> _Found:
@@ -152,3 +178,95 @@ def _with_a_key(table: CompiledSheet, keys: Iterable[int | None]) -> pl.DataFram
         .filter(pl.any_horizontal(written) if written else pl.lit(value=False))
         .select("row")
     )
+
+
+def equal_rows(lines: pl.DataFrame, sheet: Sheet, header: Header) -> tuple[pl.DataFrame, list[str]]:
+    """Of lines of documents (doc, row, c1, c2 …) those with an equal one in another row of their document (doc, row),
+    and the headers of columns that were left aside.
+
+    Cells in use, which the lines hold, are compared clean and filled down, the others of the sheet as they stand; our
+    own result columns are not, nor one that only counts the rows.
+    """
+    used = [name for name in lines.columns if _CELL.fullmatch(name)]
+    suspects = _alike(lines.select("doc", "row", *used), ["doc", *used])
+    if suspects.is_empty():
+        return suspects.select("doc", "row"), []
+    skipped = {*used, *(name_of(number) for number in header.own)}
+    names = [str(number) for number in range(1, sheet.width + 1) if name_of(number) not in skipped]
+    there = sheet.frame.filter(pl.col("row").is_in(suspects["row"].implode()))
+    others = there.select("row", *(pl.col(name).str.strip_chars() for name in names))
+    aside = _counting_columns(sheet.frame, lines, [name for name in names if _text(header, name)])
+    compared = suspects.join(others, on="row", how="left", maintain_order="left")
+    equal = _alike(compared, ["doc", *used, *(name for name in names if name not in aside)])
+    return equal.select("doc", "row"), [_text(header, name) for name in aside]
+
+
+def _text(header: Header, name: str) -> str:
+    return header.texts[int(name) - 1].strip() if int(name) <= len(header.texts) else ""
+
+
+def _alike(lines: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    """The lines that are equal to another one in some columns; few are, and only those are compared cell by cell."""
+    alike = lines.filter(lines.select(names).hash_rows().is_duplicated())
+    return alike.filter(pl.struct(names).is_duplicated())
+
+
+def note_of_equal_rows(table: CompiledSheet) -> Iterator[Issue]:
+    """A note on rows that may have been pasted twice."""
+    if table.mapping.spec.checks.equal_rows == "note":
+        found, aside = _rows_of_documents(table)
+        rows = sorted(row for numbers in found.values() for row in numbers)
+        if rows:
+            yield Issue.of("equal_rows.note_counted" if aside else "equal_rows.note", rows=rows, aside=aside)
+
+
+def documents_with_equal_rows(table: CompiledSheet) -> _Found:
+    """The documents that are not sent for it, where the mapping wants so: doc, code, values."""
+    if table.mapping.spec.checks.equal_rows == "block":
+        found, aside = _rows_of_documents(table)
+        code = "equal rows.counted" if aside else "equal rows"
+        yield from ((doc, code, {"rows": rows, "aside": aside}) for doc, rows in found.items())
+
+
+def _rows_of_documents(table: CompiledSheet) -> tuple[dict[int, list[int]], list[str]]:
+    """For each document with equal rows their physical numbers; items twice in one cell are no rows pasted twice."""
+    lines = table.lines
+    each_has_one = lines.is_empty() or lines.height == int(lines["doc"][-1]) + 1
+    if not table.line or each_has_one or table.mapping.operation is Operation.RECEIPT_READ:
+        return {}, []
+    equal, aside = equal_rows(lines, table.sheet, table.bound)
+    found = equal.group_by("doc", maintain_order=True).agg("row")
+    rows = {doc: table.sheet.physical_rows(numbers) for doc, numbers in found.iter_rows()}
+    return {doc: numbers for doc, numbers in rows.items() if len(numbers) > 1}, aside
+
+
+def _counting_columns(frame: pl.DataFrame, rows: pl.DataFrame, names: Sequence[str]) -> list[str]:
+    """Of some columns of a sheet's frame those that count its rows of data, all of them or those of each document.
+
+    rows: the rows of data by document: doc, row. Every number must be there: a column of anything else, as of boxes or
+    batches, tells rows apart. Rows that are no data may be counted or not. Of a large sheet none is looked for.
+    """
+    if not 1 < rows.height <= _MOST_ROWS or not names:
+        return []
+    ordered = rows.select("doc", "row").unique("row", keep="first").sort("row")
+    begin = frame.filter(pl.col("row") == ordered["row"][0]).select(names).row(0)
+    hopeful = [name for name, text in zip(names, begin, strict=True) if (text or "").strip() in _ONE][:_MOST_COLUMNS]
+    cells = frame.select("row", *hopeful).filter(pl.col("row").is_in(ordered["row"].implode()))
+    return [name for name in hopeful if _counts(ordered.with_columns(_number(cells[name])))]
+
+
+def _number(cells: pl.Series) -> pl.Series:
+    return cells.str.strip_chars().cast(pl.Float64, strict=False).rename("number")
+
+
+def _counts(rows: pl.DataFrame) -> bool:
+    """Whether the numbers go on from row to row, or from row to row of each document."""
+    if rows["number"].null_count():
+        return False
+    step, apart = pl.col("number").diff(), pl.col("row").cast(pl.Float64).diff()
+    goes_on = (step == 1) | (step == apart)
+    begins = pl.col("number") == 1
+    same_document = pl.col("doc") == pl.col("doc").shift(1)
+    through_the_sheet = rows.select(goes_on.fill_null(begins).all()).item()
+    through_each = rows.sort("doc", "row").select(pl.when(same_document).then(goes_on).otherwise(begins).all()).item()
+    return bool(through_the_sheet or through_each)

@@ -11,8 +11,8 @@ from logistics_batch.mapping.fields.fields import Field, amount, compile_field, 
 from logistics_batch.mapping.fields.values.reading import ReadContext
 from logistics_batch.mapping.loaded import Mapping, RunValues
 from logistics_batch.mapping.rows.cells import name_of
-from logistics_batch.mapping.rows.classify import Rows
-from logistics_batch.mapping.rows.header import Header
+from logistics_batch.mapping.rows.classify import Rows, classify_rows
+from logistics_batch.mapping.rows.header import Header, choose
 from logistics_batch.mapping.spec.model import DateRead
 from logistics_batch.mapping.spec.targets import Form, form_of
 from logistics_batch.model.document import Operation
@@ -30,10 +30,7 @@ class CompiledSheet:
     keyless: rows of data without a key. lines: a line for each line of a payload, documents in the order of their first
     rows and each one's lines together; `doc` counts from 0, `head` numbers runs of lines of a document whose header
     cells are alike. heads: the first line of each run, without the cells that only lines are made of. Both carry the
-    value v:PLACE of each of their fields, and as x:PLACE which of its rules is broken. header, line, keep: the fields,
-    compiled. summands: the cells of lines that are added up, with what can be wrong with them. torn: documents whose
-    rows give different values for an addend of a sum: doc, name (of its column). hidden: documents of which a row is
-    hidden and skipped: doc, row.
+    value v:PLACE of each of their fields, and as x:PLACE which of its rules is broken. header, line, keep: the fields.
     """
 
     mapping: Mapping
@@ -46,9 +43,6 @@ class CompiledSheet:
     header: tuple[Field, ...]
     line: tuple[Field, ...]
     keep: tuple[Field, ...]
-    summands: tuple[Field, ...]
-    torn: pl.DataFrame
-    hidden: pl.DataFrame
 
     @property
     def key_column(self) -> int:
@@ -71,6 +65,15 @@ class CompiledSheet:
     def data_rows(self) -> pl.Series:
         """The physical rows that hold data, of documents or without a key; those that became several lines repeat."""
         return pl.concat([self.lines["row"], self.keyless["row"]])
+
+    def of_documents(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Those of some rows beside the lines that bear the key of a document: doc, row, by document."""
+        keys = [name_of(column) for column in self.columns(self.mapping.spec.key)]
+        if rows.is_empty() or "key" not in self.lines.columns:
+            return pl.DataFrame(schema={"doc": pl.UInt32, "row": pl.UInt32})
+        documents = self.lines.select("key", "doc").unique("doc", maintain_order=True)
+        placed = with_documents(rows, keys).select("key", "row")
+        return documents.join(placed, on="key", maintain_order="left_right").select("doc", "row")
 
     def columns(self, names: Iterable[str]) -> list[int]:
         """The numbers of the columns with these names of the mapping, as far as the sheet has them."""
@@ -141,15 +144,11 @@ def compile_sheet(mapping: Mapping, sheet: Sheet, bound: Header, rows: Rows, run
     keyed = rows.data if keyless.is_empty() else rows.data.filter(~no_key)
     lines = with_documents(keyed, [] if mapping.operation is Operation.RECEIPT_READ else keys)
     compiled: dict[str, Field] = {}
-    summands: list[Field] = []
-    torn = [pl.DataFrame(schema={"doc": pl.UInt32, "name": pl.String})]
     for place, spec in mapping.spec.everything.items():
         around = _around(mapping, bound, place, run, sheet)
         compiled[place] = compile_field(mapping, bound, place, around)
         if spec.source == "sum":
-            lines, cells, differing = with_sum(lines, mapping, bound, place, around)
-            summands += cells
-            torn.append(differing)
+            lines = with_sum(lines, bound, place, spec, around)
     compiled = _by_kit(compiled)
     lines = _with_firsts(lines, compiled.values())
     header, line, keep = (
@@ -159,10 +158,7 @@ def compile_sheet(mapping: Mapping, sheet: Sheet, bound: Header, rows: Rows, run
     compared = {name for field in header for name in field.cells() if not name.startswith(("row", "sum:"))}
     lines, heads = with_heads(lines, sorted(compared))
     lines, heads = evaluate(lines, (*line, *keep)), evaluate(heads, header)
-    left_out = mapping.spec.sheet.hidden_rows == "leave_out"
-    hidden = _hidden(rows.hidden.clear() if left_out else rows.hidden, lines, keys)
-    sums = tuple(summands), pl.concat(torn)
-    return CompiledSheet(mapping, sheet, bound, run, keyless, lines, heads, header, line, keep, *sums, hidden)
+    return CompiledSheet(mapping, sheet, bound, run, keyless, lines, heads, header, line, keep)
 
 
 def _by_kit(compiled: dict[str, Field]) -> dict[str, Field]:
@@ -178,14 +174,6 @@ def _by_kit(compiled: dict[str, Field]) -> dict[str, Field]:
         if place.startswith(part)
     }
     return compiled | parted
-
-
-def _hidden(hidden: pl.DataFrame, lines: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """Which documents have lost a row to hiding."""
-    if hidden.is_empty() or not keys or "key" not in lines.columns:
-        return pl.DataFrame(schema={"doc": pl.UInt32, "row": pl.UInt32})
-    keyed = with_documents(hidden, keys).select("key", "row")
-    return lines.select("key", "doc").unique(maintain_order=True).join(keyed, on="key").select("doc", "row")
 
 
 def _around(mapping: Mapping, bound: Header, place: str, run: RunValues, sheet: Sheet) -> ReadContext:
@@ -258,19 +246,19 @@ def with_heads(lines: pl.DataFrame, columns: Sequence[str]) -> tuple[pl.DataFram
     return numbered.drop("begins"), numbered.drop(of_lines).filter("begins").drop("begins")
 
 
-def disagreements(heads: pl.DataFrame, fields: Sequence[Field], header: Header) -> pl.DataFrame:
-    """Where a document's rows say different things: doc, name (of the column).
+def legible_rows(mapping: Mapping, sheets: Sequence[Sheet], *, run_values: RunValues) -> pl.DataFrame:
+    """The rows of data with `row` (UInt32) and a String column for each target of fields and lines, null where its
+    cell breaks a rule or is blank.
 
-    A blank beside a value disagrees. A value that could not be read is an issue of its own and not compared.
+    No row where a row makes several lines or lines stand on a second sheet. Raises FileHeld where no header fits.
     """
-    found = [pl.DataFrame(schema={"doc": pl.UInt32, "name": pl.String})]
-    if heads.height == heads["doc"].n_unique():
-        return found[0]
-    same = pl.col("doc") == pl.col("doc").shift(1)
-    for field in fields:
-        value, broken = pl.col(field.value_name), field.broken
-        read = [broken.is_null() & broken.shift(1).is_null()] if field.rules else []
-        differs = pl.all_horizontal(same, value.ne_missing(value.shift(1)), *read)
-        name = header.texts[field.column - 1].strip() if field.column else field.target
-        found.append(heads.filter(differs).select(pl.col("doc").unique(), pl.lit(name).alias("name")))
-    return pl.concat(found)
+    if mapping.spec.lines_from is not None or mapping.spec.lines_sheet is not None:
+        return pl.DataFrame(schema={"row": pl.UInt32})
+    if mapping.operation is Operation.RECEIPT_READ:  # each row stands alone, also one that names no invoice
+        mapping = replace(mapping, spec=mapping.spec.model_copy(update={"key": []}))
+    sheet, header, _ = choose(mapping, sheets)
+    table = compile_sheet(mapping, sheet, header, classify_rows(mapping, sheet, header), run_values)
+    values = {field.target: pl.col(field.value_name) for field in (*table.header, *table.line)}
+    heads = table.heads.lazy().select("head", *(field.value_name for field in table.header))
+    both = table.lines.lazy().join(heads, on="head", how="left", maintain_order="left")
+    return both.select(pl.col("row").cast(pl.UInt32), **values).sort("row").collect(engine="in-memory")

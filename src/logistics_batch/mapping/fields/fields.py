@@ -18,7 +18,6 @@ from logistics_batch.mapping.spec.model import FieldSpec
 from logistics_batch.mapping.spec.targets import Form, form_of
 from logistics_batch.model.answer_files import answered_name
 from logistics_batch.model.document import Operation
-from logistics_batch.model.issue import Issue
 
 KIT: Final = "v:kits.key"
 """The column of lines that names the kit whose contents they are; the others are items of the order itself."""
@@ -84,10 +83,10 @@ class Field:
         return {name for each in (*read, *(rule.failed for rule in self.rules)) for name in each.meta.root_names()}
 
 
-def cell_of(target: str, column: int | None, rules: Sequence[Rule] = ()) -> Field:
+def cell_of(target: str, column: int | None) -> Field:
     """A cell of lines that no field reads as it stands, under the name as which it is told."""
     nothing = pl.lit(None, dtype=pl.String)
-    return Field(f"lines.{target}", FieldSpec(constant=target), column, nothing, nothing.is_null(), rules=tuple(rules))
+    return Field(f"lines.{target}", FieldSpec(constant=target), column, nothing, nothing.is_null())
 
 
 def evaluate(frame: pl.DataFrame, fields: Sequence[Field]) -> pl.DataFrame:
@@ -131,8 +130,12 @@ def compile_field(mapping: Mapping, header: Header, place: str, around: ReadCont
     columns = source_columns(mapping, header, spec)
     column = columns[0] if columns and spec.columns else None
     field = Field(place, spec, column, value, source.is_null(), rules=reading.rules)
-    applies = _applies(mapping, header, spec)
-    return field if applies is None else field.in_lines(applies)
+    if spec.when is None:
+        return field
+    conditions = [fit for _, fit in where(mapping, header, spec.when)]
+    # A condition on a column that the sheet lacks cannot hold.
+    is_there = len(conditions) == len(spec.when)
+    return field.in_lines(pl.all_horizontal(conditions) if is_there else pl.lit(value=False))
 
 
 def second_phone_of(mapping: Mapping, header: Header, place: str) -> int | None:
@@ -163,29 +166,15 @@ def _source(header: Header, place: str, spec: FieldSpec, run: RunValues) -> pl.E
     return pl.col(f"first:{name_of(columns[0])}") if spec.source == "first" and columns[0] else present[0]
 
 
-def _applies(mapping: Mapping, header: Header, spec: FieldSpec) -> pl.Expr | None:
-    if spec.when is None:
-        return None
-    conditions = [fit for _, fit in where(mapping, header, spec.when)]
-    # A condition on a column that the sheet lacks cannot hold.
-    return pl.all_horizontal(conditions) if len(conditions) == len(spec.when) else pl.lit(value=False)
-
-
 def amount(column: int, around: ReadContext) -> pl.Expr:
     """A column's cells as exact decimals; null where one is blank or no number."""
     return plain_number(pl.col(name_of(column)), around).cast(_EXACT, strict=False)
 
 
-def with_sum(
-    lines: pl.DataFrame, mapping: Mapping, header: Header, place: str, around: ReadContext
-) -> tuple[pl.DataFrame, list[Field], pl.DataFrame]:
-    """The rows with the sum of their document as sum:PLACE, the cells that are added up, and torn documents.
-
-    Torn are the documents whose rows give different values for what is added or taken off once: doc, name (of its
-    column).
-    """
-    spec = mapping.spec.everything[place]
-    columns = list(dict.fromkeys(filter(None, map(header.column, spec.columns))))  # all are there, they are required
+def with_sum(lines: pl.DataFrame, header: Header, place: str, spec: FieldSpec, around: ReadContext) -> pl.DataFrame:
+    """The rows with the numbers of each column that is added up as sum:PLACE:COLUMN, and their document's sum as
+    sum:PLACE."""
+    columns = summed_columns(header, spec)
     lines = lines.with_columns(amount(column, around).alias(f"sum:{place}:{column}") for column in columns)
 
     def number(names: Sequence[str]) -> pl.Expr:
@@ -198,32 +187,9 @@ def with_sum(
     for n, names in enumerate((*spec.plus, *spec.minus)):
         share = number(names).drop_nulls().first().fill_null(0)
         total = total + share if n < len(spec.plus) else total - share
-    torn = [
-        lines.group_by("doc", maintain_order=True)
-        .agg(number(names).drop_nulls().n_unique().alias("name"))
-        .filter(pl.col("name") > 1)
-        .select("doc", name=pl.lit(header.texts[(header.column(names) or 1) - 1].strip()))
-        for names in (*spec.plus, *spec.minus)
-    ]
-    cells = [cell_of(place.split(".", 1)[1], column, _of_summand(mapping, header, place, column)) for column in columns]
-    none = pl.DataFrame(schema={"doc": pl.UInt32, "name": pl.String})
-    summed = lines.with_columns(total.cast(_EXACT).cast(pl.String).over("doc").alias(f"sum:{place}"))
-    return summed, cells, pl.concat([none, *torn])
+    return lines.with_columns(total.cast(_EXACT).cast(pl.String).over("doc").alias(f"sum:{place}"))
 
 
-def _of_summand(mapping: Mapping, header: Header, place: str, column: int) -> list[Rule]:
-    """What can be wrong with a cell that is added up; a row with one factor of a product alone counts for nothing."""
-    spec = mapping.spec.everything[place]
-    cell, number = pl.col(name_of(column)), pl.col(f"sum:{place}:{column}")
-    rules = [Rule(cell.is_not_null() & number.is_null(), Issue("sum"))]
-    if column in [header.column(names) for names in (spec.less or [], *spec.minus)]:
-        rules.append(Rule(number < 0, Issue("negative.taken_off")))
-    factors = [header.column(names) for names in (spec.sum or (), spec.times or ())]
-    other = factors[1 - factors.index(column)] if spec.times and column in factors else None
-    if other is not None:
-        there, beside = header.texts[other - 1].strip(), header.texts[column - 1].strip()
-        lacks = cell.is_null() & pl.col(name_of(other)).is_not_null()
-        applies = _applies(mapping, header, spec)
-        is_wrong = lacks if applies is None else lacks & applies
-        rules.append(Rule(is_wrong, Issue.of("half_filled", filled=there, blank=beside)))
-    return rules
+def summed_columns(header: Header, spec: FieldSpec) -> list[int]:
+    """The columns that a sum is made of; a sheet that lacks one is not read."""
+    return list(dict.fromkeys(filter(None, map(header.column, spec.columns))))

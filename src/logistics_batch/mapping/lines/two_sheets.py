@@ -7,7 +7,7 @@ from typing import Any, Final
 import polars as pl
 
 from logistics_batch.errors import FileHeld
-from logistics_batch.mapping.checks.equal_rows import equal_rows
+from logistics_batch.mapping.checks.documents import equal_rows
 from logistics_batch.mapping.checks.held import hold, idle_skips, renamed_columns, renamed_notes
 from logistics_batch.mapping.findings import Findings
 from logistics_batch.mapping.lines.exploded import OF, BoundSheet, exploded, with_made
