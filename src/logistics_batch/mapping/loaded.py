@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 
-from logistics_batch.mapping.spec.model import ChecksSpec, FieldSpec, MappingSpec
+from logistics_batch.mapping.spec.model import ChecksSpec, MappingSpec
 from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.mapping.spec.targets import RECEIPT_TARGETS, Targets, targets_of
 from logistics_batch.model.document import Operation
@@ -93,7 +93,9 @@ class Mapping:
         for place, field in self.spec.everything.items():
             # A sum that lacks a column would be another amount.
             if self.is_required(place) or field.source == "sum":
-                found.update(dict.fromkeys(_any_of(field)))
+                together = [[name for names in field.columns for name in names]]  # of joined ones any is enough
+                groups = together if field.source == "join" else field.columns
+                found.update((tuple(names), None) for names in groups)
         for group in self.targets.either:
             given = [self.spec.fields[name] for name in group if name in self.spec.fields]
             if given and not any(field.is_always_filled for field in given):
@@ -128,10 +130,3 @@ def _checked(checks: ChecksSpec) -> list[str]:
     if checks.line_total:
         named += [checks.line_total.quantity, checks.line_total.price, checks.line_total.total]
     return named
-
-
-def _any_of(field: FieldSpec) -> list[tuple[str, ...]]:
-    """The columns that a required field needs: of joined ones any is enough."""
-    if field.source == "join":
-        return [tuple(name for names in field.columns for name in names)]
-    return [tuple(names) for names in field.columns]

@@ -3,12 +3,12 @@
 import csv
 import hashlib
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import PurePath
 
 from logistics_batch.errors import Finding, LogisticsBatchError
 from logistics_batch.mapping.lint.defaults import restated_defaults
-from logistics_batch.mapping.lint.fields import LintFinding, said
+from logistics_batch.mapping.lint.fields import said
 from logistics_batch.mapping.lint.names import open_questions, raw_findings
 from logistics_batch.mapping.lint.structure import structure_findings
 from logistics_batch.mapping.loaded import Mapping
@@ -19,12 +19,8 @@ from logistics_batch.model.document import Operation
 from logistics_batch.specification import read_yaml
 
 
-def _not_known() -> bool:
-    return False
-
-
 def load_mapping(
-    text: str, *, path: str, read_lookup: Callable[[str], str], updates_asns: Callable[[], bool] = _not_known
+    text: str, *, path: str, read_lookup: Callable[[str], str], updates_asns: Callable[[], bool] = lambda: False
 ) -> Mapping:
     """Load a mapping file.
 
@@ -49,7 +45,9 @@ def load_mapping(
     early = document.findings_at(raw_findings(data))
     spec, findings = document.fitted(MappingSpec, context={"read_table": read_table})
     if spec is not None:
-        early += document.findings_at([*structure_findings(spec), *_asn_findings(spec, updates_asns)])
+        early += document.findings_at(structure_findings(spec))
+        if spec.operation is Operation.ASN_UPDATE and not updates_asns():  # somebody vouches for how it is found
+            early += document.findings_at([said(("operation",), "asn_update")])
     if spec is None or findings or early:
         raise document.refused([*findings, *early])
     return Mapping(name=PurePath(path).stem, digest=digest.hexdigest(), spec=spec)
@@ -59,12 +57,6 @@ def hints_of(mapping: Mapping, text: str, *, path: str) -> list[Finding]:
     """What a mapping says and need not, in the order of its text. path: the file's name, for the findings."""
     found = read_yaml(text, path=path).findings_at(restated_defaults(mapping.spec))
     return sorted(found, key=lambda each: (each.line, each.column))
-
-
-def _asn_findings(spec: MappingSpec, updates_asns: Callable[[], bool]) -> Iterator[LintFinding]:
-    """An ASN is updated only where somebody vouches for how the service finds it."""
-    if spec.operation is Operation.ASN_UPDATE and not updates_asns():
-        yield said(("operation",), "asn_update")
 
 
 def _table(lookup: LookupFile, content: str) -> dict[str, str]:

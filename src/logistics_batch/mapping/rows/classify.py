@@ -126,7 +126,9 @@ def _rules(
     """
     cells = [name_of(column) for column in _own_columns(sheet, header)]
     keys = [pl.col(name_of(column)) for column in _key_numbers(mapping, header)]
-    needed = _needed(mapping, header)
+    filled = header.numbers(mapping, mapping.spec.sheet.fill_down)  # which may be blank in a row
+    required = set(header.bound(mapping.required))
+    needed = sorted(required.difference(filled) or required)
     lacks = pl.any_horizontal(pl.col(name_of(column)).is_null() for column in needed)
     invoice = mapping.spec.fields.get("invoice_number")
     invoices = header.bound(invoice.columns) if invoice else []
@@ -137,9 +139,9 @@ def _rules(
     line = pl.any_horizontal(lacks, *(key.str.contains(_DRAWN) for key in keys[:1]))
     hidden = sheet.hidden_rows if mapping.spec.sheet.hidden_rows != "read" else ()
     declared = [where(mapping, header, control.row_where) for control in mapping.spec.checks.control_total]
-    goods = needed if mapping.spec.sheet.fill_down else []
-    first, mapped = pl.coalesce(cells), _mapped(mapping, header)
-    by_pattern = _by_pattern(mapping, header)
+    read = header.bound(names for field in mapping.spec.everything.values() for names in field.columns)
+    mapped = [name_of(column) for column in {*read, *header.numbers(mapping, mapping.spec.key)}]
+    first, by_pattern = pl.coalesce(cells), _by_pattern(mapping, header)
     totals = [
         *(_Rule("total", pl.col(name_of(column)).str.contains(TOTAL_INVOICE)) for column in invoices),
         *(_Rule("total", pl.all_horizontal(fit for _, fit in each)) for each in declared if each),
@@ -152,7 +154,7 @@ def _rules(
         _Rule("comment.remark", lacks & first.str.starts_with(";")),
         _Rule("comment.line", line & drawn),
         *by_pattern,
-        _Rule("total", lacks & is_called_total(keys, cells, goods, body=body)),
+        _Rule("total", lacks & is_called_total(keys, cells, needed if filled else [], body=body)),
         *totals,
         _Rule("comment.signature", lacks & pl.all_horizontal(first.str.contains(SIGNED), *bare_of)),
         _Rule("comment.unmapped", pl.all_horizontal(pl.col(f"raw:{name}").is_null() for name in mapped)),
@@ -183,18 +185,6 @@ def _key_numbers(mapping: Mapping, header: Header) -> list[int]:
     return header.bound(mapping.spec.fields["invoice_number"].columns[:1])
 
 
-def _needed(mapping: Mapping, header: Header) -> list[int]:
-    """The columns that data needs; those that are filled down may be blank in a row."""
-    needed, filled = set(header.bound(mapping.required)), header.numbers(mapping, mapping.spec.sheet.fill_down)
-    return sorted(needed.difference(filled) or needed)
-
-
-def _mapped(mapping: Mapping, header: Header) -> list[str]:
-    """The columns that fields read, and those of the key."""
-    read = header.bound(names for field in mapping.spec.everything.values() for names in field.columns)
-    return [name_of(column) for column in sorted({*read, *header.numbers(mapping, mapping.spec.key)})]
-
-
 def _continuations(mapping: Mapping, header: Header, marked: pl.DataFrame) -> pl.DataFrame:
     """The rows (row, code, values) that go with a row which a rule on a filled-down column leaves out.
 
@@ -215,12 +205,11 @@ def _continuations(mapping: Mapping, header: Header, marked: pl.DataFrame) -> pl
     leads = rule.is_in(_BY_PATTERN).fill_null(value=False) & ~is_blank
     leads &= pl.any_horizontal(cell.is_not_null() for cell in cells)
     follows = pl.col("code").is_null() & is_blank & same_key.fill_null(value=False)
-    told = marked.select("row", rule.alias("rule"), follows.alias("follows"), leads.alias("leads"))
-    told = told.with_columns((~pl.col("follows")).cum_sum().alias("block"))
-    of_block = [pl.col(name).first().over("block").alias(f"first:{name}") for name in ("row", "rule", "leads")]
-    told = told.with_columns(of_block).filter("follows", "first:leads")
-    values = pl.struct(pl.col("first:row").alias("row")).struct.json_encode()
-    return told.select("row", (pl.col("first:rule") + ".continued").alias("code"), values.alias("values"))
+    block = (~follows).cum_sum()
+    row, code, led = (each.first().over(block) for each in (pl.col("row"), rule + ".continued", leads))
+    values = pl.struct(row.alias("row")).struct.json_encode()
+    told = marked.select("row", code=code, values=values, continues=follows & led)
+    return told.filter("continues").drop("continues")
 
 
 def _resembles_header(header: Header, numbers: Sequence[int]) -> pl.Expr:
@@ -233,13 +222,11 @@ def _resembles_header(header: Header, numbers: Sequence[int]) -> pl.Expr:
     between = r"[\W_]*"
     pattern = between.join(pl.escape_regex(letter) for letter in letters)
     begins = pl.col(name_of(first)).str.contains(f"(?i)^{between}{pattern}{between}(?:[(\\[].*)?$")
-    begins = pl.any_horizontal(begins, *(_is_printed(names, header.columns.values()) for names in header.printed))
+    printed = (_is_printed(names, header.columns.values()) for names in header.printed)
     cells = [pl.col(name_of(column)) for column in numbers]
-    if not cells:
-        return begins.fill_null(value=False)
-    no_digits = pl.all_horizontal(cell.is_null() | ~cell.str.contains("[0-9]") for cell in cells)
-    words = pl.any_horizontal(cell.str.contains(r"\p{L}").fill_null(value=False) for cell in cells)
-    return begins.fill_null(value=False) | (no_digits & words)
+    no_digits = pl.all_horizontal(pl.lit(value=True), *(cell.is_null() | ~cell.str.contains("[0-9]") for cell in cells))
+    words = pl.any_horizontal(pl.lit(value=False), *(cell.str.contains(r"\p{L}") for cell in cells))
+    return pl.any_horizontal(begins, *printed, no_digits & words).fill_null(value=False)
 
 
 def _is_printed(names: Sequence[str], columns: Collection[int]) -> pl.Expr:
