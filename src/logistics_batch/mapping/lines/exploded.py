@@ -47,11 +47,9 @@ def with_made(mapping: Mapping, header: Header, names: Sequence[str], *, used: S
 
     used: columns that these are made of, which are not read by themselves.
     """
-    behind = [""] * len(names)
     own = ["" if number in used else text for number, text in enumerate(header.texts, 1)]
     bound = bind(mapping, header.row, [*own, *names])
-    printed = tuple((*each, *behind) for each in header.printed)
-    return replace(bound, texts=(*header.texts, *names), printed=printed)
+    return replace(bound, texts=(*header.texts, *names), printed=header.printed, made_of=tuple(used))
 
 
 def exploded(sheet: Sheet, header: Header, lines: pl.DataFrame, *, second: tuple[Sheet, Header] | None = None) -> Sheet:
@@ -92,10 +90,9 @@ def _facts(sheet: Sheet, origins: pl.DataFrame, second: Sheet | None) -> pl.Data
         for each in (sheet, second or sheet)
     )
     found = [merged_facts(_merged_lines(sheet, origins)), own.join(origins.rename({"origin": "from"}), on="from")]
-    for name in (name for name in origins.columns if name.isdigit()):
-        sources = origins.select("row", pl.col(on).alias("from"), pl.col(name).alias("column"))
-        here = there.join(sources, on=["from", "column"])
-        found.append(here.with_columns(pl.lit(int(name), dtype=pl.UInt16).alias("column")))
+    made = origins.unpivot("^[0-9]+$", index=["row", on], variable_name="made", value_name="column")
+    here = there.join(made.rename({on: "from"}), on=["from", "column"])
+    found.append(here.with_columns(column=pl.col("made").cast(pl.UInt16)))
     return pl.concat(each.select(*FACTS_SCHEMA) for each in found)
 
 

@@ -39,31 +39,26 @@ def split_rows(
     groups = groups or {0: [column for name in form.split or () if (column := header.column([name]))]}
     used = sorted({column for columns in groups.values() for column in columns if column})
     first = [min(filter(None, columns)) for columns in zip(*groups.values(), strict=True)]
-    titles = [header.texts[column - 1].strip() for column in first]
-    names = form.made or titles
-    numeric = _numeric_parts(mapping.spec, form.parts)
+    numeric, names = _numeric_parts(mapping.spec, form.parts), form.made or [""] * len(first)
     made = range(sheet.width + 1, sheet.width + 1 + len(names))
-
-    again = pl.all_horizontal(pl.col(str(column)) == title for column, title in zip(first, titles, strict=True))
     cells = sheet.frame.select("row", *(bare(str(column)) for column in used)).with_row_index("at")
-    cells = cells.with_columns(again=again.fill_null(value=False))
-    items = _items(cells.filter(~pl.col("again"), pl.col("row") > header.row), form, groups, first)
+    items = _items(cells.filter(pl.col("row") > header.row), form, groups, first)
     if form.pattern:
         items = _by_pattern(items, form, numeric)
-        taken = [(place, f"part{each}", name, 0) for each, (place, name) in enumerate(zip(made, names, strict=True))]
+        taken = [(place, f"part{part}", 0) for part, place in enumerate(made)]
     else:
-        columns = made if form.columns else first
-        taken = [(place, f"text{each}", names[each], each) for each, place in enumerate(columns)]
-        taken += [(place, f"cell{each}", names[each], each) for each, place in enumerate(made) if form.split]
-    lines = cells.select("at", "again").join(items, on="at", how="left", maintain_order="left_right")
-    for place, value, name, of in taken:
-        stands = pl.col(f"source{of}").fill_null(first[of]).alias(f"{OF}{place}")
-        lines = lines.with_columns(pl.when("again").then(pl.lit(name)).otherwise(value).alias(str(place)), stands)
+        taken = [(place, f"text{each}", each) for each, place in enumerate(made if form.columns else first)]
+        taken += [(place, f"cell{each}", each) for each, place in enumerate(made) if form.split]
+    lines = cells.select("at").join(items, on="at", how="left", maintain_order="left_right")
+    lines = lines.with_columns(pl.col(value).alias(str(place)) for place, value, _ in taken)
+    lines = lines.with_columns(
+        pl.col(f"source{each}").fill_null(first[each]).alias(f"{OF}{place}") for place, _, each in taken
+    )
     lines_sheet, faults = exploded(sheet, header, lines), Findings()
     for line in lines.with_columns(lines_sheet.frame["row"]).filter("faulty").iter_rows(named=True):
         for column, code, values in _wrong(line, form, groups, header, made, numeric):
             faults.add(pl.Series([line["row"]]), column, "lines_from", Issue.of(code, **values))
-    bound = with_made(mapping, header, form.made or [""] * len(made), used=used if form.made else ())
+    bound = with_made(mapping, header, names, used=used if form.made else ())
     odd = _odd_numbers(form.columns, groups, header) if form.columns else ()
     return BoundSheet(mapping, lines_sheet, bound, (*odd, *notes), faults)
 

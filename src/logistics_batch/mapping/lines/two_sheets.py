@@ -22,7 +22,6 @@ from logistics_batch.model.issue import Issue, Place, cell_address
 from logistics_batch.model.sheet import Sheet
 
 _BETWEEN: Final = "\x1f"
-_REPEATED: Final = "repeated header"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,27 +137,16 @@ def _joined(first: Side, second: Side, wanted: dict[str, int]) -> pl.DataFrame:
     pairs = taking.join(lines, on="key", how="left", maintain_order="left_right")
     cells = _as_filled(second).select(pl.col("row").alias("second"), *map(str, wanted.values()))
     pairs = pairs.join(cells, on="second", how="left", maintain_order="left")
-    again = pl.col("row").is_in(first.rows.skipped.filter(code=_REPEATED)["row"].implode())
-    made = range(first.sheet.width + 1, first.sheet.width + 1 + len(wanted))
-    return pairs.select(
-        "at",
-        "second",
-        *(
-            pl.when(again).then(pl.lit(name)).otherwise(pl.col(str(column))).alias(str(place))
-            for place, (name, column) in zip(made, wanted.items(), strict=True)
-        ),
-        *(pl.lit(column).alias(f"{OF}{place}") for place, column in zip(made, wanted.values(), strict=True)),
-    )
+    made = dict(enumerate(wanted.values(), first.sheet.width + 1))
+    values = (pl.col(str(column)).alias(str(place)) for place, column in made.items())
+    return pairs.select("at", "second", *values, *(pl.lit(made[place]).alias(f"{OF}{place}") for place in made))
 
 
 def _as_filled(side: Side) -> pl.DataFrame:
     """The sheet's cells as they stand, but those that were blank filled down."""
-    frame, data = side.sheet.frame, side.rows.data
-    for own in (name for name in data.columns if name.startswith("own:c")):
-        cell = own.removeprefix("own:")
-        taken = data.filter(~pl.col(own) & pl.col(cell).is_not_null())
-        frame = frame.update(taken.select("row", pl.col(cell).alias(cell.removeprefix("c"))), on="row")
-    return frame
+    filled = [name.removeprefix("own:") for name in side.rows.data.columns if name.startswith("own:")]
+    cells = (pl.when(~pl.col(f"own:{name}")).then(name).alias(name.removeprefix("c")) for name in filled)
+    return side.sheet.frame.update(side.rows.data.select("row", *cells), on="row") if filled else side.sheet.frame
 
 
 def _equal_lines(second: Side) -> tuple[dict[str, list[int]], list[str]]:
@@ -174,10 +162,8 @@ def _faults(first: Side, second: Side, sheet: Sheet, equal: dict[str, list[int]]
     sheet: the exploded one. equal: lines that stand twice, which hold their row back, by their key.
     """
     found, lines = Findings(), sheet.origins.lines if sheet.origins else pl.DataFrame()
-    last_lines, lines_of = (
-        dict(lines.select("origin", "row").iter_rows()),
-        dict(lines.select("second", "row").iter_rows()),
-    )
+    last_lines = dict(lines.select("origin", "row").iter_rows())
+    lines_of = dict(lines.select("second", "row").iter_rows())
     key_above = pl.when(pl.col("key").is_null()).then(pl.col("key").forward_fill())
     strays, there = _rows_by_key(second.keys.with_columns(key_above)), _rows_by_key(second.keys)
     hidden = _rows_by_key(second.rows.hidden.select("row", second.key))

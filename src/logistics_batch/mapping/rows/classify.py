@@ -1,7 +1,7 @@
 """Which rows are data: the others are skipped with a code, and blank cells are filled down within their block."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
@@ -222,15 +222,16 @@ def _resembles_header(header: Header, numbers: Sequence[int]) -> pl.Expr:
     between = r"[\W_]*"
     pattern = between.join(pl.escape_regex(letter) for letter in letters)
     begins = pl.col(name_of(first)).str.contains(f"(?i)^{between}{pattern}{between}(?:[(\\[].*)?$")
-    printed = (_is_printed(names, header.columns.values()) for names in header.printed)
+    printed = (_is_printed(header, names) for names in header.printed)
     cells = [pl.col(name_of(column)) for column in numbers]
     no_digits = pl.all_horizontal(pl.lit(value=True), *(cell.is_null() | ~cell.str.contains("[0-9]") for cell in cells))
     words = pl.any_horizontal(pl.lit(value=False), *(cell.str.contains(r"\p{L}") for cell in cells))
     return pl.any_horizontal(begins, *printed, no_digits & words).fill_null(value=False)
 
 
-def _is_printed(names: Sequence[str], columns: Collection[int]) -> pl.Expr:
-    """Whether the mapped cells of a row are those of one of two rows of names."""
+def _is_printed(header: Header, names: Sequence[str]) -> pl.Expr:
+    """Whether the mapped cells of a row are those of one of two rows of names; made columns have none there."""
+    columns = (column for column in header.columns.values() if column <= len(names))
     wanted = {name_of(column): names[column - 1].strip() or None for column in columns}
     return pl.all_horizontal(pl.col(name).eq_missing(pl.lit(text, dtype=pl.String)) for name, text in wanted.items())
 
@@ -243,15 +244,15 @@ def _repeats_header(mapping: Mapping, sheet: Sheet, header: Header, suspects: pl
     least half of the mapping's columns, and some in other places or not at all; one that leaves out the last ones, and
     has nothing there, is data: its cells are judged as such.
     """
-    repeats: list[int] = []
-    others: list[int] = []
-    least, columns = max(2, (header.score + 1) // 2), set(header.columns.values())
-    printed = [[text.strip() for text in names] for names in header.printed]
-    for cells in _with_names(mapping, header, suspects, least=min(least, header.score)).iter_rows(named=True):
-        texts = [cells.get(name_of(column)) or "" for column in range(1, sheet.width + 1)]
-        if [text.strip() for text in texts] in printed:
-            repeats.append(cells["row"])
-            continue
+    below, others = suspects.filter(pl.col("row") > header.row), list[int]()
+    printed = pl.any_horizontal(pl.lit(value=False), *(_is_printed(header, names) for names in header.printed))
+    repeats = below.filter(printed)["row"].to_list()
+    width = sheet.width - sheet.added  # what is made names nothing
+    columns = {column for column in (*header.columns.values(), *header.made_of) if column <= width}
+    least = max(2, (len(columns) + 1) // 2)
+    named = _with_names(mapping, header, below.filter(~printed), least=min(least, len(columns)))
+    for cells in named.iter_rows(named=True):
+        texts = [cells.get(name_of(column)) or "" for column in range(1, width + 1)]
         found = bind(mapping, 0, texts)
         adds = not found.columns.items() <= header.columns.items()
         strange = [column for column in columns if not _bears(texts[column - 1], header.texts[column - 1])]
@@ -270,17 +271,14 @@ def _repeats_header(mapping: Mapping, sheet: Sheet, header: Header, suspects: pl
     return repeats
 
 
-def _with_names(mapping: Mapping, header: Header, suspects: pl.DataFrame, *, least: int) -> pl.DataFrame:
-    """The rows below the header that hold so many texts which might be names of columns, or were printed as such."""
+def _with_names(mapping: Mapping, header: Header, rows: pl.DataFrame, *, least: int) -> pl.DataFrame:
+    """The rows that hold so many texts which might be names of columns."""
     texts = [text for text in (*mapping.column_names, *header.texts) if text.strip()]
     known, longest = {ColumnName.of(text).short for text in texts}, max(map(len, texts)) + _MORE_CHARACTERS
-    below = suspects.filter(pl.col("row") > header.row)
-    cells = below.drop("row")
+    cells = rows.drop("row")
     distinct = pl.concat(cells.get_columns()).unique().drop_nulls()
     names = [text for text in distinct if len(text) <= longest and ColumnName.of(text).short in known]
-    named = pl.sum_horizontal(pl.col(cells.columns).is_in(names).fill_null(value=False))
-    printed = (_is_printed(each, header.columns.values()) for each in header.printed)
-    return below.filter(pl.any_horizontal(named >= least, *printed))
+    return rows.filter(pl.sum_horizontal(pl.col(cells.columns).is_in(names).fill_null(value=False)) >= least)
 
 
 def _bears(text: str, wanted: str) -> bool:

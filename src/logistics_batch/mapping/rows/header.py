@@ -1,7 +1,7 @@
 """Which row is the header, and which column is which."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import chain, islice
 from typing import Final
@@ -26,8 +26,8 @@ class Header:
     row: its physical number. texts: its cells by position ("" where empty). columns: for each name of the mapping that
     was found, the column's number from 1. missing: required names that were not found. doubled: names that two columns
     bear. own: numbers of our own result columns. unknown, unused: headers that the mapping does not speak of, and
-    other names of a column that was found already. printed: where names run over two rows, these as they stand.
-    score: how many of the mapping's columns are there.
+    other names of a column that was found already. absent: columns of the mapping that are not there. printed: where
+    names run over two rows, these as they stand. made_of: columns that others, behind them, were made of.
     """
 
     row: int
@@ -38,8 +38,9 @@ class Header:
     own: tuple[int, ...] = ()
     unknown: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
-    absent: tuple[str, ...] = field(default=())
+    absent: tuple[str, ...] = ()
     printed: tuple[tuple[str, ...], ...] = ()
+    made_of: tuple[int, ...] = ()
 
     @property
     def score(self) -> int:
