@@ -69,18 +69,17 @@ def _items(below: pl.DataFrame, form: LinesFromSpec, groups: Groups, first: Sequ
 
     held: how many pieces each cell holds where it is not equally many; then the row is one line without texts.
     """
-    of_groups = []
+    texts, of_groups = [pl.col(f"text{place}") for place in range(len(first))], list[pl.DataFrame]()
+    says = pl.any_horizontal(text != "" for text in texts)
+    lacks = pl.any_horizontal(text.is_null() for text in texts)
     for number, columns in groups.items():
         cells = [pl.col(str(column)) if column else pl.lit(None, pl.String) for column in columns]
         named = {f"{name}{place}": cell for place, cell in enumerate(cells) for name in ("cell", "text")}
         sources = {f"source{place}": pl.lit(column or first[place]) for place, column in enumerate(columns)}
-        of_groups.append(below.select("at", number=number, **named, **sources))
-    texts = [pl.col(f"text{place}") for place in range(len(first))]
-    says = pl.any_horizontal(text != "" for text in texts)
-    lacks = pl.any_horizontal(text.is_null() for text in texts)
+        of_groups.append(below.select("at", number=number, **named, **sources).filter(says))
     lines = pl.concat(of_groups).sort("at", maintain_order=True)
     if not form.split:
-        return lines.filter(says).with_columns(faulty=lacks, held=None)
+        return lines.with_columns(faulty=lacks, held=None)
     marks = "|".join(map(pl.escape_regex, form.on))
     lines = lines.with_columns(text.fill_null("").str.split(marks, literal=False) for text in texts)
     counts = pl.concat_list(text.list.len().cast(pl.Int64) for text in texts)
@@ -100,10 +99,8 @@ def _wrong(
 ) -> Iterator[tuple[int, str, dict[str, Any]]]:
     """What is wrong with an item that is not whole: column, code, values."""
     columns = groups[line["number"]]
-    texts, titles = (
-        [line[f"text{place}"] for place in range(len(columns))],
-        [header.texts[each - 1].strip() for each in columns],
-    )
+    texts = [line[f"text{place}"] for place in range(len(columns))]
+    titles = [header.texts[column - 1].strip() for column in columns]
     if form.pattern:
         example = form.pattern[0].format(**{name: "2" if name in numeric else name.upper() for name in form.parts})
         code = "pattern.pieces" if form.split else "pattern.cell"
@@ -113,9 +110,7 @@ def _wrong(
         for column, text, title in zip(columns, texts, titles, strict=True):
             if column and text is None:  # that is not known to be nothing
                 yield column, "half_filled.numbered", {"name": title, "there": titles[filled]}
-        if lacking := [
-            _named(each, line["number"]) for each, column in zip(form.columns, columns, strict=True) if not column
-        ]:
+        if lacking := _lacking(form.columns, line["number"], columns):
             yield columns[filled], "no_column.numbered", {"there": titles[filled], "lacking": lacking}
     elif held := line["held"]:
         said = {"held": [*zip(titles, held, strict=True)]}
@@ -138,11 +133,8 @@ def _by_pattern(items: pl.DataFrame, form: LinesFromSpec, numeric: Collection[st
     ways = (texts.str.extract_groups(pattern).struct.unnest().select(parts, text0=texts) for pattern in patterns)
     read = pl.concat(ways).with_columns(parts.str.strip_chars(BLANKS)).drop_nulls().unique()
     read = read.filter(pl.col("text0").is_unique()).with_columns(parts.replace("", None), faulty=False)
-    return (
-        items.drop("faulty")
-        .join(read, on="text0", how="left", maintain_order="left")
-        .with_columns(pl.col("faulty").fill_null(True))
-    )
+    items = items.drop("faulty").join(read, on="text0", how="left", maintain_order="left")
+    return items.with_columns(pl.col("faulty").fill_null(value=True))
 
 
 def _odd_numbers(templates: Sequence[str], groups: Groups, header: Header) -> Iterator[Issue]:
@@ -151,8 +143,7 @@ def _odd_numbers(templates: Sequence[str], groups: Groups, header: Header) -> It
         yield Issue.of("numbered.missing", names=[_named(each, number) for number in passed_over for each in templates])
     for number, columns in groups.items():
         there = [header.texts[column - 1].strip() for column in columns if column]
-        lacking = [_named(each, number) for each, column in zip(templates, columns, strict=True) if not column]
-        if lacking:
+        if lacking := _lacking(templates, number, columns):
             yield Issue.of("numbered.no_column", there=there, lacking=lacking)
 
 
@@ -187,6 +178,10 @@ def number_in(template: str, text: str) -> int:
 
 def _named(template: str, number: int) -> str:
     return template.replace("{n}", str(number))
+
+
+def _lacking(templates: Sequence[str], number: int, columns: Sequence[int]) -> list[str]:
+    return [_named(each, number) for each, column in zip(templates, columns, strict=True) if not column]
 
 
 def _numeric_parts(spec: MappingSpec, parts: Sequence[str]) -> set[str]:

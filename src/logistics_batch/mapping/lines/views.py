@@ -49,29 +49,22 @@ def _of_split_rows(mapping: Mapping, form: LinesFromSpec, sheets: Sequence[Sheet
             name = template.replace("{n}", str(number))
             names = [name, *spelt.get(number, {})]
             sources[name] = FieldSpec.of(names, required=number in wanted or number == min(spelt, default=1))
-    parts: dict[str, dict[str, FieldSpec]] = {}
-    for part in ("fields", "lines", "keep"):
-        fields = getattr(mapping.spec, part).items()
-        named = {
-            place: {ColumnName.of(name).identity for names in field.columns for name in names}
-            for place, field in fields
-        }
-        parts[part] = {place: field for place, field in fields if made.isdisjoint(named[place])}
+
+    def is_made(field: FieldSpec) -> bool:
+        return any(ColumnName.of(name).identity in made for names in field.columns for name in names)
+
+    every = {part: getattr(mapping.spec, part).items() for part in ("fields", "lines", "keep")}
+    parts = {part: {place: each for place, each in fields if not is_made(each)} for part, fields in every.items()}
     parts["keep"] |= {f"lines_from: {name}": field for name, field in sources.items()}
     return replace(mapping, spec=mapping.spec.model_copy(update={**parts, "lines_from": None}))
 
 
 def _of_rows(mapping: Mapping) -> Mapping:
     """What the first of two sheets is read with: everything but lines and sums."""
-    fields = {name: field for name, field in mapping.spec.fields.items() if field.source != "sum"}
-    changes = {
-        "fields": fields,
-        "lines": {},
-        "keep": _wished(mapping.spec),
-        "lines_sheet": None,
-        "checks": ChecksSpec(),
-    }
-    return replace(mapping, spec=mapping.spec.model_copy(update=changes))
+    spec = mapping.spec
+    fields = {name: field for name, field in spec.fields.items() if field.source != "sum"}
+    changes = {"fields": fields, "lines": {}, "keep": _wished(spec), "lines_sheet": None, "checks": ChecksSpec()}
+    return replace(mapping, spec=spec.model_copy(update=changes))
 
 
 def _of_lines(mapping: Mapping, form: LinesSheetSpec) -> Mapping:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import date
+from itertools import chain
 from typing import Final
 
 import polars as pl
@@ -47,8 +48,10 @@ def totals_as_goods(mapping: Mapping, header: Header, marked: pl.DataFrame) -> p
     marked: the cleaned rows with `code`, null where a row is data.
     """
     keys = keys_filled_down(mapping, header)
-    goods, quantity = _columns(mapping, header, goods=True), _columns(mapping, header, goods=False)[:1]
-    none = marked.select("row", "code", "values").clear()
+    lines, none = mapping.spec.lines.items(), marked.select("row", "code", "values").clear()
+    of_goods = (field.columns for place, field in lines if form_of(place, mapping.operation) is Form.GOODS)
+    goods = [name_of(column) for column in header.bound(chain.from_iterable(of_goods))]
+    quantity = header.bound(names for place, field in lines if place in _QUANTITIES for names in field.columns)
     if not keys or not goods or not quantity:
         return none
     keyless = pl.all_horizontal(pl.col(key).is_null() for key in keys)
@@ -57,7 +60,7 @@ def totals_as_goods(mapping: Mapping, header: Header, marked: pl.DataFrame) -> p
     if not data.select((keyless & called).any()).item():
         return none
     around = ReadContext(RunValues("", date.min, ""), decimal=mapping.spec.sheet.decimal)
-    number = plain_number(pl.col(quantity[0]), around).cast(pl.Decimal(38, 6), strict=False)
+    number = plain_number(pl.col(name_of(quantity[0])), around).cast(pl.Decimal(38, 6), strict=False)
     data = data.with_columns(
         number.alias("number"), (keyless & called).alias("total"), (~keyless).cum_sum().alias("of")
     )
@@ -71,18 +74,3 @@ def keys_filled_down(mapping: Mapping, header: Header) -> list[str]:
     """The key columns, if all of them are filled down."""
     keys, filled = (header.numbers(mapping, names) for names in (mapping.spec.key, mapping.spec.sheet.fill_down))
     return [name_of(key) for key in keys] if set(keys) <= set(filled) else []
-
-
-def _columns(mapping: Mapping, header: Header, *, goods: bool) -> list[str]:
-    """The columns of goods, or of their quantities."""
-    lines = mapping.spec.lines.items()
-    if goods:
-        groups = [
-            names
-            for place, field in lines
-            if form_of(place, mapping.operation) is Form.GOODS
-            for names in field.columns
-        ]
-    else:
-        groups = [names for place, field in lines if place in _QUANTITIES for names in field.columns]
-    return [name_of(column) for column in header.bound(groups)]
