@@ -6,7 +6,6 @@ Each check gives what it finds as issues; `hold` refuses the file for the first 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
-from difflib import get_close_matches
 from typing import Any, Final
 
 import polars as pl
@@ -19,7 +18,7 @@ from logistics_batch.mapping.fields.values.numbers import contradicts, meant_by,
 from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.rows.cells import name_of
 from logistics_batch.mapping.rows.classify import LEFT_OUT, Rows
-from logistics_batch.mapping.rows.header import Header
+from logistics_batch.mapping.rows.header import Header, nearest
 from logistics_batch.mapping.rows.patterns import where
 from logistics_batch.mapping.spec.model import ControlTotal, FieldSpec
 from logistics_batch.mapping.spec.names import ColumnName, Measure, differently_bracketed, measure_of
@@ -82,9 +81,8 @@ def idle_payment(mapping: Mapping, read: Sequence[Read]) -> Iterator[Issue]:
 
 
 def _lacking(name: str, read: Sequence[Read]) -> dict[str, Any]:
-    spare = {ColumnName.of(text).identity: text for _, each in read for text in (*each.unknown, *each.unused)}
-    near = get_close_matches(ColumnName.of(name).identity, list(spare), n=1, cutoff=0.6)
-    hint = [["no_column.meant", {"text": spare[each], "name": name}] for each in near]
+    text = nearest((header for _, header in read), [name])
+    hint = [["no_column.meant", {"text": text, "name": name}]] if text else []
     return {"name": name, "sheets": len(read), "hint": hint}
 
 

@@ -11,7 +11,7 @@ from logistics_batch.mapping.checks.documents import equal_rows
 from logistics_batch.mapping.checks.held import hold, idle_skips, renamed_columns, renamed_notes
 from logistics_batch.mapping.findings import Findings
 from logistics_batch.mapping.lines.exploded import OF, BoundSheet, exploded, with_made
-from logistics_batch.mapping.lines.views import View, joined_view, views
+from logistics_batch.mapping.lines.views import joined_view, views
 from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.rows.cells import bare, name_of
 from logistics_batch.mapping.rows.classify import Rows, classify_rows
@@ -49,7 +49,15 @@ def join_sheets(mapping: Mapping, sheets: Sequence[Sheet]) -> BoundSheet:
 
     Raises FileHeld where one of the two sheets is missing, or as `choose` does.
     """
-    (outer, others), (reading, of_lines) = _both(mapping, sheets)
+    found, form = views(mapping, sheets), mapping.spec.lines_sheet
+    for (_, its_sheets), wanted_name in zip(found, (mapping.spec.sheet.name, form and form.name), strict=True):
+        if not its_sheets:
+            raise FileHeld(
+                "sheet.not_called" if wanted_name else "sheet.no_other",
+                values={"name": wanted_name or "", "names": [sheet.name for sheet in sheets if sheet.name]},
+                rows_read=max((sheet.frame.height for sheet in sheets), default=0),
+            )
+    (outer, others), (reading, of_lines) = found
     top, header, not_read = choose(outer, others)
     below, lines_header, _ = choose(reading, of_lines)
     hold(idle_skips(mapping, [(top, header), (below, lines_header)]), top, header)
@@ -79,31 +87,13 @@ def both_sheets(mapping: Mapping, sheets: Sequence[Sheet]) -> tuple[tuple[Sheet,
     The row is 0 where the first sheet has no row with all columns of the mapping; of the second it is the likeliest.
     Nothing where the mapping reads one sheet, or one of the two is missing.
     """
-    if mapping.spec.lines_sheet is None:
+    found = views(mapping, sheets)
+    if mapping.spec.lines_sheet is None or not all(its_sheets for _, its_sheets in found):
         return ()
-    try:
-        (outer, others), (reading, of_lines) = _both(mapping, sheets)
-    except FileHeld:
-        return ()
-    first, header = likeliest(outer, others)
-    second, of_second = likeliest(reading, of_lines)
+    (first, header), (second, of_second) = (likeliest(*each) for each in found)
     filled = second.frame.filter(pl.any_horizontal(pl.exclude("row").is_not_null()))["row"].to_list()
     row = header.row if header is not None and not header.missing else 0
     return (first, row), (second, of_second.row if of_second else next(iter(filled), 0))
-
-
-def _both(mapping: Mapping, sheets: Sequence[Sheet]) -> list[View]:
-    """The sheets that may hold the rows, and those that may hold the lines. Raises FileHeld where there is none."""
-    found, form = views(mapping, sheets), mapping.spec.lines_sheet
-    for (_, its_sheets), name in zip(found, (mapping.spec.sheet.name, form and form.name), strict=True):
-        if not its_sheets:
-            values = {"name": name or "", "names": [sheet.name for sheet in sheets if sheet.name]}
-            raise FileHeld(
-                f"sheet.{'not_called' if name else 'no_other'}",
-                values=values,
-                rows_read=max((sheet.frame.height for sheet in sheets), default=0),
-            )
-    return found
 
 
 def _side(mapping: Mapping, sheet: Sheet, header: Header) -> Side:

@@ -16,12 +16,12 @@ from logistics_batch.model.sheet import Sheet
 
 _SEARCHED_ROWS: Final = 200
 
-View = tuple[Mapping, list[Sheet]]
-"""A mapping as it looks for its columns, and the sheets on which it does."""
 
+def views(mapping: Mapping, sheets: Sequence[Sheet]) -> list[tuple[Mapping, list[Sheet]]]:
+    """The mapping as it looks for its columns, with the sheets on which it does.
 
-def views(mapping: Mapping, sheets: Sequence[Sheet]) -> list[View]:
-    """What a mapping looks for on which sheets: of two sheets the one of the rows first; either may have none."""
+    Of two sheets the one of the rows stands first; either may have none.
+    """
     spec, form = mapping.spec, mapping.spec.lines_sheet
     if spec.lines_from is not None:
         return [(_of_split_rows(mapping, spec.lines_from, sheets), list(sheets))]

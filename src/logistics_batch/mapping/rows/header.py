@@ -212,7 +212,9 @@ def _nothing_fits(mapping: Mapping, sheets: Sequence[Sheet], found: Sequence[tup
             rows_read=max((sheet.frame.height for sheet in sheets), default=0),
         )
     sheet, header = max(found, key=lambda each: (each[1].score, -len(each[1].missing)))
-    near = _nearest(mapping, header)
+    lacking = (group for group in mapping.required if group[0] in header.missing)
+    meant = ((group[0], nearest([header], group)) for group in lacking)
+    near = [(".is_it_meant", {"seen": text, "name": name}) for name, text in meant if text]
     seen = [text.strip() for text in header.texts if text.strip()]
     values = {"sheet": sheet.name, "missing": list(header.missing), "row": header.row, "seen": seen, "near": near}
     code = "header.missing_near" if near else "header.missing"
@@ -225,15 +227,11 @@ def _looks_like_a_header(mapping: Mapping, header: Header) -> bool:
     return 2 * len(header.missing) <= len(mapping.required) or 3 * header.score >= filled
 
 
-def _nearest(mapping: Mapping, header: Header) -> list[tuple[str, dict[str, str]]]:
-    """For each missing column the header that may be meant, as messages."""
-    spare = {ColumnName.of(text).identity: text.strip() for text in (*header.unknown, *header.unused) if text}
-    hints: list[tuple[str, dict[str, str]]] = []
-    for group in mapping.required:
-        if group[0] in header.missing:
-            near = (get_close_matches(ColumnName.of(name).identity, list(spare), n=1, cutoff=0.6) for name in group)
-            hints += [(".is_it_meant", {"seen": spare[match], "name": group[0]}) for match in [*chain(*near)][:1]]
-    return hints
+def nearest(headers: Iterable[Header], names: Iterable[str]) -> str:
+    """The column that nothing is read from and that may be meant by one of some names; "" if there is none."""
+    spare = {ColumnName.of(text).identity: text for each in headers for text in (*each.unknown, *each.unused)}
+    near = (get_close_matches(ColumnName.of(name).identity, list(spare), n=1, cutoff=0.6) for name in names)
+    return next((spare[match] for match in chain.from_iterable(near)), "")
 
 
 def names_over_two_rows(sheet: Sheet, row: int, texts: Sequence[str]) -> tuple[list[str], list[str]]:
