@@ -7,7 +7,7 @@ from mapping.sheets import HEADER, ORDERS, ROW, notes_in, order, orders, run, sh
 from support.cell_facts import with_facts
 
 from logistics_batch.errors import FileHeld
-from logistics_batch.mapping.spec.names import ColumnName, names_match, same
+from logistics_batch.mapping.spec.names import ColumnName, names_match
 
 
 def held(*rows: list[str], mapping: str = ORDERS) -> FileHeld:
@@ -30,7 +30,7 @@ def held(*rows: list[str], mapping: str = ORDERS) -> FileHeld:
     ],
 )
 def test_names_are_compared_as_people_read_them(one: str, other: str) -> None:
-    assert same(ColumnName.of(one), ColumnName.of(other))
+    assert ColumnName.of(one).identity == ColumnName.of(other).identity
 
 
 @pytest.mark.parametrize(

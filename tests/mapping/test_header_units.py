@@ -4,7 +4,7 @@ import pytest
 from mapping.sheets import HEADER, ORDERS, ROW, mapping_of, notes_in, orders, states
 
 from logistics_batch.errors import FileHeld, SpecificationError
-from logistics_batch.mapping.spec.names import ColumnName, names_match, same
+from logistics_batch.mapping.spec.names import ColumnName, names_match
 from logistics_batch.model.document import MappedFile
 
 ASN = """
@@ -155,7 +155,7 @@ def test_a_percentage_may_be_called_by_its_bare_name_and_is_no_amount() -> None:
     [("Disc %", "Disc", False), ("Disc %", "Disc. (%)", True), ("GST%", "Gst %*", True), ("Rate $", "Rate", False)],
 )
 def test_signs_that_are_read_aloud_count_in_names(one: str, other: str, equal: bool) -> None:
-    assert same(ColumnName.of(one), ColumnName.of(other)) is equal
+    assert (ColumnName.of(one).identity == ColumnName.of(other).identity) is equal
 
 
 @pytest.mark.parametrize(

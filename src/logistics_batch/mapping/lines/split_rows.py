@@ -12,7 +12,7 @@ from logistics_batch.mapping.loaded import Mapping as LoadedMapping
 from logistics_batch.mapping.rows.cells import BLANKS, bare
 from logistics_batch.mapping.rows.header import Header
 from logistics_batch.mapping.spec.model import NUMBERS_AT_MOST, LinesFromSpec, MappingSpec
-from logistics_batch.mapping.spec.names import ColumnName, names_match, same
+from logistics_batch.mapping.spec.names import ColumnName, names_match
 from logistics_batch.mapping.spec.targets import Form, form_of
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.sheet import Sheet
@@ -171,7 +171,7 @@ def number_in(template: str, text: str) -> int:
     for digits in re.findall(r"\d+", text):
         if len(digits) <= _LONGEST_NUMBER and 0 < int(digits) <= NUMBERS_AT_MOST:
             name, wanted = ColumnName.of(text), ColumnName.of(template.replace("{n}", digits))
-            if same(name, wanted) or names_match(name, wanted):
+            if name.identity == wanted.identity or names_match(name, wanted):
                 return int(digits)
     return 0
 

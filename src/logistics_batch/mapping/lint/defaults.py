@@ -29,7 +29,14 @@ def restated_defaults(spec: MappingSpec) -> Iterator[LintFinding]:
             yield said(where, "default.required", operation=spec.operation.value, name=target)
         form = Form.TEXT if part == "keep" else form_of(target, spec.operation)
         yield from _steps((*place_of(place), "read"), field, target, form)
-    yield from _rows(spec)
+    # Patterns for totals and signatures, in the columns where rows are known by them.
+    invoice = spec.fields.get("invoice_number")
+    named = spec.key or [names[0] for names in (invoice.columns if invoice else [])]
+    keys = {ColumnName.of(name).identity for name in named}
+    for column, patterns in spec.sheet.skip_rows_where.items():
+        for index, pattern in enumerate(patterns):
+            if ColumnName.of(column).identity in keys and is_known_pattern(pattern):
+                yield said(("sheet", "skip_rows_where", column, index), "default.rows", pattern=pattern)
 
 
 def _values(part: BaseModel, here: Place) -> Iterator[LintFinding]:
@@ -59,21 +66,7 @@ def _steps(here: Place, field: FieldSpec, target: str, form: Form) -> Iterator[L
             yield said(place, "default.text")
         elif index == len(steps) - 1 and only_text and step == natural_step(form):
             yield said(place, "default.step", step=f"read: {step}" if len(steps) == 1 else step, name=target)
-        elif isinstance(step, LookupRead) and form is Form.PAYMENT and _is_known(step.lookup):
-            yield said((*place, "lookup"), "default.lookup", name=target)
-
-
-def _is_known(table: object) -> bool:
-    """Whether a lookup gives the words of payment the answers that they have without it."""
-    known = {word.lower(): answer for word, answer in PAYMENT_WORDS.items()}
-    return isinstance(table, dict) and all(known.get(key.strip().lower()) == table[key] for key in table)
-
-
-def _rows(spec: MappingSpec) -> Iterator[LintFinding]:
-    """Patterns for totals and signatures, in the columns where rows are known by them."""
-    named = [names[0] for name, field in spec.fields.items() if name == "invoice_number" for names in field.columns]
-    keys = {ColumnName.of(name).identity for name in spec.key or named}
-    for column, patterns in spec.sheet.skip_rows_where.items():
-        for index, pattern in enumerate(patterns):
-            if ColumnName.of(column).identity in keys and is_known_pattern(pattern):
-                yield said(("sheet", "skip_rows_where", column, index), "default.rows", pattern=pattern)
+        elif isinstance(step, LookupRead) and isinstance(step.lookup, dict) and form is Form.PAYMENT:
+            known = {word.lower(): answer for word, answer in PAYMENT_WORDS.items()}
+            if all(known.get(word.strip().lower()) == answer for word, answer in step.lookup.items()):
+                yield said((*place, "lookup"), "default.lookup", name=target)

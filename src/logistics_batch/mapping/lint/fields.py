@@ -53,16 +53,27 @@ def place_of(place: str) -> Place:
 def field_findings(spec: MappingSpec, place: str, field: FieldSpec) -> Iterator[LintFinding]:
     """What is wrong with one field; place as in `MappingSpec.everything`."""
     part, name = place.split(".", 1)
-    here = place_of(place)
+    here, steps = place_of(place), field.read or []
     if part in ("lines", "kits", "kit_lines") and field.source in ("sum", "first"):
         yield said(here, "of_document", source=field.source)
     form = form_of(name, spec.operation) if part in ("fields", "lines", "kit_lines") else Form.TEXT
-    yield from _source_findings(here, name, field, form)
-    yield from _order_findings(here, name, field, form)
+    wanted = _form(form).reason
+    for key, text in (("constant", field.constant), ("default", field.default)):
+        if text is not None and not text.strip():
+            yield said((*here, key), "blank", key=key)
+        elif text is not None:
+            yield from _unfit({(*here, key): text}, name, form)
+    for key, source in (("sum", "sum" if field.source == "sum" else None), ("run", field.run)):
+        if source is not None and form not in (*_TEXTS, *_FITS[source]):
+            yield said((*here, key), source, name=name, form=wanted)
     yield from _unit_findings(spec, place, field)
-    steps = field.read or []
+    given, clash, where = "", False, (*here, "read")  # given: the verb that made the value what it is
     for index, step in enumerate(steps):
-        where: Place = (*here, "read", index) if len(steps) > 1 else (*here, "read")
+        verb, where = verb_of(step).name, (*here, "read", index) if len(steps) > 1 else where
+        if verb in GIVES and given and not clash:
+            yield said(where, "after", verb=verb, given=given)
+            clash = True
+        given = verb if verb in GIVES else "" if verb == "lookup" else given
         if isinstance(step, DateRead):
             yield from _date_findings((*where, "date"), step, is_joined=field.source == "join")
         elif isinstance(step, UnitRead):
@@ -70,46 +81,23 @@ def field_findings(spec: MappingSpec, place: str, field: FieldSpec) -> Iterator[
         elif isinstance(step, LookupRead) and isinstance(step.lookup, dict):
             last = index == len(steps) - 1
             yield from _table_findings((*where, "lookup"), step.lookup, name, form if last else Form.TEXT)
+    if given and not clash and form not in (*_TEXTS, *GIVES[given]):
+        by_name = [each for each in GIVES if each == form.value]
+        fitting = by_name or [each for each, forms in GIVES.items() if form in forms] or ["lookup"]
+        yield said(where, "gives", given=given, name=name, form=wanted, fitting=fitting)
 
 
-def _source_findings(here: Place, name: str, field: FieldSpec, form: Form) -> Iterator[LintFinding]:
-    """Texts of the file itself, sums and values of the run that can never be the target's value."""
-    for key, text in (("constant", field.constant), ("default", field.default)):
-        if text is not None and not text.strip():
-            yield said((*here, key), "blank", key=key)
-        elif text is not None:
-            yield from _unfit((*here, key), text, unfit_texts([text], name, form), form)
-    for key, source in (("sum", "sum" if field.source == "sum" else None), ("run", field.run)):
-        if source is not None and form not in (*_TEXTS, *_FITS[source]):
-            yield said((*here, key), source, name=name, form=_form(form).reason)
-
-
-def _unfit(where: Place, text: str, unfit: dict[str, str], form: Form) -> Iterator[LintFinding]:
-    if text in unfit:
-        yield said(where, "unfit", text=text, why=unfit[text], wanted=_form(form).remedy)
+def _unfit(texts: dict[Place, str], name: str, form: Form) -> Iterator[LintFinding]:
+    """Texts of the file itself that can never be the target's value, by their places."""
+    unfit = unfit_texts(list(texts.values()), name, form)
+    for where, text in texts.items():
+        if text in unfit:
+            yield said(where, "unfit", text=text, why=unfit[text], wanted=_form(form).remedy)
 
 
 def _form(form: Form) -> messages.Entry:
     """What a form is called, and what is to be written for it; of texts nothing."""
     return messages.CATALOGUE.get(f"mapping.form.{form}", messages.Entry(""))
-
-
-def _order_findings(here: Place, name: str, field: FieldSpec, form: Form) -> Iterator[LintFinding]:
-    """Steps that cannot follow each other, or a last one that gives what the target does not want."""
-    steps = field.read or []
-    given = ""  # the verb that made the value what it is, "" while it is a text
-    where: Place = (*here, "read")
-    for index, step in enumerate(steps):
-        verb = verb_of(step).name
-        where = (*here, "read", index) if len(steps) > 1 else where
-        if verb in GIVES and given:
-            yield said(where, "after", verb=verb, given=given)
-            return
-        given = verb if verb in GIVES else "" if verb == "lookup" else given
-    if given and form not in (*_TEXTS, *GIVES[given]):
-        by_name = [each for each in GIVES if each == form.value]
-        fitting = by_name or [each for each, forms in GIVES.items() if form in forms] or ["lookup"]
-        yield said(where, "gives", given=given, name=name, form=_form(form).reason, fitting=fitting)
 
 
 def _unit_findings(spec: MappingSpec, place: str, field: FieldSpec) -> Iterator[LintFinding]:
@@ -121,10 +109,10 @@ def _unit_findings(spec: MappingSpec, place: str, field: FieldSpec) -> Iterator[
         for column in names or ():
             measure = ColumnName.of(column).measure
             if measure is not None and contradicts(measure, meant):
-                told = {"said": measure.name, "meant": meant.name}
-                instead = "convert" if key != "sum" and unit_pair(f"{measure.name} -> {meant.name}") else "another"
-                told |= {"column": column, "name": place.split(".", 1)[1]}
-                yield said((*place_of(place), key), "unit_of_name", **told, instead=_instead(instead, told))
+                told = {"said": measure.name, "meant": meant.name, "column": column, "name": place.split(".", 1)[1]}
+                can = key != "sum" and unit_pair(f"{measure.name} -> {meant.name}")
+                instead = [(f"mapping.instead.{'convert' if can else 'another'}", told)]
+                yield said((*place_of(place), key), "unit_of_name", **told, instead=instead)
 
 
 def _conversion_findings(where: Place, step: UnitRead, target: str, spec: MappingSpec) -> Iterator[LintFinding]:
@@ -133,14 +121,10 @@ def _conversion_findings(where: Place, step: UnitRead, target: str, spec: Mappin
     if pair is None:
         yield said(where, "unit", unit=step.unit, known=UNIT_NAMES)
     elif wanted and pair[1] != wanted:
-        instead = "correct" if unit_pair(f"{pair[0]} -> {wanted}") else "another"
-        remedy = _instead(instead, {"said": pair[0], "meant": wanted})
+        can = unit_pair(f"{pair[0]} -> {wanted}")
+        instead = [(f"mapping.instead.{'correct' if can else 'another'}", {"said": pair[0], "meant": wanted})]
         told = {"operation": spec.operation.value, "name": target, "meant": wanted, "said": pair[1]}
-        yield said(where, "unit_of_result", **told, instead=remedy)
-
-
-def _instead(code: str, told: dict[str, str]) -> list[tuple[str, dict[str, str]]]:
-    return [(f"mapping.instead.{code}", told)]
+        yield said(where, "unit_of_result", **told, instead=instead)
 
 
 def _date_findings(where: Place, step: DateRead, *, is_joined: bool) -> Iterator[LintFinding]:
@@ -157,7 +141,6 @@ def _date_findings(where: Place, step: DateRead, *, is_joined: bool) -> Iterator
 def _table_findings(where: Place, table: dict[str, str], target: str, form: Form) -> Iterator[LintFinding]:
     if not table:
         yield said(where, "table")
-    unfit = unfit_texts(list(table.values()), target, form)
     seen: dict[str, str] = {}
     for key, value in table.items():
         folded = key.strip().lower()
@@ -165,4 +148,4 @@ def _table_findings(where: Place, table: dict[str, str], target: str, form: Form
             yield said((*where, key), "table_blank", answer=json.dumps(value))
         if seen.setdefault(folded, value) != value:
             yield said((*where, key), "table_twice", key=key)
-        yield from _unfit((*where, key), value, unfit, form)
+    yield from _unfit({(*where, key): value for key, value in table.items()}, target, form)

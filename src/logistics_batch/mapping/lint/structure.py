@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
-from itertools import takewhile
 from typing import Final
 
 from logistics_batch.mapping.lint.fields import LintFinding, Place, field_findings, place_of, said
@@ -53,7 +52,8 @@ def structure_findings(spec: MappingSpec) -> Iterator[LintFinding]:
             yield said(where, code, operation=spec.operation.value, changes=changes)
     if spec.lines_from is not None:
         yield from _made_columns(spec, spec.lines_from)
-    yield from _key_findings(spec)
+    if not _reads_receipts(spec):
+        yield from _key_findings(spec)
     for place, field in spec.everything.items():
         yield from field_findings(spec, place, field)
     yield from _payment_findings(spec)
@@ -75,12 +75,12 @@ def _demanded(spec: MappingSpec) -> Iterator[LintFinding]:
         if wanted and place not in spec.everything:
             yield said((part,), "required", name=name, part=part)
     for group in targets.either:
-        if not any(name in spec.fields for name in group):
+        if not spec.fields.keys() & set(group):
             yield said(("fields",), "either", names=group)
-    if spec.operation is Operation.LABEL_CREATE and "awb_number" in spec.fields:
-        for name in SHIPMENT_OF_A_LABEL:
-            if name not in spec.fields:
-                yield said(("fields",), "of_label", name=name)
+    by_awb = spec.operation is Operation.LABEL_CREATE and "awb_number" in spec.fields
+    for name in SHIPMENT_OF_A_LABEL if by_awb else ():
+        if name not in spec.fields:
+            yield said(("fields",), "of_label", name=name)
 
 
 def _known(names: Iterable[str]) -> dict[str, str]:
@@ -88,9 +88,9 @@ def _known(names: Iterable[str]) -> dict[str, str]:
     return {ColumnName.of(name).identity: name for name in names}
 
 
-def _read(spec: MappingSpec) -> list[str]:
+def _read(fields: Iterable[FieldSpec]) -> list[str]:
     """The names of all columns that fields read."""
-    return [name for field in spec.everything.values() for names in field.columns for name in names]
+    return [name for field in fields for names in field.columns for name in names]
 
 
 def _made_columns(spec: MappingSpec, form: LinesFromSpec) -> Iterator[LintFinding]:
@@ -98,24 +98,21 @@ def _made_columns(spec: MappingSpec, form: LinesFromSpec) -> Iterator[LintFindin
 
     Numbered columns that it does not make are no columns: no sheet has one that is called `Qty {n}`.
     """
-    made = _known(form.made)
+    made, read = _known(form.made), _known(_read(spec.everything.values()))
     for place, field in spec.everything.items():
-        for name in (name for names in field.columns for name in names):
+        for name in _read([field]):
             is_made = ColumnName.of(name).identity in made
-            if re.search(r"\{\w+\}", name) and not is_made:
+            if not is_made and re.search(r"\{\w+\}", name):
                 code = "numbered" if form.columns else "numbered_split"
                 yield said(place_of(place), code, name=name, columns=form.columns or [])
-            if is_made and place.startswith("fields.") and not _reads_receipts(spec):
+            elif is_made and place.startswith("fields.") and not _reads_receipts(spec):
                 yield said(place_of(place), "by_line", name=name)
-    for identity, name in made.items():
-        if identity not in _known(_read(spec)):
-            yield said(("lines_from",), "unused" if spec.lines else "unused_alone", name=name, lines=[*spec.lines])
+    for name in (name for identity, name in made.items() if identity not in read):
+        yield said(("lines_from",), "unused" if spec.lines else "unused_alone", name=name, lines=[*spec.lines])
 
 
 def _key_findings(spec: MappingSpec) -> Iterator[LintFinding]:
     """The key: each column once, as many as on a second sheet, and documents can differ."""
-    if _reads_receipts(spec):
-        return
     if spec.lines_sheet and spec.key and len(spec.key) != len(spec.lines_sheet.key):
         yield said(("lines_sheet", "key"), "sheet_key", own=len(spec.key), other=len(spec.lines_sheet.key))
     seen: dict[str, str] = {}
@@ -133,19 +130,15 @@ _AMOUNTS: Final = ("cash_on_delivery", "amount_to_collect")  # the latter of a l
 def _payment_findings(spec: MappingSpec) -> Iterator[LintFinding]:
     """A flag that is always true without an amount, and an amount where no row can be cash on delivery."""
     flag = spec.fields.get("is_cod")
+    says = (flag.constant or "").strip().lower() if flag else ""
     amount = next((name for name in _AMOUNTS if name in spec.fields), "")
     nought = amount and (spec.fields[amount].constant or "1").strip().strip("0.") == ""
-    collects = amount and not nought
-    if flag is not None and _says(flag, "true") and not collects:
+    if says == "true" and (nought or not amount):
         yield said(("fields", "is_cod"), "cod")
-    elif collects and flag is None and not spec.operation.changes_order:  # a change need not repeat the order's flag
+    elif amount and not nought and flag is None and not spec.operation.changes_order:  # a change need not repeat it
         yield said(("fields", amount), "no_flag", amount=amount)
-    elif collects and flag is not None and _says(flag, "false") and flag.when is None:
+    elif amount and not nought and flag is not None and says == "false" and flag.when is None:
         yield said(("fields", amount), "no_cod", amount=amount)
-
-
-def _says(flag: FieldSpec, answer: str) -> bool:
-    return flag.constant is not None and flag.constant.strip().lower() == answer
 
 
 def _column_findings(spec: MappingSpec) -> Iterator[LintFinding]:
@@ -153,27 +146,24 @@ def _column_findings(spec: MappingSpec) -> Iterator[LintFinding]:
 
     Rows are left out before blank cells are filled down: such a rule would drop the lines below the first.
     """
-    sheet, read = spec.sheet, _known(_read(spec))
+    sheet, read = spec.sheet, _known(_read(spec.everything.values()))
     asked: list[tuple[Place, str]] = [(("key", index), name) for index, name in enumerate(spec.key)]
     for rule in ("skip_rows_where", "only_rows_where"):
         asked += [(("sheet", rule, name), name) for name in getattr(sheet, rule)]
-    conditions = [(place, name) for place, field in spec.everything.items() for name in field.when or ()]
-    asked += [((*place_of(place), "when", name), name) for place, name in conditions]
+    for place, field in spec.everything.items():
+        asked += [((*place_of(place), "when", name), name) for name in field.when or ()]
     known = read | _known(spec.ignore)
     for where, name in asked:
         identity = ColumnName.of(name).identity
-        near = "" if identity in known else next((other for other in known if _is_slip(identity, other)), "")
+        near = next((other for other in known if _is_slip(identity, other)), "") if identity not in known else ""
         if near:
             yield said(where, "slip", name=name, near=known[near])
-    on_lines = spec.lines_sheet.key if spec.lines_sheet else []
-    known = read | _known([*on_lines, *(name for _, name in asked)])
+    known = read | _known([*(spec.lines_sheet.key if spec.lines_sheet else ()), *(name for _, name in asked)])
     filled = _known(sheet.fill_down)
     for index, name in enumerate(sheet.fill_down):
-        identity = ColumnName.of(name).identity
-        if identity not in known:
-            meant = get_close_matches(identity, list(known), n=1)
-            code, near = ("filled_near", known[meant[0]]) if meant else ("filled", "")
-            yield said(("sheet", "fill_down", index), code, name=name, near=near)
+        if (identity := ColumnName.of(name).identity) not in known:
+            near = next((known[each] for each in get_close_matches(identity, list(known), n=1)), "")
+            yield said(("sheet", "fill_down", index), "filled_near" if near else "filled", name=name, near=near)
     for name, patterns in sheet.only_rows_where.items():
         if ColumnName.of(name).identity in filled and all(pattern.strip() for pattern in patterns):
             yield said(("sheet", "only_rows_where", name), "left_out_blank", name=name)
@@ -186,15 +176,15 @@ def _is_slip(one: str, other: str) -> bool:
     """Whether two names differ by one letter more, less or other, or by two that changed places; digits tell apart."""
     if min(len(one), len(other)) < _LETTERS_OF_A_SLIP or re.sub(r"\D", "", one) != re.sub(r"\D", "", other):
         return False
-    begin = _shared(one, other)
-    end = _shared(one[begin:][::-1], other[begin:][::-1])
-    rest, others = one[begin : len(one) - end], other[begin : len(other) - end]
-    return max(len(rest), len(others)) == 1 or (len(rest) == 2 and rest == others[::-1])
-
-
-def _shared(one: str, other: str) -> int:
-    """How many letters two words have in common at their beginning."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+    return any(
+        one[:at] == other[:at]
+        and (
+            one[at + 1 :] in (other[at:], other[at + 1 :])
+            or one[at:] == other[at + 1 :]
+            or (one[at : at + 2] == other[at : at + 2][::-1] and one[at + 2 :] == other[at + 2 :])
+        )
+        for at in range(max(len(one), len(other)))
+    )
 
 
 def _control_totals(spec: MappingSpec) -> Iterator[LintFinding]:
@@ -202,10 +192,11 @@ def _control_totals(spec: MappingSpec) -> Iterator[LintFinding]:
     made = _known(spec.lines_from.made) if spec.lines_from else {}
     leaves_out = spec.sheet.skip_rows_where or spec.sheet.only_rows_where or spec.sheet.hidden_rows != "read"
     for index, control in enumerate(spec.checks.control_total):
-        here: Place = ("checks", "control_total", index)
-        if ColumnName.of(control.column).identity in made:
-            yield said((*here, "column"), "total_made", name=control.column)
-        if control.also_rows_where and not leaves_out:
-            yield said((*here, "also_rows_where"), "total_also")
-        if control.says == "documents" and _reads_receipts(spec):
-            yield said((*here, "says"), "total_documents")
+        found = {
+            ("column", "total_made"): ColumnName.of(control.column).identity in made,
+            ("also_rows_where", "total_also"): control.also_rows_where and not leaves_out,
+            ("says", "total_documents"): control.says == "documents" and _reads_receipts(spec),
+        }
+        for (key, code), is_so in found.items():
+            if is_so:
+                yield said(("checks", "control_total", index, key), code, name=control.column)

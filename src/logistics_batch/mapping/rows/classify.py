@@ -14,7 +14,7 @@ from logistics_batch.mapping.rows.filling import HIDDEN, as_above, fill_down, wi
 from logistics_batch.mapping.rows.header import Header, bind
 from logistics_batch.mapping.rows.patterns import where
 from logistics_batch.mapping.rows.totals import is_called_total, totals_as_goods
-from logistics_batch.mapping.spec.names import ColumnName, names_match, same
+from logistics_batch.mapping.spec.names import ColumnName, names_match
 from logistics_batch.mapping.spec.words import SIGNED, TOTAL_INVOICE
 from logistics_batch.model.sheet import CellFact, Sheet
 
@@ -287,4 +287,4 @@ def _bears(text: str, wanted: str) -> bool:
         return False
     one, other = ColumnName.of(text), ColumnName.of(wanted)
     one_bracket = one.full == one.short or other.full == other.short
-    return same(one, other) or (one_bracket and names_match(one, other))
+    return one.identity == other.identity or (one_bracket and names_match(one, other))

@@ -169,27 +169,18 @@ TOLD: Final = {
 """The verbs that need to be told more, with an example."""
 
 
-def _kind_of_step(value: Any) -> str | None:
-    if isinstance(value, str):
-        return "word"
-    if isinstance(value, dict):
-        return next((kind for kind in TOLD if kind in value), None)
-    return None
-
-
 def _one_verb(value: Any) -> Any:
     """A step is one word or one verb with what it needs."""
-    if isinstance(value, str) and value in TOLD:
-        raise complaint("told_more", name=value, example=TOLD[value])
+    known = [*WORDS, *TOLD]
     if isinstance(value, str) and value not in WORDS:
-        raise complaint("no_word", name=printable_text(value), nearest=nearest(value, [*WORDS, *TOLD]))
-    if isinstance(value, dict):
-        named = [key for key in value if key in TOLD]
-        if len(named) > 1:
-            raise complaint("steps", names=named)
-        if not named:
-            key = str(next(iter(value), ""))
-            raise complaint("no_step", name=key, nearest=nearest(key, [*WORDS, *TOLD]))
+        if value in TOLD:
+            raise complaint("told_more", name=value, example=TOLD[value])
+        raise complaint("no_word", name=printable_text(value), nearest=nearest(value, known))
+    if isinstance(value, dict) and len(named := [key for key in value if key in TOLD]) != 1:
+        key = str(next(iter(value), ""))
+        raise complaint("steps", names=named) if named else complaint("no_step", name=key, nearest=nearest(key, known))
+    if not isinstance(value, str | dict):
+        raise complaint("no_way", known=[*WORDS, *(f"{{{verb}}}" for verb in TOLD)])
     return value
 
 
@@ -199,11 +190,7 @@ Step = Annotated[
     | Annotated[UnitRead, Tag("unit")]
     | Annotated[LookupRead, Tag("lookup")]
     | Annotated[BeforeRead, Tag("before")],
-    Discriminator(
-        _kind_of_step,
-        custom_error_type="mapping",
-        custom_error_message=f"No way to read a cell. Known: {', '.join((*WORDS, *(f'{{{kind}}}' for kind in TOLD)))}.",
-    ),
+    Discriminator(lambda value: "word" if isinstance(value, str) else next(verb for verb in TOLD if verb in value)),
     BeforeValidator(_one_verb),
 ]
 Steps = Annotated[list[Step], BeforeValidator(listed, json_schema_input_type=Step | list[Step]), Field(min_length=1)]
@@ -254,14 +241,10 @@ class FieldSpec(Part):
         """A field that reads a column, by its names."""
         return cls.model_validate({"from": names, "required": required})
 
-    def source_value(self, name: str) -> Any:
-        """What stands under one of SOURCES."""
-        return self.from_ if name == "from" else getattr(self, name)
-
     @property
     def given(self) -> list[str]:
         """The sources that stand there."""
-        return [name for name in SOURCES if self.source_value(name) is not None]
+        return [name for name in SOURCES if getattr(self, {"from": "from_"}.get(name, name)) is not None]
 
     @property
     def source(self) -> str:
@@ -419,11 +402,6 @@ class OrderIdSpec(Part):
 
     rules = (("order_id_source", lambda self: (self.from_ is None) == (self.ledger is None)),)
 
-    @property
-    def field(self) -> FieldSpec:
-        """The column as a field like others."""
-        return FieldSpec.of(self.from_ or self.ledger or [])
-
 
 class MappingSpec(Part):
     """A mapping file."""
@@ -447,7 +425,9 @@ class MappingSpec(Part):
 
         Which order a change is about counts as a field, `fields.order_id`.
         """
-        order_id = {"order_id": self.order_id.field} if self.order_id else {}
+        order_id = (
+            {"order_id": FieldSpec.of(self.order_id.from_ or self.order_id.ledger or [])} if self.order_id else {}
+        )
         parts = {"fields": order_id | self.fields, "lines": self.lines, "keep": self.keep}
         named = {f"{part}.{name}": spec for part, specs in parts.items() for name, spec in specs.items()}
         return named | (self.kits.everything if self.kits else {})

@@ -53,7 +53,7 @@ _DATES: Final = (
     (Measure("date", "the month first"), re.compile("mm?dd?y*(?:h.*)?")),
     (Measure("date", "the day first"), re.compile("dd?mm?y*(?:h.*)?")),
 )
-_SAYS_NOTHING: Final = re.compile(
+_SAYS_NOTHING: Final = re.compile(  # of what its values mean: it is about filling in the column
     "(?:optional|mandatory|required|compulsory|ifany|ifapplicable|yn|yesno|truefalse|(?:max|min|upto|only)?[0-9]*"
     "(?:chars?|characters?|digits?)(?:max|only)?|y{2,4}m{1,3}d{1,2}|d{1,2}m{3}y*)"
 )
@@ -67,15 +67,6 @@ def measure_of(word: str) -> Measure | None:
     """
     known = _MEASURES.get(word) or _MEASURES.get(word.removeprefix("in"))
     return known or next((measure for measure, pattern in _DATES if pattern.fullmatch(word)), None)
-
-
-def says_nothing(word: str) -> bool:
-    """Whether a squeezed word in brackets is about filling in the column, not about what its values mean.
-
-    >>> says_nothing("optional"), says_nothing("max50chars"), says_nothing("gross")
-    (True, True, False)
-    """
-    return _SAYS_NOTHING.fullmatch(word) is not None
 
 
 _BRACKETED = re.compile(r"^(.*\S)\s*[(\[（]([^()\[\]（）]*)[)\]）]\s*$", re.DOTALL)
@@ -129,17 +120,12 @@ class ColumnName:
 
     @property
     def identity(self) -> str:
-        """What two names share when they are the same name."""
+        """What two names share when they are equal in full.
+
+        >>> ColumnName.of("*Order Id").identity == ColumnName.of("ORDER-ID").identity
+        True
+        """
         return self.full or self.literal
-
-
-def same(one: ColumnName, other: ColumnName) -> bool:
-    """Whether two names are equal in full.
-
-    >>> same(ColumnName.of("*Order Id"), ColumnName.of("ORDER-ID"))
-    True
-    """
-    return one.identity == other.identity
 
 
 def names_match(header: ColumnName, wanted: ColumnName) -> bool:
@@ -154,9 +140,13 @@ def names_match(header: ColumnName, wanted: ColumnName) -> bool:
 
 
 def differently_bracketed(header: ColumnName, wanted: ColumnName) -> bool:
-    """Whether brackets say different things; a percentage that is wanted must be called one."""
+    """Whether brackets say different things; a percentage that is wanted must be called one.
+
+    >>> differently_bracketed(ColumnName.of("W (max 50 chars)"), ColumnName.of("W (kg)"))
+    False
+    """
     if not header.bracket or not wanted.bracket:
         return wanted.measure == PERCENT and not header.bracket
-    if header.bracket == wanted.bracket or says_nothing(header.bracket) or says_nothing(wanted.bracket):
+    if header.bracket == wanted.bracket or any(map(_SAYS_NOTHING.fullmatch, (header.bracket, wanted.bracket))):
         return False
     return header.measure is None or header.measure != wanted.measure
