@@ -1,6 +1,6 @@
 """Broken rules to issues: which row, which cell, what stands there, what to write instead."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from dataclasses import field as field_of
 from typing import Final
 
@@ -60,9 +60,10 @@ class Findings:
             text = texts[column - 1].strip() if column <= len(texts) else ""
             told = about(said, value)
             # Where a cell was made, `name` is that of the column in which it stands.
-            values = {**told.given, "name": text} if is_made and "name" in told.given else told.given
+            if is_made and "name" in told.given:
+                told = Issue.of(told.code, **{**told.given, "name": text})
             at = Place(row, text, cell_address(row, column), value[:SHOWN_CHARACTERS], name, field)
-            issues.append(Issue.of(told.code, at, **values))
+            issues.append(replace(told, place=at))
         if sheet.origins is None:
             return tuple(issues)
         return tuple(dict.fromkeys(sorted(issues, key=lambda issue: (issue.sheet, issue.row))))

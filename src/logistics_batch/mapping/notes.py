@@ -21,7 +21,6 @@ from logistics_batch.mapping.fields.fields import Field, second_phone_of
 from logistics_batch.mapping.fields.values.numbers import unit_wanted
 from logistics_batch.mapping.fields.values.phones import holds_two, second_of_two, ten_digits
 from logistics_batch.mapping.fields.values.reading import about
-from logistics_batch.mapping.fields.values.verbs import natural_step, verb_of
 from logistics_batch.mapping.rows.cells import ERROR_WORDS, SHOWN_REPAIRS, ColumnKind, Repairs, column_kinds, name_of
 from logistics_batch.mapping.rows.classify import LEFT_OUT, Rows
 from logistics_batch.mapping.spec.texts import printable_text
@@ -69,6 +68,7 @@ _E_MAIL: Final = r"^[^@\s,;]+@[^@\s,;]+\.[^@\s,;.]+$"
 def notes_of(table: CompiledSheet, rows: Rows) -> tuple[Issue, ...]:
     """The reader's notes (hidden rows among them), columns that only the sheet or only the mapping has, repairs."""
     bound = table.bound
+    left_out = rows.skipped_by(*LEFT_OUT).len()
     lists = {"unknown": bound.unknown, "unused": bound.unused, "absent": bound.absent}
     return (
         *table.sheet.notes,
@@ -76,7 +76,8 @@ def notes_of(table: CompiledSheet, rows: Rows) -> tuple[Issue, ...]:
         *(Issue.of(f"columns.{what}", names=list(names)) for what, names in lists.items() if names),
         *renamed_notes(table.mapping, table.sheet, bound),
         *units_taken_over(table),
-        *_all_left_out(rows),
+        # A rule of the mapping that fits every row is wrong, or the file is.
+        *([Issue.of("left_out.all", rows=left_out)] if left_out and rows.data.is_empty() else []),
         *_split_documents(table, rows),
         *_repairs(table, rows.cleaned.repairs),
         *_unused_errors(table),
@@ -86,13 +87,6 @@ def notes_of(table: CompiledSheet, rows: Rows) -> tuple[Issue, ...]:
         *note_of_equal_rows(table),
         *note_of_short_rows(table),
     )
-
-
-def _all_left_out(rows: Rows) -> Iterator[Issue]:
-    """A file of which the mapping's rules leave nothing: a rule that fits every row is wrong, or the file is."""
-    left_out = rows.skipped_by(*LEFT_OUT).len()
-    if left_out and rows.data.is_empty():
-        yield Issue.of("left_out.all", rows=left_out)
 
 
 def _split_documents(table: CompiledSheet, rows: Rows) -> Iterator[Issue]:
@@ -107,14 +101,13 @@ def _split_documents(table: CompiledSheet, rows: Rows) -> Iterator[Issue]:
     filled = {name_of(column) for column in table.columns(table.mapping.spec.sheet.fill_down)}
     named = rows.cleaned.frame.select("row", *(pl.col(key).forward_fill() if key in filled else key for key in keys))
     theirs = named.filter(pl.col("row").is_in(left_out.implode()), pl.any_horizontal(pl.col(keys).is_not_null()))
-    split = table.of_documents(theirs).group_by("doc", maintain_order=True).agg("row")
+    key = written_key(pl.col("key").first())
+    split = table.of_documents(theirs).group_by("doc", maintain_order=True).agg(key, "row")
     if split.is_empty():
         return
-    keys_of = table.lines.select("doc", "key").unique("doc")
-    first = split.head(_SHOWN_DOCUMENTS).join(keys_of, on="doc", maintain_order="left")
     told = [
         ["left_out.rows", {"key": key, "rows": table.sheet.physical_rows(numbers)}]
-        for key, numbers in first.select(written_key(pl.col("key")), "row").iter_rows()
+        for _, key, numbers in split.head(_SHOWN_DOCUMENTS).iter_rows()
     ]
     more = [["left_out.more", {"count": split.height - len(told)}]] if split.height > len(told) else []
     code = "left_out.document" if split.height == 1 else "left_out.documents"
@@ -219,9 +212,7 @@ def _verb(table: CompiledSheet, field: Field) -> str | None:
     """By which verb a field's cell is read as a number with decimals, None if by none."""
     if field.spec.source not in ("from", "first"):
         return None
-    natural = natural_step(table.form_of(field))
-    verbs = [verb_of(step).name for step in field.spec.read or ([natural] if natural else [])]
-    return next((verb for verb in verbs if verb in _PLACES), None)
+    return next((verb for verb in table.verbs_of(field) if verb in _PLACES), None)
 
 
 def _has_decimals(table: CompiledSheet, field: Field, pattern: str) -> pl.Expr:

@@ -119,7 +119,8 @@ def _with_number_formats(table: CompiledSheet) -> pl.DataFrame:
     found: list[tuple[int, int, str]] = []
     texts = table.sheet.facts_of(CellFact.NUMBER_FORMAT_TEXT).sort("row", "column").select("row", "column", "detail")
     if texts.height:
-        kinds, units, shares = column_kinds(table.mapping, table.bound), _units(table), _of_percentages(table)
+        kinds, units = column_kinds(table.mapping, table.bound), _units(table)
+        shares = {field.column for field in table.fields if "percent" in table.verbs_of(field)}  # 0.05 that shows 5%
         for row, column, shown in texts.iter_rows():
             kind = kinds.get(column)
             is_harmless = (
@@ -131,12 +132,6 @@ def _with_number_formats(table: CompiledSheet) -> pl.DataFrame:
             if not is_harmless:
                 found.append((row, column, Damage.WORDED.value))
     return pl.DataFrame(found, schema=DAMAGE_SCHEMA, orient="row")
-
-
-def _of_percentages(table: CompiledSheet) -> set[int | None]:
-    """The columns that are read as percentages: a cell of 0.05 that shows 5% says 5."""
-    natural = {each.column for each in table.fields if not each.spec.read and table.form_of(each) is Form.PERCENT}
-    return natural | {each.column for each in table.fields if "percent" in (each.spec.read or ())}
 
 
 def _units(table: CompiledSheet) -> dict[int, str]:

@@ -9,19 +9,17 @@ from typing import Final
 import polars as pl
 
 from logistics_batch.mapping.checks.cells import find_doubtful_cells, find_ragged
-from logistics_batch.mapping.checks.held import HEADER_CHECKS, TABLE_CHECKS, ambiguous_amounts, control_totals, hold
-from logistics_batch.mapping.fields.compile import CompiledSheet
+from logistics_batch.mapping.fields.compile import CompiledSheet, is_marked
 from logistics_batch.mapping.fields.fields import KIT, Field, cell_of, summed_columns
+from logistics_batch.mapping.fields.values.numbers import without_currency
 from logistics_batch.mapping.fields.values.reading import Said
 from logistics_batch.mapping.findings import Findings
-from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.rows.cells import name_of
 from logistics_batch.mapping.rows.classify import Rows
-from logistics_batch.mapping.rows.header import Header
 from logistics_batch.mapping.rows.totals import A_TOTAL, keys_filled_down
 from logistics_batch.mapping.spec.targets import CODES, Form
 from logistics_batch.model.issue import Issue
-from logistics_batch.model.sheet import Sheet
+from logistics_batch.model.sheet import CellFact
 from logistics_batch.model.spelling import folded_key
 
 _ADDRESSES: Final = ("delivery_address", "shipping_address")
@@ -33,6 +31,10 @@ _SAMPLES: Final = {
     "fields.customer_name": r"(?i)^(?:john|jane)\s+doe$|^(?:test|sample|demo)(?:\s+(?:user|customer|name))?$",
     "fields.customer_mobile": r"^(?:6{10}|7{10}|8{10}|9{10})$",
 }
+_EITHER: Final = r"^[-+(]? *0{0,2}[1-9][0-9]{0,2}\.[0-9]{3} *[-)]?$"
+_POINT_PARTS_PAISE: Final = r"^[^.]*\.(?:[0-9]{1,2}|[0-9]{4,})?[^0-9.]*$|[0-9]{4}\.[0-9]|^[^0-9]*0*\.[0-9]|,.*\."
+"""Cells in which the full stop can be nothing but the decimal mark: 12.50, 1250.000, 0.500, 1,200.000."""
+
 _QUANTITIES: Final = ("lines.item_quantity", "lines.qty", "lines.quantity")
 
 
@@ -49,19 +51,6 @@ class Asked:
     failed: pl.Expr
     said: Said
     on_each_row: bool = False
-
-
-def hold_header(mapping: Mapping, sheet: Sheet, header: Header) -> None:
-    """Refuse a file whose header does not fit its mapping. Raises FileHeld."""
-    for check in HEADER_CHECKS:
-        hold(check(mapping, [(sheet, header)]), sheet, header)
-
-
-def hold_table(table: CompiledSheet, rows: Rows) -> None:
-    """Refuse a file whose columns contradict the mapping or themselves. Raises FileHeld."""
-    for check in TABLE_CHECKS:
-        hold(check(table), table.sheet, table.bound)
-    hold(control_totals(table, rows), table.sheet, table.bound)
 
 
 def check_rows(table: CompiledSheet, rows: Rows) -> Findings:
@@ -118,16 +107,14 @@ def _summands(table: CompiledSheet) -> Iterator[Asked]:
 
 def _required(table: CompiledSheet) -> Iterator[Asked]:
     """Blank where a value is demanded; where other rows of the document have one, the rows disagree instead."""
-    heads = table.heads
     for field in table.fields:
         if not table.mapping.is_required(field.place):
             continue
         blank = field.empty if field.applies is None else field.empty & field.applies
         if not field.is_of_document:
             blank = blank.fill_null(value=True)
-        elif heads.select(blank.any()).item():
-            filled = heads.select(pl.col("doc").filter(~blank))["doc"]
-            blank &= ~pl.col("doc").is_in(filled.implode())
+        elif table.heads.select(blank.any()).item():
+            blank = blank.all().over("doc")
         names = field.spec.columns[0] if field.spec.columns else [field.target]
         name = table.bound.texts[field.column - 1].strip() if field.column else names[0]
         yield Asked(field, blank, Issue.of("required", name=name), on_each_row=True)
@@ -186,8 +173,7 @@ def _twice(table: CompiledSheet) -> Iterator[Asked]:
     """Whether an item stands twice in a change: one of the two would be lost, for items go by their ids."""
     field = table.field("lines.item_id") or table.field("lines.item_name")
     if field is not None and table.mapping.operation.changes_order:
-        value = pl.col(field.value_name)
-        yield Asked(field, value.is_not_null() & (value.count().over("doc", field.value_name) > 1), Issue("twice"))
+        yield Asked(field, pl.col(field.value_name).count().over("doc", field.value_name) > 1, Issue("twice"))
 
 
 def _kits(table: CompiledSheet) -> Iterator[Asked]:
@@ -220,9 +206,24 @@ def _totals(table: CompiledSheet) -> Iterator[Asked]:
 
 
 def _decimal_marks(table: CompiledSheet) -> Iterator[Asked]:
-    """Amounts of columns in which nothing shows what the full stop means."""
-    for field in ambiguous_amounts(table):
-        yield Asked(field, field.value, lambda value: Issue.of("decimal_mark", value=value))
+    """Amounts of columns in which nothing shows what the full stop means.
+
+    1.200 is one rupee twenty, or one thousand two hundred. A mapping that says `decimal` has settled it, and a number
+    cell of a workbook has no decimal mark. What is multiplied by amounts is none itself.
+    """
+    targets: dict[int, str] = {}
+    for field in (*table.header, *table.line) if "decimal" not in table.mapping.spec.sheet.model_fields_set else ():
+        if "money" in (field.spec.read or ()) or table.form_of(field) is Form.MONEY:
+            for column in filter(None, map(table.bound.column, field.spec.own_columns)):
+                targets.setdefault(column, field.target)
+    for column, target in targets.items():
+        cell = without_currency(pl.col(name_of(column)))
+        if not table.lines.select(cell.str.contains(_EITHER).any()).item():
+            continue
+        is_text = ~is_marked(table.sheet, column, CellFact.NUMBER)
+        if not table.lines.select((is_text & cell.str.contains(_POINT_PARTS_PAISE)).any()).item():
+            doubtful = is_text & cell.str.contains(_EITHER)
+            yield Asked(cell_of(target, column), doubtful, lambda value: Issue.of("decimal_mark", value=value))
 
 
 CHECKS: Final = (_own_rules, _required, _cash, _line_totals, _invented, _twice, _kits, _totals, _decimal_marks)

@@ -1,7 +1,8 @@
 """Documents that are not sent though their own cells are right: another row of theirs, or another document, is why."""
 
+import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import polars as pl
@@ -55,23 +56,20 @@ def _siblings(sheet: Sheet, placed: pl.DataFrame, found: Findings) -> pl.DataFra
     places = sheet.places(wrong).select("sheet", pl.col("row").alias("at"))
     rows = placed.join(pl.concat([wrong.select("row"), places], how="horizontal").drop_nulls(), on="row")
     second = sheet.origins.second if sheet.origins else ""
-    by_doc = rows.group_by("doc").agg(
-        pl.col("at").filter(pl.col("sheet") == name).unique().sort().alias(f"at {name}") for name in ("", second or "-")
-    )
-    told = [
-        (doc, *_not_sent(here, there, second), *_not_sent(there, here, sheet.name))
-        for doc, here, there in by_doc.iter_rows()
-    ]
-    schema = dict.fromkeys(("code", "values", "code_there", "values_there"), pl.String)
-    return pl.DataFrame(told, schema={"doc": pl.UInt32, **schema}, orient="row")
+    own, other = (pl.col("at").filter(pl.col("sheet") == name).unique().sort() for name in ("", second or "-"))
+    by_doc = rows.group_by("doc").agg(own=own, other=other)
+    there = (each.alias(f"{name}_there") for name, each in _not_sent("other", "own", sheet.name).items())
+    return by_doc.select("doc", *there, **_not_sent("own", "other", second))
 
 
-def _not_sent(here: Sequence[int], there: Sequence[int], other: str) -> tuple[str, str]:
-    """What rows of one sheet are told of the wrong ones there and on the other sheet."""
-    if not there:
-        return "sibling.own_sheet", messages.packed({"rows": list(here)})
-    code = "sibling.both_sheets" if here else "sibling.other_sheet"
-    return code, messages.packed({"rows": list(here), "others": list(there), "sheet": other})
+def _not_sent(here: str, there: str, other: str) -> dict[str, pl.Expr]:
+    """What rows of one sheet are told of the wrong ones there and on the other sheet: code, values."""
+    is_alone, is_none = pl.col(there).list.len() == 0, pl.col(here).list.len() == 0
+    code = pl.when(is_alone).then(pl.lit("own_sheet")).when(is_none).then(pl.lit("other_sheet"))
+    rows, others = (pl.col(name).cast(pl.List(pl.String)).list.join(",") for name in (here, there))
+    of_others = pl.lit('],"others":[') + others + pl.lit(f'],"sheet":{json.dumps(other, ensure_ascii=False)}}}')
+    values = pl.lit('{"rows":[') + rows + pl.when(is_alone).then(pl.lit("]}")).otherwise(of_others)
+    return {"code": pl.lit("sibling.") + code.otherwise(pl.lit("both_sheets")), "values": values}
 
 
 def _hidden(table: CompiledSheet, hidden: pl.DataFrame) -> _Found:
@@ -147,11 +145,10 @@ def stray_rows(table: CompiledSheet) -> pl.DataFrame:
     Such a row has all that a line needs, and says nothing else of the document than the row above: blank, or the same.
     The document may be half of what is meant without it. One that says something else has lost a key of its own.
     """
-    none = pl.DataFrame(schema={"doc": pl.UInt32, "row": pl.UInt32})
     mapping, form = table.mapping, table.mapping.spec.sheet
     goods = {each.column for each in table.line if mapping.is_required(each.place) and each.column is not None}
     if table.keyless.is_empty() or not goods:
-        return none
+        return pl.DataFrame(schema={"doc": pl.UInt32, "row": pl.UInt32})
     filled, keys, asked = (
         set(table.columns(names))
         for names in (form.fill_down, mapping.spec.key, (*form.skip_rows_where, *form.only_rows_where))
@@ -160,24 +157,15 @@ def stray_rows(table: CompiledSheet) -> pl.DataFrame:
     said = (header | filled) - {None} - keys - asked - goods
     names = [name_of(column) for column in sorted(filter(None, said)) if name_of(column) in table.keyless.columns]
     rows = table.keyless.filter(pl.col(name_of(column)).is_not_null() for column in goods).select("row", *names)
-    rows = rows.join(_with_a_key(table, keys), on="row", how="anti", maintain_order="left")
+    # What stands in a cell of the key and could not be read is a key of their own.
+    written = pl.any_horizontal(pl.col(str(column)).str.strip_chars(BLANKS) != "" for column in keys)
+    rows = rows.join(table.sheet.frame.filter(written).select("row"), on="row", how="anti", maintain_order="left")
     lines = table.lines.select("row", "doc", *names).sort("row")
     other = [pl.col(name).is_not_null() & pl.col(name).ne_missing(pl.col(f"{name}_right")) for name in names]
-    has_own_key = pl.any_horizontal(other) if other else pl.lit(value=False)
-    own = rows.join_asof(lines, on="row").filter(has_own_key).select("row")
+    own = rows.join_asof(lines, on="row").filter(pl.any_horizontal(pl.lit(value=False), *other)).select("row")
     placed = pl.concat([lines.select("row", "doc"), own.with_columns(pl.lit(None, pl.UInt32).alias("doc"))]).sort("row")
     strays = rows.join(own, on="row", how="anti", maintain_order="left").select("row")
     return strays.join_asof(placed, on="row").drop_nulls("doc").select("doc", "row")
-
-
-def _with_a_key(table: CompiledSheet, keys: Iterable[int | None]) -> pl.DataFrame:
-    """The rows without a key in whose cell something stands that could not be read: it is a key of their own."""
-    written = [pl.col(str(column)).str.strip_chars(BLANKS).fill_null("") != "" for column in keys]
-    return (
-        table.sheet.frame.filter(pl.col("row").is_in(table.keyless["row"].implode()))
-        .filter(pl.any_horizontal(written) if written else pl.lit(value=False))
-        .select("row")
-    )
 
 
 def equal_rows(lines: pl.DataFrame, sheet: Sheet, header: Header) -> tuple[pl.DataFrame, list[str]]:
@@ -252,11 +240,8 @@ def _counting_columns(frame: pl.DataFrame, rows: pl.DataFrame, names: Sequence[s
     begin = frame.filter(pl.col("row") == ordered["row"][0]).select(names).row(0)
     hopeful = [name for name, text in zip(names, begin, strict=True) if (text or "").strip() in _ONE][:_MOST_COLUMNS]
     cells = frame.select("row", *hopeful).filter(pl.col("row").is_in(ordered["row"].implode()))
-    return [name for name in hopeful if _counts(ordered.with_columns(_number(cells[name])))]
-
-
-def _number(cells: pl.Series) -> pl.Series:
-    return cells.str.strip_chars().cast(pl.Float64, strict=False).rename("number")
+    numbers = cells.select(pl.col(hopeful).str.strip_chars().cast(pl.Float64, strict=False))
+    return [name for name in hopeful if _counts(ordered.with_columns(number=numbers[name]))]
 
 
 def _counts(rows: pl.DataFrame) -> bool:

@@ -12,9 +12,8 @@ import polars as pl
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.fields.compile import CompiledSheet, is_marked, rows_where
-from logistics_batch.mapping.fields.fields import Field
 from logistics_batch.mapping.fields.values import dates
-from logistics_batch.mapping.fields.values.numbers import contradicts, meant_by, without_currency
+from logistics_batch.mapping.fields.values.numbers import contradicts, meant_by
 from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.rows.cells import name_of
 from logistics_batch.mapping.rows.classify import LEFT_OUT, Rows
@@ -29,11 +28,21 @@ from logistics_batch.model.sheet import CellFact, Sheet
 _PARTS_SENT: Final = ("fields", "lines", "kit_lines")
 _DAY_FIRST, _MONTH_FIRST, _PIECES = measure_of("ddmm"), measure_of("mmdd"), measure_of("pcs")
 _CONVERTED: Final = ("weight", "length", "volume")
-_EITHER: Final = r"^[-+(]? *0{0,2}[1-9][0-9]{0,2}\.[0-9]{3} *[-)]?$"
-_POINT_PARTS_PAISE: Final = r"^[^.]*\.(?:[0-9]{1,2}|[0-9]{4,})?[^0-9.]*$|[0-9]{4}\.[0-9]|^[^0-9]*0*\.[0-9]|,.*\."
-"""Cells in which the full stop can be nothing but the decimal mark: 12.50, 1250.000, 0.500, 1,200.000."""
 
 Read = tuple[Sheet, Header]
+
+
+def hold_header(mapping: Mapping, sheet: Sheet, header: Header) -> None:
+    """Refuse a file whose header does not fit its mapping. Raises FileHeld."""
+    for check in (idle_skips, idle_conditions, idle_payment, renamed_columns):
+        hold(check(mapping, [(sheet, header)]), sheet, header)
+
+
+def hold_table(table: CompiledSheet, rows: Rows) -> None:
+    """Refuse a file whose columns contradict the mapping or themselves. Raises FileHeld."""
+    for check in (other_brackets, other_units, mixed_dates, swapped_dates):
+        hold(check(table), table.sheet, table.bound)
+    hold(control_totals(table, rows), table.sheet, table.bound)
 
 
 def hold(found: Iterable[Issue], sheet: Sheet, header: Header) -> None:
@@ -258,30 +267,6 @@ def swapped_dates(table: CompiledSheet) -> Iterator[Issue]:
             yield table.note("swapped_dates", field.column, rows_where(table.lines, swapped)).at(field=field.target)
 
 
-def ambiguous_amounts(table: CompiledSheet) -> Iterator[Field]:
-    """The columns in which nothing shows what the full stop means, each as a field with the doubtful cells as value.
-
-    1.200 is one rupee twenty, or one thousand two hundred. A mapping that says `decimal` has settled it, and a number
-    cell of a workbook has no decimal mark. What is multiplied by amounts is none itself.
-    """
-    seen: set[int] = set()
-    for field in (*table.header, *table.line) if "decimal" not in table.mapping.spec.sheet.model_fields_set else ():
-        if "money" not in (field.spec.read or ()) and table.form_of(field) is not Form.MONEY:
-            continue
-        for column in map(table.bound.column, field.spec.own_columns):
-            if column is None or column in seen:
-                continue
-            seen.add(column)
-            cell = without_currency(pl.col(name_of(column)))
-            cells = table.lines.select("row", cell.alias("cell"))
-            if not cells["cell"].str.contains(_EITHER).any():
-                continue
-            is_text = ~is_marked(table.sheet, column, CellFact.NUMBER)
-            if not cells.filter(is_text)["cell"].str.contains(_POINT_PARTS_PAISE).any():
-                doubtful = is_text & cell.str.contains(_EITHER)
-                yield Field(f"lines.{field.target}", field.spec, column, doubtful, cell.is_null())
-
-
 def control_totals(table: CompiledSheet, rows: Rows) -> Iterator[Issue]:
     """Total rows that say something else than the rows come to."""
     for control in table.mapping.spec.checks.control_total:
@@ -354,10 +339,3 @@ def _stated(table: CompiledSheet, totals: pl.DataFrame, number: Decimal | None) 
 def _exact(number: object) -> Decimal:
     """A sum as a decimal without trailing zeros."""
     return Decimal(str(number or 0)).normalize()
-
-
-HEADER_CHECKS: Final = (idle_skips, idle_conditions, idle_payment, renamed_columns)
-"""What holds a file by its header alone, in this order."""
-
-TABLE_CHECKS: Final = (other_brackets, other_units, mixed_dates, swapped_dates)
-"""What holds a file by its columns, in this order."""

@@ -9,11 +9,11 @@ import polars as pl
 
 from logistics_batch.mapping.fields.fields import Field, amount, compile_field, evaluate, source_columns, with_sum
 from logistics_batch.mapping.fields.values.reading import ReadContext
+from logistics_batch.mapping.fields.values.verbs import NATURAL, verb_of
 from logistics_batch.mapping.loaded import Mapping, RunValues
 from logistics_batch.mapping.rows.cells import name_of
 from logistics_batch.mapping.rows.classify import Rows, classify_rows
 from logistics_batch.mapping.rows.header import Header, choose
-from logistics_batch.mapping.spec.model import DateRead
 from logistics_batch.mapping.spec.targets import Form, form_of
 from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import Issue
@@ -67,13 +67,13 @@ class CompiledSheet:
         return pl.concat([self.lines["row"], self.keyless["row"]])
 
     def of_documents(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Those of some rows beside the lines that bear the key of a document: doc, row, by document."""
+        """Those of some rows beside the lines that bear the key of a document: doc, key, row, by document."""
         keys = [name_of(column) for column in self.columns(self.mapping.spec.key)]
         if rows.is_empty() or "key" not in self.lines.columns:
-            return pl.DataFrame(schema={"doc": pl.UInt32, "row": pl.UInt32})
+            return pl.DataFrame(schema={"doc": pl.UInt32, "key": pl.String, "row": pl.UInt32})
         documents = self.lines.select("key", "doc").unique("doc", maintain_order=True)
         placed = with_documents(rows, keys).select("key", "row")
-        return documents.join(placed, on="key", maintain_order="left_right").select("doc", "row")
+        return documents.join(placed, on="key", maintain_order="left_right").select("doc", "key", "row")
 
     def columns(self, names: Iterable[str]) -> list[int]:
         """The numbers of the columns with these names of the mapping, as far as the sheet has them."""
@@ -92,10 +92,14 @@ class CompiledSheet:
         """The form of a field's value; what is kept is text."""
         return Form.TEXT if field.place.startswith("keep.") else form_of(field.target, self.mapping.operation)
 
+    def verbs_of(self, field: Field) -> list[str]:
+        """By which verbs a field's cells are read: those that the mapping says, or else as its target wants it."""
+        natural = NATURAL.get(self.form_of(field))
+        return [verb_of(step).name for step in field.spec.read or ([natural] if natural else [])]
+
     def reads_dates(self, field: Field) -> bool:
         """Whether a field is a date, or its cells are read as dates."""
-        declared = any(isinstance(step, DateRead) for step in field.spec.read or ())
-        return declared or self.form_of(field) in (Form.DATE, Form.MOMENT)
+        return "date" in self.verbs_of(field) or self.form_of(field) in (Form.DATE, Form.MOMENT)
 
     def rows_where(self, mask: pl.Expr, field: Field, *, on_each_row: bool = False) -> pl.Series:
         """The rows that a mask is true for: over lines, or over header cells where the field is a document's.
@@ -150,7 +154,10 @@ def compile_sheet(mapping: Mapping, sheet: Sheet, bound: Header, rows: Rows, run
         if spec.source == "sum":
             lines = with_sum(lines, bound, place, spec, around)
     compiled = _by_kit(compiled)
-    lines = _with_firsts(lines, compiled.values())
+    firsts = {name for field in compiled.values() for name in field.cells() if name.startswith("first:")}
+    lines = lines.with_columns(  # on each row the first filled cell of its document
+        pl.col(name.removeprefix("first:")).drop_nulls().first().over("doc").alias(name) for name in sorted(firsts)
+    )
     header, line, keep = (
         tuple(field for place, field in compiled.items() if place.startswith(part))
         for part in (("fields.",), ("lines.", "kits.", "kit_lines."), ("keep.",))
@@ -195,14 +202,6 @@ def is_marked(sheet: Sheet, column: int, *kinds: CellFact) -> pl.Expr:
     """Whether a fact of some kinds is known of a row's cell in a column."""
     marked = sheet.facts_of(*kinds).filter(pl.col("column") == column)["row"]
     return pl.col("row").is_in(marked.implode())
-
-
-def _with_firsts(lines: pl.DataFrame, fields: Iterable[Field]) -> pl.DataFrame:
-    """For each cell that is the first filled one of its document that one, on each of the document's rows."""
-    names = {name for field in fields for name in field.cells() if name.startswith("first:")}
-    return lines.with_columns(
-        pl.col(name.removeprefix("first:")).drop_nulls().first().over("doc").alias(name) for name in sorted(names)
-    )
 
 
 def rows_where(lines: pl.DataFrame, mask: pl.Expr) -> pl.Series:

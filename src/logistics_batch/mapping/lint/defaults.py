@@ -5,7 +5,7 @@ from typing import Final
 
 from pydantic import BaseModel
 
-from logistics_batch.mapping.fields.values.verbs import natural_step, verb_of
+from logistics_batch.mapping.fields.values.verbs import NATURAL, verb_of
 from logistics_batch.mapping.lint.fields import GIVES, LintFinding, Place, place_of, said
 from logistics_batch.mapping.loaded import is_demanded
 from logistics_batch.mapping.spec.model import FieldSpec, LookupRead, MappingSpec, SheetSpec
@@ -64,7 +64,7 @@ def _steps(here: Place, field: FieldSpec, target: str, form: Form) -> Iterator[L
         place = (*here, index) if len(steps) > 1 else here
         if step == "text":
             yield said(place, "default.text")
-        elif index == len(steps) - 1 and only_text and step == natural_step(form):
+        elif index == len(steps) - 1 and only_text and step == NATURAL.get(form):
             yield said(place, "default.step", step=f"read: {step}" if len(steps) == 1 else step, name=target)
         elif isinstance(step, LookupRead) and isinstance(step.lookup, dict) and form is Form.PAYMENT:
             known = {word.lower(): answer for word, answer in PAYMENT_WORDS.items()}

@@ -1,5 +1,1 @@
 """How a cell's text becomes a value: the verbs of `read`, and what each target wants of numbers, dates and phones."""
-
-from logistics_batch.mapping.fields.values.verbs import Verb, vocabulary
-
-__all__ = ["Verb", "vocabulary"]

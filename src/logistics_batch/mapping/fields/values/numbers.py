@@ -173,11 +173,12 @@ def without_unit(text: pl.Expr, unit: str) -> pl.Expr:
     return text.str.replace(rf"(?i)\s*\b(?:{spellings})\.?$", "").str.replace(rf"(?i)([0-9])(?:{spellings})\.?$", "$1")
 
 
-WEIGHT_UNITS: Final = {Operation.ORDER_CREATE: "kg", Operation.ORDER_ADD_ITEMS: "g", Operation.LABEL_CREATE: "g"}
-"""Orders are weighed in kilograms, added items and labels in grams (API §2.2, §2.3)."""
-
+_WANTED: Final[dict[Operation, dict[str, str]]] = {  # API §2.2, §2.3
+    Operation.ORDER_CREATE: {"weight": "kg", "length": "cm", "breadth": "cm", "height": "cm", "volume": "cc"},
+    Operation.ORDER_ADD_ITEMS: {"weight": "g"},
+    Operation.LABEL_CREATE: {"weight": "g"},
+}
 _OF_FORMS: Final = {Form.MONEY: RUPEES, Form.PERCENT: PERCENT}
-_OF_ORDERS: Final = {**dict.fromkeys(("length", "breadth", "height"), "cm"), "volume": "cc"}  # API §2.3
 
 
 def meant_by(place: str, field: FieldSpec, operation: Operation) -> Measure | None:
@@ -195,9 +196,7 @@ def meant_by(place: str, field: FieldSpec, operation: Operation) -> Measure | No
 
 def unit_wanted(target: str, operation: Operation) -> str:
     """The unit that the service takes a weight or a size in; "" where the API names none."""
-    if target == "weight":
-        return WEIGHT_UNITS.get(operation, "")
-    return _OF_ORDERS.get(target, "") if operation is Operation.ORDER_CREATE else ""
+    return _WANTED.get(operation, {}).get(target, "")
 
 
 def contradicts(said: Measure, meant: Measure) -> bool:

@@ -185,7 +185,7 @@ def vocabulary() -> list[Verb]:
     return list(VERBS.values())
 
 
-_NATURAL: Final[Table[Form, Step]] = {
+NATURAL: Final[Table[Form, Step]] = {
     Form.MONEY: "money",
     Form.DECIMAL: "decimal",
     Form.DEGREES: "decimal",
@@ -199,20 +199,17 @@ _NATURAL: Final[Table[Form, Step]] = {
     Form.FLAG: "lower",
     Form.PAYMENT: LookupRead(lookup=PAYMENT_WORDS),
 }
+"""How a cell is read for a target of a form where `read` leaves it plain text; as text, where a form is not there."""
+
 _NUMERIC: Final = frozenset({Form.MONEY, Form.DECIMAL, Form.PERCENT, Form.COUNT})
 _ANY_RUN: Final = RunValues("", datetime.date(2026, 1, 1), "Asia/Kolkata")
-
-
-def natural_step(form: Form) -> Step | None:
-    """How a cell is read for a target of a form where `read` leaves it plain text; None: it stays text."""
-    return _NATURAL.get(form)
 
 
 def converted(reading: Reading, steps: Sequence[Step], around: ReadContext, wanted: Form) -> Reading:
     """The reading after all steps of `read`, and as its target wants it where they leave it plain text."""
     for step in steps:
         reading = verb_of(step).build(reading, step, around)
-    if reading.form is None and (natural := natural_step(wanted)) is not None:
+    if reading.form is None and (natural := NATURAL.get(wanted)) is not None:
         reading = verb_of(natural).build(reading, natural, around)
     return reading
 
