@@ -160,17 +160,14 @@ def _states(
     table: CompiledSheet, skipped: pl.DataFrame, heads: pl.DataFrame, *, barred: pl.DataFrame, issues: Sequence[Issue]
 ) -> pl.DataFrame:
     """Every row but the header, with what became of it."""
-    good = heads.select("doc").join(barred, on="doc", how="anti", maintain_order="left").with_row_index("document")
-    if table.mapping.operation is Operation.RECEIPT_READ:
-        good = good.with_columns(document=None)
-    known = table.lines.select("row", "doc").join(heads.select("doc", key="natural"), on="doc", how="left")
-    known = known.join(barred, on="doc", how="left").join(good, on="doc", how="left")
+    is_sent = ~pl.col("doc").is_in(barred["doc"].implode()) & (table.mapping.operation is not Operation.RECEIPT_READ)
+    told = heads.select("doc", key="natural", document=pl.when(is_sent).then(is_sent.cum_sum() - 1))
+    told = told.join(barred, on="doc", how="left")
+    known = table.lines.select("row", "doc").join(told, on="doc", how="left", maintain_order="left")
     of_skipped = skipped.with_columns(state=pl.lit(RowState.SKIPPED.value))
     together = at_rows(pl.concat([known, table.keyless.select("row"), of_skipped], how="diagonal"), table.sheet)
     first, second = ([issue.row for issue in issues if bool(issue.sheet) is there] for there in (False, True))
-    is_wrong = pl.col("row").is_in(first) & (pl.col("sheet") == "") | pl.col("row").is_in(second) & (
-        pl.col("sheet") != ""
-    )
+    is_wrong = pl.when(pl.col("sheet") == "").then(pl.col("row").is_in(first)).otherwise(pl.col("row").is_in(second))
     state = pl.coalesce(
         "state",
         pl.when(is_wrong).then(pl.lit(RowState.INVALID.value)),
