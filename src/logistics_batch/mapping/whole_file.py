@@ -121,7 +121,7 @@ def _material(table: CompiledSheet, heads: pl.DataFrame, barred: pl.DataFrame, *
     return Material(
         mapping=table.mapping,
         heads=heads,
-        lines=_with_physical_rows(table, table.lines.select("doc", "row", "first", *names)),
+        lines=_in_file(table.lines.select("doc", "row", "first", *names), table.sheet),
         barred=barred["doc"],
         line=table.line,
         keep=table.keep,
@@ -147,13 +147,9 @@ def _order_named(table: CompiledSheet) -> OrderNumber | None:
     )
 
 
-def _with_physical_rows(table: CompiledSheet, lines: pl.DataFrame) -> pl.DataFrame:
+def _in_file(lines: pl.DataFrame, sheet: Sheet) -> pl.DataFrame:
     """Lines with the rows of the file that they were made of."""
-    if table.sheet.origins is None:
-        return lines
-    origins = table.sheet.origins.lines.select("row", "origin")
-    placed = lines.join(origins, on="row", how="left", maintain_order="left")
-    return placed.with_columns(row="origin").drop("origin")
+    return lines.with_columns(sheet.places(lines.select("row", column=0))["row"])
 
 
 def _states(
@@ -186,7 +182,7 @@ def _states(
 def _kept(table: CompiledSheet, states: pl.DataFrame) -> pl.DataFrame:
     """For each ready row of receipts what was read and what is kept; documents have theirs with them."""
     ready = states["row"].filter(states["state"] == RowState.READY.value)
-    lines = _with_physical_rows(table, table.lines.select("row", "head", *(f.value_name for f in table.keep)))
+    lines = _in_file(table.lines.select("row", "head", *(f.value_name for f in table.keep)), table.sheet)
     values = table.heads.select("head", *(field.value_name for field in table.header))
     lines = lines.filter(pl.col("row").is_in(ready.implode())).join(values, on="head", how="left")
     names = {field.target: pl.col(field.value_name) for field in (*table.keep, *table.header)}
