@@ -1,6 +1,6 @@
 """Cells of workbooks as texts and facts, and a sheet of them."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -44,6 +44,16 @@ class SheetCells:
     hidden_columns: list[tuple[int, int]] = field(default_factory=list)
     is_filtered: bool = False
     padded: set[int] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class BookSheet:
+    """A sheet of a workbook; is_table: it is no chart, dialog or macro. read: gives its cells, None if it has none."""
+
+    name: str
+    is_visible: bool
+    is_table: bool
+    read: Callable[[], SheetCells | None]
 
 
 def cells_of(rows: Iterable[Sequence[Cell]]) -> SheetCells:

@@ -3,10 +3,10 @@
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 
 import polars as pl
@@ -15,7 +15,7 @@ import python_calamine as calamine
 from logistics_batch.intake.names import held, name_matches, printable
 from logistics_batch.intake.readers.archives import is_out_of_memory
 from logistics_batch.intake.readers.binary import Encrypted, walk_xls, walk_xlsb
-from logistics_batch.intake.readers.cells import SheetCells, cells_of, widened
+from logistics_batch.intake.readers.cells import BookSheet, SheetCells, cells_of, widened
 from logistics_batch.intake.readers.formats import check_kind
 from logistics_batch.intake.readers.limits import Limits, ReadBudget, hidden_by_merge, refuse_gap, trimmed
 from logistics_batch.intake.readers.ods import OdsSheet, read_ods
@@ -44,26 +44,16 @@ _FAULTS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    """A sheet of a workbook; read: gives its cells, None if nothing stands in it."""
-
-    name: str
-    is_visible: bool
-    is_table: bool
-    read: Callable[[], SheetCells | None]
-
-
 def read_workbook(path: Path, *, name: str, kind: str, options: ReadOptions, limits: Limits) -> tuple[Sheet, ...]:
     """The sheets that may hold the rows: visible, of a name that fits, not empty.
 
     kind: xlsx, xls, xlsb or ods. Raises FileHeld if there is none, a limit is passed, or the workbook is damaged.
     """
-    with _translated(name):
+    with _translated(name), ExitStack() as opened:
         budget = ReadBudget.whole(name, limits)
         notes: list[Issue] = []
         if kind == "xlsx":
-            sheets = _xlsx_sheets(path, budget)
+            sheets = _xlsx_sheets(opened.enter_context(zipfile.ZipFile(path)), budget)
         else:
             notes.append(Issue.of("values_alone", format=kind))
             sheets = _ods_sheets(path, budget) if kind == "ods" else _binary_sheets(path, kind, budget)
@@ -72,34 +62,29 @@ def read_workbook(path: Path, *, name: str, kind: str, options: ReadOptions, lim
         return tuple(replace(sheet, notes=(*sheet.notes, *notes)) for sheet in taken)
 
 
-def _xlsx_sheets(path: Path, budget: ReadBudget) -> list[_Candidate]:
-    values: list[CellValues] = []
+def _xlsx_sheets(archive: zipfile.ZipFile, budget: ReadBudget) -> list[BookSheet]:
+    @cache
+    def values() -> CellValues:
+        texts, styles = read_shared_texts(archive), read_styles(archive)
+        return CellValues(styles=styles, texts=texts, is_1904=book.is_1904, is_stale=book.is_stale)
 
     def read(name: str, part: str) -> SheetCells:
-        with zipfile.ZipFile(path) as archive:
-            if not values:
-                texts, styles = read_shared_texts(archive), read_styles(archive)
-                values.append(CellValues(styles=styles, texts=texts, is_1904=book.is_1904, is_stale=book.is_stale))
-            sheet = SheetReader(archive, part, name=name, budget=budget).read(values[0])
-            sheet.is_filtered |= has_filtered_table(archive, part)
-            return sheet
+        sheet = SheetReader(archive, part, name=name, budget=budget).read(values())
+        sheet.is_filtered |= has_filtered_table(archive, part)
+        return sheet
 
-    with zipfile.ZipFile(path) as archive:
-        book = read_book(archive)
-    return [
-        _Candidate(each.name, each.is_visible, each.is_table, partial(read, each.name, each.part))
-        for each in book.sheets
-    ]
+    book = read_book(archive, read)
+    return book.sheets
 
 
-def _ods_sheets(path: Path, budget: ReadBudget) -> list[_Candidate]:
+def _ods_sheets(path: Path, budget: ReadBudget) -> list[BookSheet]:
     def read(sheet: OdsSheet) -> SheetCells:
         return replace(cells_of(sheet.rows), hidden_rows=sheet.hidden_rows, merged=sheet.merged)
 
-    return [_Candidate(each.name, each.is_visible, True, partial(read, each)) for each in read_ods(path, budget)]
+    return [BookSheet(each.name, each.is_visible, True, partial(read, each)) for each in read_ods(path, budget)]
 
 
-def _binary_sheets(path: Path, kind: str, budget: ReadBudget) -> list[_Candidate]:
+def _binary_sheets(path: Path, kind: str, budget: ReadBudget) -> list[BookSheet]:
     """The sheets of an .xls or .xlsb workbook; what would not fit is refused before the library unfolds it."""
     walked = walk_xls(path) if kind == "xls" else walk_xlsb(path)
     for sheet in walked:
@@ -119,12 +104,12 @@ def _binary_sheets(path: Path, kind: str, budget: ReadBudget) -> list[_Candidate
 
     visible, table = calamine.SheetVisibleEnum.Visible, calamine.SheetTypeEnum.WorkSheet
     return [
-        _Candidate(each.name, each.visible == visible, each.typ == table, partial(read, number))
+        BookSheet(each.name, each.visible == visible, each.typ == table, partial(read, number))
         for number, (each, _) in enumerate(zip(workbook.sheets_metadata, walked, strict=True))
     ]
 
 
-def _taken(sheets: Sequence[_Candidate], options: ReadOptions, budget: ReadBudget) -> tuple[list[Sheet], list[str]]:
+def _taken(sheets: Sequence[BookSheet], options: ReadOptions, budget: ReadBudget) -> tuple[list[Sheet], list[str]]:
     """The sheets that may hold the rows, and the names of those that a person may have meant."""
     judged = [(sheet, _unwanted(sheet, options)) for sheet in sheets]
     wanted = sum(not why for _, why in judged)
@@ -149,7 +134,7 @@ def _taken(sheets: Sequence[_Candidate], options: ReadOptions, budget: ReadBudge
     return taken, left
 
 
-def _unwanted(sheet: _Candidate, options: ReadOptions) -> str:
+def _unwanted(sheet: BookSheet, options: ReadOptions) -> str:
     """Why a sheet is not a candidate, "" if it is."""
     if not sheet.is_visible:
         return "hidden"

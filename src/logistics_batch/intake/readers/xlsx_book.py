@@ -6,11 +6,13 @@ import re
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 from xml.etree.ElementTree import Element
 
 import polars as pl
 
+from logistics_batch.intake.readers.cells import BookSheet, SheetCells
 from logistics_batch.intake.readers.xml_trees import part_blocks, read_fragment, read_tree
 
 Struck = tuple[str, str]
@@ -30,16 +32,6 @@ _ESCAPED: Final = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _SURROGATES: Final = range(0xD800, 0xE000)
 
 
-@dataclass(frozen=True, slots=True)
-class BookSheet:
-    """A sheet of a workbook. part: of the archive; is_table: it is no chart, dialog or macro."""
-
-    name: str
-    part: str
-    is_visible: bool
-    is_table: bool
-
-
 @dataclass(slots=True)
 class Book:
     """What a workbook's own part tells. is_stale: the program that wrote it has left all formulas to be calculated by
@@ -50,16 +42,16 @@ class Book:
     is_stale: bool = False
 
 
-def read_book(archive: zipfile.ZipFile) -> Book:
-    """The sheets of a workbook, in order, and how it counts days."""
+def read_book(archive: zipfile.ZipFile, read: Callable[[str, str], SheetCells]) -> Book:
+    """The sheets of a workbook, in order, and how it counts days. read: gives a sheet by its name and part."""
     targets = relations(archive, "xl/_rels/workbook.xml.rels")
     root = read_part(archive, _BOOK)
     book = Book()
     for sheet in root.iterfind(".//sheets/sheet"):
         identifier = next((value for key, value in sheet.items() if key.endswith(":id")), "")
         kind, part = targets.get(identifier, ("", ""))
-        is_visible = sheet.get("state", "visible") == "visible"
-        book.sheets.append(BookSheet(sheet.get("name", ""), part, is_visible, kind.endswith("/worksheet")))
+        name, is_visible = sheet.get("name", ""), sheet.get("state", "visible") == "visible"
+        book.sheets.append(BookSheet(name, is_visible, kind.endswith("/worksheet"), partial(read, name, part)))
     book.is_1904 = any(each.get("date1904") in YES for each in root.iter("workbookPr"))
     book.is_stale = any(each.get("fullCalcOnLoad") in YES for each in root.iter("calcPr"))
     return book

@@ -2,22 +2,24 @@
 
 import errno
 import hashlib
+import io
 import os
+import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from uuid import uuid4
 
 from logistics_batch.errors import FileVanished, StoreError
 from logistics_batch.intake.names import checked_path, free_names, printable
 from logistics_batch.intake.stores.landing import (
-    Seen,
     check_listed,
     check_moved,
     check_read,
+    check_readable,
     check_size,
     landing,
-    readable,
     sync_folder,
 )
 from logistics_batch.intake.stores.store import (
@@ -57,7 +59,7 @@ class FolderStore(FileStore):
         """See FileStore.entries."""
         folder = self._local(path, operation="list", is_folder=True)
         with self._translated("list", path, missing=StoreError), os.scandir(folder) as entries:
-            found = (remote for entry in entries if (remote := _remote_file(entry, folder_path=path)))
+            found = (remote for entry in entries if (remote := _listed_file(entry, folder_path=path)))
             what = f"{self.label}: cannot list {printable(path)} to its end"
             return listed(found, what=what, most=self._max_names)
 
@@ -71,14 +73,14 @@ class FolderStore(FileStore):
 
     def _copy(self, file: RemoteFile, source: Path, *, write: Callable[[bytes], object]) -> None:
         """Read a file and see that it kept still meanwhile; raises FileUnstable otherwise."""
-        with _opened(source) as descriptor:
-            check_listed(file, now=_seen(os.fstat(descriptor)), store=self.label)
-            taken = 0
-            # One byte more than there should be is enough to see that a file grows.
-            for block in _blocks(descriptor, limit_bytes=file.size + 1):
+        taken = 0
+        with _opened(source) as opened:
+            check_listed(file, now=_remote_file(file.path, os.fstat(opened.fileno())), store=self.label)
+            while taken <= file.size and (block := opened.read(_BLOCK_BYTES)):  # else it grows
                 write(block)
                 taken += len(block)
-            sightings = (_seen(os.fstat(descriptor)), _seen(source.lstat()))
+            stats = os.fstat(opened.fileno()), source.lstat()
+        sightings = [_remote_file(file.path, each) for each in stats]
         check_read(file, bytes_read=taken, sightings=sightings, store=self.label)
 
     def put(self, path: str, content: bytes | Iterable[bytes]) -> None:
@@ -102,33 +104,42 @@ class FolderStore(FileStore):
         source = self._local(path, operation="move")
         folder = self._local(to_folder, operation="move to", is_folder=True)
 
-        def check(target: Path) -> None:
-            if as_read is not None:
-                self._check_read(as_read, target)
-
         with self._translated("move", path):
             source.lstat()
             _make_folders(folder)
             for candidate in free_names(name or source.name):
                 final = str(PurePosixPath(to_folder) / candidate)
-                if _take_over(source, self._local(final, operation="move to"), check=check):
-                    return final
+                target = self._local(final, operation="move to")
+                if (placed := _placed(source, target)) is None:
+                    continue
+                sync_folder(folder)  # the new name is sure before the old one goes
+                try:
+                    if as_read is not None:
+                        self._check_read(as_read, target)
+                except (StoreError, OSError):
+                    target.unlink(missing_ok=True)
+                    raise
+                now = source.lstat()
+                if os.path.samestat(now, placed) and now.st_mtime_ns == placed.st_mtime_ns:  # else another has come
+                    source.unlink()
+                    sync_folder(source.parent)
+                return final
         raise StoreError.of("store.no_free_name", store=self.label, path=printable(path), folder=printable(to_folder))
 
     def _check_read(self, file: RemoteFile, target: Path) -> None:
         """Raise FileUnstable if what lies at `target` is not what was read; its bytes are at hand, so they decide."""
-        now = _seen(target.lstat())
+        now = _remote_file(file.path, target.lstat())
         if not file.sha256:
             check_listed(file, now=now, store=self.label)
             return
-        check_moved(file, now=Seen(now.size, None), digest=lambda: _digest(target), store=self.label)
+        check_moved(file, now=replace(now, modified=None), digest=lambda: _digest(target), store=self.label)
 
     def read(self, path: str, *, limit_bytes: int = MAX_READ_BYTES) -> bytes:
         """See FileStore.read."""
         source, content = self._local(path, operation="read"), bytearray()
         with self._translated("read", path):
-            now = _seen(source.lstat())
-            file = readable(path, now=now, limit_bytes=limit_bytes, store=self.label)
+            file = _remote_file(path, source.lstat())
+            check_readable(file, store=self.label, limit_bytes=limit_bytes)
             self._copy(file, source, write=content.extend)
         return bytes(content)
 
@@ -160,35 +171,23 @@ class FolderStore(FileStore):
             raise (missing if code == "store.missing" else StoreError).of(code, what=what, reason=why) from error
 
 
-def _remote_file(entry: os.DirEntry[str], *, folder_path: str) -> RemoteFile | None:
+def _listed_file(entry: os.DirEntry[str], *, folder_path: str) -> RemoteFile | None:
     """A directory entry; None for what has just gone."""
     try:
         status = entry.stat(follow_symlinks=False)
     except FileNotFoundError:
         return None
-    path = f"{folder_path.rstrip('/')}/{entry.name}"
-    return RemoteFile(entry.name, path, size=status.st_size, modified=status.st_mtime, kind=Kind.of(status.st_mode))
+    return _remote_file(f"{folder_path.rstrip('/')}/{entry.name}", status)
 
 
-def _seen(status: os.stat_result) -> Seen:
-    return Seen(size=status.st_size, modified=status.st_mtime)
+def _remote_file(path: str, status: os.stat_result) -> RemoteFile:
+    name, kind = path.rpartition("/")[2], Kind.of(status.st_mode)
+    return RemoteFile(name, path, size=status.st_size, modified=status.st_mtime, kind=kind)
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[int]:
+def _opened(path: Path) -> io.FileIO:
     # O_NONBLOCK: a pipe that lies in the folder must not hang the run.
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-def _blocks(descriptor: int, *, limit_bytes: int) -> Iterator[bytes]:
-    left = limit_bytes
-    while left and (block := os.read(descriptor, min(left, _BLOCK_BYTES))):
-        left -= len(block)
-        yield block
+    return io.FileIO(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK))
 
 
 def _make_folders(folder: Path) -> None:
@@ -201,57 +200,33 @@ def _make_folders(folder: Path) -> None:
 
 
 def _digest(path: Path) -> str:
-    with _opened(path) as descriptor, open(descriptor, "rb", closefd=False) as file:
+    with _opened(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _take_over(source: Path, target: Path, *, check: Callable[[Path], None]) -> bool:
-    """Give a file its new name unless that is taken; False if it is.
+def _placed(source: Path, target: Path) -> os.stat_result | None:
+    """Let a file lie under a second name as well; None if the name is taken, else what lies there.
 
-    check: looks at the file under its new name, before the old one goes; if it raises, the file stays where it lies.
+    On another disk, or one that knows no hard links, a copy does, which is whole or not there.
     """
     try:
         os.link(source, target, follow_symlinks=False)  # fails if the name is taken, in one step
+        return target.lstat()
     except FileExistsError:
-        return False
+        return None
     except OSError as error:
         if error.errno not in (errno.EXDEV, errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK):
             raise
-        return _copy_over(source, target, check=check)
-    sync_folder(target.parent)  # the new name is sure before the old one goes
-    _check_or_drop(target, check)
-    if os.path.samestat(source.lstat(), target.lstat()):  # else another file has come under the old name
-        source.unlink()
-    sync_folder(source.parent)
-    return True
-
-
-def _check_or_drop(target: Path, check: Callable[[Path], None]) -> None:
-    try:
-        check(target)
-    except (StoreError, OSError):
-        target.unlink(missing_ok=True)
-        raise
-
-
-def _copy_over(source: Path, target: Path, *, check: Callable[[Path], None]) -> bool:
-    """As `_take_over`, for another disk or one that knows no hard links; the source goes only when the copy is safe."""
     try:
         with source.open("rb") as original, target.open("xb") as copy:
-            opened = os.fstat(original.fileno())
-            while block := original.read(_BLOCK_BYTES):
-                copy.write(block)
+            found = os.fstat(original.fileno())
+            shutil.copyfileobj(original, copy, _BLOCK_BYTES)
             copy.flush()
             os.fsync(copy.fileno())
     except FileExistsError:
-        return False
+        return None
     except OSError:
         target.unlink(missing_ok=True)
         raise
-    os.utime(target, ns=(opened.st_atime_ns, opened.st_mtime_ns))
-    sync_folder(target.parent)
-    _check_or_drop(target, check)
-    now = source.lstat()
-    if os.path.samestat(now, opened) and now.st_mtime_ns == opened.st_mtime_ns:
-        source.unlink()
-    return True
+    os.utime(target, ns=(found.st_atime_ns, found.st_mtime_ns))
+    return found

@@ -2,22 +2,13 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from logistics_batch.errors import FileUnstable, StoreError
 from logistics_batch.intake.names import held, printable
 from logistics_batch.intake.stores.store import Fetched, RemoteFile
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """A file's size in bytes and time of change, as a server tells them; None where it does not."""
-
-    size: int | None
-    modified: float | None
 
 
 class Landing:
@@ -92,23 +83,23 @@ def check_size(file: RemoteFile, *, store: str, limit_bytes: int) -> None:
         raise held("file|too_large.store", file.name, size=file.size, most=limit_bytes, store=store)
 
 
-def readable(path: str, *, now: Seen, limit_bytes: int, store: str) -> RemoteFile:
-    """A file that is read into memory as it lies there; raises StoreError for one beyond the limit."""
-    size = now.size or 0
-    if size > limit_bytes:
-        raise StoreError.of("store.too_large", store=store, path=printable(path), size=size, most=limit_bytes)
-    return RemoteFile(PurePosixPath(path).name, path, size=size, modified=now.modified)
+def check_readable(file: RemoteFile, *, store: str, limit_bytes: int) -> None:
+    """Raise StoreError for a file that does not go into memory."""
+    if file.size > limit_bytes:
+        raise StoreError.of("store.too_large", store=store, path=printable(file.path), size=file.size, most=limit_bytes)
 
 
-def check_listed(file: RemoteFile, *, now: Seen, store: str) -> None:
-    """Raise FileUnstable if a file is no longer what was listed."""
+def check_listed(file: RemoteFile, *, now: RemoteFile, store: str) -> None:
+    """Raise FileUnstable if a file is no longer what was listed, StoreError if a link lies there."""
+    if now.is_link:
+        raise StoreError.of("store.link_there", path=printable(file.path))
     if now.size != file.size or (file.modified is not None and now.modified != file.modified):
         raise _unstable(
             file, store, f"it was listed with {file.size} bytes and has {now.size} now, or its time of change moved"
         )
 
 
-def check_moved(file: RemoteFile, *, now: Seen, digest: Callable[[], str], store: str) -> None:
+def check_moved(file: RemoteFile, *, now: RemoteFile, digest: Callable[[], str], store: str) -> None:
     """Raise FileUnstable if what was moved is another file than the one that was read.
 
     digest: the sha256 of what was moved; asked for where the time of change tells nothing, as with servers that give
@@ -119,7 +110,7 @@ def check_moved(file: RemoteFile, *, now: Seen, digest: Callable[[], str], store
     raise _unstable(file, store, "another file came under its name")
 
 
-def check_read(file: RemoteFile, *, bytes_read: int, sightings: tuple[Seen, ...], store: str) -> None:
+def check_read(file: RemoteFile, *, bytes_read: int, sightings: Iterable[RemoteFile], store: str) -> None:
     """Raise FileUnstable unless a file that was read is still what was listed, at every sighting, and came whole."""
     for seen in sightings:
         check_listed(file, now=seen, store=store)

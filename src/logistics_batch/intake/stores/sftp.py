@@ -14,9 +14,9 @@ from logistics_batch.intake.stores.landing import (
     check_listed,
     check_moved,
     check_read,
+    check_readable,
     check_size,
     landing,
-    readable,
 )
 from logistics_batch.intake.stores.sftp_session import (
     FAULTS,
@@ -101,7 +101,8 @@ class SftpStore(FileStore):
 
         def read(session: Session) -> bytes:
             content = bytearray()
-            file = readable(source, now=session.seen(source), limit_bytes=limit_bytes, store=self.label)
+            file = session.look(source)
+            check_readable(file, store=self.label, limit_bytes=limit_bytes)
             self._download(session, file, write=content.extend)
             return bytes(content)
 
@@ -141,7 +142,7 @@ class SftpStore(FileStore):
             if as_read is None:
                 session.lstat(source)
             else:
-                check_listed(as_read, now=session.seen(source), store=self.label)
+                check_listed(as_read, now=session.look(source), store=self.label)
             session.make_folders(folder)
             for candidate in free_names(wanted):
                 final = str(folder / candidate)
@@ -167,7 +168,7 @@ class SftpStore(FileStore):
 
         try:
             if as_read is not None:
-                check_moved(as_read, now=session.seen(final), digest=digest, store=self.label)
+                check_moved(as_read, now=session.look(final), digest=digest, store=self.label)
         except StoreError:
             for candidate in free_names(PurePosixPath(source).name):
                 back = str(PurePosixPath(source).with_name(candidate))
@@ -199,7 +200,7 @@ class SftpStore(FileStore):
         """Read a file to its announced end and see that it kept still meanwhile; raises FileUnstable otherwise."""
         with session.deadline(self._access.transfer_deadline_seconds):
             taken = session.download(file.path, size=file.size, write=write)
-            check_read(file, bytes_read=taken, sightings=(session.seen(file.path),), store=self.label)
+            check_read(file, bytes_read=taken, sightings=(session.look(file.path),), store=self.label)
 
     def _replace(self, session: Session, temporary: str, target: str) -> None:
         """Give an uploaded file its name, over an older one; without a gap where the server can."""

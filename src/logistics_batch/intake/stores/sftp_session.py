@@ -21,7 +21,6 @@ from paramiko.ssh_exception import IncompatiblePeer
 
 from logistics_batch.errors import StoreError, StoreUnreachable
 from logistics_batch.intake.names import name_fault, printable
-from logistics_batch.intake.stores.landing import Seen
 from logistics_batch.intake.stores.sftp_keys import check_host_key, pinned_keys, private_key
 from logistics_batch.intake.stores.store import Kind, RemoteFile, SftpAccess
 
@@ -110,41 +109,6 @@ class _Connection(paramiko.Transport):
         )
 
 
-class Answers:
-    """Asks without waiting, and hands out the answer to a request when it is wanted."""
-
-    def __init__(self, session: paramiko.SFTPClient) -> None:
-        self._session = session
-        self._arrived: dict[int, tuple[int, paramiko.Message]] = {}
-
-    def ask(self, kind: int, *arguments: object) -> int:
-        """Send a request; returns its number."""
-        number: int = self._session._async_request(self, kind, *arguments)  # type: ignore[attr-defined]
-        return number
-
-    def take(self, number: int) -> paramiko.Message | None:
-        """Wait for an answer; None for a plain yes and for the end of a file or folder, OSError for a no."""
-        while number not in self._arrived:
-            self._session._read_response()  # type: ignore[attr-defined]
-        kind, message = self._arrived.pop(number)
-        if kind != protocol.CMD_STATUS:
-            return message
-        with suppress(EOFError):
-            self._session._convert_status(message)  # type: ignore[attr-defined]
-        return None
-
-    def handle(self, kind: int, *arguments: object) -> bytes:
-        """Open a file or folder, and wait for its handle."""
-        opened = self.take(self.ask(kind, *arguments))
-        if opened is None:
-            raise protocol.SFTPError("the server opened nothing")
-        return opened.get_string()
-
-    def _async_response(self, kind: int, message: paramiko.Message, number: int) -> None:
-        """Called by paramiko for each answer that arrives while another is waited for."""
-        self._arrived[number] = (kind, message)
-
-
 class Session(paramiko.SFTPClient):
     """An SFTP session that knows the server's extensions, ends every wait, and keeps many requests in flight."""
 
@@ -153,11 +117,14 @@ class Session(paramiko.SFTPClient):
         self._channel = channel
         self._timeout_seconds = timeout_seconds
         self._deadline = float("inf")
-        self._block_bytes = _BLOCK_BYTES  # so much is asked for at once
+        self._block_bytes = _BLOCK_BYTES  # so much is asked for at once; larger blocks mean fewer answers to handle
         self._unsent = bytearray()
         self._received = bytearray()
+        self._arrived: dict[int, tuple[int, paramiko.Message]] = {}
         super().__init__(channel)
-        self._learn_limits()
+        if _LIMITS in self.extensions and (limits := self.take(self.ask(protocol.CMD_EXTENDED, _LIMITS))):
+            limits.get_int64()  # the size of a whole packet
+            self._block_bytes = max(_BLOCK_BYTES, min(_LARGE_BLOCK_BYTES, limits.get_int64()))
 
     def _send_version(self) -> int:
         hello = paramiko.Message()
@@ -173,14 +140,37 @@ class Session(paramiko.SFTPClient):
             answer.get_string()
         return version
 
-    def _learn_limits(self) -> None:
-        """Ask how much the server gives at once: larger blocks mean fewer answers to handle."""
-        if _LIMITS in self.extensions:
-            answers = Answers(self)
-            limits = answers.take(answers.ask(protocol.CMD_EXTENDED, _LIMITS))
-            if limits:
-                limits.get_int64()  # the size of a whole packet
-                self._block_bytes = max(_BLOCK_BYTES, min(_LARGE_BLOCK_BYTES, limits.get_int64()))
+    def ask(self, kind: int, *arguments: object) -> int:
+        """Send a request without waiting for its answer; returns its number."""
+        number: int = self._async_request(self, kind, *arguments)  # type: ignore[attr-defined]
+        return number
+
+    def take(self, number: int) -> paramiko.Message | None:
+        """Wait for an answer; None for a plain yes and for the end of a file or folder, OSError for a no."""
+        while number not in self._arrived:
+            self._read_response()  # type: ignore[attr-defined]
+        kind, message = self._arrived.pop(number)
+        if kind != protocol.CMD_STATUS:
+            return message
+        with suppress(EOFError):
+            self._convert_status(message)  # type: ignore[attr-defined]
+        return None
+
+    def _async_response(self, kind: int, message: paramiko.Message, number: int) -> None:
+        # Called by paramiko for each answer that arrives while another is waited for.
+        self._arrived[number] = (kind, message)
+
+    @contextmanager
+    def _opened(self, kind: int, *arguments: object) -> Iterator[bytes]:
+        """The handle of a file or folder; what closes it is sent with the next request, and not waited for."""
+        opened = self.take(self.ask(kind, *arguments))
+        if opened is None:
+            raise protocol.SFTPError("the server opened nothing")
+        handle = opened.get_string()
+        try:
+            yield handle
+        finally:
+            self._async_request(type(None), protocol.CMD_CLOSE, handle)  # type: ignore[attr-defined]
 
     @contextmanager
     def deadline(self, seconds: float) -> Iterator[None]:
@@ -225,21 +215,19 @@ class Session(paramiko.SFTPClient):
 
     def entries(self, folder: str) -> Iterator[RemoteFile]:
         """What lies in a folder; a name that is not UTF-8 comes with surrogates and does not end the list."""
-        answers = Answers(self)
-        handle = answers.handle(protocol.CMD_OPENDIR, folder)
-        waiting = deque(answers.ask(protocol.CMD_READDIR, handle) for _ in range(_LISTINGS_IN_FLIGHT))
-        while waiting:
-            message = answers.take(waiting.popleft())
-            if message is None:
-                continue  # the end; the requests behind it say the same
-            waiting.append(answers.ask(protocol.CMD_READDIR, handle))
-            for _ in range(message.get_int()):
-                name = message.get_string().decode("utf-8", "surrogateescape")[:_LONGEST_NAME]
-                message.get_string()  # a line as of `ls -l`, which every server writes differently
-                status = paramiko.SFTPAttributes._from_msg(message, name)  # type: ignore[attr-defined]
-                if name not in (".", ".."):
-                    yield self._remote_file(f"{folder.rstrip('/')}/{name}", name, status)
-        answers.take(answers.ask(protocol.CMD_CLOSE, handle))
+        with self._opened(protocol.CMD_OPENDIR, folder) as handle:
+            waiting = deque(self.ask(protocol.CMD_READDIR, handle) for _ in range(_LISTINGS_IN_FLIGHT))
+            while waiting:
+                message = self.take(waiting.popleft())
+                if message is None:
+                    continue  # the end; the requests behind it say the same
+                waiting.append(self.ask(protocol.CMD_READDIR, handle))
+                for _ in range(message.get_int()):
+                    name = message.get_string().decode("utf-8", "surrogateescape")[:_LONGEST_NAME]
+                    message.get_string()  # a line as of `ls -l`, which every server writes differently
+                    status = paramiko.SFTPAttributes._from_msg(message, name)  # type: ignore[attr-defined]
+                    if name not in (".", ".."):
+                        yield self._remote_file(f"{folder.rstrip('/')}/{name}", name, status)
 
     def _remote_file(self, path: str, name: str, status: paramiko.SFTPAttributes) -> RemoteFile:
         """A listed entry; what the listing left out is asked for."""
@@ -248,30 +236,27 @@ class Session(paramiko.SFTPClient):
         kind = Kind.of(status.st_mode or stat.S_IFREG)
         return RemoteFile(name, path, size=status.st_size or 0, modified=status.st_mtime, kind=kind)
 
-    def seen(self, path: str) -> Seen:
-        """Size and time of change of a file; raises StoreError for a link."""
-        status = self.lstat(path)
-        if stat.S_ISLNK(status.st_mode or 0):
-            raise StoreError.of("store.link_there", path=printable(path))
-        return Seen(size=status.st_size, modified=status.st_mtime)
+    def look(self, path: str) -> RemoteFile:
+        """What lies at a path now."""
+        return self._remote_file(path, PurePosixPath(path).name, self.lstat(path))
 
     def download(self, path: str, *, size: int, write: Callable[[bytes], object]) -> int:
         """Hand the bytes of a file to `write`, in order; returns how many came until the server said that it ends.
 
         size: no more are asked for.
         """
-        answers, asked, taken = Answers(self), 0, 0
+        asked = taken = 0
         waiting: deque[tuple[int, int, int]] = deque()  # request, offset, length
-        handle = answers.handle(protocol.CMD_OPEN, path, protocol.SFTP_FLAG_READ, paramiko.SFTPAttributes())
-        try:
+        flags = protocol.SFTP_FLAG_READ, paramiko.SFTPAttributes()
+        with self._opened(protocol.CMD_OPEN, path, *flags) as handle:
             while asked < size or waiting:
                 while asked < size and len(waiting) < _IN_FLIGHT_BYTES // self._block_bytes:
                     length = min(self._block_bytes, size - asked)
-                    request = answers.ask(protocol.CMD_READ, handle, protocol.int64(asked), length)
+                    request = self.ask(protocol.CMD_READ, handle, protocol.int64(asked), length)
                     waiting.append((request, asked, length))
                     asked += length
                 request, offset, length = waiting.popleft()
-                message = answers.take(request)
+                message = self.take(request)
                 block = message.get_string() if message else b""
                 if not block:
                     break
@@ -279,26 +264,23 @@ class Session(paramiko.SFTPClient):
                 taken += len(block)
                 if len(block) < length:  # a server may give less than was asked for
                     offset, length = offset + len(block), length - len(block)
-                    request = answers.ask(protocol.CMD_READ, handle, protocol.int64(offset), length)
+                    request = self.ask(protocol.CMD_READ, handle, protocol.int64(offset), length)
                     waiting.appendleft((request, offset, length))
-        finally:
-            answers.ask(protocol.CMD_CLOSE, handle)
         return taken
 
     def upload(self, path: str, content: bytes) -> None:
         """Write a new file and have the server flush it to its disk, where it offers that; every answer is read."""
-        answers = Answers(self)
         waiting: deque[int] = deque()
         with self.open(path, "wb") as handle:
             for offset in range(0, len(content), _BLOCK_BYTES):
                 if len(waiting) == _IN_FLIGHT_BYTES // _BLOCK_BYTES:
-                    answers.take(waiting.popleft())
+                    self.take(waiting.popleft())
                 block = content[offset : offset + _BLOCK_BYTES]
-                waiting.append(answers.ask(protocol.CMD_WRITE, handle.handle, protocol.int64(offset), block))
+                waiting.append(self.ask(protocol.CMD_WRITE, handle.handle, protocol.int64(offset), block))
             for request in waiting:
-                answers.take(request)
+                self.take(request)
             if _FSYNC in self.extensions:
-                answers.take(answers.ask(protocol.CMD_EXTENDED, _FSYNC, handle.handle))
+                self.take(self.ask(protocol.CMD_EXTENDED, _FSYNC, handle.handle))
         arrived = self.lstat(path).st_size
         if arrived != len(content):
             raise OSError(f"only {arrived} of {len(content)} bytes arrived")
