@@ -146,6 +146,13 @@ def test_titles_totals_blanks_and_repeated_headers_stay_one_row_each() -> None:
     assert (mapped.documents[0].rows, mapped.documents[0].line_rows) == ((3, 6), (3, 3, 6))
 
 
+def test_a_second_table_below_rows_of_several_items_holds_the_file() -> None:
+    header = ["Order No", "Phone", "Address", "Items"]
+    rows = [header, ["A1", "9876543210", "x", "tea x 2"], [*header[:3], "Articles"], ["A2", "9876543210", "x", "1 tea"]]
+    with pytest.raises(FileHeld, match="row 3 below the header row 1 names other columns"):
+        run(PATTERN, sheet_of(rows))
+
+
 def test_rows_in_words_are_those_of_the_sheet() -> None:
     rows = [
         ["A1", "9876543210", "x", "a x 1;b x 2;c x 3"],
