@@ -1,6 +1,5 @@
 """Where all rows of a file fail alike: one cause for the whole file, a moved column or a wrong sheet, not bad data."""
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import Final
 
@@ -38,15 +37,13 @@ def failing_alike(mapped: MappedFile, *, second: str = "") -> Alike | None:
     data = mapped.rows.filter(pl.col("state") != RowState.SKIPPED.value, pl.col("sheet") == second)
     if data.height < ROWS_AT_LEAST or not data["state"].eq(RowState.INVALID.value).all():
         return None
-    # in the order of the issues, so that of equally common ones the first is named, whichever run it is
-    own = [each for each in mapped.issues if each.sheet == second]
-    once_a_row = dict.fromkeys((each.row, each.rule, each.column) for each in own)
-    broken = Counter((rule, column) for _, rule, column in once_a_row)
-    (commonest, rows), *_ = broken.most_common(1)
-    if rows < data.height:
-        return None
-    issue = next(each for each in own if (each.rule, each.column) == commonest)
-    return Alike(issue, rows)
+    # in the order of the issues, so that of two that all rows have the first is named, whichever run it is
+    first: dict[tuple[str, str], dict[int, Issue]] = {}
+    for issue in mapped.issues:
+        if issue.sheet == second:
+            first.setdefault((issue.rule, issue.column), {}).setdefault(issue.row, issue)
+    alike = (Alike(next(iter(rows.values())), len(rows)) for rows in first.values() if len(rows) >= data.height)
+    return next(alike, None)
 
 
 def stands_in(mapped: MappedFile, sheet: Sheet) -> str:

@@ -176,10 +176,8 @@ def _losses(table: CompiledSheet) -> Iterator[Issue]:
         if one_by_one or issue.code == "rounded":
             yield table.note(issue.code, field.column, rows, example=_example(table, field, rows), **issue.given)
     if not one_by_one:
-        names, cells = (
-            [table.text_of(field.column) for field, _ in dressed],
-            sum(rows.n_unique() for _, rows in dressed),
-        )
+        cells = sum(rows.n_unique() for _, rows in dressed)
+        names = [table.text_of(field.column) for field, _ in dressed]
         yield Issue.of("taken_off.columns", count=cells, columns=names, example=_example(table, *dressed[0]))
     yield from _lost_zeros(table)
 
@@ -260,16 +258,15 @@ def _odd(code: str, field: Field, odd: pl.Expr, most: int = 0) -> Asked:
     return Asked(field, odd.fill_null(value=False) & field.broken.is_null(), Issue.of(f"odd.{code}", most=most))
 
 
-def _fields(table: CompiledSheet, *places: str) -> list[Field]:
+def _fields(table: CompiledSheet, *places: str) -> Iterator[Field]:
     """Those fields that are mapped."""
-    return [field for place in places if (field := table.field(place)) is not None]
+    return filter(None, map(table.field, places))
 
 
 def _pairs(table: CompiledSheet, *places: tuple[str, str]) -> Iterator[tuple[Field, Field]]:
     """Pairs of fields of which both are mapped."""
-    for one, other in places:
-        fields = table.field(one), table.field(other)
-        if fields[0] is not None and fields[1] is not None:
+    for pair in places:
+        if len(fields := (*_fields(table, *pair),)) == len(pair):
             yield fields[0], fields[1]
 
 

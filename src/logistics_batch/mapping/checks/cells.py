@@ -78,13 +78,10 @@ def _by_column(cells: pl.DataFrame) -> Iterator[tuple[int, pl.DataFrame]]:
 
 
 def _users(table: CompiledSheet) -> Users:
-    users: dict[int | None, str] = {}
-    for field in (*table.header, *table.line):
-        for names in field.spec.columns:
-            users.setdefault(table.bound.column(names), field.target)
-    for name in table.mapping.spec.key:
-        users.setdefault(table.bound.column(table.mapping.names_of(name)), "key")
-    return {column: target for column, target in users.items() if column is not None}
+    users = dict.fromkeys(table.columns(table.mapping.spec.key), "key")
+    for field in reversed((*table.header, *table.line)):  # the first counts
+        users |= dict.fromkeys(filter(None, map(table.bound.column, field.spec.columns)), field.target)
+    return users
 
 
 def _known(table: CompiledSheet, damages: dict[str, str], columns: Iterable[int] | None = None) -> pl.DataFrame:
@@ -103,11 +100,11 @@ def _altered(table: CompiledSheet) -> Iterator[pl.DataFrame]:
     if table.sheet.facts.is_empty():
         return
     taken = [field for field in (*table.header, *table.line) if not table.reads_dates(field)]
-    codes = (each for each in taken if table.form_of(each) in CODES or each.target in CODES_IN_TEXTS)
-    yield _known(table, _NO_CODES, {each.column for each in codes if each.column is not None})
+    codes = (each.column for each in taken if table.form_of(each) in CODES or each.target in CODES_IN_TEXTS)
+    yield _known(table, _NO_CODES, filter(None, codes))
+    # A house number 12/3 is a date to the program.
     joined = [names for each in taken if table.form_of(each) is Form.ADDRESS for names in each.spec.columns]
-    addresses = (table.bound.column(names) for names in joined)  # a house number 12/3 is a date to the program
-    yield _known(table, _DATED, {column for column in addresses if column is not None})
+    yield _known(table, _DATED, filter(None, map(table.bound.column, joined)))
     for column in columns_of_codes(table.mapping, table.bound):
         has_decimals = pl.col(str(column)).str.contains(".", literal=True)
         rows = table.sheet.frame.filter(has_decimals & is_marked(table.sheet, column, CellFact.NUMBER)).select("row")

@@ -191,7 +191,7 @@ def _totals(table: CompiledSheet) -> Iterator[Asked]:
     """Goods that are called as totals are: under the key of the row above, or as the sum of the document's others."""
     lines, keys = table.lines, keys_filled_down(table.mapping, table.bound)
     own = [f"own:{key}" for key in keys if f"own:{key}" in lines.columns]
-    quantity = next((each for each in map(table.field, _QUANTITIES) if each is not None), None)
+    quantity = next(filter(None, map(table.field, _QUANTITIES)), None)
     for field in table.line:
         if field.column is None or table.form_of(field) is not Form.GOODS:
             continue

@@ -101,7 +101,7 @@ def evaluate(frame: pl.DataFrame, fields: Sequence[Field]) -> pl.DataFrame:
 def source_columns(mapping: Mapping, header: Header, field: FieldSpec) -> list[int]:
     """The sheet columns that a field is made of and that the sheet has, those of `when` last."""
     groups = [*field.columns, *(mapping.names_of(name) for name in field.when or ())]
-    return [column for names in groups if (column := header.column(names)) is not None]
+    return [*filter(None, map(header.column, groups))]
 
 
 def compile_field(mapping: Mapping, header: Header, place: str, around: ReadContext) -> Field:
@@ -140,17 +140,14 @@ def compile_field(mapping: Mapping, header: Header, place: str, around: ReadCont
 
 def second_phone_of(mapping: Mapping, header: Header, place: str) -> int | None:
     """The column of two phone numbers whose second one a field takes; None where it takes its own column's first."""
-    first, own = mapping.spec.fields.get("customer_mobile"), mapping.spec.fields.get(_ALTERNATE)
-    if place != f"fields.{_ALTERNATE}" or first is None or own is None or first.from_ is None or own.from_ is None:
-        return None
-    column = header.column(own.from_)
-    return column if column == header.column(first.from_) else None
+    mobiles = (mapping.spec.fields.get(name) for name in ("customer_mobile", _ALTERNATE))
+    first, column = (header.column((field.from_ if field else None) or ()) for field in mobiles)
+    return column if place == f"fields.{_ALTERNATE}" and column == first else None
 
 
 def _source(header: Header, place: str, spec: FieldSpec, run: RunValues) -> pl.Expr:
     """The text that is read, null where there is none."""
-    columns = [header.column(names) for names in spec.columns]
-    present = [pl.col(name_of(column)) for column in columns if column is not None]
+    names = [name_of(column) for column in filter(None, map(header.column, spec.columns))]
     if spec.source == "constant":
         return pl.lit(spec.constant, dtype=pl.String)
     if spec.source == "run":
@@ -158,12 +155,12 @@ def _source(header: Header, place: str, spec: FieldSpec, run: RunValues) -> pl.E
         return pl.lit(answered_name(run.file_name) if spec.run == "file_name" else run.business_date.isoformat())
     if spec.source == "sum":
         return pl.col(f"sum:{place}")
-    if not present:
+    if not names:
         return pl.lit(None, dtype=pl.String)
     if spec.source == "join":
-        joined = pl.concat_str(present, separator=" " if spec.with_ is None else spec.with_, ignore_nulls=True)
+        joined = pl.concat_str(names, separator=" " if spec.with_ is None else spec.with_, ignore_nulls=True)
         return pl.when(joined != "").then(joined)
-    return pl.col(f"first:{name_of(columns[0])}") if spec.source == "first" and columns[0] else present[0]
+    return pl.col(f"first:{names[0]}" if spec.source == "first" else names[0])
 
 
 def amount(column: int, around: ReadContext) -> pl.Expr:
