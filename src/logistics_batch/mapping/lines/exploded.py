@@ -3,7 +3,7 @@
 Mapping reads an exploded sheet like any other. What it says of a line is told of the rows of the file by the origins.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -15,7 +15,7 @@ from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.rows.header import Header, bind
 from logistics_batch.model.document import ROWS_SCHEMA, RowState
 from logistics_batch.model.issue import Issue
-from logistics_batch.model.sheet import FACTS_SCHEMA, CellFact, CellRange, Origins, Sheet, merged_facts
+from logistics_batch.model.sheet import FACTS_SCHEMA, CellFact, Origins, Sheet, merged_facts
 
 OF: Final = "of:"
 """What stands before a column's name in the name of one that says where its cells stand."""
@@ -83,26 +83,26 @@ def exploded(sheet: Sheet, header: Header, lines: pl.DataFrame, *, second: tuple
 
 
 def _facts(sheet: Sheet, origins: pl.DataFrame, second: Sheet | None) -> pl.DataFrame:
-    """The facts of cells on all lines of their rows, and on made columns those of the cells that stand there."""
+    """The facts of cells on all lines of their rows, and on made columns those of the cells that stand there.
+
+    Merged cells reach from the first line of their first row to the last line of their last one.
+    """
     on = "second" if second else "origin"
+    first, last = (dict(each.select("origin", "row").iter_rows()) for each in (origins.reverse(), origins))
+    merged = [
+        (first[top], left, last[bottom], right)
+        for top, left, bottom, right in sheet.merged_ranges
+        if top in first and bottom in last
+    ]
     own, there = (
         each.facts.filter(pl.col("kind") != CellFact.MERGED).rename({"row": "from"})
         for each in (sheet, second or sheet)
     )
-    found = [merged_facts(_merged_lines(sheet, origins)), own.join(origins.rename({"origin": "from"}), on="from")]
     made = origins.unpivot("^[0-9]+$", index=["row", on], variable_name="made", value_name="column")
     here = there.join(made.rename({on: "from"}), on=["from", "column"])
-    found.append(here.with_columns(column=pl.col("made").cast(pl.UInt16)))
+    own = own.join(origins.rename({"origin": "from"}), on="from")
+    found = (merged_facts(merged), own, here.with_columns(column=pl.col("made").cast(pl.UInt16)))
     return pl.concat(each.select(*FACTS_SCHEMA) for each in found)
-
-
-def _merged_lines(sheet: Sheet, origins: pl.DataFrame) -> Iterator[CellRange]:
-    """The merged cells, from the first line of their first row to the last line of their last one."""
-    lines = origins.group_by("origin").agg(pl.col("row").min().alias("first"), pl.col("row").max().alias("last"))
-    ends = {origin: (first, last) for origin, first, last in lines.iter_rows()}
-    for top, left, bottom, right in sheet.merged_ranges:
-        if top in ends and bottom in ends:
-            yield ends[top][0], left, ends[bottom][1], right
 
 
 def blame_faults(found: Findings, table: CompiledSheet, faults: Findings) -> None:

@@ -186,12 +186,9 @@ def _lacking(templates: Sequence[str], number: int, columns: Sequence[int]) -> l
 
 def _numeric_parts(spec: MappingSpec, parts: Sequence[str]) -> set[str]:
     """The parts that are read as numbers."""
-    numeric: set[str] = set()
-    for place, each in spec.everything.items():
-        part, target = place.split(".", 1)
-        if part != "keep" and form_of(target, spec.operation) in _NUMERIC:
-            numeric.update(name for names in each.columns for name in names)
-    return numeric & set(parts)
+    sent = (each for each in spec.everything.items() if not each[0].startswith("keep."))
+    numbers = (field for place, field in sent if form_of(place.split(".", 1)[1], spec.operation) in _NUMERIC)
+    return {name for field in numbers for names in field.columns for name in names if name in parts}
 
 
 def _regex(pattern: str, names: Mapping[str, str], numeric: Collection[str], text: str) -> str:

@@ -119,24 +119,25 @@ def _rows_by_key(keyed: pl.DataFrame) -> dict[str, list[int]]:
 
 
 def _joined(first: Side, second: Side, wanted: dict[str, int]) -> pl.DataFrame:
-    """The first row of each key takes the lines of it, in their order; the others stay one line without."""
+    """The first row of each key takes the lines of it, in their order; the others stay one line without.
+
+    The lines' cells are as they stand, but those that were blank filled down.
+    """
     keyed = first.sheet.frame.select("row").with_row_index("at")
     keyed = keyed.join(first.keys, on="row", how="left", maintain_order="left")
     taking = keyed.with_columns(pl.when(pl.col("key").is_first_distinct()).then("key").alias("key"))
     lines = second.keys.drop_nulls().rename({"row": "second"})
     pairs = taking.join(lines, on="key", how="left", maintain_order="left_right")
-    cells = _as_filled(second).select(pl.col("row").alias("second"), *map(str, wanted.values()))
+    cells, data = second.sheet.frame, second.rows.data
+    filled = [name.removeprefix("own:") for name in data.columns if name.startswith("own:")]
+    if filled:
+        taken = (pl.when(~pl.col(f"own:{name}")).then(name).alias(name.removeprefix("c")) for name in filled)
+        cells = cells.update(data.select("row", *taken), on="row")
+    cells = cells.select(pl.col("row").alias("second"), *map(str, wanted.values()))
     pairs = pairs.join(cells, on="second", how="left", maintain_order="left")
     made = dict(enumerate(wanted.values(), first.sheet.width + 1))
     values = (pl.col(str(column)).alias(str(place)) for place, column in made.items())
     return pairs.select("at", "second", *values, *(pl.lit(made[place]).alias(f"{OF}{place}") for place in made))
-
-
-def _as_filled(side: Side) -> pl.DataFrame:
-    """The sheet's cells as they stand, but those that were blank filled down."""
-    filled = [name.removeprefix("own:") for name in side.rows.data.columns if name.startswith("own:")]
-    cells = (pl.when(~pl.col(f"own:{name}")).then(name).alias(name.removeprefix("c")) for name in filled)
-    return side.sheet.frame.update(side.rows.data.select("row", *cells), on="row") if filled else side.sheet.frame
 
 
 def _equal_lines(second: Side) -> tuple[dict[str, list[int]], list[str]]:
