@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from pydantic import BaseModel, ValidationError
 
+from logistics_batch import messages
 from logistics_batch.model.document import Operation
 from logistics_batch.model.payloads import (
     PAYLOADS,
@@ -397,8 +398,9 @@ def test_every_complaint_is_a_sentence_without_the_value() -> None:
     found = complaints(caught.value)
     assert len(found) == len(wrong) + 2
     for each in found:
-        assert re.fullmatch(r"[A-Z][^{}]*\.", each.sentence), each
-        assert "person" not in each.sentence
+        told = messages.reason(each.code, each.values)
+        assert re.fullmatch(r"[A-Z][^{}]*\.", told), each
+        assert "person" not in told
     assert "secret person" not in str(caught.value)
 
 

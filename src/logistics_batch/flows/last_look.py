@@ -1,10 +1,12 @@
 """The contract's last word on a document, before any byte of it leaves."""
 
+from typing import Any
+
 from logistics_batch.ledger import Outcome, StoredDocument
 from logistics_batch.mapping.documents.contract import body_complaints
 from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import Issue
-from logistics_batch.model.payloads import LongitudeName
+from logistics_batch.model.payloads import Complaint, LongitudeName
 
 
 def broken_contract(document: StoredDocument, *, longitude: LongitudeName) -> Outcome | None:
@@ -16,5 +18,9 @@ def broken_contract(document: StoredDocument, *, longitude: LongitudeName) -> Ou
     complaints = body_complaints(document.body, Operation(document.operation), longitude=longitude)
     if not complaints:
         return None
-    said = " ".join(f"{each.field}: {each.sentence}" if each.field else each.sentence for each in complaints)
-    return Outcome(document.id, "held", "held", why=Issue.of("contract", said=said))
+    return Outcome(document.id, "held", "held", why=Issue.of("contract", said=[*map(_said, complaints)]))
+
+
+def _said(complaint: Complaint) -> tuple[str, dict[str, Any]]:
+    said = complaint.code, complaint.values
+    return (".of_field", {"field": complaint.field, "said": [said]}) if complaint.field else said

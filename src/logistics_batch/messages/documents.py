@@ -273,8 +273,9 @@ HELD_BEFORE_SENDING: Final[dict[str, Entry]] = {
     ".item_id_unknown": Entry("the id of its item {item} is not known for certain."),
     ".value_gone": Entry("{fields} has no value any more, and an update takes none away."),
     ".invoice_shared": Entry("another ASN has the same invoice number."),
+    ".of_field": Entry("{field}: {said:messages}"),
     "contract": Entry(
-        "The document is not sent, for it breaks the contract of the service. {said}",
+        "The document is not sent, for it breaks the contract of the service. {said:messages}",
         "Ask the operator: the row or the mapping has to be corrected.",
         "Drop it (decide “drop”), correct the row, or the mapping, and send the row again.",
     ),

@@ -30,11 +30,6 @@ class Complaint:
         names = [step for step in self.place if isinstance(step, str)]
         return names[-1] if names else ""
 
-    @property
-    def sentence(self) -> str:
-        """What is wrong, in words."""
-        return messages.reason(self.code, self.values)
-
 
 def complaints(error: ValidationError) -> list[Complaint]:
     """Every finding of a model, in its order."""
