@@ -4,12 +4,10 @@ import sqlite3
 from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 
 import psycopg
 from support.workspace import Workspace
 
-VERSION_1 = Path(__file__).parents[1] / "ledger/version_1"
 _BROKEN = {
     "sqlite": "CREATE TRIGGER broken BEFORE UPDATE OF status ON attempt "
     "BEGIN SELECT RAISE(ABORT, 'it takes no answer'); END",
@@ -56,10 +54,6 @@ class OutsideLedger:
         path.parent.mkdir(exist_ok=True)
         with closing(sqlite3.connect(path)) as connection:
             connection.executescript(script)
-
-    def make_old(self) -> None:
-        """A ledger as the first version made it."""
-        self.change((VERSION_1 / f"{self.kind}.sql").read_text("utf-8"))
 
     def refuse_answers(self) -> None:
         """From now on it takes no answer."""

@@ -65,8 +65,6 @@ def prepare(forker: Forker, service: RunningSandbox, point: str, each: Night, le
     service.set_faults([])
     if point.startswith(("settle.", "resend.")):
         lose_answers(service, each.references)
-    elif point.startswith("ledger.migration."):
-        ledger.make_old()
     elif point.startswith("spill."):
         forker.run(each.workspace, "settle")
         ledger.refuse_answers()

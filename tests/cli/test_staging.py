@@ -183,16 +183,6 @@ def test_what_was_seen_with_another_key_does_not_count(run: Run, service: Servic
         assert sandbox.api_key.encode() not in text
 
 
-def test_facts_of_an_earlier_version_count_for_the_key_that_first_uses_them(run: Run, service: Service) -> None:
-    _, workspace = service(order_id_reading="id")
-    assert run("doctor", "--staging").code == 0
-    with closing(sqlite3.connect(workspace.root / "var/ledger.db")) as ledger, ledger:
-        ledger.execute("""UPDATE meta SET value = json_remove(value, '$.key_print') WHERE name LIKE 'facts%'""")
-    assert run("settle").code == 0
-    workspace.secret("api-key", "another-key-of-the-tests")
-    assert checks(run("doctor", "--json"))["uniqueness"][0] == "warning"
-
-
 def test_a_reference_of_somebody_else_is_held_not_refused(run: Run, service: Service, tmp_path: Path) -> None:
     sandbox, workspace = service()
     other = Workspace(tmp_path / "other", url=sandbox.url)

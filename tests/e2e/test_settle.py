@@ -16,6 +16,7 @@ from support.receiver_process import RunningReceiver, event
 from support.sandbox_process import RunningSandbox, created, start_sandbox
 from support.workspace import ASNS_MAPPING, ORDERS_MAPPING, Workspace, asn_lines, order_lines
 
+from logistics_batch.api.key_print import key_print
 from logistics_batch.flows.parts import Silent
 from logistics_batch.flows.receive_event import keep_events, read_event
 from logistics_batch.flows.settle import settle_due
@@ -140,7 +141,9 @@ def test_a_refusal_in_the_words_for_a_taken_reference_must_be_borne_out(
     words = "Order could not be created"
     with Opened(workspace.root).parts(Need(calls=False)) as parts:
         now = parts.clock.now().isoformat()
-        parts.ledger.keep_facts(ServiceFacts(now, True, "refused", words, ("reference_number",)))
+        parts.ledger.keep_facts(
+            ServiceFacts(now, True, "refused", words, ("reference_number",), key_print(parts.client.settings))
+        )
     sandbox.set_faults([{"endpoint": "order.create", "every": 1, "kind": "status_400", "message": words}])
     assert workspace.run("settle", "--wait").code == 4
     assert [line["rule"] for line in held(workspace)] == ["refused_after_doubt"]

@@ -41,15 +41,15 @@ def test_the_number_of_another_order_is_not_believed(
 )
 def test_a_refusal_counts_only_for_what_cannot_have_arrived(message: str, tainted: bool, state: str, rule: str) -> None:
     document = stored_document(id=7, key="ORDER-7", reference="ORDER-7", body="{}", tainted=tainted)
-    facts = ServiceFacts("2026-11-21", True, "refused", "Reference * was used", ())
+    facts = ServiceFacts("2026-11-21", True, "refused", "Reference * was used", (), "")
     reply = Reply("order.create", status=400)
     answer = Answer(Meaning.REFUSED, message)
     outcome = outcome_of(document, reply, answer, run="R", facts=facts)
     assert (outcome.state, outcome.rule) == (state, rule)
 
 
-OWN_WORDS = ServiceFacts("2026-11-21", True, "refused", "Reference * was used", ())
-NO_WORDS = ServiceFacts("2026-11-21", True, "refused", "", ())
+OWN_WORDS = ServiceFacts("2026-11-21", True, "refused", "Reference * was used", (), "")
+NO_WORDS = ServiceFacts("2026-11-21", True, "refused", "", (), "")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,9 @@ from pathlib import Path
 import polars as pl
 from protocol_model.states import Record
 
-from logistics_batch.api.client import Reply, Trace
+from logistics_batch.api.client import Reply, ServiceAccess, Trace
+from logistics_batch.api.key_print import key_print
+from logistics_batch.api.secret import Secret
 from logistics_batch.ledger import Arrival, Ledger, Outcome, ServiceFacts, form_of, open_ledger
 from logistics_batch.model.document import ROWS_SCHEMA, Document, MappedFile, Operation
 from logistics_batch.model.sheet import SourceFile
@@ -17,7 +19,15 @@ RUN, AT = "20261121-211500-play", "2026-11-21T21:15:00+05:30"
 REFERENCE, CONTROL, CONTROL_AWB = "KEY-1", "CONTROL-1", "SH-CONTROL"
 KEYS = {"order": REFERENCE, "asn": f"Acme | Bhiwandi | {REFERENCE}"}
 _TAKEN = "Reference number already exists"
-VERIFIED = ServiceFacts(AT, unique=True, duplicate="refused", duplicate_form=form_of(_TAKEN, REFERENCE), found_by=())
+ACCESS = ServiceAccess(base_url="https://service.test", api_key=Secret("the-played-key"))
+VERIFIED = ServiceFacts(
+    AT,
+    unique=True,
+    duplicate="refused",
+    duplicate_form=form_of(_TAKEN, REFERENCE),
+    found_by=(),
+    key_print=key_print(ACCESS),
+)
 CALLS = {"order.create": ("POST", "/orders/shipment"), "asn.create": ("POST", "/wms/advance-shipping-notice")}
 _AMOUNTS = {"A": 1, "B": 2, "X": 9}
 _ARRIVED = Trace(connect_started=True, send_started=True, body_sent=True)

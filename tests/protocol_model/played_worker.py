@@ -13,13 +13,11 @@ from datetime import datetime, timedelta
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from protocol_model.played_service import AT, RUN, dropped, open_played
+from protocol_model.played_service import ACCESS, AT, RUN, dropped, open_played
 
 from logistics_batch import crash_points
 from logistics_batch.api.client import Reply
-from logistics_batch.api.endpoints import ServiceAccess
 from logistics_batch.api.pacing import Pacer
-from logistics_batch.api.secret import Secret
 from logistics_batch.errors import LogisticsBatchError
 from logistics_batch.flows import retry
 from logistics_batch.flows.dispatch import Dispatcher
@@ -98,7 +96,7 @@ class PlayedClient:
 
     def __init__(self, stage: Stage, clock: PlayedClock) -> None:
         self._stage = stage
-        self.settings = ServiceAccess(base_url="https://service.test", api_key=Secret("the-played-key"))
+        self.settings = ACCESS
         self.pacer = Pacer("none", clock=clock.monotonic, sleep=clock.sleep)
 
     def call(

@@ -18,6 +18,7 @@ from typing import Any
 from protocol_model.outside import NEVER_SENT, SENT_AND_OPEN
 from protocol_model.paths import Path
 from protocol_model.played_service import (
+    ACCESS,
     AT,
     KEYS,
     REFERENCE,
@@ -83,6 +84,8 @@ class _Actor:
 
 class _AnswersAtOnce:
     """The service for a person at the command line."""
+
+    settings = ACCESS
 
     def __init__(self, state: State | None, *, readable: bool) -> None:
         self._records = state.records if state else ()

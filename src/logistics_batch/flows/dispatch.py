@@ -21,7 +21,7 @@ from logistics_batch.api.client import Reply
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import LedgerRefused
 from logistics_batch.flows.first_questions import FirstQuestions, Told
-from logistics_batch.flows.known_facts import OF_ANOTHER_KEY, RUN_IT_AGAIN, facts_of, tie_facts
+from logistics_batch.flows.known_facts import OF_ANOTHER_KEY, RUN_IT_AGAIN, facts_of
 from logistics_batch.flows.outcomes import (
     is_own_number,
     outcome_of,
@@ -118,7 +118,6 @@ class Dispatcher:
         self._pacer = parts.client.pacer
         self._first = FirstQuestions(parts)
         self._silent = SilentAnswers(parts)
-        tie_facts(parts)
         self._facts = facts_of(parts)
         lately = (parts.clock.now() - _HISTORY_LOST_FOR).isoformat()
         self._history_lost = any(str(each["at"]) >= lately for each in parts.ledger.restorations())

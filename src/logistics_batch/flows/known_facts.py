@@ -1,8 +1,6 @@
 """What test orders showed counts only for the API key that made them: another one may be another account's."""
 
-from dataclasses import replace
-
-from logistics_batch.api.key_print import is_print_of, key_print
+from logistics_batch.api.key_print import is_print_of
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import ServiceFacts
 
@@ -19,12 +17,5 @@ def facts_of(parts: Parts) -> ServiceFacts | None:
 
 
 def is_of_this_key(parts: Parts, facts: ServiceFacts) -> bool:
-    """Whether facts were seen with the API key of today; those of an earlier version do not say, and are believed."""
-    return not facts.key_print or is_print_of(facts.key_print, parts.client.settings)
-
-
-def tie_facts(parts: Parts) -> None:
-    """Facts of an earlier version count for the key with which they are first used; call while holding the lock."""
-    facts = parts.ledger.facts()
-    if facts is not None and not facts.key_print:
-        parts.ledger.keep_facts(replace(facts, key_print=key_print(parts.client.settings)))
+    """Whether facts were seen with the API key of today."""
+    return is_print_of(facts.key_print, parts.client.settings)

@@ -28,7 +28,6 @@ from logistics_batch.flows.baseline import (
     search_known,
 )
 from logistics_batch.flows.cancelled_by_id import note_cancelled_by_id
-from logistics_batch.flows.known_facts import tie_facts
 from logistics_batch.flows.late_awb import fill_in_awb_numbers
 from logistics_batch.flows.moved_ledger import told_once
 from logistics_batch.flows.never_sent import told_of_never_sent
@@ -299,7 +298,6 @@ def settle(parts: Parts, *, run: str | None, wait: bool) -> SettleReport:
     earlier = SettleReport()
     silent = 0
     with parts.ledger.sending("settle"), stopping_early():
-        tie_facts(parts)
         taken_over = take_over(parts)
         purge_old(parts)
         unsent = told_of_never_sent(parts.ledger.never_sent())

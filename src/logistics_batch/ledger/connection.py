@@ -78,7 +78,7 @@ def open_engine(url: str, *, read_only: bool = False) -> Engine:
             if not path.exists():
                 path.touch(mode=0o600)
             engine = _sqlite_engine(url, durable=True)
-        prepare(engine, path=path, read_only=read_only)
+        prepare(engine, path=path)
         check_at_opening(engine, path, read_only=read_only)
     except (DBAPIError, OSError) as exc:
         if cause_of(exc) == LOCKED:

@@ -21,8 +21,7 @@ class ServiceFacts:
     unique: a second create of a live reference makes no second order, also at the same moment (API §8.4). duplicate:
     how it is answered: "refused", "repeated" (the first answer again) or "unclear". duplicate_form: the refusal's
     words, with the reference taken out; "" if other refusals have the same. found_by: by what an order is found (API
-    §4.5): "reference_number", "awb_number", "order_id". key_print: a mark of the API key that was used, "" in
-    those of earlier versions.
+    §4.5): "reference_number", "awb_number", "order_id". key_print: a mark of the API key that was used.
     """
 
     at: str
@@ -30,7 +29,7 @@ class ServiceFacts:
     duplicate: str
     duplicate_form: str
     found_by: tuple[str, ...]
-    key_print: str = ""
+    key_print: str
 
     def says_taken(self, message: str, reference: str) -> bool:
         """Whether a refusal says that the reference belongs to an order that is there.

@@ -7,10 +7,7 @@ from sqlalchemy import RowMapping, func, select
 
 from logistics_batch.ledger.connection import Connected
 from logistics_batch.ledger.schema import attempt, document, file, held_file, left_file, row
-from logistics_batch.ledger.version import reaches
 from logistics_batch.model.issue import Issue
-
-_FROM_VERSION = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +100,6 @@ class HeldFiles(Connected):
         if job is not None:
             query = query.where(held_file.c.job == job)
         with self._read() as connection:
-            if not reaches(connection, _FROM_VERSION):
-                return []
             return [_held(line) for line in connection.execute(query.order_by(held_file.c.file_id)).mappings()]
 
     def open_documents_of(self, run: str) -> set[int]:
@@ -141,8 +136,6 @@ class HeldFiles(Connected):
         if job is not None:
             query = query.where(left_file.c.job == job)
         with self._read() as connection:
-            if not reaches(connection, _FROM_VERSION):
-                return []
             return [LeftFile(line.job, line.name, line.why, line.since) for line in connection.execute(query)]
 
     def counts_of_waiting_files(self) -> tuple[dict[str, int], dict[str, int]]:
@@ -150,8 +143,6 @@ class HeldFiles(Connected):
         held = select(held_file.c.job, func.count()).where(held_file.c.over_at == "").group_by(held_file.c.job)
         left = select(left_file.c.job, func.count()).group_by(left_file.c.job)
         with self._read() as connection:
-            if not reaches(connection, _FROM_VERSION):
-                return {}, {}
             found: Sequence[dict[str, int]] = [
                 {line[0]: int(line[1]) for line in connection.execute(query)} for query in (held, left)
             ]

@@ -14,12 +14,10 @@ from logistics_batch.ledger.records import RowNotSent, StoredDocument, StoredFil
 from logistics_batch.ledger.schema import attempt, document, evidence, file, issue, result_name, row, run, run_note
 from logistics_batch.ledger.sending import select_documents
 from logistics_batch.ledger.stale import UNWRITTEN
-from logistics_batch.ledger.version import reaches
 from logistics_batch.messages import codes_of, told
 from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import Issue
 
-_NOTES_FROM_VERSION = 7
 _OPEN = ("planned", "sending", "in_doubt", "held")
 _CHUNK = 400  # numbers in one IN (…), well under every driver's limit
 
@@ -108,10 +106,10 @@ class History(Connected):
                 connection.execute(run_note.insert(), lines)
 
     def notes_of(self, run_id: str) -> tuple[str, ...]:
-        """What a run had to say; nothing of runs of earlier versions."""
+        """What a run had to say."""
         query = select(run_note.c.text).where(run_note.c.run_id == run_id).order_by(run_note.c.n)
         with self._read() as connection:
-            return tuple(connection.execute(query).scalars()) if reaches(connection, _NOTES_FROM_VERSION) else ()
+            return tuple(connection.execute(query).scalars())
 
     def interrupted_runs(self, *, job: str) -> list[StoredRun]:
         """Push runs of a job that died or stopped early; call only while holding the sending lock."""

@@ -13,7 +13,6 @@ from logistics_batch.ledger.bulk import among, read_frame
 from logistics_batch.ledger.connection import digest
 from logistics_batch.ledger.decide import OTHER_SPELLING, Decision, Known
 from logistics_batch.ledger.schema import document, file
-from logistics_batch.ledger.version import reaches
 from logistics_batch.model.document import CALLS_SCHEMA, Document, call_blocks
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.spelling import differences, folded_key
@@ -33,7 +32,6 @@ _UNDONE_BY: Final = {"order.add": "order.delete", "order.delete": "order.add"}
 _PLAIN_KEY: Final = r"^[!-/1-_a-{}~][!-_a-{}~]*(?: [!-_a-{}~]+)*$"
 """Words of ASCII, without an accent grave, parts, and a zero at the beginning."""
 _OPEN: Final = ("sending", "in_doubt")
-_FOLDED_SINCE: Final = 10  # the version of the schema
 _ALIVE: Final = {  # the most telling first
     "accepted": "was accepted",
     "in_doubt": "was sent without an answer",
@@ -140,24 +138,17 @@ def folded_keys(keys: pl.Series) -> pl.Series:
 
 
 def known_generations(connection: Connection, account: str, keys: pl.DataFrame) -> pl.DataFrame:
-    """What is known under these keys, oldest first: GENERATIONS; of what is created under all spellings of a key.
-
-    Not so in a ledger before version 10, which does not hold other spellings.
-    """
-    has_folded = reaches(connection, _FOLDED_SINCE)
-    as_stored = {**GENERATIONS, "tainted": pl.Int64(), "released": pl.Int64()}
-    stored = {name: kind for name, kind in as_stored.items() if name != "folded_key" or has_folded}
+    """What is known under these keys, oldest first: GENERATIONS; of what is created under all spellings of a key."""
+    stored = {**GENERATIONS, "tainted": pl.Int64(), "released": pl.Int64()}
     columns = (document.c.code.label(name) if name == "rule" else document.c[name] for name in stored)
     query = select(*columns).where(document.c.account == account)
     found = [pl.DataFrame(schema=stored)]
     for (kind,), some in keys.partition_by("kind", as_dict=True).items():
-        name = "folded_key" if has_folded and kind not in CHANGES else "key"
+        name = "key" if kind in CHANGES else "folded_key"
         kinds = document.c.kind.in_(CHANGES if kind in CHANGES else (kind,))
         wanted = among(connection, document.c[name], some[name].unique(maintain_order=True).to_list())
         found.append(read_frame(connection, query.where(kinds, wanted).order_by(document.c.generation), stored))
     known = pl.concat(found).unique("id", maintain_order=True)
-    if not has_folded:
-        known = known.with_columns(folded_keys(known["key"]))
     means_another = pl.col("kind").is_in(_OF_ORDERS) & (pl.col("reference") != pl.col("key"))
     reference = pl.when(means_another).then("reference").otherwise(pl.lit("")).alias("reference")
     rule = pl.col("rule").str.extract(r"^([^.]*)")  # see `messages.rule_of`

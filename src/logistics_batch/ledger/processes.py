@@ -37,7 +37,7 @@ def is_gone(written: str) -> bool | None:
     """Whether a process is seen to be gone (True) or alive (False); None if that cannot be seen from here.
 
     It can be seen in the namespace that its number belongs to, as long as the machine runs. Another start of a machine
-    of the same name may be another machine. What an earlier version wrote names no namespace.
+    of the same name may be another machine.
     """
     theirs, mine = json.loads(written), json.loads(this_process())
     if not mine["boot"] or not mine["namespace"]:

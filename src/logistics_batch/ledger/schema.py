@@ -6,7 +6,7 @@ Texts that hold several values are JSON. Times are ISO 8601 with offset, as text
 from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, MetaData, String, Table, Text, UniqueConstraint
 
 # A change here needs a step in `migrations`, frozen as it was written.
-SCHEMA_VERSION = 13
+SCHEMA_VERSION = 1
 
 metadata = MetaData()
 
@@ -192,7 +192,7 @@ result_name = Table(
 )
 
 # A planned time of a job. state: claimed, ended, seen (since when a schedule is known), lost (a business date without
-# a run, of which people were told); "" in those of earlier versions, which ended. alive_at: when the claimer last said
+# a run, of which people were told). alive_at: when the claimer last said
 # that it still runs it.
 slot = Table(
     "slot",

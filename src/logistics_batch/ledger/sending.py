@@ -21,7 +21,6 @@ from logistics_batch.ledger.stale import mark_stale
 from logistics_batch.model.issue import Issue
 
 _CHUNK = 400  # numbers in one IN (…)
-_NOT_IN_ALL = ("folded_key", "seen")  # columns that a ledger of an earlier version, which is only read, may lack
 PLANNED = pl.Schema({"id": pl.Int64, "key": pl.String, "operation": pl.String, "released": pl.Boolean})
 """Of documents that are to be sent."""
 _LOOKS_AT_MOST = 3  # for an accepted ASN that is not found by its marker
@@ -30,7 +29,7 @@ _LOOKS_AT_MOST = 3  # for an accepted ASN that is not found by its marker
 def select_documents() -> Select[Any]:
     """Documents joined with the file that planned them, in the columns that `stored_document` reads."""
     return select(
-        *(column for column in document.c if column.name not in _NOT_IN_ALL),
+        document,
         file.c.run_id.label("file_run"),
         file.c.name.label("file_name"),
         file.c.sheet.label("file_sheet"),

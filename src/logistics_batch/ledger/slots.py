@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row, func, select
 from logistics_batch.ledger.bulk import insert_into
 from logistics_batch.ledger.connection import Connected
 from logistics_batch.ledger.processes import is_gone, this_process
-from logistics_batch.ledger.schema import run, slot
+from logistics_batch.ledger.schema import slot
 
 RAN_THROUGH = (0, 3, 4)
 """The exit codes of a run that came to its end: what others wait for was done, as far as the files allowed."""
@@ -96,16 +96,11 @@ class Slots(Connected):
     def schedule_seen(self, job: str, schedule: str, *, now: str) -> str:
         """Since when this schedule of a job is known: what was due before was not missed.
 
-        schedule: a short text that is another one for another schedule. A job of which no schedule was known, and that
-        ran, is taken to have been known since its latest run: an earlier version kept nothing else.
+        schedule: a short text that is another one for another schedule.
         """
         name = f"since {schedule}"
-        marks = select(slot.c.slot).where(slot.c.job == job, slot.c.state == "seen")
         with self._write(counts=False) as connection:
-            ran = None
-            if connection.execute(marks.limit(1)).first() is None:
-                ran = connection.execute(select(func.max(run.c.started_at)).where(run.c.job == job)).scalar()
-            _insert(connection, {"job": job, "slot": name, "claimed_at": ran or now, "state": "seen"})
+            _insert(connection, {"job": job, "slot": name, "claimed_at": now, "state": "seen"})
             known = select(slot.c.claimed_at).where(slot.c.job == job, slot.c.slot == name)
             return str(connection.execute(known).scalar_one())
 

@@ -14,13 +14,11 @@ from logistics_batch.ledger.guards import guard_statements
 from logistics_batch.ledger.lock import sending_lock
 from logistics_batch.ledger.schema import SCHEMA_VERSION, meta, metadata
 
-# Ledgers from this version on can be read as they are; only writing needs the newest.
-_READABLE_FROM = 13
 _CREATION_KEY = 0x6C6F6763  # "logc"; that of sending is another
 
 
-def prepare(engine: Engine, *, path: Path | None, read_only: bool) -> None:
-    """Create the schema, or bring that of an earlier version up to date (not when `read_only`).
+def prepare(engine: Engine, *, path: Path | None) -> None:
+    """Create the schema, or bring that of an earlier version up to date.
 
     path: the SQLite file, None for any other; a copy of it is kept beside it before its schema is changed.
 
@@ -32,7 +30,9 @@ def prepare(engine: Engine, *, path: Path | None, read_only: bool) -> None:
         if connection.dialect.name == "postgresql":  # where two may find it empty at the same moment
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _CREATION_KEY})
         if not inspect(connection).has_table("meta"):
+            crash_point("ledger.schema.begun")
             _create(connection)
+            crash_point("ledger.schema.before_commit")
             return
         found = _version(connection)
     if found > SCHEMA_VERSION:
@@ -41,7 +41,7 @@ def prepare(engine: Engine, *, path: Path | None, read_only: bool) -> None:
             f"knows versions up to {SCHEMA_VERSION}.",
             remedy="Install the newer version; nothing was changed.",
         )
-    if found < SCHEMA_VERSION and not (read_only and found >= _READABLE_FROM):
+    if found < SCHEMA_VERSION:
         with sending_lock(engine, path=path, what="bringing the ledger up to date", wait=False):
             _bring_up_to_date(engine, path)
 
@@ -68,12 +68,6 @@ def _version(connection: Connection) -> int:
     return int(stored)
 
 
-def reaches(connection: Connection, version: int) -> bool:
-    """Whether a ledger that is only read, and may be of an earlier version, has what came with that version."""
-    stored = connection.execute(select(meta.c.value).where(meta.c.name == "schema_version")).scalar()
-    return stored is not None and stored.isdecimal() and int(stored) >= version
-
-
 def _bring_up_to_date(engine: Engine, path: Path | None) -> None:
     """One transaction: whoever dies within it leaves the ledger as it was."""
     from logistics_batch.ledger.migrations import migrate  # takes a while to import, and is hardly ever needed
@@ -84,10 +78,10 @@ def _bring_up_to_date(engine: Engine, path: Path | None) -> None:
             return
         if path is not None:
             _keep_copy(path, path.with_name(f"{path.name}.version-{found}"))
-        crash_point("ledger.migration.begun")
+        crash_point("ledger.schema.begun")
         migrate(connection, found=found, wanted=SCHEMA_VERSION)
         connection.execute(meta.update().where(meta.c.name == "schema_version").values(value=str(SCHEMA_VERSION)))
-        crash_point("ledger.migration.before_commit")
+        crash_point("ledger.schema.before_commit")
 
 
 def _keep_copy(path: Path, copy: Path) -> None:

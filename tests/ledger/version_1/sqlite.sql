@@ -18,8 +18,17 @@ CREATE TABLE attempt (
 	UNIQUE (document_id, n), 
 	FOREIGN KEY(document_id) REFERENCES document (id)
 );
-INSERT INTO "attempt" VALUES(1,1,1,'R1','{"host":"vm","pid":27948,"boot":"e22926cc-7ed9-4baf-93db-9f86b1865f14"}','2026-11-21T21:16:00+05:30','ef0c0e1112e8983203caa0ba697fcae69d3a93ee9946484a3968b456fc4e803b','',200,'','accepted','','{"status":"PASS"}','2026-11-21T21:16:00+05:30');
-INSERT INTO "attempt" VALUES(2,2,1,'R1','{"host":"vm","pid":27948,"boot":"e22926cc-7ed9-4baf-93db-9f86b1865f14"}','2026-11-21T21:16:00+05:30','eb8ed3ccb5023093b56f490a46501e88d09736687e609fdbc1c71b3df8b9ccd3','',NULL,'ReadTimeout','unknown','','','2026-11-21T21:16:00+05:30');
+INSERT INTO "attempt" VALUES(1,1,1,'R1','{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":9230,"start":"2595814"}','2026-11-21T21:16:00+05:30','1d929cd694a5a8b34ea7754ad51f4559298cb5d7106983af59678c545e61c31b','',200,'','accepted','','','2026-11-21T21:16:00+05:30');
+INSERT INTO "attempt" VALUES(2,2,1,'R1','{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":9230,"start":"2595814"}','2026-11-21T21:16:00+05:30','44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a','',NULL,'ReadTimeout','unknown','','','2026-11-21T21:16:00+05:30');
+CREATE TABLE cancelled_number (
+	id INTEGER NOT NULL, 
+	account VARCHAR(200) NOT NULL, 
+	number TEXT NOT NULL, 
+	document_id INTEGER, 
+	at VARCHAR(40) NOT NULL, 
+	PRIMARY KEY (id), 
+	FOREIGN KEY(document_id) REFERENCES document (id)
+);
 CREATE TABLE document (
 	id INTEGER NOT NULL, 
 	account VARCHAR(200) NOT NULL, 
@@ -37,9 +46,6 @@ CREATE TABLE document (
 	rows TEXT NOT NULL, 
 	line_rows TEXT NOT NULL, 
 	keep TEXT NOT NULL, 
-	rule VARCHAR(40) NOT NULL, 
-	reason TEXT NOT NULL, 
-	fix TEXT NOT NULL, 
 	awb_number VARCHAR(80) NOT NULL, 
 	order_id VARCHAR(80) NOT NULL, 
 	delivery_hub TEXT NOT NULL, 
@@ -54,13 +60,34 @@ CREATE TABLE document (
 	baseline TEXT NOT NULL, 
 	planned_at VARCHAR(40) NOT NULL, 
 	settled_at VARCHAR(40) NOT NULL, 
+	folded_key TEXT DEFAULT '' NOT NULL, 
+	seen INTEGER DEFAULT '0' NOT NULL, 
+	code VARCHAR(120) DEFAULT '' NOT NULL, 
+	"values" TEXT DEFAULT '' NOT NULL, 
 	PRIMARY KEY (id), 
 	UNIQUE (account, kind, "key", generation), 
 	FOREIGN KEY(file_id) REFERENCES file (id)
 );
-INSERT INTO "document" VALUES(1,'http://service.test','order','A',1,'order.create','accepted','POST','/orders/shipment',X'7B227265666572656E63655F6E756D626572223A2241222C226E616D65223A22C581C3B364C5BA20E0A486E0A4B6E0A4BE227D','ef0c0e1112e8983203caa0ba697fcae69d3a93ee9946484a3968b456fc4e803b','A',1,'[2]','[2]','{"bin":"B2"}','','','','SH-22T70ZX','77','','{"9":{"item_name":"SKU","item_quantity":2}}','[]','R1','2026-11-21T21:16:00+05:30',1,0,0,0,'','2026-11-21T21:15:00+05:30','2026-11-21T21:16:00+05:30');
-INSERT INTO "document" VALUES(2,'http://service.test','order','B',1,'order.create','in_doubt','POST','/orders/shipment',X'7B2262223A317D','eb8ed3ccb5023093b56f490a46501e88d09736687e609fdbc1c71b3df8b9ccd3','B',1,'[3]','[3]','{"bin":"B3"}','','','','','','','{}','[]','','2026-11-21T21:16:00+05:30',1,0,1,0,'','2026-11-21T21:15:00+05:30','');
-INSERT INTO "document" VALUES(3,'http://service.test','order','C',1,'order.create','planned','POST','/orders/shipment',X'7B2263223A2269742773227D','6935e12d16a7b18e4d4366e6bb031dd242e32b2a0a2b2efeeae981dca2ccafe8','C',1,'[4]','[4]','{"bin":"B4"}','','','','','','','{}','[]','','',0,0,0,0,'','2026-11-21T21:15:00+05:30','');
+INSERT INTO "document" VALUES(1,'http://service.test','order','A',1,'order.create','accepted','POST','/orders/shipment',X'7B22637573746F6D65725F6E616D65223A22C581C3B364C5BA20E0A486E0A4B6E0A4BE227D','1d929cd694a5a8b34ea7754ad51f4559298cb5d7106983af59678c545e61c31b','A',1,'[2]','[2]','{"bin": "B2"}','SH-22T70ZX','','','{}','[]','R1','2026-11-21T21:16:00+05:30',1,0,0,0,'','2026-11-21T21:15:00+05:30','2026-11-21T21:16:00+05:30','a',0,'','');
+INSERT INTO "document" VALUES(2,'http://service.test','order','B',1,'order.create','in_doubt','POST','/orders/shipment',X'7B7D','44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a','B',1,'[3]','[3]','{"bin": "B3"}','','','','{}','[]','','2026-11-21T21:16:00+05:30',1,0,1,0,'','2026-11-21T21:15:00+05:30','','b',0,'','');
+INSERT INTO "document" VALUES(3,'http://service.test','order','C',1,'order.create','planned','POST','/orders/shipment',X'7B7D','44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a','C',1,'[4]','[4]','{"bin": "B4"}','','','','{}','[]','','',0,0,0,0,'','2026-11-21T21:15:00+05:30','','c',0,'','');
+CREATE TABLE event (
+	id INTEGER NOT NULL, 
+	account VARCHAR(200) NOT NULL, 
+	identity VARCHAR(64) NOT NULL, 
+	received_at VARCHAR(40) NOT NULL, 
+	topic VARCHAR(80) NOT NULL, 
+	waybill VARCHAR(80) NOT NULL, 
+	order_status VARCHAR(80) NOT NULL, 
+	status_at VARCHAR(40) NOT NULL, 
+	zone_assumed INTEGER NOT NULL, 
+	unreadable TEXT NOT NULL, 
+	seen INTEGER NOT NULL, 
+	raw BLOB NOT NULL, 
+	content VARCHAR(64) NOT NULL, 
+	PRIMARY KEY (id), 
+	CONSTRAINT event_identity UNIQUE (account, identity, content)
+);
 CREATE TABLE evidence (
 	id INTEGER NOT NULL, 
 	document_id INTEGER NOT NULL, 
@@ -71,7 +98,19 @@ CREATE TABLE evidence (
 	PRIMARY KEY (id), 
 	FOREIGN KEY(document_id) REFERENCES document (id)
 );
-INSERT INTO "evidence" VALUES(1,1,'2026-11-21T21:16:00+05:30','by_hand','','looked at by hand');
+CREATE TABLE feed (
+	account VARCHAR(200) NOT NULL, 
+	job VARCHAR(200) NOT NULL, 
+	number INTEGER NOT NULL, 
+	name TEXT NOT NULL, 
+	orders INTEGER NOT NULL, 
+	up_to INTEGER NOT NULL, 
+	sha256 VARCHAR(64) NOT NULL, 
+	content BLOB NOT NULL, 
+	made_at VARCHAR(40) NOT NULL, 
+	delivered_at VARCHAR(40) NOT NULL, 
+	PRIMARY KEY (account, job, number)
+);
 CREATE TABLE file (
 	id INTEGER NOT NULL, 
 	run_id VARCHAR(40) NOT NULL, 
@@ -87,33 +126,44 @@ CREATE TABLE file (
 	header_row INTEGER NOT NULL, 
 	rows_read INTEGER NOT NULL, 
 	state VARCHAR(12) NOT NULL, 
-	rule VARCHAR(80) NOT NULL, 
-	reason TEXT NOT NULL, 
-	remedy TEXT NOT NULL, 
 	notes TEXT NOT NULL, 
 	earlier_file TEXT NOT NULL, 
 	received_at VARCHAR(40) NOT NULL, 
 	stale INTEGER NOT NULL, 
+	code VARCHAR(120) DEFAULT '' NOT NULL, 
+	"values" TEXT DEFAULT '' NOT NULL, 
 	PRIMARY KEY (id), 
 	UNIQUE (run_id, sha256, name), 
 	FOREIGN KEY(run_id) REFERENCES run (id)
 );
-INSERT INTO "file" VALUES(1,'R1','ddca8051117b0fa7ba14409401c2349a22ec12840c98c2f44d4ad9435321dca1','orders.csv',112,'csv','orders','dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd','order.create','{}','orders',1,4,'planned','','','','[]','','2026-11-21T21:15:00+05:30',1);
-INSERT INTO "file" VALUES(2,'R1','44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a','broken.csv',14,'csv','orders','dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd','order.create','{}','orders',1,0,'planned','unreadable','Not a sheet.','Save it again.','[]','','2026-11-21T21:15:00+05:30',0);
+INSERT INTO "file" VALUES(1,'R1','b7bd51f335a48f49117d2c704a62c67ab56aeaf91a501009e8f80a300824de0a','orders.csv',82,'csv','orders','dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd','order.create','{}','orders',1,4,'planned','[]','','2026-11-21T21:15:00+05:30',1,'','');
+CREATE TABLE held_file (
+	file_id INTEGER NOT NULL, 
+	run_id VARCHAR(40) NOT NULL, 
+	job VARCHAR(200) NOT NULL, 
+	stem TEXT NOT NULL, 
+	identity VARCHAR(64) NOT NULL, 
+	since VARCHAR(40) NOT NULL, 
+	over_at VARCHAR(40) DEFAULT '' NOT NULL, 
+	over_by TEXT DEFAULT '' NOT NULL, 
+	over_why TEXT DEFAULT '' NOT NULL, 
+	PRIMARY KEY (file_id), 
+	FOREIGN KEY(file_id) REFERENCES file (id)
+);
 CREATE TABLE issue (
 	id INTEGER NOT NULL, 
 	file_id INTEGER NOT NULL, 
 	"row" INTEGER NOT NULL, 
-	rule VARCHAR(120) NOT NULL, 
 	"column" TEXT NOT NULL, 
 	cell VARCHAR(16) NOT NULL, 
 	value TEXT NOT NULL, 
-	reason TEXT NOT NULL, 
-	fix TEXT NOT NULL, 
+	code VARCHAR(120) DEFAULT '' NOT NULL, 
+	"values" TEXT DEFAULT '' NOT NULL, 
+	field VARCHAR(80) DEFAULT '' NOT NULL, 
 	PRIMARY KEY (id), 
 	FOREIGN KEY(file_id) REFERENCES file (id)
 );
-INSERT INTO "issue" VALUES(1,1,5,'customer_mobile|mobile','Phone','B5','12','Too short.','Write ten digits.');
+INSERT INTO "issue" VALUES(1,1,5,'Phone','B5','12','mobile.in_own_words','{"reason":"Too short.","remedy":"Write ten digits."}','customer_mobile');
 CREATE TABLE label (
 	awb_number VARCHAR(80) NOT NULL, 
 	sha256 VARCHAR(64) NOT NULL, 
@@ -121,12 +171,59 @@ CREATE TABLE label (
 	fetched_at VARCHAR(40) NOT NULL, 
 	PRIMARY KEY (awb_number)
 );
+CREATE TABLE left_file (
+	job VARCHAR(200) NOT NULL, 
+	identity VARCHAR(64) NOT NULL, 
+	name TEXT NOT NULL, 
+	why TEXT NOT NULL, 
+	since VARCHAR(40) NOT NULL, 
+	PRIMARY KEY (job, identity)
+);
 CREATE TABLE meta (
 	name VARCHAR(64) NOT NULL, 
 	value TEXT NOT NULL, 
 	PRIMARY KEY (name)
 );
 INSERT INTO "meta" VALUES('schema_version','1');
+INSERT INTO "meta" VALUES('epoch','c45f9c8be5562170');
+INSERT INTO "meta" VALUES('seq','6');
+CREATE TABLE notice (
+	id INTEGER NOT NULL, 
+	"key" VARCHAR(300) NOT NULL, 
+	kind VARCHAR(40) NOT NULL, 
+	job VARCHAR(200) NOT NULL, 
+	business_date VARCHAR(10) NOT NULL, 
+	wanted INTEGER NOT NULL, 
+	since VARCHAR(40) NOT NULL, 
+	last_seen VARCHAR(40) NOT NULL, 
+	seen INTEGER NOT NULL, 
+	title TEXT NOT NULL, 
+	text TEXT NOT NULL, 
+	over_at VARCHAR(40) NOT NULL, 
+	over_text TEXT NOT NULL, 
+	owed INTEGER NOT NULL, 
+	told TEXT NOT NULL, 
+	over_told TEXT NOT NULL, 
+	tries INTEGER NOT NULL, 
+	next_try_at VARCHAR(40) NOT NULL, 
+	PRIMARY KEY (id), 
+	CONSTRAINT notice_once UNIQUE ("key", over_at)
+);
+CREATE TABLE order_state (
+	document_id INTEGER NOT NULL, 
+	status VARCHAR(80) NOT NULL, 
+	status_at VARCHAR(40) NOT NULL, 
+	source VARCHAR(8) NOT NULL, 
+	shown TEXT NOT NULL, 
+	problem TEXT NOT NULL, 
+	asked_at VARCHAR(40) NOT NULL, 
+	hint_status VARCHAR(80) NOT NULL, 
+	hint_at VARCHAR(40) NOT NULL, 
+	event_id INTEGER NOT NULL, 
+	change INTEGER NOT NULL, 
+	PRIMARY KEY (document_id), 
+	FOREIGN KEY(document_id) REFERENCES document (id)
+);
 CREATE TABLE print_line (
 	id INTEGER NOT NULL, 
 	bundle_id VARCHAR(60) NOT NULL, 
@@ -144,15 +241,14 @@ CREATE TABLE result_name (
 	sha256 VARCHAR(64) NOT NULL, 
 	PRIMARY KEY (place, name)
 );
-INSERT INTO "result_name" VALUES('folder:/out:/','orders','aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa');
 CREATE TABLE "row" (
 	file_id INTEGER NOT NULL, 
 	"row" INTEGER NOT NULL, 
 	document_id INTEGER, 
 	fate VARCHAR(12) NOT NULL, 
 	"key" TEXT NOT NULL, 
-	rule VARCHAR(120) NOT NULL, 
-	reason TEXT NOT NULL, 
+	code VARCHAR(120) DEFAULT '' NOT NULL, 
+	"values" TEXT DEFAULT '' NOT NULL, 
 	PRIMARY KEY (file_id, "row"), 
 	FOREIGN KEY(file_id) REFERENCES file (id), 
 	FOREIGN KEY(document_id) REFERENCES document (id)
@@ -175,23 +271,59 @@ CREATE TABLE run (
 	PRIMARY KEY (id)
 );
 INSERT INTO "run" VALUES('R1','nightly','push','2026-11-21','finished','',4,'{"accepted":1,"in_doubt":1}','2026-11-21T21:16:00+05:30','2026-11-21T21:16:00+05:30');
+CREATE TABLE run_note (
+	run_id VARCHAR(40) NOT NULL, 
+	n INTEGER NOT NULL, 
+	text TEXT NOT NULL, 
+	PRIMARY KEY (run_id, n), 
+	FOREIGN KEY(run_id) REFERENCES run (id)
+);
 CREATE TABLE slot (
 	job VARCHAR(200) NOT NULL, 
 	slot VARCHAR(64) NOT NULL, 
 	claimed_at VARCHAR(40) NOT NULL, 
+	business_date VARCHAR(10) DEFAULT '' NOT NULL, 
+	state VARCHAR(12) DEFAULT '' NOT NULL, 
+	owner TEXT DEFAULT '' NOT NULL, 
+	alive_at VARCHAR(40) DEFAULT '' NOT NULL, 
+	exit_code INTEGER, 
+	ended_at VARCHAR(40) DEFAULT '' NOT NULL, 
 	PRIMARY KEY (job, slot)
 );
-INSERT INTO "slot" VALUES('nightly','2026-11-21T21:15:00+05:30','2026-11-21T21:16:00+05:30');
+INSERT INTO "slot" VALUES('nightly','2026-11-21T21:15:00+05:30','2026-11-21T21:16:00+05:30','2026-11-21','claimed','{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":9230,"start":"2595814"}','2026-11-21T21:16:00+05:30',NULL,'');
+CREATE INDEX notice_over_at ON notice (over_at);
 CREATE INDEX print_bundle ON print_line (bundle_id);
+CREATE INDEX event_waybill ON event (waybill);
 CREATE INDEX file_sha256 ON file (sha256);
 CREATE INDEX document_state ON document (state);
 CREATE INDEX document_reference ON document (reference);
+CREATE INDEX document_awb_number ON document (awb_number);
+CREATE INDEX document_folded_key ON document (account, kind, folded_key);
 CREATE INDEX issue_file ON issue (file_id);
+CREATE INDEX held_file_job ON held_file (job, over_at);
 CREATE INDEX row_document ON "row" (document_id);
-CREATE TRIGGER document_transition BEFORE UPDATE OF state ON document WHEN OLD.state <> NEW.state AND NOT ((OLD.state = 'planned' AND NEW.state = 'abandoned') OR (OLD.state = 'planned' AND NEW.state = 'held') OR (OLD.state = 'planned' AND NEW.state = 'sending') OR (OLD.state = 'planned' AND NEW.state = 'superseded') OR (OLD.state = 'sending' AND NEW.state = 'accepted') OR (OLD.state = 'sending' AND NEW.state = 'held') OR (OLD.state = 'sending' AND NEW.state = 'in_doubt') OR (OLD.state = 'sending' AND NEW.state = 'planned') OR (OLD.state = 'sending' AND NEW.state = 'refused') OR (OLD.state = 'in_doubt' AND NEW.state = 'accepted') OR (OLD.state = 'in_doubt' AND NEW.state = 'held') OR (OLD.state = 'in_doubt' AND NEW.state = 'sending') OR (OLD.state = 'refused' AND NEW.state = 'abandoned') OR (OLD.state = 'refused' AND NEW.state = 'planned') OR (OLD.state = 'held' AND NEW.state = 'abandoned') OR (OLD.state = 'held' AND NEW.state = 'accepted') OR (OLD.state = 'held' AND NEW.state = 'planned') OR (OLD.state = 'held' AND NEW.state = 'superseded'))
+CREATE INDEX order_state_change ON order_state (change);
+CREATE TRIGGER document_transition BEFORE UPDATE OF state ON document WHEN OLD.state <> NEW.state AND NOT ((OLD.state = 'planned' AND NEW.state = 'abandoned') OR (OLD.state = 'planned' AND NEW.state = 'held') OR (OLD.state = 'planned' AND NEW.state = 'sending') OR (OLD.state = 'planned' AND NEW.state = 'superseded') OR (OLD.state = 'sending' AND NEW.state = 'accepted') OR (OLD.state = 'sending' AND NEW.state = 'held') OR (OLD.state = 'sending' AND NEW.state = 'in_doubt') OR (OLD.state = 'sending' AND NEW.state = 'planned') OR (OLD.state = 'sending' AND NEW.state = 'refused') OR (OLD.state = 'in_doubt' AND NEW.state = 'accepted') OR (OLD.state = 'in_doubt' AND NEW.state = 'held') OR (OLD.state = 'in_doubt' AND NEW.state = 'sending') OR (OLD.state = 'refused' AND NEW.state = 'abandoned') OR (OLD.state = 'refused' AND NEW.state = 'planned') OR (OLD.state = 'held' AND NEW.state = 'abandoned') OR (OLD.state = 'held' AND NEW.state = 'accepted') OR (OLD.state = 'held' AND NEW.state = 'planned') OR (OLD.state = 'held' AND NEW.state = 'superseded') OR (OLD.state = 'accepted' AND NEW.state = 'in_doubt' AND NEW.operation = 'order.create' AND NEW.code IN ('mixed_up', 'mixed_up.shown') AND NEW.awb_number = ''))
 BEGIN SELECT RAISE(ABORT, 'illegal transition of a document'); END;
-CREATE TRIGGER evidence_update BEFORE UPDATE ON evidence
+CREATE TRIGGER document_content BEFORE UPDATE OF account, kind, key, generation, body, body_sha256 ON document
+WHEN NEW.account <> OLD.account OR NEW.kind <> OLD.kind OR NEW.key <> OLD.key OR NEW.generation <> OLD.generation OR NEW.body_sha256 <> OLD.body_sha256 OR (NEW.body <> OLD.body AND NOT (length(NEW.body) = 0 AND OLD.state IN ('abandoned', 'accepted', 'refused', 'superseded')))
+BEGIN SELECT RAISE(ABORT, 'the content of a document does not change'); END;
+CREATE TRIGGER document_delete BEFORE DELETE ON document
+BEGIN SELECT RAISE(ABORT, 'documents are not deleted'); END;
+CREATE TRIGGER attempt_delete BEFORE DELETE ON attempt
+BEGIN SELECT RAISE(ABORT, 'attempts are not deleted'); END;
+CREATE TRIGGER evidence_update BEFORE UPDATE ON evidence WHEN NOT (NEW.id = OLD.id AND NEW.document_id = OLD.document_id AND NEW.at = OLD.at AND NEW.kind = OLD.kind AND NEW.who = OLD.who AND NEW.text = substr(OLD.text, 1, length(NEW.text)) AND EXISTS (SELECT 1 FROM document WHERE id = OLD.document_id AND length(body) = 0))
 BEGIN SELECT RAISE(ABORT, 'evidence is append-only'); END;
 CREATE TRIGGER evidence_delete BEFORE DELETE ON evidence
 BEGIN SELECT RAISE(ABORT, 'evidence is append-only'); END;
+CREATE TRIGGER event_update BEFORE UPDATE OF id, account, identity, received_at, topic, waybill, order_status, status_at, zone_assumed, unreadable, content ON event
+BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
+CREATE TRIGGER event_raw BEFORE UPDATE OF raw ON event WHEN NEW.raw <> OLD.raw AND length(NEW.raw) > 0
+BEGIN SELECT RAISE(ABORT, 'the bytes of an event do not change'); END;
+CREATE TRIGGER event_delete BEFORE DELETE ON event
+BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
+CREATE TRIGGER feed_update BEFORE UPDATE OF account, job, number, name, orders, up_to, sha256, content, made_at ON feed WHEN NEW.account <> OLD.account OR NEW.job <> OLD.job OR NEW.number <> OLD.number OR NEW.name <> OLD.name OR NEW.orders <> OLD.orders OR NEW.up_to <> OLD.up_to OR NEW.sha256 <> OLD.sha256 OR NEW.made_at <> OLD.made_at OR (NEW.content <> OLD.content AND NOT (length(NEW.content) = 0 AND NEW.delivered_at <> ''))
+BEGIN SELECT RAISE(ABORT, 'a feed does not change'); END;
+CREATE TRIGGER feed_delete BEFORE DELETE ON feed
+BEGIN SELECT RAISE(ABORT, 'feeds are not deleted'); END;
 COMMIT;

@@ -1,0 +1,84 @@
+"""The ledgers of version 1, written anew while no release has it: `python tests/ledger/version_1/make.py`.
+
+One order was accepted, one is in doubt, one waits, and one row was invalid.
+"""
+
+import sqlite3
+import sys
+import tempfile
+from pathlib import Path
+
+from sqlalchemy import create_engine
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.schema import CreateIndex, CreateTable
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parents[1]))
+
+from ledger.arrivals import arrival  # noqa: E402
+
+from logistics_batch.ledger import Outcome, open_ledger  # noqa: E402
+from logistics_batch.ledger.guards import guard_statements  # noqa: E402
+from logistics_batch.ledger.schema import metadata  # noqa: E402
+
+AT = "2026-11-21T21:16:00+05:30"
+ORDERS = {"A": '{"customer_name":"Łódź आशा"}', "B": "{}", "C": "{}"}
+
+
+def fill(path: Path) -> None:
+    """A ledger in a file."""
+    ledger = open_ledger(f"sqlite:///{path}", account="http://service.test")
+    ledger.start_run("R1", job="nightly", kind="push", business_date="2026-11-21", now=AT)
+    ledger.plan_file("R1", arrival(ORDERS, invalid=(5,)))
+    first, second, _ = ledger.documents()
+    with ledger.sending("orders-nightly"):
+        ledger.step(outcomes=[], claim=[first, second], run="R1", now=AT)
+        accepted = Outcome(first.id, "accepted", "accepted", status=200, awb_number="SH-22T70ZX", accepted_run="R1")
+        lost = Outcome(second.id, "in_doubt", "unknown", failure="ReadTimeout")
+        ledger.step(outcomes=[accepted, lost], claim=[], run="R1", now=AT)
+    ledger.claim_slot("nightly", "2026-11-21T21:15:00+05:30", now=AT, business_date="2026-11-21")
+    ledger.finish_run("R1", exit_code=4, summary={"accepted": 1, "in_doubt": 1}, now=AT)
+    ledger.close()
+
+
+def sqlite_script(path: Path) -> str:
+    """What makes the same ledger in SQLite."""
+    connection = sqlite3.connect(path)
+    script = "\n".join(connection.iterdump())
+    connection.close()
+    return script + "\n"
+
+
+def postgresql_script(path: Path) -> str:
+    """What makes the same ledger in PostgreSQL."""
+    dialect = postgresql.dialect()
+    statements = []
+    for table in metadata.sorted_tables:
+        statements.append(str(CreateTable(table).compile(dialect=dialect)))
+        statements += [str(CreateIndex(each).compile(dialect=dialect)) for each in sorted(table.indexes, key=str)]
+    statements += guard_statements("postgresql")
+    with create_engine(f"sqlite:///{path}").connect() as connection:
+        for table in metadata.sorted_tables:
+            rows = connection.execute(table.select().order_by(*table.primary_key)).all()
+            statements += [f'INSERT INTO "{table.name}" VALUES ({", ".join(map(_literal, row))})' for row in rows]
+            if rows and [column.name for column in table.primary_key] == ["id"] and table.name != "run":
+                statements.append(
+                    f"SELECT setval(pg_get_serial_sequence('{table.name}', 'id'), {max(row.id for row in rows)})"
+                )
+    return ";\n".join(" ".join(each.split()) if "$$" not in each else each for each in statements) + ";\n"
+
+
+def _literal(value: object) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, bytes):
+        return f"'\\x{value.hex()}'"
+    return str(value) if isinstance(value, int) else "'" + str(value).replace("'", "''") + "'"
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        ledger_file = Path(folder) / "ledger.db"
+        fill(ledger_file)
+        (HERE / "sqlite.sql").write_text(sqlite_script(ledger_file), encoding="utf-8")
+        (HERE / "postgresql.sql").write_text(postgresql_script(ledger_file), encoding="utf-8")
