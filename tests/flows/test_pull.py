@@ -16,6 +16,12 @@ from logistics_batch.model.job import PushJob
 from logistics_batch.wiring import Need
 from logistics_batch.wiring import Workspace as Opened
 
+
+def told(found: Pulled) -> tuple[str, ...]:
+    """Its notes, in words."""
+    return tuple(note.reason for note in found.notes)
+
+
 DAY = date(2026, 11, 21)
 JOB = """\
 kind: push
@@ -85,7 +91,7 @@ def test_an_upload_that_only_paused_is_left_for_the_next_run(parts: Parts, tmp_p
 
     found, _ = pulled(parts, tmp_path, upload_goes_on)
     assert found.files == ()
-    assert found.notes == ("orders.csv is left for the next run: its last line does not end, and it still moves.",)
+    assert told(found) == ("orders.csv is left for the next run: its last line does not end, and it still moves.",)
     found, naps = pulled(parts, tmp_path)
     assert ([file.path.read_text() for file in found.files], naps) == ([whole], 1)
 
@@ -111,7 +117,7 @@ def test_what_is_no_file_is_noted_and_not_waited_for(parts: Parts, tmp_path: Pat
     (inbound / "dangling.csv").symlink_to("nowhere.csv")
     found, naps = pulled(parts, tmp_path)
     assert (found.files, naps) == ((), 0)
-    assert sorted(found.notes) == [
+    assert sorted(told(found)) == [
         "dangling.csv is left: it is a link, and links are not followed.",
         "orders_0903 is left: it is a folder, and what is in it is not read; drop the files themselves.",
         "pipe.csv is left: it is a pipe, a socket or a device, and no file.",
@@ -142,9 +148,9 @@ def test_a_name_that_is_not_unicode_is_told_in_words_that_can_be_kept(parts: Par
     Path(os.fsdecode(os.fsencode(tmp_path) + b"/inbound/r\xe9cap.csv")).write_text(order_lines(["B"]))
     found, _ = pulled(parts, tmp_path)
     assert [file.name for file in found.files] == ["ok.csv"]
-    assert found.notes == ("r\\udce9cap.csv is left: its name is not valid Unicode; rename it.",)
-    assert found.notes[0].encode()
-    assert [why for _, why in found.left] == ["its name is not valid Unicode; rename it"]
+    assert told(found) == ("r\\udce9cap.csv is left: its name is not valid Unicode; rename it.",)
+    assert told(found)[0].encode()
+    assert [why.reason for _, why in found.left] == ["its name is not valid Unicode; rename it"]
 
 
 class BetweenListingAndFetching(Silent):
@@ -164,7 +170,7 @@ def test_a_file_that_was_gone_when_it_was_to_be_fetched_is_no_failure(parts: Par
     taken = BetweenListingAndFetching((tmp_path / "inbound/a.csv").unlink)
     found, _ = pulled(replace(parts, progress=taken), tmp_path)
     assert [file.name for file in found.files] == ["b.csv"]
-    assert (found.notes, found.failed) == (("a.csv was gone when it was to be fetched.",), ())
+    assert (told(found), found.failed) == (("a.csv was gone when it was to be fetched.",), ())
 
 
 def test_a_file_that_cannot_be_read_stops_only_itself(parts: Parts, tmp_path: Path) -> None:

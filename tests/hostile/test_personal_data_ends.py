@@ -35,6 +35,7 @@ from logistics_batch.ledger import (
     open_ledger,
 )
 from logistics_batch.messages import packed
+from logistics_batch.model.issue import Issue
 from logistics_batch.scratch import remove_stale_folders, scratch_folder
 from logistics_batch.wiring import Need
 from logistics_batch.wiring import Workspace as Opened
@@ -70,7 +71,7 @@ def fill(ledger: Ledger, *, orders: int = 300) -> None:  # noqa: F811
         ledger.plan_file(run, replace(came, mapped=replace(came.mapped, issues=(issue,), notes=(f"From {WHO}.",))))
         ledger.result_stem(place="p", name=f"{FILE}_{number}", sha256=came.source.sha256)
         ledger.keep_last_written(place="p", stem=f"{FILE}_{number}", ending="fix.csv", sha256="0" * 64)
-        ledger.keep_notes(run, [f"{name} came late."])
+        ledger.keep_notes(run, [Issue.of("file.gone", name=name)])
         planned = ledger.stored(ledger.planned_of(run)["id"])
         intents = ledger.step(outcomes=[], claim=planned, run=run, now=LONG_AGO)
         assert len(intents) == len(planned)
@@ -137,10 +138,10 @@ def test_what_waits_keeps_its_name_and_words(ledger: Ledger) -> None:  # noqa: F
     ledger.plan_file("R1", arrival({}, name="held.csv", held=held, at=LONG_AGO))
     number = next(each.id for each in ledger.files() if each.name == "held.csv")
     ledger.hold_file(HeldNow(number, "R1", "orders", "held", "i"), now=LONG_AGO)
-    ledger.keep_notes("R1", ["a note"])
+    ledger.keep_notes("R1", [Issue("file.none")])
     ledger.purge(before=BEFORE)
     assert [each.name for each in ledger.files()] == ["open.csv", "held.csv"]
-    assert ledger.notes_of("R1") == ("a note",)
+    assert ledger.notes_of("R1") == (Issue("file.none"),)
     ledger.close_held_file(number, now=NOW, why="done", who="operator")
     ledger.purge(before=BEFORE)
     assert [each.name for each in ledger.files()] == ["open.csv", "purged-2.csv"]

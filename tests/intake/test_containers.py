@@ -233,7 +233,7 @@ def test_what_is_never_input_is_left_out_with_the_reason(tmp_path: Path) -> None
     members = members_of(tmp_path, "drop.zip", zipped({**content, "in/a.csv": ORDERS}))
     assert {member.name for member in members if not member.left_out} == {"a.csv", "a.result.xlsx"}
     assert {member.name: member.inside for member in members}["a.csv"] == "in/a.csv"
-    assert "one of our acknowledgements" in members[0].left_out
+    assert "one of our acknowledgements" in members[0].left_out.reason
 
 
 def test_a_member_that_lay_there_before_stays_when_another_cannot_be_taken(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from logistics_batch.intake.names import name_matches
 from logistics_batch.intake.stores.readiness import Readiness, ReadyRule, judge_listings
 from logistics_batch.intake.stores.store import Kind, RemoteFile
+from logistics_batch.model.issue import Issue
 
 
 def entry(name: str, size: int = 10, modified: float | None = 100.0, *, kind: Kind = Kind.FILE) -> RemoteFile:
@@ -19,8 +20,8 @@ def ready_names(readiness: Readiness) -> list[str]:
     return [file.name for file in readiness.ready]
 
 
-def why(pairs: tuple[tuple[RemoteFile, str], ...]) -> dict[str, str]:
-    return {file.name: reason for file, reason in pairs}
+def why(pairs: tuple[tuple[RemoteFile, Issue], ...]) -> dict[str, str]:
+    return {file.name: issue.reason for file, issue in pairs}
 
 
 def test_a_file_is_ready_when_two_listings_are_alike():
@@ -141,4 +142,4 @@ def test_every_entry_of_the_last_listing_gets_exactly_one_judgement(listings, do
     judged = judge_listings(listings, ReadyRule(done_file=done_file), ["*.csv", "?*"], results_here=results_here)
     told = [*judged.ready, *(file for file, _ in judged.waiting), *(file for file, _ in judged.ignored)]
     assert sorted(file.name for file in told) == sorted(file.name for file in listings[-1])
-    assert all(reason for _, reason in (*judged.waiting, *judged.ignored))
+    assert all(issue.reason for _, issue in (*judged.waiting, *judged.ignored))

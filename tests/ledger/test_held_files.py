@@ -6,8 +6,10 @@ from support.issues import own
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.ledger import HeldNow, Ledger
+from logistics_batch.model.issue import Issue
 
 NOW, LATER = "2026-11-22T21:15:00+05:30", "2026-11-22T22:15:00+05:30"
+LINK, GROWS = Issue("left.link"), Issue("left.changes")
 CUT = FileHeld(own("unreadable"), values={"reason": "The workbook is cut off.", "remedy": "Ask for it again."})
 
 
@@ -57,12 +59,10 @@ def test_another_file_of_the_name_takes_its_place_and_one_of_another_name_does_n
 
 
 def test_what_is_left_is_known_since_it_was_first_seen_and_goes_when_it_is_gone(ledger: Ledger) -> None:
-    ledger.note_left_files("orders", {"a": ("a.csv", "it is a link"), "b": ("b.csv", "it grows")}, now=NOW)
-    ledger.note_left_files("other", {"a": ("a.csv", "it is a link")}, now=NOW)
-    ledger.note_left_files("orders", {"a": ("a.csv", "it grows")}, now=LATER)
-    assert [(each.name, each.why, each.since) for each in ledger.left_files(job="orders")] == [
-        ("a.csv", "it grows", NOW)
-    ]
+    ledger.note_left_files("orders", {"a": ("a.csv", LINK), "b": ("b.csv", GROWS)}, now=NOW)
+    ledger.note_left_files("other", {"a": ("a.csv", LINK)}, now=NOW)
+    ledger.note_left_files("orders", {"a": ("a.csv", GROWS)}, now=LATER)
+    assert [(each.name, each.why, each.since) for each in ledger.left_files(job="orders")] == [("a.csv", GROWS, NOW)]
     hold(ledger)
     assert ledger.counts_of_waiting_files() == ({"orders": 1}, {"orders": 1, "other": 1})
     ledger.note_left_files("orders", {}, now=LATER)
@@ -70,7 +70,7 @@ def test_what_is_left_is_known_since_it_was_first_seen_and_goes_when_it_is_gone(
 
 
 def test_a_run_keeps_its_notes(ledger: Ledger) -> None:
-    ledger.keep_notes("R1", ["link.csv is left: it is a link.", "b.csv was gone."])
-    ledger.keep_notes("R1", ["link.csv is left: it is a link."])
-    assert ledger.notes_of("R1") == ("link.csv is left: it is a link.",)
+    ledger.keep_notes("R1", [LINK, Issue.of("file.gone", name="b.csv")])
+    ledger.keep_notes("R1", [LINK])
+    assert ledger.notes_of("R1") == (LINK,)
     assert ledger.notes_of("R2") == ()

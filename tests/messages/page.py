@@ -15,14 +15,15 @@ from logistics_batch.messages import CATALOGUE, Entry, Level, rule_of
 from logistics_batch.messages.cells import CELLS
 from logistics_batch.messages.documents import ANSWERED, FATES, HELD_AFTER_SENDING, HELD_BEFORE_SENDING
 from logistics_batch.messages.files import FILES
+from logistics_batch.messages.left import LEFT
 from logistics_batch.messages.reading import READING
+from logistics_batch.messages.runs import RUNS
 from logistics_batch.messages.sheets import SHEETS
 from logistics_batch.model.document import RowState
 from logistics_batch.model.payloads import forms
 from logistics_batch.model.report import FATES as ROWS_OF_REPORT
 from logistics_batch.model.report import FileReport
 from logistics_batch.paper.row_answers import answered
-from logistics_batch.paper.xlsx_active import REMOVED_WORDS
 
 CHANGING = "…"  # stands where the program fills something in
 REFUSALS = {code: entry for subject in (FILES, READING, SHEETS) for code, entry in subject.items() if entry.remedy}
@@ -56,6 +57,8 @@ PARTS = {
         "comment on its `Status` and in the notes of the run. Where that cannot be done safely, it is a plain copy of\n"
         "the rows, and the comment says why."
     ),
+    "What a run says": "Beside the answers: `logistics-batch runs show` has it, and the end of each command.",
+    "A file is left where it lies": "It is not taken, or not yet; the run says which, and `runs show` has it.",
 }
 
 
@@ -80,7 +83,9 @@ def parts() -> Iterator[list[Line]]:
     yield _entries(FATES | ANSWERED)
     yield _entries(HELD_AFTER_SENDING | HELD_BEFORE_SENDING, operator=True)
     yield _entries({code: entry for code, entry in REFUSALS.items() if entry.level is Level.ERROR})
-    yield [(each.value, words, "") for each, words in REMOVED_WORDS.items()]
+    yield [(code.partition(".")[2], shown(RUNS[code].reason), "") for code in RUNS if code.startswith("taken_out.")]
+    yield _entries({code: entry for code, entry in RUNS.items() if not code.startswith("taken_out.")})
+    yield _entries(LEFT)
 
 
 def _entries(subject: Mapping[str, Entry], *, operator: bool = False) -> list[Line]:

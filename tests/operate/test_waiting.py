@@ -142,7 +142,7 @@ def test_what_is_left_is_kept_counted_and_told_after_an_hour(shift: Shift) -> No
     assert told(shift, "12:30", step=SLOWLY) == []
     assert figure(shift, "files_left") == {("orders",): 5.0}
     assert "0 files; 5 left" in " ".join(shift.lines)
-    notes = past_run(shift.parts, "orders").report.notes
+    notes = [note.reason for note in past_run(shift.parts, "orders").report.notes]
     for words in (
         "link.csv is left: it is a link",
         "box.csv is left: it is a folder",

@@ -16,10 +16,11 @@ from support.active_workbooks import ACTIVE, FETCHING, SUMMARY, WORKBOOK, Packag
 from support.result_samples import SHEET, STATUS, opened, order_report, order_workbook, packed, parts_of, read_again
 from support.rich_workbooks import RICH, rich_workbook
 
+from logistics_batch import messages
 from logistics_batch.model.sheet import Sheet
 from logistics_batch.paper.fix_file import fix_file
 from logistics_batch.paper.result_workbook import result_workbook
-from logistics_batch.paper.xlsx_active import REMOVED_WORDS, FormulaJudge, Removed
+from logistics_batch.paper.xlsx_active import FormulaJudge, Removed
 from logistics_batch.paper.xlsx_inert import inert_workbook
 
 PATCHED = {name: each for name, each in ACTIVE.items() if each.told}
@@ -70,7 +71,7 @@ def test_values_and_formats_stay_and_people_are_told(name: str) -> None:
             assert (repr(same.font), repr(same.border)) == (repr(cell.font), repr(cell.border))
     legend = opened(result).cell(4, 9).comment
     assert legend is not None
-    assert all(REMOVED_WORDS[Removed(each)] in legend.text for each in active.told)
+    assert all(messages.reason(f"taken_out.{Removed(each)}", {}) in legend.text for each in active.told)
 
 
 @pytest.mark.parametrize("name", PLAIN)

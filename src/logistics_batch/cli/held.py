@@ -146,7 +146,7 @@ def decide(*, folder: str, held_id: int | str, decision: str, reason: str, reiss
         if decision == "drop" and not str(held_id).startswith("file-"):
             click.echo(f"To take that back: held decide {held_id} reopen, then drop the file again.")
         for delivered in deliver_stale(parts):
-            for problem in (*delivered.failed, *delivered.notes):
+            for problem in (*delivered.failed, *(note.reason for note in delivered.notes)):
                 click.echo(problem, err=True)
     return 0
 

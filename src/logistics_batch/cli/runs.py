@@ -86,7 +86,7 @@ def report(*, folder: str, run: str) -> int:
     for path in (path for delivered in written for path in delivered.paths):
         click.echo(shown_path(path))
     problems = [problem for delivered in written for problem in delivered.failed]
-    for line in (*problems, *(note for delivered in written for note in delivered.notes)):
+    for line in (*problems, *(note.reason for delivered in written for note in delivered.notes)):
         click.echo(line, err=True)
     return ExitCode.STOPPED_EARLY if problems else ExitCode.DONE
 

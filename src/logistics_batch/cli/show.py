@@ -139,7 +139,7 @@ def print_push(report: RunReport, answers: Mapping[str, Sequence[str]]) -> None:
         for place in answers.get(file.file, ()):
             click.echo(f"  Answers: {plain(place)}.*")
     for note in report.notes:
-        click.echo(f"Note: {plain(note)}")
+        click.echo(f"Note: {plain(note.reason)}")
     if report.stopped:
         click.echo(f"Stopped early: {plain(report.stopped)}")
 

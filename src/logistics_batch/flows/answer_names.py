@@ -10,6 +10,7 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.intake.stores.store import FileStore
 from logistics_batch.ledger import StoredFile
 from logistics_batch.model.answer_files import result_stem
+from logistics_batch.model.issue import Issue
 from logistics_batch.model.job import Place
 
 
@@ -27,8 +28,8 @@ def where(store: FileStore, place: Place) -> str:
     return f"{store.label}:{place.path}"
 
 
-def stem_at(parts: Parts, store: FileStore, place: Place, file: StoredFile) -> tuple[str, str]:
-    """How the names of a file's answers begin at one of its places, and what people should know of it, mostly "".
+def stem_at(parts: Parts, store: FileStore, place: Place, file: StoredFile) -> tuple[str, list[Issue]]:
+    """How the names of a file's answers begin at one of its places, and what people should know of it.
 
     The very same bytes may be orders by one mapping and ASNs by another: the later one's answers get its name. People
     are told when a name is given that is not the file's own, because that answers something else.
@@ -45,10 +46,11 @@ def stem_at(parts: Parts, store: FileStore, place: Place, file: StoredFile) -> t
 
     stem = parts.ledger.result_stem(place=where(store, place), name=name, sha256=file.sha256, is_free=is_free)
     if not free or (name == own and all(free)):
-        return stem, ""
-    by = f"the same bytes by the mapping {first.mapping}" if name != own else "another file"
-    called = f"The answers to {file.name} are called {stem}.* in {where(store, place)}"
-    return stem, f"{called}: {own}.* answers {by} there."
+        return stem, []
+    called = {"name": file.name, "stem": stem, "place": where(store, place), "own": own}
+    if name != own:
+        return stem, [Issue.of("answers.called_by_mapping", **called, mapping=first.mapping)]
+    return stem, [Issue.of("answers.called", **called)]
 
 
 def _is_free(store: FileStore, receipt: str, file: StoredFile) -> bool:
@@ -65,7 +67,9 @@ def _is_free(store: FileStore, receipt: str, file: StoredFile) -> bool:
     return isinstance(told, dict) and (told.get("sha256"), told.get("mapping")) == (file.sha256, file.mapping)
 
 
-def put_fix(parts: Parts, store: FileStore, place: Place, names: tuple[str, str], content: bytes) -> tuple[str, str]:
+def put_fix(
+    parts: Parts, store: FileStore, place: Place, names: tuple[str, str], content: bytes
+) -> tuple[str, list[Issue]]:
     """Write a fix file, but never over one that somebody has changed since: it may hold a clerk's corrections.
 
     names: how the answers' names begin, and the ending, as "fix.xlsx". Returns the path, and what people should know.
@@ -80,15 +84,14 @@ def put_fix(parts: Parts, store: FileStore, place: Place, names: tuple[str, str]
         if lies in ("", new, ours):
             break
         if ours == new:  # it was made of these very rows, so there is nothing newer to correct
-            return path, ""
+            return path, []
         changed.append(f"{stem}.{own}")
     store.put(path, content)
     if ours != new:
         parts.ledger.keep_last_written(place=at, stem=stem, ending=own, sha256=new)
     if not changed:
-        return path, ""
-    told = f"{changed[-1]} in {at} was changed since it was written, so it stays as it is"
-    return path, f"{told}; what is to be corrected by now stands in {stem}.{own} beside it."
+        return path, []
+    return path, [Issue.of("answers.fix_changed", changed=changed[-1], place=at, written=f"{stem}.{own}")]
 
 
 def _digest_at(store: FileStore, path: str) -> str:

@@ -97,7 +97,7 @@ def _end(parts: Parts, document: StoredDocument, why: Issue) -> None:
     parts.ledger.over(_alarm(document.id), why.reason, now=now)
 
 
-def confirm_marked(parts: Parts) -> list[str]:
+def confirm_marked(parts: Parts) -> list[Issue]:
     """Search for accepted ASNs that were not seen yet, each by its marker; gives what a run's report should mention.
 
     That one is not found is no error: the service may be slow to show it, or keep descriptions in a form of its own. It
@@ -111,15 +111,15 @@ def confirm_marked(parts: Parts) -> list[str]:
     missing, doubled = _confirm_all(parts, waiting) if waiting else (0, 0)
     notes = []
     if missing:
-        notes.append(f"{missing} of {len(waiting)} accepted ASNs are not found yet by their markers.")
+        notes.append(Issue.of("asns.not_found_yet", missing=missing, all=len(waiting)))
     if doubled + doubled_again:
         notes.append(doubled_note(doubled + doubled_again))
     return notes
 
 
-def doubled_note(count: int) -> str:
+def doubled_note(count: int) -> Issue:
     """What a report mentions of ASNs that the service has more than once."""
-    return f"{count} accepted ASNs stand more than once at the service; their rows say what to do."
+    return Issue.of("asns.doubled", count=count)
 
 
 def _confirm_all(parts: Parts, waiting: Sequence[StoredDocument]) -> tuple[int, int]:

@@ -12,12 +12,10 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.program_errors import holding_file
 from logistics_batch.intake.names import copy_name, printable
 from logistics_batch.ledger import NewNotice, StoredFile
+from logistics_batch.model.issue import Issue
 from logistics_batch.model.report import FileReport, Totals
 from logistics_batch.model.sheet import ReadOptions
 from logistics_batch.paper.ack import ack_json
-
-WRITTEN_ELSEWHERE = "The next run on the machine that took the file writes them; else copy its var/files here."
-"""What to do about answers whose original lies elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +27,7 @@ class Delivered:
 
     paths: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Issue, ...] = ()
 
 
 def acknowledge(parts: Parts, file: StoredFile, *, result_due: str) -> Delivered:
@@ -69,16 +67,9 @@ def deliver(parts: Parts, file: StoredFile, *, acknowledge: bool = False, first:
     else:
         parts.ledger.set_fresh(file.id, first=first)
     if file.rows_read and not kept_file(parts, file).exists():  # better than none, which their sender would have else
-        written = replace(written, notes=(*written.notes, _without_columns(file)))
+        less = Issue.of("answers.without_columns", name=file.name, run=file.run)
+        written = replace(written, notes=(*written.notes, less))
     return written
-
-
-def _without_columns(file: StoredFile) -> str:
-    """That first answers hold less than they should."""
-    return (
-        f"The answers to {file.name} (run {file.run}) were written without the sender's columns: its original is not "
-        f"here. Copy var/files of the machine that took it here, then `logistics-batch runs report {file.run}`."
-    )
 
 
 def _left_as_written(parts: Parts, file: StoredFile, report: FileReport) -> Delivered:
@@ -86,8 +77,8 @@ def _left_as_written(parts: Parts, file: StoredFile, report: FileReport) -> Deli
     kept_for = parts.policy.purge_after_seconds
     if kept_for and datetime.fromisoformat(report.received_at) < parts.clock.now() - timedelta(seconds=kept_for):
         parts.ledger.set_fresh(file.id)
-        return Delivered(notes=(f"The answers to {file.name} (run {file.run}) stay as they are: it was purged.",))
-    return Delivered(notes=(f"{not_at_hand(file)} {WRITTEN_ELSEWHERE}",))
+        return Delivered(notes=(Issue.of("answers.purged", name=file.name, run=file.run),))
+    return Delivered(notes=(Issue.of("answers.elsewhere", name=file.name, run=file.run),))
 
 
 def is_elsewhere(parts: Parts, file: StoredFile) -> bool:
@@ -95,27 +86,24 @@ def is_elsewhere(parts: Parts, file: StoredFile) -> bool:
     return file.rows_read > 0 and file.state != "planned" and not kept_file(parts, file).exists()
 
 
-def not_at_hand(file: StoredFile) -> str:
-    """That the answers to a file cannot be made anew here."""
-    return f"The answers to {file.name} (run {file.run}) stay as they were written: its original is not here."
-
-
-def _safe_contents(parts: Parts, file: StoredFile, report: FileReport) -> tuple[dict[str, bytes], list[str]]:
+def _safe_contents(parts: Parts, file: StoredFile, report: FileReport) -> tuple[dict[str, bytes], list[Issue]]:
     """The result files; where the program fails on the sender's own cells, those without them. And notes."""
     try:
         with holding_file(file.name):
             path = kept_file(parts, file)
             was_read = bool(file.rows_read or not file.rule)  # else there is nothing of the sender's to show
-            found, notes = _rendered(parts, file, report, path if was_read and path.exists() else None)
-            return found, [f"{printable(file.name)}: {note}" for note in notes]
+            found, taken_out = _rendered(parts, file, report, path if was_read and path.exists() else None)
+            name = printable(file.name)
+            return found, [Issue.of("answers.taken_out", name=name, what=[note.pair]) for note in taken_out]
     except FileHeld as held:
-        note = f"The answers to {printable(file.name)} were written without the sender's columns: {held.message}"
+        why = [(held.code, held.values)]
+        note = Issue.of("answers.program_failed", name=printable(file.name), why=why)
         return _rendered(parts, file, report, None)[0], [note]
 
 
 def _rendered(
     parts: Parts, file: StoredFile, report: FileReport, path: Path | None
-) -> tuple[dict[str, bytes], tuple[str, ...]]:
+) -> tuple[dict[str, bytes], tuple[Issue, ...]]:
     """The result files by the ending that follows NAME, and notes on what was taken out of the sender's workbook."""
     try:
         options = parts.mapping(file.mapping).read_options
@@ -140,17 +128,17 @@ def kept_file(parts: Parts, file: StoredFile) -> Path:
 def _put_everywhere(parts: Parts, file: StoredFile, contents: dict[str, bytes]) -> Delivered:
     paths: list[str] = []
     failed: list[str] = []
-    notes: list[str] = []
+    notes: list[Issue] = []
     for place in places_of(parts, file):
         try:
             store = parts.open_store(place)
             try:
-                stem, note = stem_at(parts, store, place, file)
-                notes.append(note)
+                stem, told = stem_at(parts, store, place, file)
+                notes += told
                 for ending, content in contents.items():
                     if ending.startswith("fix."):
-                        path, note = put_fix(parts, store, place, (stem, ending), content)
-                        notes.append(note)
+                        path, told = put_fix(parts, store, place, (stem, ending), content)
+                        notes += told
                     else:
                         path = str(PurePosixPath(place.path) / f"{stem}.{ending}")
                         store.put(path, content)
@@ -159,7 +147,7 @@ def _put_everywhere(parts: Parts, file: StoredFile, contents: dict[str, bytes]) 
                 store.close()
         except (StoreError, UsageError) as error:  # also a server whose section is gone, or whose key is another one
             failed.append(f"The results of {file.name} could not be written: {error.message} {error.remedy}".strip())
-    return Delivered(tuple(paths), tuple(failed), tuple(filter(None, notes)))
+    return Delivered(tuple(paths), tuple(failed), tuple(notes))
 
 
 def deliver_stale(parts: Parts, *, leave_out_run: str = "") -> list[Delivered]:

@@ -21,7 +21,7 @@ from logistics_batch.api.client import Reply
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import LedgerRefused
 from logistics_batch.flows.first_questions import FirstQuestions, Told
-from logistics_batch.flows.known_facts import OF_ANOTHER_KEY, RUN_IT_AGAIN, facts_of
+from logistics_batch.flows.known_facts import facts_of
 from logistics_batch.flows.outcomes import (
     is_own_number,
     outcome_of,
@@ -58,7 +58,7 @@ class DispatchResult:
     stopped: str = ""
     remedy: str = ""
     doubts: int = 0
-    notes: tuple[str, ...] = ()
+    notes: tuple[Issue, ...] = ()
 
 
 def send_in_turn(parts: Parts, planned: pl.DataFrame, *, run: str) -> DispatchResult:
@@ -161,16 +161,17 @@ class Dispatcher:
         notes = tuple(self._notes(self._pacer.refusals - refusals))
         return DispatchResult(self._stopped, self._remedy, self._doubts, notes)
 
-    def _notes(self, refusals: int) -> Iterator[str]:
+    def _notes(self, refusals: int) -> Iterator[Issue]:
         """What the operator should know about how it went."""
         if refusals:
             now = self._pacer.lowered_to
-            came = f"calls came down to {self._slowest:.3g} a second" if self._slowest < math.inf else "calls waited"
-            then = "" if now is None else f" and were at {now:.3g} a second at the end"
-            yield f"The service asked {refusals} times to slow down (429): {came}{then}; nothing was lost by that."
+            slowed = self._slowest < math.inf
+            came = (".calls_came_down", {"rate": f"{self._slowest:.3g}"}) if slowed else (".calls_waited", {})
+            then = [] if now is None else [(".calls_at_the_end", {"rate": f"{now:.3g}"})]
+            yield Issue.of("sending.slowed", times=refusals, came=[came], then=then)
         yield from self._first.notes
         if self._facts is None and self._parts.ledger.facts() is not None:
-            yield f"{OF_ANOTHER_KEY} {RUN_IT_AGAIN}"
+            yield Issue("sending.other_key")
 
     # Claims and intents
 

@@ -61,7 +61,7 @@ class FirstQuestions:
         return replace(document, baseline=told.text)
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Issue, ...]:
         """What the operator should know about it."""
         return self._looks.notes
 

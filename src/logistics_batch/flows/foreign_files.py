@@ -16,6 +16,7 @@ from logistics_batch.intake.readers import read_file, sniff_format
 from logistics_batch.mapping import Mapping, RunValues
 from logistics_batch.model.answer_columns import earlier_columns
 from logistics_batch.model.document import ROWS_SCHEMA, MappedFile, RowState
+from logistics_batch.model.issue import Issue
 from logistics_batch.model.payloads import LongitudeName
 from logistics_batch.model.reconciliation_history import Earlier
 from logistics_batch.model.report import FileReport
@@ -83,7 +84,7 @@ def answer_files(
     kind: str,
     options: ReadOptions,
     formats: Sequence[str],
-) -> tuple[dict[str, bytes], tuple[str, ...]]:
+) -> tuple[dict[str, bytes], tuple[Issue, ...]]:
     """The result files by the ending that follows NAME, and notes on what was taken out of the sender's workbook.
 
     path: the original, None where it is not at hand.
@@ -99,7 +100,7 @@ def answer_files(
             sources = {sheet.name: sheet for sheet in read_file(path, name=name, options=options)}
     sheet, lines = sources.get(report.sheet), sources.get(report.lines_sheet) if report.lines_sheet else None
     found: dict[str, bytes] = {}
-    notes: tuple[str, ...] = ()
+    notes: tuple[Issue, ...] = ()
     if "xlsx" in formats:
         original = inert_workbook(path.read_bytes() if path is not None else b"") if kind == "xlsx" else None
         found["result.xlsx"] = result_workbook(report, sheet=sheet, original=original, lines=lines)

@@ -1,6 +1,7 @@
 """A ledger that is found in another place than before may be a copy, and its original may still send."""
 
 from logistics_batch.flows.parts import Parts
+from logistics_batch.model.issue import Issue
 
 ONE_OF_THEM = (
     "If it was copied, let only one of the two send: neither knows what the other sent. If it was moved, nothing is to "
@@ -14,8 +15,8 @@ def where_before(parts: Parts) -> str:
     return f"The ledger was used last as {before.path} on {before.host}." if before else ""
 
 
-def told_once(parts: Parts) -> list[str]:
+def told_once(parts: Parts) -> list[Issue]:
     """The same as a note for a run, and from now on the ledger is here; call while holding the sending lock."""
-    before = where_before(parts)
+    before = parts.ledger.moved_from()
     parts.ledger.settle_in()
-    return [f"{before} {ONE_OF_THEM}"] if before else []
+    return [Issue.of("ledger.moved", path=before.path, host=before.host)] if before else []

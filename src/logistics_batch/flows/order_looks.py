@@ -14,7 +14,6 @@ from logistics_batch.api.client import Client, Reply
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import Ledger, NamedOrder, Outcome, StoredDocument
-from logistics_batch.model.counting import counted
 from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import Issue
 
@@ -108,12 +107,11 @@ class OrderLooks:
             self._named |= self._parts.ledger.orders_named(numbers)
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Issue, ...]:
         """What the operator should know about it."""
         if not self._unlooked:
             return ()
-        changed = counted(self._unlooked, "order")
-        return (f"Changed though the service does not show whose the AWB number is: {changed}.",)
+        return (Issue.of("sending.unlooked", count=self._unlooked),)
 
     def needed(self, document: StoredDocument) -> bool:
         """Whether the order has to be looked at before this goes out."""

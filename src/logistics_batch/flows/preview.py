@@ -54,7 +54,7 @@ def preview_files(
         reports.append(_preview(parts, arrival))
         parts.progress.advance()
     parts.progress.done()
-    found = RunReport("", job, tuple(reports), notes=("Dry run: nothing was sent or written.",))
+    found = RunReport("", job, tuple(reports), notes=(Issue("sending.preview"),))
     rest = found.counts | {Fate.PENDING: 0}
     return replace(found, exit_code=exit_code(rest, file_held=any(report.reason for report in reports)))
 

@@ -25,11 +25,11 @@ from logistics_batch.intake.stores.readiness import (
 )
 from logistics_batch.intake.stores.store import Fetched, FileStore, Kind, ListingCut, RemoteFile
 from logistics_batch.model.answer_files import names_it_answers
+from logistics_batch.model.issue import Issue
 from logistics_batch.model.job import Place, PushJob
 
 _MORE_LISTINGS = 3
 _TOLD_ONE_BY_ONE = 5
-_MOST_NAMES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +43,11 @@ class Pulled:
     """
 
     files: tuple[ReceivedFile, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Issue, ...] = ()
     refused: tuple[tuple[RemoteFile, FileHeld], ...] = ()
     failed: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
-    left: tuple[tuple[RemoteFile, str], ...] | None = ()
+    left: tuple[tuple[RemoteFile, Issue], ...] | None = ()
 
 
 def pull(parts: Parts, store: FileStore, job: PushJob, *, business_date: date, to: Path) -> Pulled:
@@ -69,10 +69,10 @@ def pull(parts: Parts, store: FileStore, job: PushJob, *, business_date: date, t
                 read = replace(remote, sha256=outcome.sha256)
                 files.append(ReceivedFile(_kept(landing, outcome, remote), remote.name, origin, read))
             case FileVanished():
-                notes.append(f"{remote.name} was gone when it was to be fetched.")
+                notes.append(Issue.of("file.gone", name=printable(remote.name)))
             case FileUnstable():
-                notes.append(f"{remote.name} is left for the next run: {outcome.message}")
-                left.append((remote, outcome.message))
+                left.append((remote, Issue.of("left.unstable", why=outcome.message)))
+                notes.append(_for_the_next_run(*left[-1]))
             case FileHeld():
                 refused.append((remote, outcome))
             case StoreError():  # one forbidden file does not stop the others
@@ -97,24 +97,29 @@ def _should_come(file: RemoteFile) -> bool:
     return bool(file.kind is not Kind.FILE or name_fault(file.name) or is_unfinished(file.name))
 
 
-def _left(files: Sequence[tuple[RemoteFile, str]]) -> Iterator[str]:
-    """A note for each file that is left, or one for many that are left for the same reason; safe to show and keep."""
-    alike: dict[str, list[tuple[str, str]]] = {}
+def _left(files: Sequence[tuple[RemoteFile, Issue]]) -> Iterator[Issue]:
+    """A note for each file that is left, or one for many that are left for the same reason."""
+    alike: dict[Issue, list[tuple[str, Issue]]] = {}
     for file, why in files:
         name = printable(file.name)
-        alike.setdefault(why.replace(file.name, "NAME"), []).append((name, why.replace(file.name, name)))
+        same = {
+            each: value.replace(name, "NAME") if isinstance(value, str) else value for each, value in why.given.items()
+        }
+        alike.setdefault(Issue.of(why.code, **same), []).append((name, why))
     for reason, group in alike.items():
         if len(group) <= _TOLD_ONE_BY_ONE:
-            yield from (f"{name} is left: {why}." for name, why in group)
-            continue
-        names = ", ".join(name for name, _ in group[:_MOST_NAMES])
-        more = f" and {len(group) - _MOST_NAMES:,} more" if len(group) > _MOST_NAMES else ""
-        yield f"{len(group):,} files are left: {reason}. They are: {names}{more}."
+            yield from (Issue.of("file.left", name=name, why=[why.pair]) for name, why in group)
+        else:
+            yield Issue.of("file.left_alike", names=[name for name, _ in group], why=[reason.pair])
+
+
+def _for_the_next_run(file: RemoteFile, why: Issue) -> Issue:
+    return Issue.of("file.left_now", name=printable(file.name), why=[why.pair])
 
 
 def _with_an_end(
     parts: Parts, store: FileStore, job: PushJob, files: list[ReceivedFile]
-) -> tuple[list[ReceivedFile], list[str]]:
+) -> tuple[list[ReceivedFile], list[Issue]]:
     """The files without those whose upload only paused: of a file without its end some more listings are awaited.
 
     One that does not move meanwhile is all there will be; whoever reads it says what is wrong with it.
@@ -132,20 +137,20 @@ def _with_an_end(
         lying = set(_listed(store, job)[0])
         moved |= {remote for remote in unsure if remote not in lying}
     left = [
-        f"{each.name} is left for the next run: {why}, and it still moves."
+        Issue.of("file.left_moving", name=printable(each.name), why=[why.pair])
         for each, why in unsure.items()
         if each in moved
     ]
     return [file for file in files if file.remote not in moved], left
 
 
-def _why_unclosed(file: ReceivedFile) -> str:
-    """Why a file seems to lack its end, "" if it does not; where the program fails on it, whoever reads it says so."""
+def _why_unclosed(file: ReceivedFile) -> Issue | None:
+    """Why a file seems to lack its end, None if it does not; if the program fails on it, whoever reads it says so."""
     try:
         with holding_file(file.name):
             return why_unclosed(file.path, name=file.name)
     except FileHeld:
-        return ""
+        return None
 
 
 def _listed(store: FileStore, job: PushJob) -> tuple[list[RemoteFile], str]:

@@ -33,6 +33,7 @@ from logistics_batch.intake.stores.store import FileStore, RemoteFile
 from logistics_batch.ledger import StoredFile
 from logistics_batch.mapping import Mapping
 from logistics_batch.model.document import Operation
+from logistics_batch.model.issue import Issue
 from logistics_batch.model.job import Place, PushJob
 from logistics_batch.model.report import RunReport
 from logistics_batch.model.sheet import SourceFile
@@ -182,7 +183,7 @@ def _plan(
     for file in received:
         if (file.path.stem, file.name) in known:
             if (file.path.stem, file.name) not in anew:
-                run.notes.append(f"{file.name} goes on where it was interrupted.")
+                run.notes.append(Issue.of("file.goes_on", name=file.name))
         else:
             plan_arrival(parts, run, safe_arrival(parts, file, mapping, business_date=business_date, gate=gate))
             known.add((file.path.stem, file.name))
@@ -258,7 +259,7 @@ def _put_one_away(run: PushRun, came: _Came, remote: RemoteFile, *, why_held: st
     try:
         put_away(came.store, came.job, remote, why_held=why_held, business_date=came.business_date)
     except FileUnstable:
-        run.notes.append(f"{name}: another file came under this name meanwhile; it is left for the next run.")
+        run.notes.append(Issue.of("file.replaced", name=name))
     except StoreError as error:
         run.undelivered.append(f"{name} was not put away: {error.message} {error.remedy}".strip())
         return False

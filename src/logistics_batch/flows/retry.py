@@ -15,6 +15,7 @@ from logistics_batch.flows.deliver import deliver, deliver_stale
 from logistics_batch.flows.dispatch import DispatchResult, send_in_turn
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.past_runs import past_run
+from logistics_batch.flows.run import unwritten
 from logistics_batch.flows.run_record import recorded_run
 from logistics_batch.flows.settle import settle_due
 from logistics_batch.flows.take_over import take_over
@@ -124,12 +125,12 @@ def _put_back(parts: Parts, document: StoredDocument) -> StoredDocument:
     return parts.ledger.document(document.id) or document
 
 
-def _answer(parts: Parts, stored: StoredRun) -> tuple[list[str], list[str]]:
+def _answer(parts: Parts, stored: StoredRun) -> tuple[list[str], list[Issue]]:
     """Write the results of the run and of other files with the same documents: what could not be written, and notes."""
     own = [deliver(parts, file) for file in parts.ledger.files(run=stored.id)]
     others = deliver_stale(parts, leave_out_run=stored.id)
-    undelivered, notes = ([problem for each in some for problem in each.failed] for some in (own, others))
-    return undelivered, [*notes, *(note for each in (*own, *others) for note in each.notes)]
+    undelivered, of_others = ([problem for each in some for problem in each.failed] for some in (own, others))
+    return undelivered, [*unwritten(of_others), *(note for each in (*own, *others) for note in each.notes)]
 
 
 def _report(

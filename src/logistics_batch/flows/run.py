@@ -32,13 +32,14 @@ from logistics_batch.flows.take_over import take_over
 from logistics_batch.flows.waiting_files import follow_held_files, follow_left_files
 from logistics_batch.intake.stores.store import RemoteFile
 from logistics_batch.ledger import FATE_OF_STATE, Arrival, StoredDocument, StoredFile
+from logistics_batch.model.issue import Issue
 from logistics_batch.model.job import Place
 from logistics_batch.model.report import Fate, FileReport, RunReport, exit_code, tally_of
 from logistics_batch.paper.report_json import report_json_text
 
 _MOST_NOTES = 50  # kept with a run
 
-NO_FILE = "No file was found."
+NO_FILE = Issue("file.none")
 """What is noted of a run that found nothing."""
 
 
@@ -57,13 +58,13 @@ class PushRun:
     job: str
     stopped: str = ""
     remedy: str = ""
-    notes: list[str] = field(default_factory=list)
+    notes: list[Issue] = field(default_factory=list)
     undelivered: list[str] = field(default_factory=list)
     sent_along: tuple[int, ...] = ()
     waiting: int = 0
     unacknowledged: set[int] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
-    left: Sequence[tuple[RemoteFile, str]] | None = None
+    left: Sequence[tuple[RemoteFile, Issue]] | None = None
 
 
 @contextmanager
@@ -99,13 +100,12 @@ def run_of(
         raise
 
 
-def _under_another_address(parts: Parts) -> list[str]:
+def _under_another_address(parts: Parts) -> list[Issue]:
     """What a first run should say where the ledger knows the service by another address only."""
     if not parts.ledger.is_new_account():
         return []
     return [
-        f"The ledger holds {count:,} documents of {account} and none of {parts.ledger.account}: if that is the same "
-        "service, what went there is not known here. `logistics-batch doctor` says what to do."
+        Issue.of("ledger.other_address", count=count, account=account, own=parts.ledger.account)
         for account, (count, _) in parts.ledger.other_accounts().items()
     ]
 
@@ -137,10 +137,8 @@ def plan_anew(parts: Parts, run: PushRun, file: StoredFile, arrival: Arrival) ->
             remedy=f"Some of it was sent already: correct the mapping once more. {arrival.held.remedy}".strip(),
         )
     stay = parts.ledger.replan_file(file.id, arrival)
-    run.notes.append(
-        f"{file.name} was interrupted, and its mapping was changed since: what had not been sent was made anew by it."
-        + (f" Documents that had been sent stay as they were: {stay:,}." if stay else "")
-    )
+    stayed = [(".documents_stay", {"count": stay})] if stay else []
+    run.notes.append(Issue.of("file.made_anew", name=file.name, stay=stayed))
     run.waiting = parts.ledger.count_planned_of(run.id)
     run.unacknowledged.add(file.id)
 
@@ -189,7 +187,13 @@ def deliver_answers(parts: Parts, run: PushRun) -> None:
         parts.progress.advance()
     parts.progress.done()
     for delivered in deliver_stale(parts, leave_out_run=run.id):
-        run.notes += [*delivered.failed, *delivered.notes]  # of other runs: this one has done what it was to do
+        # Of other runs: this one has done what it was to do.
+        run.notes += [*unwritten(delivered.failed), *delivered.notes]
+
+
+def unwritten(failed: Iterable[str]) -> list[Issue]:
+    """Notes on answers that could not be written."""
+    return [Issue.of("answers.unwritten", why=why) for why in failed]
 
 
 def is_finished(parts: Parts, file: StoredFile) -> bool:
@@ -210,17 +214,17 @@ def not_in_files(documents: Iterable[StoredDocument], reports: Sequence[FileRepo
     return [document for document in asked if document.key not in own]
 
 
-def told_along(documents: Sequence[StoredDocument]) -> Iterator[str]:
-    """One line for all, and one for each that was not accepted."""
+def told_along(documents: Sequence[StoredDocument]) -> Iterator[Issue]:
+    """One note for all, and one for each that was not accepted."""
     if not documents:
         return
     fates = Counter(FATE_OF_STATE[document.state] for document in documents)
-    counted = ", ".join(f"{number} {fate}" for fate, number in fates.items())
-    yield f"Of earlier files, released by a person, went out with this run: {counted}."
+    yield Issue.of("sending.released", fates=[f"{number} {fate}" for fate, number in fates.items()])
     for document in documents:
         fate = FATE_OF_STATE[document.state]
         if fate is not Fate.ACCEPTED:
-            yield f"{document.reference}, released by a person: {fate}. {document.reason}".strip()
+            why = [document.why.pair] if document.why.code else []
+            yield Issue.of("sending.released_one", reference=document.reference, fate=fate, why=why)
 
 
 def finish(parts: Parts, run: PushRun) -> RunReport:

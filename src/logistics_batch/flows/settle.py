@@ -314,10 +314,10 @@ def settle(parts: Parts, *, run: str | None, wait: bool) -> SettleReport:
             parts.clock.sleep(_POLL_SECONDS * (1 + silent))
 
 
-def _waiting_elsewhere(parts: Parts) -> list[str]:
+def _waiting_elsewhere(parts: Parts) -> list[Issue]:
     """Documents of other addresses of a service: even if all are names of one, each doubt is settled under its own."""
     return [
-        f"{waiting:,} documents of {account} are still open; settling under {parts.ledger.account} leaves them."
+        Issue.of("ledger.open_elsewhere", count=waiting, account=account, own=parts.ledger.account)
         for account, (_, waiting) in parts.ledger.other_accounts().items()
         if waiting
     ]

@@ -36,7 +36,9 @@ def unpacked(parts: Parts, files: Sequence[ReceivedFile], *, to: Path) -> tuple[
 def _members(file: ReceivedFile, members: Sequence[Member]) -> list[ReceivedFile]:
     """What is to be read of an archive; the notes of each file say where it lay, and what was left out beside it."""
     left_out = [
-        Issue.of("archive.left_out", name=printable(each.name), why=each.left_out) for each in members if each.left_out
+        Issue.of("archive.left_out", name=printable(each.name), why=[each.left_out.pair])
+        for each in members
+        if each.left_out
     ]
     taken: dict[tuple[str, str], Member] = {}
     for each in members:

@@ -12,6 +12,7 @@ from logistics_batch.intake.names import printable
 from logistics_batch.intake.stores.store import RemoteFile
 from logistics_batch.ledger import HeldFile, HeldNow, StoredFile
 from logistics_batch.model.answer_files import result_stem
+from logistics_batch.model.issue import Issue
 from logistics_batch.model.report import FileReport
 
 _MOST_KEPT = 1000
@@ -58,10 +59,10 @@ def _identity(file: StoredFile) -> str:
     return hashlib.sha256(f"{where}|{file.name}|{file.sha256}".encode()).hexdigest()
 
 
-def follow_left_files(parts: Parts, job: str, left: Iterable[tuple[RemoteFile, str]]) -> None:
+def follow_left_files(parts: Parts, job: str, left: Iterable[tuple[RemoteFile, Issue]]) -> None:
     """At the end of a run: what lies there and was not taken, with the reason."""
     found = {
-        hashlib.sha256(file.path.encode(errors="surrogatepass")).hexdigest(): (printable(file.name), printable(why))
+        hashlib.sha256(file.path.encode(errors="surrogatepass")).hexdigest(): (printable(file.name), why)
         for file, why in list(left)[:_MOST_KEPT]
     }
     parts.ledger.note_left_files(job, found, now=parts.clock.now().isoformat())

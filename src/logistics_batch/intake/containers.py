@@ -16,6 +16,7 @@ from logistics_batch.intake.readers import Limits, sniff_format
 from logistics_batch.intake.readers.archives import BOUNDED_PACKINGS, damage_held, is_out_of_proportion
 from logistics_batch.intake.stores.landing import landing, local_disk, sync_folder
 from logistics_batch.intake.stores.readiness import never_input
+from logistics_batch.model.issue import Issue
 
 MAX_MEMBERS = 100
 _BLOCK_BYTES = 1 << 20
@@ -32,7 +33,7 @@ class Member:
     """A file that came in a container: its own name, and its bytes under their hash.
 
     inside: where it lay in an archive, if that is more than its name. held: why it cannot be taken, if that is known.
-    left_out: why it is not input at all and was not even kept, "" if it is. sha256: of its bytes, "" where the file
+    left_out: why it is not input at all and was not even kept, None if it is. sha256: of its bytes, "" where the file
     was in no container.
     """
 
@@ -40,7 +41,7 @@ class Member:
     name: str
     inside: str = ""
     held: FileHeld | None = None
-    left_out: str = ""
+    left_out: Issue | None = None
     sha256: str = ""
 
 
@@ -78,9 +79,10 @@ class Unpacker:
                 inner = _without(_PGP_ENDINGS, name)
             open_it = self.limited(open_container, about=name, returns=(Member,))
             found = open_it(source, inner, Path(folder), limits=self.limits, packed=packed)
-            if found and all(each.left_out for each in found):
-                first = found[0]
-                raise held("file|empty.none_for_us", name, member=printable(first.name), why=first.left_out)
+            left_out = [(each.name, each.left_out.pair) for each in found if each.left_out]
+            if left_out and len(left_out) == len(found):
+                member, why = left_out[0]
+                raise held("file|empty.none_for_us", name, member=printable(member), why=[why])
             members = tuple(_settled(each, Path(folder), to) for each in found)
         if members:
             sync_folder(to)

@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 from uuid import uuid4
 
 from logistics_batch.errors import FileHeld, StoreError
+from logistics_batch.model.issue import Issue
 
 MAX_NAME_CHARACTERS = 255
 _LONGEST_NAME_BYTES = 255
@@ -14,25 +15,23 @@ _PACKED_ENDINGS = ("zip", "gz", "gzip", "pgp", "gpg", "asc")
 _NUMBERED_TRIES = 9
 
 
-def name_fault(name: str) -> str:
-    """Why a name cannot be that of a file to take, "" if it can.
+def name_fault(name: str) -> Issue | None:
+    """Why a name cannot be that of a file to take, None if it can.
 
-    >>> name_fault("../../etc/passwd")
+    >>> name_fault("../../etc/passwd").reason
     'its name holds a slash'
     """
     if name in ("", ".", ".."):
-        return "it has no name"
+        return Issue("name.none")
     if "/" in name:
-        return "its name holds a slash"
+        return Issue("name.slash")
     if "\\" in name:
-        return "its name holds a backslash"
+        return Issue("name.backslash")
     if any(ord(char) < 32 or 127 <= ord(char) < 160 for char in name):
-        return "its name holds a control character"
+        return Issue("name.control")
     if any(0xD800 <= ord(char) < 0xE000 for char in name):
-        return "its name is not valid Unicode"
-    if len(name) > MAX_NAME_CHARACTERS:
-        return f"its name is longer than {MAX_NAME_CHARACTERS} characters"
-    return ""
+        return Issue("name.unicode")
+    return Issue.of("name.long", most=MAX_NAME_CHARACTERS) if len(name) > MAX_NAME_CHARACTERS else None
 
 
 def printable(text: str) -> str:
@@ -94,9 +93,9 @@ def _expression(pattern: str) -> str:
 def checked_path(path: str, *, store: str, operation: str) -> str:
     """A store's path whose every part is a sound name; raises StoreError otherwise."""
     for part in PurePosixPath(path).parts:
-        fault = "" if part in ("/", "//") else name_fault(part)
+        fault = None if part in ("/", "//") else name_fault(part)
         if fault:
-            raise StoreError.of("store.name", store=store, operation=operation, path=printable(path), why=fault)
+            raise StoreError.of("store.name", store=store, operation=operation, path=printable(path), why=[fault.pair])
     return str(PurePosixPath(path))
 
 

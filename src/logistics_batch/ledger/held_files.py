@@ -55,7 +55,7 @@ class LeftFile:
 
     job: str
     name: str
-    why: str
+    why: Issue
     since: str
 
 
@@ -113,11 +113,14 @@ class HeldFiles(Connected):
         with self._read() as connection:
             return set(connection.execute(query).scalars())
 
-    def note_left_files(self, job: str, left: Mapping[str, tuple[str, str]], *, now: str) -> None:
+    def note_left_files(self, job: str, left: Mapping[str, tuple[str, Issue]], *, now: str) -> None:
         """What lies there and is not taken, by a digest of its path: name and reason; what is not named is gone."""
         mine = left_file.c.job == job
         with self._read() as connection:
-            known = {line.identity: line.why for line in connection.execute(select(left_file).where(mine))}
+            known = {
+                line.identity: Issue(line.code, values=line.values)
+                for line in connection.execute(select(left_file).where(mine))
+            }
         if {identity: why for identity, (_, why) in left.items()} == known:
             return
         with self._write(counts=False) as connection:
@@ -125,10 +128,21 @@ class HeldFiles(Connected):
                 connection.execute(left_file.delete().where(mine, left_file.c.identity == identity))
             for identity, (name, why) in left.items():
                 if identity not in known:
-                    values = {"job": job, "identity": identity, "name": name, "why": why, "since": now}
+                    values = {
+                        "job": job,
+                        "identity": identity,
+                        "name": name,
+                        "code": why.code,
+                        "values": why.values,
+                        "since": now,
+                    }
                     connection.execute(left_file.insert().values(values))
                 elif known[identity] != why:
-                    connection.execute(left_file.update().where(mine, left_file.c.identity == identity).values(why=why))
+                    connection.execute(
+                        left_file.update()
+                        .where(mine, left_file.c.identity == identity)
+                        .values(code=why.code, values=why.values)
+                    )
 
     def left_files(self, *, job: str | None = None) -> list[LeftFile]:
         """What lies there and is not taken, by job, the longest first."""
@@ -136,7 +150,10 @@ class HeldFiles(Connected):
         if job is not None:
             query = query.where(left_file.c.job == job)
         with self._read() as connection:
-            return [LeftFile(line.job, line.name, line.why, line.since) for line in connection.execute(query)]
+            return [
+                LeftFile(line.job, line.name, Issue(line.code, values=line.values), line.since)
+                for line in connection.execute(query)
+            ]
 
     def counts_of_waiting_files(self) -> tuple[dict[str, int], dict[str, int]]:
         """How many files are held as a whole, and how many are left, by job."""

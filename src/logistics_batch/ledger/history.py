@@ -16,7 +16,7 @@ from logistics_batch.ledger.sending import select_documents
 from logistics_batch.ledger.stale import UNWRITTEN
 from logistics_batch.messages import codes_of, told
 from logistics_batch.model.document import Operation
-from logistics_batch.model.issue import Issue
+from logistics_batch.model.issue import Issue, read_notes
 
 _OPEN = ("planned", "sending", "in_doubt", "held")
 _CHUNK = 400  # numbers in one IN (…), well under every driver's limit
@@ -97,19 +97,21 @@ class History(Connected):
                 )
             )
 
-    def keep_notes(self, run_id: str, notes: Sequence[str]) -> None:
+    def keep_notes(self, run_id: str, notes: Sequence[Issue]) -> None:
         """What a run had to say besides the answers of its files; what it said before is replaced."""
         with self._write(counts=False) as connection:
             connection.execute(run_note.delete().where(run_note.c.run_id == run_id))
-            lines = [{"run_id": run_id, "n": n, "text": text} for n, text in enumerate(notes, 1)]
+            lines = [
+                {"run_id": run_id, "n": n, "code": note.code, "values": note.values} for n, note in enumerate(notes, 1)
+            ]
             if lines:
                 connection.execute(run_note.insert(), lines)
 
-    def notes_of(self, run_id: str) -> tuple[str, ...]:
+    def notes_of(self, run_id: str) -> tuple[Issue, ...]:
         """What a run had to say."""
-        query = select(run_note.c.text).where(run_note.c.run_id == run_id).order_by(run_note.c.n)
+        query = select(run_note.c.code, run_note.c["values"]).where(run_note.c.run_id == run_id).order_by(run_note.c.n)
         with self._read() as connection:
-            return tuple(connection.execute(query).scalars())
+            return read_notes((code, values) for code, values in connection.execute(query))
 
     def interrupted_runs(self, *, job: str) -> list[StoredRun]:
         """Push runs of a job that died or stopped early; call only while holding the sending lock."""

@@ -241,7 +241,8 @@ run_note = Table(
     metadata,
     Column("run_id", ForeignKey("run.id"), primary_key=True),
     Column("n", Integer, primary_key=True, autoincrement=False),
-    Column("text", Text, nullable=False),
+    Column("code", String(120), nullable=False),  # in `messages`
+    Column("values", Text, nullable=False),  # of the code, packed
 )
 
 # A file that was held as a whole, until it or its successor was read, or a person closed it. The same file that is
@@ -268,7 +269,8 @@ left_file = Table(
     Column("job", String(200), primary_key=True),
     Column("identity", String(64), primary_key=True),  # a digest of its path
     Column("name", Text, nullable=False),
-    Column("why", Text, nullable=False),
+    Column("code", String(120), nullable=False),  # why it is left, in `messages`
+    Column("values", Text, nullable=False),  # of the code, packed
     Column("since", String(40), nullable=False),
 )
 

@@ -36,7 +36,7 @@ _SHEETS: Final = {
     "approval.preview": "What would wait for approval has the number {number}.",
     "archive.file": "It came in {archive}.",
     "archive.inside": "It came in {archive} as {inside}.",
-    "archive.left_out": "{name} was left out: {why}.",
+    "archive.left_out": "{name} was left out: {why:messages}.",
     "archive.same": "{inside} was left out: it is the same file as {name} beside it.",
     "numbered.missing": "Numbered columns that others follow are missing: {names:names 6}.",
     "numbered.no_column": "The sheet has {there:names} and no column {lacking:names} beside it.",

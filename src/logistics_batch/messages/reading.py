@@ -76,7 +76,7 @@ _FILES: Final[dict[str, Entry]] = {
     "file|empty.rows": Entry("{name} holds no rows.", "Send it again with its rows."),
     "file|empty.archive": Entry("{name} is empty: there is no file in it.", "Send it again."),
     "file|empty.none_for_us": Entry(
-        "{name} holds no file for us ({member}: {why}).", "Send the spreadsheet that was meant."
+        "{name} holds no file for us ({member}: {why:messages}).", "Send the spreadsheet that was meant."
     ),
     "file|encrypted.workbook": Entry(
         "{name} is protected with a password.",

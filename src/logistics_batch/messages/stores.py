@@ -12,7 +12,9 @@ _LOGIN: Final = "Check username and key_file or password_file under [sftp.{serve
 _SHOWS: Final = "{store}: the server {place} shows the host key {shown}, "
 
 STORES: Final[dict[str, Entry]] = {
-    "store.name": Entry("{store}: cannot {operation} {path}: {why}.", "Rename the file or folder on the server."),
+    "store.name": Entry(
+        "{store}: cannot {operation} {path}: {why:messages}.", "Rename the file or folder on the server."
+    ),
     "store.leads_out": Entry(
         "{store}: cannot {operation} {path}: a link leads out of the folder.",
         "Put a real folder in the place of the link, or configure the folder it points to.",

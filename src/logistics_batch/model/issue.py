@@ -93,6 +93,11 @@ class Issue:
         return messages.unpacked(self.values)
 
     @property
+    def pair(self) -> tuple[str, dict[str, Any]]:
+        """Its code and values, as another message has them within its own."""
+        return self.code, self.given
+
+    @property
     def row(self) -> int:
         """That of its place."""
         return self.place.row

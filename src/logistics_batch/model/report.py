@@ -177,7 +177,7 @@ class RunReport:
     job: str
     files: Sequence[FileReport] = ()
     stopped: str = ""  # why the run stopped early, "" if it did not
-    notes: tuple[str, ...] = ()
+    notes: tuple[Issue, ...] = ()
     exit_code: int = 0
     names: tuple[str, ...] = ()
     left: int = 0

@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from logistics_batch.model.issue import Issue
+
 
 @dataclass(frozen=True, slots=True)
 class SettleReport:
@@ -19,7 +21,7 @@ class SettleReport:
     open: tuple[int, ...] = ()
     unreachable: tuple[int, ...] = ()
     doubled: tuple[int, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Issue, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

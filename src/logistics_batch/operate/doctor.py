@@ -12,11 +12,12 @@ from pathlib import Path
 from logistics_batch.api.answers import Meaning, OrderAbsent, ReadFailed, read_asns, read_order
 from logistics_batch.errors import LedgerRefused, LogisticsBatchError
 from logistics_batch.flows.answer_names import places_of
-from logistics_batch.flows.deliver import WRITTEN_ELSEWHERE, is_elsewhere, not_at_hand
+from logistics_batch.flows.deliver import is_elsewhere
 from logistics_batch.flows.moved_ledger import ONE_OF_THEM, where_before
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.reconcile_receipts import listed_at
 from logistics_batch.ledger import require_local_disk, sqlite_path
+from logistics_batch.model.issue import Issue
 from logistics_batch.model.job import JobSpec, LabelsJob, OrderStatusJob, Place, PushJob, ReconcileJob
 
 _SLOW_CREATE_SECONDS = 120.0  # creates that take so long are seen
@@ -176,7 +177,8 @@ def check_answers(parts: Parts) -> Iterator[Check]:
     waiting: dict[Place, list[str]] = {}
     for file in parts.ledger.stale_files():
         if is_elsewhere(parts, file):
-            yield Check("answers", State.WARNING, not_at_hand(file), WRITTEN_ELSEWHERE)
+            told = Issue.of("answers.not_at_hand", name=file.name, run=file.run)
+            yield Check("answers", State.WARNING, told.reason, told.fix)
             continue
         for place in places_of(parts, file):
             waiting.setdefault(place, []).append(f"{file.name} (run {file.run})")

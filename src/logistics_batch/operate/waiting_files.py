@@ -21,7 +21,7 @@ def lying_files(parts: Parts, job: PushJob) -> list[Lying]:
     try:
         listing = store.list(job.source.path)
         found = judge_listings([listing] * rule.unchanged_for, rule, job.source.pattern)
-        files = [(file, "") for file in found.ready] + list(found.waiting)
+        files = [(file, "") for file in found.ready] + [(file, why.reason) for file, why in found.waiting]
         old = parts.ledger.sizes_at(job.name) if files else set()
         return [
             Lying(file.name, identity_of(file.path, file.size, file.modified), why)

@@ -75,7 +75,7 @@ def _left_key(left: LeftFile) -> str:
 
 def _of_left(parts: Parts, job: PushJob, left: LeftFile, key: str, *, others: int) -> NewNotice:
     name = shown_name(parts, job, left.name)
-    why = without_names(parts, job, left.why, [left.name]).rstrip(".")
+    why = without_names(parts, job, left.why.reason, [left.name]).rstrip(".")
     more = f" {others:,} more are left." if others else ""
     return NewNotice(
         key=key,

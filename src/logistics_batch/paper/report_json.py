@@ -28,7 +28,7 @@ def report_json_text(
             "exit_code": report.exit_code,
             "stopped": report.stopped,
             "counts": _words(report.counts),
-            "notes": list(report.notes),
+            "notes": [note.reason for note in report.notes],
         }
         | dict(more or {})
     )

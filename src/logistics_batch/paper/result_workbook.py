@@ -40,7 +40,9 @@ def result_workbook(
         try:
             content = original.content
             for of_sheet in report.by_sheet:
-                content = annotated(content, of_sheet.sheet, _annotations(of_sheet, *original.notes))
+                content = annotated(
+                    content, of_sheet.sheet, _annotations(of_sheet, *(note.reason for note in original.notes))
+                )
             return content
         except ValueError as error:  # NotPatchable, or a number in it that is none
             obstacle = str(error) if isinstance(error, NotPatchable) else "its parts hold numbers that make no sense"

@@ -35,18 +35,6 @@ class Removed(StrEnum):
     PARTS = "parts"
 
 
-REMOVED_WORDS: Final[dict[Removed, str]] = {
-    Removed.FORMULAS: (
-        "Formulas that look at other files, fetch something or start a program were replaced by their values."
-    ),
-    Removed.LINKS: "Links to anything but https pages and mail addresses were taken out; the texts stay.",
-    Removed.OTHER_WORKBOOKS: "Connections to other workbooks and programs were taken out.",
-    Removed.DATA_QUERIES: "Data queries and what refreshes by itself were taken out; the fetched rows stay.",
-    Removed.PROGRAMS: "Macros, add-ins and own menus were taken out.",
-    Removed.PARTS: "Parts that cannot be seen in any sheet were taken out.",
-}
-"""What a clerk is told about each."""
-
 LONGEST_FORMULA_CHARACTERS = 8_192
 """What the programs take."""
 

@@ -12,10 +12,10 @@ from html import unescape
 from typing import Final
 from urllib.parse import unquote
 
+from logistics_batch.model.issue import Issue
 from logistics_batch.paper.xlsx_active import (
     ELSEWHERE,
     GOOD_TARGET,
-    REMOVED_WORDS,
     ActiveXml,
     FormulaJudge,
     Removed,
@@ -150,9 +150,9 @@ class InertWorkbook:
     obstacle: str = ""
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Issue, ...]:
         """What people are told about it."""
-        return tuple(REMOVED_WORDS[each] for each in self.removed)
+        return tuple(Issue(f"taken_out.{each}") for each in self.removed)
 
 
 def inert_workbook(content: bytes) -> InertWorkbook:

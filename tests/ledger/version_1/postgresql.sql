@@ -2,7 +2,7 @@ CREATE TABLE event ( id SERIAL NOT NULL, account VARCHAR(200) NOT NULL, identity
 CREATE INDEX event_waybill ON event (waybill);
 CREATE TABLE feed ( account VARCHAR(200) NOT NULL, job VARCHAR(200) NOT NULL, number INTEGER NOT NULL, name TEXT NOT NULL, orders INTEGER NOT NULL, up_to INTEGER NOT NULL, sha256 VARCHAR(64) NOT NULL, content BYTEA NOT NULL, made_at VARCHAR(40) NOT NULL, delivered_at VARCHAR(40) NOT NULL, PRIMARY KEY (account, job, number) );
 CREATE TABLE label ( awb_number VARCHAR(80) NOT NULL, sha256 VARCHAR(64) NOT NULL, pages INTEGER NOT NULL, fetched_at VARCHAR(40) NOT NULL, PRIMARY KEY (awb_number) );
-CREATE TABLE left_file ( job VARCHAR(200) NOT NULL, identity VARCHAR(64) NOT NULL, name TEXT NOT NULL, why TEXT NOT NULL, since VARCHAR(40) NOT NULL, PRIMARY KEY (job, identity) );
+CREATE TABLE left_file ( job VARCHAR(200) NOT NULL, identity VARCHAR(64) NOT NULL, name TEXT NOT NULL, code VARCHAR(120) NOT NULL, values TEXT NOT NULL, since VARCHAR(40) NOT NULL, PRIMARY KEY (job, identity) );
 CREATE TABLE meta ( name VARCHAR(64) NOT NULL, value TEXT NOT NULL, PRIMARY KEY (name) );
 CREATE TABLE notice ( id SERIAL NOT NULL, key VARCHAR(300) NOT NULL, kind VARCHAR(40) NOT NULL, job VARCHAR(200) NOT NULL, business_date VARCHAR(10) NOT NULL, wanted INTEGER NOT NULL, since VARCHAR(40) NOT NULL, last_seen VARCHAR(40) NOT NULL, seen INTEGER NOT NULL, title TEXT NOT NULL, text TEXT NOT NULL, over_at VARCHAR(40) NOT NULL, over_text TEXT NOT NULL, owed INTEGER NOT NULL, told TEXT NOT NULL, over_told TEXT NOT NULL, tries INTEGER NOT NULL, next_try_at VARCHAR(40) NOT NULL, PRIMARY KEY (id), CONSTRAINT notice_once UNIQUE (key, over_at) );
 CREATE INDEX notice_over_at ON notice (over_at);
@@ -13,7 +13,7 @@ CREATE TABLE run ( id VARCHAR(40) NOT NULL, job VARCHAR(200) NOT NULL, kind VARC
 CREATE TABLE slot ( job VARCHAR(200) NOT NULL, slot VARCHAR(64) NOT NULL, claimed_at VARCHAR(40) NOT NULL, business_date VARCHAR(10) DEFAULT '' NOT NULL, state VARCHAR(12) DEFAULT '' NOT NULL, owner TEXT DEFAULT '' NOT NULL, alive_at VARCHAR(40) DEFAULT '' NOT NULL, exit_code INTEGER, ended_at VARCHAR(40) DEFAULT '' NOT NULL, PRIMARY KEY (job, slot) );
 CREATE TABLE file ( id SERIAL NOT NULL, run_id VARCHAR(40) NOT NULL, sha256 VARCHAR(64) NOT NULL, name TEXT NOT NULL, size INTEGER NOT NULL, format VARCHAR(8) NOT NULL, mapping TEXT NOT NULL, mapping_digest VARCHAR(64) NOT NULL, operation VARCHAR(24) NOT NULL, origin TEXT NOT NULL, sheet TEXT NOT NULL, header_row INTEGER NOT NULL, rows_read INTEGER NOT NULL, state VARCHAR(12) NOT NULL, notes TEXT NOT NULL, earlier_file TEXT NOT NULL, received_at VARCHAR(40) NOT NULL, stale INTEGER NOT NULL, code VARCHAR(120) DEFAULT '' NOT NULL, values TEXT DEFAULT '' NOT NULL, PRIMARY KEY (id), UNIQUE (run_id, sha256, name), FOREIGN KEY(run_id) REFERENCES run (id) );
 CREATE INDEX file_sha256 ON file (sha256);
-CREATE TABLE run_note ( run_id VARCHAR(40) NOT NULL, n INTEGER NOT NULL, text TEXT NOT NULL, PRIMARY KEY (run_id, n), FOREIGN KEY(run_id) REFERENCES run (id) );
+CREATE TABLE run_note ( run_id VARCHAR(40) NOT NULL, n INTEGER NOT NULL, code VARCHAR(120) NOT NULL, values TEXT NOT NULL, PRIMARY KEY (run_id, n), FOREIGN KEY(run_id) REFERENCES run (id) );
 CREATE TABLE document ( id SERIAL NOT NULL, account VARCHAR(200) NOT NULL, kind VARCHAR(12) NOT NULL, key TEXT NOT NULL, generation INTEGER NOT NULL, operation VARCHAR(24) NOT NULL, state VARCHAR(12) NOT NULL, method VARCHAR(8) NOT NULL, path TEXT NOT NULL, body BYTEA NOT NULL, body_sha256 VARCHAR(64) NOT NULL, reference TEXT NOT NULL, file_id INTEGER NOT NULL, rows TEXT NOT NULL, line_rows TEXT NOT NULL, keep TEXT NOT NULL, awb_number VARCHAR(80) NOT NULL, order_id VARCHAR(80) NOT NULL, delivery_hub TEXT NOT NULL, items TEXT NOT NULL, child_awb_numbers TEXT NOT NULL, accepted_run VARCHAR(40) NOT NULL, doubt_since VARCHAR(40) NOT NULL, attempts INTEGER NOT NULL, checks INTEGER NOT NULL, tainted INTEGER NOT NULL, released INTEGER NOT NULL, baseline TEXT NOT NULL, planned_at VARCHAR(40) NOT NULL, settled_at VARCHAR(40) NOT NULL, folded_key TEXT DEFAULT '' NOT NULL, seen INTEGER DEFAULT '0' NOT NULL, code VARCHAR(120) DEFAULT '' NOT NULL, values TEXT DEFAULT '' NOT NULL, PRIMARY KEY (id), UNIQUE (account, kind, key, generation), FOREIGN KEY(file_id) REFERENCES file (id) );
 CREATE INDEX document_awb_number ON document (awb_number);
 CREATE INDEX document_folded_key ON document (account, kind, folded_key);
@@ -61,11 +61,11 @@ IF NEW.account <> OLD.account OR NEW.job <> OLD.job OR NEW.number <> OLD.number 
 RETURN NEW; END $$;
 CREATE TRIGGER feed_update BEFORE UPDATE OF account, job, number, name, orders, up_to, sha256, content, made_at ON feed FOR EACH ROW EXECUTE FUNCTION feed_guard();
 CREATE TRIGGER feed_delete BEFORE DELETE ON feed FOR EACH ROW EXECUTE FUNCTION feed_guard();
-INSERT INTO "meta" VALUES ('epoch', 'c45f9c8be5562170');
+INSERT INTO "meta" VALUES ('epoch', '859e82d1d1ef3129');
 INSERT INTO "meta" VALUES ('schema_version', '1');
 INSERT INTO "meta" VALUES ('seq', '6');
 INSERT INTO "run" VALUES ('R1', 'nightly', 'push', '2026-11-21', 'finished', '', 4, '{"accepted":1,"in_doubt":1}', '2026-11-21T21:16:00+05:30', '2026-11-21T21:16:00+05:30');
-INSERT INTO "slot" VALUES ('nightly', '2026-11-21T21:15:00+05:30', '2026-11-21T21:16:00+05:30', '2026-11-21', 'claimed', '{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":9230,"start":"2595814"}', '2026-11-21T21:16:00+05:30', NULL, '');
+INSERT INTO "slot" VALUES ('nightly', '2026-11-21T21:15:00+05:30', '2026-11-21T21:16:00+05:30', '2026-11-21', 'claimed', '{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":28928,"start":"2706704"}', '2026-11-21T21:16:00+05:30', NULL, '');
 INSERT INTO "file" VALUES (1, 'R1', 'b7bd51f335a48f49117d2c704a62c67ab56aeaf91a501009e8f80a300824de0a', 'orders.csv', 82, 'csv', 'orders', 'dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd', 'order.create', '{}', 'orders', 1, 4, 'planned', '[]', '', '2026-11-21T21:15:00+05:30', 1, '', '');
 SELECT setval(pg_get_serial_sequence('file', 'id'), 1);
 INSERT INTO "document" VALUES (1, 'http://service.test', 'order', 'A', 1, 'order.create', 'accepted', 'POST', '/orders/shipment', '\x7b22637573746f6d65725f6e616d65223a22c581c3b364c5ba20e0a486e0a4b6e0a4be227d', '1d929cd694a5a8b34ea7754ad51f4559298cb5d7106983af59678c545e61c31b', 'A', 1, '[2]', '[2]', '{"bin": "B2"}', 'SH-22T70ZX', '', '', '{}', '[]', 'R1', '2026-11-21T21:16:00+05:30', 1, 0, 0, 0, '', '2026-11-21T21:15:00+05:30', '2026-11-21T21:16:00+05:30', 'a', 0, '', '');
@@ -74,8 +74,8 @@ INSERT INTO "document" VALUES (3, 'http://service.test', 'order', 'C', 1, 'order
 SELECT setval(pg_get_serial_sequence('document', 'id'), 3);
 INSERT INTO "issue" VALUES (1, 1, 5, 'Phone', 'B5', '12', 'mobile.in_own_words', '{"reason":"Too short.","remedy":"Write ten digits."}', 'customer_mobile');
 SELECT setval(pg_get_serial_sequence('issue', 'id'), 1);
-INSERT INTO "attempt" VALUES (1, 1, 1, 'R1', '{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":9230,"start":"2595814"}', '2026-11-21T21:16:00+05:30', '1d929cd694a5a8b34ea7754ad51f4559298cb5d7106983af59678c545e61c31b', '', 200, '', 'accepted', '', '', '2026-11-21T21:16:00+05:30');
-INSERT INTO "attempt" VALUES (2, 2, 1, 'R1', '{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":9230,"start":"2595814"}', '2026-11-21T21:16:00+05:30', '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a', '', NULL, 'ReadTimeout', 'unknown', '', '', '2026-11-21T21:16:00+05:30');
+INSERT INTO "attempt" VALUES (1, 1, 1, 'R1', '{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":28928,"start":"2706704"}', '2026-11-21T21:16:00+05:30', '1d929cd694a5a8b34ea7754ad51f4559298cb5d7106983af59678c545e61c31b', '', 200, '', 'accepted', '', '', '2026-11-21T21:16:00+05:30');
+INSERT INTO "attempt" VALUES (2, 2, 1, 'R1', '{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":28928,"start":"2706704"}', '2026-11-21T21:16:00+05:30', '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a', '', NULL, 'ReadTimeout', 'unknown', '', '', '2026-11-21T21:16:00+05:30');
 SELECT setval(pg_get_serial_sequence('attempt', 'id'), 2);
 INSERT INTO "row" VALUES (1, 2, 1, '', 'A', '', '');
 INSERT INTO "row" VALUES (1, 3, 2, '', 'B', '', '');

@@ -17,25 +17,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from logistics_batch.intake.names import name_fault, name_matches
+from logistics_batch.intake.names import name_fault, name_matches, printable
 from logistics_batch.intake.stores.store import Kind, RemoteFile, files_and_links
 from logistics_batch.model.answer_files import names_it_answers
+from logistics_batch.model.issue import Issue
 
 _UNFINISHED = ("*.part", "*.tmp", "*.filepart", "*.crdownload")
 _NEVER_INPUT = {
-    "~$*": "it is the lock file of an open office program",
-    ".*": "its name begins with a dot",
-    **dict.fromkeys(_UNFINISHED[:3], "it is an unfinished upload"),
-    _UNFINISHED[3]: "it is an unfinished download",
-    "*.ack.json": "it is one of our acknowledgements",
-    "*.why.txt": "it is our note about a file in quarantine",
-    "*.result.csv": "it is one of our result lists; correct and drop the workbook or the fix file instead",
+    "~$*": Issue("left.lock"),
+    ".*": Issue("left.dot"),
+    **dict.fromkeys(_UNFINISHED[:3], Issue("left.upload")),
+    _UNFINISHED[3]: Issue("left.download"),
+    "*.ack.json": Issue("left.acknowledgement"),
+    "*.why.txt": Issue("left.quarantine_note"),
+    "*.result.csv": Issue("left.result_list"),
 }
-_NO_FILE = {
-    Kind.LINK: "it is a link, and links are not followed",
-    Kind.FOLDER: "it is a folder, and what is in it is not read; drop the files themselves",
-    Kind.SPECIAL: "it is a pipe, a socket or a device, and no file",
-}
+_NO_FILE = {Kind.LINK: Issue("left.link"), Kind.FOLDER: Issue("left.folder"), Kind.SPECIAL: Issue("left.special")}
 _ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")
 _ZIP_END = b"PK\x05\x06"
 _ZIP_END_BYTES = 22
@@ -72,17 +69,17 @@ class Readiness:
     """
 
     ready: tuple[RemoteFile, ...] = ()
-    waiting: tuple[tuple[RemoteFile, str], ...] = ()
-    ignored: tuple[tuple[RemoteFile, str], ...] = ()
+    waiting: tuple[tuple[RemoteFile, Issue], ...] = ()
+    ignored: tuple[tuple[RemoteFile, Issue], ...] = ()
 
 
-def never_input(name: str) -> str:
-    """Why a file of this name is never input, wherever it comes from; "" if it may be.
+def never_input(name: str) -> Issue | None:
+    """Why a file of this name is never input, wherever it comes from; None if it may be.
 
-    >>> never_input("orders.ack.json")
+    >>> never_input("orders.ack.json").reason
     'it is one of our acknowledgements'
     """
-    return next((why for pattern, why in _NEVER_INPUT.items() if name_matches(name, [pattern])), "")
+    return next((why for pattern, why in _NEVER_INPUT.items() if name_matches(name, [pattern])), None)
 
 
 def is_unfinished(name: str) -> bool:
@@ -122,8 +119,8 @@ def judge_listings(
     earlier = [{file.name: file for file in listing} for listing in listings[:-1]]
     done_names = _done_names(last, rule)
     ready: list[RemoteFile] = []
-    waiting: list[tuple[RemoteFile, str]] = []
-    ignored: list[tuple[RemoteFile, str]] = []
+    waiting: list[tuple[RemoteFile, Issue]] = []
+    ignored: list[tuple[RemoteFile, Issue]] = []
     for file in last:
         if why := _not_input(file, patterns, done_names, results_here=results_here):
             ignored.append((file, why))
@@ -142,10 +139,12 @@ def _done_names(listing: Sequence[RemoteFile], rule: ReadyRule) -> dict[str, str
     return {done: name for name in present if (done := rule.done_name(name)) in present and done != name}
 
 
-def _not_input(file: RemoteFile, patterns: Sequence[str], done_names: Mapping[str, str], *, results_here: bool) -> str:
-    """Why an entry is not a file for us, "" if it is."""
+def _not_input(
+    file: RemoteFile, patterns: Sequence[str], done_names: Mapping[str, str], *, results_here: bool
+) -> Issue | None:
+    """Why an entry is not a file for us, None if it is."""
     if fault := name_fault(file.name):
-        return f"{fault}; rename it"
+        return Issue.of("left.name", fault=[fault.pair])
     if file.is_link:
         return _NO_FILE[file.kind]
     if why := never_input(file.name):
@@ -153,49 +152,49 @@ def _not_input(file: RemoteFile, patterns: Sequence[str], done_names: Mapping[st
     if file.kind is not Kind.FILE:
         return _NO_FILE[file.kind]
     if results_here and name_matches(file.name, _OWN_RESULTS):
-        return "our results are written into this folder; drop a corrected one under another name"
+        return Issue("left.own_results")
     if file.name in done_names:
-        return f"it is the done-file of {done_names[file.name]}"
+        return Issue.of("left.done_file", of=printable(done_names[file.name]))
     # An answer is a workbook whatever came, and goes where that went.
     if patterns and not any(name_matches(name, patterns) for name in (file.name, *names_it_answers(file.name))):
-        return f"its name fits none of the patterns {', '.join(patterns)}"
-    return ""
+        return Issue.of("left.pattern", patterns=[*patterns])
+    return None
 
 
 def _not_complete(
     file: RemoteFile, rule: ReadyRule, earlier: Sequence[Mapping[str, RemoteFile]], done_names: Mapping[str, str]
-) -> str:
-    """Why a file cannot be taken yet, "" if it can."""
+) -> Issue | None:
+    """Why a file cannot be taken yet, None if it can."""
     if rule.done_file is not None:
         done = rule.done_name(file.name)
-        return "" if done in done_names else f"its done-file {done} is not there yet"
+        return None if done in done_names else Issue.of("left.no_done_file", done=printable(done))
     needed = max(rule.unchanged_for - 1, 0)
     seen = [listing.get(file.name) for listing in earlier[len(earlier) - needed :]] if needed else []
     if len(seen) < needed or None in seen:
-        return f"it has not been seen in {rule.unchanged_for} listings yet"
+        return Issue.of("left.listings", listings=rule.unchanged_for)
     if any(other and (other.size, other.modified) != (file.size, file.modified) for other in seen):
-        return "it still changes: size or time of change were not alike in the last listings"
-    return ""
+        return Issue("left.changes")
+    return None
 
 
-def why_unclosed(path: Path, *, name: str) -> str:
-    """Why a file may be only the beginning of what was uploaded, "" if it has its end.
+def why_unclosed(path: Path, *, name: str) -> Issue | None:
+    """Why a file may be only the beginning of what was uploaded, None if it has its end.
 
     A workbook or another zip archive ends with its directory's record; the last line of a text may lack its line end
     although nothing is missing. `name`: the file's own, for its ending.
     """
     size = path.stat().st_size
     if not size:
-        return ""
+        return None
     with path.open("rb") as file:
         start = file.read(4)
         file.seek(max(0, size - _ZIP_END_BYTES - _LONGEST_COMMENT_BYTES), os.SEEK_SET)
         tail = file.read()
     if start in _ZIP_STARTS:
-        return "" if _has_zip_end(tail) else "it begins as a workbook or archive, and its end is missing"
+        return None if _has_zip_end(tail) else Issue("left.no_archive_end")
     if name.lower().endswith(_TEXT_ENDINGS) and not tail.endswith(_LINE_ENDS):
-        return "its last line does not end"
-    return ""
+        return Issue("left.no_line_end")
+    return None
 
 
 def _has_zip_end(tail: bytes) -> bool:
