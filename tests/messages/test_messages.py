@@ -15,7 +15,8 @@ from logistics_batch.messages import CATALOGUE, rule_of
 from logistics_batch.messages.cells import CELLS
 
 SOURCE = Path(__file__).parents[2] / "src" / "logistics_batch"
-LINES: list[Line] = list(dict.fromkeys(line[:3] for rows in parts() for line in rows))
+*FOR_CLERKS, OF_RUNS, WHY_LEFT = parts()
+LINES: list[Line] = list(dict.fromkeys(line[:3] for rows in FOR_CLERKS for line in rows))
 OPERATORS_WORDS = re.compile(r"--\w|“|`|\bheld (?:list|show|decide)\b|\bsettle\b|\bledger\b|\bdecide “")
 PROGRAMMERS_WORDS = re.compile(
     r"\b(None|NULL|null|NaN|HTTP|JSON|[Ee]xception|[Tt]raceback|[Rr]egex|[Pp]arse[rd]?|[Ss]trings?|[Ii]nteger|[Bb]oolean|"
@@ -35,6 +36,18 @@ def test_each_message_is_for_a_clerk(rule: str, reason: str, fix: str) -> None:
     assert reason[0].isupper() or reason[0] in '"…', reason
     assert not PROGRAMMERS_WORDS.search((reason + fix).replace("a JSON file", ""))
     assert not fix or fix.endswith(END_OF_A_SENTENCE)
+
+
+@pytest.mark.parametrize(("rule", "reason", "fix"), OF_RUNS)
+def test_what_a_run_says_is_a_sentence(rule: str, reason: str, fix: str) -> None:
+    assert reason.endswith(END_OF_A_SENTENCE), reason
+    assert not fix or fix.endswith(END_OF_A_SENTENCE)
+
+
+@pytest.mark.parametrize(("rule", "reason", "fix"), WHY_LEFT)
+def test_why_a_file_is_left_follows_its_name(rule: str, reason: str, fix: str) -> None:
+    assert not fix
+    assert not reason.endswith(".")
 
 
 @pytest.mark.parametrize(("rule", "reason", "fix"), [line for line in LINES if line[2] and line not in WHOLE_FILES])
