@@ -1,6 +1,6 @@
 """What is said of a mapping file before its values are checked: open questions of a draft, and names that are none."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from typing import Any, Final
 
@@ -15,17 +15,17 @@ MARK: Final = "? "
 
 def open_questions(data: Any, place: Place = ()) -> Iterator[LintFinding]:
     """A complaint for each question of a draft that nobody has answered yet, in the order of the file."""
-    if isinstance(data, dict):
-        for key, value in data.items():
-            yield from open_questions(value, (*place, key))
-    elif isinstance(data, list) and (asked := [each for each in data if _is_open(each)]):
+    if isinstance(data, list) and (asked := [each for each in data if _is_open(each)]):
         yield _asked((*place, data.index(asked[0])), asked)
-        yield from open_questions([each for each in data if not _is_open(each)], place)
-    elif isinstance(data, list):
-        for index, value in enumerate(data):
-            yield from open_questions(value, (*place, index))
-    elif _is_open(data):
+        data = [each for each in data if not _is_open(each)]
+    for key, value in _below(data):
+        yield from open_questions(value, (*place, key))
+    if _is_open(data):
         yield _asked(place, [data])
+
+
+def _below(data: Any) -> Iterable[tuple[Any, Any]]:
+    return data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
 
 
 def _is_open(value: Any) -> bool:
@@ -69,8 +69,7 @@ def raw_findings(data: dict[str, Any]) -> Iterator[LintFinding]:
 
 
 def _empty_keys(data: Any, place: Place, may_be_left_out: set[str]) -> Iterator[LintFinding]:
-    below = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
-    for key, value in below:
+    for key, value in _below(data):
         if value is None and key in may_be_left_out:
             yield said((*place, key), "empty", key=key)
         yield from _empty_keys(value, (*place, key), may_be_left_out)

@@ -24,15 +24,11 @@ _PRICE: Final = "lines.item_price_per_each"
 _AMOUNTS: Final = frozenset(["amount", "total", "invoice", "order", "net", "price", "line", "item", "tax", "each"])
 
 # What may be guessed, and the places of which one must be found; never what cancels or deletes: a person says so.
-_GUESSED: Final[dict[Operation, frozenset[str]]] = {
-    Operation.ORDER_CREATE: frozenset(
-        ["fields.customer_mobile", "fields.delivery_address", "fields.delivery_postal_code"]
-    ),
-    Operation.ASN_CREATE: frozenset(
-        f"fields.{name}" for name in ("invoice_number", "supplier_name", "supplier", "site", "site_name")
-    ),
-    Operation.RECEIPT_READ: frozenset(["fields.qty"]),
-    Operation.ORDER_ADD_ITEMS: frozenset(["lines.item_id"]),
+_GUESSED: Final = {
+    Operation.ORDER_CREATE: "fields.customer_mobile fields.delivery_address fields.delivery_postal_code",
+    Operation.ASN_CREATE: "fields.invoice_number fields.supplier_name fields.supplier fields.site fields.site_name",
+    Operation.RECEIPT_READ: "fields.qty",
+    Operation.ORDER_ADD_ITEMS: "lines.item_id",
 }
 _FOR_SHOW: Final = re.compile(r"(?i)example|sample|instruction|definition|how to")
 _BLANK_BELOW: Final = 0.05  # share of blank cells beside a filled line from which a column is filled down
@@ -50,24 +46,10 @@ class Draft:
 
     operation: Operation
     table: SampleTable
-    guesses: tuple[Guess, ...]
+    guesses: dict[str, Guess]
     numbered: tuple[str, ...]
     unused: dict[str, Reason]
     fill_down: tuple[str, ...]
-
-    @property
-    def profiles(self) -> dict[str, Profile]:
-        """What the values of each column look like."""
-        return self.table.profiles
-
-    @property
-    def questions(self) -> tuple[Guess, ...]:
-        """What a person has to say before the draft is a mapping, but for words, dates and units."""
-        return tuple(guess for guess in self.guesses if guess.asked)
-
-    def guess(self, place: str) -> Guess | None:
-        """The guess for a place."""
-        return next((each for each in self.guesses if each.place == place), None)
 
 
 def draft_of(sheets: Sequence[Sheet], *, operation: Operation | None = None) -> Draft | None:
@@ -82,14 +64,15 @@ def draft_of(sheets: Sequence[Sheet], *, operation: Operation | None = None) -> 
 
 def _worth(draft: Draft) -> float:
     """How much a draft explains: what is demanded counts most, and an operation without what tells it hardly."""
-    sure = sum(each.confidence for each in draft.guesses) - (2 if _FOR_SHOW.search(draft.table.sheet) else 0)
-    found = {guess.place: guess.column for guess in draft.guesses if guess.column}
-    is_told = bool(_GUESSED.get(draft.operation, frozenset(found)) & found.keys())
+    profiles = draft.table.profiles
+    sure = sum(each.confidence for each in draft.guesses.values()) - (2 if _FOR_SHOW.search(draft.table.sheet) else 0)
+    found = {place: guess.column for place, guess in draft.guesses.items() if guess.column}
+    is_told = draft.operation not in _GUESSED or any(place in found for place in _GUESSED[draft.operation].split())
     if draft.operation is Operation.RECEIPT_READ:
         meanings = {each for column in found.values() for each in reading_of(column).meanings}
-        is_told = is_told and bool(meanings & {"received", "condition"} and draft.profiles[found["fields.qty"]].filled)
+        is_told = is_told and bool(meanings & {"received", "condition"} and profiles[found["fields.qty"]].filled)
     if draft.operation is Operation.ORDER_ADD_ITEMS:
-        by_awb = "fields.order_id" in found and draft.profiles[found["fields.order_id"]].share("AWB number") > 0
+        by_awb = "fields.order_id" in found and profiles[found["fields.order_id"]].share("AWB number") > 0
         return sure if is_told and by_awb else -1.0
     return sure if is_told else sure - 3
 
@@ -106,18 +89,18 @@ def _draft(table: SampleTable, operation: Operation) -> Draft:
             guess = found.pop(header)
             found[line] = replace(guess, place=line, reasons=(*guess.reasons, ("differs_within",)))
     found |= {each.place: each for each in missing_of(table, operation, found)}
-    guesses = tuple(found[place] for place in targets_of(operation).places if place in found)
-    used = {name for guess in guesses for name in guess.columns}
+    found = {place: found[place] for place in targets_of(operation).places if place in found}
+    used = {name for guess in found.values() for name in guess.columns}
     numbered = tuple(stem for stem in table.numbered if stem in used)
     used |= {name for stem in numbered for name in table.numbered[stem]}
-    beside = {guess.place: guess.column for guess in guesses if not guess.asked}
+    beside = {place: guess.column for place, guess in found.items() if not guess.asked}
     return Draft(
         operation=operation,
         table=table,
-        guesses=guesses,
+        guesses=found,
         numbered=numbered,
         unused={name: _unused(table, name, beside) for name in table.names if name and name not in used},
-        fill_down=_fill_down(guesses, table.profiles),
+        fill_down=_fill_down(found, table.profiles),
     )
 
 
@@ -188,9 +171,9 @@ def _unused(table: SampleTable, name: str, beside: dict[str, str]) -> Reason:
     return ("no_field",) if said and not table.readings[name].unknown else ("nothing",)
 
 
-def _fill_down(guesses: Sequence[Guess], profiles: dict[str, Profile]) -> tuple[str, ...]:
+def _fill_down(guesses: dict[str, Guess], profiles: dict[str, Profile]) -> tuple[str, ...]:
     """Columns of the document that are filled less often than those of the lines: blank below the first row."""
-    columns = {each.place: each.candidates[0].columns for each in guesses if each.column}
+    columns = {place: each.candidates[0].columns for place, each in guesses.items() if each.column}
     line = next((columns[place] for place in ("lines.item_name", "lines.sku_name") if place in columns), ())
     least = profiles[line[0]].filled - _BLANK_BELOW if line else 0.0
     header = [names for place, names in columns.items() if place.startswith("fields.")]

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import polars as pl
+
 from logistics_batch.errors import SpecificationError
 from logistics_batch.mapping.lines.views import views
 from logistics_batch.mapping.loaded import Mapping
@@ -79,27 +81,23 @@ def drift_of(mapping: Mapping, sheets: Sequence[Sheet], text: str, *, load: Load
 
 def _likely(mapping: Mapping, sheet: Sheet, header: Header) -> list[tuple[str, str, float]]:
     """Each missing column with each new one that may be meant, the surest first."""
-    pairs = []
-    for group in mapping.groups:
-        if group[0] in header.absent:
-            pairs += [(group[0], new, likeness_to(mapping, sheet, header, group, new)) for new in header.unknown]
+    absent = [group for group in mapping.groups if group[0] in header.absent]
+    asked = [(group, new) for group in absent for new in header.unknown]
+    pairs = [(group[0], new, likeness_to(mapping, sheet, header, group, new)) for group, new in asked]
     return sorted((pair for pair in pairs if pair[2] >= LIKELY), key=lambda pair: -pair[2])
 
 
 def _doubtful(pairs: Sequence[tuple[str, str, float]]) -> dict[str, tuple[str, ...]]:
     """The missing columns of which two new ones are equally like, with these."""
-    best_of_new: dict[str, float] = {}
-    for _, new, sure in pairs:
-        best_of_new[new] = max(sure, best_of_new.get(new, 0.0))
-    found: dict[str, list[tuple[str, float]]] = {}
-    for old, new, sure in pairs:
-        found.setdefault(old, []).append((new, sure))
-    equal = {
+    sure = pl.col("sure")
+    equal = (
+        pl.DataFrame(pairs, schema={"old": pl.String, "new": pl.String, "sure": pl.Float64}, orient="row")
         # A new one that is more like another missing column is meant by that.
-        old: tuple(new for new, sure in each if sure == best_of_new[new] and sure > each[0][1] - _EQUALLY)
-        for old, each in found.items()
-    }
-    return {old: new for old, new in equal.items() if len(new) > 1}
+        .filter(sure == sure.max().over("new"), sure > sure.max().over("old") - _EQUALLY)
+        .group_by("old", maintain_order=True)
+        .agg("new")
+    )
+    return {old: tuple(new) for old, new in equal.iter_rows() if len(new) > 1}
 
 
 def _loads(text: str, load: Load) -> bool:

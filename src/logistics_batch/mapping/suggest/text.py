@@ -33,7 +33,9 @@ def draft_text(draft: Draft, *, file_name: str) -> str:
 
 def draft_json(draft: Draft, *, file_name: str) -> dict[str, Any]:
     """What a draft proposes for each place, with its candidates, and the mapping file, for a program."""
-    columns = [{"column": each.column, **asdict(each), "reason": _said(each.reasons)} for each in draft.guesses]
+    columns = [
+        {"column": each.column, **asdict(each), "reason": _said(each.reasons)} for each in draft.guesses.values()
+    ]
     columns += [{"column": name, "place": "", "reason": _said([why])} for name, why in draft.unused.items()]
     text = draft_text(draft, file_name=file_name)
     return {"operation": draft.operation, "columns": columns, "spare": [*draft.unused], "text": text}
@@ -49,7 +51,9 @@ def _head(draft: Draft, file_name: str) -> Iterator[str]:
     for name, pattern in table.skipped:
         if name not in keys or not is_known_pattern(pattern):
             rules.setdefault(name, []).append(pattern)
-    has_commas = any(draft.profiles[each.column].has_decimal_commas for each in draft.guesses if each.column)
+    has_commas = any(
+        draft.table.profiles[each.column].has_decimal_commas for each in draft.guesses.values() if each.column
+    )
     sheet = {
         "name": table.sheet,
         "header_rows": table.rows if table.rows > 1 else 0,
@@ -72,7 +76,7 @@ def _body(draft: Draft) -> Iterator[str]:
     for part, names in {"fields": targets.header, **({"lines": targets.lines} if targets.lines else {})}.items():
         if part == "lines" and draft.numbered:
             yield f"lines_from: {_flow({'columns': draft.numbered})}  # items beside each other"
-        guesses = [guess for name in names if (guess := draft.guess(f"{part}.{name}"))]
+        guesses = [guess for name in names if (guess := draft.guesses.get(f"{part}.{name}"))]
         yield f"{part}:" if guesses else f"{part}: {{}}"
         for guess in guesses:
             yield f"  {guess.place.split('.', 1)[1]}: {_flow(_source(draft, guess))}  # {_why(guess)}"
@@ -84,7 +88,7 @@ def _body(draft: Draft) -> Iterator[str]:
 def _keys(draft: Draft) -> Iterator[str]:
     """The columns of the natural key."""
     for group in targets_of(draft.operation).natural:
-        guess = next((found for target in group if (found := draft.guess(f"fields.{target}"))), None)
+        guess = next((found for target in group if (found := draft.guesses.get(f"fields.{target}"))), None)
         if guess is not None and guess.column:
             yield from _marked(guess)
         elif group[0] in ("reference_number", "invoice_number", "order_id", "order_numbers"):
@@ -93,10 +97,10 @@ def _keys(draft: Draft) -> Iterator[str]:
 
 def _order_id(draft: Draft) -> str:
     """Which order a change is about: by its AWB number, else by the reference that the ledger knows."""
-    guess = draft.guess("fields.order_id")
+    guess = draft.guesses.get("fields.order_id")
     if guess is None or not guess.column:
         return f"{_flow({'from': MARK + 'AWB'})}  # 0.00: not found: write the column's name"
-    by_awb = "awb" in guess.column.casefold() or draft.profiles[guess.column].share("AWB number") > 0
+    by_awb = "awb" in guess.column.casefold() or draft.table.profiles[guess.column].share("AWB number") > 0
     return f"{_flow({'from' if by_awb else 'ledger': _names(guess)})}  # {_why(guess)}"
 
 
@@ -131,7 +135,7 @@ def _source(draft: Draft, guess: Guess) -> dict[str, Any]:
     """The field of the mapping."""
     if len(guess.columns) > 1 and not guess.asked:
         return {"join": guess.columns} | ({"with": ", "} if guess.place in ADDRESSES else {})
-    pay = draft.guess(PAID) if guess.place == COLLECTED and guess.asked else None
+    pay = draft.guesses.get(PAID) if guess.place == COLLECTED and guess.asked else None
     source = {
         "sum" if guess.added_up else "from": _names(guess),
         "times": guess.times,
@@ -143,7 +147,7 @@ def _source(draft: Draft, guess: Guess) -> dict[str, Any]:
 
 def _read(draft: Draft, guess: Guess) -> dict[str, Any]:
     """How a cell is read, where its target does not say it anyway; heavy ones without a unit are asked for."""
-    target, profile = guess.place.split(".", 1)[1], draft.profiles[guess.column]
+    target, profile = guess.place.split(".", 1)[1], draft.table.profiles[guess.column]
     form = form_of(target, draft.operation)
     if form in (Form.FLAG, Form.PAYMENT):
         return _answers(profile, form)
@@ -163,7 +167,7 @@ def _date(draft: Draft, profile: Profile) -> str | list[str]:
     both = [profile.date_format, profile.other_date_format]
     if not both[1]:
         return both[0]
-    shown = [each.date_format.split()[:1] for each in draft.profiles.values()
+    shown = [each.date_format.split()[:1] for each in draft.table.profiles.values()
              if each.is_mostly("date") and each.date_format and not each.other_date_format]  # fmt: skip
     return next((each for each in both if each.split()[:1] in shown), [MARK + each for each in both])
 
