@@ -210,6 +210,7 @@ _REASONS: Final = {
     "not_found": "not found, and the service wants it",
     "rivals": "“{names:joined ” or “}” may be meant",
     "differs_within": "it differs within one document",
+    "key_doubted": "but rows with the same one have several in “{names[0]}”",
     "filled_where_cod": "filled where “{names[0]}” says COD",
     "filled_only_where_cod": "it is filled where “{names[0]}” says COD, and nowhere else",
     "filled_on_paid": "it is filled on paid orders as well; if it is what COD orders are charged, “{names[0]}” tells "

@@ -33,6 +33,8 @@ _GUESSED: Final = {
 _FOR_SHOW: Final = re.compile(r"(?i)example|sample|instruction|definition|how to")
 _BLANK_BELOW: Final = 0.05  # share of blank cells beside a filled line from which a column is filled down
 _OF_LINES: Final = ("weight", "volume", "length", "breadth", "height")
+_ONE_AN_ORDER: Final = ("fields.customer_mobile", "fields.customer_name", "fields.delivery_postal_code")
+_MISTAKES: Final = 0.34  # of orders, that a sample may have in these; the key is doubted where they have more
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +83,7 @@ def _draft(table: SampleTable, operation: Operation) -> Draft:
     found = guesses_of(table, operation)
     if operation in (Operation.ORDER_CREATE, Operation.ORDER_UPDATE):
         found = _with_amounts(table, found)
-    key = next((found[place].column for place in KEYS if place in found), "")
-    for target in _OF_LINES if key else ():
-        header, line = f"fields.{target}", f"lines.{target}"
-        is_free = header in found and target in targets_of(operation).lines and line not in found
-        if is_free and table.differs_within(found[header].column, key):
-            guess = found.pop(header)
-            found[line] = replace(guess, place=line, reasons=(*guess.reasons, ("differs_within",)))
+    found = _by_document(table, found, operation)
     found |= {each.place: each for each in missing_of(table, operation, found)}
     found = {place: found[place] for place in targets_of(operation).places if place in found}
     used = {name for guess in found.values() for name in guess.columns}
@@ -102,6 +98,24 @@ def _draft(table: SampleTable, operation: Operation) -> Draft:
         unused={name: _unused(table, name, beside) for name in table.names if name and name not in used},
         fill_down=_fill_down(found, table.profiles),
     )
+
+
+def _by_document(table: SampleTable, found: dict[str, Guess], operation: Operation) -> dict[str, Guess]:
+    """What differs within a document is of its lines; where a person's number does, the key is doubted."""
+    found, key = dict(found), next((found[place] for place in KEYS if place in found and found[place].column), None)
+    if key is None:
+        return found
+    for target in _OF_LINES:
+        header, line = f"fields.{target}", f"lines.{target}"
+        is_free = header in found and target in targets_of(operation).lines and line not in found
+        if is_free and table.differs_within(found[header].column, key.column):
+            guess = found.pop(header)
+            found[line] = replace(guess, place=line, reasons=(*guess.reasons, ("differs_within",)))
+    for guess in [found[place] for place in _ONE_AN_ORDER if place in found and not found[place].asked]:
+        if table.differs_within(guess.column, key.column, share=_MISTAKES):
+            reasons = (*key.reasons, ("key_doubted", guess.column))
+            found[key.place] = replace(key, asked=True, confidence=round(key.confidence / 2, 2), reasons=reasons)
+    return found
 
 
 def _with_amounts(table: SampleTable, guesses: dict[str, Guess]) -> dict[str, Guess]:

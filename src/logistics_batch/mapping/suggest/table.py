@@ -56,16 +56,18 @@ class SampleTable:
         others = {name for columns in self.numbered.values() for name in columns[1:]} | set(self.numbered)
         return tuple(stands_for.get(name, name) for name in self.cells.columns if name not in others)
 
-    def differs_within(self, name: str, key: str) -> bool:
-        """Whether a column has several values in a document.
+    def differs_within(self, name: str, key: str, *, share: float = 0.0) -> bool:
+        """Whether a column has several values in more than this share of the documents that have several rows.
 
         key: the column whose values tell documents apart; where it is blank, the row belongs to the one above.
         """
-        rows = self.cells.select(
-            cell=pl.col(name), document=pl.when(pl.col(key) != "").then(pl.col(key)).forward_fill().fill_null("")
+        document = pl.when(pl.col(key) != "").then(pl.col(key)).forward_fill().fill_null("")
+        cell = pl.col(name)
+        rows = self.cells.group_by(document.alias("")).agg(
+            rows=pl.len(), differs=cell.filter(cell != "").n_unique() > 1
         )
-        counts = rows.filter(pl.col("cell") != "").group_by("document").agg(pl.col("cell").n_unique())
-        return (counts["cell"] > 1).any()
+        longer = rows.filter(pl.col("rows") > 1)["differs"]
+        return longer.sum() > share * len(longer)
 
     def is_product(self, total: str, one: str, other: str) -> bool:
         """Whether a column is the product of two others on every row where it is filled, and on two rows at least."""
