@@ -200,6 +200,9 @@ _SHEETS: Final[dict[str, Entry]] = {
         "Delete the empty columns right of the table, or split the file.",
     ),
     "sheet|long_cell": Entry("{name}: cell {cell} is longer than {most:,} characters.", _SHORTEN),
+    "sheet|long_cell.text": Entry(
+        "{name} has a text of {count:,} characters, and no cell is longer than {most:,} characters.", _SHORTEN
+    ),
     "sheet|gap": Entry(
         "{name}: row {row:,} holds something, but {count:,} rows above it are empty.",
         "Delete what stands there by mistake, or close the gap, and send the file again.",

@@ -74,6 +74,12 @@ class ReadBudget:
         if characters > most:
             raise held("sheet|too_large.texts", self.sheet(sheet), count=characters, most=most)
 
+    def check_longest(self, sheet: str, characters: int) -> None:
+        """Raise FileHeld for a text that no cell can hold."""
+        most = self.limits.max_cell_characters
+        if characters > most:
+            raise held("sheet|long_cell.text", self.sheet(sheet), count=characters, most=most)
+
     def take(self, frame: pl.DataFrame) -> None:
         """A sheet has been read."""
         self.rows -= frame.height

@@ -135,7 +135,9 @@ class SheetReader:
 
     def _take(self, block: _Block, values: "CellValues") -> None:
         """Put down the cells of some rows in which anything stands."""
-        self._characters += int(values.shared_lengths(block.cells).sum())
+        lengths = values.shared_lengths(block.cells)
+        self._budget.check_longest(self._name, int(lengths.max() or 0))  # type: ignore[arg-type]
+        self._characters += int(lengths.sum())
         self._budget.check_texts(self._name, self._characters)
         texts, types = values.shown(block.cells)
         filled = texts.is_not_null() | (types == CellFact.NO_VALUE.value).fill_null(value=False)

@@ -20,7 +20,6 @@ from logistics_batch.intake.stores.landing import (
 )
 from logistics_batch.intake.stores.sftp_session import (
     FAULTS,
-    DeadlinePassed,
     Session,
     connect,
     store_error,
@@ -29,6 +28,7 @@ from logistics_batch.intake.stores.store import (
     MAX_FILE_BYTES,
     MAX_NAMES,
     MAX_READ_BYTES,
+    DeadlinePassed,
     Fetched,
     FileStore,
     ListingCut,
@@ -75,7 +75,7 @@ class SftpStore(FileStore):
         def entries(session: Session) -> list[RemoteFile]:
             with session.deadline(seconds):
                 found = session.entries(folder)
-                return listed(found, what=what, most=self._max_names, seconds=seconds, too_late=DeadlinePassed)
+                return listed(found, what=what, most=self._max_names, seconds=seconds)
 
         try:
             return self._perform("list", path, entries, missing=StoreError)

@@ -22,7 +22,7 @@ from paramiko.ssh_exception import IncompatiblePeer
 from logistics_batch.errors import StoreError, StoreUnreachable
 from logistics_batch.intake.names import name_fault, printable
 from logistics_batch.intake.stores.sftp_keys import check_host_key, pinned_keys, private_key
-from logistics_batch.intake.stores.store import Kind, RemoteFile, SftpAccess
+from logistics_batch.intake.stores.store import DeadlinePassed, Kind, RemoteFile, SftpAccess
 
 _BLOCK_BYTES = 32768  # what every server takes in one request
 _LARGE_BLOCK_BYTES = 262144  # what is asked for where the server says that it takes as much
@@ -54,10 +54,6 @@ _HOST_KEYS = (
     "rsa-sha2-256",
 )
 FAULTS = (*_DROPPED, OSError, ValueError)  # all that paramiko, the socket and the server's words can raise
-
-
-class DeadlinePassed(TimeoutError):
-    """A whole transfer took longer than it may."""
 
 
 class WeakServer(paramiko.SSHException):

@@ -79,17 +79,20 @@ class ListingCut(StoreError):
         self.entries = tuple(entries)
 
 
+class DeadlinePassed(TimeoutError):
+    """A listing or a whole transfer took longer than it may."""
+
+
 def listed(
     entries: Iterable[RemoteFile],
     *,
     what: str,
     most: int = MAX_NAMES,
     seconds: float = LISTING_SECONDS,
-    too_late: type[Exception] | tuple[type[Exception], ...] = (),
 ) -> list[RemoteFile]:
     """The entries of a folder, oldest first.
 
-    what: which operation on what, for the error. too_late: what `entries` raises where it sees itself that time is up.
+    what: which operation on what, for the error. entries: may raise DeadlinePassed by themselves.
 
     Raises:
         ListingCut: there are more than `most`, or it takes longer than `seconds`.
@@ -105,7 +108,7 @@ def listed(
             if time.monotonic() > until:
                 why = f"it took longer than {seconds:g} s"
                 break
-    except too_late:
+    except DeadlinePassed:
         why = f"it took longer than {seconds:g} s"
     found.sort(key=lambda file: (file.modified or 0.0, file.name))
     if why:
