@@ -56,7 +56,7 @@ def split_rows(
     )
     lines_sheet, faults = exploded(sheet, header, lines), Findings()
     for line in lines.with_columns(lines_sheet.frame["row"]).filter("faulty").iter_rows(named=True):
-        for column, code, values in _wrong(line, form, groups, header, made, numeric):
+        for column, code, values in _wrong(line, form, groups, header, made=made, numeric=numeric):
             faults.add(pl.Series([line["row"]]), column, "lines_from", Issue.of(code, **values))
     bound = with_made(mapping, header, names, used=used if form.made else ())
     odd = _odd_numbers(form.columns, groups, header) if form.columns else ()
@@ -95,7 +95,7 @@ def _items(below: pl.DataFrame, form: LinesFromSpec, groups: Groups, first: Sequ
 
 
 def _wrong(
-    line: dict[str, Any], form: LinesFromSpec, groups: Groups, header: Header, made: Sequence[int], numeric: set[str]
+    line: dict[str, Any], form: LinesFromSpec, groups: Groups, header: Header, *, made: Sequence[int], numeric: set[str]
 ) -> Iterator[tuple[int, str, dict[str, Any]]]:
     """What is wrong with an item that is not whole: column, code, values."""
     columns = groups[line["number"]]
