@@ -58,6 +58,10 @@ _CELLS: Final = {
 }
 
 
+_END_OF_ROW: Final = re.compile(rb"</(?:[\w.-]+:)?row>")
+_PARSED_BYTES: Final = 1 << 19  # at a time by the parser
+
+
 @dataclass(slots=True)
 class _Block:
     """Some rows: their numbers and their cells, in the order in which they stand. hidden: the numbers of those that
@@ -86,8 +90,7 @@ class SheetReader:
     def read(self, values: "CellValues") -> SheetCells:
         """The whole sheet. Raises ValueError for what is damaged, FileHeld for what is larger than any sheet is."""
         around = bytearray()
-        for content in self._rows(prefix_of(self._archive, self._part), around):
-            block = _by_pattern(content) or _by_parser(content, after=self._last_row)
+        for block in self._blocks(around):
             self._check_order(block)
             self._sheet.hidden_rows += block.hidden
             if block.cells.height:
@@ -97,6 +100,19 @@ class SheetReader:
         sheet.frame = pl.concat([pl.DataFrame(), *self._frames], how="diagonal")
         sheet.facts = pl.concat(self._facts)
         return sheet
+
+    def _blocks(self, around: bytearray) -> Iterator[_Block]:
+        """The rows; what stands around them goes to `around`. Trees are built of less at a time, for their size."""
+        for content in self._rows(prefix_of(self._archive, self._part), around):
+            if (block := _by_pattern(content)) is not None:
+                yield block
+                continue
+            begin = 0
+            while begin < len(content):
+                cut = _END_OF_ROW.search(content, begin + _PARSED_BYTES)
+                end = cut.end() if cut else len(content)
+                yield _by_parser(content[begin:end], after=self._last_row)
+                begin = end
 
     def _rows(self, prefix: bytes, around: bytearray) -> Iterator[bytes]:
         """Blocks of whole rows; what stands before and behind all rows goes to `around`."""
@@ -233,7 +249,8 @@ def _by_parser(content: bytes, *, after: int) -> _Block:
     for line in root:
         if line.tag != "row":
             continue
-        row, column = _whole(line.get("r") or str(row + 1)), 0
+        given_row, column = line.get("r"), 0
+        row = _whole(given_row) if given_row else row + 1
         rows.append(row)
         if line.get("hidden") in YES or _NO_SIZE.fullmatch(line.get("ht", "")):
             hidden.append(row)
@@ -247,11 +264,11 @@ def _by_parser(content: bytes, *, after: int) -> _Block:
                     raise ValueError("a cell has no place")
                 place = int(found[2]), _number(found[1])
             column = place[1]
-            value, parts = _cell_value(cell)
+            is_formula, value, parts = _content(cell)
             if parts:
                 struck[place] = parts
-            style = _whole(cell.get("s", "")) if cell.get("s") else -1
-            cells.append((*place, style, cell.get("t", "n"), cell.find("f") is not None, value))
+            style = _whole(style) if (style := cell.get("s")) else -1
+            cells.append((*place, style, cell.get("t", "n"), is_formula, value))
     if len([*root.iter("row"), *root.iter("c")]) != len(rows) + len(cells):
         raise ValueError("a row or a cell stands where none should")
     columns = zip(*cells, strict=True) if cells else [()] * len(_CELLS)
@@ -259,14 +276,21 @@ def _by_parser(content: bytes, *, after: int) -> _Block:
     return _Block(pl.Series(rows, dtype=pl.Int64), frame, hidden, struck)
 
 
-def _cell_value(cell: Element) -> tuple[str | None, Struck | None]:
-    """What stands in a cell, and which part of it is struck through."""
-    values = [each for each in cell if each.tag in ("v", "is")]
-    if len(values) > 1:
-        raise ValueError("a cell holds two values")
-    if not values:
-        return None, None
-    return rich_text(values[0]) if values[0].tag == "is" else ("".join(values[0].itertext()), None)
+def _content(cell: Element) -> tuple[bool, str | None, Struck | None]:
+    """Whether a cell has a formula, what stands in it, and which part of that is struck through."""
+    is_formula, value = False, None
+    for each in cell:
+        if each.tag == "f":
+            is_formula = True
+        elif each.tag in ("v", "is"):
+            if value is not None:
+                raise ValueError("a cell holds two values")
+            value = each
+    if value is None:
+        return is_formula, None, None
+    if value.tag == "is":
+        return is_formula, *rich_text(value)
+    return is_formula, "".join(value.itertext()), None
 
 
 class CellValues:
