@@ -234,6 +234,32 @@ def length(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return (node.end_lineno or node.lineno) - node.lineno + 1
 
 
+def test_the_packages_of_the_mapping_stand_on_few_floors() -> None:
+    """Each stands above all that it uses; modules beside the packages count as packages of their own."""
+    below: dict[str, set[str]] = {}
+    for path in modules():
+        name = module_name(path)
+        if room(name) == "mapping" and name != f"{NAME}.mapping":
+            used = {each.module for each in imports_of(path) if room(each.module) == "mapping"}
+            below.setdefault(package_of(name), set()).update(map(package_of, used))
+
+    def floor(package: str, above: tuple[str, ...] = ()) -> int:
+        assert package not in above, f"in a circle: {' '.join((*above, package))}"
+        return 1 + max((floor(each, (*above, package)) for each in below[package] - {package}), default=0)
+
+    assert max(map(floor, below)) <= 8
+
+
+def package_of(module: str) -> str:
+    """`fields` of a module in it, `fields.values` of one in that, its own name of one that lies in no package."""
+    parts = module.split(".")[2:]
+    return ".".join(parts[:-1] if len(parts) > 1 and is_module_file(module) else parts)
+
+
+def is_module_file(name: str) -> bool:
+    return PACKAGE.parent.joinpath(*name.split(".")).with_suffix(".py").is_file()
+
+
 def test_functions_and_modules_stay_small() -> None:
     long_functions = [
         f"{path.name}:{node.lineno} {node.name}: {length(node)} lines"

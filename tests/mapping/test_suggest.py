@@ -11,9 +11,9 @@ from mapping.suggest_judge import answered, places_of
 from logistics_batch.errors import SpecificationError
 from logistics_batch.intake.readers import read_file
 from logistics_batch.mapping import Mapping, load_mapping
+from logistics_batch.mapping.drift import drift_of
 from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.mapping.suggest.draft import Draft, draft_of
-from logistics_batch.mapping.suggest.drift import drift_of
 from logistics_batch.mapping.suggest.text import draft_text
 from logistics_batch.model.document import Operation
 from logistics_batch.model.sheet import ReadOptions

@@ -12,8 +12,8 @@ from logistics_batch.flows.receive_file import ReceivedFile
 from logistics_batch.flows.unpack import unpacked
 from logistics_batch.intake.readers import read_file
 from logistics_batch.mapping import Mapping
+from logistics_batch.mapping.drift import Drift, drift_of
 from logistics_batch.mapping.suggest.draft import draft_of
-from logistics_batch.mapping.suggest.drift import Drift, drift_of
 from logistics_batch.mapping.suggest.text import draft_json, draft_text
 from logistics_batch.model.document import Operation
 from logistics_batch.model.sheet import ReadOptions
