@@ -68,7 +68,8 @@ def fill(ledger: Ledger, *, orders: int = 300) -> None:  # noqa: F811
         assert came.mapped is not None
         words = packed({"reason": f"{PHONE} is too short.", "remedy": f"Ask {WHO}."})
         issue = replace(came.mapped.issues[0], values=words).at(value=PHONE)
-        ledger.plan_file(run, replace(came, mapped=replace(came.mapped, issues=(issue,), notes=(f"From {WHO}.",))))
+        note = Issue.of("file.goes_on", name=WHO)
+        ledger.plan_file(run, replace(came, mapped=replace(came.mapped, issues=(issue,), notes=(note,))))
         ledger.result_stem(place="p", name=f"{FILE}_{number}", sha256=came.source.sha256)
         ledger.keep_last_written(place="p", stem=f"{FILE}_{number}", ending="fix.csv", sha256="0" * 64)
         ledger.keep_notes(run, [Issue.of("file.gone", name=name)])

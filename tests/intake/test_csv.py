@@ -211,6 +211,11 @@ def test_a_found_delimiter_is_told_and_a_declared_one_obeyed(read):
     assert read("a\tb;c\n", delimiter="tab").width == 2
 
 
+@pytest.mark.parametrize("cell", ["SKU1~2~100.00~Red", "A^1^2^3^4", "a¦b¦c"])
+def test_a_strange_sign_within_the_cells_of_another_delimiter_parts_nothing(read, cell):
+    assert read("Order,Name,Items\n" + f"1,Asha,{cell}\n" * 20).width == 3
+
+
 @pytest.mark.parametrize("line", ["sep=;", "SEP=;\r", '"sep=;"'])
 def test_a_sep_line_names_the_delimiter_and_is_no_row(read, line):
     sheet = read(f"{line}\na;b,c\n1;2\n")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import openpyxl
 import pytest
+from hostile.workbook_parts import good_rows, workbook_parts, write_zip
 from openpyxl.utils.datetime import CALENDAR_MAC_1904
 from openpyxl.worksheet.worksheet import Worksheet
 from support.cell_facts import number_format_texts, types_of
@@ -529,3 +530,31 @@ def test_more_sheets_than_anybody_means_are_not_looked_into(read):
     assert [each.name for each in read(build, limits=limits, name="More*")] == ["More 0", "More 1"]
     message = held(lambda: read(build, limits=limits), "sheet|too_many")
     assert "has 3 visible sheets; at most 2 are looked into" in message
+
+
+_MAIN_AGAIN = ' xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        f'<row{_MAIN_AGAIN} r="3"><c r="A3"><v>7</v></c></row>',
+        f'<row r="3"><c{_MAIN_AGAIN} r="A3"><v>7</v></c></row>',
+        f'<row r="3"><c r="A3"><v{_MAIN_AGAIN}>7</v></c></row>',
+        f'<row r="3"><c r="A3" t="inlineStr"><is{_MAIN_AGAIN}><t>7</t></is></c></row>',
+        f'<row r="3"><c r="A3" t="inlineStr"><is><t{_MAIN_AGAIN}>7</t></is></c></row>',
+    ],
+)
+def test_an_element_that_repeats_the_namespace_of_all_is_one_of_them(tmp_path, row):
+    write_zip(tmp_path / "file", workbook_parts(good_rows() + row))
+    (sheet,) = read_file(tmp_path / "file", name="a.xlsx", options=ReadOptions())
+    assert sheet.frame["1"].to_list() == ["Order No", "A-1", "7"]
+
+
+@pytest.mark.parametrize("texts", [f"<si{_MAIN_AGAIN}><t>7</t></si>", f"<si><r><t{_MAIN_AGAIN}>7</t></r></si>"])
+def test_so_is_a_text_that_cells_share(tmp_path, texts):
+    shared = f'<?xml version="1.0"?><sst{_MAIN_AGAIN}>{texts}</sst>'.encode()
+    rows = good_rows() + '<row r="3"><c r="A3" t="s"><v>0</v></c></row>'
+    write_zip(tmp_path / "file", workbook_parts(rows, more={"xl/sharedStrings.xml": shared}))
+    (sheet,) = read_file(tmp_path / "file", name="a.xlsx", options=ReadOptions())
+    assert sheet.frame["1"].to_list() == ["Order No", "A-1", "7"]

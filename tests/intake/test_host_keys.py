@@ -80,6 +80,23 @@ def test_of_several_known_keys_any_one_serves_and_a_revoked_one_never(fake_sftp,
         sftp_store(host_key=None, known_hosts=known_hosts).list("/")
 
 
+def test_a_line_that_was_commented_out_pins_nothing(fake_sftp, sftp_store, tmp_path):
+    known_hosts = tmp_path / "known_hosts"
+    known_hosts.write_text(f"#old.example,[127.0.0.1]:{fake_sftp.port} {fake_sftp.host_key_line}\n")
+    with pytest.raises(HostKeyRefused, match="no key is pinned"):
+        sftp_store(host_key=None, known_hosts=known_hosts).list("/")
+
+
+@pytest.mark.parametrize("other", ["ssh-dss AAAAB3NzaC1kc3M=", "sk-ssh-ed25519@openssh.com AAAAGnNrLXNzaC1lZDI1NTE5"])
+@pytest.mark.parametrize("marker", ["", "@revoked "])
+def test_a_known_key_of_a_kind_that_is_never_taken_stands_in_nobody_s_way(
+    fake_sftp, sftp_store, tmp_path, other, marker
+):
+    name, known_hosts = f"[127.0.0.1]:{fake_sftp.port}", tmp_path / "known_hosts"
+    known_hosts.write_text(f"{name} {fake_sftp.host_key_line}\n{marker}{name} {other}\n")
+    assert sftp_store(host_key=None, known_hosts=known_hosts).list("/") == []
+
+
 @pytest.mark.parametrize(
     "line", ["ssh-ed25519", "AAAA", "ssh-ed25519 not-base64!", "ssh-rsa AAAAC3NzaC1lZDI1NTE5AAAAIA=="]
 )

@@ -15,6 +15,7 @@ from paramiko import sftp as protocol
 from support.sftp_servers import PASSWORD, fake_access
 
 from logistics_batch.errors import FileUnstable, SettingsError, StoreError
+from logistics_batch.intake.stores.landing import Landing
 from logistics_batch.intake.stores.sftp_session import FAULTS, store_error
 from logistics_batch.intake.stores.store import RemoteFile
 
@@ -327,3 +328,21 @@ def test_a_remote_file_made_by_hand_is_verified_too(fake_sftp, sftp_store, tmp_p
     (fake_sftp.root / "a.csv").write_text("abc")
     with pytest.raises(FileUnstable):
         sftp_store().fetch(RemoteFile("a.csv", "/a.csv", 2, None), to=tmp_path / "a")
+
+
+def test_answers_that_nobody_takes_any_more_are_not_kept(fake_sftp, sftp_store, tmp_path, monkeypatch):
+    """A disk that is full breaks a transfer off: what was asked for ahead would stay as long as the session does."""
+    (fake_sftp.root / "a.csv").write_bytes(bytes(4 << 20))
+
+    def full(*_):
+        raise StoreError("The disk is full.")
+
+    store = sftp_store()
+    (file,) = store.list("/")
+    with monkeypatch.context() as patched:
+        patched.setattr(Landing, "write", full)
+        for _ in range(3):
+            with pytest.raises(StoreError):
+                store.fetch(file, to=tmp_path / "to")
+    assert store.fetch(file, to=tmp_path / "to").size == 4 << 20
+    assert not store._session._arrived

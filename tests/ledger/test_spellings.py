@@ -5,7 +5,7 @@ import json
 import pytest
 from ledger.arrivals import arrival, evaluated
 
-from logistics_batch.ledger import Decision, Ledger, Outcome
+from logistics_batch.ledger import NEW, Decision, Ledger, Outcome
 from logistics_batch.model.document import Document, Operation
 
 NOW = "2026-11-21T21:16:00+05:30"
@@ -93,3 +93,9 @@ def test_a_corrected_file_takes_the_place_of_one_that_waits(known: Ledger) -> No
     assert corrected.supersede is not None and corrected.supersede.id == waits.id
     (again,) = evaluated(known, arrival({"Accepted-É1": "[]"}))
     assert (again.action, again.existing and again.existing.id) == ("follow", waits.id)
+
+
+def test_any_number_of_keys_is_asked_for_at_once(ledger: Ledger) -> None:
+    """PostgreSQL takes 65,535 values in one question."""
+    found = evaluated(ledger, arrival(dict.fromkeys(map("K{}".format, range(70_000)), "{}")))
+    assert {each.action for each in found} == {NEW.action}

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from support.result_samples import bad_phone, order_report, row_result
 
+from logistics_batch.model.issue import Issue
 from logistics_batch.model.report import DOCUMENT_RESULTS, Fate, RunReport
 from logistics_batch.paper.report_json import report_json_text
 
@@ -22,11 +23,15 @@ def test_files_rows_and_documents_as_plain_values() -> None:
     document = ("SO-1001", "order.create", (7, 8), "planned", "POST", "/orders", body, "", "create")
     documents = pl.DataFrame([document], schema=DOCUMENT_RESULTS, orient="row")
     found = printed(
-        RunReport("run-1", "orders", (order_report(documents=documents, notes=("read as cp1252",)),), exit_code=3)
+        RunReport("run-1", "orders", (order_report(documents=documents, notes=(Issue("file.no_rows"),)),), exit_code=3)
     )
     assert (found["run"], found["exit_code"], found["counts"]["refused"]) == ("run-1", 3, 2)
     file = found["files"][0]
-    assert (file["file"], file["sha256"], file["notes"]) == ("orders.xlsx", "ab" * 32, ["read as cp1252"])
+    assert (file["file"], file["sha256"], file["notes"]) == (
+        "orders.xlsx",
+        "ab" * 32,
+        ["The file has a header but no rows."],
+    )
     assert file["counts"] == found["counts"]
     assert file["documents"] == [
         {
@@ -68,9 +73,10 @@ def test_every_fate_is_counted_even_where_it_does_not_occur() -> None:
 
 @pytest.mark.parametrize("files", [0, 1, 3])
 def test_each_file_stands_in_it_once_whatever_its_texts_hold(files: int) -> None:
-    report = RunReport("run-1", "orders", (order_report(notes=('a "note"\nof two lines',)),) * files)
+    note = Issue.of("file.goes_on", name='a "name"\nof two lines')
+    report = RunReport("run-1", "orders", (order_report(notes=(note,)),) * files)
     found = printed(report)
-    assert [file["notes"] for file in found["files"]] == [['a "note"\nof two lines']] * files
+    assert [file["notes"] for file in found["files"]] == [[note.reason]] * files
     assert all(len(file["rows"]) == 10 for file in found["files"])
 
 

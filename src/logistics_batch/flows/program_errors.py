@@ -49,16 +49,16 @@ FetchOutcome = Fetched | StoreError | FileHeld
 """What became of a file: it is there, or why it is not."""
 
 
-def fetch_each(store: FileStore, wanted: Sequence[tuple[RemoteFile, Path]]) -> Iterator[FetchOutcome]:
+def fetch_each(store: FileStore, wanted: Sequence[tuple[RemoteFile, Path]]) -> Iterator[FetchOutcome | None]:
     """What became of each listed file; what stops one does not stop the others, be it a mistake of the program.
 
-    A store that was out of reach for two files in a row is not asked again: each try would wait as long.
+    A store that was out of reach for two files in a row is not asked again, for each try would wait as long, and
+    count as a log-in that failed: None for the files behind them.
     """
     missed = 0
     for file, to in wanted:
-        if missed < _MISSES:
-            outcome = _fetched(store, file, to)
-            missed = missed + 1 if isinstance(outcome, StoreUnreachable) else 0
+        outcome = _fetched(store, file, to) if missed < _MISSES else None
+        missed = missed + 1 if isinstance(outcome, StoreUnreachable) else missed if outcome is None else 0
         yield outcome
 
 

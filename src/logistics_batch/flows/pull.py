@@ -13,7 +13,7 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.program_errors import fetch_each, holding_file
 from logistics_batch.flows.receive_file import ReceivedFile
 from logistics_batch.intake.names import beside, copy_name, name_fault, name_matches, printable
-from logistics_batch.intake.stores.landing import sync_folder
+from logistics_batch.intake.stores.landing import local_disk, sync_folder
 from logistics_batch.intake.stores.readiness import (
     Readiness,
     ReadyRule,
@@ -25,11 +25,13 @@ from logistics_batch.intake.stores.readiness import (
 )
 from logistics_batch.intake.stores.store import Fetched, FileStore, Kind, ListingCut, RemoteFile
 from logistics_batch.model.answer_files import names_it_answers
+from logistics_batch.model.counting import counted
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.job import Place, PushJob
 
 _MORE_LISTINGS = 3
 _TOLD_ONE_BY_ONE = 5
+_MOST_NAMES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,7 @@ def pull(parts: Parts, store: FileStore, job: PushJob, *, business_date: date, t
     files: list[ReceivedFile] = []
     refused: list[tuple[RemoteFile, FileHeld]] = []
     failed: list[str] = [cut] if cut else []
+    not_asked = 0
     parts.progress.start("Fetching", len(readiness.ready))
     wanted = [(remote, to / f".{uuid4().hex}.part") for remote in readiness.ready]
     for (remote, landing), outcome in zip(wanted, fetch_each(store, wanted), strict=True):
@@ -75,12 +78,17 @@ def pull(parts: Parts, store: FileStore, job: PushJob, *, business_date: date, t
                 notes.append(_for_the_next_run(*left[-1]))
             case FileHeld():
                 refused.append((remote, outcome))
+            case None:
+                not_asked += 1
             case StoreError():  # one forbidden file does not stop the others
                 failed.append(f"{remote.name} could not be fetched: {outcome.message} {outcome.remedy}".strip())
         parts.progress.advance()
     parts.progress.done()
     if files:
-        sync_folder(to)
+        with local_disk(to):
+            sync_folder(to)
+    if not_asked:
+        failed.append(f"{counted(not_asked, 'file')} behind them {'was' if not_asked == 1 else 'were'} not asked for.")
     files, unfinished = _with_an_end(parts, store, job, files)
     names = tuple(file.name for file in readiness.ready)
     known = None if cut else tuple(left)
@@ -110,7 +118,10 @@ def _left(files: Sequence[tuple[RemoteFile, Issue]]) -> Iterator[Issue]:
         if len(group) <= _TOLD_ONE_BY_ONE:
             yield from (Issue.of("file.left", name=name, why=[why.pair]) for name, why in group)
         else:
-            yield Issue.of("file.left_alike", names=[name for name, _ in group], why=[reason.pair])
+            names = [name for name, _ in group]
+            more = [(".and_more", {"count": len(names) - _MOST_NAMES})] if len(names) > _MOST_NAMES else []
+            values = {"count": len(names), "names": names[:_MOST_NAMES], "more": more}
+            yield Issue.of("file.left_alike", **values, why=[reason.pair])
 
 
 def _for_the_next_run(file: RemoteFile, why: Issue) -> Issue:

@@ -3,6 +3,8 @@
 from logistics_batch.flows.parts import Parts
 from logistics_batch.model.issue import Issue
 
+_FILES_NAMED = 3
+
 
 def take_over(parts: Parts) -> list[Issue]:
     """Take all of it as doubts; gives what a run's report should mention. Call while holding the sending lock."""
@@ -11,4 +13,5 @@ def take_over(parts: Parts) -> list[Issue]:
     if not files:
         return []
     named = [f"{name} (run {run})" for name, run in files]
-    return [Issue.of("sending.broke_off", count=sum(files.values()), files=named)]
+    more = [(".and_more", {"count": len(named) - _FILES_NAMED})] if len(named) > _FILES_NAMED else []
+    return [Issue.of("sending.broke_off", count=sum(files.values()), files=named[:_FILES_NAMED], more=more)]

@@ -85,7 +85,8 @@ class Unpacker:
                 raise held("file|empty.none_for_us", name, member=printable(member), why=[why])
             members = tuple(_settled(each, Path(folder), to) for each in found)
         if members:
-            sync_folder(to)
+            with local_disk(to):
+                sync_folder(to)
         return members
 
     def _decrypted(self, path: Path, name: str, to: Path) -> Path:

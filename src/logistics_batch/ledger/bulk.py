@@ -16,7 +16,7 @@ from operator import itemgetter
 from typing import Any, TypeVar
 
 import polars as pl
-from sqlalchemy import Column, ColumnElement, Connection, Select, Table, bindparam, func, select
+from sqlalchemy import ARRAY, Column, ColumnElement, Connection, Select, Table, any_, bindparam, func, literal, select
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.schema import ScalarElementColumnDefault
@@ -74,7 +74,7 @@ def insert_frame(connection: Connection, table: Table, frame: pl.DataFrame) -> N
 def among(connection: Connection, column: Column[Any], values: Sequence[Any]) -> ColumnElement[bool]:
     """Whether a column holds one of many values, texts or numbers; they go to the database as one, however many."""
     if connection.dialect.name != "sqlite":
-        return column.in_(values)
+        return column == any_(literal([*values], ARRAY(column.type)))
     each = func.json_each(json.dumps(values)).table_valued("value")
     return column.in_(select(each.c.value))
 

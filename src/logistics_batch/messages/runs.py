@@ -10,7 +10,8 @@ _WRITTEN_ELSEWHERE: Final = "The next run on the machine that took the file writ
 _FILES: Final = {
     "file.none": "No file was found.",
     "file.left": "{name} is left: {why:messages}.",
-    "file.left_alike": "{names:count} files are left: {why:messages}. They are: {names:list 100}.",
+    "file.left_alike": "{count:,} files are left: {why:messages}. They are: {names:list 100}{more:messages}.",
+    ".and_more": " and {count:,} more",
     "file.left_now": "{name} is left for the next run: {why:messages}",
     "file.left_moving": "{name} is left for the next run: {why:messages}, and it still moves.",
     "file.gone": "{name} was gone when it was to be fetched.",
@@ -54,8 +55,8 @@ _SENDING: Final = {
     "{count:order|orders}.",
     "sending.other_key": "What `doctor --staging` showed was seen with another API key, which may be another "
     "account's: it does not count. Run `logistics-batch doctor --staging` with the key of today.",
-    "sending.broke_off": "A run broke off while it sent {count:,} {count:document|documents} of {files:list 3}: in "
-    "doubt, and looked for at the service.",
+    "sending.broke_off": "A run broke off while it sent {count:,} {count:document|documents} of {files:list 3}"
+    "{more:messages}: in doubt, and looked for at the service.",
     "sending.never_sent": "{count:,} {count:document|documents} of {name}{others:messages} {count:was|were} never "
     "sent, for the run {run} ({job}) stopped early: `logistics-batch retry {run}` sends what is left.",
     ".other_files": " and {count:,} other {count:file|files}",

@@ -48,6 +48,7 @@ STORES: Final[dict[str, Entry]] = {
     ),
     "store.login": Entry("{what}: the server {place} does not let user {user} in.", _LOGIN),
     "store.host": Entry("{what}: the host {host} is not known.", "Check host under [sftp.{server}]."),
+    "store.no_way": Entry("{what}: {place} cannot be reached ({reason}).", f"Check the network and host. {_AGAIN}"),
     "store.port": Entry("{what}: nothing listens at {place}.", f"Check host and port. {_AGAIN}"),
     "store.deadline": Entry("{what}: the transfer took longer than {deadline:g} s.", _AGAIN),
     "store.silent": Entry("{what}: {place} did not answer for {timeout:g} s.", _AGAIN),

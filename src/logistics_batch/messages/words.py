@@ -16,7 +16,7 @@ class Words(string.Formatter):
     holds 1. `{rows:numbers}`: 3, 5, 6. `{rows:rows}`: 3, 5-7. `{rows:in rows}`: row 3,
     rows 3-5, or 40 rows: 3-5, 9 … `{day:day}`: 3 November 2026, of an ISO date. `{count:row|rows}`: the word that fits
     a number or the length of a list. `{hints:messages}`: further messages, one behind the other, or with what stands
-    behind `messages ` between them. `{names:count}`: how many. `{parts:joined  and }`: texts
+    behind `messages ` between them. `{parts:joined  and }`: texts
     with " and " between them. A space before a format stands before its text, unless that is empty.
     """
 
@@ -41,8 +41,6 @@ class Words(string.Formatter):
                 return shortened(value, limit=int(limit or 5))
             case "sheet":
                 return f'Sheet "{value}"' if value else "The file"
-            case "count":
-                return f"{len(value):,}"
             case "numbers":
                 return ", ".join(map(str, value))
             case "any":

@@ -79,6 +79,8 @@ def _detect_delimiter(content: bytes, *, name: str, ending: str) -> str:
     sample = content[: 1 << 18].decode("utf-8", "ignore")
     best, best_score = ("\t" if ending.lower() in (".tsv", ".tab") else ","), (False, 0.0)
     for delimiter in (*_DELIMITERS, *_STRANGE_DELIMITERS):
+        if delimiter in _STRANGE_DELIMITERS and best in _DELIMITERS and best_score[1]:
+            break  # another parts the cells: it may stand within one of them
         reader = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
         least = 2 if delimiter in _DELIMITERS else 3  # one strange sign in a text is not strange
         widths = Counter(len(record) for record in _tolerant(reader) if len(record) >= least)

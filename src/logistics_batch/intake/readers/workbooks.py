@@ -3,11 +3,12 @@
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import python_calamine as calamine
@@ -95,9 +96,10 @@ def _binary_sheets(path: Path, kind: str, budget: ReadBudget) -> list[BookSheet]
 
     def read(number: int) -> SheetCells | None:
         source, known = workbook.get_sheet_by_index(number), walked[number]
+        budget.check(known.name, max(known.rows, default=0), known.last_column)  # beside those that were read
         if source.end is None and not known.special:
             return None
-        rows = source.iter_rows() if source.end else ()
+        rows = _with_fitting_texts(source.iter_rows() if source.end else (), known.name, budget)
         cells = cells_of(widened(rows, left=source.start[1] if source.start else 0, special=known.special))
         ranges = ((a + 1, b + 1, c + 1, d + 1) for (a, b), (c, d) in source.merged_cell_ranges or ())
         return replace(cells, hidden_rows=known.hidden_rows, merged=[*known.merged, *ranges])
@@ -107,6 +109,15 @@ def _binary_sheets(path: Path, kind: str, budget: ReadBudget) -> list[BookSheet]
         BookSheet(each.name, each.visible == visible, each.typ == table, partial(read, number))
         for number, (each, _) in enumerate(zip(workbook.sheets_metadata, walked, strict=True))
     ]
+
+
+def _with_fitting_texts(rows: Iterable[list[Any]], name: str, budget: ReadBudget) -> Iterator[list[Any]]:
+    """The rows, as long as their texts fit."""
+    characters = 0
+    for row in rows:
+        characters += sum(len(each) for each in row if isinstance(each, str))
+        budget.check_texts(name, characters)
+        yield row
 
 
 def _taken(sheets: Sequence[BookSheet], options: ReadOptions, budget: ReadBudget) -> tuple[list[Sheet], list[str]]:

@@ -73,7 +73,7 @@ def read_fragment(content: bytes) -> Element:
         root = fromstring(b"<part%s>%s</part>" % (declared, content))  # noqa: S314 (no entity can be declared here)
     except ParseError as error:
         raise ValueError("the XML is not well formed") from error
-    if prefixes:
+    if prefixes or b"xmlns" in content:
         for element in root.iter():
             element.tag = element.tag.rpartition("}")[2]
     return root

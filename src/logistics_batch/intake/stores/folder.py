@@ -187,7 +187,12 @@ def _remote_file(path: str, status: os.stat_result) -> RemoteFile:
 
 def _opened(path: Path) -> io.FileIO:
     # O_NONBLOCK: a pipe that lies in the folder must not hang the run.
-    return io.FileIO(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK))
+    number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        return io.FileIO(number)
+    except OSError:  # a folder
+        os.close(number)
+        raise
 
 
 def _make_folders(folder: Path) -> None:

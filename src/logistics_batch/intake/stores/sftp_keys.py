@@ -5,6 +5,7 @@ Nothing is believed at first sight.
 
 import base64
 import hmac
+from contextlib import suppress
 
 import paramiko
 from paramiko.hostkeys import HostKeys
@@ -20,17 +21,21 @@ def pinned_keys(access: SftpAccess) -> list[paramiko.PKey]:
     Raises SettingsError if a pinned line or the known_hosts file cannot be read.
     """
     if access.host_key:
-        return [_key(line.split(), access=access) for line in access.host_key.splitlines() if line.strip()]
+        try:
+            return [_key(line.split(), access=access) for line in access.host_key.splitlines() if line.strip()]
+        except UnknownKeyType as error:
+            raise _wrong_form(access) from error
     wanted = access.host if access.port == 22 else f"[{access.host}]:{access.port}"
     found: list[paramiko.PKey] = []
     revoked: list[paramiko.PKey] = []
     for line in _known_hosts(access):
         words = line.split()
         marker = words.pop(0) if line.startswith("@") else ""
-        if len(words) < 3 or marker not in ("", "@revoked"):
+        if len(words) < 3 or words[0].startswith("#") or marker not in ("", "@revoked"):
             continue
         if any(_is_host(name, wanted) for name in words[0].split(",")):
-            (revoked if marker else found).append(_key(words[1:], access=access))
+            with suppress(UnknownKeyType):  # of a kind that is not taken from the server either
+                (revoked if marker else found).append(_key(words[1:], access=access))
     return [key for key in found if key not in revoked]
 
 
@@ -56,8 +61,12 @@ def _key(words: list[str], *, access: SftpAccess) -> paramiko.PKey:
     try:
         kind, text = words[:2]
         return paramiko.PKey.from_type_string(kind, base64.b64decode(text, validate=True))
-    except (ValueError, paramiko.SSHException, UnknownKeyType) as error:
-        raise SettingsError.of("host_key.form", store=access.label, port=access.port, host=access.host) from error
+    except (ValueError, paramiko.SSHException) as error:
+        raise _wrong_form(access) from error
+
+
+def _wrong_form(access: SftpAccess) -> SettingsError:
+    return SettingsError.of("host_key.form", store=access.label, port=access.port, host=access.host)
 
 
 def _known_hosts(access: SftpAccess) -> list[str]:

@@ -4,12 +4,13 @@ The server's key is checked before any log-in, keys and agents of the machine ar
 all answers are read: paramiko's own `get` takes a file that came short without a word.
 """
 
+import errno
 import logging
 import socket
 import stat
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import PurePosixPath
 from types import MappingProxyType
@@ -117,6 +118,7 @@ class Session(paramiko.SFTPClient):
         self._unsent = bytearray()
         self._received = bytearray()
         self._arrived: dict[int, tuple[int, paramiko.Message]] = {}
+        self._given_up: set[int] = set()
         super().__init__(channel)
         if _LIMITS in self.extensions and (limits := self.take(self.ask(protocol.CMD_EXTENDED, _LIMITS))):
             limits.get_int64()  # the size of a whole packet
@@ -154,7 +156,16 @@ class Session(paramiko.SFTPClient):
 
     def _async_response(self, kind: int, message: paramiko.Message, number: int) -> None:
         # Called by paramiko for each answer that arrives while another is waited for.
-        self._arrived[number] = (kind, message)
+        if number in self._given_up:
+            self._given_up.remove(number)
+        else:
+            self._arrived[number] = (kind, message)
+
+    def _give_up(self, numbers: Iterable[int]) -> None:
+        """Nobody takes these answers any more: what broke off would keep them for as long as the session lasts."""
+        for number in numbers:
+            if self._arrived.pop(number, None) is None:
+                self._given_up.add(number)
 
     @contextmanager
     def _opened(self, kind: int, *arguments: object) -> Iterator[bytes]:
@@ -213,17 +224,20 @@ class Session(paramiko.SFTPClient):
         """What lies in a folder; a name that is not UTF-8 comes with surrogates and does not end the list."""
         with self._opened(protocol.CMD_OPENDIR, folder) as handle:
             waiting = deque(self.ask(protocol.CMD_READDIR, handle) for _ in range(_LISTINGS_IN_FLIGHT))
-            while waiting:
-                message = self.take(waiting.popleft())
-                if message is None:
-                    continue  # the end; the requests behind it say the same
-                waiting.append(self.ask(protocol.CMD_READDIR, handle))
-                for _ in range(message.get_int()):
-                    name = message.get_string().decode("utf-8", "surrogateescape")[:_LONGEST_NAME]
-                    message.get_string()  # a line as of `ls -l`, which every server writes differently
-                    status = paramiko.SFTPAttributes._from_msg(message, name)  # type: ignore[attr-defined]
-                    if name not in (".", ".."):
-                        yield self._remote_file(f"{folder.rstrip('/')}/{name}", name, status)
+            try:
+                while waiting:
+                    message = self.take(waiting.popleft())
+                    if message is None:
+                        continue  # the end; the requests behind it say the same
+                    waiting.append(self.ask(protocol.CMD_READDIR, handle))
+                    for _ in range(message.get_int()):
+                        name = message.get_string().decode("utf-8", "surrogateescape")[:_LONGEST_NAME]
+                        message.get_string()  # a line as of `ls -l`, which every server writes differently
+                        status = paramiko.SFTPAttributes._from_msg(message, name)  # type: ignore[attr-defined]
+                        if name not in (".", ".."):
+                            yield self._remote_file(f"{folder.rstrip('/')}/{name}", name, status)
+            finally:
+                self._give_up(waiting)
 
     def _remote_file(self, path: str, name: str, status: paramiko.SFTPAttributes) -> RemoteFile:
         """A listed entry; what the listing left out is asked for."""
@@ -245,36 +259,42 @@ class Session(paramiko.SFTPClient):
         waiting: deque[tuple[int, int, int]] = deque()  # request, offset, length
         flags = protocol.SFTP_FLAG_READ, paramiko.SFTPAttributes()
         with self._opened(protocol.CMD_OPEN, path, *flags) as handle:
-            while asked < size or waiting:
-                while asked < size and len(waiting) < _IN_FLIGHT_BYTES // self._block_bytes:
-                    length = min(self._block_bytes, size - asked)
-                    request = self.ask(protocol.CMD_READ, handle, protocol.int64(asked), length)
-                    waiting.append((request, asked, length))
-                    asked += length
-                request, offset, length = waiting.popleft()
-                message = self.take(request)
-                block = message.get_string() if message else b""
-                if not block:
-                    break
-                write(block)
-                taken += len(block)
-                if len(block) < length:  # a server may give less than was asked for
-                    offset, length = offset + len(block), length - len(block)
-                    request = self.ask(protocol.CMD_READ, handle, protocol.int64(offset), length)
-                    waiting.appendleft((request, offset, length))
+            try:
+                while asked < size or waiting:
+                    while asked < size and len(waiting) < _IN_FLIGHT_BYTES // self._block_bytes:
+                        length = min(self._block_bytes, size - asked)
+                        request = self.ask(protocol.CMD_READ, handle, protocol.int64(asked), length)
+                        waiting.append((request, asked, length))
+                        asked += length
+                    request, offset, length = waiting.popleft()
+                    message = self.take(request)
+                    block = message.get_string() if message else b""
+                    if not block:
+                        break
+                    write(block)
+                    taken += len(block)
+                    if len(block) < length:  # a server may give less than was asked for
+                        offset, length = offset + len(block), length - len(block)
+                        request = self.ask(protocol.CMD_READ, handle, protocol.int64(offset), length)
+                        waiting.appendleft((request, offset, length))
+            finally:
+                self._give_up(request for request, *_ in waiting)
         return taken
 
     def upload(self, path: str, content: bytes) -> None:
         """Write a new file and have the server flush it to its disk, where it offers that; every answer is read."""
         waiting: deque[int] = deque()
         with self.open(path, "wb") as handle:
-            for offset in range(0, len(content), _BLOCK_BYTES):
-                if len(waiting) == _IN_FLIGHT_BYTES // _BLOCK_BYTES:
+            try:
+                for offset in range(0, len(content), _BLOCK_BYTES):
+                    if len(waiting) == _IN_FLIGHT_BYTES // _BLOCK_BYTES:
+                        self.take(waiting.popleft())
+                    block = content[offset : offset + _BLOCK_BYTES]
+                    waiting.append(self.ask(protocol.CMD_WRITE, handle.handle, protocol.int64(offset), block))
+                while waiting:
                     self.take(waiting.popleft())
-                block = content[offset : offset + _BLOCK_BYTES]
-                waiting.append(self.ask(protocol.CMD_WRITE, handle.handle, protocol.int64(offset), block))
-            for request in waiting:
-                self.take(request)
+            finally:
+                self._give_up(waiting)
             if _FSYNC in self.extensions:
                 self.take(self.ask(protocol.CMD_EXTENDED, _FSYNC, handle.handle))
         arrived = self.lstat(path).st_size
@@ -394,12 +414,18 @@ _CODES: Final = (
     (_DROPPED, "store.dropped"),
 )
 """What a fault is told as; the first that it is an instance of."""
-_OUT_OF_REACH: Final = ("store.host", "store.port", "store.silent", "store.dropped")
+_OUT_OF_REACH: Final = (
+    *("store.weak", "store.login", "store.host", "store.port", "store.no_way"),
+    *("store.deadline", "store.silent", "store.dropped"),
+)
+_NO_WAY: Final = (errno.EHOSTUNREACH, errno.ENETUNREACH, errno.EHOSTDOWN, errno.ENETDOWN)
 
 
 def store_error(error: Exception, *, what: str, access: SftpAccess, missing: type[StoreError]) -> StoreError:
     """Our exception for one of paramiko's, the socket's or the server's."""
     code = next((code for kind, code in _CODES if isinstance(error, kind)), "store.server")
+    if isinstance(error, OSError) and error.errno in _NO_WAY:
+        code = "store.no_way"
     words = str(error) if isinstance(error, WeakServer) else printable(str(error))
     kinds: dict[str, type[StoreError]] = dict.fromkeys(_OUT_OF_REACH, StoreUnreachable)
     return {**kinds, "store.missing": missing}.get(code, StoreError).of(
