@@ -1,6 +1,7 @@
 """Several lines in one row: pieces of a cell, parallel cells, numbered columns; rows count once, cells are true."""
 
 import json
+import resource
 
 import pytest
 from hypothesis import given, settings
@@ -368,3 +369,39 @@ def test_numbered_columns_that_must_be_there_hold_the_file_without_them() -> Non
         orders(row, mapping=asked, header=header)
     assert items_of(orders(row, mapping=asked, header=[*header, "sku_3"])) == [("tea", 2)]
     assert "`up_to` belongs to `columns`" in complaints(PARALLEL.replace('on: "|"', 'on: "|", up_to: 3'))
+
+
+def test_a_row_that_is_blank_beside_its_items_repeats_no_printed_row() -> None:
+    """The lower of two printed rows may name the numbered columns alone."""
+    mapping = mapping_of(
+        NUMBERED.replace(
+            "key: [Order No]", "key: [Order No]\nsheet: {header_rows: 2, fill_down: [Order No, Phone, Address]}"
+        )
+    )
+    upper = ["Order No", "Phone", "Address", "", "", "", ""]
+    lower = ["", "", "", "SKU 1", "Qty 1", "SKU 2", "Qty 2"]
+    rows = [upper, lower, ["A", "9876543210", "12 MG Road", "tea", "1", "milk", "2"], ["", "", "", "salt", "3", "", ""]]
+    found = run(mapping, sheet_of(rows))
+    items = [line["item_name"] for document in found.documents for line in json.loads(document.body)["item_details"]]
+    assert items == ["tea", "milk", "salt"]
+
+
+@pytest.mark.parametrize(
+    ("names", "counts", "held"),
+    [("", "2||", (0, 2)), ("", "|", (0, 1)), ("a|b||", "1", (4, 1))],
+)
+def test_cells_with_marks_at_their_ends_say_how_many_they_hold(names: str, counts: str, held: tuple[int, int]) -> None:
+    row = ["A", "9876543210", "12 MG Road", names, counts]
+    found = run(mapping_of(PARALLEL), sheet_of([["Order No", "Phone", "Address", "SKU", "Qty"], row]))
+    told = {issue.reason for issue in found.issues}
+    assert any(f'"SKU" holds {held[0]} and "Qty" holds {held[1]} values.' in each for each in told), told
+
+
+def test_many_pieces_in_a_cell_take_little() -> None:
+    """Each piece once: the list of all of them beside each would be more than any memory."""
+    row = ["A", "9876543210", "12 MG Road", "|".join(["tea"] * 16_000), "|".join(["1"] * 16_000)]
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    mapping = mapping_of(f"{PARALLEL}checks: {{equal_rows: allow}}\n")
+    found = run(mapping, sheet_of([["Order No", "Phone", "Address", "SKU", "Qty"], row]))
+    assert [len(json.loads(document.body)["item_details"]) for document in found.documents] == [16_000]
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 500 << 10  # KB

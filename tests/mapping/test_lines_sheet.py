@@ -225,3 +225,14 @@ def test_a_column_that_counts_the_lines_of_the_second_sheet_does_not_tell_them_a
         assert [document.reference for document in found.documents] == ready
         told_of = [issue.reason for issue in found.issues]
         assert all('are equal in every cell but "Line No", which only counts the rows' in reason for reason in told_of)
+
+
+def test_lines_may_take_nothing_of_their_sheet() -> None:
+    own = MAPPING.replace("{from: [Item, SKU], required: true}", "{constant: box}").replace(
+        "item_quantity: {from: Qty, read: integer}", "item_quantity: {constant: 1}"
+    )
+    own = own.replace('  cash_on_delivery: {sum: Rate, times: Qty}\n  is_cod: {constant: "true"}\n', "")
+    own = own.replace("keep: {bin: {from: Bin}, route: {from: Route}}\n", "")
+    orders_sheet = sheet_of([["Order No", "Phone", "Address"], A1[:3]], name="Orders")
+    found = run(mapping_of(own), orders_sheet, sheet_of([["Order"], ["A1"]], name=LINES_NAME))
+    assert len(found.documents) == 1

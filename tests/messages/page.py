@@ -57,8 +57,8 @@ PARTS = {
         "comment on its `Status` and in the notes of the run. Where that cannot be done safely, it is a plain copy of\n"
         "the rows, and the comment says why."
     ),
-    "What a run says": "Beside the answers: `logistics-batch runs show` has it, and the end of each command.",
-    "A file is left where it lies": "It is not taken, or not yet; the run says which, and `runs show` has it.",
+    "What a run says": "Beside the answers: `logistics-batch runs show RUN` has it, and the end of each command.",
+    "A file is left where it lies": "It is not taken, or not yet; the run says so.",
 }
 
 

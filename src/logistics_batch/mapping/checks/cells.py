@@ -158,7 +158,7 @@ def _find_struck(found: Findings, table: CompiledSheet, users: Users, struck: pl
         cells = group.join(table.sheet.frame.select("row", value=str(number)), on="row")
         by_value: dict[str, set[tuple[str, str]]] = {}
         for value, text in cells.select("value", "detail").iter_rows():
-            by_value.setdefault(value, set()).add(parts[text])
+            by_value.setdefault(value or "", set()).add(parts[text])
         found.add(group["row"], number, users[number], _struck(by_value))
 
 

@@ -99,6 +99,7 @@ def _facts(sheet: Sheet, origins: pl.DataFrame, second: Sheet | None) -> pl.Data
         for each in (sheet, second or sheet)
     )
     made = origins.unpivot("^[0-9]+$", index=["row", on], variable_name="made", value_name="column")
+    made = made.cast({"made": pl.String, "column": pl.UInt16})  # without types where nothing is made
     here = there.join(made.rename({on: "from"}), on=["from", "column"])
     own = own.join(origins.rename({"origin": "from"}), on="from")
     found = (merged_facts(merged), own, here.with_columns(column=pl.col("made").cast(pl.UInt16)))

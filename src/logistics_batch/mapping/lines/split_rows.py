@@ -38,7 +38,7 @@ def split_rows(
     groups = {number: [found.get(number, 0) for found in numbered] for number in numbers}
     groups = groups or {0: [column for name in form.split or () if (column := header.column([name]))]}
     used = sorted({column for columns in groups.values() for column in columns if column})
-    first = [min(filter(None, columns)) for columns in zip(*groups.values(), strict=True)]
+    first = [next(filter(None, columns)) for columns in zip(*groups.values(), strict=True)]
     numeric, names = _numeric_parts(mapping.spec, form.parts), form.made or [""] * len(first)
     made = range(sheet.width + 1, sheet.width + 1 + len(names))
     cells = sheet.frame.select("row", *(bare(str(column)) for column in used)).with_row_index("at")
@@ -81,17 +81,26 @@ def _items(below: pl.DataFrame, form: LinesFromSpec, groups: Groups, first: Sequ
     if not form.split:
         return lines.with_columns(faulty=lacks, held=None)
     marks = "|".join(map(pl.escape_regex, form.on))
-    lines = lines.with_columns(text.fill_null("").str.split(marks, literal=False) for text in texts)
-    counts = pl.concat_list(text.list.len().cast(pl.Int64) for text in texts)
-    # Places are counted from the end: all cells may hold a mark there and nothing behind it.
-    lines = lines.with_columns(held=counts, place=pl.int_ranges(-counts.list.max(), 0)).explode("place")
-    lines = lines.with_columns(text.list.get("place", null_on_oob=True).str.strip_chars(BLANKS) for text in texts)
-    lines = lines.with_columns(last=pl.when(says).then("place").max().over("at")).drop_nulls("last")
-    is_odd, behind = pl.col("held").list.n_unique() > 1, pl.col("place") - pl.col("last")
-    lines = lines.filter(pl.when(is_odd).then(behind == 0).otherwise(says if form.pattern else behind <= 0))
-    lines = lines.with_columns(pl.when(~is_odd, text != "").then(text).name.keep() for text in texts)
-    held = pl.when(is_odd).then(pl.col("held") + pl.col("last") + 1)
-    return lines.with_columns(held=held, faulty=lacks)
+    blanks_and_marks = f"(?:{marks}|[{pl.escape_regex(BLANKS)}])+$"
+    whole = [text.fill_null("") for text in texts]
+    counts = [each.str.count_matches(marks).cast(pl.Int64) + 1 for each in whole]
+    filled = [each.str.replace(blanks_and_marks, "") for each in whole]
+    kept = [pl.when(each != "").then(each.str.count_matches(marks).cast(pl.Int64) + 1).otherwise(0) for each in filled]
+    # All cells may end with marks and nothing behind them.
+    behind = pl.min_horizontal(count - left for count, left in zip(counts, kept, strict=True))
+    lines = lines.with_columns(held=pl.concat_list(count - behind for count in counts))
+    is_odd, held = pl.col("held").list.n_unique() > 1, pl.col("held").list.first()
+    odd = lines.filter(is_odd).with_columns(pl.lit(None, pl.String).alias(text.meta.output_name()) for text in texts)
+    even = lines.filter(~is_odd & (held > 0)).with_columns(
+        text.fill_null("").str.split(marks, literal=False).list.head(held) for text in texts
+    )
+    even = even.with_columns(held=None).explode([text.meta.output_name() for text in texts])
+    even = even.with_columns(text.str.strip_chars(BLANKS) for text in texts)
+    even = (even.filter(says) if form.pattern else even).with_columns(
+        pl.when(text != "").then(text).name.keep() for text in texts
+    )
+    lines = pl.concat([odd, even.cast({"held": odd.schema["held"]})]).sort("at", maintain_order=True)
+    return lines.with_columns(faulty=lacks)
 
 
 def _wrong(

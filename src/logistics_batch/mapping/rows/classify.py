@@ -245,9 +245,16 @@ def _repeats_header(mapping: Mapping, sheet: Sheet, header: Header, suspects: pl
     has nothing there, is data: its cells are judged as such.
     """
     below, others = suspects.filter(pl.col("row") > header.row), list[int]()
-    printed = pl.any_horizontal(pl.lit(value=False), *(_is_printed(header, names) for names in header.printed))
-    repeats = below.filter(printed)["row"].to_list()
     width = sheet.width - sheet.added  # what is made names nothing
+    rows_of_names = [[*names, *[""] * width][:width] for names in header.printed]
+    own = [pl.col(name_of(column)).fill_null("").str.strip_chars() for column in range(1, width + 1)]
+    same = (
+        pl.all_horizontal(cell == name.strip() for cell, name in zip(own, names, strict=True))
+        for names in rows_of_names
+        if any(map(str.strip, names))
+    )
+    printed = pl.any_horizontal(pl.lit(value=False), *same)
+    repeats = below.filter(printed)["row"].to_list()
     columns = {column for column in (*header.columns.values(), *header.made_of) if column <= width}
     least = max(2, (len(columns) + 1) // 2)
     named = _with_names(mapping, header, below.filter(~printed), least=min(least, len(columns)))
