@@ -243,8 +243,9 @@ def _members_read(parts: Parts, archive: str, members: Sequence[Member], reader:
 
 def _misnamed(file: RemoteFile, reader: _Reader) -> ReadList:
     """A list that cannot be fetched for its name."""
-    name = printable(file.name)
-    return _unreadable(name, StoreError(f"{name_fault(file.name)}.", remedy="Rename it, then run again."), reader)
+    fault = name_fault(file.name)
+    why = f"{fault.reason}." if fault else ""
+    return _unreadable(printable(file.name), StoreError(why, remedy="Rename it, then run again."), reader)
 
 
 def _unreadable(name: str, error: LogisticsBatchError, reader: _Reader) -> ReadList:

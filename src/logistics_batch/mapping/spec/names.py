@@ -54,7 +54,7 @@ _DATES: Final = (
     (Measure("date", "the day first"), re.compile("dd?mm?y*(?:h.*)?")),
 )
 _SAYS_NOTHING: Final = re.compile(  # of what its values mean: it is about filling in the column
-    "(?:optional|mandatory|required|compulsory|ifany|ifapplicable|yn|yesno|truefalse|(?:max|min|upto|only)?[0-9]*"
+    "(?:optional|mandatory|required|compulsory|ifany|ifapplicable|yn|yesno|truefalse|(?:max|min|upto|only)?[0-9]{0,9}"
     "(?:chars?|characters?|digits?)(?:max|only)?|y{2,4}m{1,3}d{1,2}|d{1,2}m{3}y*)"
 )
 
