@@ -66,7 +66,11 @@ def classify_rows(mapping: Mapping, sheet: Sheet, header: Header) -> Rows:
     frame = without_dittos(cleaned.frame, uses, header.numbers(mapping, mapping.spec.sheet.fill_down))
     numbers = [column for column, use in uses.items() if use in (ColumnKind.NUMBER, ColumnKind.DIGITS)]
     skipped = _skipped(mapping, sheet, header, numbers, body=body, trimmed=trimmed, cleaned=frame)
-    marked = frame.join(skipped, on="row", how="left", maintain_order="left")
+    if skipped.is_empty():  # a join would copy all cells
+        told = (pl.lit(None, dtype=skipped.schema[name]).alias(name) for name in ("code", "values"))
+        marked = frame.with_columns(told)
+    else:
+        marked = frame.join(skipped, on="row", how="left", maintain_order="left")
     for further in (_continuations, totals_as_goods):
         if not (more := further(mapping, header, marked)).is_empty():
             marked = marked.update(more, on="row")
