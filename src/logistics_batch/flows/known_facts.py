@@ -4,11 +4,6 @@ from logistics_batch.api.key_print import is_print_of
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import ServiceFacts
 
-OF_ANOTHER_KEY = (
-    "What `doctor --staging` showed was seen with another API key, which may be another account's: it does not count."
-)
-RUN_IT_AGAIN = "Run `logistics-batch doctor --staging` with the key of today."
-
 
 def facts_of(parts: Parts) -> ServiceFacts | None:
     """What was verified with the API key of today; None if nothing was."""

@@ -7,6 +7,16 @@ from logistics_batch.messages.entry import Entry, Level
 _AS_WRITTEN: Final = "The answers to {name} (run {run}) stay as they were written: its original is not here."
 _WRITTEN_ELSEWHERE: Final = "The next run on the machine that took the file writes them; else copy its var/files here."
 
+_OF_ANOTHER_KEY: Final = (
+    "What `doctor --staging` showed was seen with another API key, which may be another account's: it does not count."
+)
+_RUN_IT_AGAIN: Final = "Run `logistics-batch doctor --staging` with the key of today."
+_USED_LAST: Final = "The ledger was used last as {path} on {host}."
+_ONE_OF_THEM: Final = (
+    "If it was copied, let only one of the two send: neither knows what the other sent. If it was moved, nothing is to "
+    "be done."
+)
+
 _FILES: Final = {
     "file.none": "No file was found.",
     "file.left": "{name} is left: {why:messages}.",
@@ -53,8 +63,7 @@ _SENDING: Final = {
     ".calls_at_the_end": " and were at {rate} a second at the end",
     "sending.unlooked": "Changed though the service does not show whose the AWB number is: {count:,} "
     "{count:order|orders}.",
-    "sending.other_key": "What `doctor --staging` showed was seen with another API key, which may be another "
-    "account's: it does not count. Run `logistics-batch doctor --staging` with the key of today.",
+    "sending.other_key": f"{_OF_ANOTHER_KEY} {_RUN_IT_AGAIN}",
     "sending.broke_off": "A run broke off while it sent {count:,} {count:document|documents} of {files:list 3}"
     "{more:messages}: in doubt, and looked for at the service.",
     "sending.never_sent": "{count:,} {count:document|documents} of {name}{others:messages} {count:was|were} never "
@@ -66,8 +75,7 @@ _SENDING: Final = {
     "asns.doubled": "{count} accepted ASNs stand more than once at the service; their rows say what to do.",
 }
 _LEDGER: Final = {
-    "ledger.moved": "The ledger was used last as {path} on {host}. If it was copied, let only one of the two send: "
-    "neither knows what the other sent. If it was moved, nothing is to be done.",
+    "ledger.moved": f"{_USED_LAST} {_ONE_OF_THEM}",
     "ledger.other_address": "The ledger holds {count:,} documents of {account} and none of {own}: if that is the same "
     "service, what went there is not known here. `logistics-batch doctor` says what to do.",
     "ledger.open_elsewhere": "{count:,} documents of {account} are still open; settling under {own} leaves them.",
@@ -75,6 +83,8 @@ _LEDGER: Final = {
 
 RUNS: Final[dict[str, Entry]] = {
     "answers.not_at_hand": Entry(_AS_WRITTEN, _WRITTEN_ELSEWHERE, level=Level.WARNING),
+    "facts.other_key": Entry(_OF_ANOTHER_KEY, _RUN_IT_AGAIN, level=Level.WARNING),
+    "ledger.elsewhere": Entry(_USED_LAST, _ONE_OF_THEM, level=Level.WARNING),
     **{
         code: Entry(words, level=Level.NOTE)
         for code, words in (_FILES | _ANSWERS | _TAKEN_OUT | _SENDING | _LEDGER).items()

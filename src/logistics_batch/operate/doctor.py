@@ -13,7 +13,6 @@ from logistics_batch.api.answers import Meaning, OrderAbsent, ReadFailed, read_a
 from logistics_batch.errors import LedgerRefused, LogisticsBatchError
 from logistics_batch.flows.answer_names import places_of
 from logistics_batch.flows.deliver import is_elsewhere
-from logistics_batch.flows.moved_ledger import ONE_OF_THEM, where_before
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.reconcile_receipts import listed_at
 from logistics_batch.ledger import require_local_disk, sqlite_path
@@ -199,8 +198,9 @@ def check_place_of_ledger(parts: Parts) -> Iterator[Check]:
             require_local_disk(path)
         except LedgerRefused as error:
             yield Check("ledger, its place", State.PROBLEM, error.message, error.remedy)
-    if before := where_before(parts):
-        yield Check("ledger, its place", State.WARNING, before, ONE_OF_THEM)
+    if before := parts.ledger.moved_from():
+        told = Issue.of("ledger.elsewhere", path=before.path, host=before.host)
+        yield Check("ledger, its place", State.WARNING, told.reason, told.fix)
 
 
 def check_accounts(parts: Parts) -> Iterator[Check]:

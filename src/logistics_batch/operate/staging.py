@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
-from logistics_batch.flows.known_facts import OF_ANOTHER_KEY, RUN_IT_AGAIN, is_of_this_key
+from logistics_batch.flows.known_facts import is_of_this_key
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.staging import StagingReport, verify_service
 from logistics_batch.ledger import ServiceFacts
+from logistics_batch.model.issue import Issue
 from logistics_batch.operate.doctor import Check, State
 
 _DUPLICATES = {
@@ -26,7 +27,8 @@ def check_facts(parts: Parts) -> Check:
         text = "references are unique: documented (API §8.4), not verified on this account"
         return Check("uniqueness", State.OK, f"{text}; see `doctor --staging`")
     if not is_of_this_key(parts, facts):
-        return Check("uniqueness", State.WARNING, OF_ANOTHER_KEY, RUN_IT_AGAIN)
+        told = Issue("facts.other_key")
+        return Check("uniqueness", State.WARNING, told.reason, told.fix)
     if not facts.unique:
         return Check("uniqueness", State.WARNING, f"{_NOT_UNIQUE[0]} on {facts.at[:10]}.", _NOT_UNIQUE[1])
     return Check("uniqueness", State.OK, f"references are unique: documented (API §8.4), verified on {facts.at[:10]}")
