@@ -68,7 +68,7 @@ def written() -> str:
     for (title, words), rows in zip(PARTS.items(), parts(), strict=True):
         columns = ["rule", "reason", "what to do", *(["the operator"] if title == "A document is held" else [])]
         lines += [f"## {title}", "", words, "", f"| {' | '.join(columns)} |", "|" + "---|" * len(columns)]
-        lines += [f"| {' | '.join(_cell(text) for text in row)} |" for row in rows]
+        lines += [f"| {' | '.join(cell(text) for text in row)} |" for row in rows]
         lines.append("")
     return "\n".join(lines)
 
@@ -138,7 +138,8 @@ def _form_lines() -> Iterator[Line]:
                 yield form.rule, entry.reason, entry.remedy
 
 
-def _cell(text: str) -> str:
+def cell(text: str) -> str:
+    """A text as a cell of a table."""
     return text.replace("|", "\\|").replace("\n", " ") or "–"
 
 

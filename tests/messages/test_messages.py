@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from messages import documents_page
 from messages.page import CHANGING, PAGE, REFUSALS, Line, parts, shown, written
 from messages.wrong_rows import HELD, INVALID
 
@@ -28,6 +29,12 @@ END_OF_A_SENTENCE = (".", "?", CHANGING)  # what is filled in at the end brings 
 
 def test_the_page_is_the_program_s_own() -> None:
     assert PAGE.read_text("utf-8") == written(), "run: python tests/messages/page.py"
+
+
+def test_the_page_of_states_and_reasons_is_the_program_s_own() -> None:
+    assert documents_page.PAGE.read_text("utf-8") == documents_page.written(), (
+        "run: python tests/messages/documents_page.py"
+    )
 
 
 @pytest.mark.parametrize(("rule", "reason", "fix"), LINES)

@@ -3,6 +3,7 @@
 from typing import Final
 
 from logistics_batch.messages.entry import Entry, Level
+from logistics_batch.messages.reasons import NO_REASON, OF_WHAT_IS_HELD, Choice, Reason, WaitsFor
 
 _LOOKED_UP: Final = "Nothing: the operator looks it up at the service and decides. Do not send it another way."
 _OTHER_NUMBER: Final = "give it another number and drop the file again"
@@ -82,8 +83,20 @@ ANSWERED: Final[dict[str, Entry]] = {
     ".slow_down": Entry("the service asked to slow down (429)."),
     ".misaddressed": Entry("the service's address or path is wrong (answer {status})."),
     ".unreachable": Entry("the service could not be reached."),
-    "retry": Entry("Refused earlier, and to be sent again: run `retry` once more.", "Nothing: the next run sends it."),
-    "in_doubt": Entry("{why:messages} It may or may not have arrived.", _WAIT, _WAIT_FOR_CHECK),
+    "retry": Reason(
+        "Refused earlier, and to be sent again: run `retry` once more.",
+        "Nothing: the next run sends it.",
+        waits_for=WaitsFor.NEXT_RUN,
+        choices=(),
+    ),
+    "in_doubt": Reason(
+        "{why:messages} It may or may not have arrived.",
+        _WAIT,
+        _WAIT_FOR_CHECK,
+        waits_for=WaitsFor.SETTLING,
+        may_exist=True,
+        choices=(),
+    ),
     ".no_answer": Entry("The service did not answer in time."),
     ".broken_off": Entry("The connection broke before the answer was complete."),
     ".web_page": Entry("A web page came back instead of an answer of the service."),
@@ -95,30 +108,52 @@ ANSWERED: Final[dict[str, Entry]] = {
     ".words_after_restore": Entry(
         "The service answered with “{message}”, and the ledger was restored from an older copy."
     ),
-    "sender_died": Entry(
-        "The program ended while this was being sent; whether it arrived is not known yet.", _WAIT, _CHECKED_LATER
+    "sender_died": Reason(
+        "The program ended while this was being sent; whether it arrived is not known yet.",
+        _WAIT,
+        _CHECKED_LATER,
+        waits_for=WaitsFor.SETTLING,
+        may_exist=True,
+        choices=(),
     ),
-    "sender_lost": Entry(
-        "The program ended while this was being sent; whether it arrived is not known yet.", _WAIT, _CHECKED_LATER
+    "sender_lost": Reason(
+        "The program ended while this was being sent; whether it arrived is not known yet.",
+        _WAIT,
+        _CHECKED_LATER,
+        waits_for=WaitsFor.SETTLING,
+        may_exist=True,
+        choices=(),
+        resend=False,
     ),
-    "mixed_up": Entry(
+    "mixed_up": Reason(
         f"The answer to it, with AWB number {{awb_number}}, was that of the order {{reference}}. {_NO_LABEL}",
         _WAIT,
         _CHECKED_LATER,
+        waits_for=WaitsFor.SETTLING,
+        may_exist=True,
+        choices=(),
     ),
-    "mixed_up.shown": Entry(
+    "mixed_up.shown": Reason(
         f"The service shows it under AWB number {{awb_number}}: the answer to it was another order's. {_NO_LABEL}",
         _WAIT,
         _CHECKED_LATER,
+        waits_for=WaitsFor.SETTLING,
+        may_exist=True,
+        choices=(),
     ),
-    "restored": Entry(
+    "restored": Reason(
         "It was in doubt when this copy of the ledger was made; it may have been settled, cancelled or dropped since.",
         _WAIT,
+        waits_for=WaitsFor.SETTLING,
+        may_exist=True,
+        choices=(),
+        resend=False,
     ),
-    "restored.released": Entry(
+    "restored.released": Reason(
         "It was to be sent again when this copy of the ledger was made; it may have been sent since.",
         _OPERATOR_DECIDES,
         _SEARCHED,
+        may_exist=True,
     ),
     "settled": Entry("Accepted; found at the service after an answer was lost.", level=Level.NOTE),
     "settled.has_reference": Entry(_HAS_REFERENCE, level=Level.NOTE),
@@ -148,119 +183,147 @@ ANSWERED: Final[dict[str, Entry]] = {
 with a full stop stand within others."""
 
 HELD_AFTER_SENDING: Final[dict[str, Entry]] = {
-    "another_order": Entry(
-        "The service says that it changed another order ({awb_number}).", _LOOKED_UP, _LOOK_AT_ORDER
+    "another_order": Reason(
+        "The service says that it changed another order ({awb_number}).", _LOOKED_UP, _LOOK_AT_ORDER, may_exist=True
     ),
-    "another_order.sent": Entry(
+    "another_order.sent": Reason(
         "Sent {at} to the AWB number {number}, no trustworthy answer; {seen}, which it may have changed.",
         _LOOKED_UP,
         "Look at both orders at the service and put them right there; then decide “drop”.",
+        may_exist=True,
     ),
-    "found_cancelled": Entry(
+    "found_cancelled": Reason(
         "The order reached the service (AWB {awb_number}) and was cancelled there.",
         f"If it is still wanted, {_OTHER_NUMBER}, or ask the operator.",
         "If it is still wanted, decide “send-again” with --reissue, else “drop”.",
+        may_exist=True,
     ),
-    "found_cancelled.numberless": Entry(
+    "found_cancelled.numberless": Reason(
         "The order reached the service (AWB not known) and was cancelled there.",
         f"If it is still wanted, {_OTHER_NUMBER}, or ask the operator.",
         "If it is still wanted, decide “send-again” with --reissue, else “drop”.",
+        may_exist=True,
     ),
-    "not_all_shown": Entry(
+    "not_all_shown": Reason(
         "Sent without an answer; the service showed only a part of what it has under this invoice number.",
         _LOOKED_UP,
         "Look all of it up at the service: decide “accept” if it is there, “send-again” if it is not, or “drop”.",
+        may_exist=True,
     ),
-    "not_distinct": Entry(
+    "not_distinct": Reason(
         "Sent without an answer; what the service shows may as well be another ASN of ours with this invoice number.",
         _LOOKED_UP,
         "Look at the service whether it has one for each: decide “accept” if it has, else “send-again” or “drop”.",
+        may_exist=True,
     ),
-    "not_found": Entry(
+    "not_found": Reason(
         "Sent {at}, no answer; not found in {searches} searches until {until}.",
         _LOOKED_UP,
         "Decide “send-again” if the service does not have it, “accept” if it has, or “drop”.",
+        may_exist=True,
     ),
-    "not_found.order": Entry(
+    "not_found.order": Reason(
         "Sent {attempts} times without a trustworthy answer; the service does not have it.",
         _LOOKED_UP,
         "Decide “send-again” or “drop”.",
+        may_exist=True,
     ),
-    "not_shown": Entry(
+    "not_shown": Reason(
         "Sent {at}, no trustworthy answer; {seen}.",
         _LOOKED_UP,
         "Look at the order or ASN at the service: decide “accept” if the change is there, else “send-again” or “drop”.",
+        may_exist=True,
     ),
-    "possible_duplicate": Entry(
+    "possible_duplicate": Reason(
         "The service has {count} new ASNs with this invoice number and content.",
         _LOOKED_UP,
         "Check at the service which are wanted, then decide “accept”.",
+        may_exist=True,
     ),
-    "reference_taken": Entry(
+    "reference_taken": Reason(
         "The service says that it has an order under this reference already, which was not sent from here.",
         _NUMBER_TAKEN,
         "Compare both orders; give this one another reference, or decide “drop”.",
     ),
-    "reference_taken.other_content": Entry(
+    "reference_taken.other_content": Reason(
         "The service has an order under this reference, but with other content than was sent from here.",
         _NUMBER_TAKEN,
         "Compare them at the service: decide “accept” if it is this one, changed or taken in part; if it is somebody "
         "else's, give this one another reference and decide “drop”.",
+        may_exist=True,
     ),
-    "refused_after_doubt": Entry(
-        "An earlier attempt had no answer, and the service now said: {message}", _LOOKED_UP, _LOOK_IT_UP
+    "refused_after_doubt": Reason(
+        "An earlier attempt had no answer, and the service now said: {message}", _LOOKED_UP, _LOOK_IT_UP, may_exist=True
     ),
-    "refused_after_doubt.change": Entry(
-        "An earlier attempt had no answer, and the service now said: {message}", _LOOKED_UP, _LOOK_AT_ORDER
+    "refused_after_doubt.change": Reason(
+        "An earlier attempt had no answer, and the service now said: {message}",
+        _LOOKED_UP,
+        _LOOK_AT_ORDER,
+        may_exist=True,
     ),
-    "refused_after_doubt.not_shown": Entry(
+    "refused_after_doubt.not_shown": Reason(
         "The service refused it in words for a taken reference, but does not show the order: {message}",
         _LOOKED_UP,
         _LOOK_IT_UP,
+        may_exist=True,
     ),
-    "search_not_believed": Entry(
+    "search_not_believed": Reason(
         "Sent without an answer and not found; but another ASN, which it has accepted, is not found either.",
         _LOOKED_UP,
         _SEARCHED,
+        may_exist=True,
     ),
-    "search_not_believed.nothing_known": Entry(
+    "search_not_believed.nothing_known": Reason(
         "Sent without an answer and not found; but no ASN is known yet that the service certainly shows.",
         _LOOKED_UP,
         _SEARCHED,
+        may_exist=True,
     ),
-    "unknown": Entry(
+    "unknown": Reason(
         "Sent without a trustworthy answer, and asking the service gave no certainty.",
         _LOOKED_UP,
         "Look the reference up at the service: decide “accept” if it is there, “send-again” if it is not.",
+        may_exist=True,
     ),
 }
 """Something of it may exist at the service; a person decides."""
 
 HELD_BEFORE_SENDING: Final[dict[str, Entry]] = {
-    "already_present": Entry(
+    "already_present": Reason(
         "The service already has an ASN with this invoice number and content.",
         _LOOKED_UP,
         "If it is this one, decide “accept”; if another one is wanted, decide “send-again”.",
     ),
-    "anothers_number": Entry(
+    "anothers_number": Reason(
         "Nothing was sent: {number} is not known any more to be the AWB number of the order {reference}.",
         _ONCE_CHECKED,
         _DROP_IT,
+        waits_for=WaitsFor.OTHERS,
+        choices=(Choice.DROP,),
     ),
-    "anothers_number.shown": Entry(f"{_ANSWERED}the order {{shown}}.", _ONCE_CHECKED, _DROP_IT),
-    "anothers_number.another": Entry(f"{_ANSWERED}another order.", _ONCE_CHECKED, _DROP_IT),
-    "approval": Entry(
+    "anothers_number.shown": Reason(
+        f"{_ANSWERED}the order {{shown}}.", _ONCE_CHECKED, _DROP_IT, waits_for=WaitsFor.OTHERS, choices=(Choice.DROP,)
+    ),
+    "anothers_number.another": Reason(
+        f"{_ANSWERED}another order.", _ONCE_CHECKED, _DROP_IT, waits_for=WaitsFor.OTHERS, choices=(Choice.DROP,)
+    ),
+    "approval": Reason(
         "It goes out when a person has approved it.",
         "Nothing: it goes out when the operator has approved it.",
         "“held show” tells what would go out, “held decide” approves or drops it.",
+        waits_for=WaitsFor.APPROVAL,
+        choices=(Choice.APPROVE, *OF_WHAT_IS_HELD),
     ),
-    "cancelled": Entry(
+    "cancelled": Reason(
         "This order was accepted earlier and has been cancelled since.",
         f"If it is wanted again, {_OTHER_NUMBER}, or ask the operator.",
         "To use the reference again, decide “send-again” with --reissue.",
+        waits_for=WaitsFor.CHOICE,
     ),
-    "changed_after_acceptance": Entry(_CHANGED, _PUT_BACK, _RESTORE),
-    "changed_after_acceptance.no_update": Entry(f"{_CHANGED} It is not updated: {{why:messages}}", _PUT_BACK, _RESTORE),
+    "changed_after_acceptance": Reason(_CHANGED, _PUT_BACK, _RESTORE, waits_for=WaitsFor.CHOICE),
+    "changed_after_acceptance.no_update": Reason(
+        f"{_CHANGED} It is not updated: {{why:messages}}", _PUT_BACK, _RESTORE, waits_for=WaitsFor.CHOICE
+    ),
     ".nothing_to_compare": Entry("what was accepted earlier is no longer kept, and cannot be compared."),
     ".awb_unknown": Entry("the AWB number of the order is not known."),
     ".awb_unusable": Entry("the AWB number of the order cannot stand in a call."),
@@ -274,69 +337,90 @@ HELD_BEFORE_SENDING: Final[dict[str, Entry]] = {
     ".value_gone": Entry("{fields} has no value any more, and an update takes none away."),
     ".invoice_shared": Entry("another ASN has the same invoice number."),
     ".of_field": Entry("{field}: {said:messages}"),
-    "contract": Entry(
+    "contract": Reason(
         "The document is not sent, for it breaks the contract of the service. {said:messages}",
         "Ask the operator: the row or the mapping has to be corrected.",
         "Drop it (decide “drop”), correct the row, or the mapping, and send the row again.",
     ),
-    "dropped_in_doubt": Entry(
+    "dropped_in_doubt": Reason(
         "A later change of this had no answer and was dropped, so what the service has now is not known.",
         _LOOKED_UP,
         "Look at the order: if this content is not there and is wanted, decide “send-again”, else “drop”.",
+        waits_for=WaitsFor.REPEAT,
     ),
-    "earlier_held": Entry(
+    "earlier_held": Reason(
         "An earlier version waits for a decision.",
         "Nothing now: the operator decides about the earlier version first.",
         "Decide about the earlier version first.",
+        waits_for=WaitsFor.OTHERS,
     ),
-    "earlier_in_doubt": Entry(
+    "earlier_in_doubt": Reason(
         "An earlier version was sent and its answer is not known yet.",
         "Nothing now: the earlier version is checked with the service first.",
         "Wait until the earlier version is settled, then decide.",
+        waits_for=WaitsFor.OTHERS,
     ),
-    "older_file": Entry(
+    "older_file": Reason(
         "This very file was processed before, and a later file changed the same thing since.",
         "Nothing, if the later file is right; if this one is, ask the operator.",
         "If the older content is wanted again, decide “send-again”; if the file came by mistake, “drop”.",
+        waits_for=WaitsFor.REPEAT,
     ),
-    "order_in_doubt": Entry(
+    "order_in_doubt": Reason(
         "Another change of this order was sent and its answer is not known yet.",
         "Nothing now: the other change of this order is checked with the service first.",
         "Wait until the other change is settled, then decide.",
+        waits_for=WaitsFor.OTHERS,
     ),
-    "order_not_shown": Entry(f"{_BEFORE_CHANGE}.", _LOOKED_UP, _LOOK_UP_ORDER),
-    "order_not_shown.said": Entry(f"{_BEFORE_CHANGE} ({{said}}).", _LOOKED_UP, _LOOK_UP_ORDER),
-    "other_grouping": Entry(
+    "order_not_shown": Reason(f"{_BEFORE_CHANGE}.", _LOOKED_UP, _LOOK_UP_ORDER, waits_for=WaitsFor.OTHERS),
+    "order_not_shown.said": Reason(
+        f"{_BEFORE_CHANGE} ({{said}}).", _LOOKED_UP, _LOOK_UP_ORDER, waits_for=WaitsFor.OTHERS
+    ),
+    "other_grouping": Reason(
         "Some rows of this were sent by the mapping as it was before, in other documents.",
         "Nothing now: the operator decides, for some rows of it were sent in another order.",
         "Look at the results of those rows; if all of it is to go out, decide “send-again”, else “drop”.",
+        waits_for=WaitsFor.CHOICE,
     ),
-    "other_spelling": Entry(
+    "other_spelling": Reason(
         '"{key}" differs only in {ways} from "{other}" ({file}, row {row}), which {alive}: are they one?',
         f"If they are one, write it as it is there; if it is another order, {_OTHER_NUMBER}.",
         "If they are one, decide “drop”; if they are two, decide “send-again”: then this one goes out as well.",
+        waits_for=WaitsFor.CHOICE,
     ),
-    "reopened": Entry(
+    "reopened": Reason(
         "It was sent without an answer and dropped, and that was taken back; whether the service has it is not known.",
         _LOOKED_UP,
         "Look at the service: decide “accept” if it is there, “send-again” if it is not and is wanted, else “drop”.",
+        waits_for=WaitsFor.REPEAT,
     ),
-    "same_bytes": Entry(
+    "same_bytes": Reason(
         "The very same file came before as “{file}” (row {row}), and made “{other}” of these rows: is it wanted twice?",
         "Nothing, if the file was dropped twice by mistake; if the goods come once more, tell the operator.",
         "If the file came by mistake, decide “drop”; if these goods come once more, decide “send-again”.",
+        waits_for=WaitsFor.CHOICE,
     ),
-    "two_files": Entry(
+    "two_files": Reason(
         "{file} (row {row}) says something else about it, and neither of the two has gone out: which one counts?",
         "Nothing now: the operator decides which of the two files counts. Tell them if you know.",
         "Decide “drop” for the one that is wrong, then “send-again” for the other.",
+        waits_for=WaitsFor.CHOICE,
     ),
-    "undone_since": Entry(
+    "undone_since": Reason(
         "This was accepted before, and a later file added or deleted items of this order since.",
         f"If it is wanted once more, {_OTHER_NUMBER}, or ask the operator.",
         "If it is wanted once more, decide “send-again”; if the file came by mistake, “drop”.",
+        waits_for=WaitsFor.REPEAT,
     ),
 }
 """Nothing of it was sent; a person decides, or something else ends first."""
 
 DOCUMENTS: Final = FATES | ANSWERED | HELD_AFTER_SENDING | HELD_BEFORE_SENDING
+
+REASONS: Final = {code: entry for code, entry in DOCUMENTS.items() if isinstance(entry, Reason)}
+"""Why documents wait, go out again or are in doubt: a new reason is one entry above."""
+
+
+def reason_of(code: str) -> Reason:
+    """What follows from the code of a document; nothing does from that of one which has its end."""
+    return REASONS.get(code, NO_REASON)

@@ -1,0 +1,87 @@
+"""The page of states and reasons, from their tables: `python tests/messages/documents_page.py` writes it anew."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from messages.page import cell, shown
+
+from logistics_batch.messages.documents import REASONS
+from logistics_batch.messages.reasons import REPLACEABLE, Reason, WaitsFor
+from logistics_batch.model.document_state import FATE_OF_STATE, TRANSITIONS
+
+PAGE = Path(__file__).parents[2] / "docs" / "documents.md"
+
+HEAD = """\
+# What happens to a document
+
+A document is the rows that share a key and become one call. It is always in one of these states; the database refuses
+every other change. This page is printed from the program's tables.
+"""
+REASONS_HEAD = """\
+## Why a document waits
+
+Each reason says what the document waits for, whether something of it may exist at the service, whether it may go out
+again without a person, and what a person can decide about it. All words stand in [messages](messages.md).
+"""
+WAITS = {
+    WaitsFor.SETTLING: "It was sent; the service is asked what became of it.",
+    WaitsFor.DECISION: "A person decides about it before anything newer under its key goes out.",
+    WaitsFor.CHOICE: "A person says which of several is wanted; nothing of it was sent.",
+    WaitsFor.REPEAT: "A person says whether it is wanted once more: its content went out before.",
+    WaitsFor.APPROVAL: "A person approves what would go out.",
+    WaitsFor.OTHERS: "Another version or change of the same thing has its end first.",
+    WaitsFor.NEXT_RUN: "Any run takes it along.",
+}
+
+
+def written() -> str:
+    """The page as it must be."""
+    return "\n".join([HEAD, *_diagram(), "", *_states(), "", REASONS_HEAD, *_waits(), "", *_reasons(), ""])
+
+
+def _diagram() -> Iterator[str]:
+    yield "```mermaid"
+    yield "stateDiagram-v2"
+    yield "    [*] --> planned"
+    yield "    [*] --> held"
+    for before, afters in TRANSITIONS.items():
+        for after, when in afters.items():
+            yield f"    {before} --> {after}: {when}"
+    yield "```"
+
+
+def _states() -> Iterator[str]:
+    yield "| state | its rows show |"
+    yield "|---|---|"
+    yield from (f"| `{state}` | `{fate}` |" for state, fate in FATE_OF_STATE.items())
+
+
+def _waits() -> Iterator[str]:
+    yield "| waits for | meaning | a newer version of its file takes its place |"
+    yield "|---|---|---|"
+    for waits, words in WAITS.items():
+        yield f"| `{waits}` | {words} | {_yes(waits in REPLACEABLE)} |"
+
+
+def _reasons() -> Iterator[str]:
+    yield "| reason | words | waits for | may exist | sent again by itself | choices |"
+    yield "|---|---|---|---|---|---|"
+    for code, reason in sorted(REASONS.items()):
+        yield f"| `{code}` | {cell(shown(reason.reason))} | `{reason.waits_for}` | {_facts(reason)} |"
+
+
+def _facts(reason: Reason) -> str:
+    again = _yes(reason.resend) if reason.waits_for is WaitsFor.SETTLING else "–"
+    return f"{_yes(reason.may_exist)} | {again} | {', '.join(reason.choices) or '–'}"
+
+
+def _yes(fact: bool) -> str:
+    return "yes" if fact else "no"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(written(), encoding="utf-8")
