@@ -1,38 +1,20 @@
 """A folder of this machine as a file store."""
 
 import errno
-import hashlib
 import io
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path, PurePosixPath
-from uuid import uuid4
+from typing import TypeVar
 
-from logistics_batch.errors import FileVanished, StoreError
-from logistics_batch.intake.names import checked_path, free_names, printable
-from logistics_batch.intake.stores.landing import (
-    check_listed,
-    check_moved,
-    check_read,
-    check_readable,
-    check_size,
-    landing,
-    sync_folder,
-)
-from logistics_batch.intake.stores.store import (
-    MAX_FILE_BYTES,
-    MAX_NAMES,
-    MAX_READ_BYTES,
-    Fetched,
-    FileStore,
-    Kind,
-    RemoteFile,
-    listed,
-)
+from logistics_batch.errors import StoreError
+from logistics_batch.intake.names import printable
+from logistics_batch.intake.stores.landing import sync_folder
+from logistics_batch.intake.stores.store import MAX_FILE_BYTES, MAX_NAMES, FileStore, Kind, RemoteFile, Session
 
+_T = TypeVar("_T")
 _BLOCK_BYTES = 1 << 20
 _CODES = {
     errno.ENOENT: "store.missing",
@@ -45,139 +27,114 @@ _CODES = {
 class FolderStore(FileStore):
     """Files below `root`; paths count from there, with or without a leading slash, and never lead out of it."""
 
+    MOVED_BY_BYTES = True
+
     def __init__(self, root: Path, *, max_file_bytes: int = MAX_FILE_BYTES, max_names: int = MAX_NAMES) -> None:
+        super().__init__(f"folder:{root}", max_file_bytes=max_file_bytes, max_names=max_names)
         self._root = root
-        self._max_file_bytes = max_file_bytes
-        self._max_names = max_names
-
-    @property
-    def label(self) -> str:
-        """ "folder:" and the root."""
-        return f"folder:{self._root}"
-
-    def entries(self, path: str) -> list[RemoteFile]:
-        """See FileStore.entries."""
-        folder = self._local(path, operation="list", is_folder=True)
-        with self._translated("list", path, missing=StoreError), os.scandir(folder) as entries:
-            found = (remote for entry in entries if (remote := _listed_file(entry, folder_path=path)))
-            what = f"{self.label}: cannot list {printable(path)} to its end"
-            return listed(found, what=what, most=self._max_names)
-
-    def fetch(self, file: RemoteFile, *, to: Path) -> Fetched:
-        """See FileStore.fetch."""
-        check_size(file, store=self.label, limit_bytes=self._max_file_bytes)
-        source = self._local(file.path, operation="fetch")
-        with self._translated("fetch", file.path), landing(to) as target:
-            self._copy(file, source, write=target.write)
-        return target.fetched
-
-    def _copy(self, file: RemoteFile, source: Path, *, write: Callable[[bytes], object]) -> None:
-        """Read a file and see that it kept still meanwhile; raises FileUnstable otherwise."""
-        taken = 0
-        with _opened(source) as opened:
-            check_listed(file, now=_remote_file(file.path, os.fstat(opened.fileno())), store=self.label)
-            while taken <= file.size and (block := opened.read(_BLOCK_BYTES)):  # else it grows
-                write(block)
-                taken += len(block)
-            stats = os.fstat(opened.fileno()), source.lstat()
-        sightings = [_remote_file(file.path, each) for each in stats]
-        check_read(file, bytes_read=taken, sightings=sightings, store=self.label)
-
-    def put(self, path: str, content: bytes | Iterable[bytes]) -> None:
-        """See FileStore.put."""
-        target = self._local(path, operation="put")
-        temporary = target.with_name(f".{target.name[:200]}.part-{uuid4().hex[:8]}")
-        with self._translated("put", path, missing=StoreError):
-            _make_folders(target.parent)
-            try:
-                with temporary.open("xb") as file:
-                    file.writelines((content,) if isinstance(content, bytes) else content)
-                    file.flush()
-                    os.fsync(file.fileno())
-                temporary.replace(target)
-                sync_folder(target.parent)
-            finally:
-                temporary.unlink(missing_ok=True)
-
-    def move(self, path: str, *, to_folder: str, name: str | None = None, as_read: RemoteFile | None = None) -> str:
-        """See FileStore.move."""
-        source = self._local(path, operation="move")
-        folder = self._local(to_folder, operation="move to", is_folder=True)
-
-        with self._translated("move", path):
-            source.lstat()
-            _make_folders(folder)
-            for candidate in free_names(name or source.name):
-                final = str(PurePosixPath(to_folder) / candidate)
-                target = self._local(final, operation="move to")
-                if (placed := _placed(source, target)) is None:
-                    continue
-                sync_folder(folder)  # the new name is sure before the old one goes
-                try:
-                    if as_read is not None:
-                        self._check_read(as_read, target)
-                except (StoreError, OSError):
-                    target.unlink(missing_ok=True)
-                    raise
-                now = source.lstat()
-                if os.path.samestat(now, placed) and now.st_mtime_ns == placed.st_mtime_ns:  # else another has come
-                    source.unlink()
-                    sync_folder(source.parent)
-                return final
-        raise StoreError.of("store.no_free_name", store=self.label, path=printable(path), folder=printable(to_folder))
-
-    def _check_read(self, file: RemoteFile, target: Path) -> None:
-        """Raise FileUnstable if what lies at `target` is not what was read; its bytes are at hand, so they decide."""
-        now = _remote_file(file.path, target.lstat())
-        if not file.sha256:
-            check_listed(file, now=now, store=self.label)
-            return
-        check_moved(file, now=replace(now, modified=None), digest=lambda: _digest(target), store=self.label)
-
-    def read(self, path: str, *, limit_bytes: int = MAX_READ_BYTES) -> bytes:
-        """See FileStore.read."""
-        source, content = self._local(path, operation="read"), bytearray()
-        with self._translated("read", path):
-            file = _remote_file(path, source.lstat())
-            check_readable(file, store=self.label, limit_bytes=limit_bytes)
-            self._copy(file, source, write=content.extend)
-        return bytes(content)
-
-    def exists(self, path: str) -> bool:
-        """See FileStore.exists."""
-        local = self._local(path, operation="look for")
-        with self._translated("look for", path, missing=StoreError):
-            return os.path.lexists(local)
 
     def close(self) -> None:
         """Nothing is held open."""
 
-    def _local(self, path: str, *, operation: str, is_folder: bool = False) -> Path:
-        """The place of a store path; raises StoreError where its name or a linked folder leads out of the root."""
-        sound = checked_path(path, store=self.label, operation=operation)
+    def _act(self, action: Callable[[Session], _T]) -> _T:
+        return action(LocalFolder(self._root))
+
+    def _checked(self, path: str, operation: str, *, is_folder: bool = False) -> str:
+        """As of every store; raises StoreError also where a linked folder leads out of the root."""
+        sound = super()._checked(path, operation)
         local = self._root / sound.lstrip("/")
         folder = local if is_folder or local == self._root else local.parent
         if not folder.resolve().is_relative_to(self._root.resolve()):
             raise StoreError.of("store.leads_out", store=self.label, operation=operation, path=printable(path))
-        return local
+        return sound
 
-    @contextmanager
-    def _translated(self, operation: str, path: str, missing: type[StoreError] = FileVanished) -> Iterator[None]:
+    def _told(self, error: Exception, *, what: str, missing: type[StoreError]) -> StoreError:
+        known = error if isinstance(error, OSError) else OSError()
+        code = _CODES.get(known.errno or 0, "store.machine")
+        kind = missing if code == "store.missing" else StoreError
+        return kind.of(code, what=what, reason=known.strerror or str(error))
+
+
+class LocalFolder:
+    """The steps of a folder store; see `Session`."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def _local(self, path: str | PurePosixPath) -> Path:
+        return self._root / str(path).lstrip("/")
+
+    def deadline(self, _seconds: float) -> AbstractContextManager[None]:
+        """None: a disk answers."""
+        return nullcontext()
+
+    def entries(self, folder: str) -> Iterator[RemoteFile]:
+        """See Session.entries; what has just gone is left out."""
+        with os.scandir(self._local(folder)) as entries:
+            for entry in entries:
+                try:
+                    yield _remote_file(f"{folder.rstrip('/')}/{entry.name}", entry.stat(follow_symlinks=False))
+                except FileNotFoundError:
+                    continue
+
+    def look(self, path: str) -> RemoteFile:
+        """See Session.look."""
+        return _remote_file(path, self._local(path).lstat())
+
+    def lies(self, path: str) -> bool:
+        """See Session.lies."""
+        return os.path.lexists(self._local(path))
+
+    def download(self, path: str, *, size: int, write: Callable[[bytes], object]) -> tuple[int, list[RemoteFile]]:
+        """See Session.download; the file is looked at by its handle and by its name."""
+        taken = 0
+        with _opened(self._local(path)) as opened:
+            while taken <= size and (block := opened.read(_BLOCK_BYTES)):  # else it grows
+                write(block)
+                taken += len(block)
+            return taken, [_remote_file(path, os.fstat(opened.fileno())), self.look(path)]
+
+    def upload(self, path: str, content: Iterable[bytes]) -> None:
+        """See Session.upload."""
+        with self._local(path).open("xb") as file:
+            file.writelines(content)
+            file.flush()
+            os.fsync(file.fileno())
+
+    def replace(self, source: str, target: str) -> None:
+        """See Session.replace."""
+        self._local(source).replace(self._local(target))
+        sync_folder(self._local(target).parent)
+
+    def move(self, source: str, target: str, *, check: Callable[[], object], is_done: bool) -> bool:
+        """See Session.move; the file lies under both names until it is checked."""
+        del is_done
+        here, there = self._local(source), self._local(target)
+        if (placed := _placed(here, there)) is None:
+            return False
+        sync_folder(there.parent)  # the new name is sure before the old one goes
         try:
-            yield
-        except OSError as error:
-            code = _CODES.get(error.errno or 0, "store.machine")
-            what, why = f"{self.label}: cannot {operation} {printable(path)}", error.strerror or str(error)
-            raise (missing if code == "store.missing" else StoreError).of(code, what=what, reason=why) from error
+            check()
+        except (StoreError, OSError):
+            there.unlink(missing_ok=True)
+            raise
+        now = here.lstat()
+        if os.path.samestat(now, placed) and now.st_mtime_ns == placed.st_mtime_ns:  # else another has come
+            here.unlink()
+            sync_folder(here.parent)
+        return True
 
+    def remove(self, path: str) -> None:
+        """See Session.remove."""
+        self._local(path).unlink(missing_ok=True)
 
-def _listed_file(entry: os.DirEntry[str], *, folder_path: str) -> RemoteFile | None:
-    """A directory entry; None for what has just gone."""
-    try:
-        status = entry.stat(follow_symlinks=False)
-    except FileNotFoundError:
-        return None
-    return _remote_file(f"{folder_path.rstrip('/')}/{entry.name}", status)
+    def make_folders(self, folder: PurePosixPath) -> None:
+        """See Session.make_folders; their names survive a power cut, or what is in them would be gone."""
+        local = self._local(folder)
+        missing = [each for each in (local, *local.parents) if not each.is_dir()]
+        for each in reversed(missing):
+            each.mkdir(exist_ok=True)
+            sync_folder(each.parent)
 
 
 def _remote_file(path: str, status: os.stat_result) -> RemoteFile:
@@ -193,20 +150,6 @@ def _opened(path: Path) -> io.FileIO:
     except OSError:  # a folder
         os.close(number)
         raise
-
-
-def _make_folders(folder: Path) -> None:
-    """Make a folder and those above it; their names survive a power cut, or what is in them would be gone."""
-    if folder.is_dir():
-        return
-    _make_folders(folder.parent)
-    folder.mkdir(exist_ok=True)
-    sync_folder(folder.parent)
-
-
-def _digest(path: Path) -> str:
-    with _opened(path) as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _placed(source: Path, target: Path) -> os.stat_result | None:

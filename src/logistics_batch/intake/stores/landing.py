@@ -2,13 +2,20 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
-from logistics_batch.errors import FileUnstable, StoreError
-from logistics_batch.intake.names import held, printable
-from logistics_batch.intake.stores.store import Fetched, RemoteFile
+from logistics_batch.errors import StoreError
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What was written: bytes and the sha256 of them, in hexadecimal."""
+
+    size: int
+    sha256: str
 
 
 class Landing:
@@ -24,8 +31,10 @@ class Landing:
         """Take the next bytes; raises StoreError if the local disk does not."""
         self._hash.update(block)
         self._size += len(block)
+        view = memoryview(block)
         with local_disk(self._path):
-            _write_whole(self._descriptor, block)
+            while view:
+                view = view[os.write(self._descriptor, view) :]
 
     @property
     def fetched(self) -> Fetched:
@@ -53,12 +62,6 @@ def landing(to: Path) -> Iterator[Landing]:
         part.unlink(missing_ok=True)
 
 
-def _write_whole(descriptor: int, content: bytes) -> None:
-    view = memoryview(content)
-    while view:
-        view = view[os.write(descriptor, view) :]
-
-
 @contextmanager
 def local_disk(path: Path) -> Iterator[None]:
     """Tell a fault of the local disk from one of the server: it becomes a StoreError that names the local path."""
@@ -75,48 +78,3 @@ def sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def check_size(file: RemoteFile, *, store: str, limit_bytes: int) -> None:
-    """Raise FileHeld for a file beyond the store's limit."""
-    if file.size > limit_bytes:
-        raise held("file|too_large.store", file.name, size=file.size, most=limit_bytes, store=store)
-
-
-def check_readable(file: RemoteFile, *, store: str, limit_bytes: int) -> None:
-    """Raise StoreError for a file that does not go into memory."""
-    if file.size > limit_bytes:
-        raise StoreError.of("store.too_large", store=store, path=printable(file.path), size=file.size, most=limit_bytes)
-
-
-def check_listed(file: RemoteFile, *, now: RemoteFile, store: str) -> None:
-    """Raise FileUnstable if a file is no longer what was listed, StoreError if a link lies there."""
-    if now.is_link:
-        raise StoreError.of("store.link_there", path=printable(file.path))
-    if now.size != file.size or (file.modified is not None and now.modified != file.modified):
-        raise _unstable(
-            file, store, f"it was listed with {file.size} bytes and has {now.size} now, or its time of change moved"
-        )
-
-
-def check_moved(file: RemoteFile, *, now: RemoteFile, digest: Callable[[], str], store: str) -> None:
-    """Raise FileUnstable if what was moved is another file than the one that was read.
-
-    digest: the sha256 of what was moved; asked for where the time of change tells nothing, as with servers that give
-    every moved file a new one.
-    """
-    if now.size == file.size and (now.modified == file.modified or not file.sha256 or digest() == file.sha256):
-        return
-    raise _unstable(file, store, "another file came under its name")
-
-
-def check_read(file: RemoteFile, *, bytes_read: int, sightings: Iterable[RemoteFile], store: str) -> None:
-    """Raise FileUnstable unless a file that was read is still what was listed, at every sighting, and came whole."""
-    for seen in sightings:
-        check_listed(file, now=seen, store=store)
-    if bytes_read != file.size:
-        raise _unstable(file, store, f"{bytes_read} bytes could be read, the server says {file.size}")
-
-
-def _unstable(file: RemoteFile, store: str, what: str) -> FileUnstable:
-    return FileUnstable.of("store.unstable", store=store, path=printable(file.path), why=what)

@@ -21,7 +21,7 @@ from paramiko import sftp as protocol
 from paramiko.ssh_exception import IncompatiblePeer
 
 from logistics_batch.errors import StoreError, StoreUnreachable
-from logistics_batch.intake.names import name_fault, printable
+from logistics_batch.intake.names import free_names, name_fault, printable
 from logistics_batch.intake.stores.sftp_keys import check_host_key, pinned_keys, private_key
 from logistics_batch.intake.stores.store import DeadlinePassed, Kind, RemoteFile, SftpAccess
 
@@ -106,13 +106,13 @@ class _Connection(paramiko.Transport):
         )
 
 
-class Session(paramiko.SFTPClient):
+class SftpSession(paramiko.SFTPClient):
     """An SFTP session that knows the server's extensions, ends every wait, and keeps many requests in flight."""
 
-    def __init__(self, channel: paramiko.Channel, *, timeout_seconds: float) -> None:
+    def __init__(self, channel: paramiko.Channel, access: SftpAccess) -> None:
         self.extensions: set[str] = set()
         self._channel = channel
-        self._timeout_seconds = timeout_seconds
+        self._access = access
         self._deadline = float("inf")
         self._block_bytes = _BLOCK_BYTES  # so much is asked for at once; larger blocks mean fewer answers to handle
         self._unsent = bytearray()
@@ -204,7 +204,7 @@ class Session(paramiko.SFTPClient):
         while len(self._received) < n:  # takes all there is: the channel shifts what is left behind
             # A server that drips a byte now and then satisfies every timeout, so the deadline is asked at each of them.
             left = self._deadline - time.monotonic()
-            self._channel.settimeout(max(min(self._timeout_seconds, left), 0.001))
+            self._channel.settimeout(max(min(self._access.timeout_seconds, left), 0.001))
             try:
                 block = self._channel.recv(_IN_FLIGHT_BYTES)
             except TimeoutError:
@@ -250,11 +250,8 @@ class Session(paramiko.SFTPClient):
         """What lies at a path now."""
         return self._remote_file(path, PurePosixPath(path).name, self.lstat(path))
 
-    def download(self, path: str, *, size: int, write: Callable[[bytes], object]) -> int:
-        """Hand the bytes of a file to `write`, in order; returns how many came until the server said that it ends.
-
-        size: no more are asked for.
-        """
+    def download(self, path: str, *, size: int, write: Callable[[bytes], object]) -> tuple[int, list[RemoteFile]]:
+        """See Session.download; no more than `size` bytes are asked for."""
         asked = taken = 0
         waiting: deque[tuple[int, int, int]] = deque()  # request, offset, length
         flags = protocol.SFTP_FLAG_READ, paramiko.SFTPAttributes()
@@ -279,17 +276,18 @@ class Session(paramiko.SFTPClient):
                         waiting.appendleft((request, offset, length))
             finally:
                 self._give_up(request for request, *_ in waiting)
-        return taken
+        return taken, [self.look(path)]
 
-    def upload(self, path: str, content: bytes) -> None:
-        """Write a new file and have the server flush it to its disk, where it offers that; every answer is read."""
+    def upload(self, path: str, content: Iterable[bytes]) -> None:
+        """See Session.upload; flushed where the server offers that. Every answer is read."""
         waiting: deque[int] = deque()
+        whole = b"".join(content)
         with self.open(path, "wb") as handle:
             try:
-                for offset in range(0, len(content), _BLOCK_BYTES):
+                for offset in range(0, len(whole), _BLOCK_BYTES):
                     if len(waiting) == _IN_FLIGHT_BYTES // _BLOCK_BYTES:
                         self.take(waiting.popleft())
-                    block = content[offset : offset + _BLOCK_BYTES]
+                    block = whole[offset : offset + _BLOCK_BYTES]
                     waiting.append(self.ask(protocol.CMD_WRITE, handle.handle, protocol.int64(offset), block))
                 while waiting:
                     self.take(waiting.popleft())
@@ -298,8 +296,8 @@ class Session(paramiko.SFTPClient):
             if _FSYNC in self.extensions:
                 self.take(self.ask(protocol.CMD_EXTENDED, _FSYNC, handle.handle))
         arrived = self.lstat(path).st_size
-        if arrived != len(content):
-            raise OSError(f"only {arrived} of {len(content)} bytes arrived")
+        if arrived != len(whole):
+            raise OSError(f"only {arrived} of {len(whole)} bytes arrived")
 
     def lies(self, path: str) -> bool:
         """Whether something lies at a path, be it a dangling link."""
@@ -322,8 +320,8 @@ class Session(paramiko.SFTPClient):
                 if not self.lies(path):  # else somebody else was faster
                     raise
 
-    def replaced(self, source: str, target: str) -> bool:
-        """Rename over whatever lies there, in one step; False if the server cannot."""
+    def replace(self, source: str, target: str) -> None:
+        """See Session.replace; without a gap where the server can."""
         try:
             self.posix_rename(source, target)
         except (FileNotFoundError, PermissionError):
@@ -331,21 +329,36 @@ class Session(paramiko.SFTPClient):
         except OSError as error:
             if self.is_ended_by(error):
                 raise
+            if self.lies(target):
+                told = "%s cannot replace a file in one step: %s was removed first"
+                _log.warning(told, self._access.label, printable(target))
+                self.remove(target)
+            self.rename(source, target)
+
+    def move(self, source: str, target: str, *, check: Callable[[], object], is_done: bool) -> bool:
+        """See Session.move; what the check refuses goes back where it lay."""
+        if not (is_done or self._renamed(source, target)):
             return False
+        try:
+            check()
+        except StoreError:
+            for candidate in free_names(PurePosixPath(source).name):
+                back = str(PurePosixPath(source).with_name(candidate))
+                if not self.lies(back) and self._renamed(target, back):
+                    break
+            raise
         return True
 
-    def renamed(self, source: str, target: str) -> bool:
+    def _renamed(self, source: str, target: str) -> bool:
         """Rename without replacing anything; False if the name was taken meanwhile."""
         try:
             self.rename(source, target)
         except FileNotFoundError:
             raise
         except OSError as error:
-            if self.is_ended_by(error):
+            if self.is_ended_by(error) or not (self.lies(source) and self.lies(target)):
                 raise
-            if self.lies(source) and self.lies(target):
-                return False
-            raise
+            return False
         return True
 
     @property
@@ -362,7 +375,7 @@ class Session(paramiko.SFTPClient):
         self._channel.get_transport().close()
 
 
-def connect(access: SftpAccess) -> Session:
+def connect(access: SftpAccess) -> SftpSession:
     """Open a session: the server proves itself first, then we log in with the one key or password of the settings."""
     logging.getLogger("paramiko").setLevel(max(logging.WARNING, logging.getLogger("paramiko").level))
     key = private_key(access)
@@ -388,7 +401,7 @@ def connect(access: SftpAccess) -> Session:
         channel = transport.open_session(timeout=access.timeout_seconds)
         channel.settimeout(access.timeout_seconds)
         channel.invoke_subsystem("sftp")
-        return Session(channel, timeout_seconds=access.timeout_seconds)
+        return SftpSession(channel, access)
     except BaseException:
         transport.close()
         raise
@@ -418,6 +431,7 @@ _OUT_OF_REACH: Final = (
     *("store.weak", "store.login", "store.host", "store.port", "store.no_way"),
     *("store.deadline", "store.silent", "store.dropped"),
 )
+_log = logging.getLogger(__name__)
 _NO_WAY: Final = (errno.EHOSTUNREACH, errno.ENETUNREACH, errno.EHOSTDOWN, errno.ENETDOWN)
 
 

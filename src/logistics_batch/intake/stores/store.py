@@ -1,24 +1,34 @@
-"""Where files lie: the one protocol that an SFTP server and a folder both keep.
+"""Where files lie: what an SFTP server and a folder both keep to, by the few steps in which they differ.
 
 A store speaks in whole files. What it fetches is verified, what it puts appears whole or not at all, and what it moves
 never replaces anything. It is used by one thread at a time.
 """
 
+import hashlib
 import stat
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from pathlib import Path
-from typing import Protocol
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import ClassVar, Protocol, TypeVar
+from uuid import uuid4
 
-from logistics_batch.errors import StoreError
+from logistics_batch.errors import FileUnstable, FileVanished, StoreError
+from logistics_batch.intake.names import checked_path, free_names, held, printable
+from logistics_batch.intake.stores.landing import Fetched as Fetched
+from logistics_batch.intake.stores.landing import landing
 from logistics_batch.messages import reason, remedy
 
 MAX_FILE_BYTES = 1 << 30  # a file beyond this is held, not fetched
 MAX_READ_BYTES = 64 << 20  # what `FileStore.read` takes into memory
 MAX_NAMES = 100_000  # of one folder; more are not listed
 LISTING_SECONDS = 60.0  # for one folder
+
+_T = TypeVar("_T")
 
 
 class Kind(StrEnum):
@@ -62,14 +72,6 @@ class RemoteFile:
         return self.kind is Kind.LINK
 
 
-@dataclass(frozen=True, slots=True)
-class Fetched:
-    """What was written: bytes and the sha256 of them, in hexadecimal."""
-
-    size: int
-    sha256: str
-
-
 class ListingCut(StoreError):
     """A folder was not listed to its end; `entries` are those that came. What is not among them may lie there."""
 
@@ -83,61 +85,136 @@ class DeadlinePassed(TimeoutError):
     """A listing or a whole transfer took longer than it may."""
 
 
-def listed(
-    entries: Iterable[RemoteFile],
-    *,
-    what: str,
-    most: int = MAX_NAMES,
-    seconds: float = LISTING_SECONDS,
-) -> list[RemoteFile]:
-    """The entries of a folder, oldest first.
-
-    what: which operation on what, for the error. entries: may raise DeadlinePassed by themselves.
-
-    Raises:
-        ListingCut: there are more than `most`, or it takes longer than `seconds`.
-    """
-    found: list[RemoteFile] = []
-    until, why = time.monotonic() + seconds, ""
-    try:
-        for entry in entries:
-            if len(found) == most:
-                why = f"more than {most:,} are not listed"
-                break
-            found.append(entry)
-            if time.monotonic() > until:
-                why = f"it took longer than {seconds:g} s"
-                break
-    except DeadlinePassed:
-        why = f"it took longer than {seconds:g} s"
-    found.sort(key=lambda file: (file.modified or 0.0, file.name))
-    if why:
-        raise ListingCut(found, what=what, why=why)
-    return found
-
-
 def files_and_links(entries: Iterable[RemoteFile]) -> list[RemoteFile]:
     """The files and links among the entries of a folder."""
     return [entry for entry in entries if entry.kind in (Kind.FILE, Kind.LINK)]
 
 
-class FileStore(Protocol):
+class Session(Protocol):
+    """The single steps of a store; paths are checked. A step raises one of the store's `FAULTS`."""
+
+    def deadline(self, seconds: float) -> AbstractContextManager[None]:
+        """Within the block, all waiting together ends after so many seconds with DeadlinePassed."""
+        ...
+
+    def entries(self, folder: str) -> Iterator[RemoteFile]:
+        """What lies in a folder."""
+        ...
+
+    def look(self, path: str) -> RemoteFile:
+        """What lies at a path now, a link as itself."""
+        ...
+
+    def lies(self, path: str) -> bool:
+        """Whether something lies at a path, be it a dangling link."""
+        ...
+
+    def download(self, path: str, *, size: int, write: Callable[[bytes], object]) -> tuple[int, list[RemoteFile]]:
+        """Hand the bytes of a file to `write`, in order: how many came, and what the file is afterwards.
+
+        size: hardly more are read.
+        """
+        ...
+
+    def upload(self, path: str, content: Iterable[bytes]) -> None:
+        """Write a new file and have it flushed to the disk."""
+        ...
+
+    def replace(self, source: str, target: str) -> None:
+        """Rename over whatever lies there."""
+        ...
+
+    def move(self, source: str, target: str, *, check: Callable[[], object], is_done: bool) -> bool:
+        """Rename without replacing anything; False if the name is taken.
+
+        check: looks at what lies at the target; where it raises StoreError, that lies at the source again. is_done: the
+        rename had worked and its answer was lost.
+        """
+        ...
+
+    def remove(self, path: str) -> None:
+        """Remove a file."""
+        ...
+
+    def make_folders(self, folder: PurePosixPath) -> None:
+        """Create a folder and those above it, as far as they are missing."""
+        ...
+
+
+class FileStore(ABC):
     """Files of one server or folder tree; paths are the server's own, with `/`.
 
     Every operation raises StoreError (or one of its kinds) that names store, operation, path and remedy.
     """
 
-    @property
-    def label(self) -> str:
-        """How messages call it: "sftp:bhiwandi", "folder:/srv/drop"."""
-        ...
+    FAULTS: ClassVar[tuple[type[Exception], ...]] = (OSError,)
+    """What its steps raise."""
+
+    MOVED_BY_BYTES: ClassVar[bool] = False
+    """Whether the bytes of a moved file are at hand, so that they say whether it is the one that was read, not its time
+    of change."""
+
+    _transfer_seconds = float("inf")
+    _listing_seconds = LISTING_SECONDS
+
+    def __init__(self, label: str, *, max_file_bytes: int, max_names: int) -> None:
+        """label: how messages call it: "sftp:bhiwandi", "folder:/srv/drop"."""
+        self.label = label
+        self._max_file_bytes = max_file_bytes
+        self._max_names = max_names
+
+    @abstractmethod
+    def _act(self, action: Callable[[Session], _T]) -> _T:
+        """Act on a session."""
+
+    @abstractmethod
+    def _told(self, error: Exception, *, what: str, missing: type[StoreError]) -> StoreError:
+        """Our exception for one of FAULTS; what: "cannot" and the operation. missing: its class where nothing is."""
+
+    def _checked(self, path: str, operation: str, *, is_folder: bool = False) -> str:
+        """A path whose every part is a sound name; raises StoreError otherwise."""
+        del is_folder
+        return checked_path(path, store=self.label, operation=operation)
+
+    def _perform(
+        self, operation: str, path: str, action: Callable[[Session], _T], *, missing: type[StoreError] = FileVanished
+    ) -> _T:
+        """Act on a session; foreign exceptions end here."""
+        try:
+            return self._act(action)
+        except self.FAULTS as error:
+            what = f"{self.label}: cannot {operation} {printable(path)}"
+            raise self._told(error, what=what, missing=missing) from error
 
     def entries(self, path: str) -> list[RemoteFile]:
         """Everything that lies in a folder, oldest first.
 
-        Raises StoreError if the folder is missing or forbidden, ListingCut if it holds more than is listed.
+        Raises StoreError if the folder is missing or forbidden, ListingCut if it holds more than is listed or is not
+        listed in time.
         """
-        ...
+        folder = self._checked(path, "list", is_folder=True)
+        return self._perform("list", path, lambda session: self._listed(session, folder), missing=StoreError)
+
+    def _listed(self, session: Session, folder: str) -> list[RemoteFile]:
+        found: list[RemoteFile] = []
+        until, why = time.monotonic() + self._listing_seconds, ""
+        too_long = f"it took longer than {self._listing_seconds:g} s"
+        try:
+            with session.deadline(self._listing_seconds):
+                for entry in session.entries(folder):
+                    if len(found) == self._max_names:
+                        why = f"more than {self._max_names:,} are not listed"
+                        break
+                    found.append(entry)
+                    if time.monotonic() > until:
+                        why = too_long
+                        break
+        except DeadlinePassed:
+            why = too_long
+        found.sort(key=lambda file: (file.modified or 0.0, file.name))
+        if why:
+            raise ListingCut(found, what=f"{self.label}: cannot list {printable(folder)} to its end", why=why)
+        return found
 
     def list(self, path: str) -> list[RemoteFile]:
         """The files and links of a folder, as `entries`; folders and devices are left out."""
@@ -149,14 +226,57 @@ class FileStore(Protocol):
         Raises FileVanished if it is gone, FileUnstable if it is no longer what was listed, changed while it was read
         or came shorter than announced, FileHeld if it is larger than the store's limit.
         """
-        ...
+        self._checked(file.path, "fetch")
+        if file.size > (most := self._max_file_bytes):
+            raise held("file|too_large.store", file.name, size=file.size, most=most, store=self.label)
+
+        def fetched(session: Session) -> Fetched:
+            with landing(to) as target:  # a second try starts from the first byte, never in the middle
+                self._download(session, file, write=target.write)
+            return target.fetched
+
+        return self._perform("fetch", file.path, fetched)
+
+    def read(self, path: str, *, limit_bytes: int = MAX_READ_BYTES) -> bytes:
+        """The content of a small file, verified as by `fetch`.
+
+        Raises FileVanished if there is none, StoreError if it is larger than `limit_bytes`.
+        """
+        source = self._checked(path, "read")
+
+        def read(session: Session) -> bytes:
+            content = bytearray()
+            file = session.look(source)
+            if file.size > limit_bytes:
+                values = {"path": printable(source), "size": file.size, "most": limit_bytes}
+                raise StoreError.of("store.too_large", store=self.label, **values)
+            self._download(session, file, write=content.extend)
+            return bytes(content)
+
+        return self._perform("read", path, read)
 
     def put(self, path: str, content: bytes | Iterable[bytes]) -> None:
         """Write a file whole or not at all, over an older one of that name; missing folders are created.
 
         content: its bytes, or blocks of them one after the other.
         """
-        ...
+        target = PurePosixPath(self._checked(path, "put"))
+        blocks = (content,) if isinstance(content, bytes) else content
+        # A second attempt writes over what the first one left.
+        temporary = str(target.with_name(f".{target.name[:200]}.part-{uuid4().hex[:8]}"))
+
+        def put(session: Session) -> None:
+            session.make_folders(target.parent)
+            try:
+                with session.deadline(self._transfer_seconds):
+                    session.upload(temporary, blocks)
+                session.replace(temporary, str(target))
+            except OSError:
+                with suppress(*self.FAULTS):
+                    session.remove(temporary)
+                raise
+
+        self._perform("put", path, put, missing=StoreError)
 
     def move(self, path: str, *, to_folder: str, name: str | None = None, as_read: RemoteFile | None = None) -> str:
         """Move a file, never over another: a taken name gets a number before its ending. Returns the final path.
@@ -164,22 +284,76 @@ class FileStore(Protocol):
         as_read: the file that is meant; it is looked at directly before it is moved and once more where it lies then.
         Raises FileVanished if it is gone, FileUnstable if another one came in its place, which lies where it lay.
         """
-        ...
+        source = self._checked(path, "move")
+        wanted = name or PurePosixPath(source).name
+        folder = PurePosixPath(self._checked(f"{to_folder}/{wanted}", "move to")).parent
+        tried: list[str] = []
 
-    def read(self, path: str, *, limit_bytes: int = MAX_READ_BYTES) -> bytes:
-        """The content of a small file, verified as by `fetch`.
+        def moved(session: Session) -> str:
+            is_done = bool(tried) and not session.lies(source) and session.lies(tried[-1])
+            if not is_done:
+                now = session.look(source)
+                if as_read is not None and not (self.MOVED_BY_BYTES and as_read.sha256):
+                    self._check_listed(as_read, now)
+                session.make_folders(folder)
+            names = (str(folder / candidate) for candidate in free_names(wanted))
+            for final in tried[-1:] if is_done else names:
+                if not is_done and session.lies(final):
+                    continue
+                tried.append(final)
+                check = partial(self._check_moved, session, as_read, final)
+                if session.move(source, final, check=check, is_done=is_done):
+                    return final
+            values = {"path": printable(path), "folder": printable(to_folder)}
+            raise StoreError.of("store.no_free_name", store=self.label, **values)
 
-        Raises FileVanished if there is none, StoreError if it is larger than `limit_bytes`.
-        """
-        ...
+        return self._perform("move", path, moved)
 
     def exists(self, path: str) -> bool:
         """Whether something lies at `path`."""
-        ...
+        target = self._checked(path, "look for")
+        return self._perform("look for", path, lambda session: session.lies(target), missing=StoreError)
 
+    @abstractmethod
     def close(self) -> None:
         """Let go of connections; the store opens them again when it is used again."""
-        ...
+
+    def _download(self, session: Session, file: RemoteFile, *, write: Callable[[bytes], object]) -> None:
+        """Read a file to its announced end; raises FileUnstable unless it is still what was listed and came whole."""
+        with session.deadline(self._transfer_seconds):
+            taken, sightings = session.download(file.path, size=file.size, write=write)
+        for seen in sightings:
+            self._check_listed(file, seen)
+        if taken != file.size:
+            raise self._unstable(file, f"{taken} bytes could be read, the server says {file.size}")
+
+    def _check_listed(self, file: RemoteFile, now: RemoteFile) -> None:
+        """Raise FileUnstable if a file is no longer what was listed, StoreError if a link lies there."""
+        if now.is_link:
+            raise StoreError.of("store.link_there", path=printable(file.path))
+        if now.size != file.size or (file.modified is not None and now.modified != file.modified):
+            told = f"it was listed with {file.size} bytes and has {now.size} now, or its time of change moved"
+            raise self._unstable(file, told)
+
+    def _check_moved(self, session: Session, file: RemoteFile | None, final: str) -> None:
+        """Raise FileUnstable if what was moved is another file than the one that was read.
+
+        Servers may give every moved file a new time; then its bytes decide.
+        """
+        if file is None:
+            return
+        now = session.look(final)
+        by_time = now.modified == file.modified and not self.MOVED_BY_BYTES
+        if now.size != file.size or not (by_time or not file.sha256 or self._digest(session, now) == file.sha256):
+            raise self._unstable(file, "another file came under its name")
+
+    def _digest(self, session: Session, file: RemoteFile) -> str:
+        content = hashlib.sha256()
+        self._download(session, replace(file, modified=None), write=content.update)
+        return content.hexdigest()
+
+    def _unstable(self, file: RemoteFile, why: str) -> FileUnstable:
+        return FileUnstable.of("store.unstable", store=self.label, path=printable(file.path), why=why)
 
 
 @dataclass(frozen=True, slots=True)
