@@ -1,11 +1,13 @@
 """Every finding of `doctor` is provoked once; what it says to do is done; then it is gone."""
 
 import ast
+import http.server
 import json
 import shutil
 import socket
 import subprocess
 import sys
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -257,6 +259,24 @@ FINDINGS = {
     "an address that doubles the paths": Finding(
         "service", "order.cancel", lambda w: set_url(w, f"{json.loads((w.root / 'url').read_text())}/api"), right_url
     ),
+    "a path that the service does not have": Finding(
+        "service",
+        "service.base_url and service.paths",
+        lambda w: set_url(w, f"{json.loads((w.root / 'url').read_text())}/v2"),
+        right_url,
+    ),
+    "a path of orders that the service does not have": Finding(
+        "service",
+        "service.base_url and service.paths",
+        lambda w: w.configure("[service.paths]", '"order.fetch" = "/orders/elsewhere/{orderId}"'),
+        lambda w: (w.settings.pop(), w._write_settings()),
+    ),
+    "a website": Finding(
+        "service",
+        "service.base_url and service.paths",
+        lambda w: set_url(w, json.loads((w.root / "website").read_text())),
+        right_url,
+    ),
     "a key that is refused": Finding(
         "service", "api_key_file", lambda w: w.secret("api-key", "wrong"), lambda w: w.secret("api-key", key_of_tests())
     ),
@@ -302,9 +322,30 @@ def people() -> Iterator[Receiver]:
         yield somebody
 
 
+class Page(http.server.BaseHTTPRequestHandler):
+    """Answers everything with 200 and a page, as a website does."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(b"<!doctype html><title>Welcome</title>")
+
+    def log_message(self, *_: object) -> None:
+        """Nothing is printed."""
+
+
+@pytest.fixture(scope="module")
+def website() -> Iterator[str]:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
+        threading.Thread(target=server.serve_forever).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
 @pytest.mark.parametrize("name", FINDINGS)
 def test_a_finding_is_gone_once_its_remedy_was_followed(
-    name: str, run: Run, tmp_path: Path, sandbox: RunningSandbox, people: Receiver
+    name: str, run: Run, tmp_path: Path, sandbox: RunningSandbox, people: Receiver, website: str
 ) -> None:
     finding = FINDINGS[name]
     workspace = Workspace(tmp_path, url=sandbox.url, settle_after="180s")
@@ -317,6 +358,7 @@ def test_a_finding_is_gone_once_its_remedy_was_followed(
         checks = run("doctor", *finding.options, "--json").json["checks"]
         return [each for each in checks if each["name"] == finding.check and each["state"] != "ok"]
 
+    (tmp_path / "website").write_text(json.dumps(website))
     run("ledger", "verify")
     finding.provoke(workspace)
     (told_of, *_) = found()
@@ -392,6 +434,44 @@ def test_a_doubt_and_a_held_document(run: Run, tmp_path: Path, sandbox: RunningS
     (held,) = run("held", "list", "--json").json["held"]
     assert run("held", "decide", str(held["id"]), "drop", "--reason", "the old address is right").code == 0
     assert problems(run, "ledger") == []
+
+
+def test_what_was_being_sent_when_its_run_was_killed(run: Run, tmp_path: Path, sandbox: RunningSandbox) -> None:
+    """Until the next run it has no sender and no end: the doctor counts it as `runs show` does."""
+    workspace = Workspace(tmp_path, url=sandbox.url, settle_after="0s")
+    file = workspace.drop("killed.csv", order_lines(["KILLED-1", "KILLED-2"]))
+    workspace.run("push", file, "--mapping", "orders", LOGISTICS_BATCH_CRASH_AT="send.after:1")
+    shown = run("runs", "show", "push", "--json").json["files"][0]["counts"]
+    (finding,) = problems(run, "ledger")
+    assert finding["text"].startswith(f"sound; {shown['in_doubt']} in doubt")
+    assert "`logistics-batch settle`" in finding["remedy"]
+    run("settle", "--wait")
+    assert problems(run, "ledger") == []
+
+
+@pytest.mark.parametrize("another", [False, True], ids=["an older copy", "another ledger"])
+def test_a_ledger_that_push_refuses(another: bool, run: Run, tmp_path: Path, sandbox: RunningSandbox) -> None:
+    """The doctor and a dry run say the same of it."""
+    workspace = Workspace(tmp_path, url=sandbox.url, settle_after="180s")
+    first = workspace.drop("a.csv", order_lines([f"OLDER-{another}-1"]))
+    ledger = tmp_path / "var/ledger.db"
+    assert run("push", first, "--mapping", "orders").code == 0
+    shutil.copyfile(ledger, tmp_path / "older.db")
+    assert run("push", workspace.drop("b.csv", order_lines([f"OLDER-{another}-2"])), "--mapping", "orders").code == 0
+    shutil.copyfile(ledger, tmp_path / "newest.db")
+    if another:
+        ledger.unlink()
+    else:
+        shutil.copyfile(tmp_path / "older.db", ledger)
+    (finding,) = problems(run, "ledger")
+    refused = run("push", first, "--mapping", "orders")
+    tried = run("push", first, "--mapping", "orders", "--dry-run")
+    assert (finding["state"], refused.code, tried.code) == ("problem", 2, 2)
+    assert refused.err == tried.err
+    assert finding["text"] in refused.err
+    shutil.copyfile(tmp_path / "newest.db", ledger)
+    assert problems(run, "ledger") == []
+    assert run("push", first, "--mapping", "orders", "--dry-run").code == 0
 
 
 def test_what_a_run_that_stopped_left_unsent(run: Run, tmp_path: Path, sandbox: RunningSandbox) -> None:
@@ -548,12 +628,22 @@ PROVOKED_BY = {
     "_check_disk problem": ["test_a_disk_with_little_space"],
     "_check_disk warning": ["test_a_disk_with_little_space"],
     "_parts_checks warning": ["an address that doubles the paths"],
-    "check_service problem": ["a service that is not there", "a key that is refused"],
+    "check_service problem": [
+        "a service that is not there",
+        "a key that is refused",
+        "a website",
+        "a path that the service does not have",
+        "a path of orders that the service does not have",
+    ],
     "check_service warning": [
         "a path of ASNs that the service does not know",
         "test_asns_that_cannot_be_read_for_a_while",
     ],
-    "check_ledger warning": ["test_a_doubt_and_a_held_document"],
+    "check_ledger problem": ["test_a_ledger_that_push_refuses"],
+    "check_ledger warning": [
+        "test_a_doubt_and_a_held_document",
+        "test_what_was_being_sent_when_its_run_was_killed",
+    ],
     "check_never_sent warning": ["test_what_a_run_that_stopped_left_unsent"],
     "check_answers warning": [
         "test_a_server_whose_section_is_gone_ends_no_other_job",

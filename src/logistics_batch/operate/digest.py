@@ -5,6 +5,8 @@ from datetime import datetime, timedelta
 
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import NewNotice, StoredRun
+from logistics_batch.model.report import Fate
+from logistics_batch.operate.figures import document_fates
 
 KIND = "digest"
 _RUNS_AT_MOST = 2000
@@ -27,7 +29,8 @@ def digest_text(parts: Parts, *, now: datetime) -> str:
     lines = ["Ran since yesterday:" if ran else "Nothing ran since yesterday."]
     for job in sorted({run.job for run in ran}):
         lines.append(f"  {job}: {_of_job([run for run in ran if run.job == job])}")
-    doubts, held = len(parts.ledger.in_doubt()), len(parts.ledger.documents(states=["held"]))
+    fates = document_fates(parts.ledger)
+    doubts, held = fates[Fate.IN_DOUBT], fates[Fate.HELD]
     if doubts or held:
         lines.append(f"Open: {doubts} in doubt (`logistics-batch settle`), {held} held (`logistics-batch held list`).")
     unsent = sum(each.documents for each in parts.ledger.never_sent())

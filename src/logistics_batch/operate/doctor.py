@@ -3,13 +3,14 @@
 import secrets
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
-from logistics_batch.api.answers import Meaning, OrderAbsent, ReadFailed, read_asns, read_order
+from logistics_batch.api.answers import Meaning, OrderAbsent, OrderFound, ReadFailed, read_asns, read_order
+from logistics_batch.api.client import Client, Reply
 from logistics_batch.errors import LedgerRefused, LogisticsBatchError
 from logistics_batch.flows.answer_names import places_of
 from logistics_batch.flows.deliver import is_elsewhere
@@ -18,12 +19,15 @@ from logistics_batch.flows.reconcile_receipts import listed_at
 from logistics_batch.ledger import require_local_disk, sqlite_path
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.job import JobSpec, LabelsJob, OrderStatusJob, Place, PushJob, ReconcileJob
+from logistics_batch.model.report import Fate
+from logistics_batch.operate.figures import document_fates
 
 _SLOW_CREATE_SECONDS = 120.0  # creates that take so long are seen
 _LITTLE_SPACE_BYTES = 1 << 30
 _NO_SPACE_BYTES = 100 << 20
 _CLOCK_SLACK = timedelta(minutes=2)
 _FILES_NAMED = 3
+_SERVER_ERROR = 500
 
 
 class State(StrEnum):
@@ -74,10 +78,11 @@ def check_proxy(proxy: str, *, unused: Sequence[str]) -> Check:
     return Check("proxy", State.OK, f"{way}; {' and '.join(unused)} of the environment: not used", remedy)
 
 
+_MISADDRESSED = "Check service.base_url and service.paths."
 _REMEDIES = {
     Meaning.UNAUTHORIZED: "Check service.api_key_file; a mailed key may have to be decoded from base64 first, and a "
     "proxy on the way may drop headers with an underscore.",
-    Meaning.MISADDRESSED: "Check service.base_url and service.paths.",
+    Meaning.MISADDRESSED: _MISADDRESSED,
     Meaning.NOT_SENT: "Check service.base_url, the network, and whether a proxy is needed (service.proxy).",
 }
 _OTHER_REMEDY = "Try again; if it stays so, ask the operator of the service."
@@ -90,19 +95,39 @@ def check_service(parts: Parts) -> Iterator[Check]:
     """
     address = parts.client.settings.base_url
     nobodys = f"LB-{secrets.token_hex(8)}"
-    found = read_order(parts.client.call("order.fetch", order_id=nobodys))
+    reply = parts.client.call("order.fetch", order_id=nobodys)
+    found = read_order(reply)
     if isinstance(found, ReadFailed):
-        remedy = _REMEDIES.get(found.meaning, _OTHER_REMEDY)
-        yield Check("service", State.PROBLEM, f"{address}: {found.message}", remedy)
+        yield Check("service", State.PROBLEM, f"{address}: {found.message}", _remedy(reply, found))
+        return
+    if isinstance(found, OrderAbsent) and found == _said_of_a_path_that_is_not_there(parts, nobodys):
+        text = f"{address}: it answers, but does not have the path of orders ({found.message})."
+        yield Check("service", State.PROBLEM, text, _MISADDRESSED)
         return
     words = f"answers, and takes the API key ({found.message})" if isinstance(found, OrderAbsent) else "answers"
     yield Check("service", State.OK, f"{address} {words}")
-    page = read_asns(parts.client.call("asn.fetch", query={"invoice_number": nobodys}))
+    reply = parts.client.call("asn.fetch", query={"invoice_number": nobodys})
+    page = read_asns(reply)
     if isinstance(page, ReadFailed):
-        remedy = _REMEDIES.get(page.meaning, _OTHER_REMEDY)
-        yield Check("service, ASNs", State.WARNING, f"ASNs cannot be read: {page.message}", remedy)
+        yield Check("service, ASNs", State.WARNING, f"ASNs cannot be read: {page.message}", _remedy(reply, page))
     else:
         yield Check("service, ASNs", State.OK, "can be read")
+
+
+def _remedy(reply: Reply, failed: ReadFailed) -> str:
+    """What to do about an answer that cannot be read; a service that is there answers in the form of the contract."""
+    other = _MISADDRESSED if reply.status is not None and reply.status < _SERVER_ERROR else _OTHER_REMEDY
+    return _REMEDIES.get(failed.meaning, other)
+
+
+def _said_of_a_path_that_is_not_there(parts: Parts, order_id: str) -> OrderFound | OrderAbsent | ReadFailed:
+    """How the service answers the same question under a path that it certainly does not have."""
+    client = parts.client
+    nowhere = Client(replace(client.settings, paths={"order.fetch": f"/{order_id}/{{orderId}}"}), pacer=client.pacer)
+    try:
+        return read_order(nowhere.call("order.fetch", order_id=order_id))
+    finally:
+        nowhere.close()
 
 
 def check_places(parts: Parts, jobs: Iterable[JobSpec]) -> Iterator[Check]:
@@ -150,9 +175,13 @@ def _look(parts: Parts, place: Place, *, must_be_there: bool) -> str:
 
 
 def check_ledger(parts: Parts) -> Check:
-    """What the ledger holds; that it could be opened proves that it is sound."""
-    doubts = len(parts.ledger.in_doubt())
-    held = len(parts.ledger.documents(states=["held"]))
+    """Whether a run would send with this ledger, and what it holds; that it could be opened proves that it is sound."""
+    try:
+        parts.ledger.require_newest()
+    except LedgerRefused as error:
+        return Check("ledger", State.PROBLEM, error.message, error.remedy)
+    fates = document_fates(parts.ledger)
+    doubts, held = fates[Fate.IN_DOUBT], fates[Fate.HELD]
     if not doubts and not held:
         return Check("ledger", State.OK, "sound; nothing is in doubt or held")
     text = f"sound; {doubts} in doubt, {held} held"

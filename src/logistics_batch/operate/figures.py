@@ -1,10 +1,12 @@
 """What a monitoring system wants to know, as names and numbers; `operate.metrics` says it in Prometheus' way."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from logistics_batch.ledger import Ledger, StoredRun
+from logistics_batch.ledger import FATE_OF_STATE, Ledger, StoredRun
+from logistics_batch.model.report import Fate
 from logistics_batch.operate.agenda import PlannedJob
 
 Values = Mapping[tuple[str, ...], float]
@@ -28,6 +30,14 @@ def figures(
 ) -> list[Figure]:
     """All figures at this moment; those of the scheduler only where there are jobs that it runs."""
     return [*_of_ledger(ledger), *(_of_scheduler(now, jobs, running) if jobs else ())]
+
+
+def document_fates(ledger: Ledger) -> Counter[Fate]:
+    """How many documents have which fate, as the rows of reports show it: without an answer is in doubt."""
+    fates: Counter[Fate] = Counter()
+    for state, count in ledger.tally().documents.items():
+        fates[FATE_OF_STATE[state]] += count
+    return fates
 
 
 def _of_ledger(ledger: Ledger) -> Iterator[Figure]:
