@@ -1,6 +1,7 @@
 """The scheduler as a process: it starts, says what comes, runs jobs, and ends cleanly when told to."""
 
 import signal
+import socket
 import threading
 import time
 import urllib.request
@@ -96,6 +97,25 @@ def test_it_says_when_each_job_is_next_and_ends_with_0_when_told_to(workspace: W
     assert watched.end(number) == 0
     assert f"started (process {watched.process.pid})" in watched.lines[0]
     assert watched.lines[-1].endswith(f"stopped (process {watched.process.pid})"), "two may write into one log"
+
+
+def test_a_second_one_in_a_workspace_says_so(workspace: Workspace) -> None:
+    """Also of one that was killed it is not said: that one works no more."""
+    workspace.job("orders-nightly", LATER)
+    (workspace.root / "inbound").mkdir()
+    first = Watched(workspace)
+    first.wait_for("next run")
+    second = Watched(workspace)
+    second.wait_for("next run")
+    words = f"another scheduler works here (process {first.process.pid} on {socket.gethostname()}"
+    assert any(words in line for line in second.lines)
+    assert not any("another scheduler" in line for line in first.lines)
+    assert second.end() == 0
+    first.end(signal.SIGKILL)
+    third = Watched(workspace)
+    third.wait_for("next run")
+    assert third.end() == 0
+    assert not any("another scheduler" in line for line in third.lines)
 
 
 def test_outsiders_see_that_it_works(workspace: Workspace) -> None:

@@ -16,7 +16,7 @@ from logistics_batch.model.calendar import Calendar
 from logistics_batch.model.job import JobSpec, LabelsJob, PushJob, ReconcileJob
 from logistics_batch.operate.agenda import Agenda
 from logistics_batch.operate.figures import Figure, figures
-from logistics_batch.operate.heartbeat import HEARTBEAT, beating
+from logistics_batch.operate.heartbeat import HEARTBEAT, another_at_work, beating
 from logistics_batch.operate.metrics import metrics_server
 from logistics_batch.operate.run_job import Order, Outcome, run_job
 from logistics_batch.operate.schedule import Chore, Scheduler
@@ -53,6 +53,9 @@ def watch(
         scheduler.chores = _chores(workspace, settings, night, scheduler, say)
         around.enter_context(records_in(night.at.log))
         night.at.log.say("started", f"started (process {getpid()})", pid=getpid())
+        if other := another_at_work(night.at.heartbeat, now=parts.clock.now()):
+            words = f"{other}: each job runs once all the same, but one of the two is enough"
+            night.at.log.say("another_scheduler", words, level="warning")
         night.start(loaded)
         if not runs:
             night.tell()

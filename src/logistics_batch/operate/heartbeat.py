@@ -13,6 +13,7 @@ from pathlib import Path
 HEARTBEAT = Path("var") / "schedule.json"
 EVERY_SECONDS = 3.0
 OLD = timedelta(seconds=60)
+_STILL_AT_WORK = timedelta(seconds=4 * EVERY_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,29 @@ def last_beat(file: Path) -> Heartbeat | None:
         return Heartbeat(**found | {"running": tuple(found["running"])})
     except (OSError, ValueError, TypeError, KeyError):
         return None
+
+
+def another_at_work(file: Path, *, now: datetime) -> str:
+    """Which other scheduler works in this workspace, in words; "" if none does.
+
+    Of one on this machine it is asked whether it still lives: a sign outlasts whoever was killed.
+    """
+    found = last_beat(file)
+    if found is None or not timedelta(0) <= now - datetime.fromisoformat(found.at) <= _STILL_AT_WORK:
+        return ""
+    if found.host == socket.gethostname() and (found.pid == os.getpid() or not _lives(found.pid)):
+        return ""
+    return f"another scheduler works here (process {found.pid} on {found.host}, since {found.started_at})"
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # it belongs to somebody else
+        pass
+    return True
 
 
 def what_is_wrong(file: Path, *, now: datetime) -> str:
