@@ -45,6 +45,7 @@ TRANSITIONS: Final[dict[DocumentState, dict[DocumentState, str]]] = {
         _S.SENDING: "its intent is durable before the first byte",
         _S.HELD: "it must not go out as it is",
         _S.SUPERSEDED: "a newer version of its file came, or a corrected mapping",
+        _S.ABANDONED: "a person drops what was planned for another address of the service",
     },
     _S.SENDING: {
         _S.ACCEPTED: "the service took it",
