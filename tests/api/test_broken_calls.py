@@ -22,11 +22,10 @@ from support.raw_servers import (
 )
 
 from logistics_batch.api.client import Client, ServiceAccess
-from logistics_batch.api.deadline import Deadline
 from logistics_batch.api.pacing import Pacer
 from logistics_batch.api.reply import Reply, Trace
 from logistics_batch.api.secret import Secret
-from logistics_batch.api.transport import FAILURES, Evidence, failure_of
+from logistics_batch.api.transport import FAILURES, CallTrace, Deadline, failure_of
 
 from .conftest import KEY, Connect
 
@@ -211,15 +210,15 @@ def test_a_tunnel_through_a_proxy_carries_the_call(tmp_path: Path) -> None:
 
 def test_a_call_that_took_too_long_to_connect_does_not_send() -> None:
     now = [0.0]
-    evidence = Evidence(Deadline(60, clock=lambda: now[0]), first_byte_before=10)
+    trace = CallTrace(Deadline(60, clock=lambda: now[0]), first_byte_before=10)
     request = httpcore.Request("POST", "https://api.example.com/orders/shipment")
     now[0] = 10.5
     with pytest.raises(httpcore.ConnectTimeout):
-        evidence("http11.send_request_headers.started", {"request": request})
-    assert not evidence.trace.send_started
+        trace("http11.send_request_headers.started", {"request": request})
+    assert not trace.steps.send_started
     now[0] = 9.5
-    evidence("http11.send_request_headers.started", {"request": request})
-    assert evidence.trace.send_started
+    trace("http11.send_request_headers.started", {"request": request})
+    assert trace.steps.send_started
 
 
 def exceptions_of(module: object) -> list[type[Exception]]:

@@ -14,8 +14,7 @@ from support.sandbox_process import RunningSandbox, created
 from support.workspace import Workspace, asn_lines, order_lines
 
 from logistics_batch import wiring
-from logistics_batch.api.deadline import TimedBackend
-from logistics_batch.api.lines import KeptLines
+from logistics_batch.api.transport import Connections, TimedNetwork
 from logistics_batch.flows import dispatch
 from logistics_batch.flows.dispatch import Dispatcher, DispatchResult
 from logistics_batch.flows.parts import Clock
@@ -94,16 +93,16 @@ def unreachable(monkeypatch: pytest.MonkeyPatch) -> Callable[[Room, set[int]], l
     """Refuses the connections with these numbers, one for each call; gives the moments at which each one was tried."""
 
     def refuse(room: Room, numbers: set[int]) -> list[float]:
-        tried, connect = list[float](), TimedBackend.connect_tcp
+        tried, connect = list[float](), TimedNetwork.connect_tcp
 
-        def refused(backend: TimedBackend, *arguments: Any, **options: Any) -> httpcore.NetworkStream:
+        def refused(backend: TimedNetwork, *arguments: Any, **options: Any) -> httpcore.NetworkStream:
             tried.append(room.clock.monotonic())
             if len(tried) in numbers:
                 raise httpcore.ConnectError("connection refused")
             return connect(backend, *arguments, **options)
 
-        monkeypatch.setattr(TimedBackend, "connect_tcp", refused)
-        monkeypatch.setattr(KeptLines, "take", lambda *_: None)
+        monkeypatch.setattr(TimedNetwork, "connect_tcp", refused)
+        monkeypatch.setattr(Connections, "keeps", property(lambda _: False))
         return tried
 
     return refuse

@@ -9,32 +9,30 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.metadata import version
-from typing import Final
 from urllib.parse import quote, urlencode, urlsplit
 
 import httpcore
 
-from logistics_batch.api.deadline import Deadline
 from logistics_batch.api.endpoints import Endpoint, ServiceAccess, fill_path, find_endpoint
 from logistics_batch.api.hints import retry_after_seconds
-from logistics_batch.api.lines import Answered, Message, Waits
 from logistics_batch.api.pacing import Pacer
 from logistics_batch.api.reply import Failure, Reply, Trace
 from logistics_batch.api.secret import Redactor
 from logistics_batch.api.transport import (
+    CONNECT_SECONDS,
     FAILURES,
     KEPT_IDLE_SECONDS,
-    Credential,
-    DeadlineTransport,
-    Evidence,
+    READ_SECONDS,
+    CallTrace,
+    Connections,
+    Deadline,
     failure_of,
 )
 from logistics_batch.errors import UsageError
 
 __all__ = ["Client", "Reply", "ServiceAccess", "Trace"]
 
-CONNECT_SECONDS: Final = 10.0
-READ_SECONDS: Final = 30.0
+_KEY_NAME = b"API_KEY"  # API §5, in this spelling
 _PAUSE_AFTER_429_SECONDS = 1.0
 _REQUEST_TIMEOUT = 408  # what some services say on a connection that they are about to close
 _SHORTEST_KEY_TO_REDACT = 8  # a shorter one may be an ordinary word of an answer
@@ -68,9 +66,7 @@ class Client:
         self._wall_clock = wall_clock
         key = settings.api_key
         self._redactor = Redactor([key] if len(key.reveal()) >= _SHORTEST_KEY_TO_REDACT else [])
-        self._transport = DeadlineTransport(
-            ca_file=settings.ca_file, proxy=settings.proxy, idle_seconds=kept_idle_seconds
-        )
+        self._connections = Connections(ca_file=settings.ca_file, proxy=settings.proxy, idle_seconds=kept_idle_seconds)
         self.kept_line_broke = False
         self._headers = [
             (b"Accept", b"application/json"),
@@ -115,13 +111,13 @@ class Client:
 
     def close(self) -> None:
         """End the client; calls under way end by themselves."""
-        self._transport.close()
+        self._connections.close()
 
     def _heed(self, reply: Reply, departed: float) -> None:
         """What the answer says about the rate and about kept connections."""
         if reply.trace.on_kept_line and (reply.failure or reply.status == _REQUEST_TIMEOUT):
             self.kept_line_broke = True
-            self._transport.close()
+            self._connections.close()
         if reply.status == 429:
             self.pacer.refused(departed, pause_seconds=reply.retry_after_seconds or _PAUSE_AFTER_429_SECONDS)
         elif reply.status == 503 and reply.retry_after_seconds:
@@ -132,28 +128,29 @@ class Client:
     def _exchange(self, endpoint: Endpoint, url: str, body: bytes | None) -> Reply:
         seconds = self.settings.create_deadline_seconds if endpoint.creates else self.settings.deadline_seconds
         deadline = Deadline(seconds)
-        evidence = Evidence(deadline, first_byte_before=CONNECT_SECONDS, depart=self.pacer.depart)
+        trace = CallTrace(deadline, first_byte_before=CONNECT_SECONDS, depart=self.pacer.depart)
         largest = self.settings.largest_bytes(endpoint)
         received = _Received(largest)
         failure: Failure = ""
         detail = ""
-        alone = endpoint.name == "asn.create" or not self._transport.keeps
+        alone = endpoint.name == "asn.create" or not self._connections.keeps
         try:
-            message = self._message(endpoint, url, body, alone=alone)
+            request = self._request(endpoint, url, body, alone=alone)
             # A create may keep us waiting up to its own deadline without a sign of life.
-            read = self.settings.create_deadline_seconds if endpoint.creates else READ_SECONDS
-            waits = Waits(deadline, connect=CONNECT_SECONDS, write=READ_SECONDS, read=read)
-            with self._transport.answered(message, waits=waits, evidence=evidence, alone=alone) as answered:
-                received.read(answered)
+            read = seconds if endpoint.creates else READ_SECONDS
+            with self._connections.exchange(
+                request, deadline=deadline, trace=trace, read_seconds=read, alone=alone
+            ) as response:
+                received.read(response)
         except tuple(FAILURES) as error:
-            failure, detail = _named(error, deadline, evidence), _system_words(error)
+            failure, detail = _named(error, deadline, trace), _system_words(error)
         decoded = _decoded(bytes(received.raw), received.encoding, largest_bytes=largest)
         if decoded is None and not failure:
             failure, detail = "encoding", "the body's compression cannot be undone"
         content = decoded or b""
         reply = Reply(
             endpoint=endpoint.name,
-            trace=evidence.trace,
+            trace=trace.steps,
             status=received.status,
             content_type=self._redactor.text(received.headers.get("content-type", ""))[:_LONGEST_DETAIL],
             body=self._redactor.body(content[:largest]),
@@ -163,36 +160,35 @@ class Client:
             retry_after_seconds=retry_after_seconds(received.status, received.headers, now=self._wall_clock()),
             elapsed_seconds=deadline.elapsed,
         )
-        self._heed(reply, evidence.departed)
+        self._heed(reply, trace.departed)
         return reply
 
-    def _message(self, endpoint: Endpoint, url: str, body: bytes | None, *, alone: bool) -> Message:
-        """The request as it goes over the wire, with the key."""
-        address = _address(url)
-        headers = [(b"Host", address.host), *self._headers]
+    def _request(self, endpoint: Endpoint, url: str, body: bytes | None, *, alone: bool) -> httpcore.Request:
+        """The request as it goes over the wire, with the key: in the query (API §4.4) or in a header (API §5)."""
+        address, host = _address(url)
+        headers = [(b"Host", host), *self._headers]
         if alone:
             headers.append((b"Connection", b"close"))
         if body is not None:
             headers.append((b"Content-Type", b"application/json"))
         if endpoint.method != "GET":
             headers.append((b"Content-Length", b"%d" % len(body or b"")))
-        credential = Credential(self.settings.api_key, in_query=endpoint.key_in_query)
-        target, headers = credential.add_to(address.target, headers)
-        return Message(endpoint.method.encode("ascii"), target, headers, body or b"", address.origin)
-
-
-@dataclass(frozen=True, slots=True)
-class _Address:
-    """Where a call goes: the connection's other end, the header Host, and what stands in the first line."""
-
-    origin: httpcore.Origin
-    host: bytes
-    target: bytes
+        key, target = self.settings.api_key.reveal(), address.target
+        if endpoint.key_in_query:
+            sign = b"&" if b"?" in target else b"?"
+            target += sign + _KEY_NAME + b"=" + quote(key, safe="").encode("ascii")
+        else:
+            headers.append((_KEY_NAME, key.encode("ascii")))
+        wanted = httpcore.URL(scheme=address.scheme, host=address.host, port=address.port, target=target)
+        return httpcore.Request(endpoint.method.encode("ascii"), wanted, headers=headers, content=body or b"")
 
 
 @lru_cache(maxsize=16)
-def _address(url: str) -> _Address:
-    """The address, parsed: that of the settings was checked, and the rest is quoted. All creates go to the same one."""
+def _address(url: str) -> tuple[httpcore.URL, bytes]:
+    """The address, parsed, and the header Host: it was checked before, and the rest is quoted.
+
+    All creates go to the same one.
+    """
     parts = urlsplit(url)
     host = (parts.hostname or "").encode("idna")
     port = parts.port or _PORTS[parts.scheme]
@@ -200,7 +196,7 @@ def _address(url: str) -> _Address:
     if port != _PORTS[parts.scheme]:
         shown += b":%d" % port
     target = quote(parts.path or "/", safe=_SAFE_IN_PATH) + (f"?{parts.query}" if parts.query else "")
-    return _Address(httpcore.Origin(parts.scheme.encode("ascii"), host, port), shown, target.encode("ascii"))
+    return httpcore.URL(scheme=parts.scheme.encode(), host=host, port=port, target=target.encode("ascii")), shown
 
 
 @dataclass
@@ -213,13 +209,13 @@ class _Received:
     raw: bytearray = field(default_factory=bytearray)
     truncated: bool = False
 
-    def read(self, answered: Answered) -> None:
+    def read(self, response: httpcore.Response) -> None:
         """Take in status and headers, then the body up to its limit."""
-        self.status = answered.status
-        for name, value in answered.headers:
+        self.status = response.status
+        for name, value in response.headers:
             known, text = name.lower().decode("latin-1"), _text(value)
             self.headers[known] = f"{self.headers[known]}, {text}" if known in self.headers else text
-        for piece in answered.pieces:
+        for piece in response.iter_stream():
             self.raw += piece
             if len(self.raw) > self.largest_bytes:
                 self.truncated = True
@@ -246,9 +242,9 @@ def _text(value: bytes) -> str:
         return value.decode("latin-1")
 
 
-def _named(error: BaseException, deadline: Deadline, evidence: Evidence) -> Failure:
+def _named(error: BaseException, deadline: Deadline, trace: CallTrace) -> Failure:
     """The failure's name, told more exactly by the clock and by the step that failed."""
-    if evidence.tls_failed:
+    if trace.tls_failed:
         return "tls"
     failure = failure_of(error)
     return "deadline" if failure == "timeout" and deadline.passed else failure

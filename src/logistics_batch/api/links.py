@@ -9,19 +9,23 @@ redirects and proxies from the environment play no part here.
 """
 
 import ipaddress
-import socket
 import ssl
-import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from queue import Empty, SimpleQueue
 from urllib.parse import SplitResult, urlsplit
 
 import httpcore
 
-from logistics_batch.api.deadline import Deadline, TimedBackend, TimedStream, is_literal
-from logistics_batch.api.transport import proxy_of, verifying
+from logistics_batch.api.transport import (
+    Deadline,
+    TimedNetwork,
+    addresses_of,
+    is_literal,
+    proxy_of,
+    system_resolve,
+    verifying,
+)
 
 Resolve = Callable[[str, int], Sequence[str]]
 
@@ -108,12 +112,6 @@ class _Refused(Exception):
         self.failure = LinkFailure(kind, message)
 
 
-def system_resolve(host: str, port: int) -> list[str]:
-    """The addresses of a host as the system knows them, without repeats; raises OSError if there are none."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(address[0]) for *_, address in found))
-
-
 def is_public(address: str) -> bool:
     """Whether an IP address is an ordinary one of the public Internet.
 
@@ -179,16 +177,24 @@ class LinkFetcher:
             raise _Refused(LinkProblem.FORBIDDEN, f"the link to {host} is not https")
         return _Target(scheme, host, port, target, own=False)
 
-    def _network_for(self, target: _Target, deadline: Deadline) -> httpcore.NetworkBackend:
+    def _network_for(self, target: _Target, deadline: Deadline) -> TimedNetwork:
+        """The network that connects to the addresses that were judged, whatever name is asked for."""
         if self._way.proxy is None:
-            return _PinnedNetwork(self._network, self._addresses(target, deadline), deadline)
+            addresses = self._addresses(target, deadline)
+            return TimedNetwork(deadline, resolve=lambda *_: addresses, connect=self._network)
         # Inside, names of the world are often not to be had. A listed host proves its name by its certificate.
         if not target.own and is_literal(target.host):
             _check_public(target, [target.host])
-        return TimedBackend(deadline)
+        return TimedNetwork(deadline)
 
-    def _addresses(self, target: _Target, deadline: Deadline) -> list[str]:
-        addresses = _within(deadline, lambda: list(self._resolve(target.host, target.port)))
+    def _addresses(self, target: _Target, deadline: Deadline) -> Sequence[str]:
+        try:
+            addresses = addresses_of(target.host, target.port, deadline, resolve=self._resolve)
+        except httpcore.ConnectTimeout:
+            text = "the name of the label's host was not resolved in time"
+            raise _Refused(LinkProblem.TIMEOUT, text) from None
+        except httpcore.ConnectError:
+            addresses = ()
         if not addresses:
             raise _Refused(LinkProblem.UNREACHABLE, f"the name {target.host} has no address")
         if not target.own:
@@ -295,49 +301,3 @@ def _is_of_tls(exc: Exception) -> bool:
             return True
         cause = cause.__cause__ or cause.__context__
     return False
-
-
-def _within(deadline: Deadline, resolve: Callable[[], list[str]]) -> list[str]:
-    """Resolve a name, which knows no time limit of its own; raises _Refused when time is up."""
-    answers: SimpleQueue[list[str]] = SimpleQueue()
-
-    def run() -> None:
-        try:
-            answers.put(resolve())
-        except (OSError, UnicodeError):
-            answers.put([])
-
-    threading.Thread(target=run, daemon=True).start()
-    try:
-        return answers.get(timeout=deadline.within(None, httpcore.ConnectTimeout))
-    except (Empty, httpcore.ConnectTimeout):
-        raise _Refused(LinkProblem.TIMEOUT, "the name of the label's host was not resolved in time") from None
-
-
-class _PinnedNetwork(httpcore.NetworkBackend):
-    """Connects to addresses that were judged, whatever name is asked for; nothing takes longer than the deadline."""
-
-    def __init__(self, inner: httpcore.NetworkBackend, addresses: Sequence[str], deadline: Deadline) -> None:
-        self._inner = inner
-        self._addresses = addresses
-        self._deadline = deadline
-
-    def connect_tcp(
-        self,
-        host: str,  # noqa: ARG002 - judged addresses stand in for it
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
-    ) -> httpcore.NetworkStream:
-        """A connection to the first of the judged addresses that answers."""
-        for left_to_try, address in zip(range(len(self._addresses), 0, -1), self._addresses, strict=True):
-            share = self._deadline.within(timeout, httpcore.ConnectTimeout) / left_to_try
-            try:
-                stream = self._inner.connect_tcp(address, port, share, local_address, socket_options)
-            except (httpcore.ConnectError, httpcore.ConnectTimeout):
-                if left_to_try == 1:
-                    raise
-            else:
-                return TimedStream(stream, TimedBackend(self._deadline))
-        raise httpcore.ConnectError("the name has no address")

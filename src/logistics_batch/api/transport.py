@@ -1,32 +1,32 @@
-"""One call, one deadline: the way to the network, with evidence of how far each call got.
+"""The way to the network: one deadline for a whole call, how far the call got, and connections that may serve again.
 
-Calls follow each other on connections that were idle for a second at most (see `lines`). Each new ASN has a connection
-of its own: a kept one may have been closed by the other side, and then breaks for a request that was never seen but
-looks sent, and an ASN is not sent again by itself.
+HTTP itself is httpcore's. Added to it are the deadline, which no byte now and then can stretch; the trace of each call,
+where a request of which no byte left is proven not to have been sent; and a strict rule for connections that are kept.
 """
 
 import math
+import re
+import socket
 import ssl
+import struct
+import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
-from urllib.parse import quote, unquote, urlsplit
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from queue import Empty, SimpleQueue
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
 
 import certifi
 import httpcore
 
-from logistics_batch.api.deadline import Deadline, TimedBackend
-from logistics_batch.api.lines import Answered, KeptLines, Line, Message, Waits
 from logistics_batch.api.reply import Failure, Trace
-from logistics_batch.api.secret import Secret
 from logistics_batch.errors import SettingsError
 
-__all__ = ["FAILURES", "Credential", "Deadline", "DeadlineTransport", "Evidence", "failure_of", "proxy_of", "verifying"]
-
-KEPT_IDLE_SECONDS = 1.0
-_KEY_NAME = b"API_KEY"  # API §5, in this spelling
+KEPT_IDLE_SECONDS: Final = 1.0
+CONNECT_SECONDS: Final = 10.0
+READ_SECONDS: Final = 30.0
 
 FAILURES: dict[type[Exception], Failure] = {
     httpcore.ConnectTimeout: "timeout",
@@ -41,17 +41,43 @@ FAILURES: dict[type[Exception], Failure] = {
 }
 """What each exception of the network means; the nearest base class counts."""
 
+_HEAD_ENDS = re.compile(rb"\n\r?\n")  # as h11 finds it
+_LENGTH = re.compile(rb"[0-9]{1,15}")
+
 
 def failure_of(error: BaseException) -> Failure:
     """The failure that an exception stands for; "protocol" for one that the table does not know."""
-    for kind in type(error).__mro__:
-        if kind in FAILURES:
-            return FAILURES[kind]
-    return "protocol"
+    return next((FAILURES[kind] for kind in type(error).__mro__ if kind in FAILURES), "protocol")
 
 
-class Evidence:
-    """Listens to the steps of one call, or to httpcore's trace of it; `trace` says how far the call got.
+class Deadline:
+    """The moment at which a call ends, whatever it is doing."""
+
+    def __init__(self, seconds: float, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._started = clock()
+        self._seconds = seconds
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the call began."""
+        return self._clock() - self._started
+
+    @property
+    def passed(self) -> bool:
+        """Whether the time is over."""
+        return self.elapsed >= self._seconds
+
+    def within(self, own: float | None, error: type[Exception]) -> float:
+        """The shorter of an own limit and what is left, in seconds; raises `error` if nothing is left."""
+        left = self._seconds - self.elapsed
+        if left <= 0:
+            raise error("the whole call took too long")
+        return left if own is None else min(own, left)
+
+
+class CallTrace:
+    """How far one call got, as httpcore's trace tells it.
 
     first_byte_before: a call that has not begun to send by then (seconds from its start) does not send at all: its
     intent was written down for now, not for later. depart: called just before the first byte; says when that is.
@@ -68,24 +94,17 @@ class Evidence:
         self._to_proxy = False
 
     def __call__(self, event: str, info: dict[str, Any]) -> None:
+        """Note a step; raises httpcore.ConnectTimeout where the first byte would leave too late."""
         step = event.partition(".")[2]
         if step == "send_request_headers.started":
             # What is said to a proxy to reach the service is not the call itself.
             self._to_proxy = info["request"].method == b"CONNECT"
             if not self._to_proxy:
-                self.depart()
+                self.departed = self._depart()
+                if self._deadline.elapsed > self._first_byte_before:
+                    raise httpcore.ConnectTimeout("connecting took too long; nothing was sent")
         if not self._to_proxy:
-            self.reached(step)
-
-    def depart(self) -> None:
-        """The first byte is about to leave; raises httpcore.ConnectTimeout if it is too late for it."""
-        self.departed = self._depart()
-        if self._deadline.elapsed > self._first_byte_before:
-            raise httpcore.ConnectTimeout("connecting took too long; nothing was sent")
-
-    def reached(self, step: str) -> None:
-        """A step was taken, in httpcore's words for it."""
-        self._seen.add(step)
+            self._seen.add(step)
 
     @property
     def tls_failed(self) -> bool:
@@ -93,7 +112,7 @@ class Evidence:
         return "start_tls.failed" in self._seen
 
     @property
-    def trace(self) -> Trace:
+    def steps(self) -> Trace:
         """The steps that are known to have happened."""
         return Trace(
             connect_started="connect_tcp.started" in self._seen,
@@ -103,23 +122,180 @@ class Evidence:
         )
 
 
-@dataclass(frozen=True)
-class Credential:
-    """The API key, and whether it goes into the query (API §4.4) instead of the header (API §5)."""
+class TimedNetwork(httpcore.NetworkBackend):
+    """Connects within a deadline, looking up the name and trying all its addresses included.
 
-    key: Secret
-    in_query: bool = False
+    deadline: of the call that goes on; each wait on its connections ends with it. resolve: the addresses of a name.
+    connect: what connects to one of them.
+    """
 
-    def add_to(self, target: bytes, headers: list[tuple[bytes, bytes]]) -> tuple[bytes, list[tuple[bytes, bytes]]]:
-        """Target and headers as they go over the wire."""
-        if not self.in_query:
-            return target, [*headers, (_KEY_NAME, self.key.reveal().encode("ascii"))]
-        sign = b"&" if b"?" in target else b"?"
-        return target + sign + _KEY_NAME + b"=" + quote(self.key.reveal(), safe="").encode("ascii"), headers
+    def __init__(
+        self,
+        deadline: Deadline,
+        *,
+        resolve: Callable[[str, int, Deadline], Sequence[str]] | None = None,
+        connect: httpcore.NetworkBackend | None = None,
+    ) -> None:
+        self._resolve = resolve or addresses_of
+        self._sockets = connect or httpcore.SyncBackend()
+        self.begin(deadline)
+
+    def begin(self, deadline: Deadline) -> None:
+        """Another call begins, with its own deadline; nothing of its answer has come in."""
+        self.deadline = deadline
+        self._head = b""
+        self._head_bytes = self._came_bytes = 0
+
+    def note(self, came: bytes) -> None:
+        """Take down how much of the answer came in, and where its head ends."""
+        self._came_bytes += len(came)
+        if not self._head_bytes:
+            self._head += came
+            if end := _HEAD_ENDS.search(self._head):
+                self._head_bytes = end.end()
+
+    def ended_exactly(self, response: httpcore.Response) -> bool:
+        """Whether not a byte came in beyond the length that the answer gave: no byte can pass for the next answer."""
+        lengths = [value for name, value in response.headers if name.lower() == b"content-length"]
+        if len(lengths) != 1 or not _LENGTH.fullmatch(lengths[0]):
+            return False
+        return self._came_bytes == self._head_bytes + int(lengths[0])
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.NetworkStream:
+        connecting = Deadline(self.deadline.within(timeout, httpcore.ConnectTimeout))
+        addresses = self._resolve(host, port, connecting)
+        for position, address in enumerate(addresses, start=1):
+            share = connecting.within(None, httpcore.ConnectTimeout) / (len(addresses) - position + 1)
+            try:
+                stream = self._sockets.connect_tcp(address, port, share, local_address, socket_options)
+            except (httpcore.ConnectError, httpcore.ConnectTimeout):
+                if position == len(addresses):
+                    raise
+            else:
+                return TimedStream(stream, self)
+        raise httpcore.ConnectError("the name has no address")
 
 
-class DeadlineTransport:
-    """The connections of one client. Raises httpcore's exceptions; `failure_of` knows them."""
+class TimedStream(httpcore.NetworkStream):
+    """A connection whose every wait ends at its network's deadline: a byte now and then gains a server nothing."""
+
+    def __init__(self, stream: httpcore.NetworkStream, network: TimedNetwork) -> None:
+        self._stream = stream
+        self._network = network
+        self._socket: socket.socket = stream.get_extra_info("socket")
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        self._wait_at_most(socket.SO_RCVTIMEO, self._network.deadline.within(timeout, httpcore.ReadTimeout))
+        try:
+            came = self._socket.recv(max_bytes)
+        except (TimeoutError, BlockingIOError) as error:
+            raise httpcore.ReadTimeout(str(error)) from error
+        except OSError as error:
+            raise httpcore.ReadError(str(error)) from error
+        self._network.note(came)
+        return came
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        rest = memoryview(buffer)
+        while rest:
+            # Each time anew: small pieces that the other side takes do not have the whole time each.
+            self._wait_at_most(socket.SO_SNDTIMEO, self._network.deadline.within(timeout, httpcore.WriteTimeout))
+            try:
+                rest = rest[self._socket.send(rest) :]
+            except (TimeoutError, BlockingIOError) as error:
+                raise httpcore.WriteTimeout(str(error)) from error
+            except OSError as error:
+                raise httpcore.WriteError(str(error)) from error
+
+    def _wait_at_most(self, option: int, seconds: float) -> None:
+        """The next wait ends after so long: by the system, where Python's own limit takes three calls of it more."""
+        if isinstance(self._socket, ssl.SSLSocket):
+            self._socket.settimeout(seconds)
+            return
+        if self._socket.gettimeout() is not None:
+            self._socket.settimeout(None)
+        whole = int(seconds)
+        limit = struct.pack("ll", whole, max(1, int((seconds - whole) * 1e6)))
+        self._socket.setsockopt(socket.SOL_SOCKET, option, limit)
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore.NetworkStream:
+        left = self._network.deadline.within(timeout, httpcore.ConnectTimeout)
+        return TimedStream(self._stream.start_tls(ssl_context, server_hostname, left), self._network)
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._stream.get_extra_info(info)
+
+
+def system_resolve(host: str, port: int) -> list[str]:
+    """The addresses of a host as the system knows them, without repeats; raises OSError if there are none."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+
+
+def addresses_of(
+    host: str, port: int, deadline: Deadline, *, resolve: Callable[[str, int], Sequence[str]] = system_resolve
+) -> Sequence[str]:
+    """The addresses of a host. A look-up knows no time limit, so it runs beside us.
+
+    Raises httpcore.ConnectTimeout if it takes too long, ConnectError if it fails.
+    """
+    if resolve is system_resolve and is_literal(host):
+        return [host]
+    found: SimpleQueue[Sequence[str] | OSError | UnicodeError] = SimpleQueue()
+
+    def look_up() -> None:
+        try:
+            found.put(resolve(host, port))
+        except (OSError, UnicodeError) as error:
+            found.put(error)
+
+    threading.Thread(target=look_up, name="look-up", daemon=True).start()
+    try:
+        answer = found.get(timeout=deadline.within(None, httpcore.ConnectTimeout))
+    except Empty:
+        raise httpcore.ConnectTimeout("looking up the host's name took too long") from None
+    if isinstance(answer, OSError | UnicodeError):
+        raise httpcore.ConnectError(str(answer)) from answer
+    return answer
+
+
+def is_literal(host: str) -> bool:
+    """Whether a host is an address rather than a name."""
+    return ":" in host or host.replace(".", "").isdigit()
+
+
+class _Line:
+    """One of httpcore's pools, with one connection at most, and the network that the connection is made in."""
+
+    def __init__(self, ssl_context: ssl.SSLContext | None, proxy: httpcore.Proxy | None, idle_seconds: float) -> None:
+        self.network = TimedNetwork(Deadline(0))
+        self.pool = httpcore.ConnectionPool(
+            ssl_context=ssl_context,
+            proxy=proxy,
+            max_connections=1,
+            max_keepalive_connections=1 if idle_seconds else 0,
+            keepalive_expiry=idle_seconds,
+            network_backend=self.network,
+        )
+
+
+class Connections:
+    """The connections of one client, each for one call at a time; safe for threads.
+
+    One for all would look through all of its connections at every call, which with 64 takes eight times as long.
+    """
 
     def __init__(self, *, ca_file: str | None, proxy: str | None = None, idle_seconds: float = 0.0) -> None:
         """idle_seconds: for how long a connection is kept without a call; 0: not at all. A proxy's never is.
@@ -131,56 +307,61 @@ class DeadlineTransport:
         if ca_file:
             self._tls()
         self._proxy = proxy_of(proxy) if proxy else None
-        self._kept = KeptLines(0.0 if proxy else idle_seconds)
-
-    def _tls(self) -> ssl.SSLContext:
-        """How certificates are verified; the public authorities are read for the first call, not for a dry run."""
-        if self._ssl_context is None:
-            context = verifying(self._ca_file)
-            context.set_alpn_protocols(["http/1.1"])
-            self._ssl_context = context
-        return self._ssl_context
+        self._idle_seconds = 0.0 if proxy else idle_seconds
+        self._idle: deque[_Line] = deque()  # the one that was used last is taken first
 
     @property
     def keeps(self) -> bool:
         """Whether connections are kept."""
-        return self._kept.idle_seconds > 0
+        return self._idle_seconds > 0
 
     @contextmanager
-    def answered(self, message: Message, *, waits: Waits, evidence: Evidence, alone: bool) -> Iterator[Answered]:
+    def exchange(
+        self, request: httpcore.Request, *, deadline: Deadline, trace: CallTrace, read_seconds: float, alone: bool
+    ) -> Iterator[httpcore.Response]:
         """Send one request over a connection that nothing else uses meanwhile; its answer is read within the block.
 
-        alone: on a connection of its own.
+        read_seconds: for how long no byte of it may come. alone: on a connection of its own. Raises httpcore's
+        exceptions; `failure_of` knows them.
         """
-        if self._proxy is not None:
-            asked = message.for_httpcore()
-            asked.extensions = {"timeout": waits.as_dict(), "trace": evidence}
-            with self._pool(self._proxy, waits.deadline) as pool:
-                response = pool.handle_request(asked)
-                yield Answered(response.status, response.headers, response.iter_stream())
-                response.close()
-            return
-        line = (None if alone else self._kept.take(message.origin)) or Line(message.origin, self._tls)
+        waits = {"connect": CONNECT_SECONDS, "write": READ_SECONDS, "read": read_seconds}
+        request.extensions = {"timeout": waits, "trace": trace}
+        line = self._taken(request.url.scheme, alone=alone)
+        line.network.begin(deadline)
+        kept = False
         try:
-            yield line.send(message, waits=waits, witness=evidence)
-        except BaseException:
-            line.close()
-            raise
-        self._kept.give_back(line)
+            response = line.pool.handle_request(request)
+            try:
+                yield response
+            finally:
+                response.close()
+            kept = self.keeps and not alone and line.network.ended_exactly(response)
+        finally:
+            if kept:
+                self._idle.append(line)
+            else:
+                line.pool.close()
+
+    def _taken(self, scheme: bytes, *, alone: bool) -> _Line:
+        if not alone:
+            with suppress(IndexError):
+                return self._idle.pop()
+        secure = self._tls() if scheme == b"https" else None
+        return _Line(secure, self._proxy, 0.0 if alone else self._idle_seconds)
+
+    def _tls(self) -> ssl.SSLContext:
+        """How certificates are verified; the public authorities are read for the first call, not for a dry run."""
+        if self._ssl_context is None:
+            self._ssl_context = verifying(self._ca_file)
+            self._ssl_context.set_alpn_protocols(["http/1.1"])
+        return self._ssl_context
 
     def close(self) -> None:
         """End the connections that are kept; from now on each request has its own."""
-        self._kept.close()
-
-    def _pool(self, proxy: httpcore.Proxy, deadline: Deadline) -> httpcore.ConnectionPool:
-        """A pool of one connection, only for what it knows about proxies."""
-        return httpcore.ConnectionPool(
-            ssl_context=self._tls(),
-            proxy=proxy,
-            max_connections=1,
-            max_keepalive_connections=0,
-            network_backend=TimedBackend(deadline),
-        )
+        self._idle_seconds = 0.0
+        while self._idle:
+            with suppress(IndexError):
+                self._idle.pop().pool.close()
 
 
 def proxy_of(address: str) -> httpcore.Proxy:
