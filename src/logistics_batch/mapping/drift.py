@@ -9,7 +9,7 @@ from typing import Final
 import polars as pl
 
 from logistics_batch.errors import SpecificationError
-from logistics_batch.mapping.lines.views import views
+from logistics_batch.mapping.lines.two_sheets import views
 from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.rows.header import Header, likeliest
 from logistics_batch.mapping.suggest.names import LIKELY

@@ -1,6 +1,6 @@
 """A loaded mapping: what it says, and the columns that it speaks of; and what a run lends to it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
 
@@ -30,6 +30,10 @@ class Mapping:
     name: str
     digest: str
     spec: MappingSpec
+
+    def with_spec(self, **changes: object) -> "Mapping":
+        """The mapping with some parts of what it says changed."""
+        return replace(self, spec=self.spec.model_copy(update=changes))
 
     @property
     def operation(self) -> Operation:

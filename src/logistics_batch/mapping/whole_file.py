@@ -14,8 +14,7 @@ from logistics_batch.mapping.documents.documents import Material, documents_of
 from logistics_batch.mapping.fields.compile import CompiledSheet, compile_sheet, written_key
 from logistics_batch.mapping.lines.exploded import BoundSheet, at_rows, blame_faults, rows_once
 from logistics_batch.mapping.lines.split_rows import split_rows
-from logistics_batch.mapping.lines.two_sheets import join_sheets
-from logistics_batch.mapping.lines.views import views
+from logistics_batch.mapping.lines.two_sheets import join_sheets, views
 from logistics_batch.mapping.loaded import Mapping, RunValues
 from logistics_batch.mapping.notes import notes_of
 from logistics_batch.mapping.rows.classify import classify_rows

@@ -11,12 +11,13 @@ from logistics_batch.mapping.lines.exploded import OF, BoundSheet, exploded, wit
 from logistics_batch.mapping.loaded import Mapping as LoadedMapping
 from logistics_batch.mapping.rows.cells import BLANKS, bare
 from logistics_batch.mapping.rows.header import Header
-from logistics_batch.mapping.spec.model import NUMBERS_AT_MOST, LinesFromSpec, MappingSpec
+from logistics_batch.mapping.spec.model import NUMBERS_AT_MOST, FieldSpec, LinesFromSpec, MappingSpec
 from logistics_batch.mapping.spec.names import ColumnName, names_match
 from logistics_batch.mapping.spec.targets import Form, form_of
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.sheet import Sheet
 
+_SEARCHED_ROWS: Final = 200  # for the names of numbered columns
 _LONGEST_NUMBER: Final = 9  # digits, with zeros before it; Python itself refuses 4,301
 _NUMERIC: Final = (Form.COUNT, Form.QUANTITY, Form.MONEY, Form.DECIMAL, Form.PERCENT)
 _NUMBER: Final = r"(?:(?:₹|rs\.?|inr)\s*)?[0-9][0-9.,]*(?:\s*/-)?"
@@ -61,6 +62,32 @@ def split_rows(
     bound = with_made(mapping, header, names, used=used if form.made else ())
     odd = _odd_numbers(form.columns, groups, header) if form.columns else ()
     return BoundSheet(mapping, lines_sheet, bound, (*odd, *notes), faults)
+
+
+def split_view(mapping: LoadedMapping, form: LinesFromSpec, sheets: Sequence[Sheet]) -> LoadedMapping:
+    """What the file's own sheet is looked through for where its rows hold several lines."""
+    made = {ColumnName.of(name).identity for name in form.made}
+    sources = {name: FieldSpec.of([name]) for name in form.split or ()}
+    cells = [sheet.frame[name].head(_SEARCHED_ROWS) for sheet in sheets for name in sheet.frame.columns[1:]]
+    texts = [*pl.concat(cells).drop_nulls().unique(maintain_order=True)] if form.columns and cells else []
+    for template in form.columns or ():
+        spelt: dict[int, dict[str, None]] = {}  # SKU 2 may be SKU 02
+        for text in texts:
+            if number := number_in(template, text):
+                spelt.setdefault(number, {})[text.strip()] = None
+        wanted = range(1, (form.up_to or 0) + 1)
+        for number in sorted({*spelt, *wanted}) or [1]:
+            name = template.replace("{n}", str(number))
+            names = [name, *spelt.get(number, {})]
+            sources[name] = FieldSpec.of(names, required=number in wanted or number == min(spelt, default=1))
+
+    def is_made(field: FieldSpec) -> bool:
+        return any(ColumnName.of(name).identity in made for names in field.columns for name in names)
+
+    every = {part: getattr(mapping.spec, part).items() for part in ("fields", "lines", "keep")}
+    parts = {part: {place: each for place, each in fields if not is_made(each)} for part, fields in every.items()}
+    parts["keep"] |= {f"lines_from: {name}": field for name, field in sources.items()}
+    return mapping.with_spec(**parts, lines_from=None)
 
 
 def _items(below: pl.DataFrame, form: LinesFromSpec, groups: Groups, first: Sequence[int]) -> pl.DataFrame:

@@ -11,11 +11,13 @@ from logistics_batch.mapping.checks.documents import equal_rows
 from logistics_batch.mapping.checks.held import hold, idle_skips, renamed_columns, renamed_notes
 from logistics_batch.mapping.findings import Findings
 from logistics_batch.mapping.lines.exploded import OF, BoundSheet, exploded, with_made
-from logistics_batch.mapping.lines.views import joined_view, views
+from logistics_batch.mapping.lines.split_rows import split_view
 from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.rows.cells import bare, name_of
 from logistics_batch.mapping.rows.classify import Rows, classify_rows
 from logistics_batch.mapping.rows.header import Header, choose, likeliest
+from logistics_batch.mapping.rows.patterns import name_fits
+from logistics_batch.mapping.spec.model import ChecksSpec, FieldSpec, LinesSheetSpec, MappingSpec
 from logistics_batch.messages import packed
 from logistics_batch.model.document import ROWS_SCHEMA, RowState
 from logistics_batch.model.issue import Issue, Place, cell_address
@@ -63,7 +65,7 @@ def join_sheets(mapping: Mapping, sheets: Sequence[Sheet]) -> BoundSheet:
     hold(idle_skips(mapping, [(top, header), (below, lines_header)]), top, header)
     hold(renamed_columns(reading, [(below, lines_header)]), below, lines_header)
     first, second = _side(outer, top, header), _side(reading, below, lines_header)
-    inner, wanted = joined_view(mapping, first.header, second.header, sheet=second.sheet.name)
+    inner, wanted = _joined_view(mapping, first.header, second.header, sheet=second.sheet.name)
     sheet = exploded(first.sheet, first.header, _joined(first, second, wanted), second=(second.sheet, second.header))
     rule = mapping.spec.checks.equal_rows
     twice, aside = ({}, list[str]()) if rule == "allow" else _equal_lines(second)
@@ -79,6 +81,93 @@ def join_sheets(mapping: Mapping, sheets: Sequence[Sheet]) -> BoundSheet:
         lost=tuple(lost),
         second=second.header,
     )
+
+
+def views(mapping: Mapping, sheets: Sequence[Sheet]) -> list[tuple[Mapping, list[Sheet]]]:
+    """The mapping as it looks for its columns, with the sheets on which it does.
+
+    Of two sheets the one of the rows stands first; either may have none.
+    """
+    spec, form = mapping.spec, mapping.spec.lines_sheet
+    if spec.lines_from is not None:
+        return [(split_view(mapping, spec.lines_from, sheets), list(sheets))]
+    if form is None:
+        return [(mapping, list(sheets))]
+    of_lines = [sheet for sheet in sheets if name_fits(sheet.name, form.name)]
+    others = [sheet for sheet in sheets if sheet not in of_lines]
+    others = [sheet for sheet in others if spec.sheet.name is None or name_fits(sheet.name, spec.sheet.name)]
+    return [(_of_rows(mapping), others), (_of_lines(mapping, form), of_lines)]
+
+
+def _of_rows(mapping: Mapping) -> Mapping:
+    """What the first of two sheets is read with: everything but lines and sums."""
+    spec = mapping.spec
+    fields = {name: field for name, field in spec.fields.items() if field.source != "sum"}
+    return mapping.with_spec(fields=fields, lines={}, keep=_wished(spec), lines_sheet=None, checks=ChecksSpec())
+
+
+def _of_lines(mapping: Mapping, form: LinesSheetSpec) -> Mapping:
+    """What the second sheet is read with: lines, and the columns that are added up."""
+    spec = mapping.spec
+    summed = [names for field in spec.fields.values() for names in (field.sum, field.less, field.times) if names]
+    return mapping.with_spec(
+        fields={},
+        order_id=None,
+        key=form.key,
+        keep=_wished(spec) | {f"summed {place}": FieldSpec.of(names) for place, names in enumerate(summed, 1)},
+        sheet=spec.sheet.model_copy(update={"header": form.header, "only_rows_where": {}}),
+        checks=spec.checks.model_copy(update={"control_total": []}),
+        lines_sheet=None,
+    )
+
+
+def _wished(spec: MappingSpec) -> dict[str, FieldSpec]:
+    """What is kept may stand on either sheet."""
+    return {name: field.model_copy(update={"required": False}) for name, field in spec.keep.items()}
+
+
+def _joined_view(mapping: Mapping, first: Header, second: Header, *, sheet: str) -> tuple[Mapping, dict[str, int]]:
+    """The mapping as two joined sheets see it, and by their names there the second sheet's columns that it wants.
+
+    sheet: the second one's name, which its columns bear before their own: both sheets may have a column "Qty". What is
+    added to a sum stands on the first sheet, what a line depends on, and what is kept, on either.
+    """
+    spec, wanted = mapping.spec, dict[str, int]()
+
+    def there(names: Sequence[str]) -> list[str]:
+        if (column := second.column(names)) is not None:
+            wanted[f"{sheet}: {second.texts[column - 1].strip()}"] = column
+        return [f"{sheet}: {name}" for name in names]
+
+    def read_there(field: FieldSpec) -> FieldSpec:
+        single = {name: getattr(field, name) for name in ("from_", "first", "sum", "less", "times")}
+        changes: dict[str, object] = {name: there(names) for name, names in single.items() if names is not None}
+        if field.join is not None:
+            changes["join"] = [there(names) for names in field.join]
+        return field.model_copy(update=changes)
+
+    def of_line(field: FieldSpec) -> FieldSpec:
+        asked = (field.when or {}).items()
+        when = {there([name])[0] if second.column([name]) is not None else name: patterns for name, patterns in asked}
+        return read_there(field).model_copy(update={"when": when or None})
+
+    total, skipping = spec.checks.line_total, spec.sheet.skip_rows_where.items()
+    if total is not None:
+        names = {name: there([getattr(total, name)])[0] for name in ("quantity", "price", "total")}
+        total = total.model_copy(update=names)
+    skip = {name: patterns for name, patterns in skipping if first.column(mapping.names_of(name)) is not None}
+    inner = mapping.with_spec(
+        fields={name: read_there(field) if field.sum else field for name, field in spec.fields.items()},
+        lines={name: of_line(field) for name, field in spec.lines.items()},
+        keep={
+            name: of_line(field) if second.bound(field.columns) and not first.bound(field.columns) else field
+            for name, field in spec.keep.items()
+        },
+        lines_sheet=None,
+        sheet=spec.sheet.model_copy(update={"skip_rows_where": skip}),
+        checks=spec.checks.model_copy(update={"line_total": total}),
+    )
+    return inner, wanted
 
 
 def both_sheets(mapping: Mapping, sheets: Sequence[Sheet]) -> tuple[tuple[Sheet, int], ...]:
