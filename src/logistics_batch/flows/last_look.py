@@ -3,7 +3,7 @@
 from typing import Any
 
 from logistics_batch.ledger import Outcome, StoredDocument
-from logistics_batch.mapping.documents.contract import body_complaints
+from logistics_batch.mapping.documents.documents import body_complaints
 from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.payloads import Complaint, LongitudeName

@@ -9,8 +9,7 @@ from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.checks.checks import check_rows
 from logistics_batch.mapping.checks.documents import blocked_documents, stray_rows, with_siblings
 from logistics_batch.mapping.checks.held import hold_header, hold_table
-from logistics_batch.mapping.documents.contract import find_refused
-from logistics_batch.mapping.documents.documents import Material, documents_of
+from logistics_batch.mapping.documents.documents import Material, documents_of, find_refused
 from logistics_batch.mapping.fields.compile import CompiledSheet, compile_sheet, written_key
 from logistics_batch.mapping.lines.exploded import BoundSheet, at_rows, blame_faults, rows_once
 from logistics_batch.mapping.lines.split_rows import split_rows

@@ -7,8 +7,7 @@ import hashlib
 from pathlib import Path
 
 from logistics_batch.intake.names import held
-from logistics_batch.intake.readers.archives import check_archive
-from logistics_batch.intake.readers.formats import check_kind, sniff_format
+from logistics_batch.intake.readers.formats import check_archive, check_kind, sniff_format
 from logistics_batch.intake.readers.limits import Limits
 from logistics_batch.model.sheet import ReadOptions, Sheet, SourceFile
 

@@ -14,15 +14,13 @@ import polars as pl
 import python_calamine as calamine
 
 from logistics_batch.intake.names import held, name_matches, printable
-from logistics_batch.intake.readers.archives import is_out_of_memory
 from logistics_batch.intake.readers.binary import Encrypted, walk_xls, walk_xlsb
 from logistics_batch.intake.readers.cells import BookSheet, SheetCells, cells_of, widened
-from logistics_batch.intake.readers.formats import check_kind
+from logistics_batch.intake.readers.formats import check_kind, is_out_of_memory
 from logistics_batch.intake.readers.limits import Limits, ReadBudget, hidden_by_merge, refuse_gap, trimmed
 from logistics_batch.intake.readers.ods import OdsSheet, read_ods
-from logistics_batch.intake.readers.xlsx_book import has_filtered_table, read_book, read_shared_texts
+from logistics_batch.intake.readers.xlsx_book import has_filtered_table, read_book, read_shared_texts, read_styles
 from logistics_batch.intake.readers.xlsx_sheet import CellValues, SheetReader
-from logistics_batch.intake.readers.xlsx_styles import read_styles
 from logistics_batch.intake.readers.xml_trees import UnsafeXml
 from logistics_batch.messages.words import row_list, shortened
 from logistics_batch.model.issue import Issue, cell_address, column_letters

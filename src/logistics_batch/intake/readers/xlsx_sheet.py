@@ -21,6 +21,7 @@ from logistics_batch.intake.readers.cells import Address, SheetCells, Shown, sho
 from logistics_batch.intake.readers.limits import ReadBudget, refuse_gap
 from logistics_batch.intake.readers.xlsx_book import (
     YES,
+    CellStyles,
     SharedTexts,
     Struck,
     as_text,
@@ -30,7 +31,6 @@ from logistics_batch.intake.readers.xlsx_book import (
     unescaped,
     without_references,
 )
-from logistics_batch.intake.readers.xlsx_styles import CellStyles
 from logistics_batch.intake.readers.xml_trees import UnsafeXml, part_blocks, read_fragment, read_tree
 from logistics_batch.model.sheet import FACTS_SCHEMA, CellFact, facts_frame
 

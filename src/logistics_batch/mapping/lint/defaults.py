@@ -6,7 +6,7 @@ from typing import Final
 from pydantic import BaseModel
 
 from logistics_batch.mapping.fields.values.verbs import NATURAL, verb_of
-from logistics_batch.mapping.lint.fields import GIVES, LintFinding, Place, place_of, said
+from logistics_batch.mapping.lint.structure import GIVES, LintFinding, Place, place_of, said
 from logistics_batch.mapping.loaded import is_demanded
 from logistics_batch.mapping.spec.model import FieldSpec, LookupRead, MappingSpec, SheetSpec
 from logistics_batch.mapping.spec.names import ColumnName

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from typing import Any, Final
 
-from logistics_batch.mapping.lint.fields import LintFinding, Place, said
+from logistics_batch.mapping.lint.structure import LintFinding, Place, said
 from logistics_batch.mapping.spec.targets import targets_of
 from logistics_batch.mapping.spec.texts import Part
 from logistics_batch.model.document import Operation

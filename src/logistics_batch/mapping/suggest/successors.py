@@ -11,7 +11,7 @@ from logistics_batch.mapping.rows.header import Header
 from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.mapping.spec.targets import Form, form_of
 from logistics_batch.mapping.suggest.names import LIKELY, likeness, likeness_of_names, names_of_targets, reading_of
-from logistics_batch.mapping.suggest.values import Profile, profile_of
+from logistics_batch.mapping.suggest.table import Profile, profile_of
 from logistics_batch.model.sheet import Sheet
 
 _SAMPLED_ROWS: Final = 300

@@ -14,9 +14,8 @@ from logistics_batch.mapping.fields.values.numbers import unit_pair, unit_wanted
 from logistics_batch.mapping.lint.names import MARK
 from logistics_batch.mapping.spec.targets import Form, form_of, targets_of
 from logistics_batch.mapping.spec.words import PAYMENT_WORDS, is_known_pattern
-from logistics_batch.mapping.suggest.draft import COLLECTED, PAID, Draft
-from logistics_batch.mapping.suggest.evidence import ADDRESSES, KEYS, Guess, Reason
-from logistics_batch.mapping.suggest.values import Profile, meaning_of_payment
+from logistics_batch.mapping.suggest.draft import ADDRESSES, COLLECTED, KEYS, PAID, Draft, Guess, Reason
+from logistics_batch.mapping.suggest.table import Profile, meaning_of_payment
 from logistics_batch.model.document import Operation
 
 _LENGTHS: Final = ("length", "breadth", "height")
