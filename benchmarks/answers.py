@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 from alternatives import MAPPING
 
-from logistics_batch.flows.foreign_files import answer_files, map_file
+from logistics_batch.flows.files.foreign_files import answer_files, map_file
 from logistics_batch.mapping import RunValues, load_mapping
 from logistics_batch.model.report import FATES, Fate, FileReport
 from logistics_batch.model.sheet import ReadOptions

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 from logistics_batch.crash_points import arm
-from logistics_batch.flows.push import sending_mapping
-from logistics_batch.flows.receive_file import ReceivedFile, arrival_of
+from logistics_batch.flows.files.receive_file import ReceivedFile, arrival_of
+from logistics_batch.flows.push.push import sending_mapping
 from logistics_batch.wiring import Need, Workspace
 
 
@@ -18,12 +18,15 @@ def main(folder: Path, file: Path) -> None:
         now = parts.clock.now()
         day = now.date()
         run = f"{now:%Y%m%d-%H%M%S}-dead"
-        parts.ledger.start_run(run, job="push", kind="push", business_date=day.isoformat(), now=now.isoformat())
+        parts.ledger.runs.start(run, job="push", kind="push", business_date=day.isoformat(), now=now.isoformat())
         rules = sending_mapping(parts, "orders")
-        parts.ledger.plan_file(run, arrival_of(parts, ReceivedFile(file, file.name), rules, business_date=day))
+        parts.ledger.planning.plan_file(run, arrival_of(parts, ReceivedFile(file, file.name), rules, business_date=day))
         arm("intent.after_commit")
-        parts.ledger.step(
-            outcomes=[], claim=parts.ledger.stored(parts.ledger.planned_of(run)["id"]), run=run, now=now.isoformat()
+        parts.ledger.attempts.step(
+            outcomes=[],
+            claim=parts.ledger.documents.stored(parts.ledger.documents.planned_of(run)["id"]),
+            run=run,
+            now=now.isoformat(),
         )
 
 

@@ -27,8 +27,8 @@ def ours_4up(listed: list[dict[str, str]], folder: Path, target: Path) -> Callab
 
 
 def _ours(listed: list[dict[str, str]], folder: Path, target: Path, *, layout: str) -> Callable[[], int]:
-    from logistics_batch.flows.label_orders import Choice
-    from logistics_batch.flows.labels import LabelsPlan, make_labels
+    from logistics_batch.flows.labels.labels import LabelsPlan, make_labels
+    from logistics_batch.flows.labels.orders import Choice
     from logistics_batch.wiring import Need, Workspace
 
     _plant(listed, folder, target)
@@ -92,17 +92,17 @@ def _plant(listed: list[dict[str, str]], folder: Path, target: Path) -> None:
         calls={"order.create": ("POST", "/orders/shipment")},
     )
     ledger = open_ledger(f"sqlite:///{target}/var/ledger.db", account="http://127.0.0.1:9")
-    ledger.start_run("R1", job="orders", kind="push", business_date="2026-11-03", now=NOW)
-    ledger.plan_file("R1", arrival)
-    planned = ledger.stored(ledger.planned_of("R1")["id"])
-    ledger.step(outcomes=[], claim=planned, run="R1", now=NOW)
+    ledger.runs.start("R1", job="orders", kind="push", business_date="2026-11-03", now=NOW)
+    ledger.planning.plan_file("R1", arrival)
+    planned = ledger.documents.stored(ledger.documents.planned_of("R1")["id"])
+    ledger.attempts.step(outcomes=[], claim=planned, run="R1", now=NOW)
     awbs = {one["reference"]: one["awb_number"] for one in listed}
     outcomes = [
         Outcome(each.id, "accepted", meaning="accepted", awb_number=awbs[each.reference], accepted_run="R1")
         for each in planned
     ]
-    ledger.step(outcomes=outcomes, claim=[], run="R1", now=NOW)
-    ledger.record_labels([StoredLabel(one["awb_number"], one["sha256"], 1, NOW) for one in listed])
+    ledger.attempts.step(outcomes=outcomes, claim=[], run="R1", now=NOW)
+    ledger.labels.record_labels([StoredLabel(one["awb_number"], one["sha256"], 1, NOW) for one in listed])
     ledger.close()
     with Workspace(target).parts(Need()) as parts:
         parts.files.mkdir(parents=True, exist_ok=True)

@@ -68,9 +68,9 @@ def _since(began: float, used: float) -> tuple[float, float]:
 
 def ours(url: str, orders: int, in_flight: int, *, rate: str = "none") -> tuple[float, float]:
     """Intents and outcomes durable: the dispatcher with its ledger on this disk; reading is not counted."""
-    from logistics_batch.flows.dispatch import Dispatcher
-    from logistics_batch.flows.push import sending_mapping
-    from logistics_batch.flows.receive_file import ReceivedFile, arrival_of
+    from logistics_batch.flows.files.receive_file import ReceivedFile, arrival_of
+    from logistics_batch.flows.push.dispatch import Dispatcher
+    from logistics_batch.flows.push.push import sending_mapping
     from logistics_batch.wiring import Need, Workspace
 
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as made:
@@ -86,14 +86,14 @@ def ours(url: str, orders: int, in_flight: int, *, rate: str = "none") -> tuple[
             parts = replace(opened, policy=replace(opened.policy, concurrency=in_flight))
             now, ledger = parts.clock.now(), parts.ledger
             day = now.date()
-            ledger.start_run("B", job="bench", kind="push", business_date=day.isoformat(), now=now.isoformat())
+            ledger.runs.start("B", job="bench", kind="push", business_date=day.isoformat(), now=now.isoformat())
             file = ReceivedFile(folder / "orders.csv", "orders.csv")
-            ledger.plan_file("B", arrival_of(parts, file, sending_mapping(parts, "orders"), business_date=day))
-            planned = ledger.planned_of("B")["id"]
+            ledger.planning.plan_file("B", arrival_of(parts, file, sending_mapping(parts, "orders"), business_date=day))
+            planned = ledger.documents.planned_of("B")["id"]
             began, used = time.perf_counter(), time.process_time()
             stopped = Dispatcher(parts, run="B").send(planned).stopped
             taken = _since(began, used)
-            if stopped or len(ledger.documents(states=["accepted"])) != orders:
+            if stopped or len(ledger.documents.select(states=["accepted"])) != orders:
                 raise SystemExit(f"Not all were accepted: {stopped}")
     return taken
 

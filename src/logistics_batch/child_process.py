@@ -29,9 +29,9 @@ from typing import IO, Any
 WORKER = "logistics_batch.intake.limited_work"
 """What a child runs that works on files from outside, and what it should know before the first one comes."""
 WORKER_PRELOAD = (
-    "logistics_batch.flows.foreign_files",
+    "logistics_batch.flows.files.foreign_files",
     "logistics_batch.intake.readers.csv_files",
-    "logistics_batch.flows.own_reports",
+    "logistics_batch.flows.files.own_reports",
     "logistics_batch.mapping.whole_file",
     "logistics_batch.mapping.alike",
 )

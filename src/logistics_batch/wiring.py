@@ -129,7 +129,7 @@ class Workspace:
             ledger = self.ledger(settings, account=client.settings.base_url, read_only=not need.writes)
             stack.callback(ledger.close)
             if need.calls and need.writes:
-                stack.enter_context(client.pacer.sharing(ledger))
+                stack.enter_context(client.pacer.sharing(ledger.pace))
             worker, self._worker = self._worker or Child(WORKER, preload=WORKER_PRELOAD), None
             worker.stop = need.stop
             stack.callback(worker.close)

@@ -77,7 +77,7 @@ def test_whatever_comes_each_order_is_told_as_it_was(tmp_path: Path, sandbox: Ru
             assert done.exit_code == 0, done
             asked += done.asked.asked
             heard += done.events
-            known = {order.reference: order.state for order in room.parts.ledger.sent_orders()}
+            known = {order.reference: order.state for order in room.parts.ledger.orders.sent()}
             for reference in world.references:
                 state = known[reference]
                 assert not state.is_hinted

@@ -19,8 +19,8 @@ from support.sandbox_process import RunningSandbox, sandbox_for_a_test
 from support.workspace import Workspace
 
 from logistics_batch.flows.parts import Parts
-from logistics_batch.flows.push import push_by_hand
-from logistics_batch.flows.reconcile import ListPlan, ReconcilePlan, run_reconcile
+from logistics_batch.flows.push.push import push_by_hand
+from logistics_batch.flows.reconcile.reconcile import ListPlan, ReconcilePlan, run_reconcile
 from logistics_batch.model.job import Tolerance
 from logistics_batch.sandbox.receipts_plan import KINDS
 from logistics_batch.wiring import Need

@@ -115,23 +115,23 @@ def calendar(workspace: Workspace, year: int) -> None:
 
 def owed(workspace: Workspace) -> None:
     ledger = ledger_of(workspace)
-    ledger.notice(NewNotice("k", "on_failure", "orders", "orders failed", "x"), now="2026-11-03T21:15:00+05:30")
-    (notice,) = ledger.owed_notices()
-    ledger.note_telling(notice.id, told={}, over=False, next_try_at="2026-11-03T21:16:00+05:30")
+    ledger.notices.note(NewNotice("k", "on_failure", "orders", "orders failed", "x"), now="2026-11-03T21:15:00+05:30")
+    (notice,) = ledger.notices.owed()
+    ledger.notices.note_telling(notice.id, told={}, over=False, next_try_at="2026-11-03T21:16:00+05:30")
     ledger.close()
 
 
 def told(workspace: Workspace) -> None:
     ledger = ledger_of(workspace)
-    (notice,) = ledger.owed_notices()
-    ledger.note_telling(notice.id, told={"a": "2026-11-03"}, over=False, next_try_at="")
+    (notice,) = ledger.notices.owed()
+    ledger.notices.note_telling(notice.id, told={"a": "2026-11-03"}, over=False, next_try_at="")
     ledger.close()
 
 
 def ahead(workspace: Workspace) -> None:
     ledger = ledger_of(workspace)
     at = (datetime.now().astimezone() + timedelta(hours=5)).isoformat()
-    ledger.start_run("R1", job="x", kind="settle", business_date="2026-11-03", now=at)
+    ledger.runs.start("R1", job="x", kind="settle", business_date="2026-11-03", now=at)
     ledger.close()
 
 
@@ -531,7 +531,7 @@ def test_a_ledger_on_a_network_share(
     workspace = Workspace(tmp_path, url=sandbox.url, settle_after="180s")
     file = workspace.drop("a.csv", order_lines(["SHARED-1"]))
     mounts = tmp_path / "mountinfo"
-    monkeypatch.setattr("logistics_batch.ledger.mounts._MOUNTS", mounts)
+    monkeypatch.setattr("logistics_batch.ledger.itself.mounts._MOUNTS", mounts)
     mounts.write_text(f"36 35 0:50 / {tmp_path / 'var'} rw - nfs4 files:/export rw\n")
     refused = run("push", file, "--mapping", "orders")
     assert refused.code == 2

@@ -17,7 +17,7 @@ from cli.conftest import Run
 from support.event_receiver import Receiver, receiving
 from support.workspace import Workspace
 
-from logistics_batch.flows.retention import purge_by_age
+from logistics_batch.flows.files.retention import purge_by_age
 from logistics_batch.ledger import open_ledger
 from logistics_batch.operate.figures import Figure
 from logistics_batch.operate.metrics import metrics_server
@@ -50,7 +50,7 @@ class TestBackup:
         def keep_writing() -> None:
             with ledger.sending("orders"):
                 for number in itertools.count():
-                    ledger.result_stem(place="folder:/x", name=f"file-{number}", sha256="0" * 64)
+                    ledger.files.result_stem(place="folder:/x", name=f"file-{number}", sha256="0" * 64)
                     if over.wait(0.01):
                         return
 
@@ -190,5 +190,7 @@ def test_the_ledger_of_a_workspace_is_where_backups_expect_it(run: Run, workspac
     workspace.job("settle", "kind: settle\n")
     run("run", "settle")
     ledger = open_ledger(f"sqlite:///{workspace.root}/var/ledger.db", account="https://service.invalid")
-    assert ledger.rounds_of("settle", ledger.runs()[0].business_date) == 1, "a run by hand is a round for others"
+    assert ledger.slots.rounds_of("settle", ledger.runs.latest()[0].business_date) == 1, (
+        "a run by hand is a round for others"
+    )
     ledger.close()

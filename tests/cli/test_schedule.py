@@ -80,7 +80,7 @@ def missed_job(workspace: Workspace) -> None:
     cron = f"{due.minute} {due.hour} * * *"
     workspace.job("nightly", NIGHTLY.format(cron=cron, zone="UTC"))
     ledger = open_ledger(f"sqlite:///{workspace.root}/var/ledger.db", account="https://api.example.com")
-    ledger.schedule_seen("nightly", f"{cron} UTC", now=(due - timedelta(hours=1)).isoformat())
+    ledger.slots.schedule_seen("nightly", f"{cron} UTC", now=(due - timedelta(hours=1)).isoformat())
     ledger.close()
     done = workspace.run("run", "nightly")
     assert done.code == 0, done.out + done.err

@@ -15,9 +15,9 @@ from support.workspace import Workspace, asn_lines, order_lines
 
 from logistics_batch import wiring
 from logistics_batch.api.transport import Connections, TimedNetwork
-from logistics_batch.flows import dispatch
-from logistics_batch.flows.dispatch import Dispatcher, DispatchResult
 from logistics_batch.flows.parts import Clock
+from logistics_batch.flows.push import dispatch
+from logistics_batch.flows.push.dispatch import Dispatcher, DispatchResult
 
 REFERENCES = [f"T-{number}" for number in range(1, 7)]
 
@@ -79,11 +79,11 @@ def opened(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Open:
 
             def send() -> DispatchResult:
                 with parts.ledger.sending("again"):
-                    planned = parts.ledger.documents(states=["planned"])
+                    planned = parts.ledger.documents.select(states=["planned"])
                     dispatcher = Dispatcher(replace(parts, clock=clock), run="R")
                     return dispatcher.send([each.id for each in planned])
 
-            yield Room(send, clock, pauses, lambda: Counter(each.state for each in parts.ledger.documents()))
+            yield Room(send, clock, pauses, lambda: Counter(each.state for each in parts.ledger.documents.select()))
 
     return room
 

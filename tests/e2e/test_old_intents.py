@@ -11,9 +11,9 @@ from support.sandbox_process import RunningSandbox
 from support.workspace import Workspace, order_lines
 
 from logistics_batch import wiring
-from logistics_batch.flows.dispatch import Dispatcher
+from logistics_batch.flows.doubts.send_again import send_again
 from logistics_batch.flows.parts import Clock
-from logistics_batch.flows.send_again import send_again
+from logistics_batch.flows.push.dispatch import Dispatcher
 
 
 @dataclass
@@ -39,7 +39,7 @@ def test_what_is_sent_again_does_not_leave_late(workspace: Workspace, sandbox: R
     assert forker.start(workspace, "push", file, "--mapping", "orders").end().code == 4
     with wiring.Workspace(workspace.root).parts(wiring.Need()) as opened, opened.ledger.sending("again"):
         for seconds, came_of_it, asked in ((10, "unreachable", 1), (1, "settled", 2)):
-            (doubt,) = opened.ledger.in_doubt()
+            (doubt,) = opened.ledger.attempts.in_doubt()
             parts = replace(opened, clock=Sleeper(opened.clock, count(0, seconds)))
             assert send_again(parts, doubt, run="R") == came_of_it
             assert len(sandbox.received("order.create")) == asked
@@ -76,10 +76,10 @@ def test_what_is_sent_the_first_time_does_not_leave_late(
             if point == "send.before" and not clock.seconds:
                 clock.seconds = 10.0
 
-        monkeypatch.setattr("logistics_batch.flows.dispatch.crash_point", before_the_first_byte)
+        monkeypatch.setattr("logistics_batch.flows.push.dispatch.crash_point", before_the_first_byte)
         monkeypatch.setattr(opened.client.pacer, "_clock", clock.monotonic)  # it is the same machine
-        (planned,) = opened.ledger.documents(states=["planned"])
+        (planned,) = opened.ledger.documents.select(states=["planned"])
         Dispatcher(replace(opened, clock=clock), run="R").send([planned.id])
-        (sent,) = opened.ledger.documents()
+        (sent,) = opened.ledger.documents.select()
         assert (sent.state, sent.attempts) == ("accepted", 2)
     assert len(sandbox.received("order.create")) == 1

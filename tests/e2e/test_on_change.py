@@ -11,8 +11,8 @@ from zoneinfo import ZoneInfo
 from support.sandbox_process import RunningSandbox
 from support.workspace import ORDER_COLUMNS, Workspace, asn_lines
 
-from logistics_batch.flows.asn_ranges import AsnRange
-from logistics_batch.flows.reconcile_notices import Scope, announced_documents
+from logistics_batch.flows.asns.ranges import AsnRange
+from logistics_batch.flows.reconcile.notices import Scope, announced_documents
 from logistics_batch.wiring import Need
 from logistics_batch.wiring import Workspace as Opened
 

@@ -17,9 +17,9 @@ from support.sandbox_process import RunningSandbox, created, start_sandbox
 from support.workspace import ASNS_MAPPING, ORDERS_MAPPING, Workspace, asn_lines, order_lines
 
 from logistics_batch.api.key_print import key_print
+from logistics_batch.flows.doubts.settle import settle_due
+from logistics_batch.flows.orders.receive_event import keep_events, read_event
 from logistics_batch.flows.parts import Silent
-from logistics_batch.flows.receive_event import keep_events, read_event
-from logistics_batch.flows.settle import settle_due
 from logistics_batch.ledger import NewEvent, Outcome, ServiceFacts
 from logistics_batch.model.issue import Issue
 from logistics_batch.wiring import Need
@@ -141,7 +141,7 @@ def test_a_refusal_in_the_words_for_a_taken_reference_must_be_borne_out(
     words = "Order could not be created"
     with Opened(workspace.root).parts(Need(calls=False)) as parts:
         now = parts.clock.now().isoformat()
-        parts.ledger.keep_facts(
+        parts.ledger.facts.keep(
             ServiceFacts(now, True, "refused", words, ("reference_number",), key_print(parts.client.settings))
         )
     sandbox.set_faults([{"endpoint": "order.create", "every": 1, "kind": "status_400", "message": words}])
@@ -364,18 +364,18 @@ def test_what_somebody_else_settled_meanwhile_does_not_end_the_round(
     doubtful_push(workspace, sandbox, "drop_after", ["A", "B"])
     doubtful_push(workspace, sandbox, "drop_after", ["A", "C"])
     with Opened(workspace.root).parts(Need()) as parts, Opened(workspace.root).parts(Need(calls=False)) as others:
-        (first, second) = parts.ledger.in_doubt()
+        (first, second) = parts.ledger.attempts.in_doubt()
 
         class Meanwhile(Silent):
             def start(self, label: str, total: int | None) -> None:
                 gone = Outcome(first.id, "held", "held", why=Issue("unknown"))
-                assert others.ledger.settle_document(
+                assert others.ledger.attempts.settle_document(
                     gone, expected="in_doubt", now=first.doubt_since, evidence_text="x"
                 )
 
         report = settle_due(replace(parts, progress=Meanwhile()), run="settle", give_up=False)
         assert (report.settled, report.open) == ((second.id,), ())
-        found = parts.ledger.document(first.id)
+        found = parts.ledger.documents.get(first.id)
         assert found is not None
         assert found.state == "held"
 

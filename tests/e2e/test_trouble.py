@@ -21,7 +21,7 @@ from support.workspace import Workspace, asn_lines, order_lines
 
 from logistics_batch import wiring
 from logistics_batch.api.pacing import Pacer
-from logistics_batch.flows.dispatch import Dispatcher
+from logistics_batch.flows.push.dispatch import Dispatcher
 from logistics_batch.ledger import open_ledger
 
 # A program whose wall clock is an hour ahead at every other reading.
@@ -296,7 +296,7 @@ def test_it_pauses_for_as_long_as_the_service_asks_however_often_it_does(
 
     monkeypatch.setattr(Pacer, "slow_down", noted)
     with wiring.Workspace(workspace.root).parts(wiring.Need()) as parts, parts.ledger.sending("again"):
-        planned = parts.ledger.documents(states=["planned"])
+        planned = parts.ledger.documents.select(states=["planned"])
         Dispatcher(parts, run="R").send([each.id for each in planned])
     assert set(pauses) == {0.05}
     assert created(sandbox) == dict.fromkeys(REFERENCES, 1)

@@ -9,7 +9,7 @@ import pytest
 from ledger.arrivals import arrival
 
 from logistics_batch.api.answers import record_digest
-from logistics_batch.flows.baseline import Baseline, Found, is_new, new_since
+from logistics_batch.flows.asns.baseline import Baseline, Found, is_new, new_since
 from logistics_batch.ledger import StoredDocument, open_ledger
 
 LINES = [{"sku_name": "TEA", "qty": "10"}]
@@ -21,9 +21,9 @@ THERE: dict[str, Any] = SENT | {"status": "New"}
 def sent(tmp_path: Path) -> StoredDocument:
     """An ASN; before it was sent, another one with its content stood there."""
     ledger = open_ledger(f"sqlite:///{tmp_path}/ledger.db", account="http://service.test")
-    ledger.start_run("R1", job="asns", kind="push", business_date="2026-11-22", now="2026-11-22T09:00:00+05:30")
-    ledger.plan_file("R1", arrival({"I-1": json.dumps(SENT)}))
-    (planned,) = ledger.stored(ledger.planned_of("R1")["id"])
+    ledger.runs.start("R1", job="asns", kind="push", business_date="2026-11-22", now="2026-11-22T09:00:00+05:30")
+    ledger.planning.plan_file("R1", arrival({"I-1": json.dumps(SENT)}))
+    (planned,) = ledger.documents.stored(ledger.documents.planned_of("R1")["id"])
     ledger.close()
     return replace(planned, baseline=Baseline((record_digest(THERE),), like_it=1).text)
 

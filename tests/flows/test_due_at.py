@@ -6,8 +6,8 @@ from typing import cast
 
 import pytest
 
+from logistics_batch.flows.doubts.settle import ASN_SEARCH_AT, due_at
 from logistics_batch.flows.parts import Parts
-from logistics_batch.flows.settle import ASN_SEARCH_AT, due_at
 from logistics_batch.ledger import StoredDocument
 
 SINCE = datetime.fromisoformat("2026-11-21T21:15:00+05:30")

@@ -17,8 +17,8 @@ from logistics_batch.api.client import Client
 from logistics_batch.api.readers import OrderDetails
 from logistics_batch.api.reply import Reply
 from logistics_batch.errors import KeyRefused
-from logistics_batch.flows.order_comparison import Followed, order_lines
-from logistics_batch.flows.order_polling import _is_anothers, _look
+from logistics_batch.flows.orders.comparison import Followed, order_lines
+from logistics_batch.flows.orders.polling import _is_anothers, _look
 from logistics_batch.model.order_state import Shown, ShownItem
 from logistics_batch.operate.run_job import order_status_outcome
 
@@ -140,7 +140,7 @@ def test_an_event_about_nobodys_order_asks_nobody(room: Room, name: str) -> None
 def test_an_answer_that_shows_neither_its_number_nor_its_reference_tells_nothing(room: Room, name: str) -> None:
     """What comes back under its number, or under its reference, must be it."""
     room.send(f"{name}-A,Wires,1,0.00")
-    (order,) = room.parts.ledger.sent_orders(numbers=[f"{name}-A"])
+    (order,) = room.parts.ledger.orders.sent(numbers=[f"{name}-A"])
     for number, shown in ((order.awb_number, True), ("SH-ELSEWHERE", False)):
         body = {"status": "SUCCESS", "message": {"awb_number": number, "status": "Complete"}}
         reply = Reply("order.fetch", status=200, content_type="application/json", body=json.dumps(body).encode())
@@ -171,7 +171,7 @@ def test_a_feed_that_could_not_be_delivered_comes_again_as_it_was(room: Room, na
     assert "order-status-000001.csv waits" in report.feed.failed
     room.move(f"{name}-A", "Picked")
     assert room.run().exit_code == 5
-    waiting = room.parts.ledger.waiting_feed("order-status")
+    waiting = room.parts.ledger.feeds.waiting("order-status")
     assert waiting is not None
     (room.root / "out/status").unlink()
     report = room.run()
@@ -182,7 +182,7 @@ def test_a_feed_that_could_not_be_delivered_comes_again_as_it_was(room: Room, na
         ("order-status-000001.csv", "Pending"),
         ("order-status-000002.csv", "Picked"),
     ]
-    assert room.parts.ledger.feeds("order-status")[1].content == b""
+    assert room.parts.ledger.feeds.all("order-status")[1].content == b""
 
 
 def test_an_order_that_the_service_does_not_know_is_the_gravest_difference(room: Room, name: str) -> None:
@@ -205,7 +205,7 @@ def test_an_order_that_the_service_does_not_know_is_the_gravest_difference(room:
 def exchange(room: Room, one: str, other: str) -> None:
     """As if the answers to these two creates had been exchanged on the way."""
     numbers = {one: room.awb(other), other: room.awb(one)}
-    with room.parts.ledger._engine.connect().execution_options(write=True) as connection, connection.begin():
+    with room.parts.ledger._connection.engine.connect().execution_options(write=True) as connection, connection.begin():
         for reference, number in numbers.items():
             statement = "UPDATE document SET awb_number = ? WHERE reference = ?"
             connection.exec_driver_sql(statement, (number, reference))
@@ -239,7 +239,7 @@ def test_the_status_of_another_order_is_not_taken(room: Room, name: str) -> None
 )
 def test_a_reference_in_the_services_spelling_is_ours(room: Room, name: str, shown: str, taken: bool) -> None:
     room.send(f"{name}-a,Wires,1,0.00", f"{name}-b,Tape,2,0.00")
-    order = room.parts.ledger.sent_orders(numbers=[f"{name}-a"])[0]
+    order = room.parts.ledger.orders.sent(numbers=[f"{name}-a"])[0]
     goods = "Tape" if shown == "another" else "Wires"
     details = OrderDetails(
         reference_number=shown.format(f"{name}-A"),
@@ -253,7 +253,7 @@ def test_a_reference_in_the_services_spelling_is_ours(room: Room, name: str, sho
 def test_orders_that_cannot_be_asked_for_keep_no_others_from_it(room: Room, name: str) -> None:
     room.send(*(f"{name}-{number},Wires,1,0.00" for number in range(8)))
     # Asked for in the order of their answers, which is not that of the sheet where the machine is busy.
-    oldest = sorted(room.parts.ledger.sent_orders(), key=lambda order: order.sent_at)
+    oldest = sorted(room.parts.ledger.orders.sent(), key=lambda order: order.sent_at)
     bad = [order.awb_number for order in oldest[:4]]
     fault = {"endpoint": "order.fetch", "kind": "error_500_before"}
     room.sandbox.set_faults([fault | {"reference": awb} for awb in bad])
@@ -291,10 +291,10 @@ def test_what_cannot_be_compared_is_said(
     room: Room, name: str, items: tuple[ShownItem, ...], cash: str, difference: str, note: str
 ) -> None:
     room.send(f"{name}-A,TEA,3,450.00")
-    (order,) = room.parts.ledger.sent_orders(numbers=[f"{name}-A"])
+    (order,) = room.parts.ledger.orders.sent(numbers=[f"{name}-A"])
     now = room.parts.clock.now()
     state = order.state.seen("Complete", Shown(cash, items), at=now.isoformat())
-    (document,) = room.parts.ledger.documents_of([order.document_id])
+    (document,) = room.parts.ledger.orders.documents_of([order.document_id])
     (line,) = order_lines(Followed(document, state), now=now, end_statuses=())
     assert (line.difference, line.note) == (difference, note)
 
@@ -318,7 +318,7 @@ def test_a_refused_key_is_told_after_the_waiting_feed_went_out(room: Room, name:
     with pytest.raises(KeyRefused):
         room.run()
     assert list(room.feeds()) == ["order-status-000001.csv"]
-    assert room.parts.ledger.runs(job="order-status", limit=1)[0].state == "stopped"
+    assert room.parts.ledger.runs.latest(job="order-status", limit=1)[0].state == "stopped"
 
 
 def test_an_unknown_status_is_kept_as_it_is(room: Room, name: str) -> None:
@@ -332,6 +332,6 @@ def test_an_unknown_status_is_kept_as_it_is(room: Room, name: str) -> None:
 
 def test_orders_of_long_ago_are_left_alone(room: Room, name: str) -> None:
     room.send(f"{name}-A,Wires,1,0.00")
-    sent = datetime.fromisoformat(room.parts.ledger.sent_orders(numbers=[f"{name}-A"])[0].sent_at)
-    later = room.parts.ledger.sent_orders(since=(sent + timedelta(days=1)).date().isoformat())
+    sent = datetime.fromisoformat(room.parts.ledger.orders.sent(numbers=[f"{name}-A"])[0].sent_at)
+    later = room.parts.ledger.orders.sent(since=(sent + timedelta(days=1)).date().isoformat())
     assert later == []

@@ -5,7 +5,7 @@ from support.documents import stored_document
 
 from logistics_batch.api.answers import Answer, Meaning
 from logistics_batch.api.reply import Reply
-from logistics_batch.flows.outcomes import outcome_of, unless_sent_before, without_others_numbers
+from logistics_batch.flows.push.outcomes import outcome_of, unless_sent_before, without_others_numbers
 from logistics_batch.ledger import Outcome, ServiceFacts
 
 

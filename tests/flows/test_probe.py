@@ -11,7 +11,7 @@ from support.documents import stored_document
 from logistics_batch.api.client import Client
 from logistics_batch.api.readers import OrderDetails, OrderFound
 from logistics_batch.api.reply import Reply
-from logistics_batch.flows.probe import Presence, calibrate, judge_found, probe_awb
+from logistics_batch.flows.doubts.probe import Presence, calibrate, judge_found, probe_awb
 from logistics_batch.ledger import Ledger, StoredDocument
 
 Shows = Callable[[str], dict[str, str] | str]
@@ -46,6 +46,10 @@ class Accepted:
     """A ledger that knows one accepted order."""
 
     order: StoredDocument
+
+    @property
+    def documents(self) -> "Accepted":
+        return self
 
     def last_accepted(self, _operation: str) -> StoredDocument:
         return self.order

@@ -11,9 +11,9 @@ import pytest
 from flows.test_reconcile import asn_row, found, plan, push, receipts
 
 from logistics_batch.errors import UsageError
-from logistics_batch.flows.reconcile import ListPlan, run_reconcile
-from logistics_batch.flows.reconcile_list import ReadList
-from logistics_batch.flows.reconcile_receipts import RECEIPTS, ListPlace, list_by_hand, list_from
+from logistics_batch.flows.reconcile.list import ReadList
+from logistics_batch.flows.reconcile.receipts import RECEIPTS, ListPlace, list_by_hand, list_from
+from logistics_batch.flows.reconcile.reconcile import ListPlan, run_reconcile
 from logistics_batch.model.job import Place
 
 TODAY = date(2026, 11, 5)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from logistics_batch.flows.receive_event import NoEvent, event_line, read_event
+from logistics_batch.flows.orders.receive_event import NoEvent, event_line, read_event
 from logistics_batch.ledger import NewEvent
 
 ZONE = ZoneInfo("Asia/Kolkata")

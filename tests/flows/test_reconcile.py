@@ -17,10 +17,10 @@ from flows.audit_room import audit_room
 from support.sandbox_process import sandbox_for_a_test
 
 from logistics_batch.errors import FileHeld, KeyRefused, StoreError, UsageError
-from logistics_batch.flows import reconcile_gather
-from logistics_batch.flows.push import push_by_hand
-from logistics_batch.flows.reconcile import ListPlan, ReconcilePlan, plan_of_job, run_reconcile
-from logistics_batch.flows.reconcile_receipts import ListPlace
+from logistics_batch.flows.push.push import push_by_hand
+from logistics_batch.flows.reconcile import gather as reconcile_gather
+from logistics_batch.flows.reconcile.receipts import ListPlace
+from logistics_batch.flows.reconcile.reconcile import ListPlan, ReconcilePlan, plan_of_job, run_reconcile
 from logistics_batch.model.job import Place, ReconcileJob, Tolerance
 
 TODAY = date(2026, 11, 5)
@@ -479,7 +479,7 @@ def test_a_refused_key_ends_the_run_in_the_history(parts, service, tmp_path):
     service.answers = [(401, "application/json", b'{"status": "FAIL", "message": "Unauthorized"}')]
     with pytest.raises(KeyRefused):
         run_reconcile(parts, plan(tmp_path))
-    [run] = parts.ledger.runs(job="reconcile")
+    [run] = parts.ledger.runs.latest(job="reconcile")
     assert (run.state, run.exit_code, run.kind) == ("stopped", 5, "reconcile")
     assert "API key" in run.stopped
 
@@ -487,7 +487,7 @@ def test_a_refused_key_ends_the_run_in_the_history(parts, service, tmp_path):
 def test_a_lone_end_of_the_range_is_refused_before_the_service_is_asked(parts, service, tmp_path):
     with pytest.raises(UsageError, match="no last day"):
         run_reconcile(parts, plan(tmp_path, date_to=None))
-    assert not service.asked and not parts.ledger.runs(job="reconcile")
+    assert not service.asked and not parts.ledger.runs.latest(job="reconcile")
 
 
 def test_what_was_sent_and_does_not_come_back_is_said_to_be_not_compared(parts, service, tmp_path):

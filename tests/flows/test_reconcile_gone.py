@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 from flows.test_reconcile import asn_row, found, plan, push, receipts
 
-from logistics_batch.flows.reconcile import ListPlan, run_reconcile
-from logistics_batch.flows.reconcile_gone import Counting, Known, known_receipts, with_known
-from logistics_batch.flows.reconcile_list import ReadList
-from logistics_batch.flows.reconcile_receipts import ListPlace
+from logistics_batch.flows.reconcile.gone import Counting, Known, known_receipts, with_known
+from logistics_batch.flows.reconcile.list import ReadList
+from logistics_batch.flows.reconcile.receipts import ListPlace
+from logistics_batch.flows.reconcile.reconcile import ListPlan, run_reconcile
 from logistics_batch.model.job import Place
 from logistics_batch.reconciliation import KNOWN_LINES, RECEIVED_LINES, UNREAD_ROWS, counted_once
 

@@ -8,8 +8,8 @@ from flows.audit_room import ASNS
 from flows.test_reconcile import HEADER, asn_row, plan, receipts
 
 from logistics_batch.errors import UsageError
-from logistics_batch.flows.push import push_by_hand
-from logistics_batch.flows.reconcile import ListPlan, plan_of_job, run_reconcile
+from logistics_batch.flows.push.push import push_by_hand
+from logistics_batch.flows.reconcile.reconcile import ListPlan, plan_of_job, run_reconcile
 from logistics_batch.model.job import ReconcileJob
 
 SHIPPED = Path(__file__).parents[2] / "mappings" / "purchase_orders.yaml"

@@ -9,7 +9,7 @@ from flows.asn_service import record
 from flows.test_reconcile import TODAY, asn_row, push, receipts
 
 from logistics_batch.errors import FileHeld, UsageError
-from logistics_batch.flows.reconcile import ListPlan, ReconcilePlan, plan_of_job, run_reconcile
+from logistics_batch.flows.reconcile.reconcile import ListPlan, ReconcilePlan, plan_of_job, run_reconcile
 from logistics_batch.jobs import parse_job
 from logistics_batch.model.job import Place
 

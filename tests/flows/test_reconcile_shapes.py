@@ -12,7 +12,7 @@ from flows.test_reconcile import asn_row, found, plan, push
 from support.sandbox_process import RunningSandbox, sandbox_for_a_test
 
 from logistics_batch.errors import LogisticsBatchError
-from logistics_batch.flows.reconcile import run_reconcile
+from logistics_batch.flows.reconcile.reconcile import run_reconcile
 
 ENVELOPES = ("list", "pass", "success", "bare", "results", "data", "by_id")
 LINES = tuple(itertools.product(("list", "by_id"), ("sku_lines", "lines", "items")))

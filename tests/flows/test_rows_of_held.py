@@ -4,7 +4,7 @@ import pytest
 from mapping.sheets import ORDERS, mapping_of, run, sheet_of
 
 from logistics_batch.errors import FileHeld
-from logistics_batch.flows.foreign_files import rows_of_held
+from logistics_batch.flows.files.foreign_files import rows_of_held
 from logistics_batch.model.document import MappedFile
 from logistics_batch.model.sheet import Sheet
 

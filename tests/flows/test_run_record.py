@@ -6,7 +6,7 @@ from datetime import date
 import pytest
 
 from logistics_batch.flows.parts import Parts
-from logistics_batch.flows.run_record import recorded_run
+from logistics_batch.flows.push.run_record import recorded_run
 
 DAY = date(2026, 11, 22)
 
@@ -20,4 +20,4 @@ def test_runs_of_one_second_never_share_an_id(parts: Parts, monkeypatch: pytest.
             run.ended(0, {})
         ids.append(run.id.rpartition("-")[2])
     assert ids == ["beef", "cafe", "f00d"]
-    assert len(parts.ledger.runs()) == 3
+    assert len(parts.ledger.runs.latest()) == 3

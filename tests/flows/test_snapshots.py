@@ -10,9 +10,9 @@ from flows.asn_service import record
 from flows.test_reconcile import asn_row, found, plan, push, receipts
 
 from logistics_batch.errors import UsageError
-from logistics_batch.flows.reconcile import ListPlan, run_reconcile
-from logistics_batch.flows.reconcile_compare import compare_nights
-from logistics_batch.flows.snapshots import load_snapshot, snapshot_names
+from logistics_batch.flows.reconcile.compare import compare_nights
+from logistics_batch.flows.reconcile.reconcile import ListPlan, run_reconcile
+from logistics_batch.flows.reconcile.snapshots import load_snapshot, snapshot_names
 from logistics_batch.reconciliation import Rules, audit
 
 MONDAY, TUESDAY = date(2026, 11, 4), date(2026, 11, 5)

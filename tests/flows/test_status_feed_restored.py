@@ -9,7 +9,7 @@ from support.order_room import Room, order_room
 from support.sandbox_process import RunningSandbox, sandbox_for_a_test
 
 from logistics_batch.errors import LedgerRefused
-from logistics_batch.flows.labels import LabelsPlan, make_labels
+from logistics_batch.flows.labels.labels import LabelsPlan, make_labels
 from logistics_batch.flows.verify_ledger import accept_restored
 
 FEED = "out/status/order-status-{:06}.csv"
@@ -24,7 +24,7 @@ def fed_twice(room: Room, order: str) -> bytes:
     """A feed, a backup, and one more feed; gives the bytes of the second."""
     room.send(f"{order},Wires,1,0.00")
     room.run()
-    room.parts.ledger.back_up(room.root / "backup.db")
+    room.parts.ledger.itself.back_up(room.root / "backup.db")
     room.move(order, "Assigned")
     room.run()
     return (room.root / FEED.format(2)).read_bytes()

@@ -15,7 +15,7 @@ from support.workspace import ORDER_COLUMNS, Workspace, order_lines
 
 from logistics_batch.child_process import WORKER, WORKER_PRELOAD, Allowance, Child
 from logistics_batch.errors import FileHeld
-from logistics_batch.flows.foreign_files import Mapped, map_file
+from logistics_batch.flows.files.foreign_files import Mapped, map_file
 from logistics_batch.intake.containers import Member, Unpacker
 from logistics_batch.intake.limited_work import LimitedWork
 from logistics_batch.intake.names import printable
@@ -151,7 +151,7 @@ def scheduled(workspace: Workspace) -> None:
     (workspace.root / "inbound").mkdir()
     workspace.job("nightly", JOB.format(cron=cron))
     ledger = open_ledger(f"sqlite:///{workspace.root}/var/ledger.db", account="https://api.example.com")
-    ledger.schedule_seen("nightly", f"{cron} UTC", now=(due - timedelta(hours=1)).isoformat())
+    ledger.slots.schedule_seen("nightly", f"{cron} UTC", now=(due - timedelta(hours=1)).isoformat())
     ledger.close()
     done = workspace.run("run", "nightly")
     assert done.code == 0, done.out + done.err

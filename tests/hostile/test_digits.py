@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from paper.test_result_workbook import SHEET_PART, edited, opened, order_report, order_workbook, read_again
 
-from logistics_batch.flows.label_sorting import natural
+from logistics_batch.flows.labels.sorting import natural
 from logistics_batch.mapping.lines.split_rows import numbered_columns
 from logistics_batch.paper.result_workbook import result_workbook
 from logistics_batch.paper.xlsx_inert import inert_workbook

@@ -232,8 +232,8 @@ def test_the_role_of_the_guide_is_enough_for_the_work(roles: PostgresServer, tmp
             assert done.code == 0, done.err
         assert len(sandbox.committed("order.created")) == 2
     ledger = open_ledger(url_of(roles, "logistics_batch"), account=sandbox.url)
-    assert ledger.purge(before="2999-01-01T00:00:00+05:30").documents == 2
-    with ledger._read() as reading:
+    assert ledger.purging.purge(before="2999-01-01T00:00:00+05:30").documents == 2
+    with ledger._connection.read() as reading:
         assert reading.execute(text("SELECT count(*) FROM document WHERE length(body) > 0")).scalar_one() == 0
     ledger.close()
 

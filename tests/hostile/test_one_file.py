@@ -22,7 +22,7 @@ from logistics_batch.cli import front
 from logistics_batch.cli.watching import observed_run
 from logistics_batch.errors import ProgramFailed, StoreError
 from logistics_batch.flows.parts import Parts
-from logistics_batch.flows.push import push_by_hand
+from logistics_batch.flows.push.push import push_by_hand
 from logistics_batch.intake.containers import Unpacker
 from logistics_batch.intake.stores.folder import FolderStore
 from logistics_batch.intake.stores.store import Fetched, RemoteFile
@@ -226,20 +226,20 @@ def test_a_mistake_of_the_program_costs_the_file_it_happened_on(
     workspace.drop("orders_a.csv", order_lines([ours]))
     workspace.drop("orders_b.csv", order_lines([theirs]))
     if stage == "plan":
-        plan_file = parts.ledger.plan_file
+        plan_file = parts.ledger.planning.plan_file
 
         def plan(run: str, arrival: Any) -> int:
             if arrival.source.name == "orders_b.csv" and arrival.held is None:
                 raise trouble
             return plan_file(run, arrival)
 
-        monkeypatch.setattr(parts.ledger, "plan_file", plan)
+        monkeypatch.setattr(parts.ledger.planning, "plan_file", plan)
     job = load_job(workspace.root, "orders")
     outcome = run_job(spoiled(parts, stage, trouble), job, Order(DAY))
     assert outcome.exit_code == 4
     assert (created(service)[ours], created(service)[theirs]) == (1, 0)
     assert_both_answered(workspace)
-    (held,) = [file for file in parts.ledger.files() if file.rule]
+    (held,) = [file for file in parts.ledger.files.of_run() if file.rule]
     assert (held.name, held.rule) == ("orders_b.csv", "file|program_error")
     assert type(trouble).__name__ in held.reason
     told = json.loads((workspace.root / "results/orders_b.ack.json").read_text())
@@ -355,7 +355,7 @@ def test_people_are_told_of_a_file_on_which_the_program_fails(
 def test_a_mistake_in_the_middle_of_a_run_ends_its_record(
     workspace: Workspace, parts: Parts, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    from logistics_batch.flows import push
+    from logistics_batch.flows.push import push
 
     workspace.job("settle", "kind: settle\n")
     monkeypatch.setattr(running, "settle", fails)
@@ -363,7 +363,7 @@ def test_a_mistake_in_the_middle_of_a_run_ends_its_record(
     job = load_job(workspace.root, "settle" if kind == "settle" else "orders")
     with pytest.raises(ProgramFailed):
         run_job(parts, job, Order(DAY))
-    (run,) = parts.ledger.runs()
+    (run,) = parts.ledger.runs.latest()
     assert (run.exit_code, run.stopped) == (5, "The program itself failed (KeyError).")
 
 

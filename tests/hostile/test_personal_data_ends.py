@@ -21,9 +21,9 @@ from support.sandbox_process import RunningSandbox, sandbox_for_a_test
 from support.workspace import Workspace
 
 from logistics_batch.errors import FileHeld
+from logistics_batch.flows.doubts.settle import settle
+from logistics_batch.flows.files.purge import purge_old, remove_leftovers
 from logistics_batch.flows.parts import Parts
-from logistics_batch.flows.purge import purge_old, remove_leftovers
-from logistics_batch.flows.settle import settle
 from logistics_batch.ledger import (
     HeldNow,
     Ledger,
@@ -60,7 +60,7 @@ def fill(ledger: Ledger, *, orders: int = 300) -> None:  # noqa: F811
     people = f'["{WHO}", "{PHONE}", "{STREET}"]'
     for number in range(6):
         run, name = f"R{number}", f"{FILE}_{number}.csv"
-        ledger.start_run(run, job="orders", kind="push", business_date="2025-01-10", now=LONG_AGO)
+        ledger.runs.start(run, job="orders", kind="push", business_date="2025-01-10", now=LONG_AGO)
         bodies = {f"{run}-{order}": f"{people}{order}" for order in range(orders // 6)}
         came = replace(
             arrival(bodies, name=name, invalid=(90_000,), at=LONG_AGO), origin={"store": "s", "path": f"/in/{name}"}
@@ -69,14 +69,14 @@ def fill(ledger: Ledger, *, orders: int = 300) -> None:  # noqa: F811
         words = packed({"reason": f"{PHONE} is too short.", "remedy": f"Ask {WHO}."})
         issue = replace(came.mapped.issues[0], values=words).at(value=PHONE)
         note = Issue.of("file.goes_on", name=WHO)
-        ledger.plan_file(run, replace(came, mapped=replace(came.mapped, issues=(issue,), notes=(note,))))
-        ledger.result_stem(place="p", name=f"{FILE}_{number}", sha256=came.source.sha256)
-        ledger.keep_last_written(place="p", stem=f"{FILE}_{number}", ending="fix.csv", sha256="0" * 64)
-        ledger.keep_notes(run, [Issue.of("file.gone", name=name)])
-        planned = ledger.stored(ledger.planned_of(run)["id"])
-        intents = ledger.step(outcomes=[], claim=planned, run=run, now=LONG_AGO)
+        ledger.planning.plan_file(run, replace(came, mapped=replace(came.mapped, issues=(issue,), notes=(note,))))
+        ledger.files.result_stem(place="p", name=f"{FILE}_{number}", sha256=came.source.sha256)
+        ledger.files.keep_last_written(place="p", stem=f"{FILE}_{number}", ending="fix.csv", sha256="0" * 64)
+        ledger.runs.keep_notes(run, [Issue.of("file.gone", name=name)])
+        planned = ledger.documents.stored(ledger.documents.planned_of(run)["id"])
+        intents = ledger.attempts.step(outcomes=[], claim=planned, run=run, now=LONG_AGO)
         assert len(intents) == len(planned)
-        ledger.step(
+        ledger.attempts.step(
             outcomes=[
                 Outcome(each.id, "accepted", "accepted", status=200, reply=WHO * 9, message=f"{PHONE} is served")
                 for each in planned[1:]
@@ -87,9 +87,11 @@ def fill(ledger: Ledger, *, orders: int = 300) -> None:  # noqa: F811
             now=LONG_AGO,
         )
         dropped = Outcome(planned[0].id, "abandoned", "decided", why=said(f"{WHO} called.", rule="drop"))
-        ledger.settle_document(dropped, expected="held", now=LONG_AGO, evidence_text=f"drop: {WHO}", who="operator")
-        ledger.finish_run(run, exit_code=3, summary={}, now=LONG_AGO, stopped=f"{name} could not be answered")
-        ledger.store_events([NewEvent(identity=run, received_at=LONG_AGO, raw=people.encode())], patience_seconds=5)
+        ledger.attempts.settle_document(
+            dropped, expected="held", now=LONG_AGO, evidence_text=f"drop: {WHO}", who="operator"
+        )
+        ledger.runs.finish(run, exit_code=3, summary={}, now=LONG_AGO, stopped=f"{name} could not be answered")
+        ledger.events.store([NewEvent(identity=run, received_at=LONG_AGO, raw=people.encode())], patience_seconds=5)
 
 
 @pytest.fixture(params=["rollback journal", "write-ahead log"])
@@ -105,53 +107,55 @@ def test_nothing_of_it_is_left_in_the_bytes_of_the_ledger(sqlite: Ledger, tmp_pa
     fill(sqlite)
     everything = lambda: [path for path in tmp_path.iterdir() if path.name.startswith("ledger")]  # noqa: E731
     assert {word for words in found_in(everything()).values() for word in words} == set(SECRETS)
-    purged = sqlite.purge(before=BEFORE)
+    purged = sqlite.purging.purge(before=BEFORE)
     assert (purged.documents, purged.events, purged.files) == (300, 6, 6)
     assert found_in(everything()) == {}
-    assert sqlite.verify().findings == ()
-    assert sqlite.purge(before=BEFORE).documents == 0
+    assert sqlite.itself.verify().findings == ()
+    assert sqlite.purging.purge(before=BEFORE).documents == 0
 
 
 def test_what_refers_to_it_still_works(ledger: Ledger) -> None:  # noqa: F811
     fill(ledger, orders=30)
-    before = ledger.files()[0]
+    before = ledger.files.of_run()[0]
     again = replace(
         arrival({"R0-0": "x"}, name=before.name, at=NOW), origin={"store": "s", "path": f"/in/{before.name}"}
     )
-    ledger.purge(before=BEFORE)
-    (file, *_) = ledger.files(run="R0")
+    ledger.purging.purge(before=BEFORE)
+    (file, *_) = ledger.files.of_run(run="R0")
     assert (file.name, file.sha256, file.rows_read) == ("purged-1.csv", before.sha256, before.rows_read)
-    assert [each.key for each in ledger.documents()] == [f"R{run}-{order}" for run in range(6) for order in range(5)]
-    assert ledger.evidence(1)[-1][-1] == "drop:"
+    assert [each.key for each in ledger.documents.select()] == [
+        f"R{run}-{order}" for run in range(6) for order in range(5)
+    ]
+    assert ledger.documents.evidence(1)[-1][-1] == "drop:"
     (changed,) = evaluated(ledger, arrival({"R0-1": "[]"}, at=NOW))
     assert changed.rule == "changed_after_acceptance"
-    ledger.start_run("R9", job="orders", kind="push", business_date="2026-11-21", now=NOW)
-    ledger.plan_file("R9", again)
-    assert ledger.result_stem(place="p", name=f"{FILE}_0", sha256="1" * 64) == f"{FILE}_0"
-    assert (digest_of_names(f"/in/{before.name}"), before.size) in ledger.sizes_at("orders")
-    assert ledger.verify().findings == ()
+    ledger.runs.start("R9", job="orders", kind="push", business_date="2026-11-21", now=NOW)
+    ledger.planning.plan_file("R9", again)
+    assert ledger.files.result_stem(place="p", name=f"{FILE}_0", sha256="1" * 64) == f"{FILE}_0"
+    assert (digest_of_names(f"/in/{before.name}"), before.size) in ledger.files.sizes_at("orders")
+    assert ledger.itself.verify().findings == ()
 
 
 def test_what_waits_keeps_its_name_and_words(ledger: Ledger) -> None:  # noqa: F811
-    ledger.start_run("R1", job="orders", kind="push", business_date="2025-01-10", now=LONG_AGO)
-    ledger.plan_file("R1", arrival({"A": "x"}, name="open.csv", at=LONG_AGO))
+    ledger.runs.start("R1", job="orders", kind="push", business_date="2025-01-10", now=LONG_AGO)
+    ledger.planning.plan_file("R1", arrival({"A": "x"}, name="open.csv", at=LONG_AGO))
     held = FileHeld(own("file|broken"), values={"reason": "Unreadable.", "remedy": "Send it again."})
-    ledger.plan_file("R1", arrival({}, name="held.csv", held=held, at=LONG_AGO))
-    number = next(each.id for each in ledger.files() if each.name == "held.csv")
-    ledger.hold_file(HeldNow(number, "R1", "orders", "held", "i"), now=LONG_AGO)
-    ledger.keep_notes("R1", [Issue("file.none")])
-    ledger.purge(before=BEFORE)
-    assert [each.name for each in ledger.files()] == ["open.csv", "held.csv"]
-    assert ledger.notes_of("R1") == (Issue("file.none"),)
-    ledger.close_held_file(number, now=NOW, why="done", who="operator")
-    ledger.purge(before=BEFORE)
-    assert [each.name for each in ledger.files()] == ["open.csv", "purged-2.csv"]
+    ledger.planning.plan_file("R1", arrival({}, name="held.csv", held=held, at=LONG_AGO))
+    number = next(each.id for each in ledger.files.of_run() if each.name == "held.csv")
+    ledger.files.hold_file(HeldNow(number, "R1", "orders", "held", "i"), now=LONG_AGO)
+    ledger.runs.keep_notes("R1", [Issue("file.none")])
+    ledger.purging.purge(before=BEFORE)
+    assert [each.name for each in ledger.files.of_run()] == ["open.csv", "held.csv"]
+    assert ledger.runs.notes_of("R1") == (Issue("file.none"),)
+    ledger.files.close_held_file(number, now=NOW, why="done", who="operator")
+    ledger.purging.purge(before=BEFORE)
+    assert [each.name for each in ledger.files.of_run()] == ["open.csv", "purged-2.csv"]
 
 
 def test_alerts_that_are_over_go_and_others_stay(ledger: Ledger) -> None:  # noqa: F811
-    ledger.notice(NewNotice(key="a", kind="on_held", job="orders", title=FILE, text=WHO), now=LONG_AGO)
-    ledger.purge(before=BEFORE)
-    assert [record["title"] for record in ledger.records(personal=True) if record["table"] == "notice"] == [FILE]
+    ledger.notices.note(NewNotice(key="a", kind="on_held", job="orders", title=FILE, text=WHO), now=LONG_AGO)
+    ledger.purging.purge(before=BEFORE)
+    assert [record["title"] for record in ledger.itself.records(personal=True) if record["table"] == "notice"] == [FILE]
 
 
 class Later:
@@ -217,7 +221,7 @@ def test_a_whole_workspace_holds_nothing_of_it_when_its_time_is_over(tmp_path: P
         assert not list(kept.rglob(".opening-*")) and not list(kept.rglob("*.part"))
         purge_old(later(parts, days=40))
         assert found_in(every()) == {}
-        assert parts.ledger.verify().findings == ()
+        assert parts.ledger.itself.verify().findings == ()
     assert workspace.run("runs").code == 0
     assert workspace.run("ledger", "verify").code == 0
 

@@ -11,8 +11,8 @@ from support.receiver_process import RunningReceiver, event
 from support.workspace import Workspace
 
 from logistics_batch.errors import LedgerRefused
-from logistics_batch.flows.purge import purge_old
-from logistics_batch.flows.receive_event import EventStore
+from logistics_batch.flows.files.purge import purge_old
+from logistics_batch.flows.orders.receive_event import EventStore
 from logistics_batch.ledger import NewEvent, open_ledger
 from logistics_batch.web.troubles import Troubles
 from logistics_batch.wiring import Need
@@ -58,7 +58,7 @@ def test_there_is_room_again_when_the_time_of_events_is_over(tmp_path: Path) -> 
 
 def test_the_quota_counts_what_was_there_before_and_small_events_too(tmp_path: Path) -> None:
     ledger = open_ledger(f"sqlite:///{tmp_path}/ledger.db", account=SERVICE)
-    ledger.store_events(
+    ledger.events.store(
         [NewEvent(identity=f"a{n}", received_at=NOW.isoformat(), raw=b"{}") for n in range(50)], patience_seconds=5
     )
     store = EventStore(ledger, keep_seconds=0, quota_bytes=20_000, now=lambda: NOW)
@@ -74,7 +74,7 @@ def test_events_are_kept_for_ninety_days_without_any_setting(tmp_path: Path, by:
     ledger = open_ledger(f"sqlite:///{tmp_path}/var/ledger.db", account=SERVICE)
     today = datetime.now(UTC)
     ages = {"old": 91, "young": 89}
-    ledger.store_events(
+    ledger.events.store(
         [
             NewEvent(identity=name, received_at=(today - timedelta(days=days)).isoformat(), raw=WHO)
             for name, days in ages.items()

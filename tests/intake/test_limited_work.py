@@ -17,7 +17,7 @@ import pytest
 
 from logistics_batch.child_process import WORKER, WORKER_PRELOAD, Allowance, Child, ChildFailed
 from logistics_batch.errors import FileHeld, RunStopped
-from logistics_batch.flows.foreign_files import Mapped, map_file
+from logistics_batch.flows.files.foreign_files import Mapped, map_file
 from logistics_batch.intake.limited_work import LimitedWork
 from logistics_batch.mapping import Mapping, load_mapping
 from logistics_batch.mapping.fields.compile import RunValues

@@ -124,10 +124,13 @@ class PrintRoom:
         """A file that asks for these calls is planned in a run; the document's number by reference."""
         self._files += 1
         now = self.parts.clock.now().isoformat()
-        if self.ledger.run(run) is None:
-            self.ledger.start_run(run, job=job, kind="push", business_date=now[:10], now=now)
-        self.ledger.plan_file(run, self._arrival(documents, now))
-        return {document.reference: document.id for document in self.ledger.stored(self.ledger.planned_of(run)["id"])}
+        if self.ledger.runs.get(run) is None:
+            self.ledger.runs.start(run, job=job, kind="push", business_date=now[:10], now=now)
+        self.ledger.planning.plan_file(run, self._arrival(documents, now))
+        return {
+            document.reference: document.id
+            for document in self.ledger.documents.stored(self.ledger.documents.planned_of(run)["id"])
+        }
 
     def accept(self, numbers: dict[str, int], awbs: dict[str, str], *, run: str = "run-1", **told: Any) -> None:
         """The service took these orders: AWB by reference."""
@@ -139,8 +142,11 @@ class PrintRoom:
 
     def _settle(self, numbers: dict[str, int], ends: dict[str, tuple[str, str]], *, run: str, **told: Any) -> None:
         now = self.parts.clock.now().isoformat()
-        planned = {document.id: document for document in self.ledger.stored(self.ledger.planned_of(run)["id"])}
-        self.ledger.step(outcomes=[], claim=[planned[numbers[name]] for name in ends], run=run, now=now)
+        planned = {
+            document.id: document
+            for document in self.ledger.documents.stored(self.ledger.documents.planned_of(run)["id"])
+        }
+        self.ledger.attempts.step(outcomes=[], claim=[planned[numbers[name]] for name in ends], run=run, now=now)
         outcomes = [
             Outcome(
                 numbers[reference],
@@ -153,7 +159,7 @@ class PrintRoom:
             )
             for reference, (state, awb) in ends.items()
         ]
-        self.ledger.step(outcomes=outcomes, claim=[], run=run, now=now)
+        self.ledger.attempts.step(outcomes=outcomes, claim=[], run=run, now=now)
 
     def with_policy(self, **changes: Any) -> Parts:
         return replace(self.parts, policy=replace(self.parts.policy, **changes))

@@ -8,8 +8,8 @@ from labels.print_room import PrintRoom, Wish
 from labels.test_make_labels import accepted, barcodes, manifest
 from labels.test_manifest import text_of
 
-from logistics_batch.flows.label_orders import Choice
-from logistics_batch.flows.labels import LabelsPlan, make_labels
+from logistics_batch.flows.labels.labels import LabelsPlan, make_labels
+from logistics_batch.flows.labels.orders import Choice
 from logistics_batch.model.document import Document, Operation
 from logistics_batch.model.order_state import OrderState, Shown
 from logistics_batch.model.run_reports import LabelReport
@@ -17,12 +17,12 @@ from logistics_batch.model.run_reports import LabelReport
 
 def show(room: PrintRoom, reference: str, status: str) -> None:
     """The service showed the order with this status when it was asked."""
-    (order,) = room.ledger.sent_orders(numbers=[reference])
+    (order,) = room.ledger.orders.sent(numbers=[reference])
 
     def seen(state: OrderState) -> OrderState:
         return state.seen(status, Shown(), at=room.parts.clock.now().isoformat())
 
-    room.ledger.change_states({order.document_id: seen})
+    room.ledger.orders.change_states({order.document_id: seen})
 
 
 def change(room: PrintRoom, reference: str, operation: Operation, body: dict[str, Any], *, run: str) -> None:
@@ -32,7 +32,7 @@ def change(room: PrintRoom, reference: str, operation: Operation, body: dict[str
         key=awb, operation=operation, rows=(2,), body=json.dumps(body), reference=reference, order_id=awb, path="/any"
     )
     room.plan(document, run=run)
-    (planned,) = room.ledger.stored(room.ledger.planned_of(run)["id"])
+    (planned,) = room.ledger.documents.stored(room.ledger.documents.planned_of(run)["id"])
     room.accept({reference: planned.id}, {reference: ""}, run=run)
 
 

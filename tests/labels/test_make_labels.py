@@ -14,11 +14,11 @@ from labels.test_manifest import text_of
 from support.canary import key_of_tests
 
 from logistics_batch.errors import KeyRefused, RunStopped, SettingsError, UsageError
-from logistics_batch.flows.decisions import decide
-from logistics_batch.flows.label_orders import Choice
-from logistics_batch.flows.labels import LabelsPlan, make_labels
-from logistics_batch.flows.order_numbers import order_numbers
-from logistics_batch.flows.retention import purge_by_age
+from logistics_batch.flows.doubts.decisions import decide
+from logistics_batch.flows.files.retention import purge_by_age
+from logistics_batch.flows.labels.labels import LabelsPlan, make_labels
+from logistics_batch.flows.labels.orders import Choice
+from logistics_batch.flows.orders.numbers import order_numbers
 from logistics_batch.model.job import Place
 from logistics_batch.model.run_reports import LabelReport
 from logistics_batch.paper import label_barcodes
@@ -104,7 +104,7 @@ def test_printed_labels_are_not_printed_again_without_a_reason(room: PrintRoom, 
     assert "REPRINT: jammed roll" in manifest(once_more)
     assert [(row["status"], row["copy"]) for row in index(once_more)] == [("reprint", "2")]
     assert len(service.seen) == calls, "a label that is kept is not fetched again"
-    lines = room.ledger.prints("SH-R2")
+    lines = room.ledger.labels.prints("SH-R2")
     assert [(line.copy, line.reason, line.who, line.bundle_id) for line in lines] == [
         (1, "", "ravi", first.bundle_id),
         (2, "jammed roll", "ravi", once_more.bundle_id),
@@ -223,8 +223,8 @@ def test_refused_key_stops_with_one_message_and_prints_nothing(service: LabelSer
     with pytest.raises(KeyRefused):
         make_labels(room.parts, LabelsPlan())
     assert len(service.asked) <= 2 * room.parts.policy.concurrency
-    assert len(room.ledger.unprinted_orders()) == 30
-    assert room.ledger.runs(job="labels")[0].exit_code == 5
+    assert len(room.ledger.labels.unprinted_orders()) == 30
+    assert room.ledger.runs.latest(job="labels")[0].exit_code == 5
     room.close()
 
 
@@ -343,7 +343,7 @@ def test_orders_of_a_run_without_a_label_are_listed_with_the_reason(room: PrintR
     room.accept(numbers, {"OK": "SH-OK", "NOAWB": "", "CANCELLED": "SH-CANCELLED"})
     room.settle(numbers, {"REFUSED": "refused", "DOUBT": "in_doubt", "HELD": "held"})
     now = room.parts.clock.now().isoformat()
-    assert room.ledger.record_by_hand(reference_or_awb="CANCELLED", at=now, text="cancelled", cancelled=True)
+    assert room.ledger.orders.record_by_hand(reference_or_awb="CANCELLED", at=now, text="cancelled", cancelled=True)
     report = make_labels(room.parts, LabelsPlan(orders=Choice(run="orders-nightly")))
     assert barcodes(report) == ["SH-OK"]
     assert report.exit_code == 4, "something is in doubt"
@@ -369,9 +369,9 @@ def test_orders_by_number(room: PrintRoom) -> None:
 def test_reference_used_again_after_a_cancellation_means_the_living_order(room: PrintRoom) -> None:
     accepted(room, Wish("A"))
     now = room.parts.clock.now().isoformat()
-    room.ledger.record_by_hand(reference_or_awb="A", at=now, text="cancelled", cancelled=True)
+    room.ledger.orders.record_by_hand(reference_or_awb="A", at=now, text="cancelled", cancelled=True)
     room.drop(Wish("A", item="OTHER"), run="run-2")
-    (held,) = room.ledger.documents(states=["held"])
+    (held,) = room.ledger.documents.select(states=["held"])
     decide(room.parts, held.id, decision="send-again", reason="ordered again", reissue=True)
     room.accept({"A": held.id}, {"A": "SH-NEW"}, run="run-2")
     assert barcodes(make_labels(room.parts, LabelsPlan(orders=Choice(numbers=("A",))))) == ["SH-NEW"]
@@ -422,7 +422,7 @@ def test_bundle_goes_to_the_results_place_in_a_folder_of_its_own(room: PrintRoom
     for path in report.files:
         assert path.parent == tmp_path / "out"
         assert path.read_bytes() == (there / path.name).read_bytes()
-    run = room.ledger.runs(job="labels-nightly")[0]
+    run = room.ledger.runs.latest(job="labels-nightly")[0]
     assert (run.id, run.kind, run.exit_code, run.summary["labels"]) == (report.bundle_id, "labels", 0, 1)
 
 

@@ -15,10 +15,10 @@ from labels.test_manifest import text_of
 from support.canary import key_of_tests
 from support.sandbox_process import RunningSandbox, sandbox_for_a_test
 
-from logistics_batch.flows.dispatch import Dispatcher
-from logistics_batch.flows.label_orders import Choice, LabelOrder, choose_orders
-from logistics_batch.flows.label_sorting import sort_orders
-from logistics_batch.flows.labels import LabelsPlan, make_labels
+from logistics_batch.flows.labels.labels import LabelsPlan, make_labels
+from logistics_batch.flows.labels.orders import Choice, LabelOrder, choose_orders
+from logistics_batch.flows.labels.sorting import sort_orders
+from logistics_batch.flows.push.dispatch import Dispatcher
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def room(sandbox: RunningSandbox, tmp_path: Path) -> Iterator[PrintRoom]:
 
 def push(room: PrintRoom, *wishes: Wish) -> None:
     room.drop(*wishes)
-    Dispatcher(room.parts, run="run-1").send(room.ledger.planned_of("run-1")["id"])
+    Dispatcher(room.parts, run="run-1").send(room.ledger.documents.planned_of("run-1")["id"])
 
 
 def wishes(count: int) -> list[Wish]:
@@ -122,7 +122,7 @@ def test_faults_on_the_way_cost_no_label(room: PrintRoom, sandbox: RunningSandbo
 
 def test_order_cancelled_at_the_service_is_refused_and_listed(room: PrintRoom, sandbox: RunningSandbox) -> None:
     push(room, *wishes(3))
-    (document,) = room.ledger.documents(references=["ORD-2"])
+    (document,) = room.ledger.documents.select(references=["ORD-2"])
     reply = room.parts.client.call("order.cancel", order_id=document.awb_number)
     assert reply.status == 200
     report = make_labels(room.parts, LabelsPlan())

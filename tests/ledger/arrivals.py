@@ -64,4 +64,4 @@ def arrival(
 def evaluated(ledger: Ledger, file: Arrival) -> list[Decision]:
     """What would become of the documents of a file."""
     assert file.mapped is not None
-    return ledger.evaluate(file, file.mapped.documents)
+    return ledger.planning.evaluate(file, file.mapped.documents)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from logistics_batch.ledger.decide import Decision, Known, decide, decide_change
+from logistics_batch.ledger.documents.decide import Decision, Known, decide, decide_change
 
 SAME, OTHER = "a" * 64, "b" * 64
 

@@ -14,29 +14,29 @@ def new(identity: str, **values: str) -> NewEvent:
 
 
 def stored(ledger: Ledger) -> list[tuple[str, int, bytes]]:
-    with ledger._read() as connection:
+    with ledger._connection.read() as connection:
         found = connection.execute(text("SELECT waybill, seen, raw FROM event ORDER BY id"))
         return [(line.waybill, line.seen, bytes(line.raw)) for line in found]
 
 
 def test_each_is_kept_once_with_its_bytes_and_counted(ledger: Ledger) -> None:
     first, other = new("a", waybill="SH-1"), new("b", waybill="Łódź आशा")
-    assert ledger.store_events([first, other, first], patience_seconds=5) == [True, True, False]
-    assert ledger.store_events([first], patience_seconds=5) == [False]
+    assert ledger.events.store([first, other, first], patience_seconds=5) == [True, True, False]
+    assert ledger.events.store([first], patience_seconds=5) == [False]
     assert stored(ledger) == [("SH-1", 3, b"\x00\xff{}"), ("Łódź आशा", 1, b"\x00\xff{}")]
 
 
 def test_the_same_event_with_other_bytes_is_kept_beside_the_first(ledger: Ledger) -> None:
     first = new("a", waybill="SH-1")
     other = replace(first, raw=b'{"remarks": "left at the gate"}')
-    assert ledger.store_events([first, other, first, other], patience_seconds=5) == [True, True, False, False]
+    assert ledger.events.store([first, other, first, other], patience_seconds=5) == [True, True, False, False]
     assert stored(ledger) == [("SH-1", 2, b"\x00\xff{}"), ("SH-1", 2, b'{"remarks": "left at the gate"}')]
 
 
 def test_another_account_has_events_of_its_own(ledger: Ledger, url: str) -> None:
     other = open_ledger(url, account="http://staging.test")
-    assert ledger.store_events([new("a")], patience_seconds=5) == [True]
-    assert other.store_events([new("a")], patience_seconds=5) == [True]
+    assert ledger.events.store([new("a")], patience_seconds=5) == [True]
+    assert other.events.store([new("a")], patience_seconds=5) == [True]
     other.close()
 
 
@@ -44,17 +44,17 @@ def test_another_account_has_events_of_its_own(ledger: Ledger, url: str) -> None
     "statement", ["UPDATE event SET raw = 'x'", "UPDATE event SET waybill = 'x'", "DELETE FROM event"]
 )
 def test_what_came_is_never_changed(ledger: Ledger, statement: str) -> None:
-    ledger.store_events([new("a", waybill="SH-1")], patience_seconds=5)
-    with pytest.raises(LedgerRefused), ledger._write() as connection:
+    ledger.events.store([new("a", waybill="SH-1")], patience_seconds=5)
+    with pytest.raises(LedgerRefused), ledger._connection.write() as connection:
         connection.execute(text(statement))
     assert stored(ledger) == [("SH-1", 1, b"\x00\xff{}")]
 
 
 def test_all_or_none_are_kept(ledger: Ledger) -> None:
-    ledger.store_events([new("a")], patience_seconds=5)
+    ledger.events.store([new("a")], patience_seconds=5)
     broken = NewEvent(identity="b" * 64, received_at=None, raw=b"")  # type: ignore[arg-type]
     with pytest.raises(LedgerRefused):
-        ledger.store_events([new("c"), broken], patience_seconds=5)
+        ledger.events.store([new("c"), broken], patience_seconds=5)
     assert len(stored(ledger)) == 1
 
 
@@ -69,7 +69,7 @@ def test_events_about_orders_are_read_back_from_a_moment_on(ledger: Ledger) -> N
         at("d", "2026-11-21T21:06:00+05:30", unreadable="another topic"),
         replace(at("e", "2026-11-21T21:07:00+05:30", waybill="PURGED"), raw=b""),
     ]
-    ledger.store_events(events, patience_seconds=5)
-    found = list(ledger.order_events(received_from="2026-11-21T21:00:00+05:30"))
+    ledger.events.store(events, patience_seconds=5)
+    found = list(ledger.events.of_orders(received_from="2026-11-21T21:00:00+05:30"))
     assert [each.waybill for each in found] == ["SAME-MOMENT", "LATER"]
     assert found[0].raw == b"\x00\xff{}"

@@ -19,8 +19,8 @@ def used(tmp_path: Path) -> Path:
     path = tmp_path / "here/ledger.db"
     path.parent.mkdir()
     ledger = opened(path)
-    ledger.settle_in()
-    assert ledger.moved_from() is None
+    ledger.itself.settle_in()
+    assert ledger.itself.moved_from() is None
     ledger.close()
     return path
 
@@ -28,11 +28,11 @@ def used(tmp_path: Path) -> Path:
 def test_a_copy_elsewhere_knows_where_it_comes_from(used: Path, tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     ledger = opened(Path(shutil.copy(used, tmp_path / "there/ledger.db")))
-    before = ledger.moved_from()
+    before = ledger.itself.moved_from()
     assert before is not None
     assert (before.host, before.path) == (socket.gethostname(), str(used))
-    ledger.settle_in()
-    assert ledger.moved_from() is None
+    ledger.itself.settle_in()
+    assert ledger.itself.moved_from() is None
     ledger.close()
 
 
@@ -40,7 +40,7 @@ def test_the_same_file_under_another_host_name_is_no_copy(used: Path, monkeypatc
     """As that of a container on its volume each night."""
     monkeypatch.setattr(socket, "gethostname", lambda: "another-container")
     ledger = opened(used)
-    assert ledger.moved_from() is None
+    assert ledger.itself.moved_from() is None
     ledger.close()
 
 
@@ -48,5 +48,5 @@ def test_a_backup_that_is_put_back_is_no_copy(used: Path) -> None:
     kept = Path(shutil.copy(used, used.with_name("backup.db")))
     used.unlink()
     ledger = opened(Path(shutil.copy(kept, used)))
-    assert ledger.moved_from() is None
+    assert ledger.itself.moved_from() is None
     ledger.close()

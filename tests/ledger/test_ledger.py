@@ -16,30 +16,30 @@ NOW = "2026-11-21T21:16:00+05:30"
 
 
 def start(ledger: Ledger, run: str = "R1", job: str = "nightly") -> str:
-    ledger.start_run(run, job=job, kind="push", business_date="2026-11-21", now=NOW)
+    ledger.runs.start(run, job=job, kind="push", business_date="2026-11-21", now=NOW)
     return run
 
 
 def fates(ledger: Ledger, file_id: int) -> list[str]:
-    return ledger.file_report(file_id).rows["fate"].to_list()
+    return ledger.documents.file_report(file_id).rows["fate"].to_list()
 
 
 def send(ledger: Ledger, document: StoredDocument, state: str, *, run: str = "R1", **values: object) -> None:
-    assert ledger.step(outcomes=[], claim=[document], run=run, now=NOW)
-    ledger.step(outcomes=[Outcome(document.id, state, state, **values)], claim=[], run=run, now=NOW)  # type: ignore[arg-type]
+    assert ledger.attempts.step(outcomes=[], claim=[document], run=run, now=NOW)
+    ledger.attempts.step(outcomes=[Outcome(document.id, state, state, **values)], claim=[], run=run, now=NOW)  # type: ignore[arg-type]
 
 
 def test_a_file_is_planned_whole(ledger: Ledger) -> None:
     run = start(ledger)
-    file_id = ledger.plan_file(run, arrival({"A": '{"a":"é"}', "B": '{"b":1}'}, invalid=(4,)))
-    planned = ledger.stored(ledger.planned_of(run)["id"])
+    file_id = ledger.planning.plan_file(run, arrival({"A": '{"a":"é"}', "B": '{"b":1}'}, invalid=(4,)))
+    planned = ledger.documents.stored(ledger.documents.planned_of(run)["id"])
     assert [(document.key, document.body, document.rows) for document in planned] == [
         ("A", '{"a":"é"}', (2,)),
         ("B", '{"b":1}', (3,)),
     ]
     assert planned[0].method == "POST"
     assert planned[0].keep == {"bin": "B2"}
-    report = ledger.file_report(file_id)
+    report = ledger.documents.file_report(file_id)
     assert report.rows["fate"].to_list() == ["pending", "pending", "invalid"]
     assert [(issue.row, issue.cell, issue.value, issue.fix) for issue in report.issues] == [
         (4, "B4", "12", "Write ten digits.")
@@ -49,18 +49,18 @@ def test_a_file_is_planned_whole(ledger: Ledger) -> None:
 
 def test_a_claim_has_one_owner(ledger: Ledger) -> None:
     run = start(ledger)
-    ledger.plan_file(run, arrival({"A": "{}"}))
-    document = ledger.stored(ledger.planned_of(run)["id"])[0]
-    assert len(ledger.step(outcomes=[], claim=[document], run=run, now=NOW)) == 1
-    assert ledger.step(outcomes=[], claim=[document], run=run, now=NOW) == []
-    assert ledger.planned_of(run).is_empty()
+    ledger.planning.plan_file(run, arrival({"A": "{}"}))
+    document = ledger.documents.stored(ledger.documents.planned_of(run)["id"])[0]
+    assert len(ledger.attempts.step(outcomes=[], claim=[document], run=run, now=NOW)) == 1
+    assert ledger.attempts.step(outcomes=[], claim=[document], run=run, now=NOW) == []
+    assert ledger.documents.planned_of(run).is_empty()
 
 
 def test_many_documents_move_in_one_step_each_with_what_was_said_to_it(ledger: Ledger) -> None:
     run = start(ledger)
-    ledger.plan_file(run, arrival({f"O-{number}": "{}" for number in range(250)}))
-    documents = ledger.stored(ledger.planned_of(run)["id"])
-    intents = ledger.step(outcomes=[], claim=documents, run=run, now=NOW)
+    ledger.planning.plan_file(run, arrival({f"O-{number}": "{}" for number in range(250)}))
+    documents = ledger.documents.stored(ledger.documents.planned_of(run)["id"])
+    intents = ledger.attempts.step(outcomes=[], claim=documents, run=run, now=NOW)
     assert [(intent.document.id, intent.n) for intent in intents] == [(document.id, 1) for document in documents]
     told = [
         Outcome(each.id, "refused", "refused", message=f"no to {each.key}", reply="'\x00\"é", status=400)
@@ -70,11 +70,11 @@ def test_many_documents_move_in_one_step_each_with_what_was_said_to_it(ledger: L
     ]
     if ledger.url.startswith("postgresql"):  # which takes no zero byte in a text
         told = [replace(each, reply=each.reply.replace("\x00", "")) for each in told]
-    assert ledger.step(outcomes=told, claim=documents, run=run, now=NOW) == []
-    accepted, refused = (ledger.documents(states=[state]) for state in ("accepted", "refused"))
+    assert ledger.attempts.step(outcomes=told, claim=documents, run=run, now=NOW) == []
+    accepted, refused = (ledger.documents.select(states=[state]) for state in ("accepted", "refused"))
     assert [each.awb_number for each in accepted] == [f"SH-{each.key}" for each in accepted]
     assert (len(accepted), len(refused)) == (166, 84)
-    with ledger._engine.connect() as connection:
+    with ledger._connection.engine.connect() as connection:
         query = text("SELECT reply, message, status, finished_at, trace FROM attempt WHERE document_id = :id")
         for each in (refused[0], refused[-1]):
             said = connection.execute(query, {"id": each.id}).one()
@@ -83,57 +83,61 @@ def test_many_documents_move_in_one_step_each_with_what_was_said_to_it(ledger: L
 
 def test_one_document_that_is_elsewhere_stops_the_whole_step(ledger: Ledger) -> None:
     run = start(ledger)
-    ledger.plan_file(run, arrival({"A": "{}", "B": "{}"}))
-    first, second = ledger.stored(ledger.planned_of(run)["id"])
-    ledger.step(outcomes=[], claim=[first], run=run, now=NOW)
+    ledger.planning.plan_file(run, arrival({"A": "{}", "B": "{}"}))
+    first, second = ledger.documents.stored(ledger.documents.planned_of(run)["id"])
+    ledger.attempts.step(outcomes=[], claim=[first], run=run, now=NOW)
     with pytest.raises(LedgerRefused, match=str(second.id)):
-        ledger.step(
+        ledger.attempts.step(
             outcomes=[Outcome(each.id, "refused", "refused") for each in (first, second)], claim=[], run=run, now=NOW
         )
-    assert [each.id for each in ledger.documents(states=["sending"])] == [first.id]
+    assert [each.id for each in ledger.documents.select(states=["sending"])] == [first.id]
 
 
 def test_acceptance_keeps_what_the_service_said(ledger: Ledger) -> None:
     run = start(ledger)
-    file_id = ledger.plan_file(run, arrival({"A": "{}"}))
+    file_id = ledger.planning.plan_file(run, arrival({"A": "{}"}))
     send(
         ledger,
-        ledger.stored(ledger.planned_of(run)["id"])[0],
+        ledger.documents.stored(ledger.documents.planned_of(run)["id"])[0],
         "accepted",
         awb_number="SH-1",
         order_id="77",
         accepted_run=run,
     )
-    stored = ledger.documents(states=["accepted"])[0]
+    stored = ledger.documents.select(states=["accepted"])[0]
     assert (stored.awb_number, stored.order_id, stored.accepted_run, stored.accepted_at) == ("SH-1", "77", run, NOW)
-    assert ledger.file_report(file_id).rows["awb_number"][0] == "SH-1"
-    assert [order.key for order in ledger.unprinted_orders()] == ["A"]
+    assert ledger.documents.file_report(file_id).rows["awb_number"][0] == "SH-1"
+    assert [order.key for order in ledger.labels.unprinted_orders()] == ["A"]
 
 
 def test_the_same_file_in_a_later_run_is_unchanged(ledger: Ledger) -> None:
-    first = ledger.plan_file(start(ledger), arrival({"A": "{}"}))
-    send(ledger, ledger.stored(ledger.planned_of("R1")["id"])[0], "accepted", accepted_run="R1")
-    again = ledger.plan_file(start(ledger, "R2"), arrival({"A": "{}"}, name="copy.csv"))
+    first = ledger.planning.plan_file(start(ledger), arrival({"A": "{}"}))
+    send(ledger, ledger.documents.stored(ledger.documents.planned_of("R1")["id"])[0], "accepted", accepted_run="R1")
+    again = ledger.planning.plan_file(start(ledger, "R2"), arrival({"A": "{}"}, name="copy.csv"))
     assert (fates(ledger, first), fates(ledger, again)) == (["accepted"], ["unchanged"])
-    assert ledger.planned_of("R2").is_empty()
-    assert ledger.file_report(again).earlier_file == "orders.csv (run R1)"
-    assert "R1" in reasons(ledger.file_report(again).rows)[0]
+    assert ledger.documents.planned_of("R2").is_empty()
+    assert ledger.documents.file_report(again).earlier_file == "orders.csv (run R1)"
+    assert "R1" in reasons(ledger.documents.file_report(again).rows)[0]
 
 
 def test_a_correction_supersedes_what_was_not_sent(ledger: Ledger) -> None:
-    old = ledger.plan_file(start(ledger), arrival({"A": "{}"}))
-    new = ledger.plan_file(start(ledger, "R2"), arrival({"A": '{"x":1}'}))
+    old = ledger.planning.plan_file(start(ledger), arrival({"A": "{}"}))
+    new = ledger.planning.plan_file(start(ledger, "R2"), arrival({"A": '{"x":1}'}))
     assert (fates(ledger, old), fates(ledger, new)) == (["skipped"], ["pending"])
-    assert "Replaced by orders.csv" in reasons(ledger.file_report(old).rows)[0]
-    assert [document.body for document in ledger.stored(ledger.planned_of("R2")["id"])] == ['{"x":1}']
+    assert "Replaced by orders.csv" in reasons(ledger.documents.file_report(old).rows)[0]
+    assert [document.body for document in ledger.documents.stored(ledger.documents.planned_of("R2")["id"])] == [
+        '{"x":1}'
+    ]
 
 
 def test_whoever_finds_a_send_without_its_sender_finds_a_doubt(ledger: Ledger) -> None:
     run = start(ledger)
-    file_id = ledger.plan_file(run, arrival({"A": "{}", "B": "{}"}))
-    ledger.step(outcomes=[], claim=ledger.stored(ledger.planned_of(run)["id"])[:1], run=run, now=NOW)
-    assert len(ledger.take_over(NOW)) == 1
-    assert [document.key for document in ledger.in_doubt()] == ["A"]
+    file_id = ledger.planning.plan_file(run, arrival({"A": "{}", "B": "{}"}))
+    ledger.attempts.step(
+        outcomes=[], claim=ledger.documents.stored(ledger.documents.planned_of(run)["id"])[:1], run=run, now=NOW
+    )
+    assert len(ledger.attempts.take_over(NOW)) == 1
+    assert [document.key for document in ledger.attempts.in_doubt()] == ["A"]
     assert fates(ledger, file_id) == ["in_doubt", "pending"]
 
 
@@ -141,39 +145,43 @@ def test_a_held_file_holds_every_sendable_row(ledger: Ledger) -> None:
     held = FileHeld(
         own("budget|test"), values={"reason": "Too many rows are invalid.", "remedy": "Look at the first ones."}
     )
-    file_id = ledger.plan_file(start(ledger), arrival({"A": "{}"}, invalid=(3,), held=held))
-    report = ledger.file_report(file_id)
+    file_id = ledger.planning.plan_file(start(ledger), arrival({"A": "{}"}, invalid=(3,), held=held))
+    report = ledger.documents.file_report(file_id)
     assert report.rows["fate"].to_list() == ["held", "invalid"]
     assert (report.reason, report.remedy) == (held.message, held.remedy)
-    assert ledger.planned_of("R1").is_empty()
+    assert ledger.documents.planned_of("R1").is_empty()
 
 
 def test_a_person_settles_what_is_held_and_the_reason_stays(ledger: Ledger) -> None:
     run = start(ledger)
-    ledger.plan_file(run, arrival({"A": "{}"}))
-    document = ledger.stored(ledger.planned_of(run)["id"])[0]
+    ledger.planning.plan_file(run, arrival({"A": "{}"}))
+    document = ledger.documents.stored(ledger.documents.planned_of(run)["id"])[0]
     send(ledger, document, "held", why=Issue("reference_taken"))
     dropped = Outcome(document.id, "abandoned", "decided", why=Issue.of("decided", at="", reason="not wanted"))
-    assert ledger.settle_document(dropped, expected="held", now=NOW, evidence_text="drop: not wanted", who="asha")
-    assert not ledger.settle_document(dropped, expected="held", now=NOW, evidence_text="again", who="asha")
-    assert ledger.evidence(document.id) == [(NOW, "decision", "asha", "drop: not wanted")]
+    assert ledger.attempts.settle_document(
+        dropped, expected="held", now=NOW, evidence_text="drop: not wanted", who="asha"
+    )
+    assert not ledger.attempts.settle_document(dropped, expected="held", now=NOW, evidence_text="again", who="asha")
+    assert ledger.documents.evidence(document.id) == [(NOW, "decision", "asha", "drop: not wanted")]
 
 
 def test_the_database_refuses_an_illegal_transition(ledger: Ledger) -> None:
     run = start(ledger)
-    ledger.plan_file(run, arrival({"A": "{}"}))
-    send(ledger, ledger.stored(ledger.planned_of(run)["id"])[0], "accepted", accepted_run=run)
-    with pytest.raises(LedgerRefused, match="illegal transition"), ledger._write() as connection:
+    ledger.planning.plan_file(run, arrival({"A": "{}"}))
+    send(ledger, ledger.documents.stored(ledger.documents.planned_of(run)["id"])[0], "accepted", accepted_run=run)
+    with pytest.raises(LedgerRefused, match="illegal transition"), ledger._connection.write() as connection:
         connection.execute(text("UPDATE document SET state = 'planned'"))
-    assert ledger.documents(states=["accepted"])
+    assert ledger.documents.select(states=["accepted"])
 
 
 @pytest.mark.parametrize("statement", ["UPDATE evidence SET text = ''", "DELETE FROM evidence"])
 def test_the_database_refuses_to_forget_evidence(ledger: Ledger, statement: str) -> None:
     run = start(ledger)
-    ledger.plan_file(run, arrival({"A": "{}"}))
-    ledger.note_check(ledger.stored(ledger.planned_of(run)["id"])[0].id, at=NOW, text="not found")
-    with pytest.raises(LedgerRefused, match="append-only"), ledger._write() as connection:
+    ledger.planning.plan_file(run, arrival({"A": "{}"}))
+    ledger.attempts.note_check(
+        ledger.documents.stored(ledger.documents.planned_of(run)["id"])[0].id, at=NOW, text="not found"
+    )
+    with pytest.raises(LedgerRefused, match="append-only"), ledger._connection.write() as connection:
         connection.execute(text(statement))
 
 
@@ -187,105 +195,116 @@ def test_one_sending_run_at_a_time(ledger: Ledger, url: str) -> None:
 
 
 def test_documents_of_another_account_are_not_ours(ledger: Ledger, url: str) -> None:
-    ledger.plan_file(start(ledger), arrival({"A": "{}"}))
+    ledger.planning.plan_file(start(ledger), arrival({"A": "{}"}))
     other = open_ledger(url, account="http://other.test")
-    other.plan_file(start(other, "R2"), arrival({"A": "{}"}))
-    assert len(other.stored(other.planned_of("R2")["id"])) == 1
-    assert len(other.documents()) == 1
+    other.planning.plan_file(start(other, "R2"), arrival({"A": "{}"}))
+    assert len(other.documents.stored(other.documents.planned_of("R2")["id"])) == 1
+    assert len(other.documents.select()) == 1
     other.close()
 
 
 def test_rows_not_sent_leave_out_what_was_accepted_later(ledger: Ledger) -> None:
-    ledger.plan_file(start(ledger), arrival({"A": "{}"}, invalid=(3,)))
-    found = ledger.rows_not_sent(operation="order.create", planned_from="2026-11-21", planned_to="2026-11-21")
+    ledger.planning.plan_file(start(ledger), arrival({"A": "{}"}, invalid=(3,)))
+    found = ledger.documents.rows_not_sent(operation="order.create", planned_from="2026-11-21", planned_to="2026-11-21")
     assert [(line.row, line.fate, line.reason) for line in found] == [(3, "invalid", "Too short.")]
-    assert ledger.rows_not_sent(operation="asn.create") == []
-    assert ledger.rows_not_sent(operation="order.create", planned_to="2026-11-20") == []
+    assert ledger.documents.rows_not_sent(operation="asn.create") == []
+    assert ledger.documents.rows_not_sent(operation="order.create", planned_to="2026-11-20") == []
 
 
 def test_a_result_name_belongs_to_the_first_content(ledger: Ledger) -> None:
     first, second = "1" * 64, "2" * 64
-    assert ledger.result_stem(place="p", name="orders", sha256=first) == "orders"
-    assert ledger.result_stem(place="p", name="orders", sha256=first) == "orders"
-    assert ledger.result_stem(place="p", name="orders", sha256=second) == "orders.22222222"
-    assert ledger.result_stem(place="q", name="orders", sha256=second) == "orders"
+    assert ledger.files.result_stem(place="p", name="orders", sha256=first) == "orders"
+    assert ledger.files.result_stem(place="p", name="orders", sha256=first) == "orders"
+    assert ledger.files.result_stem(place="p", name="orders", sha256=second) == "orders.22222222"
+    assert ledger.files.result_stem(place="q", name="orders", sha256=second) == "orders"
 
 
 def test_a_result_name_does_not_grow_with_each_round(ledger: Ledger) -> None:
     first, second, third = "1" * 64, "2" * 64, "3" * 64
-    assert ledger.result_stem(place="p", name="orders", sha256=first) == "orders"
-    assert ledger.result_stem(place="p", name="orders", sha256=second) == "orders.22222222"
-    assert ledger.result_stem(place="p", name="orders.22222222", sha256=third) == "orders.33333333"
-    assert ledger.result_stem(place="p", name="orders.22222222", sha256=third) == "orders.33333333", "once and for all"
+    assert ledger.files.result_stem(place="p", name="orders", sha256=first) == "orders"
+    assert ledger.files.result_stem(place="p", name="orders", sha256=second) == "orders.22222222"
+    assert ledger.files.result_stem(place="p", name="orders.22222222", sha256=third) == "orders.33333333"
+    assert ledger.files.result_stem(place="p", name="orders.22222222", sha256=third) == "orders.33333333", (
+        "once and for all"
+    )
     dated = "orders.20261103"  # digits of a user's own
-    assert ledger.result_stem(place="p", name=dated, sha256="4" * 64) == dated
-    assert ledger.result_stem(place="p", name=dated, sha256="5" * 64) == f"{dated}.55555555"
+    assert ledger.files.result_stem(place="p", name=dated, sha256="4" * 64) == dated
+    assert ledger.files.result_stem(place="p", name=dated, sha256="5" * 64) == f"{dated}.55555555"
 
 
 def test_a_slot_is_taken_once(ledger: Ledger) -> None:
-    assert ledger.claim_slot("nightly", "2026-11-21T21:15+05:30", now=NOW)
-    assert not ledger.claim_slot("nightly", "2026-11-21T21:15+05:30", now=NOW)
-    assert ledger.claim_slot("nightly", "2026-11-22T21:15+05:30", now=NOW)
+    assert ledger.slots.claim("nightly", "2026-11-21T21:15+05:30", now=NOW)
+    assert not ledger.slots.claim("nightly", "2026-11-21T21:15+05:30", now=NOW)
+    assert ledger.slots.claim("nightly", "2026-11-22T21:15+05:30", now=NOW)
 
 
 def test_an_interrupted_run_is_found_until_it_finishes(ledger: Ledger) -> None:
     start(ledger)
-    assert [run.id for run in ledger.interrupted_runs(job="nightly")] == ["R1"]
-    ledger.finish_run("R1", exit_code=5, summary={}, now=NOW, stopped="The key was refused.")
-    assert [run.stopped for run in ledger.interrupted_runs(job="nightly")] == ["The key was refused."]
-    ledger.finish_run("R1", exit_code=0, summary={"accepted": 1}, now=NOW)
-    assert ledger.interrupted_runs(job="nightly") == []
-    assert ledger.runs()[0].summary == {"accepted": 1}
+    assert [run.id for run in ledger.runs.interrupted(job="nightly")] == ["R1"]
+    ledger.runs.finish("R1", exit_code=5, summary={}, now=NOW, stopped="The key was refused.")
+    assert [run.stopped for run in ledger.runs.interrupted(job="nightly")] == ["The key was refused."]
+    ledger.runs.finish("R1", exit_code=0, summary={"accepted": 1}, now=NOW)
+    assert ledger.runs.interrupted(job="nightly") == []
+    assert ledger.runs.latest()[0].summary == {"accepted": 1}
 
 
 def test_prints_are_counted_and_reprints_carry_a_reason(ledger: Ledger) -> None:
-    ledger.record_label("SH-1", sha256="a" * 64, pages=1, fetched_at=NOW)
-    ledger.record_print("bundle-1", ["SH-1", "SH-2"], at=NOW)
-    ledger.record_print("bundle-2", ["SH-1"], reason="torn", who="ravi", at=NOW)
-    assert [(line.copy, line.reason) for line in ledger.prints("SH-1")] == [(1, ""), (2, "torn")]
-    assert ledger.label("SH-1") is not None
-    assert ledger.label("SH-2") is None
+    ledger.labels.record_label("SH-1", sha256="a" * 64, pages=1, fetched_at=NOW)
+    ledger.labels.record_print("bundle-1", ["SH-1", "SH-2"], at=NOW)
+    ledger.labels.record_print("bundle-2", ["SH-1"], reason="torn", who="ravi", at=NOW)
+    assert [(line.copy, line.reason) for line in ledger.labels.prints("SH-1")] == [(1, ""), (2, "torn")]
+    assert ledger.labels.get("SH-1") is not None
+    assert ledger.labels.get("SH-2") is None
 
 
 def test_an_order_cancelled_by_hand_is_not_printed_and_not_created_again(ledger: Ledger) -> None:
     run = start(ledger)
-    ledger.plan_file(run, arrival({"A": "{}"}))
-    send(ledger, ledger.stored(ledger.planned_of(run)["id"])[0], "accepted", awb_number="SH-1", accepted_run=run)
-    assert ledger.record_by_hand(reference_or_awb="SH-1", at=NOW, text="cancelled", cancelled=True)
-    assert not ledger.record_by_hand(reference_or_awb="SH-9", at=NOW, text="cancelled", cancelled=True)
-    assert ledger.unprinted_orders() == []
-    again = ledger.plan_file(start(ledger, "R2"), arrival({"A": "{}"}))
+    ledger.planning.plan_file(run, arrival({"A": "{}"}))
+    send(
+        ledger,
+        ledger.documents.stored(ledger.documents.planned_of(run)["id"])[0],
+        "accepted",
+        awb_number="SH-1",
+        accepted_run=run,
+    )
+    assert ledger.orders.record_by_hand(reference_or_awb="SH-1", at=NOW, text="cancelled", cancelled=True)
+    assert not ledger.orders.record_by_hand(reference_or_awb="SH-9", at=NOW, text="cancelled", cancelled=True)
+    assert ledger.labels.unprinted_orders() == []
+    again = ledger.planning.plan_file(start(ledger, "R2"), arrival({"A": "{}"}))
     assert fates(ledger, again) == [str(Fate.HELD)]
 
 
 def test_another_schema_version_is_refused(ledger: Ledger, url: str) -> None:
-    with ledger._write() as connection:
+    with ledger._connection.write() as connection:
         connection.execute(text("UPDATE meta SET value = '999'"))
     with pytest.raises(LedgerRefused, match="999"):
         open_ledger(url, account="x")
 
 
 def test_one_file_is_read_back_with_how_much_of_it_is_to_be_sent(ledger: Ledger) -> None:
-    first = ledger.plan_file(start(ledger), arrival({"A": "{}", "B": "{}"}, invalid=(4,)))
-    second = ledger.plan_file("R1", arrival({"C": "{}"}, name="more.csv"))
-    assert [ledger.file(number).name for number in (first, second)] == ["orders.csv", "more.csv"]
-    assert [ledger.planned_in(number) for number in (first, second)] == [2, 1]
-    ledger.step(
-        outcomes=[], claim=ledger.stored(ledger.planned_of("R1")["id"])[:1], run="R1", now="2026-11-21T21:16:00+05:30"
+    first = ledger.planning.plan_file(start(ledger), arrival({"A": "{}", "B": "{}"}, invalid=(4,)))
+    second = ledger.planning.plan_file("R1", arrival({"C": "{}"}, name="more.csv"))
+    assert [ledger.files.get(number).name for number in (first, second)] == ["orders.csv", "more.csv"]
+    assert [ledger.documents.planned_in(number) for number in (first, second)] == [2, 1]
+    ledger.attempts.step(
+        outcomes=[],
+        claim=ledger.documents.stored(ledger.documents.planned_of("R1")["id"])[:1],
+        run="R1",
+        now="2026-11-21T21:16:00+05:30",
     )
-    assert [ledger.planned_in(number) for number in (first, second)] == [1, 1]
+    assert [ledger.documents.planned_in(number) for number in (first, second)] == [1, 1]
 
 
 def test_the_number_of_a_cancelled_attempt_is_no_other_orders(ledger: Ledger) -> None:
     """A number is issued once: an answer that brings it again speaks of the order that was found cancelled."""
     run = start(ledger)
-    ledger.plan_file(run, arrival({"A": "{}", "B": "[]"}))
-    lost, accepted = ledger.stored(ledger.planned_of(run)["id"])
+    ledger.planning.plan_file(run, arrival({"A": "{}", "B": "[]"}))
+    lost, accepted = ledger.documents.stored(ledger.documents.planned_of(run)["id"])
     send(ledger, lost, "in_doubt")
     send(ledger, accepted, "accepted", awb_number="SH-2")
     found = Outcome(lost.id, "held", "held", why=Issue(FOUND_CANCELLED), awb_number="SH-1")
-    assert ledger.settle_document(found, expected="in_doubt", now=NOW, evidence_text="x")
+    assert ledger.attempts.settle_document(found, expected="in_doubt", now=NOW, evidence_text="x")
     again = Outcome(lost.id, "planned", "decided")  # a person lets it go out once more, and it has no number yet
-    assert ledger.settle_document(again, expected="held", now=NOW, evidence_text="x", who="asha")
-    assert ledger.owners_of(["SH-1", "SH-2", "SH-3"]) == {"SH-1": 0, "SH-2": accepted.id}
-    assert ledger.cancelled_before(lost.id) == {"SH-1"}
+    assert ledger.attempts.settle_document(again, expected="held", now=NOW, evidence_text="x", who="asha")
+    assert ledger.attempts.owners_of(["SH-1", "SH-2", "SH-3"]) == {"SH-1": 0, "SH-2": accepted.id}
+    assert ledger.orders.cancelled_before(lost.id) == {"SH-1"}

@@ -13,8 +13,8 @@ from support.workspace import Workspace, order_lines
 
 from logistics_batch import wiring
 from logistics_batch.errors import LedgerRefused
-from logistics_batch.flows.dispatch import Dispatcher
-from logistics_batch.ledger import sending
+from logistics_batch.flows.push.dispatch import Dispatcher
+from logistics_batch.ledger.documents import attempts
 
 
 @pytest.mark.real
@@ -31,7 +31,7 @@ def test_an_intent_whose_commit_was_lost_sends_nothing_and_is_planned_or_a_doubt
         workspace.run("push", file, "--mapping", "orders", LOGISTICS_BATCH_CRASH_AT="file.after_commit:1")
         with wiring.Workspace(workspace.root).parts(wiring.Need()) as parts, monkeypatch.context() as patch:
             points: list[str] = []
-            dialect = parts.ledger._engine.dialect
+            dialect = parts.ledger._connection.engine.dialect
             commit = dialect.do_commit
 
             def cut(session: Any) -> None:
@@ -46,12 +46,12 @@ def test_an_intent_whose_commit_was_lost_sends_nothing_and_is_planned_or_a_doubt
                     server.execute("SELECT pg_terminate_backend(%s, 5000)", [backend])
                 session.driver_connection.execute("SELECT 1")
 
-            patch.setattr(sending, "crash_point", points.append)
+            patch.setattr(attempts, "crash_point", points.append)
             patch.setattr(dialect, "do_commit", cut)
             with pytest.raises(LedgerRefused, match="cannot be written"), parts.ledger.sending("again"):
-                planned = parts.ledger.documents(states=["planned"])
+                planned = parts.ledger.documents.select(states=["planned"])
                 Dispatcher(parts, run="R").send([each.id for each in planned])
-            states = {each.reference: each.state for each in parts.ledger.documents()}
+            states = {each.reference: each.state for each in parts.ledger.documents.select()}
             assert (states["B"], states["C"]) == (left, "planned")
         assert [line["body"]["reference_number"] for line in sandbox.received("order.create")] == ["A"]
         workspace.run("push", file, "--mapping", "orders")

@@ -34,24 +34,27 @@ def test_who_lost_its_lock_writes_down_what_came_and_claims_nothing_more(postgre
     url = new_database(postgres)
     ledger = open_ledger(url, account="http://service.test")
     with psycopg.connect(url, autocommit=True) as server, ledger.sending("nightly"):
-        ledger.start_run("R1", job="orders", kind="push", business_date="2026-11-22", now=NOW)
-        ledger.plan_file("R1", arrival({"A": "{}", "B": "{}"}))
-        first, second = ledger.stored(ledger.planned_of("R1")["id"])
-        assert len(ledger.step(outcomes=[], claim=[first], run="R1", now=NOW)) == 1
+        ledger.runs.start("R1", job="orders", kind="push", business_date="2026-11-22", now=NOW)
+        ledger.planning.plan_file("R1", arrival({"A": "{}", "B": "{}"}))
+        first, second = ledger.documents.stored(ledger.documents.planned_of("R1")["id"])
+        assert len(ledger.attempts.step(outcomes=[], claim=[first], run="R1", now=NOW)) == 1
         for holder in server.execute(LOCK_HOLDERS).fetchall():
             server.execute("SELECT pg_terminate_backend(%s, 5000)", holder)
         came = [Outcome(first.id, "accepted", "accepted")]
         for outcomes in (came, []):
             with pytest.raises(LedgerRefused, match="another run may be sending"):
-                ledger.step(outcomes=outcomes, claim=[second], run="R1", now=NOW)
-        assert [document.state for document in ledger.documents()] == ["accepted", "planned"]
+                ledger.attempts.step(outcomes=outcomes, claim=[second], run="R1", now=NOW)
+        assert [document.state for document in ledger.documents.select()] == ["accepted", "planned"]
     ledger.close()
 
 
 @pytest.mark.real
 @pytest.mark.parametrize(
     "act",
-    [lambda ledger: ledger.evidence(7_654_321), lambda ledger: ledger.set_baseline(7_654_321, "Asha Rao")],
+    [
+        lambda ledger: ledger.documents.evidence(7_654_321),
+        lambda ledger: ledger.attempts.set_baseline(7_654_321, "Asha Rao"),
+    ],
     ids=["reading", "writing"],
 )
 def test_a_server_that_went_away_is_told_plainly_and_without_values(

@@ -16,9 +16,10 @@ from alembic.operations import Operations
 from sqlalchemy import Column, MetaData, Text, create_engine, inspect, text
 
 from logistics_batch.errors import LedgerBusy, LedgerRefused
-from logistics_batch.ledger import migrations, open_ledger
-from logistics_batch.ledger import version as versions
-from logistics_batch.ledger.lock import sending_lock
+from logistics_batch.ledger import open_ledger
+from logistics_batch.ledger.itself import migrations
+from logistics_batch.ledger.itself import version as versions
+from logistics_batch.ledger.itself.lock import sending_lock
 from logistics_batch.ledger.schema import SCHEMA_VERSION
 
 VERSION_1 = Path(__file__).parent / "version_1"  # ledgers with rows, as SQL, see `make`
@@ -39,7 +40,7 @@ open_ledger(sys.argv[1], account="x").close()
 OPEN_IT_WITH_VERSION_2 = (
     """
 import sqlalchemy as sa
-from logistics_batch.ledger import migrations, version
+from logistics_batch.ledger.itself import migrations, version
 version.SCHEMA_VERSION = 2
 migrations.STEPS[2] = lambda op, dialect: op.add_column("run", sa.Column("more", sa.Text, server_default=""))
 """
@@ -148,17 +149,17 @@ def test_every_row_is_still_there(old: str) -> None:
     assert len(before["document"]) == 3
     ledger = open_ledger(old, account=ACCOUNT)
     assert rows(old) == before
-    states = [(document.key, document.state, document.awb_number) for document in ledger.documents()]
+    states = [(document.key, document.state, document.awb_number) for document in ledger.documents.select()]
     assert states == [("A", "accepted", "SH-22T70ZX"), ("B", "in_doubt", ""), ("C", "planned", "")]
-    assert "Łódź आशा" in ledger.documents()[0].body
-    assert [run.exit_code for run in ledger.runs()] == [4]
+    assert "Łódź आशा" in ledger.documents.select()[0].body
+    assert [run.exit_code for run in ledger.runs.latest()] == [4]
     ledger.close()
 
 
 def test_what_waits_goes_on(old: str) -> None:
     ledger = open_ledger(old, account=ACCOUNT)
-    planned = ledger.documents(states=["planned"])
-    assert len(ledger.step(outcomes=[], claim=planned, run="R1", now="2026-11-22T09:00:00+05:30")) == 1
+    planned = ledger.documents.select(states=["planned"])
+    assert len(ledger.attempts.step(outcomes=[], claim=planned, run="R1", now="2026-11-22T09:00:00+05:30")) == 1
     ledger.close()
 
 

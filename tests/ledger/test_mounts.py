@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from logistics_batch.errors import LedgerRefused
-from logistics_batch.ledger import mounts, open_ledger
+from logistics_batch.ledger import open_ledger
+from logistics_batch.ledger.itself import mounts
 
 # As in proc(5): optional fields before the hyphen, blanks written in octal, a later mount over an earlier one.
 MOUNTINFO = """\

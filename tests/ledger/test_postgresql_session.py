@@ -21,11 +21,11 @@ def test_a_commit_is_durable_though_the_database_would_not_wait(
         (name,) = server.execute("SELECT current_database()").fetchone() or ("",)
         server.execute(f"ALTER DATABASE {name} SET synchronous_commit = {set_to}")
     ledger = open_ledger(url, account="http://service.test")
-    with ledger._write() as writing:
+    with ledger._connection.write() as writing:
         assert writing.execute(text("SHOW synchronous_commit")).scalar_one() == becomes
-    with pytest.raises(ZeroDivisionError), ledger._write():
+    with pytest.raises(ZeroDivisionError), ledger._connection.write():
         raise ZeroDivisionError  # what is set outlives a transaction that is rolled back
-    with ledger._write() as writing:
+    with ledger._connection.write() as writing:
         assert writing.execute(text("SHOW synchronous_commit")).scalar_one() == becomes
     ledger.close()
 
@@ -40,8 +40,8 @@ def test_a_suspended_writer_is_not_waited_for_without_end(
     with psycopg.connect(url) as suspended:
         suspended.execute("LOCK TABLE document IN ACCESS EXCLUSIVE MODE")
         with pytest.raises(LedgerRefused, match="lock timeout"):
-            ledger.set_baseline(1, "[]")
-    ledger.set_baseline(1, "[]")
+            ledger.attempts.set_baseline(1, "[]")
+    ledger.attempts.set_baseline(1, "[]")
     ledger.close()
 
 

@@ -17,61 +17,63 @@ NAME = "Asha Ramanathan"
 def filled(ledger: Ledger) -> None:
     """Long ago: A accepted, B in doubt, C planned, an event; now: D accepted, an event."""
     for run, at, orders in (("R1", LONG_AGO, "ABC"), ("R2", NOW, "D")):
-        ledger.start_run(run, job="orders", kind="push", business_date=at[:10], now=at)
-        ledger.plan_file(run, arrival({key: f'["{NAME} {key}"]' for key in orders}, name=f"{run}.csv", at=at))
-        first, *others = ledger.stored(ledger.planned_of(run)["id"])
-        ledger.step(outcomes=[], claim=[first, *others[:1]], run=run, now=at)
+        ledger.runs.start(run, job="orders", kind="push", business_date=at[:10], now=at)
+        ledger.planning.plan_file(run, arrival({key: f'["{NAME} {key}"]' for key in orders}, name=f"{run}.csv", at=at))
+        first, *others = ledger.documents.stored(ledger.documents.planned_of(run)["id"])
+        ledger.attempts.step(outcomes=[], claim=[first, *others[:1]], run=run, now=at)
         done = Outcome(first.id, "accepted", "accepted", status=200, reply=NAME, awb_number=f"SH-{first.key}")
         doubts = [Outcome(other.id, "in_doubt", "unknown", reply=NAME) for other in others[:1]]
-        ledger.step(outcomes=[done, *doubts], claim=[], run=run, now=at)
-        ledger.store_events([NewEvent(identity=run, received_at=at, raw=NAME.encode())], patience_seconds=5)
+        ledger.attempts.step(outcomes=[done, *doubts], claim=[], run=run, now=at)
+        ledger.events.store([NewEvent(identity=run, received_at=at, raw=NAME.encode())], patience_seconds=5)
 
 
 def test_only_what_is_old_and_settled_goes(ledger: Ledger) -> None:
     filled(ledger)
-    before = ledger.documents()
-    purged = ledger.purge(before=BEFORE)
+    before = ledger.documents.select()
+    purged = ledger.purging.purge(before=BEFORE)
     assert (purged.documents, purged.events, purged.originals) == (1, 1, ())
-    after = ledger.documents()
+    after = ledger.documents.select()
     assert [(each.key, each.purged) for each in after] == [("A", True), ("B", False), ("C", False), ("D", False)]
     assert [each.body_sha256 for each in after] == [each.body_sha256 for each in before]
     assert after[0].awb_number == "SH-A"
     assert [each.keep for each in after] == [{}, *(each.keep for each in before[1:])]
     assert before[0].keep
-    replies = {record["document_id"]: record["reply"] for record in ledger.records(personal=True) if "reply" in record}
+    replies = {
+        record["document_id"]: record["reply"] for record in ledger.itself.records(personal=True) if "reply" in record
+    }
     assert replies == {1: "", 2: NAME, 4: NAME}
-    assert ledger.purge(before=BEFORE).documents == 0
-    assert ledger.verify().findings == ()
+    assert ledger.purging.purge(before=BEFORE).documents == 0
+    assert ledger.itself.verify().findings == ()
 
 
 def test_what_a_mapping_keeps_is_written_out_only_with_personal_data(ledger: Ledger) -> None:
     filled(ledger)
-    assert not any("keep" in record for record in ledger.records(personal=False))
-    kept = [record["keep"] for record in ledger.records(personal=True) if record["table"] == "document"]
+    assert not any("keep" in record for record in ledger.itself.records(personal=False))
+    kept = [record["keep"] for record in ledger.itself.records(personal=True) if record["table"] == "document"]
     assert len(kept) == 4 and all("bin" in each for each in kept)
 
 
 def test_what_was_accepted_long_ago_is_still_known(ledger: Ledger) -> None:
     filled(ledger)
-    ledger.purge(before=BEFORE)
+    ledger.purging.purge(before=BEFORE)
     (same,) = evaluated(ledger, arrival({"A": f'["{NAME} A"]'}))
     (other,) = evaluated(ledger, arrival({"A": "[]"}))
     assert (same.action, other.action, other.rule) == ("unchanged", "hold", "changed_after_acceptance")
     again = NewEvent(identity="R1", received_at=NOW, raw=NAME.encode())
-    assert ledger.store_events([again], patience_seconds=5) == [False]
+    assert ledger.events.store([again], patience_seconds=5) == [False]
 
 
 def test_originals_go_once_nothing_of_them_is_open(ledger: Ledger) -> None:
     filled(ledger)
-    doubt, planned = ledger.documents(states=["in_doubt"])[0], ledger.documents(states=["planned"])[0]
+    doubt, planned = ledger.documents.select(states=["in_doubt"])[0], ledger.documents.select(states=["planned"])[0]
     for outcome, expected in (
         (Outcome(doubt.id, "accepted", "accepted"), "in_doubt"),
         (Outcome(planned.id, "abandoned", "decided"), "planned"),
     ):
-        ledger.settle_document(outcome, expected=expected, now=LONG_AGO, evidence_text="x")
-    (first, second) = ledger.files()
-    assert ledger.purge(before=BEFORE).originals == (first.sha256,)
-    assert second.sha256 not in ledger.purge(before=BEFORE).originals
+        ledger.attempts.settle_document(outcome, expected=expected, now=LONG_AGO, evidence_text="x")
+    (first, second) = ledger.files.of_run()
+    assert ledger.purging.purge(before=BEFORE).originals == (first.sha256,)
+    assert second.sha256 not in ledger.purging.purge(before=BEFORE).originals
 
 
 def test_nothing_is_left_of_it_in_the_file(ledger: Ledger, url: str) -> None:
@@ -80,7 +82,7 @@ def test_nothing_is_left_of_it_in_the_file(ledger: Ledger, url: str) -> None:
     filled(ledger)
     path = Path(url.removeprefix("sqlite:///"))
     assert f"{NAME} A".encode() in path.read_bytes()
-    ledger.purge(before=BEFORE)
+    ledger.purging.purge(before=BEFORE)
     assert f"{NAME} A".encode() not in path.read_bytes()
     assert f"{NAME} B".encode() in path.read_bytes()
 

@@ -40,11 +40,11 @@ def seq(url: str, value: int | None = None) -> int:
 
 def one_run(ledger: Ledger, run: str = "R1") -> None:
     with ledger.sending("orders"):
-        ledger.start_run(run, job="orders", kind="push", business_date="2026-11-21", now=NOW)
-        ledger.plan_file(run, arrival({f"{run}-A": "{}", f"{run}-B": "[]"}))
-        documents = ledger.stored(ledger.planned_of(run)["id"])
-        ledger.step(outcomes=[], claim=documents[:1], run=run, now=NOW)
-        ledger.step(outcomes=[Outcome(documents[0].id, "accepted", "accepted")], claim=[], run=run, now=NOW)
+        ledger.runs.start(run, job="orders", kind="push", business_date="2026-11-21", now=NOW)
+        ledger.planning.plan_file(run, arrival({f"{run}-A": "{}", f"{run}-B": "[]"}))
+        documents = ledger.documents.stored(ledger.documents.planned_of(run)["id"])
+        ledger.attempts.step(outcomes=[], claim=documents[:1], run=run, now=NOW)
+        ledger.attempts.step(outcomes=[Outcome(documents[0].id, "accepted", "accepted")], claim=[], run=run, now=NOW)
 
 
 def test_the_newest_ledger_goes_on_and_its_marks_follow(url: str, opened: Opened, marks: tuple[Path, Path]) -> None:
@@ -60,9 +60,11 @@ def test_every_commit_is_noted_at_once(url: str, opened: Opened, marks: tuple[Pa
     """A process that is killed in the middle of a run leaves a mark that knows its last intent."""
     ledger = opened()
     with ledger.sending("orders"):
-        ledger.start_run("R1", job="orders", kind="push", business_date="2026-11-21", now=NOW)
-        ledger.plan_file("R1", arrival({"A": "{}"}))
-        ledger.step(outcomes=[], claim=ledger.stored(ledger.planned_of("R1")["id"]), run="R1", now=NOW)
+        ledger.runs.start("R1", job="orders", kind="push", business_date="2026-11-21", now=NOW)
+        ledger.planning.plan_file("R1", arrival({"A": "{}"}))
+        ledger.attempts.step(
+            outcomes=[], claim=ledger.documents.stored(ledger.documents.planned_of("R1")["id"]), run="R1", now=NOW
+        )
         assert json.loads(marks[0].read_text())["seq"] == seq(url)
     ledger.close()
 
@@ -76,10 +78,10 @@ def test_an_older_copy_is_refused_until_a_person_accepts_it(url: str, opened: Op
     with pytest.raises(LedgerRefused, match="older copy: 3 transactions") as refused, ledger.sending("orders"):
         pytest.fail("it was allowed to send")
     assert "--accept-restored" in refused.value.remedy
-    assert len(ledger.runs()) == 1  # reading goes on
-    assert ledger.accept_restored(reason="the disk died", now=NOW) == 1
+    assert len(ledger.runs.latest()) == 1  # reading goes on
+    assert ledger.itself.accept_restored(reason="the disk died", now=NOW) == 1
     with ledger.sending("orders"):
-        assert [document.tainted for document in ledger.documents(states=["planned"])] == [True]
+        assert [document.tainted for document in ledger.documents.select(states=["planned"])] == [True]
     ledger.close()
 
 
@@ -88,7 +90,7 @@ def test_the_copy_that_was_not_accepted_stays_refused(tmp_path: Path, opened: Op
     ledger = opened()
     one_run(ledger)
     before = seq(url)
-    ledger.accept_restored(reason="moved to another machine", now=NOW)
+    ledger.itself.accept_restored(reason="moved to another machine", now=NOW)
     engine = create_engine(url)
     with engine.begin() as connection:
         connection.execute(text("UPDATE meta SET value = 'theoldname' WHERE name = 'epoch'"))
@@ -164,15 +166,15 @@ def test_a_doubt_of_an_older_copy_is_never_sent_again_by_itself(url: str, opened
     """In the history that is lost it may have been settled, cancelled or dropped."""
     ledger = opened()
     with ledger.sending("orders"):
-        ledger.start_run("R1", job="orders", kind="push", business_date="2026-11-21", now=NOW)
-        ledger.plan_file("R1", arrival({"A": "{}", "B": "{}"}))
-        first, second = ledger.stored(ledger.planned_of("R1")["id"])
-        ledger.step(outcomes=[], claim=[first, second], run="R1", now=NOW)
-        ledger.step(
+        ledger.runs.start("R1", job="orders", kind="push", business_date="2026-11-21", now=NOW)
+        ledger.planning.plan_file("R1", arrival({"A": "{}", "B": "{}"}))
+        first, second = ledger.documents.stored(ledger.documents.planned_of("R1")["id"])
+        ledger.attempts.step(outcomes=[], claim=[first, second], run="R1", now=NOW)
+        ledger.attempts.step(
             outcomes=[Outcome(first.id, "in_doubt", "unknown", why=Issue("in_doubt"))], claim=[], run="R1", now=NOW
         )
-    ledger.accept_restored(reason="the disk died", now=NOW)
+    ledger.itself.accept_restored(reason="the disk died", now=NOW)
     with ledger.sending("orders"):
-        ledger.take_over(NOW)
-    assert [(each.state, each.rule) for each in ledger.documents()] == [("in_doubt", "restored")] * 2
+        ledger.attempts.take_over(NOW)
+    assert [(each.state, each.rule) for each in ledger.documents.select()] == [("in_doubt", "restored")] * 2
     ledger.close()

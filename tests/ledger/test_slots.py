@@ -5,7 +5,7 @@ import json
 import pytest
 
 from logistics_batch.ledger import Ledger, NewNotice
-from logistics_batch.ledger.processes import this_process
+from logistics_batch.ledger.itself.processes import this_process
 
 NOW, LATER, MUCH_LATER = "2026-11-21T21:15:00+05:30", "2026-11-21T21:17:00+05:30", "2026-11-21T23:15:00+05:30"
 
@@ -13,25 +13,25 @@ NOW, LATER, MUCH_LATER = "2026-11-21T21:15:00+05:30", "2026-11-21T21:17:00+05:30
 def claimed_by(ledger: Ledger, change: dict[str, object]) -> None:
     """A claim as somebody else would have written it."""
     theirs = json.dumps(json.loads(this_process()) | change)
-    with ledger._engine.connect().execution_options(write=True) as connection, connection.begin():
+    with ledger._connection.engine.connect().execution_options(write=True) as connection, connection.begin():
         connection.exec_driver_sql("UPDATE slot SET owner = '" + theirs + "'")
 
 
 def test_an_ended_run_keeps_its_slot_for_ever(ledger: Ledger) -> None:
-    assert ledger.claim_slot("nightly", "a", now=NOW, business_date="2026-11-21")
-    ledger.end_slot("nightly", "a", exit_code=5, now=LATER)
-    assert not ledger.claim_slot("nightly", "a", now=MUCH_LATER, business_date="2026-11-21")
-    assert ledger.rounds_of("nightly", "2026-11-21") == 0, "a run that stopped early is no round"
-    assert ledger.claim_slot("nightly", "b", now=NOW, business_date="2026-11-21")
-    ledger.end_slot("nightly", "b", exit_code=4, now=LATER)
-    assert ledger.rounds_of("nightly", "2026-11-21") == 1
-    assert ledger.recent_days("nightly", since="2026-11-20") == ["2026-11-21"]
+    assert ledger.slots.claim("nightly", "a", now=NOW, business_date="2026-11-21")
+    ledger.slots.end("nightly", "a", exit_code=5, now=LATER)
+    assert not ledger.slots.claim("nightly", "a", now=MUCH_LATER, business_date="2026-11-21")
+    assert ledger.slots.rounds_of("nightly", "2026-11-21") == 0, "a run that stopped early is no round"
+    assert ledger.slots.claim("nightly", "b", now=NOW, business_date="2026-11-21")
+    ledger.slots.end("nightly", "b", exit_code=4, now=LATER)
+    assert ledger.slots.rounds_of("nightly", "2026-11-21") == 1
+    assert ledger.slots.recent_days("nightly", since="2026-11-20") == ["2026-11-21"]
 
 
 def test_a_lost_day_is_told_once(ledger: Ledger) -> None:
-    assert ledger.note_lost_days("nightly", ["2026-11-20", "2026-11-21"], now=NOW) == ["2026-11-20", "2026-11-21"]
-    assert ledger.note_lost_days("nightly", ["2026-11-21", "2026-11-22"], now=LATER) == ["2026-11-22"]
-    assert ledger.days_run("nightly", since="2026-11-01") == set()
+    assert ledger.slots.note_lost_days("nightly", ["2026-11-20", "2026-11-21"], now=NOW) == ["2026-11-20", "2026-11-21"]
+    assert ledger.slots.note_lost_days("nightly", ["2026-11-21", "2026-11-22"], now=LATER) == ["2026-11-22"]
+    assert ledger.slots.days_run("nightly", since="2026-11-01") == set()
 
 
 @pytest.mark.parametrize(
@@ -49,23 +49,23 @@ def test_a_lost_day_is_told_once(ledger: Ledger) -> None:
     ],
 )
 def test_the_slot_of_a_dead_claimer_is_taken_over(ledger: Ledger, who: dict[str, object], now: str, gone: bool) -> None:
-    assert ledger.claim_slot("nightly", "a", now=NOW, business_date="2026-11-21")
+    assert ledger.slots.claim("nightly", "a", now=NOW, business_date="2026-11-21")
     claimed_by(ledger, who)
-    assert [each.name for each in ledger.abandoned_slots("nightly", now=now)] == (["a"] if gone else [])
-    assert ledger.claim_slot("nightly", "a", now=now, business_date="2026-11-21") is gone
+    assert [each.name for each in ledger.slots.abandoned("nightly", now=now)] == (["a"] if gone else [])
+    assert ledger.slots.claim("nightly", "a", now=now, business_date="2026-11-21") is gone
 
 
 def test_who_says_that_it_lives_keeps_its_slot(ledger: Ledger) -> None:
-    ledger.claim_slot("nightly", "a", now=NOW, business_date="2026-11-21")
-    ledger.renew_slots(now=MUCH_LATER)
+    ledger.slots.claim("nightly", "a", now=NOW, business_date="2026-11-21")
+    ledger.slots.renew(now=MUCH_LATER)
     claimed_by(ledger, {"host": "elsewhere", "boot": "another"})
-    assert ledger.abandoned_slots("nightly", now=MUCH_LATER) == []
+    assert ledger.slots.abandoned("nightly", now=MUCH_LATER) == []
 
 
 def test_a_schedule_is_known_since_it_was_first_seen(ledger: Ledger) -> None:
-    assert ledger.schedule_seen("nightly", "15 21 * * *", now=NOW) == NOW
-    assert ledger.schedule_seen("nightly", "15 21 * * *", now=LATER) == NOW
-    assert ledger.schedule_seen("nightly", "15 8 * * *", now=LATER) == LATER
+    assert ledger.slots.schedule_seen("nightly", "15 21 * * *", now=NOW) == NOW
+    assert ledger.slots.schedule_seen("nightly", "15 21 * * *", now=LATER) == NOW
+    assert ledger.slots.schedule_seen("nightly", "15 8 * * *", now=LATER) == LATER
 
 
 def missing(text: str = "no file") -> NewNotice:
@@ -73,35 +73,35 @@ def missing(text: str = "no file") -> NewNotice:
 
 
 def test_a_notice_lasts_until_it_is_over(ledger: Ledger) -> None:
-    assert ledger.notice(missing(), now=NOW)
-    assert not ledger.notice(missing("still no file"), now=LATER)
-    (open_one,) = ledger.open_notices(job="nightly")
+    assert ledger.notices.note(missing(), now=NOW)
+    assert not ledger.notices.note(missing("still no file"), now=LATER)
+    (open_one,) = ledger.notices.open(job="nightly")
     assert (open_one.seen, open_one.since, open_one.text) == (2, NOW, "still no file")
-    assert ledger.counts_of_notices() == {("nightly", "on_missing_file"): 1}
-    assert ledger.over("nightly missing", "it came", now=LATER)
-    assert not ledger.over("nightly missing", "it came", now=LATER)
-    assert ledger.open_notices() == []
-    assert ledger.notice(missing(), now=MUCH_LATER), "another time it is another one"
-    assert len(ledger.notices_since(LATER)) == 2
+    assert ledger.notices.counts() == {("nightly", "on_missing_file"): 1}
+    assert ledger.notices.over("nightly missing", "it came", now=LATER)
+    assert not ledger.notices.over("nightly missing", "it came", now=LATER)
+    assert ledger.notices.open() == []
+    assert ledger.notices.note(missing(), now=MUCH_LATER), "another time it is another one"
+    assert len(ledger.notices.notices_since(LATER)) == 2
 
 
 def test_somebody_is_owed_a_notice_until_all_were_told(ledger: Ledger) -> None:
-    ledger.notice(missing(), now=NOW)
-    (owed,) = ledger.take_owed_notices(now=NOW, until=LATER)
-    assert ledger.take_owed_notices(now=NOW, until=LATER) == [], "one process tells it, not two"
-    ledger.note_telling(owed.id, told={"a": NOW}, over=False, next_try_at=LATER)
-    assert ledger.take_owed_notices(now=NOW, until=LATER) == []
-    assert [each.told for each in ledger.take_owed_notices(now=LATER, until=LATER)] == [{"a": NOW}]
-    ledger.note_telling(owed.id, told={"a": NOW, "b": LATER}, over=False, next_try_at="")
-    assert ledger.owed_notices() == []
-    ledger.over(owed.key, "it came", now=LATER)
-    assert [each.over_told for each in ledger.take_owed_notices(now=LATER, until=LATER)] == [{}]
-    ledger.note_telling(owed.id, told={"a": LATER}, over=True, next_try_at="")
-    assert ledger.owed_notices() == []
+    ledger.notices.note(missing(), now=NOW)
+    (owed,) = ledger.notices.take_owed(now=NOW, until=LATER)
+    assert ledger.notices.take_owed(now=NOW, until=LATER) == [], "one process tells it, not two"
+    ledger.notices.note_telling(owed.id, told={"a": NOW}, over=False, next_try_at=LATER)
+    assert ledger.notices.take_owed(now=NOW, until=LATER) == []
+    assert [each.told for each in ledger.notices.take_owed(now=LATER, until=LATER)] == [{"a": NOW}]
+    ledger.notices.note_telling(owed.id, told={"a": NOW, "b": LATER}, over=False, next_try_at="")
+    assert ledger.notices.owed() == []
+    ledger.notices.over(owed.key, "it came", now=LATER)
+    assert [each.over_told for each in ledger.notices.take_owed(now=LATER, until=LATER)] == [{}]
+    ledger.notices.note_telling(owed.id, told={"a": LATER}, over=True, next_try_at="")
+    assert ledger.notices.owed() == []
 
 
 def test_what_is_not_wanted_is_owed_to_nobody(ledger: Ledger) -> None:
     quiet = NewNotice("k", "on_held", "nightly", "t", "x", wanted=False)
-    ledger.notice(quiet, now=NOW)
-    ledger.over("k", "over", now=LATER)
-    assert ledger.owed_notices() == []
+    ledger.notices.note(quiet, now=NOW)
+    ledger.notices.over("k", "over", now=LATER)
+    assert ledger.notices.owed() == []

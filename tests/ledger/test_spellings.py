@@ -14,17 +14,17 @@ NOW = "2026-11-21T21:16:00+05:30"
 @pytest.fixture
 def known(ledger: Ledger) -> Ledger:
     """A ledger with one order of each state, each with a letter of its own."""
-    ledger.start_run("R1", job="nightly", kind="push", business_date="2026-11-21", now=NOW)
+    ledger.runs.start("R1", job="nightly", kind="push", business_date="2026-11-21", now=NOW)
     states = ("accepted", "in_doubt", "refused", "held")
-    ledger.plan_file(
+    ledger.planning.plan_file(
         "R1", arrival({f"{state}-É1": "{}" for state in (*states, "sending", "planned")}, name="first.csv")
     )
-    for document in ledger.stored(ledger.planned_of("R1")["id"]):
+    for document in ledger.documents.stored(ledger.documents.planned_of("R1")["id"]):
         state = document.key.split("-")[0]
         if state != "planned":
-            ledger.step(outcomes=[], claim=[document], run="R1", now=NOW)
+            ledger.attempts.step(outcomes=[], claim=[document], run="R1", now=NOW)
         if state in states:
-            ledger.step(outcomes=[Outcome(document.id, state, state)], claim=[], run="R1", now=NOW)
+            ledger.attempts.step(outcomes=[Outcome(document.id, state, state)], claim=[], run="R1", now=NOW)
     return ledger
 
 
@@ -54,14 +54,14 @@ def test_what_lives_under_another_spelling_is_named(known: Ledger, state: str, r
 
 def test_what_is_over_is_not_asked_about(known: Ledger) -> None:
     assert judged(known, "refused-é1").action == "plan"
-    known.record_by_hand(reference_or_awb="accepted-É1", at=NOW, text="cancelled", cancelled=True)
+    known.orders.record_by_hand(reference_or_awb="accepted-É1", at=NOW, text="cancelled", cancelled=True)
     assert judged(known, "ACCEPTED-É1").action == "plan"
 
 
 def test_a_reference_without_its_zeros_is_asked_about(ledger: Ledger) -> None:
     """A file for corrections went through a spreadsheet program."""
-    ledger.start_run("R1", job="nightly", kind="push", business_date="2026-11-21", now=NOW)
-    ledger.plan_file("R1", arrival({"00992": "{}", "010.50": "{}"}, name="first.csv"))
+    ledger.runs.start("R1", job="nightly", kind="push", business_date="2026-11-21", now=NOW)
+    ledger.planning.plan_file("R1", arrival({"00992": "{}", "010.50": "{}"}, name="first.csv"))
     found = evaluated(ledger, arrival({"992": "{}", "10.50": "{}", "9920": "{}"}))
     assert [each.rule for each in found] == ["other_spelling", "other_spelling", ""]
     assert "differs only in leading zeros" in found[0].why.reason
@@ -74,20 +74,20 @@ def test_its_own_spelling_is_judged_as_ever(known: Ledger) -> None:
 
 
 def test_an_asn_is_asked_about_for_the_same_supplier_and_site_only(ledger: Ledger) -> None:
-    ledger.start_run("R1", job="nightly", kind="push", business_date="2026-11-21", now=NOW)
+    ledger.runs.start("R1", job="nightly", kind="push", business_date="2026-11-21", now=NOW)
     keys = {"Acme | Pune | INV-1": "plan", "ACME | Pune | inv-1": "hold", "Acme | Nagpur | inv-1": "plan"}
     for row, (key, action) in enumerate(keys.items(), 2):
         file = arrival({key: json.dumps({"invoice_number": key})}, name=f"{row}.csv")
         asn = Document(key, Operation.ASN_CREATE, (2,), "{}", key.rpartition(" | ")[2])
         assert file.mapped is not None
         object.__setattr__(file.mapped, "documents", (asn,))
-        assert [each.action for each in ledger.evaluate(file, [asn])] == [action]
-        ledger.plan_file("R1", file)
+        assert [each.action for each in ledger.planning.evaluate(file, [asn])] == [action]
+        ledger.planning.plan_file("R1", file)
 
 
 def test_a_corrected_file_takes_the_place_of_one_that_waits(known: Ledger) -> None:
-    known.plan_file("R1", arrival({"Accepted-É1": "[]"}, name="second.csv"))
-    waits = known.documents(states=["held"])[-1]
+    known.planning.plan_file("R1", arrival({"Accepted-É1": "[]"}, name="second.csv"))
+    waits = known.documents.select(states=["held"])[-1]
     (corrected,) = evaluated(known, arrival({"Accepted-É1": "[1]"}, name="second.csv"))
     assert (corrected.rule, corrected.generation) == ("other_spelling", 2)
     assert corrected.supersede is not None and corrected.supersede.id == waits.id

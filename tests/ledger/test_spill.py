@@ -54,17 +54,17 @@ def dialect(url: str) -> str:
 
 def begun(ledger: Ledger) -> list[StoredDocument]:
     """Three orders of which the intents are written."""
-    ledger.start_run("R1", job="orders", kind="push", business_date="2026-11-21", now=NOW)
-    ledger.plan_file("R1", arrival({"A": "{}", "B": "[]", "C": "1"}))
-    documents = ledger.stored(ledger.planned_of("R1")["id"])
-    ledger.step(outcomes=[], claim=documents, run="R1", now=NOW)
+    ledger.runs.start("R1", job="orders", kind="push", business_date="2026-11-21", now=NOW)
+    ledger.planning.plan_file("R1", arrival({"A": "{}", "B": "[]", "C": "1"}))
+    documents = ledger.documents.stored(ledger.documents.planned_of("R1")["id"])
+    ledger.attempts.step(outcomes=[], claim=documents, run="R1", now=NOW)
     return documents
 
 
 def lose(url: str, ledger: Ledger, outcomes: list[Outcome]) -> None:
     execute(url, *BREAK[dialect(url)])
     with pytest.raises(Exception, match="disk is full"):
-        ledger.step(outcomes=outcomes, claim=[], run="R1", now=NOW)
+        ledger.attempts.step(outcomes=outcomes, claim=[], run="R1", now=NOW)
     execute(url, MEND[dialect(url)])
 
 
@@ -78,13 +78,13 @@ def test_what_was_answered_counts_and_the_rest_is_in_doubt(url: str, opened: Ope
     ledger.close()
     ledger = opened()
     with ledger.sending("orders"):
-        ledger.take_over(LATER)
-        found = ledger.documents()
+        ledger.attempts.take_over(LATER)
+        found = ledger.documents.select()
         assert [document.state for document in found] == ["accepted", "refused", "in_doubt"]
         assert (found[0].awb_number, found[0].items, found[0].settled_at) == ("SH-1", {"7": {"n": "ä"}}, NOW)
-        assert [kind for _, kind, _, _ in ledger.evidence(a.id)] == ["spill"]
+        assert [kind for _, kind, _, _ in ledger.documents.evidence(a.id)] == ["spill"]
     with ledger.sending("orders"):  # it is taken back once
-        assert [kind for _, kind, _, _ in ledger.evidence(a.id)] == ["spill"]
+        assert [kind for _, kind, _, _ in ledger.documents.evidence(a.id)] == ["spill"]
     ledger.close()
 
 
@@ -94,10 +94,10 @@ def test_a_kept_answer_with_the_number_of_another_order_is_not_believed(url: str
     with ledger.sending("orders"):
         a, b, c = begun(ledger)
         lose(url, ledger, [Outcome(one.id, "accepted", "accepted", awb_number="SH-1") for one in (b, a)])
-        ledger.keep_answers([Outcome(c.id, "accepted", "accepted", awb_number="SH-2")], now=NOW)
+        ledger.attempts.keep_answers([Outcome(c.id, "accepted", "accepted", awb_number="SH-2")], now=NOW)
     with ledger.sending("orders"):
-        ledger.take_over(LATER)
-        found = [(one.state, one.awb_number) for one in ledger.documents()]
+        ledger.attempts.take_over(LATER)
+        found = [(one.state, one.awb_number) for one in ledger.documents.select()]
         assert found == [("in_doubt", ""), ("accepted", "SH-1"), ("accepted", "SH-2")]
     ledger.close()
 
@@ -109,12 +109,12 @@ def test_an_answer_never_counts_for_a_later_attempt(url: str, opened: Opened, sp
         lose(url, ledger, [Outcome(documents[0].id, "planned", "slow_down")])
         kept = spill.read_bytes()
     with ledger.sending("orders"):
-        (again,) = ledger.documents(states=["planned"])
-        ledger.step(outcomes=[], claim=[again], run="R1", now=LATER)
+        (again,) = ledger.documents.select(states=["planned"])
+        ledger.attempts.step(outcomes=[], claim=[again], run="R1", now=LATER)
         spill.write_bytes(kept)  # as if clearing it had been lost in a power cut
     with ledger.sending("orders"):
-        assert ledger.documents(states=["planned"]) == []
-        assert documents[0].id in ledger.take_over(LATER)
+        assert ledger.documents.select(states=["planned"]) == []
+        assert documents[0].id in ledger.attempts.take_over(LATER)
     ledger.close()
 
 
@@ -125,10 +125,10 @@ def test_a_doubt_that_another_machine_took_over_is_settled_by_it(url: str, opene
         lose(url, ledger, [Outcome(document.id, "accepted", "accepted") for document in documents[:1]])
     without = open_ledger(url, account="http://service.test")
     with without.sending("orders"):
-        assert len(without.take_over(LATER)) == 3
+        assert len(without.attempts.take_over(LATER)) == 3
     without.close()
     with ledger.sending("orders"):
-        assert [document.state for document in ledger.documents()] == ["accepted", "in_doubt", "in_doubt"]
+        assert [document.state for document in ledger.documents.select()] == ["accepted", "in_doubt", "in_doubt"]
     ledger.close()
 
 
@@ -141,7 +141,7 @@ def test_a_torn_line_is_no_line(url: str, opened: Opened, spill: Path, cut: int)
     content = spill.read_bytes().rstrip(b"\0")
     spill.write_bytes(content[:-cut])
     with ledger.sending("orders"):
-        assert [document.state for document in ledger.documents()] == ["accepted", "sending", "sending"]
+        assert [document.state for document in ledger.documents.select()] == ["accepted", "sending", "sending"]
     ledger.close()
 
 

@@ -17,7 +17,7 @@ def test_the_file_is_private(tmp_path: Path) -> None:
     """And whatever SQLite writes beside it."""
     ledger = open_ledger(f"sqlite:///{tmp_path}/var/ledger.db", account="x")
     with ledger.sending("orders"):
-        ledger.set_baseline(1, "[]")
+        ledger.attempts.set_baseline(1, "[]")
         beside = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "var").iterdir()}
     ledger.close()
     assert beside["ledger.db"] == 0o600
@@ -60,14 +60,14 @@ def test_a_disk_that_takes_nothing_more_is_told_before_anything_is_sent(tmp_path
 
 def test_reading_an_absent_ledger_creates_nothing(tmp_path: Path) -> None:
     ledger = open_ledger(f"sqlite:///{tmp_path}/var/ledger.db", account="x", read_only=True)
-    assert ledger.runs() == []
+    assert ledger.runs.latest() == []
     ledger.close()
     assert list(tmp_path.iterdir()) == []
 
 
 def test_commits_survive_a_power_cut_by_their_settings(tmp_path: Path) -> None:
     ledger = open_ledger(f"sqlite:///{tmp_path}/ledger.db", account="x")
-    with ledger._read() as connection:
+    with ledger._connection.read() as connection:
         assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 3  # EXTRA
     ledger.close()
 
@@ -105,6 +105,6 @@ def test_a_log_written_ahead_is_used_only_where_its_reset_cannot_damage_the_file
     connect = sqlite3.connect
     monkeypatch.setattr("sqlite3.dbapi2.connect", lambda *args, **more: connect(*args, factory=Connection, **more))
     ledger = open_ledger(f"sqlite:///{path}", account="x")
-    with ledger._read() as connection:
+    with ledger._connection.read() as connection:
         assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == mode
     ledger.close()

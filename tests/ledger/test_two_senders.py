@@ -12,15 +12,17 @@ from ledger.arrivals import arrival, evaluated
 
 from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger import Ledger, Outcome, StoredDocument, open_ledger
-from logistics_batch.ledger.processes import is_gone, this_process
+from logistics_batch.ledger.itself.processes import is_gone, this_process
 
 NOW, LATER = "2026-11-21T21:15:00+05:30", "2026-11-21T21:20:00+05:30"
 
 
 def claimed(ledger: Ledger) -> StoredDocument:
-    ledger.start_run("R1", job="orders", kind="push", business_date="2026-11-21", now=NOW)
-    ledger.plan_file("R1", arrival({"A": "{}"}))
-    (intent,) = ledger.step(outcomes=[], claim=ledger.stored(ledger.planned_of("R1")["id"]), run="R1", now=NOW)
+    ledger.runs.start("R1", job="orders", kind="push", business_date="2026-11-21", now=NOW)
+    ledger.planning.plan_file("R1", arrival({"A": "{}"}))
+    (intent,) = ledger.attempts.step(
+        outcomes=[], claim=ledger.documents.stored(ledger.documents.planned_of("R1")["id"]), run="R1", now=NOW
+    )
     return intent.document
 
 
@@ -28,21 +30,23 @@ def claimed(ledger: Ledger) -> StoredDocument:
 def test_an_outcome_is_that_of_its_own_attempt(ledger: Ledger, url: str, state: str) -> None:
     document = claimed(ledger)
     other = open_ledger(url, account="http://service.test")
-    assert other.take_over(LATER) == [document.id]
-    (again,) = other.step(outcomes=[], claim=other.in_doubt(), run="R2", now=LATER, expected="in_doubt")
+    assert other.attempts.take_over(LATER) == [document.id]
+    (again,) = other.attempts.step(
+        outcomes=[], claim=other.attempts.in_doubt(), run="R2", now=LATER, expected="in_doubt"
+    )
     with pytest.raises(LedgerRefused, match="changed by somebody else"):
-        ledger.step(outcomes=[Outcome(document.id, state, "x")], claim=[], run="R1", now=LATER)
-    assert [each.state for each in ledger.documents()] == ["sending"]
-    other.step(outcomes=[Outcome(document.id, "accepted", "accepted")], claim=[], run="R2", now=LATER)
-    attempts = [record for record in other.records(personal=False) if record["table"] == "attempt"]
+        ledger.attempts.step(outcomes=[Outcome(document.id, state, "x")], claim=[], run="R1", now=LATER)
+    assert [each.state for each in ledger.documents.select()] == ["sending"]
+    other.attempts.step(outcomes=[Outcome(document.id, "accepted", "accepted")], claim=[], run="R2", now=LATER)
+    attempts = [record for record in other.itself.records(personal=False) if record["table"] == "attempt"]
     assert [(each["n"], each["meaning"]) for each in attempts] == [(1, ""), (again.n, "accepted")]
     other.close()
 
 
 def test_whether_the_sender_is_gone_is_said_when_the_doubt_begins(ledger: Ledger, url: str) -> None:
     document = claimed(ledger)
-    ledger.take_over(LATER)
-    (found,) = ledger.in_doubt()
+    ledger.attempts.take_over(LATER)
+    (found,) = ledger.attempts.in_doubt()
     # This very process made the attempt, and lives: only the lock of a SQLite file proves that it sends no more.
     assert (found.id, found.rule) == (document.id, "sender_died" if url.startswith("sqlite") else "sender_lost")
 
@@ -54,8 +58,8 @@ from logistics_batch.ledger import open_ledger
 claimed(open_ledger({url!r}, account="http://service.test"))
 """
     subprocess.run([sys.executable, "-c", program], check=True, cwd=Path(__file__).parents[1])
-    ledger.take_over(LATER)
-    assert [found.rule for found in ledger.in_doubt()] == ["sender_died"]
+    ledger.attempts.take_over(LATER)
+    assert [found.rule for found in ledger.attempts.in_doubt()] == ["sender_died"]
 
 
 CONTAINERS = {
@@ -75,10 +79,10 @@ def test_a_sender_that_may_live_is_never_taken_for_dead(
 ) -> None:
     change, rule = CONTAINERS[who]
     written = json.loads(this_process()) | change
-    monkeypatch.setattr("logistics_batch.ledger.sending.this_process", lambda: json.dumps(written))
+    monkeypatch.setattr("logistics_batch.ledger.documents.attempts.this_process", lambda: json.dumps(written))
     document = claimed(ledger)
-    assert ledger.take_over(LATER) == [document.id]
-    found = [(each.id, each.rule) for each in ledger.in_doubt()]
+    assert ledger.attempts.take_over(LATER) == [document.id]
+    found = [(each.id, each.rule) for each in ledger.attempts.in_doubt()]
     assert found == [(document.id, "sender_died" if url.startswith("sqlite") else rule)]
 
 
@@ -94,7 +98,7 @@ def test_a_process_of_another_user_is_alive_though_nobody_shows_it(monkeypatch: 
 def test_a_process_in_a_namespace_of_its_own_judges_nobody_else() -> None:
     program = f"""
 import os
-from logistics_batch.ledger.processes import is_gone, this_process
+from logistics_batch.ledger.itself.processes import is_gone, this_process
 print(os.getpid(), is_gone({this_process()!r}), is_gone(this_process()), this_process())
 """
     command = ["unshare", "--pid", "--fork", "--mount-proc", sys.executable, "-c", program]
@@ -108,12 +112,12 @@ print(os.getpid(), is_gone({this_process()!r}), is_gone(this_process()), this_pr
 
 def test_a_correction_waits_behind_what_goes_out_again_after_a_doubt(ledger: Ledger) -> None:
     document = claimed(ledger)
-    ledger.step(outcomes=[Outcome(document.id, "in_doubt", "unknown")], claim=[], run="R1", now=NOW)
+    ledger.attempts.step(outcomes=[Outcome(document.id, "in_doubt", "unknown")], claim=[], run="R1", now=NOW)
     for outcome, expected in (
         (Outcome(document.id, "held", "held"), "in_doubt"),
         (Outcome(document.id, "planned", "decided"), "held"),
     ):
-        assert ledger.settle_document(outcome, expected=expected, now=NOW, evidence_text="x")
+        assert ledger.attempts.settle_document(outcome, expected=expected, now=NOW, evidence_text="x")
     same, other = (arrival({"A": body}) for body in ("{}", "[]"))
     assert [each.action for each in evaluated(ledger, same)] == ["follow"]
     assert [(each.action, each.rule) for each in evaluated(ledger, other)] == [("hold", "earlier_in_doubt")]
@@ -121,9 +125,13 @@ def test_a_correction_waits_behind_what_goes_out_again_after_a_doubt(ledger: Led
 
 def test_what_a_person_released_is_decided_anew_in_a_restored_copy(ledger: Ledger) -> None:
     document = claimed(ledger)
-    ledger.step(outcomes=[Outcome(document.id, "in_doubt", "unknown")], claim=[], run="R1", now=NOW)
-    ledger.settle_document(Outcome(document.id, "held", "held"), expected="in_doubt", now=NOW, evidence_text="x")
-    ledger.settle_document(Outcome(document.id, "planned", "decided"), expected="held", now=NOW, evidence_text="x")
-    ledger.accept_restored(reason="the disk died", now=LATER)
-    (found,) = ledger.documents()
+    ledger.attempts.step(outcomes=[Outcome(document.id, "in_doubt", "unknown")], claim=[], run="R1", now=NOW)
+    ledger.attempts.settle_document(
+        Outcome(document.id, "held", "held"), expected="in_doubt", now=NOW, evidence_text="x"
+    )
+    ledger.attempts.settle_document(
+        Outcome(document.id, "planned", "decided"), expected="held", now=NOW, evidence_text="x"
+    )
+    ledger.itself.accept_restored(reason="the disk died", now=LATER)
+    (found,) = ledger.documents.select()
     assert (found.state, found.rule, found.released) == ("held", "restored", False)

@@ -14,12 +14,12 @@ NOW = "2026-11-21T21:15:00+05:30"
 
 def filled(ledger: Ledger) -> None:
     """A accepted, B in doubt, C planned, and an invalid row."""
-    ledger.start_run("R1", job="orders", kind="push", business_date="2026-11-21", now=NOW)
-    ledger.plan_file("R1", arrival({"A": '{"customer_name": "Asha"}', "B": "[1]", "C": "[2]"}, invalid=(5,)))
-    first, second, _ = ledger.stored(ledger.planned_of("R1")["id"])
-    ledger.step(outcomes=[], claim=[first, second], run="R1", now=NOW)
+    ledger.runs.start("R1", job="orders", kind="push", business_date="2026-11-21", now=NOW)
+    ledger.planning.plan_file("R1", arrival({"A": '{"customer_name": "Asha"}', "B": "[1]", "C": "[2]"}, invalid=(5,)))
+    first, second, _ = ledger.documents.stored(ledger.documents.planned_of("R1")["id"])
+    ledger.attempts.step(outcomes=[], claim=[first, second], run="R1", now=NOW)
     done = Outcome(first.id, "accepted", "accepted", status=200, reply='{"name": "Asha"}', awb_number="SH-1")
-    ledger.step(outcomes=[done, Outcome(second.id, "in_doubt", "unknown")], claim=[], run="R1", now=NOW)
+    ledger.attempts.step(outcomes=[done, Outcome(second.id, "in_doubt", "unknown")], claim=[], run="R1", now=NOW)
 
 
 def change(url: str, *statements: str) -> None:
@@ -37,7 +37,7 @@ def drop_guard(url: str, name: str) -> str:
 
 def test_a_ledger_that_holds_together(ledger: Ledger) -> None:
     filled(ledger)
-    found = ledger.verify()
+    found = ledger.itself.verify()
     assert found.findings == ()
     assert found.counted == {
         "runs": 1, "files": 1, "rows": 4, "documents": 3, "attempts": 2, "evidence": 0,
@@ -58,7 +58,7 @@ def test_a_ledger_that_holds_together(ledger: Ledger) -> None:
 def test_what_does_not_hold_together_is_named(ledger: Ledger, url: str, check: str, statement: str, named: str) -> None:
     filled(ledger)
     change(url, statement.replace(" row ", ' "row" ', 1))
-    (finding,) = ledger.verify().findings
+    (finding,) = ledger.itself.verify().findings
     assert finding.check == check
     assert finding.problem.endswith(f": {named}.")
     assert finding.remedy
@@ -67,7 +67,7 @@ def test_what_does_not_hold_together_is_named(ledger: Ledger, url: str, check: s
 def test_bytes_that_are_not_those_that_were_written(ledger: Ledger, url: str) -> None:
     filled(ledger)
     change(url, drop_guard(url, "document_content"), "UPDATE document SET body = '[3]' WHERE key = 'C'")
-    assert [finding.check for finding in ledger.verify().findings] == ["bytes"]
+    assert [finding.check for finding in ledger.itself.verify().findings] == ["bytes"]
 
 
 def test_two_live_orders_under_one_reference(ledger: Ledger, url: str) -> None:
@@ -78,20 +78,20 @@ def test_two_live_orders_under_one_reference(ledger: Ledger, url: str) -> None:
         drop_guard(url, "document_content"),
         "UPDATE document SET state = 'accepted', key = 'A', generation = 2 WHERE key = 'B'",
     )
-    (finding,) = ledger.verify().findings
+    (finding,) = ledger.itself.verify().findings
     assert (finding.check, finding.problem.endswith(": A.")) == ("one live order", True)
     change(url, "UPDATE document SET code = 'cancelled' WHERE generation = 1 AND key = 'A'")
-    assert ledger.verify().findings == ()
+    assert ledger.itself.verify().findings == ()
 
 
 def test_all_records_can_be_read_and_personal_data_only_when_asked_for(ledger: Ledger) -> None:
     filled(ledger)
-    plain = list(ledger.records(personal=False))
+    plain = list(ledger.itself.records(personal=False))
     assert "Asha" not in str(plain)
     by_table = {record["table"]: record for record in plain}
     assert {"meta", "run", "file", "document", "row", "issue", "attempt"} <= set(by_table)
     assert len(by_table["document"]["body_sha256"]) == 64
-    full = [record for record in ledger.records(personal=True) if record["table"] == "document"]
+    full = [record for record in ledger.itself.records(personal=True) if record["table"] == "document"]
     assert [record["body"] for record in full] == ['{"customer_name": "Asha"}', "[1]", "[2]"]
 
 
@@ -105,6 +105,6 @@ def test_several_processes_that_find_no_ledger_make_one(url: str) -> None:
     with ThreadPoolExecutor(6) as workers:
         found = list(workers.map(opened, range(6)))
     filled(found[0])
-    assert [len(each.runs()) for each in found] == [1] * 6
+    assert [len(each.runs.latest()) for each in found] == [1] * 6
     for each in found:
         each.close()

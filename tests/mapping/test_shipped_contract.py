@@ -14,7 +14,7 @@ from mapping.sheets import SHIPPED
 from mapping.test_shipped import EXAMPLES, NAMES, ZONE, golden, load, mapped, source_of
 from openpyxl import Workbook, load_workbook
 
-from logistics_batch.flows.check_mapping import lint
+from logistics_batch.flows.mappings.check_mapping import lint
 from logistics_batch.intake.readers import read_file
 from logistics_batch.mapping.fields.compile import RunValues
 from logistics_batch.mapping.whole_file import apply_mapping

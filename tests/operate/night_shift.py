@@ -132,7 +132,7 @@ class Shift:
             end = error
         ended = Ran(job, self.clock.at.date(), end, calendar)
         now = self.clock.at.isoformat()
-        self.parts.ledger.note_round(name, ended.day.isoformat(), exit_code=ended.exit_code, now=now)
+        self.parts.ledger.slots.note_round(name, ended.day.isoformat(), exit_code=ended.exit_code, now=now)
         observe(self.parts, ended, self.watch.at.log)
         return ended.exit_code
 

@@ -55,7 +55,7 @@ class Room:
         for each in self.jobs:
             while due := self.agenda.take(each, moment):
                 code = self.codes.get(each.name, 0)
-                self.ledger.end_slot(each.name, due.name, exit_code=code, now=moment.isoformat())
+                self.ledger.slots.end(each.name, due.name, exit_code=code, now=moment.isoformat())
                 ran.append(due.name if len(self.jobs) == 1 else f"{each.name} {due.name}")
         return ran
 
@@ -102,7 +102,7 @@ def test_a_new_job_has_missed_nothing_and_neither_has_a_new_time(ledger: Ledger)
 
 def test_a_job_of_an_earlier_version_is_known_since_it_ran(ledger: Ledger) -> None:
     ran = at("2026-11-03T20:00").isoformat()
-    ledger.start_run("R1", job="nightly", kind="settle", business_date="2026-11-03", now=ran)
+    ledger.runs.start("R1", job="nightly", kind="settle", business_date="2026-11-03", now=ran)
     assert Room(ledger, nightly(), seen="2026-11-03T20:30").look("2026-11-03T23:00") == ["2026-11-03T21:15"]
 
 
@@ -173,7 +173,7 @@ class TestAfterOthers:
         room.codes["asns"] = code
         assert "labels" not in " ".join(room.look("2026-11-03T21:30"))
         assert room.look("2026-11-03T23:00") == []
-        ledger.note_round("asns", "2026-11-03", exit_code=0, now=at("2026-11-03T23:10").isoformat())
+        ledger.slots.note_round("asns", "2026-11-03", exit_code=0, now=at("2026-11-03T23:10").isoformat())
         assert room.look("2026-11-03T23:10") == ["labels 2026-11-03 round 1"]
 
     @pytest.mark.parametrize("code", [3, 4])
@@ -190,7 +190,7 @@ class TestAfterOthers:
     def test_rounds_of_two_days_that_end_between_two_looks_are_both_followed(self, ledger: Ledger) -> None:
         room = self.room(ledger, then="after: [orders]")
         for day, moment in (("2026-11-01", "2026-11-03T15:00:10"), ("2026-11-02", "2026-11-03T15:00:20")):
-            ledger.note_round("orders", day, exit_code=0, now=at(moment).isoformat())
+            ledger.slots.note_round("orders", day, exit_code=0, now=at(moment).isoformat())
         assert room.lost("2026-11-03T15:01") == []
         assert room.look("2026-11-03T15:01") == ["labels 2026-11-01 round 1", "labels 2026-11-02 round 1"]
         assert (room.look("2026-11-03T15:02"), room.lost("2026-11-03T15:02")) == ([], [])
@@ -205,7 +205,7 @@ class TestAfterOthers:
         assert room.look("2026-11-04T21:15") == ["orders 2026-11-04T21:15"]
         assert room.lost("2026-11-04T22:59") == []
         assert room.lost("2026-11-04T23:01") == ["2026-11-04"], "its grace is over, and a person is told"
-        ledger.note_round("orders", "2026-11-04", exit_code=0, now=at("2026-11-04T23:10").isoformat())
+        ledger.slots.note_round("orders", "2026-11-04", exit_code=0, now=at("2026-11-04T23:10").isoformat())
         assert room.look("2026-11-04T23:10") == ["asns 2026-11-04T21:30"]
 
     def test_the_rounds_before_it_was_there_are_not_made_up_for(self, ledger: Ledger) -> None:
@@ -221,7 +221,7 @@ def test_an_interrupted_run_goes_on_under_its_slot(ledger: Ledger) -> None:
     room = Room(ledger, nightly(grace="1h"))
     due = room.agenda.take(nightly(grace="1h"), at("2026-11-01T21:15"))
     assert due is not None
-    with ledger._engine.connect().execution_options(write=True) as connection, connection.begin():
+    with ledger._connection.engine.connect().execution_options(write=True) as connection, connection.begin():
         connection.exec_driver_sql('UPDATE slot SET owner = replace(owner, \'"start":"\', \'"start":"1\')')
     room.restart()
     resumed = room.agenda.take(nightly(grace="1h"), at("2026-11-02T12:00"))

@@ -47,7 +47,7 @@ def notice(ledger: Ledger, key: str = "k", *, wanted: bool = True) -> None:
     new = NewNotice(
         key, "on_failure", "orders", f"orders failed ({key})", "The server is down.\nWhat to do: wait.", "", wanted
     )
-    ledger.notice(new, now=NOW.isoformat())
+    ledger.notices.note(new, now=NOW.isoformat())
 
 
 def test_a_notice_is_told_once_and_its_end_once(ledger: Ledger, people: Receiver) -> None:
@@ -59,7 +59,7 @@ def test_a_notice_is_told_once_and_its_end_once(ledger: Ledger, people: Receiver
     assert "The server is down.\nWhat to do: wait." in message["message"]
     notice(ledger)  # seen again at the next run
     assert told.tell(NOW).arrived == 0
-    ledger.over("k", "orders ran again.", now=NOW.isoformat())
+    ledger.notices.over("k", "orders ran again.", now=NOW.isoformat())
     assert told.tell(NOW).arrived == 1
     assert people.next()[1]["message"] == "Over: orders failed (k)\norders ran again."
     assert told.tell(NOW).arrived == 0
@@ -100,7 +100,7 @@ def test_an_address_that_was_told_is_not_told_again_for_the_sake_of_another(ledg
 
 def test_what_was_over_before_it_could_be_told_is_one_message(ledger: Ledger, people: Receiver) -> None:
     notice(ledger)
-    ledger.over("k", "orders ran again.", now=NOW.isoformat())
+    ledger.notices.over("k", "orders ran again.", now=NOW.isoformat())
     teller(ledger, url(people)).tell(NOW)
     text = people.next()[1]["message"]
     assert "The server is down." in text
@@ -146,7 +146,7 @@ def test_a_receiver_can_tell_bad_news_from_good_and_from_the_digest(ledger: Ledg
 
     def kind_of(*notices: NewNotice) -> object:
         for each in notices:
-            ledger.notice(each, now=NOW.isoformat())
+            ledger.notices.note(each, now=NOW.isoformat())
         assert told.tell(NOW).arrived == 1
         return people.next()[1]["type"]
 
@@ -156,10 +156,10 @@ def test_a_receiver_can_tell_bad_news_from_good_and_from_the_digest(ledger: Ledg
     assert kind_of(digest) == "info"
     assert kind_of(waits) == "warning"
     assert kind_of(failed, NewNotice("m", "on_missing_file", "orders", "no file came", "x")) == "failure", "the gravest"
-    ledger.over("f", "orders ran again.", now=NOW.isoformat())
+    ledger.notices.over("f", "orders ran again.", now=NOW.isoformat())
     assert kind_of() == "success"
-    ledger.notice(NewNotice("c", "on_failure", "", "The clock was set", "x"), now=NOW.isoformat())
-    ledger.over("c", "", now=NOW.isoformat())
+    ledger.notices.note(NewNotice("c", "on_failure", "", "The clock was set", "x"), now=NOW.isoformat())
+    ledger.notices.over("c", "", now=NOW.isoformat())
     assert kind_of() == "failure", "what only happened is no good news for that"
 
 
@@ -177,14 +177,14 @@ def test_a_failure_that_lasts_is_told_again_the_next_night(ledger: Ledger, peopl
 
     def fails(at: datetime) -> int:
         new = NewNotice("k", "on_failure", "orders", f"orders failed for {at.date()}", "The server is down.")
-        ledger.notice(new, now=at.isoformat(), again_if_told_before=(at - timedelta(hours=20)).isoformat())
+        ledger.notices.note(new, now=at.isoformat(), again_if_told_before=(at - timedelta(hours=20)).isoformat())
         return told.tell(at).arrived
 
     assert [fails(NOW + timedelta(hours=n)) for n in (0, 1, 12, 24, 25, 48)] == [1, 0, 0, 1, 0, 1]
     last = people.take(3)[2]
     assert last["title"] == "[night-shift] orders failed for 2026-11-05"
     assert "Seen 6 times since 2026-11-03T21:15" in last["message"]
-    ledger.over("k", "orders ran again.", now=NOW.isoformat())
+    ledger.notices.over("k", "orders ran again.", now=NOW.isoformat())
     assert told.tell(NOW + timedelta(hours=49)).arrived == 1
     assert people.next()[1]["message"].startswith("Over: orders failed for 2026-11-05")
 

@@ -64,7 +64,7 @@ class Night:
         self.said.append(f"starts for {due.name}")
         self.runs.append(due.business_date)
         self.work()
-        self.ledger.end_slot(job.name, due.name, exit_code=0, now=datetime.now(UTC).isoformat())
+        self.ledger.slots.end(job.name, due.name, exit_code=0, now=datetime.now(UTC).isoformat())
         self.said.append("ended")
         self.ran.set()
 
@@ -82,7 +82,7 @@ class Night:
         self.scheduler = Scheduler(self, self.stop, self.chores)
         for each in planned:  # known a little before, however long the machine takes to start the threads
             seen = datetime.now(UTC) - timedelta(seconds=20)
-            self.ledger.schedule_seen(each.name, f"{each.text} {each.zone.key}", now=seen.isoformat())
+            self.ledger.slots.schedule_seen(each.name, f"{each.text} {each.zone.key}", now=seen.isoformat())
 
         def serve() -> None:
             self.left = self.scheduler.serve(planned, patience_seconds=patience_seconds)

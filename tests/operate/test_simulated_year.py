@@ -77,7 +77,7 @@ class Scheduler:
         for job in self.jobs:
             while due := self.agenda.take(job, clock):
                 self.started.setdefault(f"{job.name} {due.name}", []).append((due.business_date, clock))
-                self.ledger.end_slot(job.name, due.name, exit_code=0, now=clock.isoformat())
+                self.ledger.slots.end(job.name, due.name, exit_code=0, now=clock.isoformat())
 
 
 def live_through(scheduler: Scheduler, zone: ZoneInfo, seed: int) -> dict[str, int]:

@@ -13,8 +13,8 @@ from support.sandbox_process import RunningSandbox, sandbox_for_a_test
 from support.workspace import ORDER_COLUMNS, Workspace, order_lines
 
 from logistics_batch.errors import UsageError
-from logistics_batch.flows.past_runs import past_run
-from logistics_batch.flows.waiting_files import close_held_file
+from logistics_batch.flows.files.waiting_files import close_held_file
+from logistics_batch.flows.push.past_runs import past_run
 from logistics_batch.model.report import ExitCode
 from logistics_batch.operate.digest import digest_text
 from logistics_batch.operate.figures import figures
@@ -74,7 +74,7 @@ def test_a_file_held_as_a_whole_is_open_until_its_successor_was_read(shift: Shif
     shift.workspace.drop("a.xlsx", CUT, folder="in")
     assert told(shift, "12:05") == [HELD], "and it is not over because the other job ran"
     text = shift.told[-1][1]
-    (held,) = shift.parts.ledger.held_files()
+    (held,) = shift.parts.ledger.files.held()
     assert f"`logistics-batch runs show {held.run}`" in text
     assert "lie in /rejected" in text
     assert "Over" not in text
@@ -86,7 +86,7 @@ def test_a_file_held_as_a_whole_is_open_until_its_successor_was_read(shift: Shif
     assert "a.xlsx" in listed.out
     shift.workspace.drop("a.csv", order_lines(["W1"]), folder="in")  # the same name for its answers
     assert told(shift, "12:10") == [f"Over: {HELD}"]
-    assert (shift.parts.ledger.held_files(), figure(shift, "notices")) == ([], {})
+    assert (shift.parts.ledger.files.held(), figure(shift, "notices")) == ([], {})
 
 
 def test_another_file_that_is_held_is_told_of_its_own_and_a_person_closes_each(shift: Shift) -> None:
@@ -94,14 +94,14 @@ def test_another_file_that_is_held_is_told_of_its_own_and_a_person_closes_each(s
     assert told(shift, "12:05") == [HELD]
     shift.workspace.drop("b.xlsx", CUT + b"!", folder="in")
     assert told(shift, "12:10") == [HELD], "on the same day"
-    first, second = shift.parts.ledger.held_files()
+    first, second = shift.parts.ledger.files.held()
     for wrong, decision in ((f"file-{first.id}", "accept"), ("file-99", "drop")):
         with pytest.raises(UsageError):
             close_held_file(shift.parts, wrong, decision=decision, reason="x")
     closed = shift.workspace.run("held", "decide", f"file-{first.id}", "drop", "--reason", "it came by mail")
     assert (closed.code, "a.xlsx" in closed.out) == (0, True)
     assert told(shift, "12:15") == [f"Over: {HELD}"]
-    assert [each.id for each in shift.parts.ledger.held_files()] == [second.id]
+    assert [each.id for each in shift.parts.ledger.files.held()] == [second.id]
 
 
 def test_a_held_file_that_stays_where_it_lies_is_told_once_and_again_when_it_is_dropped_anew(shift: Shift) -> None:
@@ -109,7 +109,7 @@ def test_a_held_file_that_stays_where_it_lies_is_told_once_and_again_when_it_is_
     shift.open()
     path = shift.workspace.drop("a.xlsx", CUT, folder="in")
     assert told(shift, "12:10") == [HELD]
-    (held,) = shift.parts.ledger.held_files()
+    (held,) = shift.parts.ledger.files.held()
     close_held_file(shift.parts, f"file-{held.id}", decision="drop", reason="seen")
     assert told(shift, "12:15") == [f"Over: {HELD}"], "its runs still end with exit code 4, and nobody is called"
     os.utime(path, (1, 1))
@@ -124,7 +124,7 @@ def test_a_document_that_is_held_waits_as_well_beside_a_file(shift: Shift, sandb
     assert told(shift, "12:10") == [HELD]
     shift.workspace.drop("e.xlsx", CUT, folder="in")
     assert told(shift, "12:13") == [HELD]
-    (document,) = shift.parts.ledger.documents(states=["held"])
+    (document,) = shift.parts.ledger.documents.select(states=["held"])
     done = shift.workspace.run("held", "decide", str(document.id), "drop", "--reason", "the old address stays")
     assert done.code == 0, done.err
     assert told(shift, "12:16") == [f"Over: {HELD}"]
@@ -164,7 +164,7 @@ def test_an_upload_that_goes_on_for_a_while_is_nobodys_trouble(shift: Shift) -> 
     path.unlink()
     shift.workspace.drop("up.csv", order_lines(["U1"]), folder="in")
     assert told(shift, "14:00", step=SLOWLY) == []
-    assert shift.parts.ledger.left_files() == []
+    assert shift.parts.ledger.files.left() == []
 
 
 def test_no_run_with_exit_code_4_goes_untold(shift: Shift) -> None:
@@ -192,10 +192,10 @@ def test_the_empty_file_of_a_day_waits_for_nobody_once_the_right_one_came(shift:
     shift.workspace.drop("empty.csv", "", folder="in")
     empty = "orders: the file for 2026-11-03 is empty"
     assert told(shift, "12:10") == [empty]
-    assert [each.name for each in shift.parts.ledger.held_files()] == ["empty.csv"]
+    assert [each.name for each in shift.parts.ledger.files.held()] == ["empty.csv"]
     shift.workspace.drop("right.csv", order_lines(["R1"]), folder="in")
     assert told(shift, "12:20") == [f"Over: {empty}"]
-    assert shift.parts.ledger.held_files() == []
+    assert shift.parts.ledger.files.held() == []
 
 
 def test_the_second_empty_file_is_empty_and_not_one_that_came_before(shift: Shift) -> None:

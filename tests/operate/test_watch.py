@@ -73,9 +73,9 @@ def test_days_without_a_run_are_told_once_with_the_command(shift: Shift) -> None
     shift.open()
     assert not any("did not run" in title for title in shift.until("2026-11-06T14:00"))
     for day in ("2026-11-03", "2026-11-04"):
-        shift.parts.ledger.note_round("settle", day, exit_code=0, now=f"{day}T23:00:00+05:30")
+        shift.parts.ledger.slots.note_round("settle", day, exit_code=0, now=f"{day}T23:00:00+05:30")
     assert not any("did not run" in title for title in shift.until("2026-11-06T16:00")), "one is still to be run"
-    shift.parts.ledger.note_round("settle", "2026-11-05", exit_code=3, now=shift.clock.at.isoformat())
+    shift.parts.ledger.slots.note_round("settle", "2026-11-05", exit_code=3, now=shift.clock.at.isoformat())
     assert "Over: settle: did not run for 2026-11-03, 2026-11-04, 2026-11-05" in " ".join(
         shift.until("2026-11-06T18:00")
     )
@@ -139,9 +139,9 @@ def test_a_run_that_the_end_of_the_program_cut_short_is_not_over(shift: Shift) -
     holding = shift.parts.ledger.sending("another run")
     with holding:  # it waits for the ledger, and is asked to end
         shift.watch.run(plan, due)
-    (slot,) = shift.parts.ledger.slots("settle", [due.name]).values()
+    (slot,) = shift.parts.ledger.slots.of_job("settle", [due.name]).values()
     assert (slot.state, slot.ended_at) == ("claimed", "")
-    assert shift.parts.ledger.open_notices() == []
+    assert shift.parts.ledger.notices.open() == []
 
 
 def test_the_sign_of_life_says_what_is_wrong(shift: Shift) -> None:

@@ -44,14 +44,14 @@ def first_ledger(folder: Path) -> None:
     """A ledger in which one order and one ASN were accepted, so that the absence of others can be believed."""
     folder.mkdir()
     ledger = open_played(folder)
-    ledger.start_run(RUN, job="play", kind="push", business_date="2026-11-21", now=AT)
+    ledger.runs.start(RUN, job="play", kind="push", business_date="2026-11-21", now=AT)
     with ledger.sending("play"):
         for kind in KEYS:
-            ledger.plan_file(RUN, dropped(kind, "A", name=f"{kind}.csv", reference=CONTROL))
-        order, asn = ledger.stored(ledger.planned_of(RUN)["id"])
-        ledger.step(outcomes=[], claim=[order, asn], run=RUN, now=AT)
+            ledger.planning.plan_file(RUN, dropped(kind, "A", name=f"{kind}.csv", reference=CONTROL))
+        order, asn = ledger.documents.stored(ledger.documents.planned_of(RUN)["id"])
+        ledger.attempts.step(outcomes=[], claim=[order, asn], run=RUN, now=AT)
         accepted = Outcome(order.id, "accepted", "accepted", awb_number=CONTROL_AWB, accepted_run=RUN)
-        ledger.step(
+        ledger.attempts.step(
             outcomes=[accepted, Outcome(asn.id, "accepted", "accepted", accepted_run=RUN)], claim=[], run=RUN, now=AT
         )
     ledger.close()

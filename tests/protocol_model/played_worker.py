@@ -19,10 +19,10 @@ from logistics_batch import crash_points
 from logistics_batch.api.client import Reply
 from logistics_batch.api.pacing import Pacer
 from logistics_batch.errors import LogisticsBatchError
-from logistics_batch.flows import retry
-from logistics_batch.flows.dispatch import Dispatcher
+from logistics_batch.flows.doubts import retry
+from logistics_batch.flows.doubts.settle import settle_due
 from logistics_batch.flows.parts import Parts, Policy
-from logistics_batch.flows.settle import settle_due
+from logistics_batch.flows.push.dispatch import Dispatcher
 
 CREATES = ("order.create", "asn.create")
 STOPS = ("intent.before_commit", "intent.after_commit", "send.after", "resend.after", "spill.taken_back")
@@ -130,7 +130,7 @@ def work(pipe: Connection, folder: Path, policy: Policy) -> None:
         )
         with ledger.sending("play"):
             stage.ask("locked")
-            ledger.take_over(clock.now().isoformat())
+            ledger.attempts.take_over(clock.now().isoformat())
             while (wanted := stage.ask("ready").wanted) != ("end",):
                 stage.stop.clear()
                 _do(parts, wanted)
@@ -142,13 +142,13 @@ def work(pipe: Connection, folder: Path, policy: Policy) -> None:
 def _do(parts: Parts, wanted: tuple[object, ...]) -> None:
     match wanted:
         case "plan", str(kind), str(content), str(name):
-            parts.ledger.plan_file(RUN, dropped(kind, content, name=name))
+            parts.ledger.planning.plan_file(RUN, dropped(kind, content, name=name))
         case "send", int(number):
             Dispatcher(parts, run=RUN).send([number])
         case "settle", bool(give_up):
             settle_due(parts, run=RUN, give_up=give_up)
         case ("retry",):
-            run = parts.ledger.run(RUN)
+            run = parts.ledger.runs.get(RUN)
             assert run is not None
             retry._chosen(parts, run, retry.REFUSED)
         case _:

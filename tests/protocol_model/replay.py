@@ -34,9 +34,9 @@ from protocol_model.played_worker import PlayedClock, Stage, Told, work
 from protocol_model.states import Document, Label, State, World, first_state
 
 from logistics_batch.api.client import Reply
-from logistics_batch.flows.decisions import decide
+from logistics_batch.flows.doubts.decisions import decide
+from logistics_batch.flows.doubts.settle import due_at
 from logistics_batch.flows.parts import Parts, Policy
-from logistics_batch.flows.settle import due_at
 from logistics_batch.ledger import Ledger, StoredDocument
 
 PATIENCE_SECONDS = 60
@@ -107,7 +107,7 @@ class Replay:
         )
         self.ledger = open_played(folder)
         if world.verified:
-            self.ledger.keep_facts(VERIFIED)
+            self.ledger.facts.keep(VERIFIED)
         self.seconds = 0.0
         self.actors: dict[int, _Actor] = {}
         self.drops = 0
@@ -294,7 +294,7 @@ class Replay:
 
     def _cancel_by_hand(self, *_: object) -> None:
         at = self._now().isoformat()
-        self.ledger.record_by_hand(reference_or_awb=REFERENCE, at=at, text="cancelled", cancelled=True)
+        self.ledger.orders.record_by_hand(reference_or_awb=REFERENCE, at=at, text="cancelled", cancelled=True)
 
     def _copy_ledger(self, *_: object) -> None:
         with sqlite3.connect(self.folder / "ledger.db") as source, sqlite3.connect(self.folder / "copy.db") as copy:
@@ -308,7 +308,7 @@ class Replay:
         self.ledger = open_played(self.folder)
 
     def _accept_restored(self, *_: object) -> None:
-        self.ledger.accept_restored(reason="the disk broke", now=self._now().isoformat())
+        self.ledger.itself.accept_restored(reason="the disk broke", now=self._now().isoformat())
 
     # By which means
 
@@ -369,7 +369,7 @@ class Replay:
         return datetime.fromisoformat(AT) + timedelta(seconds=self.seconds)
 
     def _stored(self, ledger: Ledger | None = None) -> list[StoredDocument]:
-        return (ledger or self.ledger).generations(KEYS[self.world.kind], kind=self.world.kind)
+        return (ledger or self.ledger).documents.generations(KEYS[self.world.kind], kind=self.world.kind)
 
     def _compare(self, state: State) -> None:
         expected = [_facts_of_model(document, self.world) for document in state.documents]
@@ -387,7 +387,7 @@ class Replay:
         }
         if stored.state == "in_doubt":
             facts |= {"due": due_at(self._parts(), stored) <= self._now()}
-            facts["doubtful"] = self.ledger.doubtful_attempts(stored.id)
+            facts["doubtful"] = self.ledger.attempts.doubtful_attempts(stored.id)
             facts |= {"checks": stored.checks} if asn else {}
         if stored.state == "planned":
             facts["released"] = stored.released

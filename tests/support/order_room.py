@@ -12,10 +12,10 @@ from support.receiver_process import event
 from support.sandbox_process import RunningSandbox
 from support.workspace import Workspace
 
-from logistics_batch.flows.order_status import run_order_status
+from logistics_batch.flows.orders.receive_event import keep_events, read_event
+from logistics_batch.flows.orders.status import run_order_status
 from logistics_batch.flows.parts import Parts
-from logistics_batch.flows.push import push_by_hand
-from logistics_batch.flows.receive_event import keep_events, read_event
+from logistics_batch.flows.push.push import push_by_hand
 from logistics_batch.jobs import parse_job
 from logistics_batch.model.job import OrderStatusJob
 from logistics_batch.model.run_reports import OrderStatusReport
@@ -70,7 +70,7 @@ class Room:
         self.sandbox.control("POST", f"/orders/{reference}/status", {"status": status, **more})
 
     def awb(self, reference: str) -> str:
-        return self.parts.ledger.sent_orders(numbers=[reference])[0].awb_number
+        return self.parts.ledger.orders.sent(numbers=[reference])[0].awb_number
 
     def hear(self, reference: str, status: str, at: str, **more: Any) -> None:
         """An event as the receiver stores it; `waybill` in another form than the AWB."""

@@ -43,11 +43,11 @@ def fetch(
     from zoneinfo import ZoneInfo
 
     from logistics_batch.cli.show import plain, print_json, print_table
-    from logistics_batch.flows.answer_doubts import of_the_range
-    from logistics_batch.flows.asn_ranges import asn_range
-    from logistics_batch.flows.by_hand import asn_summary
-    from logistics_batch.flows.fetch_asns import fetch_asns
-    from logistics_batch.flows.reconcile_notices import Scope
+    from logistics_batch.flows.asns.fetch import fetch_asns
+    from logistics_batch.flows.asns.ranges import asn_range
+    from logistics_batch.flows.doubts.answer_doubts import of_the_range
+    from logistics_batch.flows.orders.by_hand import asn_summary
+    from logistics_batch.flows.reconcile.notices import Scope
     from logistics_batch.wiring import Need, Workspace
 
     if (date_from or date_to) and not by:

@@ -32,14 +32,14 @@ def list_held(*, folder: str, as_json: bool) -> int:
     from pathlib import Path
 
     from logistics_batch.cli.show import print_json, print_table
-    from logistics_batch.flows.approval import RULE, previews
-    from logistics_batch.flows.decisions import held_documents
+    from logistics_batch.flows.doubts.approval import RULE, previews
+    from logistics_batch.flows.doubts.decisions import held_documents
     from logistics_batch.wiring import Need, Workspace
 
     with Workspace(Path(folder)).parts(Need(calls=False, writes=False)) as parts:
         found = held_documents(parts)
         waiting = previews(parts)
-        whole = parts.ledger.held_files()
+        whole = parts.ledger.files.held()
     if as_json:
         names = ("id", "operation", "key", "reference", "rule", "reason", "fix", "awb_number", "file_name", "sheet")
         lines = [{name: getattr(each, name) for name in names} | {"rows": each.rows, "run": each.run} for each in found]
@@ -90,7 +90,7 @@ def show(*, folder: str, held_id: int | str, as_json: bool) -> int:
     from pathlib import Path
 
     from logistics_batch.cli.show import plain, print_json
-    from logistics_batch.flows.decisions import what_would_go_out
+    from logistics_batch.flows.doubts.decisions import what_would_go_out
     from logistics_batch.wiring import Need, Workspace
 
     with Workspace(Path(folder)).parts(Need(calls=False, writes=False)) as parts:
@@ -122,11 +122,11 @@ def decide(*, folder: str, held_id: int | str, decision: str, reason: str, reiss
     from pathlib import Path
 
     from logistics_batch.cli.show import plain
-    from logistics_batch.flows.approval import decide_preview
-    from logistics_batch.flows.decisions import decide as decide_document
-    from logistics_batch.flows.decisions import reopen
-    from logistics_batch.flows.deliver import deliver_stale
-    from logistics_batch.flows.waiting_files import close_held_file
+    from logistics_batch.flows.doubts.approval import decide_preview
+    from logistics_batch.flows.doubts.decisions import decide as decide_document
+    from logistics_batch.flows.doubts.decisions import reopen
+    from logistics_batch.flows.files.deliver import deliver_stale
+    from logistics_batch.flows.files.waiting_files import close_held_file
     from logistics_batch.wiring import Need, Workspace
 
     with Workspace(Path(folder)).parts(Need()) as parts:

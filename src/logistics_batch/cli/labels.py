@@ -52,9 +52,9 @@ def labels(
     from pathlib import Path
 
     from logistics_batch.cli.job_report import print_outcome
-    from logistics_batch.flows.label_orders import Choice
-    from logistics_batch.flows.labels import LabelsPlan, make_labels
-    from logistics_batch.flows.order_numbers import NamedOrders, order_numbers
+    from logistics_batch.flows.labels.labels import LabelsPlan, make_labels
+    from logistics_batch.flows.labels.orders import Choice
+    from logistics_batch.flows.orders.numbers import NamedOrders, order_numbers
     from logistics_batch.operate.run_job import labels_outcome
     from logistics_batch.wiring import Need, Workspace
 

@@ -99,7 +99,7 @@ def backup(*, folder: str, file: str, as_json: bool) -> int:
     from logistics_batch.wiring import Need, Workspace
 
     with Workspace(Path(folder)).parts(Need(calls=False, writes=False)) as parts:
-        size = parts.ledger.back_up(Path(file))
+        size = parts.ledger.itself.back_up(Path(file))
     if as_json:
         print_json({"file": file, "bytes": size})
     else:

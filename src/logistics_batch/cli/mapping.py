@@ -25,7 +25,7 @@ def lint(*, folder: str, names: tuple[str, ...], as_json: bool) -> int:
     from pathlib import Path
 
     from logistics_batch.cli.show import print_json
-    from logistics_batch.flows.check_mapping import lint as lint_mappings
+    from logistics_batch.flows.mappings.check_mapping import lint as lint_mappings
     from logistics_batch.wiring import Workspace
 
     workspace = Workspace(Path(folder))
@@ -58,8 +58,8 @@ def preview(*, folder: str, file: str, name: str, output: str | None, as_json: b
 
     with early_worker() as worker:
         from logistics_batch.cli.show import print_push, print_run_json
-        from logistics_batch.flows.check_mapping import preview as preview_file
-        from logistics_batch.flows.check_mapping import write_preview
+        from logistics_batch.flows.mappings.check_mapping import preview as preview_file
+        from logistics_batch.flows.mappings.check_mapping import write_preview
         from logistics_batch.wiring import Need, Workspace
 
         need = Need(calls=False, writes=False, knows_service=False)
@@ -94,8 +94,8 @@ def suggest(*, folder: str, file: str, operation: str | None, like: str | None, 
     from pathlib import Path
 
     from logistics_batch.cli.show import plain, print_json
-    from logistics_batch.flows.suggest_mapping import KnownMapping, drifted
-    from logistics_batch.flows.suggest_mapping import suggest as suggest_mapping
+    from logistics_batch.flows.mappings.suggest_mapping import KnownMapping, drifted
+    from logistics_batch.flows.mappings.suggest_mapping import suggest as suggest_mapping
     from logistics_batch.wiring import Need, Workspace
 
     if like and operation:
@@ -147,7 +147,7 @@ def test(*, folder: str, names: tuple[str, ...], generate: bool, force: bool, as
     from zoneinfo import ZoneInfo
 
     from logistics_batch.cli.show import plain, print_json
-    from logistics_batch.flows.golden_examples import Bench, try_example
+    from logistics_batch.flows.mappings.golden_examples import Bench, try_example
     from logistics_batch.wiring import Workspace
 
     if force and not generate:

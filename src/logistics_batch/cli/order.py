@@ -19,7 +19,7 @@ def get(*, folder: str, order_id: str, as_json: bool) -> int:
     from pathlib import Path
 
     from logistics_batch.cli.show import plain, print_json, print_table
-    from logistics_batch.flows.by_hand import get_order
+    from logistics_batch.flows.orders.by_hand import get_order
     from logistics_batch.wiring import Need, Workspace
 
     with Workspace(Path(folder)).parts(Need(writes=False)) as parts:
@@ -44,7 +44,7 @@ def cancel(*, folder: str, order_id: str) -> int:
     from pathlib import Path
 
     from logistics_batch.cli.show import plain
-    from logistics_batch.flows.by_hand import cancel_order
+    from logistics_batch.flows.orders.by_hand import cancel_order
     from logistics_batch.wiring import Need, Workspace
 
     with Workspace(Path(folder)).parts(Need()) as parts:

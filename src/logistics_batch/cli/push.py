@@ -25,7 +25,7 @@ def push(
 
     with early_worker() as worker, stopping() as stop:
         from logistics_batch.cli.job_report import print_outcome
-        from logistics_batch.flows.push import push_by_hand
+        from logistics_batch.flows.push.push import push_by_hand
         from logistics_batch.operate.run_job import push_outcome
         from logistics_batch.wiring import Need, Workspace
 

@@ -6,7 +6,7 @@ from threading import Event
 from zoneinfo import ZoneInfo
 
 from logistics_batch.cli.watching import log_of
-from logistics_batch.flows.receive_event import EventStore
+from logistics_batch.flows.orders.receive_event import EventStore
 from logistics_batch.settings import event_secret
 from logistics_batch.web.receiver import Gate
 from logistics_batch.web.serve import Place, Surroundings, receive

@@ -53,7 +53,7 @@ def reconcile(
     if by is None or missing:
         raise click.UsageError(f"Missing option '{missing[0]}'.")
     from logistics_batch.cli.job_report import print_outcome
-    from logistics_batch.flows.reconcile import ListPlan, ReconcilePlan, run_reconcile
+    from logistics_batch.flows.reconcile.reconcile import ListPlan, ReconcilePlan, run_reconcile
     from logistics_batch.operate.run_job import reconcile_outcome
     from logistics_batch.wiring import Need, Workspace
 
@@ -81,7 +81,7 @@ def _compared(folder: str, nights: tuple[str, str], *, output: str | None, as_js
     from pathlib import Path
 
     from logistics_batch.cli.show import plain, print_json
-    from logistics_batch.flows.reconcile_compare import compare_nights
+    from logistics_batch.flows.reconcile.compare import compare_nights
     from logistics_batch.model.counting import counted
     from logistics_batch.wiring import Need, Workspace
 

@@ -20,7 +20,7 @@ def retry(*, folder: str, run: str, only: str | None, as_json: bool) -> int:
 
     from logistics_batch.cli.job_report import print_outcome
     from logistics_batch.cli.show import plain, print_run_json
-    from logistics_batch.flows.retry import retry_run
+    from logistics_batch.flows.doubts.retry import retry_run
     from logistics_batch.operate.run_job import push_outcome
     from logistics_batch.wiring import Need, Workspace
 

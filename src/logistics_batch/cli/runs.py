@@ -23,7 +23,7 @@ def runs(ctx: click.Context, *, folder: str, job: str | None, limit: int, as_jso
     from logistics_batch.wiring import Need, Workspace
 
     with Workspace(Path(folder)).parts(Need(calls=False, writes=False)) as parts:
-        found = parts.ledger.runs(limit=limit, job=job)
+        found = parts.ledger.runs.latest(limit=limit, job=job)
     if as_json:
         print_json({"runs": [asdict(each) for each in found]})
         return 0
@@ -55,7 +55,7 @@ def show(*, folder: str, run: str, as_json: bool) -> int:
 
     from logistics_batch.cli.job_report import print_past_run
     from logistics_batch.cli.show import print_run_json
-    from logistics_batch.flows.past_runs import past_run
+    from logistics_batch.flows.push.past_runs import past_run
     from logistics_batch.operate.run_account import run_account
     from logistics_batch.wiring import Need, Workspace
 
@@ -77,7 +77,7 @@ def report(*, folder: str, run: str) -> int:
     from pathlib import Path
 
     from logistics_batch.cli.show import shown_path
-    from logistics_batch.flows.past_runs import write_again
+    from logistics_batch.flows.push.past_runs import write_again
     from logistics_batch.model.report import ExitCode
     from logistics_batch.wiring import Need, Workspace
 

@@ -114,7 +114,7 @@ def _after_run(workspace: Workspace, parts: Parts, ran: Ran, log: Log) -> None:
     settings = workspace.settings()
     now = parts.clock.now()
     try:
-        parts.ledger.note_round(ran.job.name, ran.day.isoformat(), exit_code=ran.round_code, now=now.isoformat())
+        parts.ledger.slots.note_round(ran.job.name, ran.day.isoformat(), exit_code=ran.round_code, now=now.isoformat())
         observe(parts, ran, log)
         told = teller_of(workspace, settings, parts).tell(now)
         for shown in told.failed:

@@ -60,7 +60,7 @@ def _configure(folder: str, wanted: dict[str, object], *, updates: bool) -> int:
     from pathlib import Path
 
     from logistics_batch.cli.show import plain
-    from logistics_batch.flows.by_hand import subscribe_webhook, update_webhook
+    from logistics_batch.flows.orders.by_hand import subscribe_webhook, update_webhook
     from logistics_batch.settings import private_headers
     from logistics_batch.wiring import Need, Workspace
 

@@ -6,6 +6,6 @@ from logistics_batch.model.issue import Issue
 
 def told_once(parts: Parts) -> list[Issue]:
     """A note on where the ledger was used last; from now on it is here. Call while holding the sending lock."""
-    before = parts.ledger.moved_from()
-    parts.ledger.settle_in()
+    before = parts.ledger.itself.moved_from()
+    parts.ledger.itself.settle_in()
     return [Issue.of("ledger.moved", path=before.path, host=before.host)] if before else []

@@ -9,9 +9,9 @@ from datetime import date
 from pathlib import Path
 
 from logistics_batch.errors import FileHeld, StoreError, StoreUnreachable, is_of_program, where_it_failed
-from logistics_batch.flows.gate import OPEN_GATE, Gate
+from logistics_batch.flows.files.gate import OPEN_GATE, Gate
+from logistics_batch.flows.files.receive_file import ReceivedFile, arrival_of
 from logistics_batch.flows.parts import Parts
-from logistics_batch.flows.receive_file import ReceivedFile, arrival_of
 from logistics_batch.intake.names import printable
 from logistics_batch.intake.stores.store import Fetched, FileStore, RemoteFile
 from logistics_batch.ledger import Arrival

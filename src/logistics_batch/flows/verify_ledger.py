@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from logistics_batch.errors import LedgerRefused, UsageError
-from logistics_batch.flows.deliver import kept_file
+from logistics_batch.flows.files.deliver import kept_file
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import Finding, StoredFile, Verification
 
@@ -29,9 +29,9 @@ class VerifiedLedger:
 
 def verify_ledger(parts: Parts) -> VerifiedLedger:
     """Look at everything that the ledger holds and at every kept file; changes nothing."""
-    found = parts.ledger.verify()
+    found = parts.ledger.itself.verify()
     # A file that could not even be fetched never had bytes to keep.
-    files = {file.sha256: file for file in parts.ledger.files() if file.format != "unknown"}
+    files = {file.sha256: file for file in parts.ledger.files.of_run() if file.format != "unknown"}
     parts.progress.start("Looking at kept files", len(files))
     changed, missing = [], 0
     for file in files.values():
@@ -67,9 +67,9 @@ def accept_restored(parts: Parts, *, reason: str) -> int:
         LedgerBusy: a sending run holds the ledger.
     """
     try:
-        parts.ledger.require_newest()
+        parts.ledger.itself.require_newest()
     except LedgerRefused:
-        return parts.ledger.accept_restored(reason=reason, now=parts.clock.now().isoformat())
+        return parts.ledger.itself.accept_restored(reason=reason, now=parts.clock.now().isoformat())
     raise UsageError(
         "This ledger is the one that was used last; there is nothing to accept.",
         remedy="Leave --accept-restored out to look at it.",
@@ -90,7 +90,7 @@ def export_ledger(parts: Parts, path: Path, *, personal: bool) -> dict[str, int]
     counts: dict[str, int] = {}
     try:
         with beside.open("w", encoding="utf-8") as handle:
-            for record in parts.ledger.records(personal=personal):
+            for record in parts.ledger.itself.records(personal=personal):
                 handle.write(json.dumps(record, ensure_ascii=False) + "\n")
                 counts[record["table"]] = counts.get(record["table"], 0) + 1
             handle.flush()

@@ -4,32 +4,39 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from logistics_batch.ledger.arrivals import Arrivals, FileArrival, digest_of_names, identity_of
-from logistics_batch.ledger.backup import Backup
-from logistics_batch.ledger.cancellations import FOUND_CANCELLED, NOT_FROM_HERE, Cancellations
-from logistics_batch.ledger.connection import open_engine, sqlite_path
-from logistics_batch.ledger.decide import NEW, OTHER_SPELLING, REOPENED, Decision, Decisions
-from logistics_batch.ledger.events import Events
-from logistics_batch.ledger.export import Export
-from logistics_batch.ledger.facts import Facts, ServiceFacts, TestOrder, form_of
-from logistics_batch.ledger.fates import FATE_OF_STATE, KNOWN, LINES, Fates, fates
-from logistics_batch.ledger.feeds import Feeds, WriteFeed
-from logistics_batch.ledger.held_files import HeldFile, HeldFiles, HeldNow, LeftFile
-from logistics_batch.ledger.high_water import HighWater
-from logistics_batch.ledger.history import History
-from logistics_batch.ledger.home import Home
-from logistics_batch.ledger.integrity import check_database
-from logistics_batch.ledger.known_keys import kind_of
-from logistics_batch.ledger.lock import sending_lock
-from logistics_batch.ledger.mixed_up import MixedUp
-from logistics_batch.ledger.mounts import require_local_disk
+from logistics_batch.ledger.connection import LedgerConnection, open_engine, sqlite_path
+from logistics_batch.ledger.documents.attempts import Attempts
+from logistics_batch.ledger.documents.decide import NEW, OTHER_SPELLING, REOPENED, Decision, Decisions
+from logistics_batch.ledger.documents.documents import PLANNED, Documents, NeverSent, Tally
+from logistics_batch.ledger.documents.fates import FATE_OF_STATE, KNOWN, LINES, fates
+from logistics_batch.ledger.documents.known_keys import kind_of
+from logistics_batch.ledger.documents.pace import Pace
+from logistics_batch.ledger.documents.planning import Arrival, Planning
+from logistics_batch.ledger.documents.recording import Intent
+from logistics_batch.ledger.documents.spill import Spill
+from logistics_batch.ledger.files.files import (
+    FileArrival,
+    Files,
+    HeldFile,
+    HeldNow,
+    LeftFile,
+    digest_of_names,
+    identity_of,
+)
+from logistics_batch.ledger.files.runs import Runs
+from logistics_batch.ledger.itself.facts import Facts, ServiceFacts, TestOrder, form_of
+from logistics_batch.ledger.itself.high_water import HighWater
+from logistics_batch.ledger.itself.integrity import check_database
+from logistics_batch.ledger.itself.itself import RESTORED, Itself
+from logistics_batch.ledger.itself.lock import sending_lock
+from logistics_batch.ledger.itself.mounts import require_local_disk
+from logistics_batch.ledger.itself.purging import Purged, Purging
+from logistics_batch.ledger.itself.verifying import Finding, Verification
+from logistics_batch.ledger.labels import Labels
 from logistics_batch.ledger.notices import NewNotice, Notices, StoredNotice
-from logistics_batch.ledger.order_states import OrderStates
-from logistics_batch.ledger.pace import Pace
-from logistics_batch.ledger.planning import Arrival, Planning
-from logistics_batch.ledger.prints import Prints
-from logistics_batch.ledger.purging import Purged, Purging
-from logistics_batch.ledger.recording import Intent
+from logistics_batch.ledger.orders.events import Events
+from logistics_batch.ledger.orders.feeds import Feeds, WriteFeed
+from logistics_batch.ledger.orders.orders import FOUND_CANCELLED, NOT_FROM_HERE, NamedOrder, Orders
 from logistics_batch.ledger.records import (
     NewEvent,
     Outcome,
@@ -43,14 +50,7 @@ from logistics_batch.ledger.records import (
     StoredLabel,
     StoredRun,
 )
-from logistics_batch.ledger.restored import RESTORED
-from logistics_batch.ledger.result_names import ResultNames
-from logistics_batch.ledger.seen import NamedOrder, Seen
-from logistics_batch.ledger.sending import PLANNED, Sending
 from logistics_batch.ledger.slots import RAN_THROUGH, Slots, StoredSlot
-from logistics_batch.ledger.spill import Spill
-from logistics_batch.ledger.tally import NeverSent, Tallies, Tally
-from logistics_batch.ledger.verifying import Finding, Verification, Verifying
 
 __all__ = [
     "FATE_OF_STATE",
@@ -107,33 +107,29 @@ __all__ = [
 ]
 
 
-class Ledger(
-    Planning,
-    Sending,
-    Cancellations,
-    MixedUp,
-    Seen,
-    Fates,
-    History,
-    ResultNames,
-    Slots,
-    Notices,
-    Arrivals,
-    Tallies,
-    Backup,
-    Prints,
-    Events,
-    Verifying,
-    Export,
-    Facts,
-    Purging,
-    Pace,
-    OrderStates,
-    Feeds,
-    HeldFiles,
-    Home,
-):
-    """All parts of the ledger over one engine."""
+class Ledger:
+    """The repositories of the ledger over one connection, each for one subject."""
+
+    def __init__(self, connection: LedgerConnection, *, spill: Spill) -> None:
+        self._connection = connection
+        self._spill = spill
+        self.account = connection.account
+        self.url = connection.url
+        self.planning = Planning(connection)
+        self.documents = Documents(connection)
+        self.attempts = Attempts(connection, spill)
+        self.pace = Pace(connection)
+        self.files = Files(connection)
+        self.runs = Runs(connection)
+        self.orders = Orders(connection)
+        self.events = Events(connection)
+        self.feeds = Feeds(connection)
+        self.labels = Labels(connection)
+        self.slots = Slots(connection)
+        self.notices = Notices(connection)
+        self.facts = Facts(connection)
+        self.purging = Purging(connection)
+        self.itself = Itself(connection)
 
     @contextmanager
     def sending(self, what: str, *, wait: bool = False, stop: Callable[[], bool] = lambda: False) -> Iterator[None]:
@@ -145,19 +141,24 @@ class Ledger(
             LedgerBusy: another run holds it.
             LedgerRefused: it is damaged, or an older copy, or an emergency would find no room.
         """
-        with sending_lock(self._engine, path=sqlite_path(self.url), what=what, wait=wait, stop=stop) as held:
+        engine = self._connection.engine
+        with sending_lock(engine, path=sqlite_path(self.url), what=what, wait=wait, stop=stop) as held:
             if not held.orderly:
-                check_database(self._engine)
-            self.require_newest()
+                check_database(engine)
+            self.itself.require_newest()
             self._spill.reserve()
-            self.take_back()
-            self._keep_mark()
-            self._lock_is_held = held.still
+            self.attempts.take_back()
+            self.itself.keep_mark()
+            self.attempts.lock_is_held = held.still
             try:
                 yield
             finally:
-                self._lock_is_held = lambda: True
-                self._keep_mark()
+                self.attempts.lock_is_held = lambda: True
+                self.itself.keep_mark()
+
+    def close(self) -> None:
+        """Give back all connections."""
+        self._connection.engine.dispose()
 
 
 def open_ledger(
@@ -173,4 +174,4 @@ def open_ledger(
         LedgerBusy: it has to be brought up to date, and a sending run holds it.
     """
     engine = open_engine(url, read_only=read_only)
-    return Ledger(engine, account=account, url=url, high_water=HighWater(marks), spill=Spill(spill))
+    return Ledger(LedgerConnection(engine, account=account, url=url, high_water=HighWater(marks)), spill=Spill(spill))

@@ -5,7 +5,7 @@ import ipaddress
 import json
 import os
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from itertools import zip_longest
 from pathlib import Path
@@ -18,11 +18,10 @@ from sqlalchemy.pool import StaticPool
 from logistics_batch.errors import LedgerBusy, LedgerRefused
 from logistics_batch.ledger.bulk import execute_plain
 from logistics_batch.ledger.failures import LOCKED, cause_of, told_plainly
-from logistics_batch.ledger.high_water import HighWater, Mark, count_transaction, read_mark
-from logistics_batch.ledger.integrity import check_at_opening
-from logistics_batch.ledger.mounts import require_local_disk
-from logistics_batch.ledger.spill import Spill
-from logistics_batch.ledger.version import prepare
+from logistics_batch.ledger.itself.high_water import HighWater, Mark, count_transaction, read_mark
+from logistics_batch.ledger.itself.integrity import check_at_opening
+from logistics_batch.ledger.itself.mounts import require_local_disk
+from logistics_batch.ledger.itself.version import prepare
 
 # Before these SQLite versions a reset of the write-ahead log could corrupt the file.
 _WAL_SAFE_FROM = (3, 51, 3)
@@ -246,22 +245,19 @@ def _be_patient(connection: Connection, seconds: float) -> None:
         connection.info["patience"] = seconds
 
 
-class Connected:
-    """What all parts of the ledger stand on: an engine, and the account that documents belong to."""
+class LedgerConnection:
+    """What all repositories stand on: an engine, the account of documents, and marks of what was sent."""
 
-    def __init__(self, engine: Engine, *, account: str, url: str, high_water: HighWater, spill: Spill) -> None:
-        self._engine = engine
+    def __init__(self, engine: Engine, *, account: str, url: str, high_water: HighWater) -> None:
+        self.engine = engine
         self.account = account
         self.url = url
-        self._high_water = high_water
-        self._spill = spill
-        self._mark: Mark | None = None  # as of the last transaction of this object
-        self._older_copy: bool | None = None  # not looked yet
-        self._claimed: dict[int, int] = {}  # the attempts that this object began, by document
-        self._lock_is_held: Callable[[], bool] = lambda: True  # while this object sends
+        self.high_water = high_water
+        self.mark: Mark | None = None  # as of the last transaction of this object
+        self.older_copy: bool | None = None  # not looked yet
 
     @contextmanager
-    def _read(self, *, one_statement: bool = False) -> Iterator[Connection]:
+    def read(self, *, one_statement: bool = False) -> Iterator[Connection]:
         """What is seen does not change within the block. one_statement: it has only one, which sees one state.
 
         Raises:
@@ -269,13 +265,13 @@ class Connected:
         """
         with (
             told_plainly("read", patience_seconds=_LOCK_WAIT_SECONDS),
-            self._engine.connect().execution_options(one_statement=one_statement) as connection,
+            self.engine.connect().execution_options(one_statement=one_statement) as connection,
             connection.begin(),
         ):
             yield connection
 
     @contextmanager
-    def _write(self, *, patience_seconds: float = _LOCK_WAIT_SECONDS, counts: bool = True) -> Iterator[Connection]:
+    def write(self, *, patience_seconds: float = _LOCK_WAIT_SECONDS, counts: bool = True) -> Iterator[Connection]:
         """One durable transaction; when the block ends without an exception, its content survives a power cut.
 
         counts: whether a copy of the ledger from before it is one that must not send.
@@ -286,26 +282,36 @@ class Connected:
         mark = None
         with (
             told_plainly("written", patience_seconds=patience_seconds),
-            self._engine.connect().execution_options(write=True) as connection,
+            self.engine.connect().execution_options(write=True) as connection,
         ):
             _be_patient(connection, patience_seconds)
             with connection.begin():
                 yield connection
                 mark = count_transaction(connection) if counts and not self._is_older_copy(connection) else None
         if mark is not None:
-            self._mark = mark
-            self._high_water.note(mark)
+            self.mark = mark
+            self.high_water.note(mark)
 
     def _is_older_copy(self, connection: Connection) -> bool:
         """Whether the notes are ahead: then nothing is counted, or the copy would catch up and pass for the newest."""
-        if self._older_copy is None:
-            noted = self._high_water.noted()  # before the ledger is asked: others may be writing
+        if self.older_copy is None:
+            noted = self.high_water.noted()  # before the ledger is asked: others may be writing
             found = read_mark(connection)
-            self._older_copy = found is not None and any(
+            self.older_copy = found is not None and any(
                 mark.epoch != found.epoch or mark.seq > found.seq for mark in noted
             )
-        return self._older_copy
+        return self.older_copy
 
     def close(self) -> None:
         """Give back all connections."""
-        self._engine.dispose()
+        self.engine.dispose()
+
+
+class Repository:
+    """One subject of the ledger, over the connection that all of them share."""
+
+    def __init__(self, connection: LedgerConnection) -> None:
+        self._connection = connection
+        self._read = connection.read
+        self._write = connection.write
+        self.account = connection.account

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Row, func, select
 
-from logistics_batch.ledger.connection import Connected, dump
+from logistics_batch.ledger.connection import Repository, dump
 from logistics_batch.ledger.schema import notice
 
 
@@ -51,10 +51,10 @@ class StoredNotice:
     next_try_at: str
 
 
-class Notices(Connected):
+class Notices(Repository):
     """Written in short transactions of their own, without the lock of a sending run."""
 
-    def notice(self, new: NewNotice, *, now: str, again_if_told_before: str = "") -> bool:
+    def note(self, new: NewNotice, *, now: str, again_if_told_before: str = "") -> bool:
         """Keep what was noticed; False if it is known already, and then only counted, with the newest text.
 
         again_if_told_before: whoever was last told of it before that moment is told again that it lasts.
@@ -93,7 +93,7 @@ class Notices(Connected):
             )
             return changed.rowcount > 0
 
-    def open_notices(self, *, job: str | None = None) -> list[StoredNotice]:
+    def open(self, *, job: str | None = None) -> list[StoredNotice]:
         """What still lasts, oldest first."""
         query = select(notice).where(notice.c.over_at == "").order_by(notice.c.id)
         if job is not None:
@@ -113,13 +113,13 @@ class Notices(Connected):
         with self._read() as connection:
             return [_stored(line) for line in connection.execute(select(notice).where(recent).order_by(notice.c.id))]
 
-    def owed_notices(self) -> list[StoredNotice]:
+    def owed(self) -> list[StoredNotice]:
         """The notices of which somebody has still to be told, oldest first."""
         with self._read() as connection:
             found = connection.execute(select(notice).where(notice.c.owed == 1).order_by(notice.c.id))
             return [_stored(line) for line in found]
 
-    def take_owed_notices(self, *, now: str, until: str) -> list[StoredNotice]:
+    def take_owed(self, *, now: str, until: str) -> list[StoredNotice]:
         """Those of them that are due, for one teller: until that moment no other process gets them, too."""
         due = (notice.c.owed == 1) & (notice.c.next_try_at <= now)
         with self._read() as connection:
@@ -146,7 +146,7 @@ class Notices(Connected):
                 .values(values | {notice.c.next_try_at: next_try_at, notice.c.tries: tries})
             )
 
-    def counts_of_notices(self) -> dict[tuple[str, str], int]:
+    def counts(self) -> dict[tuple[str, str], int]:
         """How many notices last, by job and kind."""
         query = (
             select(notice.c.job, notice.c.kind, func.count())

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection, Row, func, select
 
 from logistics_batch.ledger.bulk import insert_into
-from logistics_batch.ledger.connection import Connected
-from logistics_batch.ledger.processes import is_gone, this_process
+from logistics_batch.ledger.connection import Repository
+from logistics_batch.ledger.itself.processes import is_gone, this_process
 from logistics_batch.ledger.schema import slot
 
 RAN_THROUGH = (0, 3, 4)
@@ -30,10 +30,10 @@ class StoredSlot:
     ended_at: str
 
 
-class Slots(Connected):
+class Slots(Repository):
     """Claims of planned times, and their ends."""
 
-    def claim_slot(self, job: str, name: str, *, now: str, business_date: str = "") -> bool:
+    def claim(self, job: str, name: str, *, now: str, business_date: str = "") -> bool:
         """Take one planned time of a job; False if it was taken before, by whomever.
 
         One whose claimer died before its run ended can be taken again.
@@ -69,7 +69,7 @@ class Slots(Connected):
         with self._read() as connection:
             return set(connection.execute(query).scalars())
 
-    def end_slot(self, job: str, name: str, *, exit_code: int, now: str) -> None:
+    def end(self, job: str, name: str, *, exit_code: int, now: str) -> None:
         """The run for a planned time is over."""
         with self._write() as connection:
             connection.execute(
@@ -86,7 +86,7 @@ class Slots(Connected):
                 mine = (slot.c.job == job) & (slot.c.slot == f"by hand {now}")
                 connection.execute(slot.update().where(mine).values(exit_code=exit_code))
 
-    def renew_slots(self, *, now: str) -> None:
+    def renew(self, *, now: str) -> None:
         """Say that this process still runs what it claimed."""
         with self._write(counts=False) as connection:
             connection.execute(
@@ -104,7 +104,7 @@ class Slots(Connected):
             known = select(slot.c.claimed_at).where(slot.c.job == job, slot.c.slot == name)
             return str(connection.execute(known).scalar_one())
 
-    def slots(self, job: str, names: Sequence[str]) -> dict[str, StoredSlot]:
+    def of_job(self, job: str, names: Sequence[str]) -> dict[str, StoredSlot]:
         """Those of these planned times that are known, by name."""
         found: dict[str, StoredSlot] = {}
         with self._read() as connection:
@@ -115,7 +115,7 @@ class Slots(Connected):
                 }
         return found
 
-    def abandoned_slots(self, job: str, *, now: str) -> list[StoredSlot]:
+    def abandoned(self, job: str, *, now: str) -> list[StoredSlot]:
         """Claimed times whose claimer died before the run ended, oldest first."""
         query = select(slot).where(slot.c.job == job, slot.c.state == "claimed").order_by(slot.c.business_date)
         with self._read() as connection:

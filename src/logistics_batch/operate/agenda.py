@@ -117,13 +117,13 @@ class Agenda:
             return interrupted
         for chosen in self._choice(job, self._open(job, now)):
             day = chosen.business_date
-            if self.ledger.claim_slot(job.name, chosen.name, now=now.isoformat(), business_date=day.isoformat()):
+            if self.ledger.slots.claim(job.name, chosen.name, now=now.isoformat(), business_date=day.isoformat()):
                 return Due(chosen.name, day)
         return None
 
     def is_due(self, job: PlannedJob, now: datetime) -> bool:
         """Whether there is something to take; writes nothing but since when the schedule is known."""
-        if self.ledger.abandoned_slots(job.name, now=now.isoformat()):
+        if self.ledger.slots.abandoned(job.name, now=now.isoformat()):
             return True
         return bool(self._choice(job, self._open(job, now)))
 
@@ -136,12 +136,12 @@ class Agenda:
         days = sorted({each.business_date for each in self._candidates(job, since, now)})
         if not days:
             return []
-        ran = {date.fromisoformat(day) for day in self.ledger.days_run(job.name, since=days[0].isoformat())}
+        ran = {date.fromisoformat(day) for day in self.ledger.slots.days_run(job.name, since=days[0].isoformat())}
         horizon = now - job.late_by
         lost = [day for day in days if day not in ran and not self._is_to_come(job, day, horizon, ran)]
         if not lost:
             return []
-        new = self.ledger.note_lost_days(job.name, [day.isoformat() for day in lost], now=now.isoformat())
+        new = self.ledger.slots.note_lost_days(job.name, [day.isoformat() for day in lost], now=now.isoformat())
         return [date.fromisoformat(day) for day in new]
 
     def _is_to_come(self, job: PlannedJob, day: date, horizon: datetime, ran: set[date]) -> bool:
@@ -155,16 +155,16 @@ class Agenda:
         return following is not None and following.business_date <= day
 
     def _interrupted(self, job: PlannedJob, now: datetime) -> Due | None:
-        for slot in self.ledger.abandoned_slots(job.name, now=now.isoformat()):
+        for slot in self.ledger.slots.abandoned(job.name, now=now.isoformat()):
             day = slot.business_date
-            if self.ledger.claim_slot(job.name, slot.name, now=now.isoformat(), business_date=day):
+            if self.ledger.slots.claim(job.name, slot.name, now=now.isoformat(), business_date=day):
                 return Due(slot.name, date.fromisoformat(day), goes_on=True)
         return None
 
     def _open(self, job: PlannedJob, now: datetime) -> list[_Candidate]:
         """Planned times that are due and nobody took, oldest first."""
         passed = self._candidates(job, max(self._known_since(job, now), now - job.late_by), now)
-        known = self.ledger.slots(job.name, [each.name for each in passed])
+        known = self.ledger.slots.of_job(job.name, [each.name for each in passed])
         latest = max((each.at for each in passed if each.name in known), default=None)
         open_ = [each for each in passed if each.name not in known]
         if job.missed is Missed.LAST and latest:
@@ -178,7 +178,7 @@ class Agenda:
         return list(open_) if job.missed is Missed.ALL else list(open_[-1:])
 
     def _others_are_done(self, job: PlannedJob, day: date) -> bool:
-        return all(self.ledger.rounds_of(name, day.isoformat()) for name in job.after)
+        return all(self.ledger.slots.rounds_of(name, day.isoformat()) for name in job.after)
 
     def _candidates(self, job: PlannedJob, since: datetime, now: datetime) -> list[_Candidate]:
         """Every planned time later than `since` and not later than now, oldest first."""
@@ -191,10 +191,10 @@ class Agenda:
     def _rounds(self, job: PlannedJob, since: datetime, now: datetime) -> list[_Candidate]:
         """The n-th time that all the others ran to their end for a day, for each day and n."""
         first = (min(since, now).date() - timedelta(days=1)).isoformat()
-        days = {day for name in job.after for day in self.ledger.recent_days(name, since=first)}
+        days = {day for name in job.after for day in self.ledger.slots.recent_days(name, since=first)}
         found = []
         for day in days:
-            ends = [_ends(self.ledger.day_slots(name, day)) for name in job.after]
+            ends = [_ends(self.ledger.slots.day_slots(name, day)) for name in job.after]
             for number, at in enumerate(map(max, zip(*ends, strict=False)), 1):
                 found.append(_Candidate(f"{day} round {number}", date.fromisoformat(day), at))
         return sorted(found, key=lambda each: each.at)
@@ -204,7 +204,7 @@ class Agenda:
         if key not in self._marks:
             text = f"{job.text} {job.zone.key}"
             short = text if len(text) <= 50 else f"{text[:33]} {_digest(text)}"
-            seen = self.ledger.schedule_seen(job.name, short, now=now.isoformat())
+            seen = self.ledger.slots.schedule_seen(job.name, short, now=now.isoformat())
             self._marks[key] = datetime.fromisoformat(seen).astimezone(UTC)
         # Seen by a clock that was ahead: what is due now is not left for that.
         return self._marks[key] if self._marks[key] <= now else now - _ON_TIME

@@ -15,17 +15,19 @@ _RUNS_AT_MOST = 2000
 def note_digest(parts: Parts, *, now: datetime) -> None:
     """Write down the digest of the last 24 hours, as something to be told once."""
     key = f"|digest|{now.date()}"
-    parts.ledger.notice(
+    parts.ledger.notices.note(
         NewNotice(key, KIND, "", f"Digest of {now:%Y-%m-%d}", digest_text(parts, now=now), now.date().isoformat()),
         now=now.isoformat(),
     )
-    parts.ledger.over(key, "", now=now.isoformat())
+    parts.ledger.notices.over(key, "", now=now.isoformat())
 
 
 def digest_text(parts: Parts, *, now: datetime) -> str:
     """A line for each job that ran, then what is open, then what was noticed."""
     since = now - timedelta(days=1)
-    ran = [run for run in parts.ledger.runs(limit=_RUNS_AT_MOST) if datetime.fromisoformat(run.started_at) > since]
+    ran = [
+        run for run in parts.ledger.runs.latest(limit=_RUNS_AT_MOST) if datetime.fromisoformat(run.started_at) > since
+    ]
     lines = ["Ran since yesterday:" if ran else "Nothing ran since yesterday."]
     for job in sorted({run.job for run in ran}):
         lines.append(f"  {job}: {_of_job([run for run in ran if run.job == job])}")
@@ -33,14 +35,14 @@ def digest_text(parts: Parts, *, now: datetime) -> str:
     doubts, held = fates[Fate.IN_DOUBT], fates[Fate.HELD]
     if doubts or held:
         lines.append(f"Open: {doubts} in doubt (`logistics-batch settle`), {held} held (`logistics-batch held list`).")
-    unsent = sum(each.documents for each in parts.ledger.never_sent())
+    unsent = sum(each.documents for each in parts.ledger.documents.never_sent())
     if unsent:
         lines.append(f"Unsent: {unsent} documents of runs that stopped early (`logistics-batch doctor` names them).")
-    whole, left = (sum(counts.values()) for counts in parts.ledger.counts_of_waiting_files())
+    whole, left = (sum(counts.values()) for counts in parts.ledger.files.counts_of_waiting_files())
     if whole or left:
         lines.append(f"Files: {whole} held as a whole (`logistics-batch held list`), {left} left where they lie.")
-    noticed = [each for each in parts.ledger.notices_since(since.isoformat()) if each.kind != KIND]
-    lasting = {each.key: each for each in parts.ledger.open_notices()} | {
+    noticed = [each for each in parts.ledger.notices.notices_since(since.isoformat()) if each.kind != KIND]
+    lasting = {each.key: each for each in parts.ledger.notices.open()} | {
         each.key: each for each in noticed if not each.over_at
     }
     lines += [f"Lasts since {each.since[:16]}: {each.title}" for each in lasting.values()]

@@ -12,10 +12,10 @@ from pathlib import Path
 from logistics_batch.api.answers import Meaning, OrderAbsent, OrderFound, ReadFailed, read_asns, read_order
 from logistics_batch.api.client import Client, Reply
 from logistics_batch.errors import LedgerRefused, LogisticsBatchError
-from logistics_batch.flows.answer_names import places_of
-from logistics_batch.flows.deliver import is_elsewhere
+from logistics_batch.flows.files.answer_names import places_of
+from logistics_batch.flows.files.deliver import is_elsewhere
 from logistics_batch.flows.parts import Parts
-from logistics_batch.flows.reconcile_receipts import listed_at
+from logistics_batch.flows.reconcile.receipts import listed_at
 from logistics_batch.ledger import require_local_disk, sqlite_path
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.job import JobSpec, LabelsJob, OrderStatusJob, Place, PushJob, ReconcileJob
@@ -177,7 +177,7 @@ def _look(parts: Parts, place: Place, *, must_be_there: bool) -> str:
 def check_ledger(parts: Parts) -> Check:
     """Whether a run would send with this ledger, and what it holds; that it could be opened proves that it is sound."""
     try:
-        parts.ledger.require_newest()
+        parts.ledger.itself.require_newest()
     except LedgerRefused as error:
         return Check("ledger", State.PROBLEM, error.message, error.remedy)
     fates = document_fates(parts.ledger)
@@ -191,7 +191,7 @@ def check_ledger(parts: Parts) -> Check:
 
 def check_never_sent(parts: Parts) -> Check:
     """Whether runs that stopped early left documents which only a further run of theirs would send."""
-    left = parts.ledger.never_sent()
+    left = parts.ledger.documents.never_sent()
     if not left:
         return Check("unsent", State.OK, "nothing is left of earlier runs")
     runs = ", ".join(dict.fromkeys(f"{each.run} ({each.job}: {each.file_name})" for each in left[:_FILES_NAMED]))
@@ -203,7 +203,7 @@ def check_never_sent(parts: Parts) -> Check:
 def check_answers(parts: Parts) -> Iterator[Check]:
     """Whether answers wait for a place that cannot be reached, also one of a removed job, or for another machine."""
     waiting: dict[Place, list[str]] = {}
-    for file in parts.ledger.stale_files():
+    for file in parts.ledger.files.stale():
         if is_elsewhere(parts, file):
             told = Issue.of("answers.not_at_hand", name=file.name, run=file.run)
             yield Check("answers", State.WARNING, told.reason, told.fix)
@@ -227,15 +227,15 @@ def check_place_of_ledger(parts: Parts) -> Iterator[Check]:
             require_local_disk(path)
         except LedgerRefused as error:
             yield Check("ledger, its place", State.PROBLEM, error.message, error.remedy)
-    if before := parts.ledger.moved_from():
+    if before := parts.ledger.itself.moved_from():
         told = Issue.of("ledger.elsewhere", path=before.path, host=before.host)
         yield Check("ledger, its place", State.WARNING, told.reason, told.fix)
 
 
 def check_accounts(parts: Parts) -> Iterator[Check]:
     """Whether the ledger holds what nobody looks at, for it was sent to the service under another address."""
-    is_new = parts.ledger.is_new_account()
-    for account, (count, still_open) in parts.ledger.other_accounts().items():
+    is_new = parts.ledger.itself.is_new_account()
+    for account, (count, still_open) in parts.ledger.itself.other_accounts().items():
         if is_new or still_open:
             text = f"It holds {count} documents of {account} ({still_open} of them open), and looks at none of them."
             remedy = (
@@ -248,7 +248,7 @@ def check_accounts(parts: Parts) -> Iterator[Check]:
 def check_clock(parts: Parts) -> Check:
     """Whether this machine's clock is behind what the ledger has already seen."""
     now = parts.clock.now()
-    last = next(iter(parts.ledger.runs(limit=1)), None)
+    last = next(iter(parts.ledger.runs.latest(limit=1)), None)
     shown = now.isoformat(timespec="seconds")
     if last is None or datetime.fromisoformat(last.started_at) <= now + _CLOCK_SLACK:
         return Check("clock", State.OK, f"{shown} ({parts.policy.timezone})")

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from zoneinfo import ZoneInfo
 
 from logistics_batch.api.own_event import send_event
+from logistics_batch.flows.orders.receive_event import read_event
 from logistics_batch.flows.parts import Parts
-from logistics_batch.flows.receive_event import read_event
 from logistics_batch.ledger import NewEvent
 from logistics_batch.operate.doctor import Check, State
 
@@ -47,7 +47,7 @@ def check_events(parts: Parts, door: Door) -> Check:
         text = f"answered {answer}" if isinstance(answer, int) else f"cannot be reached: {answer}"
         remedy = _REMEDIES.get(answer, _OTHERWISE) if isinstance(answer, int) else _OTHERWISE
         return Check(_NAME, State.PROBLEM, f"{door.url} {text}", remedy)
-    if not isinstance(event, NewEvent) or not parts.ledger.has_event(event.identity):
+    if not isinstance(event, NewEvent) or not parts.ledger.events.has(event.identity):
         return Check(
             _NAME,
             State.PROBLEM,

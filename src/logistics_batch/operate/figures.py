@@ -35,13 +35,13 @@ def figures(
 def document_fates(ledger: Ledger) -> Counter[Fate]:
     """How many documents have which fate, as the rows of reports show it: without an answer is in doubt."""
     fates: Counter[Fate] = Counter()
-    for state, count in ledger.tally().documents.items():
+    for state, count in ledger.documents.tally().documents.items():
         fates[FATE_OF_STATE[state]] += count
     return fates
 
 
 def _of_ledger(ledger: Ledger) -> Iterator[Figure]:
-    tally = ledger.tally()
+    tally = ledger.documents.tally()
     documents: Values = {(state,): float(count) for state, count in tally.documents.items()}
     yield Figure("documents", "Documents by state.", ("state",), documents)
     runs: Values = {(job, "" if code is None else str(code)): float(count) for (job, code), count in tally.runs.items()}
@@ -63,9 +63,9 @@ def _of_ledger(ledger: Ledger) -> Iterator[Figure]:
         (each.job, fate): float(each.summary[fate]) for each in last for fate in _FATES if fate in each.summary
     }
     yield Figure("job_last_rows", "Rows of the last run by fate.", ("job", "fate"), rows)
-    notices: Values = {key: float(count) for key, count in ledger.counts_of_notices().items()}
+    notices: Values = {key: float(count) for key, count in ledger.notices.counts().items()}
     yield Figure("notices", "What should be known and still lasts, by job and kind.", ("job", "kind"), notices)
-    held, left = ledger.counts_of_waiting_files()
+    held, left = ledger.files.counts_of_waiting_files()
     for name, what, counts in (("held_as_a_whole", "held as a whole and waiting", held), ("left", "left lying", left)):
         by_job: Values = {(job,): float(count) for job, count in counts.items()}
         yield Figure(f"files_{name}", f"Files that are {what}, by job.", ("job",), by_job)

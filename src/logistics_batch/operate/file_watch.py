@@ -47,8 +47,8 @@ def watch_files(parts: Parts, job: PushJob, calendar: Calendar, *, now: datetime
     if job.expect is None:
         return
     mark = f"expect {job.expect.by:%H:%M} {job.expect.since:%H:%M} {job.expect.calendar or ''}"[:57]
-    since = datetime.fromisoformat(parts.ledger.schedule_seen(job.name, mark, now=now.isoformat()))
-    arrivals = [_as_told(parts, job, each) for each in parts.ledger.arrivals_of(job.name, since=now - _LOOK_BACK)]
+    since = datetime.fromisoformat(parts.ledger.slots.schedule_seen(job.name, mark, now=now.isoformat()))
+    arrivals = [_as_told(parts, job, each) for each in parts.ledger.files.arrivals_of(job.name, since=now - _LOOK_BACK)]
     for expected in expected_days(job.expect, _zone_info(parts, job), calendar, now=now):
         if expected.deadline < since:
             continue  # nobody expected it then
@@ -67,7 +67,7 @@ def _zone_info(parts: Parts, job: PushJob) -> ZoneInfo:
 
 
 def _notices(parts: Parts, job: PushJob, day: date) -> list[StoredNotice]:
-    return [each for coming in ALERTS for each in parts.ledger.notices_of(_key(job, day, coming))]
+    return [each for coming in ALERTS for each in parts.ledger.notices.notices_of(_key(job, day, coming))]
 
 
 def _key(job: PushJob, day: date, coming: Coming) -> str:
@@ -82,7 +82,7 @@ def _with_a_look(parts: Parts, job: PushJob, expected: Expected, seen: Seen, *, 
     except LogisticsBatchError as error:
         found = judge(expected, seen, now=now)
         return Judgement(found.coming, f"{found.text} Where it is dropped could not be looked at: {error.message}")
-    last = next(iter(parts.ledger.runs(job=job.name, limit=1)), None)
+    last = next(iter(parts.ledger.runs.latest(job=job.name, limit=1)), None)
     first_seen = _first_seen(parts, job, lying)
     told = [
         replace(
@@ -98,7 +98,7 @@ def _with_a_look(parts: Parts, job: PushJob, expected: Expected, seen: Seen, *, 
 
 def _as_told(parts: Parts, job: PushJob, file: FileArrival) -> FileArrival:
     """A file as it may be named, and since when it was there: before it was read it may have lain there for a while."""
-    known = parts.ledger.slots(job.name, [f"since {_mark(file.identity)}"])
+    known = parts.ledger.slots.of_job(job.name, [f"since {_mark(file.identity)}"])
     times = [file.at, *(datetime.fromisoformat(slot.claimed_at) for slot in known.values())]
     first = min(times)
     return replace(file, name=shown_name(parts, job, file.name), at=first, first_at=min(first, file.first_at))
@@ -108,10 +108,10 @@ def _first_seen(parts: Parts, job: PushJob, files: Sequence[Lying]) -> list[date
     """When each was first seen to lie there; noted at the first look."""
     now = parts.clock.now().isoformat()
     marks = [_mark(file.identity) for file in files]
-    known = parts.ledger.slots(job.name, [f"since {mark}" for mark in marks])
+    known = parts.ledger.slots.of_job(job.name, [f"since {mark}" for mark in marks])
     times = {name: slot.claimed_at for name, slot in known.items()}
     return [
-        datetime.fromisoformat(times.get(f"since {mark}") or parts.ledger.schedule_seen(job.name, mark, now=now))
+        datetime.fromisoformat(times.get(f"since {mark}") or parts.ledger.slots.schedule_seen(job.name, mark, now=now))
         for mark in marks
     ]
 
@@ -135,26 +135,26 @@ def _note(parts: Parts, job: PushJob, expected: Expected, found: Judgement, *, n
         found.coming is Coming.LATE and any(each.kind == Coming.MISSING for each in known)
     )
     if found.coming in ALERTS and not came and not any(each.kind == found.coming for each in known):
-        parts.ledger.notice(_notice(job, day, found), now=at)
+        parts.ledger.notices.note(_notice(job, day, found), now=at)
     for each in known:
         if not each.over_at and (came or each.kind != found.coming):
-            parts.ledger.over(each.key, found.text, now=at)
+            parts.ledger.notices.over(each.key, found.text, now=at)
             if came and each.kind == Coming.EMPTY:
                 _close_empty(parts, job, expected, why=found.text, now=at)
     if found.coming is Coming.LATE and came and "on_missing_file" not in job.notify:
         # Whoever did not want to hear that it was missing may want to hear that it came late.
         if not any(each.kind == Coming.LATE for each in known):
-            parts.ledger.notice(_notice(job, day, found), now=at)
-        parts.ledger.over(_key(job, day, Coming.LATE), "", now=at)
+            parts.ledger.notices.note(_notice(job, day, found), now=at)
+        parts.ledger.notices.over(_key(job, day, Coming.LATE), "", now=at)
     if found.coming in ALERTS and now >= expected.closes:
-        parts.ledger.over(_key(job, day, found.coming), "", now=at)
+        parts.ledger.notices.over(_key(job, day, found.coming), "", now=at)
 
 
 def _close_empty(parts: Parts, job: PushJob, expected: Expected, *, why: str, now: str) -> None:
     """The empty file that came for a day waits for nobody once that day's file came after all."""
-    for each in parts.ledger.held_files(job=job.name):
+    for each in parts.ledger.files.held(job=job.name):
         if each.rule == "file|empty" and expected.opens <= datetime.fromisoformat(each.since) < expected.closes:
-            parts.ledger.close_held_file(each.id, now=now, why=why)
+            parts.ledger.files.close_held_file(each.id, now=now, why=why)
 
 
 def _notice(job: PushJob, day: date, found: Judgement) -> NewNotice:

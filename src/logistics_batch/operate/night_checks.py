@@ -45,7 +45,7 @@ def _check_address(shown: str, address: Address, *, test_from: str) -> Check:
 
 def check_owed(ledger: Ledger) -> Check:
     """Whether alerts wait because an address could not be reached."""
-    waiting = [each for each in ledger.owed_notices() if each.tries]
+    waiting = [each for each in ledger.notices.owed() if each.tries]
     if not waiting:
         return Check("alerts", State.OK, "none waits")
     first = waiting[0]

@@ -6,8 +6,8 @@ from datetime import datetime
 from pathlib import Path
 
 from logistics_batch.flows.parts import Parts
-from logistics_batch.flows.past_runs import PastRun
-from logistics_batch.flows.run import not_in_files
+from logistics_batch.flows.push.past_runs import PastRun
+from logistics_batch.flows.push.run import not_in_files
 from logistics_batch.ledger import StoredDocument, StoredNotice, StoredRun
 from logistics_batch.model.report import ExitCode, Fate
 
@@ -73,8 +73,8 @@ class RunAccount:
 def run_account(parts: Parts, past: PastRun) -> RunAccount:
     """Everything that the ledger holds of a run besides its files."""
     stored = past.stored
-    known = {each.id for each in parts.ledger.sent_along(stored.id)}
-    settled = not_in_files(parts.ledger.documents(run=stored.id), past.report.files)
+    known = {each.id for each in parts.ledger.documents.sent_along(stored.id)}
+    settled = not_in_files(parts.ledger.documents.select(run=stored.id), past.report.files)
     own = parts.reports / _FOLDERS[stored.kind] / stored.id if stored.kind in _FOLDERS else None
     code = stored.exit_code
     return RunAccount(
@@ -131,6 +131,6 @@ def _decisions(past: PastRun) -> bool:
 def _notices(parts: Parts, stored: StoredRun) -> list[StoredNotice]:
     """What was noticed of the job from its beginning until a minute after its end, or lasted on through it."""
     until = datetime.fromisoformat(stored.finished_at or parts.clock.now().isoformat()).timestamp() + 60
-    found = parts.ledger.notices_since(stored.started_at) + parts.ledger.open_notices(job=stored.job)
+    found = parts.ledger.notices.notices_since(stored.started_at) + parts.ledger.notices.open(job=stored.job)
     mine = {each.id: each for each in found if each.job == stored.job}
     return [mine[number] for number in sorted(mine) if datetime.fromisoformat(mine[number].since).timestamp() <= until]

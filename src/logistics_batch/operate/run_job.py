@@ -7,11 +7,11 @@ from datetime import date
 from typing import Any
 
 from logistics_batch.errors import LedgerBusy, ProgramFailed, UsageError, is_of_program, where_it_failed
-from logistics_batch.flows.deliver import deliver_stale
+from logistics_batch.flows.doubts.settle import settle
+from logistics_batch.flows.files.deliver import deliver_stale
 from logistics_batch.flows.parts import Parts
-from logistics_batch.flows.push import run_push_job
-from logistics_batch.flows.run_record import RunRecord, written_run
-from logistics_batch.flows.settle import settle
+from logistics_batch.flows.push.push import run_push_job
+from logistics_batch.flows.push.run_record import RunRecord, written_run
 from logistics_batch.model.counting import counted
 from logistics_batch.model.job import JobSpec, LabelsJob, OrderStatusJob, PushJob, ReconcileJob, SettleJob
 from logistics_batch.model.report import ExitCode, RunReport
@@ -72,7 +72,7 @@ def run_job(parts: Parts, job: JobSpec, order: Order) -> Outcome:
     Raises UsageError (nothing was sent), StoreError, LedgerBusy, ProgramFailed where the program itself has a mistake,
     which the ledger and the log know by then, and what else its flow raises.
     """
-    before = parts.ledger.runs(job=job.name, limit=1)
+    before = parts.ledger.runs.latest(job=job.name, limit=1)
     try:
         return _run_once(parts, job, order)
     except BaseException as error:
@@ -80,7 +80,9 @@ def run_job(parts: Parts, job: JobSpec, order: Order) -> Outcome:
             raise
         _log.error("%s: the program itself failed: %s", job.name, where_it_failed(error))
         failed = ProgramFailed(error)
-        if not order.dry_run and parts.ledger.runs(job=job.name, limit=1) == before:  # its flow wrote nothing yet
+        if (
+            not order.dry_run and parts.ledger.runs.latest(job=job.name, limit=1) == before
+        ):  # its flow wrote nothing yet
             with suppress(ProgramFailed), _recorded(parts, job, order):
                 raise failed from error
         raise failed from error
@@ -106,13 +108,13 @@ def _run_once(parts: Parts, job: JobSpec, order: Order) -> Outcome:
             )
             return push_outcome(report)
         case ReconcileJob():
-            from logistics_batch.flows.reconcile import plan_of_job, run_reconcile
+            from logistics_batch.flows.reconcile.reconcile import plan_of_job, run_reconcile
 
             return reconcile_outcome(run_reconcile(parts, plan_of_job(job, order.business_date)))
         case LabelsJob():
             return labels_outcome(_make_labels(parts, job, order))
         case OrderStatusJob():
-            from logistics_batch.flows.order_status import run_order_status
+            from logistics_batch.flows.orders.status import run_order_status
 
             return order_status_outcome(run_order_status(parts, job, business_date=order.business_date))
         case SettleJob():
@@ -120,8 +122,8 @@ def _run_once(parts: Parts, job: JobSpec, order: Order) -> Outcome:
 
 
 def _make_labels(parts: Parts, job: LabelsJob, order: Order) -> LabelReport:
-    from logistics_batch.flows.label_orders import Choice
-    from logistics_batch.flows.labels import LabelsPlan, make_labels
+    from logistics_batch.flows.labels.labels import LabelsPlan, make_labels
+    from logistics_batch.flows.labels.orders import Choice
 
     plan = LabelsPlan(
         orders=Choice(run=job.from_run or "", day=order.business_date if job.orders == "business_date" else None),

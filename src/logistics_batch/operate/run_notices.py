@@ -44,7 +44,7 @@ def note_outcome(parts: Parts, job: JobSpec, outcome: Outcome, *, day: date) -> 
         _note(parts, job, "on_invalid_rows", day, cause=str(day), text=text)
     elif code == ExitCode.DONE and "on_success" in job.notify:
         _note(parts, job, "on_success", day, cause=outcome.line, text=f"{line}.")
-        parts.ledger.over(_key(job, "on_success", outcome.line), "", now=_now(parts))
+        parts.ledger.notices.over(_key(job, "on_success", outcome.line), "", now=_now(parts))
     if not stopped:
         _end_what_is_over(parts, job, code)
 
@@ -65,18 +65,18 @@ def _without_names(parts: Parts, job: JobSpec, outcome: Outcome, text: str) -> s
 
 def _is_watched_for(parts: Parts, job: JobSpec, report: RunReport) -> bool:
     """Whether all that a person has to look at is an empty file, and people are told of that as of the day's file."""
-    rules = {file.rule for file in parts.ledger.files(run=report.run) if file.rule}
+    rules = {file.rule for file in parts.ledger.files.of_run(run=report.run) if file.rule}
     if rules != {"file|empty"} or report.counts[Fate.HELD] or report.counts[Fate.IN_DOUBT]:
         return False
-    return any(each.kind == Coming.EMPTY and each.wanted for each in parts.ledger.open_notices(job=job.name))
+    return any(each.kind == Coming.EMPTY and each.wanted for each in parts.ledger.notices.open(job=job.name))
 
 
 def note_error(parts: Parts, job: JobSpec, error: LogisticsBatchError, *, day: date) -> None:
     """Write down that a run could not be made, or broke off."""
     if error.exit_code in (ExitCode.STOPPED_EARLY, ExitCode.BUSY) and parts.stop.is_set():
         return
-    last = next(iter(parts.ledger.runs(job=job.name, limit=1)), None)
-    names = [file.name for file in parts.ledger.files(run=last.id)] if last else []
+    last = next(iter(parts.ledger.runs.latest(job=job.name, limit=1)), None)
+    names = [file.name for file in parts.ledger.files.of_run(run=last.id)] if last else []
     words = without_names(parts, job, f"{error.message} {error.remedy}".strip(), names)
     text = _failure_text(job, day, words)
     cause = _shape(f"{type(error).__name__} {error.message}")
@@ -88,7 +88,7 @@ def note_lost_days(parts: Parts, job: str, days: list[date], *, why: str, wanted
     for start in range(0, len(days), _DAYS_A_NOTICE):
         some = [day.isoformat() for day in days[start : start + _DAYS_A_NOTICE]]
         commands = "\n".join(f"  logistics-batch run {job} --business-date {day}" for day in some)
-        parts.ledger.notice(
+        parts.ledger.notices.note(
             NewNotice(
                 key=f"{job}|lost|{','.join(some)}",
                 kind="on_failure",
@@ -104,14 +104,14 @@ def note_lost_days(parts: Parts, job: str, days: list[date], *, why: str, wanted
 
 def end_lost_days(parts: Parts) -> None:
     """Days for which nothing had run are over once each of them was run, or after two weeks in which nobody did."""
-    for each in parts.ledger.open_notices():
+    for each in parts.ledger.notices.open():
         days = each.key.partition("|lost|")[2]
         if not days:
             continue
-        if all(parts.ledger.rounds_of(each.job, day) for day in days.split(",")):
-            parts.ledger.over(each.key, f"{each.job} was run for each of these days.", now=_now(parts))
+        if all(parts.ledger.slots.rounds_of(each.job, day) for day in days.split(",")):
+            parts.ledger.notices.over(each.key, f"{each.job} was run for each of these days.", now=_now(parts))
         elif datetime.fromisoformat(each.since) < parts.clock.now() - _LOST_FOR_GOOD:
-            parts.ledger.over(each.key, "Nobody ran it in the two weeks since.", now=_now(parts))
+            parts.ledger.notices.over(each.key, "Nobody ran it in the two weeks since.", now=_now(parts))
 
 
 def _note(
@@ -132,7 +132,7 @@ def _note(
         "on_invalid_rows": f"{job.name}: not everything could be done ({day})",
         "on_success": f"{job.name} ran for {day}",
     }
-    parts.ledger.notice(
+    parts.ledger.notices.note(
         NewNotice(
             key=key or _key(job, kind, cause),
             kind=kind,
@@ -187,7 +187,7 @@ def _causes(parts: Parts, job: JobSpec, outcome: Outcome) -> list[str]:
     report = outcome.report
     if not isinstance(report, RunReport):
         return []
-    failed = {file.name for file in parts.ledger.files(run=report.run) if file.rule == "file|program_error"}
+    failed = {file.name for file in parts.ledger.files.of_run(run=report.run) if file.rule == "file|program_error"}
     counted: Counter[str] = Counter()
     for file in report.files:
         if file.reason:
@@ -202,9 +202,9 @@ def _causes(parts: Parts, job: JobSpec, outcome: Outcome) -> list[str]:
 
 def _end_what_is_over(parts: Parts, job: JobSpec, code: int) -> None:
     """After a run that came to its end: failures are over; what was held, when nothing of the job is any more."""
-    for each in parts.ledger.open_notices():
+    for each in parts.ledger.notices.open():
         if each.job == job.name and _is_over(each, code):
-            parts.ledger.over(each.key, f"{job.name} ran again and came to its end.", now=_now(parts))
+            parts.ledger.notices.over(each.key, f"{job.name} ran again and came to its end.", now=_now(parts))
     if code != ExitCode.DOUBT:
         end_without_run(parts, job)
     end_what_is_settled(parts)

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from logistics_batch.flows.known_facts import is_of_this_key
+from logistics_batch.flows.doubts.staging import StagingReport, verify_service
 from logistics_batch.flows.parts import Parts
-from logistics_batch.flows.staging import StagingReport, verify_service
+from logistics_batch.flows.push.known_facts import is_of_this_key
 from logistics_batch.ledger import ServiceFacts
 from logistics_batch.model.issue import Issue
 from logistics_batch.operate.doctor import Check, State
@@ -22,7 +22,7 @@ _NOT_UNIQUE = (
 
 def check_facts(parts: Parts) -> Check:
     """What is known by now; makes no call."""
-    facts = parts.ledger.facts()
+    facts = parts.ledger.facts.verified()
     if facts is None:
         text = "references are unique: documented (API §8.4), not verified on this account"
         return Check("uniqueness", State.OK, f"{text}; see `doctor --staging`")
@@ -48,7 +48,7 @@ def assumptions(parts: Parts) -> Iterator[Check]:
 
 
 def stage(parts: Parts, *, pincode: str) -> Iterator[Check]:
-    """Make test orders and cancel them; see `flows.staging`.
+    """Make test orders and cancel them; see `flows.doubts.staging`.
 
     Raises RunStopped if none is taken, LedgerBusy.
     """

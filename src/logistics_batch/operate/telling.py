@@ -42,7 +42,7 @@ class Teller:
 
         Raises LedgerRefused if it cannot be read or written down; what was sent may then be sent again.
         """
-        due = self.ledger.take_owed_notices(now=now.isoformat(), until=(now + _ALONE).isoformat())
+        due = self.ledger.notices.take_owed(now=now.isoformat(), until=(now + _ALONE).isoformat())
         done: dict[int, dict[str, str]] = {each.id: dict(_told(each)) for each in due}
         arrived, failed = 0, []
         for address in self.to:
@@ -56,7 +56,7 @@ class Teller:
                     failed.append(address.shown)
         for each in due:
             self._write_down(each, done[each.id], now)
-        return Told(arrived, tuple(failed), len(self.ledger.owed_notices()))
+        return Told(arrived, tuple(failed), len(self.ledger.notices.owed()))
 
     def _send(self, address: Address, notices: Sequence[StoredNotice]) -> bool:
         title, body = message(notices, site=self.site, address=address.digest)
@@ -68,7 +68,7 @@ class Teller:
     def _write_down(self, notice: StoredNotice, told: dict[str, str], now: datetime) -> None:
         complete = all(address.digest in told for address in self.to)
         wait = timedelta(minutes=_AGAIN_MINUTES[min(notice.tries, len(_AGAIN_MINUTES) - 1)])
-        self.ledger.note_telling(
+        self.ledger.notices.note_telling(
             notice.id,
             told=told,
             over=bool(notice.over_at),

@@ -20,7 +20,7 @@ def timetable(
     for job in jobs:
         plan = planned_job(job, service_zone=service_zone, calendar=calendars.get(job.name, EVERY_DAY))
         slot = plan.next_slot(now) if plan else None
-        last = next(iter(ledger.runs(job=job.name, limit=1)), None)
+        last = next(iter(ledger.runs.latest(job=job.name, limit=1)), None)
         lines.append(
             {
                 "job": job.name,

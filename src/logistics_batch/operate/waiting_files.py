@@ -22,7 +22,7 @@ def lying_files(parts: Parts, job: PushJob) -> list[Lying]:
         listing = store.list(job.source.path)
         found = judge_listings([listing] * rule.unchanged_for, rule, job.source.pattern)
         files = [(file, "") for file in found.ready] + [(file, why.reason) for file, why in found.waiting]
-        old = parts.ledger.sizes_at(job.name) if files else set()
+        old = parts.ledger.files.sizes_at(job.name) if files else set()
         return [
             Lying(file.name, identity_of(file.path, file.size, file.modified), why)
             for file, why in files
@@ -41,4 +41,4 @@ def _came_before(parts: Parts, store: FileStore, job: PushJob, file: RemoteFile)
             return False
         except FileVanished:
             return True
-    return parts.ledger.was_read(job.name, fetched.sha256)
+    return parts.ledger.files.was_read(job.name, fetched.sha256)

@@ -29,44 +29,44 @@ def _run_of(notice: StoredNotice) -> str:
 
 def is_news(parts: Parts, job: str, run: str) -> bool:
     """Whether something of a run waits for a person that was not told of with an earlier one."""
-    told = {_run_of(each) for each in parts.ledger.open_notices(job=job)} - {"", run}
+    told = {_run_of(each) for each in parts.ledger.notices.open(job=job)} - {"", run}
     return bool(_waiting(parts, job, {run}) - _waiting(parts, job, told))
 
 
 def _waiting(parts: Parts, job: str, runs: Collection[str]) -> set[str]:
     """What of some runs of a job waits for a person."""
-    held = {f"file {each.id}" for each in parts.ledger.held_files(job=job) if each.run in runs}
-    return held | {f"document {number}" for run in runs for number in parts.ledger.open_documents_of(run)}
+    held = {f"file {each.id}" for each in parts.ledger.files.held(job=job) if each.run in runs}
+    return held | {f"document {number}" for run in runs for number in parts.ledger.documents.open_documents_of(run)}
 
 
 def end_what_is_settled(parts: Parts) -> None:
     """Whatever of a run waited for a person waits no more: that is over, too."""
-    for each in parts.ledger.open_notices():
+    for each in parts.ledger.notices.open():
         run = _run_of(each)
         if run and not _waiting(parts, each.job, {run}):
-            parts.ledger.over(each.key, "Nothing of it is in doubt or held any more.", now=_now(parts))
+            parts.ledger.notices.over(each.key, "Nothing of it is in doubt or held any more.", now=_now(parts))
 
 
 def end_without_run(parts: Parts, job: JobSpec) -> None:
     """What a job told without naming a run is over once it came to its end with nothing in doubt or held."""
-    for each in parts.ledger.open_notices(job=job.name):
+    for each in parts.ledger.notices.open(job=job.name):
         if each.kind == "on_held" and not _run_of(each) and "|left|" not in each.key:
-            parts.ledger.over(each.key, "Nothing of it is in doubt or held any more.", now=_now(parts))
+            parts.ledger.notices.over(each.key, "Nothing of it is in doubt or held any more.", now=_now(parts))
 
 
 def watch_left_files(parts: Parts, job: PushJob) -> None:
     """Tell of files that lie there for a while and are not taken, and that they are gone."""
-    left, now = parts.ledger.left_files(job=job.name), parts.clock.now()
-    told = [each for each in parts.ledger.open_notices(job=job.name) if "|left|" in each.key]
+    left, now = parts.ledger.files.left(job=job.name), parts.clock.now()
+    told = [each for each in parts.ledger.notices.open(job=job.name) if "|left|" in each.key]
     lying = {_left_key(each): each for each in left}
     for notice in told:
         if notice.key not in lying:
-            parts.ledger.over(notice.key, "It was taken, or is gone from there.", now=_now(parts))
+            parts.ledger.notices.over(notice.key, "It was taken, or is gone from there.", now=_now(parts))
     long = {key: each for key, each in lying.items() if now - datetime.fromisoformat(each.since) >= _LEFT_FOR}
     open_keys = {each.key for each in told}
     for key in list(long)[:_TOLD_ONE_BY_ONE]:
         if key not in open_keys:
-            parts.ledger.notice(_of_left(parts, job, long[key], key, others=len(left) - 1), now=_now(parts))
+            parts.ledger.notices.note(_of_left(parts, job, long[key], key, others=len(left) - 1), now=_now(parts))
 
 
 def _left_key(left: LeftFile) -> str:

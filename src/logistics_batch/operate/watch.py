@@ -13,8 +13,8 @@ from itertools import takewhile
 from pathlib import Path
 
 from logistics_batch.errors import LogisticsBatchError, where_it_failed
+from logistics_batch.flows.files.retention import purge_by_age
 from logistics_batch.flows.parts import Parts
-from logistics_batch.flows.retention import purge_by_age
 from logistics_batch.ledger import NewNotice
 from logistics_batch.model.calendar import Calendar
 from logistics_batch.model.job import JobSpec, PushJob
@@ -130,7 +130,7 @@ class NightWatch:
         self.at.log.say("clock_was_set", words, level="warning", seconds=round(seconds))
         told = "\n".join([words, *self._ran_ahead(-seconds), "What to do: look whether it is right (NTP)."])
         self._note("|clock", "on_failure", "The clock was set", told)
-        self.at.parts.ledger.over("|clock", "", now=self._now().isoformat())
+        self.at.parts.ledger.notices.over("|clock", "", now=self._now().isoformat())
 
     def _ran_ahead(self, seconds: float) -> Iterator[str]:
         """What ran by a clock that was ahead, and does not run again when its time comes."""
@@ -138,7 +138,7 @@ class NightWatch:
         until = now + timedelta(seconds=max(seconds, 0.0))
         for plan in self.planned():
             names = [slot.name for slot in takewhile(lambda slot: slot.at <= until, plan.slots(now))]
-            if ran := self.at.parts.ledger.slots(plan.name, names):
+            if ran := self.at.parts.ledger.slots.of_job(plan.name, names):
                 named = ", ".join(list(ran)[:_TIMES_NAMED]) + (" …" if len(ran) > _TIMES_NAMED else "")
                 command = f"`logistics-batch run {plan.name}`"
                 yield f"{plan.name} ran for {named} already; for what comes until then: {command}"
@@ -184,7 +184,7 @@ class NightWatch:
             text = f"{words}\n{stays}\nWhat to do: mend the file; `logistics-batch doctor` checks it."
             self._note(f"{name}|job file", "on_failure", f"jobs/{name}.yaml cannot be used", text, job=name)
         for name in loaded.jobs:
-            self.at.parts.ledger.over(f"{name}|job file", "The file can be used.", now=self._now().isoformat())
+            self.at.parts.ledger.notices.over(f"{name}|job file", "The file can be used.", now=self._now().isoformat())
 
     def settings_broken(self, words: str) -> None:
         """The settings were changed and cannot be used."""
@@ -196,9 +196,9 @@ class NightWatch:
     def settings_taken(self, waiting: Sequence[str]) -> None:
         """The settings were read. waiting: what was changed and needs a restart of the scheduler."""
         now = self._now().isoformat()
-        self.at.parts.ledger.over(_SETTINGS, "The settings can be used.", now=now)
+        self.at.parts.ledger.notices.over(_SETTINGS, "The settings can be used.", now=now)
         if not waiting:
-            self.at.parts.ledger.over(_RESTART, "Nothing waits for a restart any more.", now=now)
+            self.at.parts.ledger.notices.over(_RESTART, "Nothing waits for a restart any more.", now=now)
             return
         words = f"{', '.join(waiting)} was changed: the scheduler itself takes that over when it is started again."
         self.at.log.say("restart_needed", words, level="warning")
@@ -213,7 +213,7 @@ class NightWatch:
             if isinstance(spec, PushJob):
                 watch_left_files(self.at.parts, spec)
         if self._running:
-            self.at.parts.ledger.renew_slots(now=self._now().isoformat())
+            self.at.parts.ledger.slots.renew(now=self._now().isoformat())
         for plan in self.planned():
             if days := self.agenda.lost_days(plan, self._now()):
                 named = ", ".join(day.isoformat() for day in days)
@@ -272,7 +272,7 @@ class NightWatch:
         if due is None:
             return
         if due not in self._digests:  # known from now on, so that the first one comes at its first time
-            known = self.at.parts.ledger.schedule_seen(_NO_JOB, f"digest {due:%H:%M}", now=now.isoformat())
+            known = self.at.parts.ledger.slots.schedule_seen(_NO_JOB, f"digest {due:%H:%M}", now=now.isoformat())
             self._digests[due] = datetime.fromisoformat(known)
         today = datetime.combine(now.date(), due, now.tzinfo)
         if self._digests[due] <= today <= now and self._is_first(f"digest {now.date()}"):
@@ -281,22 +281,22 @@ class NightWatch:
     def _is_first(self, what: str) -> bool:
         """Whether nobody did it yet, here or elsewhere."""
         ledger, now = self.at.parts.ledger, self._now().isoformat()
-        mine = ledger.claim_slot(_NO_JOB, what, now=now)
+        mine = ledger.slots.claim(_NO_JOB, what, now=now)
         if mine:
-            ledger.end_slot(_NO_JOB, what, exit_code=0, now=now)
+            ledger.slots.end(_NO_JOB, what, exit_code=0, now=now)
         return mine
 
     def _end_slots(self) -> None:
         for (job, name), code in list(self._to_end.items()):
             try:
-                self.at.parts.ledger.end_slot(job, name, exit_code=code, now=self._now().isoformat())
+                self.at.parts.ledger.slots.end(job, name, exit_code=code, now=self._now().isoformat())
             except LogisticsBatchError as error:
                 self._say_once(f"end of {job}", "end_not_written", f"its end is not written down: {error.message}")
                 return
             self._to_end.pop((job, name), None)
 
     def _note(self, key: str, kind: str, title: str, text: str, *, job: str = _NO_JOB) -> None:
-        self.at.parts.ledger.notice(NewNotice(key, kind, job, title, text), now=self._now().isoformat())
+        self.at.parts.ledger.notices.note(NewNotice(key, kind, job, title, text), now=self._now().isoformat())
 
     def _say_next(self, plan: PlannedJob) -> None:
         slot = plan.next_slot(self._now())

@@ -13,7 +13,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from logistics_batch.flows.receive_event import NoEvent, event_line, read_event
+from logistics_batch.flows.orders.receive_event import NoEvent, event_line, read_event
 from logistics_batch.web.group_commit import GroupCommit, NotKept
 from logistics_batch.web.troubles import Troubles
 

@@ -11,7 +11,7 @@ from threading import Event
 import uvicorn
 
 from logistics_batch.errors import LedgerRefused, UsageError
-from logistics_batch.flows.receive_event import EventStore
+from logistics_batch.flows.orders.receive_event import EventStore
 from logistics_batch.web.connections import Connection
 from logistics_batch.web.group_commit import GroupCommit
 from logistics_batch.web.receiver import Gate, Receiver

@@ -18,7 +18,7 @@ sys.path.insert(0, str(HERE.parents[1]))
 from ledger.arrivals import arrival  # noqa: E402
 
 from logistics_batch.ledger import Outcome, open_ledger  # noqa: E402
-from logistics_batch.ledger.guards import guard_statements  # noqa: E402
+from logistics_batch.ledger.documents.guards import guard_statements  # noqa: E402
 from logistics_batch.ledger.schema import metadata  # noqa: E402
 
 AT = "2026-11-21T21:16:00+05:30"
@@ -28,16 +28,16 @@ ORDERS = {"A": '{"customer_name":"Łódź आशा"}', "B": "{}", "C": "{}"}
 def fill(path: Path) -> None:
     """A ledger in a file."""
     ledger = open_ledger(f"sqlite:///{path}", account="http://service.test")
-    ledger.start_run("R1", job="nightly", kind="push", business_date="2026-11-21", now=AT)
-    ledger.plan_file("R1", arrival(ORDERS, invalid=(5,)))
-    first, second, _ = ledger.documents()
+    ledger.runs.start("R1", job="nightly", kind="push", business_date="2026-11-21", now=AT)
+    ledger.planning.plan_file("R1", arrival(ORDERS, invalid=(5,)))
+    first, second, _ = ledger.documents.select()
     with ledger.sending("orders-nightly"):
-        ledger.step(outcomes=[], claim=[first, second], run="R1", now=AT)
+        ledger.attempts.step(outcomes=[], claim=[first, second], run="R1", now=AT)
         accepted = Outcome(first.id, "accepted", "accepted", status=200, awb_number="SH-22T70ZX", accepted_run="R1")
         lost = Outcome(second.id, "in_doubt", "unknown", failure="ReadTimeout")
-        ledger.step(outcomes=[accepted, lost], claim=[], run="R1", now=AT)
-    ledger.claim_slot("nightly", "2026-11-21T21:15:00+05:30", now=AT, business_date="2026-11-21")
-    ledger.finish_run("R1", exit_code=4, summary={"accepted": 1, "in_doubt": 1}, now=AT)
+        ledger.attempts.step(outcomes=[accepted, lost], claim=[], run="R1", now=AT)
+    ledger.slots.claim("nightly", "2026-11-21T21:15:00+05:30", now=AT, business_date="2026-11-21")
+    ledger.runs.finish("R1", exit_code=4, summary={"accepted": 1, "in_doubt": 1}, now=AT)
     ledger.close()
 
 

@@ -1,0 +1,1 @@
+"""ASNs as the service has them."""

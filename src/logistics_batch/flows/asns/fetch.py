@@ -1,0 +1,365 @@
+"""Fetch ASNs by a range of dates, and find out whether the service's answer was whole.
+
+The contract shows no body, no paging and no largest number of results (API §4.1, §8.7), so an answer is trusted only as
+far as it can be tested: fewer rows than the count it names, a `next`, a cut body or a suspiciously round number of rows
+make the range fall into halves, down to a day, and a day into the statuses. A count may be that of the rows sent, so
+the halves of the first answer are held against the whole; where one half is as long as the whole, nothing is proven
+yet, and it is parted further, down to a day's statuses and the days on which its ASNs were created. What is still short
+then is said to be.
+
+A question that the service answers with an error falls into halves, too: what lies in the others is fetched, and what
+stays unanswered is said. Nothing is fetched where nothing was answered at all.
+
+What a 404 with the service's own FAIL means is not documented (API §4.1, §7): that there is none, or that the address
+is wrong. It is taken for none where the service answers the same question for more days; else it is a doubt.
+"""
+
+import secrets
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from logistics_batch.api.answers import AsnPage, ReadFailed, asn_header, read_asns, record_digest
+from logistics_batch.api.client import Reply
+from logistics_batch.errors import KeyRefused, LogisticsBatchError, RunStopped, UsageError
+from logistics_batch.flows.asns.answers import SaysNone, page_of, told_by
+from logistics_batch.flows.asns.ranges import AsnRange, Pieces, around_created, finer_pieces, pieces_of
+from logistics_batch.flows.parts import Parts
+
+FILTERS = ("description", "site", "site_name", "status", "supplier", "supplier_name", "invoice_number")
+_ATTEMPTS = 4
+_FIRST_PAUSE_SECONDS = 1.0
+_UNANSWERED = 12  # questions in a row, and no more are asked; 60 days are halved six times, and a day has four statuses
+# Page sizes at which services cut their answers; the small ones are doubted at once only where no count is named.
+_SMALL_PAGES = (10, 20, 25, 30, 40)
+_PAGE = 50
+_AROUND = timedelta(days=7)
+_WORTH_TESTING = 10  # rows; nobody cuts answers shorter
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedAsns:
+    """ASNs as the service returned them, each once; `complete` is False if there may be more.
+
+    notes: what made the answer doubtful, in words. folder: where the raw replies lie; None if none were kept.
+    fullest: how many ASNs the longest answer had, if that is a usual size of a small page, else 0: the service named
+    no more, and still there may be. in_one_lump: one day's ASNs made up that answer, and no question parted them.
+    """
+
+    records: tuple[dict[str, Any], ...] = field(repr=False)
+    complete: bool = True
+    notes: tuple[str, ...] = ()
+    requests: int = 0
+    folder: Path | None = None
+    fullest: int = 0
+    in_one_lump: bool = False
+
+
+def fetch_asns(parts: Parts, wanted: AsnRange | None, filters: Mapping[str, str] | None = None) -> FetchedAsns:
+    """Every ASN of the range that meets all filters; without a range, `filters` must hold an invoice number.
+
+    Raises UsageError for filters that the service does not know or takes only with a range, KeyRefused,
+    ServiceMisaddressed, or RunStopped if the service answered nothing.
+    """
+    known = _checked_filters(filters or {}, ranged=wanted is not None)
+    asker = _Asker(parts, filters=known)
+    parts.progress.start("Fetching ASNs", None)
+    found = asker.gather(wanted)
+    if wanted is not None and asker.is_told_of_none():
+        found = asker.held_against_the_days_around(wanted)
+    asker.look_beyond_a_small_page(wanted)
+    parts.progress.done()
+    return asker.result(_meeting(found, known))
+
+
+def fetch_by_invoice(parts: Parts, invoice_numbers: Iterable[str], *, answered: bool = False) -> FetchedAsns:
+    """The ASNs with these invoice numbers, one request each; raises as `fetch_asns`.
+
+    answered: the service has answered the same caller before; then a search that it does not answer is only a doubt.
+    """
+    numbers = list(invoice_numbers)
+    asker = _Asker(parts, filters={}, answered=answered)
+    together: list[_Found] = []
+    parts.progress.start("Searching by invoice number", len(numbers))
+    for number in numbers:
+        together.append(asker.gather(None, {"invoice_number": number}))
+        parts.progress.advance()
+    parts.progress.done()
+    return asker.result(_union(together))
+
+
+def record_identity(record: dict[str, Any]) -> str:
+    """Under what a record is known again in other answers of the same night.
+
+    Without an id by its content, less its last change: a service may write the minute of the request there.
+    """
+    return record_digest({name: value for name, value in record.items() if not name.startswith("modified")})
+
+
+def _checked_filters(filters: Mapping[str, str], *, ranged: bool) -> dict[str, str]:
+    unknown = sorted(set(filters) - set(FILTERS))
+    if unknown:
+        raise UsageError(f'ASNs cannot be filtered by "{unknown[0]}".', remedy=f"There are: {', '.join(FILTERS)}.")
+    given = {name: value for name, value in filters.items() if value}
+    if not ranged and "invoice_number" not in given:
+        raise UsageError(
+            "The service searches ASNs only by a range of dates or by an invoice number.",
+            remedy="Give --by with --from and --to, or --invoice.",
+        )
+    return given
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Records by identity; `complete` is False if there may be more, `notes` say why."""
+
+    records: dict[str, dict[str, Any]]
+    complete: bool = True
+    notes: tuple[str, ...] = ()
+
+
+def _union(together: Iterable[_Found]) -> _Found:
+    found = _Found({})
+    for other in together:
+        found = _Found(found.records | other.records, found.complete and other.complete, (*found.notes, *other.notes))
+    return found
+
+
+def _meeting(found: _Found, filters: Mapping[str, str]) -> _Found:
+    """Without the records that show something else than was asked for: services are seen to match names in part."""
+    meets = {digest: record for digest, record in found.records.items() if _meets(record, filters)}
+    others = len(found.records) - len(meets)
+    note = (f"{others} other ASNs that the service returned do not meet the filters and are left out.",)
+    return _Found(meets, found.complete, (*found.notes, *(note if others else ())))
+
+
+def _meets(record: dict[str, Any], filters: Mapping[str, str]) -> bool:
+    """Whether a record shows nothing that contradicts the filters; a description may be given in part (API §4.1)."""
+    header = asn_header(record)
+    for name, wanted in filters.items():
+        shown, asked = getattr(header, name).strip().casefold(), wanted.strip().casefold()
+        alike = asked in shown if name == "description" else asked == shown
+        if shown and not alike:
+            return False
+    return True
+
+
+class _Asker:
+    """Asks the service and keeps every raw reply."""
+
+    def __init__(self, parts: Parts, *, filters: dict[str, str], answered: bool = False) -> None:
+        self._parts = parts
+        self._filters = filters
+        self._requests = 0
+        self._most_rows = 0
+        self._cap: int | None = None  # so many rows an answer had that turned out to be cut
+        self._is_tested = False
+        self._lump = 0  # so many rows an answer had that no question parted
+        self._answered = answered
+        self._failed: list[LogisticsBatchError] = []  # in a row, since the last answer
+        self._unasked = 0
+        stamp = parts.clock.now().strftime("%Y%m%d-%H%M%S")
+        self._folder = parts.files / "asn-replies" / f"{stamp}-{secrets.token_hex(2)}"
+
+    def result(self, found: _Found) -> FetchedAsns:
+        """What was gathered, as callers see it. Raises the first failure if nothing was answered."""
+        if self._failed and not self._answered:
+            raise self._failed[0]
+        if self._unasked:
+            note = f"After {_UNANSWERED} questions without an answer, {self._unasked} more were not asked."
+            found = replace(found, notes=(*found.notes, note))
+        folder = self._folder if self._requests else None
+        fullest = self._most_rows if self._most_rows in _SMALL_PAGES else 0
+        lump = bool(fullest) and fullest == self._lump
+        records = tuple(found.records.values())
+        return FetchedAsns(records, found.complete, found.notes, self._requests, folder, fullest, lump)
+
+    def is_told_of_none(self) -> bool:
+        """Whether every question was answered with a 404 of the service's own."""
+        return bool(self._failed) and not self._answered and all(isinstance(one, SaysNone) for one in self._failed)
+
+    def held_against_the_days_around(self, wanted: AsnRange) -> _Found:
+        """None, where the service answers the same question for more days and shows no ASN of the range itself."""
+        said, self._failed, self._answered, self._unasked = self._failed[0].message, [], True, 0
+        page = self._ask_around(wanted)
+        if isinstance(page, ReadFailed):
+            note = f"{said}: whether it has none, or service.base_url or service.paths is wrong, cannot be told"
+            return _Found({}, complete=False, notes=(f"{note}.",))
+        days = [getattr(asn_header(record), f"{wanted.by}_date")[:10] for record in page.records]
+        inside = sum(not day or f"{wanted.date_from}" <= day <= f"{wanted.date_to}" for day in days)
+        if inside:
+            note = f"{said}, but asked for more days it shows {inside} of the range."
+            return _Found({}, complete=False, notes=(note,))
+        return _Found({}, notes=(f"{said}: taken for none, since it answers for the days around.",))
+
+    def look_beyond_a_small_page(self, wanted: AsnRange | None) -> None:
+        """Where no answer was longer than a small page: whether the days around show that longer ones are sent."""
+        if wanted is not None and self._most_rows in _SMALL_PAGES:
+            self._ask_around(wanted)
+
+    def gather(self, wanted: AsnRange | None, more: Mapping[str, str] | None = None) -> _Found:
+        """The records of a range or search, asked for in smaller pieces where the answer is not surely whole."""
+        query = {**self._filters, **(more or {}), **(wanted.query() if wanted else {})}
+        pieces = pieces_of(wanted, query)
+        if len(self._failed) >= _UNANSWERED:
+            self._unasked += 1
+            return _Found({}, complete=False)
+        reply = self._ask(query, patient=not pieces)
+        try:
+            page = page_of(reply, divisible=bool(pieces))
+        except (RunStopped, UsageError) as error:
+            self._note_failure(error)
+            why = f"{_asked_for(wanted, query)}: nothing could be fetched: {told_by(reply)}"
+            found = self._around_a_failure(why, pieces, more or {})
+            if isinstance(error, SaysNone) and found.records:
+                return replace(found, complete=False, notes=(*found.notes, f"{why}, though parts of it hold ASNs"))
+            return found
+        if not (reply.failure or reply.truncated):
+            self._answered, self._failed = True, []
+        records = {record_identity(record): record for record in page.records}
+        self._most_rows = max(self._most_rows, len(page.records))
+        doubt = _doubt(page, reply) or self._like_a_cut_one(page)
+        if not doubt and (pieces or not self._more_come_at_once(page, wanted)):
+            doubt = self._round_number(page)
+        if not doubt:
+            return self._held_against_halves(_Found(records), page, pieces, more or {})
+        if not pieces and wanted and reply.truncated:
+            pieces = finer_pieces(wanted, query, today=self._parts.clock.now().date())
+        if not pieces:
+            return _Found(records, complete=False, notes=(f"{_asked_for(wanted, query)}: {doubt}",))
+        inner = _union(self.gather(piece, {**(more or {}), **extra}) for piece, extra in pieces)
+        whole = _union([_Found(records), inner])
+        short = page.count is not None and len(whole.records) < page.count
+        if short and inner.complete:
+            note = f"{_asked_for(wanted, query)}: {len(whole.records)} of {page.count} ASNs could be fetched"
+            return replace(whole, complete=False, notes=(*whole.notes, note))
+        return whole
+
+    def _note_failure(self, error: LogisticsBatchError) -> None:
+        """Raises the error where no other question is worth asking: about the key, or the address of a first one."""
+        if isinstance(error, KeyRefused) or not (self._answered or type(error) in (RunStopped, SaysNone)):
+            raise error
+        self._failed.append(error)
+
+    def _around_a_failure(self, why: str, pieces: Pieces, more: Mapping[str, str]) -> _Found:
+        """What the pieces of a question hold to which an error came. Those of one day may not be all of it."""
+        if not pieces:
+            return _Found({}, complete=False, notes=(why,))
+        found = _union(self.gather(piece, {**more, **extra}) for piece, extra in pieces)
+        if found.complete and "status" in pieces[0][1]:
+            return replace(found, complete=False, notes=(*found.notes, why))
+        return found
+
+    def _held_against_halves(
+        self, found: _Found, page: AsnPage, pieces: list[tuple[AsnRange, dict[str, str]]], more: Mapping[str, str]
+    ) -> _Found:
+        """The first answer of some size or without a count, with what its pieces hold beyond it: then it was cut."""
+        rows = len(page.records)
+        worth_it = rows >= _WORTH_TESTING or (page.count is None and rows > 0)
+        if not worth_it or not pieces or self._is_tested:
+            return found
+        self._is_tested = True
+        inner = self._beyond(found, pieces, more)
+        if inner.records.keys() <= found.records.keys():
+            return _union([found, inner])
+        self._cap = rows
+        return _union([found, inner, *(self.gather(piece, {**more, **extra}) for piece, extra in pieces)])
+
+    def _beyond(self, found: _Found, pieces: Pieces, more: Mapping[str, str]) -> _Found:
+        """What the pieces of an answer hold; where one of them is as long as the whole, what its own pieces hold."""
+        rows, together, full = len(found.records), found, list[tuple[AsnRange, dict[str, str]]]()
+        while pieces:
+            each = [self.gather(piece, {**more, **extra}) for piece, extra in pieces]
+            together = _union([together, *each])
+            full = [piece for piece, one in zip(pieces, each, strict=True) if len(one.records) >= rows]
+            if len(together.records) > rows or not full:
+                return together
+            pieces = pieces_of(full[0][0], {**self._filters, **more, **full[0][1]})
+        for wanted, extra in (part for piece in full for part in around_created(*piece, found.records.values())):
+            together = _union([together, self.gather(wanted, {**more, **extra})])
+        self._lump = rows
+        return together
+
+    def _like_a_cut_one(self, page: AsnPage) -> str:
+        if self._cap is None or len(page.records) < self._cap:
+            return ""
+        return f"an answer with {self._cap} ASNs was seen to be cut, and this one has {len(page.records)}"
+
+    def _round_number(self, page: AsnPage) -> str:
+        """Why the number of rows looks like a limit; it is none if the service has sent more at once."""
+        rows = len(page.records)
+        round_number = rows % _PAGE == 0 or (page.count is None and rows in _SMALL_PAGES)
+        if not rows or not round_number or rows < self._most_rows:
+            return ""
+        return f"{rows} ASNs may be the most that the service sends at once"
+
+    def _more_come_at_once(self, page: AsnPage, wanted: AsnRange | None) -> bool:
+        """Whether the service sends more than a round number of ASNs at once, if it is asked for the days around."""
+        if wanted is None or not self._round_number(page):
+            return False
+        self._ask_around(wanted)
+        return not self._round_number(page)
+
+    def _ask_around(self, wanted: AsnRange) -> AsnPage | ReadFailed:
+        around = replace(wanted, date_from=wanted.date_from - _AROUND, date_to=wanted.date_to + _AROUND)
+        page = read_asns(self._ask({**self._filters, **around.query()}, patient=False))
+        if not isinstance(page, ReadFailed):
+            self._most_rows = max(self._most_rows, len(page.records))
+        return page
+
+    def _ask(self, query: Mapping[str, str], *, patient: bool) -> Reply:
+        """One search. It changes nothing at the service, so it is repeated where the service did not answer.
+
+        patient: also after a timeout; otherwise a smaller piece is asked for instead.
+        """
+        pauses = _pauses(1 if self._failed else _ATTEMPTS - 1)
+        while True:
+            if self._parts.stop.is_set():
+                raise RunStopped("Fetching ASNs was stopped: the process was asked to end.", remedy="Run it again.")
+            reply = self._parts.client.call("asn.fetch", query=query)
+            self._keep(reply, query)
+            self._parts.progress.advance()
+            repeatable = reply.status is None or bool(reply.failure) or reply.status == 429 or reply.status >= 500
+            too_long = reply.truncated or (not patient and reply.failure in ("timeout", "deadline"))
+            pause = next(pauses, None)
+            if not repeatable or too_long or pause is None:
+                return reply
+            self._parts.clock.sleep(max(pause, reply.retry_after_seconds or 0.0))
+
+    def _keep(self, reply: Reply, query: Mapping[str, str]) -> None:
+        self._requests += 1
+        if not reply.body:
+            return
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        named = "_".join(query[name] for name in sorted(query) if name.endswith(("_start", "_end"))) or "search"
+        path = self._folder / f"{self._requests:04}_{named}.json"
+        path.touch(mode=0o600)
+        path.write_bytes(reply.body)
+
+
+def _pauses(count: int) -> Iterator[float]:
+    for attempt in range(count):
+        yield _FIRST_PAUSE_SECONDS * 2**attempt
+
+
+def _doubt(page: AsnPage, reply: Reply) -> str:
+    """Why an answer may not be whole, "" if nothing speaks against it."""
+    rows = len(page.records)
+    if reply.truncated:
+        return "the answer is longer than what is read of one"
+    if reply.failure:
+        return "the answer did not come in time"
+    if page.count is not None and rows < page.count:
+        return f"the service names {page.count} ASNs and sent {rows}"
+    if page.next and page.next.strip("0 "):
+        return f"the service sent {rows} ASNs and names a next page or more to come, which the API does not describe"
+    return ""
+
+
+def _asked_for(wanted: AsnRange | None, query: Mapping[str, str]) -> str:
+    status = f", status {query['status']}" if query.get("status") else ""
+    if wanted is None:
+        return f"invoice number {query.get('invoice_number', '')}{status}"
+    return f"{wanted}{status}"

@@ -1,0 +1,1 @@
+"""What was sent without a trustworthy answer, and what a person decides."""

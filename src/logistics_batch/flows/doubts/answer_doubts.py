@@ -1,0 +1,82 @@
+"""Why the service's answers cannot be taken at their word, though each of them looks whole."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from logistics_batch.api.answers import asn_header
+from logistics_batch.flows.asns.fetch import FetchedAsns, record_identity
+from logistics_batch.flows.reconcile.notices import Scope, in_scope
+from logistics_batch.ledger import StoredDocument
+from logistics_batch.model.counting import counted
+from logistics_batch.model.spelling import folded
+
+ENOUGH_TO_TELL = 3
+"""So many accepted ASNs must all be absent before the answer is doubted instead of calling them missing."""
+
+
+def of_the_range(fetched: FetchedAsns, scope: Scope) -> FetchedAsns:
+    """Without the ASNs that show another date than was asked for: a service may not know the filter. They are told."""
+    days = [scope.day_of(getattr(asn_header(one), f"{scope.wanted.by}_date")) for one in fetched.records]
+    ours = tuple(one for one, day in zip(fetched.records, days, strict=True) if day is None or scope.holds(day))
+    others = len(days) - len(ours)
+    if not others:
+        return fetched
+    lie = "lies" if others == 1 else "lie"
+    note = f"{counted(others, 'ASN')} that the service returned {lie} outside the range {scope.wanted}: left out."
+    return replace(fetched, records=ours, notes=(*fetched.notes, note))
+
+
+def invoices(records: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The invoice numbers that the service shows."""
+    return [asn_header(dict(record)).invoice_number for record in records]
+
+
+def hidden(searched: FetchedAsns, fetched: FetchedAsns, scope: Scope) -> tuple[str, ...]:
+    """What gives a cut answer away: ASNs of the range that only a search by invoice number shows."""
+    shown = {record_identity(record) for record in fetched.records}
+    unseen = [one for one in searched.records if scope.is_surely_in(one) and record_identity(one) not in shown]
+    if not unseen:
+        return ()
+    first = asn_header(unseen[0]).invoice_number
+    found = f"{len(unseen)} ASNs of the range were found by invoice number only (the first: {first})"
+    return (f"{found}: the service's answers for the range were cut.",)
+
+
+def not_asked_for(searched: FetchedAsns, numbers: Sequence[str]) -> tuple[str, ...]:
+    """Searches by invoice number that show other ASNs, and none with (or with a part of) a number asked for."""
+    asked = [folded(number) for number in numbers]
+    shown = invoices(searched.records)
+    if not shown or any(number in folded(one) for one in shown for number in asked):
+        return ()
+    searches = f"Asked for {len(asked)} invoice numbers one by one (the first: {numbers[0]}), the service returned"
+    return (f'{searches} only ASNs with other numbers (the first: "{shown[0]}"): what it lacks cannot be told.',)
+
+
+def nothing_of_ours(
+    documents: Iterable[StoredDocument], scope: Scope, answers: Sequence[FetchedAsns]
+) -> tuple[str, ...]:
+    """An answer that shows none of the ASNs that the service accepted: rather a wrong answer than so many losses."""
+    ours = {folded(one.reference) for one in documents if one.state == "accepted" and in_scope(one, scope)}
+    shown = {folded(number) for answer in answers for number in invoices(answer.records)}
+    if len(ours) < ENOUGH_TO_TELL or ours & shown:
+        return ()
+    returned = f"{sum(len(answer.records) for answer in answers)} ASNs" if shown else "no ASN"
+    found = f"The service returned {returned} and none of the {len(ours)} that it accepted in this range"
+    remedy = "Check service.base_url, the API key, and whether its answers show the invoice numbers."
+    return (f"{found}: whether they are missing cannot be told. {remedy}",)
+
+
+def as_many_as_a_page(fetched: FetchedAsns, documents: Iterable[StoredDocument]) -> tuple[str, ...]:
+    """The fullest answer had as many ASNs as services like to send at once, and they are not just those of ours.
+
+    Or they are, and nothing shows that the service would send more.
+    """
+    ours = {folded(one.reference) for one in documents}
+    strange = [number for number in invoices(fetched.records) if folded(number) not in ours]
+    size = f"No answer of the service had more than {fetched.fullest} ASNs, a usual size of a page"
+    if fetched.in_one_lump and not strange:
+        return (f"{size}, all of one day and status, and nothing it can be asked parts them: there may be more.",)
+    if not fetched.fullest or not strange:
+        return ()
+    return (f"{size}, and {len(strange)} are not announced (the first: {strange[0]}): there may be more of these.",)

@@ -1,0 +1,90 @@
+"""Sending again what is in doubt: with the stored bytes, and only where no second one can come of it."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from logistics_batch.api.answers import Meaning, judge
+from logistics_batch.api.client import Reply
+from logistics_batch.crash_points import crash_point
+from logistics_batch.flows.doubts.order_search import OrderSearch
+from logistics_batch.flows.doubts.probe import Presence, Probe
+from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.push.dispatch import INTENT_MAY_AGE_SECONDS
+from logistics_batch.flows.push.known_facts import facts_of
+from logistics_batch.flows.push.outcomes import is_own_number, outcome_of, without_others_numbers
+from logistics_batch.ledger import RESTORED, Outcome, StoredDocument
+from logistics_batch.model.issue import Issue
+
+ATTEMPTS_AT_MOST = 3
+RESEND_WITHIN = timedelta(hours=24)
+_NEVER_BY_ITSELF = ("sender_lost", RESTORED)  # its sender may live; or a lost history may hold its end
+_NO_EFFECT = (Meaning.NOT_SENT, Meaning.UNAUTHORIZED, Meaning.SLOW_DOWN, Meaning.MISADDRESSED)
+
+
+def may_send_again(parts: Parts, document: StoredDocument) -> bool:
+    """Whether a document in doubt may go out once more: not too often, not too late, and its sender is gone."""
+    first = datetime.fromisoformat(parts.ledger.attempts.first_sent_at(document.id))
+    doubtful = parts.ledger.attempts.doubtful_attempts(document.id)
+    young = parts.clock.now() - first < RESEND_WITHIN
+    return doubtful < ATTEMPTS_AT_MOST and young and document.rule not in _NEVER_BY_ITSELF
+
+
+def is_unique(parts: Parts) -> bool:
+    """Whether test orders showed that a second create of a live reference makes no second order."""
+    facts = facts_of(parts)
+    return facts is not None and facts.unique
+
+
+def send_again(
+    parts: Parts, document: StoredDocument, *, run: str, unseen: bool = False, search: OrderSearch | None = None
+) -> str:
+    """Attempt n+1 with the stored bytes: the service does not have the document, or makes no second one of it.
+
+    unseen: nobody can say whether it is there, so that it may have been cancelled. search: has just shown that it is
+    not there, so that a refusal in the words for a taken reference must be borne out by looking once more. Gives
+    "settled", "held", "open", or "unreachable".
+    """
+    if not parts.client.pacer.wait_turn(stop=parts.stop):
+        return "open"
+    since, now = parts.clock.monotonic(), parts.clock.now().isoformat()
+    intents = parts.ledger.attempts.step(outcomes=[], claim=[document], run=run, now=now, expected="in_doubt")
+    if not intents:
+        return "open"
+    crash_point("resend.before")
+    reply = Reply(document.operation)  # of an intent that grew too old: nothing was sent
+    if parts.clock.monotonic() - since < INTENT_MAY_AGE_SECONDS:
+        reply = parts.client.call(document.operation, body=document.body, turn_taken=True)
+    crash_point("resend.after")
+    answer = judge(reply, operation=document.operation)
+    tainted = replace(document, tainted=True)
+    said = outcome_of(tainted, reply, answer, run=run, facts=facts_of(parts))
+    if search is not None and said.state == "accepted" and answer.meaning is Meaning.REFUSED:
+        probe = search.look_for(document)
+        if probe.named and probe.awb_number:
+            now = parts.clock.now().isoformat()
+            parts.ledger.attempts.give_back_number(probe.awb_number, reference=document.reference, at=now)
+        said = _borne_out(said, probe)
+    said = replace(said, seen=said.seen or is_own_number(document, said))
+    asked = set() if is_own_number(document, said) else {document.id}
+    (outcome,) = without_others_numbers([said], orders=asked, owners=parts.ledger.attempts.owners_of)
+    if outcome.state == "accepted" and unseen:
+        code = "settled.has_reference_again" if outcome.rule else "settled.sent_again"
+        outcome = replace(outcome, why=Issue(code))
+    if outcome.state == "planned":  # this attempt certainly had no effect: the earlier doubt stands as it was
+        outcome = replace(outcome, state="in_doubt", why=document.why, doubt_since=document.doubt_since)
+    parts.ledger.attempts.step(outcomes=[outcome], claim=[], run=run, now=parts.clock.now().isoformat())
+    if answer.meaning in _NO_EFFECT:
+        return "unreachable"
+    return {"accepted": "settled", "held": "held", "in_doubt": "open"}[outcome.state]
+
+
+def _borne_out(said: Outcome, probe: Probe) -> Outcome:
+    """Accepted if the order is found now; else the service contradicts itself, and a person decides."""
+    if probe.presence is Presence.PRESENT:
+        return replace(said, awb_number=probe.awb_number, order_id=probe.order_id, seen=probe.named)
+    return replace(
+        said,
+        state="held",
+        why=Issue.of("refused_after_doubt.not_shown", message=said.message),
+        accepted_run="",
+    )

@@ -1,0 +1,1 @@
+"""Files as they come, what holds them, and the answers to them."""

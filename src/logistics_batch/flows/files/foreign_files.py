@@ -1,0 +1,154 @@
+"""All that interprets the bytes and cells of files from outside; each function runs in a limited process.
+
+`Parts.limited` calls them there. What they need is imported in them: the command that names them here needs none of it,
+and the process imports beforehand what most files need (`WORKER_PRELOAD`).
+"""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import polars as pl
+
+from logistics_batch.errors import FileHeld
+from logistics_batch.intake.readers import read_file, sniff_format
+from logistics_batch.mapping import Mapping, RunValues
+from logistics_batch.model.answer_columns import earlier_columns
+from logistics_batch.model.document import ROWS_SCHEMA, MappedFile, RowState
+from logistics_batch.model.issue import Issue
+from logistics_batch.model.payloads import LongitudeName
+from logistics_batch.model.reconciliation_history import Earlier
+from logistics_batch.model.report import FileReport
+from logistics_batch.model.sheet import ReadOptions, Sheet
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """What mapping made of a file. format: what its bytes are. held: why it is held as a whole, if it is."""
+
+    format: str
+    mapped: MappedFile | None = None
+    held: FileHeld | None = None
+
+
+def map_file(
+    path: Path, mapping: Mapping, *, name: str, run_values: RunValues, longitude: LongitudeName = "delivery_long"
+) -> Mapped:
+    """Read a file and map it; of one that is held the rows that can be counted."""
+    from logistics_batch.flows.files.own_reports import refuse_own
+    from logistics_batch.mapping.alike import stands_in
+    from logistics_batch.mapping.whole_file import apply_mapping
+
+    kind = sniff_format(path)
+    sheets: Sequence[Sheet] = ()
+    try:
+        sheets = read_file(path, name=name, options=mapping.read_options)
+        refuse_own(name, sheets)
+        mapped = apply_mapping(mapping, sheets, run_values=run_values, longitude=longitude)
+    except FileHeld as held:
+        return Mapped(kind, rows_of_held(sheets, held, mapping), held)
+    own = next((sheet for sheet in sheets if sheet.name == mapped.sheet), None)
+    return Mapped(kind, replace(mapped, stands_in=stands_in(mapped, own)) if own else mapped)
+
+
+def legible_of_file(path: Path, mapping: Mapping, *, name: str, run_values: RunValues) -> pl.DataFrame:
+    """What can be read of each row of a file, wrong or not; raises FileHeld."""
+    from logistics_batch.mapping.fields.compile import legible_rows
+
+    return legible_rows(mapping, read_file(path, name=name, options=mapping.read_options), run_values=run_values)
+
+
+def earlier_workbook(path: Path, *, name: str, where: str) -> Earlier:
+    """The lists of a reconciliation workbook; the open one must be there, another may have been deleted.
+
+    Raises FileHeld.
+    """
+    from logistics_batch.paper.reconciliation_previous import LISTS, TREND_SHEET, earlier_report
+
+    sheets: list[Sheet] = []
+    for title in (*LISTS, TREND_SHEET):
+        try:
+            sheets += read_file(path, name=name, options=ReadOptions(name=f"{title}*"))
+        except FileHeld:
+            if not sheets:
+                raise
+    return earlier_report(sheets, name=where)
+
+
+def answer_files(
+    report: FileReport,
+    path: Path | None,
+    *,
+    name: str,
+    kind: str,
+    options: ReadOptions,
+    formats: Sequence[str],
+) -> tuple[dict[str, bytes], tuple[Issue, ...]]:
+    """The result files by the ending that follows NAME, and notes on what was taken out of the sender's workbook.
+
+    path: the original, None where it is not at hand.
+    """
+    from logistics_batch.paper.fix_file import fix_file
+    from logistics_batch.paper.result_csv import result_csv
+    from logistics_batch.paper.result_workbook import result_workbook
+    from logistics_batch.paper.xlsx_inert import inert_workbook
+
+    sources: dict[str, Sheet] = {}
+    if path is not None:
+        with suppress(FileHeld):  # its answer says why
+            sources = {sheet.name: sheet for sheet in read_file(path, name=name, options=options)}
+    sheet, lines = sources.get(report.sheet), sources.get(report.lines_sheet) if report.lines_sheet else None
+    found: dict[str, bytes] = {}
+    notes: tuple[Issue, ...] = ()
+    if "xlsx" in formats:
+        original = inert_workbook(path.read_bytes() if path is not None else b"") if kind == "xlsx" else None
+        found["result.xlsx"] = result_workbook(report, sheet=sheet, original=original, lines=lines)
+        notes = original.notes if original is not None else ()
+    if "csv" in formats:
+        found["result.csv"] = result_csv(report, sheet, lines)
+    if (fix := fix_file(report, sheet=sheet, lines=lines)) is not None:
+        found["fix.xlsx"] = fix
+    return found, notes
+
+
+def rows_of_held(sheets: Sequence[Sheet], held: FileHeld, mapping: Mapping) -> MappedFile | None:
+    """The countable rows of a file that mapping refused, of both sheets if it reads two; None if it has none."""
+    from logistics_batch.mapping.lines.two_sheets import both_sheets
+
+    named = [sheet for sheet in sheets if sheet.name == held.sheet] or sorted(
+        sheets, key=lambda sheet: -sheet.frame.height
+    )
+    if not named:
+        return None
+    (sheet, header_row), *second = both_sheets(mapping, sheets) or [(named[0], held.header_row)]
+    rows = [_rows_of_held(sheet, header_row, place="")]
+    rows += [_rows_of_held(lines, row, place=lines.name) for lines, row in second]
+    columns = tuple("" for _ in range(sheet.width))
+    found = MappedFile(sheet.name, header_row, columns, pl.concat(rows), (), (), sheet.notes)
+    return replace(found, lines_sheet=second[0][0].name, lines_header_row=second[0][1]) if second else found
+
+
+def _rows_of_held(sheet: Sheet, header_row: int, *, place: str) -> pl.DataFrame:
+    """The rows of one sheet. place: the second sheet's name, "" for the file's own."""
+    frame = sheet.frame.filter(pl.col("row") != header_row)
+    names = _own_cells(sheet, header_row)
+    blank = pl.all_horizontal([pl.col(name).is_null() for name in names] or [pl.lit(value=True)])
+    rows = frame.select(
+        pl.col("row").cast(pl.UInt32),
+        pl.when(blank).then(pl.lit(RowState.SKIPPED.value)).otherwise(pl.lit(RowState.READY.value)).alias("state"),
+        pl.when(blank).then(pl.lit("blank.of_held")).alias("code"),
+        pl.lit(None, dtype=pl.UInt32).alias("document"),
+        pl.lit(None, dtype=pl.String).alias("key"),
+        pl.when(blank).then(pl.lit("")).alias("values"),
+        pl.lit(place).alias("sheet"),
+    )
+    return rows.cast(ROWS_SCHEMA)  # type: ignore[arg-type]
+
+
+def _own_cells(sheet: Sheet, header_row: int) -> list[str]:
+    """The user's columns: those of an earlier answer of ours do not make a blank row data."""
+    names = [name for name in sheet.frame.columns if name != "row"]
+    headers = sheet.frame.filter(pl.col("row") == header_row).select(names)
+    ours = earlier_columns([text or "" for text in headers.row(0)]) if headers.height else ()
+    return [name for position, name in enumerate(names) if position not in ours]

@@ -1,0 +1,278 @@
+"""Files come in from where they were dropped: only complete ones, verified, each kept by the hash of its bytes."""
+
+import posixpath
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path, PurePosixPath
+from uuid import uuid4
+
+from logistics_batch.crash_points import crash_point
+from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, StoreError
+from logistics_batch.flows.files.receive_file import ReceivedFile
+from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.program_errors import fetch_each, holding_file
+from logistics_batch.intake.names import beside, copy_name, name_fault, name_matches, printable
+from logistics_batch.intake.stores.landing import local_disk, sync_folder
+from logistics_batch.intake.stores.readiness import (
+    Readiness,
+    ReadyRule,
+    finished_name,
+    is_unfinished,
+    judge_listings,
+    never_input,
+    why_unclosed,
+)
+from logistics_batch.intake.stores.store import Fetched, FileStore, Kind, ListingCut, RemoteFile
+from logistics_batch.model.answer_files import names_it_answers
+from logistics_batch.model.counting import counted
+from logistics_batch.model.issue import Issue
+from logistics_batch.model.job import Place, PushJob
+
+_MORE_LISTINGS = 3
+_TOLD_ONE_BY_ONE = 5
+_MOST_NAMES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Pulled:
+    """What a run found where files are dropped.
+
+    notes: files that were left, and why. refused: files that could not even be brought here, with the reason.
+    failed: files that should have come and did not; the next run tries again. names: of all that were to come. left:
+    those among the files left that should be taken one day; others are none of ours, as lock files and answers. None
+    where the folder was not listed to its end.
+    """
+
+    files: tuple[ReceivedFile, ...] = ()
+    notes: tuple[Issue, ...] = ()
+    refused: tuple[tuple[RemoteFile, FileHeld], ...] = ()
+    failed: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    left: tuple[tuple[RemoteFile, Issue], ...] | None = ()
+
+
+def pull(parts: Parts, store: FileStore, job: PushJob, *, business_date: date, to: Path) -> Pulled:
+    """Bring every complete file of a job to the private folder `to`; nothing is moved or changed where it lies."""
+    readiness, cut = _listen(parts, store, job)
+    # What fits none of the patterns belongs to other jobs and is not mentioned.
+    ignored = [(file, why) for file, why in readiness.ignored if _is_meant(file.name, job)]
+    notes = list(_left([*readiness.waiting, *ignored]))
+    left = [*readiness.waiting, *(each for each in ignored if _should_come(each[0]))]
+    files: list[ReceivedFile] = []
+    refused: list[tuple[RemoteFile, FileHeld]] = []
+    failed: list[str] = [cut] if cut else []
+    not_asked = 0
+    parts.progress.start("Fetching", len(readiness.ready))
+    wanted = [(remote, to / f".{uuid4().hex}.part") for remote in readiness.ready]
+    for (remote, landing), outcome in zip(wanted, fetch_each(store, wanted), strict=True):
+        match outcome:
+            case Fetched():
+                origin = origin_of(job, remote, business_date=business_date, store=store.label)
+                read = replace(remote, sha256=outcome.sha256)
+                files.append(ReceivedFile(_kept(landing, outcome, remote), remote.name, origin, read))
+            case FileVanished():
+                notes.append(Issue.of("file.gone", name=printable(remote.name)))
+            case FileUnstable():
+                left.append((remote, Issue.of("left.unstable", why=outcome.message)))
+                notes.append(_for_the_next_run(*left[-1]))
+            case FileHeld():
+                refused.append((remote, outcome))
+            case None:
+                not_asked += 1
+            case StoreError():  # one forbidden file does not stop the others
+                failed.append(f"{remote.name} could not be fetched: {outcome.message} {outcome.remedy}".strip())
+        parts.progress.advance()
+    parts.progress.done()
+    if files:
+        with local_disk(to):
+            sync_folder(to)
+    if not_asked:
+        failed.append(f"{counted(not_asked, 'file')} behind them {'was' if not_asked == 1 else 'were'} not asked for.")
+    files, unfinished = _with_an_end(parts, store, job, files)
+    names = tuple(file.name for file in readiness.ready)
+    known = None if cut else tuple(left)
+    return Pulled(tuple(files), (*notes, *unfinished), tuple(refused), tuple(failed), names, known)
+
+
+def _is_meant(name: str, job: PushJob) -> bool:
+    """Whether a name fits the job, as it is or as it will be once the upload has ended."""
+    return any(name_matches(each, job.source.pattern) for each in (name, finished_name(name), *names_it_answers(name)))
+
+
+def _should_come(file: RemoteFile) -> bool:
+    """Whether somebody seems to have meant a file for us that cannot be taken."""
+    return bool(file.kind is not Kind.FILE or name_fault(file.name) or is_unfinished(file.name))
+
+
+def _left(files: Sequence[tuple[RemoteFile, Issue]]) -> Iterator[Issue]:
+    """A note for each file that is left, or one for many that are left for the same reason."""
+    alike: dict[Issue, list[tuple[str, Issue]]] = {}
+    for file, why in files:
+        name = printable(file.name)
+        same = {
+            each: value.replace(name, "NAME") if isinstance(value, str) else value for each, value in why.given.items()
+        }
+        alike.setdefault(Issue.of(why.code, **same), []).append((name, why))
+    for reason, group in alike.items():
+        if len(group) <= _TOLD_ONE_BY_ONE:
+            yield from (Issue.of("file.left", name=name, why=[why.pair]) for name, why in group)
+        else:
+            names = [name for name, _ in group]
+            more = [(".and_more", {"count": len(names) - _MOST_NAMES})] if len(names) > _MOST_NAMES else []
+            values = {"count": len(names), "names": names[:_MOST_NAMES], "more": more}
+            yield Issue.of("file.left_alike", **values, why=[reason.pair])
+
+
+def _for_the_next_run(file: RemoteFile, why: Issue) -> Issue:
+    return Issue.of("file.left_now", name=printable(file.name), why=[why.pair])
+
+
+def _with_an_end(
+    parts: Parts, store: FileStore, job: PushJob, files: list[ReceivedFile]
+) -> tuple[list[ReceivedFile], list[Issue]]:
+    """The files without those whose upload only paused: of a file without its end some more listings are awaited.
+
+    One that does not move meanwhile is all there will be; whoever reads it says what is wrong with it.
+    """
+    rule = _ready_rule(job)
+    unsure = {file.remote: why for file in files if file.remote and (why := _why_unclosed(file))}
+    if not unsure or rule.done_file is not None:
+        return files, []
+    moved: set[RemoteFile] = set()
+    for _ in range(_MORE_LISTINGS):
+        parts.clock.sleep(rule.poll_every_seconds)
+        if parts.stop.is_set():  # the wait was cut short: nothing is proven
+            moved = set(unsure)
+            break
+        lying = set(_listed(store, job)[0])
+        moved |= {remote for remote in unsure if remote not in lying}
+    left = [
+        Issue.of("file.left_moving", name=printable(each.name), why=[why.pair])
+        for each, why in unsure.items()
+        if each in moved
+    ]
+    return [file for file in files if file.remote not in moved], left
+
+
+def _why_unclosed(file: ReceivedFile) -> Issue | None:
+    """Why a file seems to lack its end, None if it does not; if the program fails on it, whoever reads it says so."""
+    try:
+        with holding_file(file.name):
+            return why_unclosed(file.path, name=file.name)
+    except FileHeld:
+        return None
+
+
+def _listed(store: FileStore, job: PushJob) -> tuple[list[RemoteFile], str]:
+    """What lies there, and why that may not be all of it, "" if it is: files can be taken without the others."""
+    try:
+        return store.entries(job.source.path), ""
+    except ListingCut as error:
+        if not error.entries:
+            raise
+        return list(error.entries), f"{error.message} {error.remedy}"
+
+
+def _listen(parts: Parts, store: FileStore, job: PushJob) -> tuple[Readiness, str]:
+    """What as many listings as the ready rule wants tell, `poll_every` apart; and why they may not tell of all."""
+    rule = _ready_rule(job)
+    ours = _own_folders(parts, job)
+    found, cut = _listed(store, job)
+    listings = [_others(found, ours)]
+    if rule.done_file is None:
+        while len(listings) < rule.unchanged_for and any(each.kind is Kind.FILE for each in listings[0]):
+            parts.clock.sleep(rule.poll_every_seconds)
+            if parts.stop.is_set():  # the wait was cut short: nothing is proven complete
+                return Readiness(), cut
+            found, why = _listed(store, job)
+            listings.append(_others(found, ours))
+            cut = why or cut
+    else:
+        listings *= rule.unchanged_for
+    answers = [place for place in (job.results_place, Place(folder=str(parts.reports))) if place is not None]
+    source = _where(parts, job.source.place)
+    here = any(_where(parts, place) == source for place in answers)
+    return judge_listings(listings, rule, job.source.pattern, results_here=here), cut
+
+
+def _others(entries: Sequence[RemoteFile], ours: Sequence[str]) -> list[RemoteFile]:
+    """What lies there but for hidden folders and those in which this job keeps its own."""
+    return [
+        each
+        for each in entries
+        if each.kind is not Kind.FOLDER or not (never_input(each.name) or name_matches(each.name, ours))
+    ]
+
+
+def _own_folders(parts: Parts, job: PushJob) -> list[str]:
+    """Patterns of the folders below a job's source in which it puts files away, or answers."""
+    source = job.source
+    put_away = [source.place.model_copy(update={"path": path}) for path in (source.archive, source.quarantine) if path]
+    places = [*put_away, *([job.results_place] if job.results_place else []), Place(folder=str(parts.reports))]
+    above = _where(parts, source.place).rstrip("/") + "/"
+    below = [where.removeprefix(above) for place in places if (where := _where(parts, place)).startswith(above)]
+    return [path.partition("/")[0].replace("{date}", "????-??-??") for path in below]
+
+
+def _where(parts: Parts, place: Place) -> str:
+    """One spelling for one folder, however a job writes it."""
+    store = parts.open_store(place)
+    try:
+        return posixpath.normpath(f"{store.label}/{place.path}")
+    finally:
+        store.close()
+
+
+def _ready_rule(job: PushJob) -> ReadyRule:
+    ready = job.source.ready
+    return ReadyRule(
+        unchanged_for=ready.unchanged_for, poll_every_seconds=ready.poll_every_seconds, done_file=ready.done_file
+    )
+
+
+def _kept(landing: Path, fetched: Fetched, remote: RemoteFile) -> Path:
+    """Where a file is kept that was just brought: under the hash of its bytes."""
+    crash_point("file.fetched")
+    kept = landing.with_name(copy_name(fetched.sha256, remote.name))
+    landing.replace(kept)
+    return kept
+
+
+def origin_of(job: PushJob, remote: RemoteFile, *, business_date: date, store: str) -> dict[str, object]:
+    """Where a file came from and where its answers go, as the ledger keeps it."""
+    place = job.results_place
+    return {
+        "store": store,
+        "path": remote.path,
+        "modified": remote.modified,
+        "business_date": business_date.isoformat(),
+        "results": place.on(business_date).model_dump() if place else None,
+        "formats": list(job.results.formats) if job.results else ["xlsx", "csv"],
+    }
+
+
+def put_away(store: FileStore, job: PushJob, file: RemoteFile, *, why_held: str, business_date: date) -> str:
+    """Archive a processed file, or put a held one into quarantine with a note beside it that says why.
+
+    Its done-file goes along. why_held: the note's text, "" for a file that was processed. Returns what was done.
+    Raises FileUnstable if another file came in its place, which is left for the next run.
+    """
+    path = file.path
+    template = job.source.quarantine if why_held else job.source.archive
+    if template is None:
+        return ""
+    folder = template.replace("{date}", business_date.isoformat())
+    crash_point("archive.before")
+    try:
+        final = store.move(path, to_folder=folder, as_read=file)
+        done_name = _ready_rule(job).done_name(PurePosixPath(path).name)
+        done = str(PurePosixPath(path).with_name(done_name)) if done_name else ""
+        if done and store.exists(done) and not store.exists(path):  # else it may speak of a file that came just now
+            store.move(done, to_folder=folder)
+    except FileVanished:
+        return f"{path} was gone when it was to be put away."
+    if why_held:
+        store.put(beside(final, ".why.txt"), why_held.encode())
+    crash_point("archive.after")
+    return final

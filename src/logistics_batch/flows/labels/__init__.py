@@ -1,0 +1,1 @@
+"""Labels: chosen, fetched, bundled, handed over."""

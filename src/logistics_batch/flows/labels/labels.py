@@ -1,0 +1,216 @@
+"""Labels for the printer: choose the orders, sort them as people walk, fetch, bundle, hand over, remember."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path, PurePosixPath
+
+from logistics_batch.errors import SettingsError, UsageError
+from logistics_batch.flows.labels.bundle_folder import holds_bundle, put_aside
+from logistics_batch.flows.labels.fetch import LabelSource
+from logistics_batch.flows.labels.notes import order_notes
+from logistics_batch.flows.labels.orders import Choice, Chosen, LabelOrder, choose_orders
+from logistics_batch.flows.labels.paper import Printed, put_together
+from logistics_batch.flows.labels.sorting import DEFAULT_KEYS, sort_orders
+from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.push.run_record import recorded_run
+from logistics_batch.model.counting import counted
+from logistics_batch.model.job import Place
+from logistics_batch.model.report import ExitCode
+from logistics_batch.model.run_reports import LabelReport
+from logistics_batch.paper.label_barcodes import can_read_barcodes
+from logistics_batch.paper.label_bundle import BundleOptions
+from logistics_batch.paper.label_bundle_layout import Layout
+from logistics_batch.paper.label_check import limit_decoding
+from logistics_batch.paper.manifest import Manifest, PrintedBefore, index_csv
+from logistics_batch.paper.manifest_pages import manifest_pdf
+from logistics_batch.paper.pick_list import pick_list_pdf
+
+
+@dataclass(frozen=True, slots=True)
+class LabelsPlan:
+    """What is to be printed, and how.
+
+    orders: which. sort: see `label_sorting.sort_orders`; empty: the default. max_pages: of one part. per_group: each
+    group in files of its own.
+    output: a folder for the bundle, what an earlier one left there is put aside; None: a new folder under the reports,
+    as for a bundle without labels if the folder holds another. results: where else it goes, into a folder
+    named after the bundle.
+    reprint_reason: why labels are printed again; without one, labels that were printed are left out.
+    who: who asked for it; job: the job's name, "" by hand.
+    """
+
+    orders: Choice = field(default_factory=Choice)
+    layout: str = "4x6"
+    sort: tuple[str, ...] = ()
+    reverse: bool = False
+    per_group: bool = False
+    max_pages: int = 200
+    output: Path | None = None
+    results: Place | None = None
+    reprint_reason: str = ""
+    business_date: date | None = None
+    who: str = ""
+    job: str = ""
+
+
+def make_labels(parts: Parts, plan: LabelsPlan) -> LabelReport:
+    """Make one print bundle with manifest and index; also when there is nothing to print.
+
+    Labels count as printed once the bundle lies in all its places.
+
+    Raises:
+        UsageError: unknown layout, sort key or run; nothing was asked of the service. Or another label run printed some
+            of the same orders meanwhile; nothing was written.
+        SettingsError: several orders a call need what reads barcodes.
+        RunStopped: the API key is refused, the service is not there, or the process was asked to end.
+        StoreError: the bundle could not be written; its labels stay unprinted.
+        LedgerRefused: it is an older copy, which does not know what was printed.
+    """
+    parts.ledger.itself.require_newest()
+    layout = _layout(plan.layout)
+    _check_means(parts)
+    keys = plan.sort or DEFAULT_KEYS
+    day = plan.business_date or parts.clock.now().date()
+    with recorded_run(parts, letter="L", kind="labels", job=plan.job or "labels", business_date=day) as run:
+        chosen = choose_orders(parts, plan.orders, reprint=bool(plan.reprint_reason))
+        orders = sort_orders(chosen.orders, keys, kept=parts.kept_names())
+        limit_decoding()
+        files = LabelSource(parts).fetch_all(orders)
+        title = f"Labels {run.id}"
+        options = BundleOptions(layout, plan.max_pages, plan.reverse, title=title, per_group=plan.per_group)
+        printed = put_together(orders, files, keys=keys, options=options)
+        _refuse_printed_meanwhile(parts, printed.orders)
+        manifest = _manifest(parts, plan, run.id, chosen, printed)
+        report = _hand_over(parts, plan, chosen, printed, manifest)
+        run.ended(report.exit_code, report.counts)
+    return report
+
+
+def _check_means(parts: Parts) -> None:
+    if parts.policy.label_orders_per_call > 1 and not can_read_barcodes():
+        raise SettingsError(
+            "label_orders_per_call asks for labels of several orders at once, and nothing here can read barcodes to "
+            "prove which page belongs to whom.",
+            remedy='Install the extra "barcodes", as in pip install "logistics-batch[barcodes]", or remove the key.',
+        )
+
+
+def _refuse_printed_meanwhile(parts: Parts, orders: Sequence[LabelOrder]) -> None:
+    """Two people who print at the same time must not get the same labels twice."""
+    copies = parts.ledger.labels.copies([order.awb_number for order in orders])
+    others = [order for order in orders if copies.get(order.awb_number, 0) != order.copies]
+    if others:
+        raise UsageError(
+            f"Another label run printed {counted(len(others), 'order')} of this one meanwhile, the first "
+            f"{others[0].reference}. Nothing was written.",
+            remedy="Print again: what was printed is then left out.",
+        )
+
+
+def _layout(name: str) -> Layout:
+    try:
+        return Layout(name)
+    except ValueError:
+        raise UsageError(f'There is no layout "{name}".', remedy=f"Known layouts: {', '.join(Layout)}.") from None
+
+
+def _manifest(parts: Parts, plan: LabelsPlan, bundle_id: str, chosen: Chosen, printed: Printed) -> Manifest:
+    now = parts.clock.now()
+    by = f" by {plan.who}" if plan.who else ""
+    turned = ", printed from the last to the first" if plan.reverse else ""
+    facts = (
+        ("Job", plan.job),
+        ("Orders", chosen.in_words),
+        ("Business date", (plan.business_date or now.date()).isoformat()),
+        ("Made", f"{now.isoformat(sep=' ', timespec='minutes')}{by}"),
+        ("Layout", plan.layout),
+        ("Sorted by", ", ".join(plan.sort or DEFAULT_KEYS) + turned),
+    )
+    notes = [*printed.bundle.warnings, *printed.notes, *order_notes(parts, plan.orders, chosen)]
+    if chosen.printed_before:
+        notes.append(
+            f"{counted(len(chosen.printed_before), 'order')} printed before and left out; "
+            "to print them again give --reprint and a reason"
+        )
+    return Manifest(
+        bundle_id=bundle_id,
+        facts=facts,
+        files=tuple(part.name for part in printed.bundle.parts),
+        lines=printed.lines,
+        missing=(*chosen.missing, *printed.missing),
+        printed_before=tuple(map(_printed_before, chosen.printed_before)),
+        picks=printed.picks,
+        reprint_reason=plan.reprint_reason,
+        notes=tuple(notes),
+    )
+
+
+def _printed_before(order: LabelOrder) -> PrintedBefore:
+    document = order.document
+    return PrintedBefore(
+        order.reference, order.awb_number, document.file_name, document.sheet, document.rows, order.copies
+    )
+
+
+def _hand_over(parts: Parts, plan: LabelsPlan, chosen: Chosen, printed: Printed, manifest: Manifest) -> LabelReport:
+    contents = {part.name: part.content for part in printed.bundle.parts}
+    contents |= {"index.csv": index_csv(manifest), "manifest.pdf": manifest_pdf(manifest)}
+    if manifest.picks:
+        contents["pick_list.pdf"] = pick_list_pdf(manifest)
+    folder = _folder(parts, plan, manifest)
+    _put(parts, Place(folder=str(folder.absolute())), "/", contents)
+    delivered: tuple[str, ...] = ()
+    if plan.results is not None:
+        place = plan.results.on(plan.business_date or parts.clock.now().date())
+        delivered = _put(parts, place, str(PurePosixPath(place.path) / manifest.bundle_id), contents)
+    if printed.orders:
+        parts.ledger.labels.record_print(
+            manifest.bundle_id,
+            [order.awb_number for order in printed.orders],
+            reason=plan.reprint_reason,
+            who=plan.who,
+            at=parts.clock.now().isoformat(),
+        )
+    return LabelReport(
+        bundle_id=manifest.bundle_id,
+        exit_code=_exit_code(chosen, manifest),
+        labels=len(manifest.lines),
+        orders=len(printed.orders),
+        missing=manifest.missing,
+        printed_before=tuple(order.reference for order in chosen.printed_before),
+        files=tuple(folder / name for name in contents),
+        delivered=delivered,
+        notes=(*manifest.notes, *_left_as_it_is(plan, folder)),
+    )
+
+
+def _put(parts: Parts, place: Place, path: str, contents: dict[str, bytes]) -> tuple[str, ...]:
+    store = parts.open_store(place)
+    try:
+        for name, content in contents.items():
+            store.put(str(PurePosixPath(path) / name), content)
+        return tuple(f"{store.label}:{PurePosixPath(path) / name}" for name in contents)
+    finally:
+        store.close()
+
+
+def _folder(parts: Parts, plan: LabelsPlan, manifest: Manifest) -> Path:
+    """Where the bundle goes; one without labels never takes the place of one that may still have to be printed."""
+    own = parts.reports / "labels" / manifest.bundle_id
+    if plan.output is None or (not manifest.lines and holds_bundle(plan.output)):
+        return own
+    put_aside(plan.output, before=manifest.bundle_id)
+    return plan.output
+
+
+def _left_as_it_is(plan: LabelsPlan, folder: Path) -> list[str]:
+    if plan.output in (None, folder):
+        return []
+    return [f"nothing to print; {plan.output} still holds an earlier bundle and is left as it is"]
+
+
+def _exit_code(chosen: Chosen, manifest: Manifest) -> int:
+    if chosen.doubtful:
+        return ExitCode.DOUBT
+    return ExitCode.ROWS_NOT_DONE if manifest.missing else ExitCode.DONE

@@ -1,0 +1,317 @@
+"""Which orders want a label: asked for by run, by number or because they were never printed."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from logistics_batch.errors import UsageError
+from logistics_batch.flows.labels.contents import contents_of
+from logistics_batch.flows.parts import Parts
+from logistics_batch.ledger import PrintLine, StoredDocument
+from logistics_batch.model.order_state import CANCELLED, status_word
+from logistics_batch.model.run_reports import MissingLabel
+
+LATELY = timedelta(days=7)  # how long a run that asks for no certain orders tells of a cancellation or change
+ITEM_AND_HEADER_CHANGES = ("order.update", "order.add_items", "order.delete_items")
+_AT_ONCE = 500  # numbers in one question to the ledger
+_OPEN_STATES = frozenset({"sending", "in_doubt", "held"})
+_DROPPED_STATES = frozenset({"superseded", "abandoned"})  # no longer wanted by anybody
+
+
+@dataclass(frozen=True, slots=True)
+class LabelOrder:
+    """An accepted order as the label flow sees it.
+
+    body: the payload as it was sent, with the header fields and items of later accepted changes; items_certain: whether
+    those of its items could all be followed. changed_at: when the service last accepted a change of the order, "" if
+    never. copies: how often its label was printed so far; printed_at: when last, "" if never. keep: what the mappings
+    keep of it, the label sheet's before the order's. place: in file order, or in the order of a list.
+    """
+
+    document: StoredDocument
+    body: dict[str, Any]
+    items_certain: bool = True
+    changed_at: str = ""
+    copies: int = 0
+    printed_at: str = ""
+    keep: Mapping[str, str] = field(default_factory=dict)
+    place: int = 0
+
+    @property
+    def awb_number(self) -> str:
+        """The order's AWB."""
+        return self.document.awb_number
+
+    @property
+    def reference(self) -> str:
+        """The order's reference number."""
+        return self.document.reference
+
+    @property
+    def children(self) -> tuple[str, ...]:
+        """The AWB of each package; none for a single one."""
+        return self.document.child_awb_numbers
+
+    @property
+    def package_awbs(self) -> tuple[str, ...]:
+        """The AWB on each of its labels: the package's own, the order's where packages have none."""
+        return self.children or (self.awb_number,) * self.packages
+
+    @property
+    def packages(self) -> int:
+        """How many packages, and so labels, the order was created with (API §2.3)."""
+        if self.children:
+            return len(self.children)
+        count = self.body.get("packages_count")
+        sent = _items_of(json.loads(self.document.body))
+        named = {item["package_id"] for item in sent if item.get("package_id")}
+        return max(1, count if isinstance(count, int) else 0, len(named))
+
+    @property
+    def items(self) -> list[dict[str, Any]]:
+        """The items of the order and of its kits."""
+        return _items_of(self.body)
+
+    @property
+    def cash(self) -> Decimal:
+        """Rupees to collect on delivery, 0 when prepaid."""
+        if self.body.get("is_cod") != "true":
+            return Decimal(0)
+        try:
+            return Decimal(str(self.body.get("cash_on_delivery") or "0"))
+        except InvalidOperation:
+            return Decimal(0)
+
+    def text(self, field: str) -> str:
+        """A header field of the payload as text, "" if it was not sent."""
+        return str(self.body.get(field) or "")
+
+
+def _items_of(body: Mapping[str, Any]) -> list[dict[str, Any]]:
+    kits = body.get("kit_skus") or []
+    return [*(body.get("item_details") or []), *(item for kit in kits for item in kit.get("item_details", []))]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which orders are asked for; nothing: all that were never printed.
+
+    run: its id, or a job's name for its latest run. day: a business date. numbers: references or AWB numbers; keep:
+    what the sheet that names them says of each beside.
+    """
+
+    run: str = ""
+    day: date | None = None
+    numbers: Sequence[str] = ()
+    keep: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    @property
+    def named(self) -> bool:
+        """Whether certain orders are asked for, so that each of them is to be accounted for."""
+        return bool(self.run or self.numbers or self.day)
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What was asked for.
+
+    orders: to be printed, in file order. missing: asked for, but without a label. printed_before: left out because
+    their label was printed and no reprint was asked for. doubtful: something asked for is in doubt or held.
+    cancelled: references that nobody asked for by name, left out because the order was cancelled lately.
+    """
+
+    orders: tuple[LabelOrder, ...] = ()
+    missing: tuple[MissingLabel, ...] = ()
+    printed_before: tuple[LabelOrder, ...] = ()
+    doubtful: bool = False
+    in_words: str = ""
+    cancelled: tuple[str, ...] = ()
+
+
+def choose_orders(parts: Parts, choice: Choice, *, reprint: bool = False) -> Chosen:
+    """The orders of a run, a day or a list, or all that were never printed.
+
+    Raises:
+        UsageError: there is no such run.
+    """
+    unknown: list[MissingLabel] = []
+    if choice.run:
+        run_id = _run_id(parts, choice.run)
+        found = parts.ledger.documents.select(operations=["order.create"], run=run_id)
+        in_words = f"of run {run_id}"
+    elif choice.day:
+        found = _of_day(parts, choice.day)
+        in_words = f"of {choice.day.isoformat()}"
+    elif choice.numbers:
+        found, unknown = _by_numbers(parts, choice.numbers)
+        in_words = f"{len(set(choice.numbers))} by number"
+    else:
+        found = parts.ledger.labels.unprinted_orders()
+        in_words = "accepted and never printed"
+    wanted = [document for document in _latest(found) if document.state not in _DROPPED_STATES]
+    chosen = _sift(parts, wanted, choice, reprint=reprint)
+    return replace(chosen, missing=(*unknown, *chosen.missing), in_words=in_words)
+
+
+def _of_day(parts: Parts, day: date) -> list[StoredDocument]:
+    """What the runs for a business date planned or accepted."""
+    runs = [run.id for run in parts.ledger.runs.runs_of(day.isoformat())]
+    found = [
+        document for run in runs for document in parts.ledger.documents.select(operations=["order.create"], run=run)
+    ]
+    return list({document.id: document for document in found}.values())
+
+
+def _run_id(parts: Parts, name: str) -> str:
+    if parts.ledger.runs.get(name) is not None:
+        return name
+    latest = next((run for run in parts.ledger.runs.latest(job=name, limit=1)), None)
+    if latest is None:
+        raise UsageError(
+            f'There is no run and no job "{name}" in the ledger.',
+            remedy='See "logistics-batch runs" for what there is.',
+        )
+    return latest.id
+
+
+def _by_numbers(parts: Parts, numbers: Sequence[str]) -> tuple[list[StoredDocument], list[MissingLabel]]:
+    wanted = list(dict.fromkeys(number.strip() for number in numbers if number.strip()))
+    found = [
+        document
+        for some in _some(wanted)
+        for document in parts.ledger.documents.select(operations=["order.create"], references=some)
+    ]
+    known = {name for document in found for name in (document.reference, document.awb_number)}
+    unknown = [
+        MissingLabel(
+            reference_number=number,
+            awb_number="",
+            reason="no order with this reference or AWB was sent from here",
+            remedy="check the number",
+        )
+        for number in wanted
+        if number not in known
+    ]
+    return found, unknown
+
+
+def _latest(documents: Iterable[StoredDocument]) -> list[StoredDocument]:
+    """One document a reference: the accepted and living one, else the latest."""
+    best: dict[str, StoredDocument] = {}
+    for document in sorted(documents, key=lambda one: (_is_living(one), one.id)):
+        best.pop(document.key, None)
+        best[document.key] = document
+    return sorted(best.values(), key=lambda document: document.id)
+
+
+def _is_living(document: StoredDocument) -> bool:
+    return document.state == "accepted" and document.rule != "cancelled"
+
+
+def _sift(parts: Parts, documents: Sequence[StoredDocument], choice: Choice, *, reprint: bool) -> Chosen:
+    changes = _changes(parts, documents)
+    prints = parts.ledger.labels.last_prints([document.awb_number for document in documents])
+    places = {number.strip(): place for place, number in reversed(list(enumerate(choice.numbers)))}
+    orders: list[LabelOrder] = []
+    missing: list[MissingLabel] = []
+    printed: list[LabelOrder] = []
+    cancelled = _cancelled(parts, documents, changes)
+    for document in documents:
+        later = changes.get(document.id, [])
+        lost = _why_no_label(document, cancelled=document.id in cancelled)
+        if lost is not None:
+            if choice.named or not (document.id in cancelled or document.purged):
+                missing.append(lost)
+            continue
+        name = next((name for name in (document.reference, document.awb_number) if name in places), "")
+        order = _label_order(document, later, prints.get(document.awb_number))
+        keep = {**order.keep, **choice.keep.get(name, {})}
+        order = replace(order, keep=keep, place=places.get(name, document.id))
+        (printed if order.copies and not reprint else orders).append(order)
+    doubtful = any(document.state in _OPEN_STATES for document in documents)
+    lately = (parts.clock.now() - LATELY).isoformat()
+    told = () if choice.named else tuple(each.reference for each in documents if cancelled.get(each.id, "") > lately)
+    return Chosen(tuple(orders), tuple(missing), tuple(printed), doubtful, cancelled=told)
+
+
+def _label_order(document: StoredDocument, changes: Sequence[StoredDocument], printed: PrintLine | None) -> LabelOrder:
+    contents = contents_of(document, changes)
+    # The bin that a mapping keeps is that of the first item.
+    gone = () if contents.first_is_sent else ("bin",)
+    return LabelOrder(
+        document=document,
+        body=contents.body,
+        items_certain=contents.certain,
+        changed_at=changes[-1].accepted_at if changes else "",
+        copies=printed.copy if printed else 0,
+        printed_at=printed.at if printed else "",
+        keep={name: value for name, value in document.keep.items() if name not in gone},
+    )
+
+
+def _changes(parts: Parts, documents: Sequence[StoredDocument]) -> dict[int, list[StoredDocument]]:
+    """The accepted changes and cancellations of each order since it was created, oldest first."""
+    owners = {name: document for document in documents for name in (document.reference, document.awb_number) if name}
+    kinds = [*ITEM_AND_HEADER_CHANGES, "order.cancel"]
+    found: dict[int, list[StoredDocument]] = {}
+    for some in _some(list(owners)):
+        for change in parts.ledger.documents.select(operations=kinds, states=["accepted"], references=some):
+            owner = owners.get(change.awb_number) or owners.get(change.reference)
+            if owner is not None and change.accepted_at >= owner.accepted_at:
+                found.setdefault(owner.id, []).append(change)
+    return found
+
+
+def _cancelled(
+    parts: Parts, documents: Sequence[StoredDocument], changes: Mapping[int, Sequence[StoredDocument]]
+) -> dict[int, str]:
+    """The orders that were cancelled by hand, from here, or as the service showed them; when, "" if by hand."""
+    found = {document.id: "" for document in documents if document.rule == "cancelled"}
+    for number, later in changes.items():
+        found |= dict.fromkeys((number for each in later if each.operation == "order.cancel"), later[-1].accepted_at)
+    seen = parts.ledger.orders.orders_of([document.id for document in documents if document.state == "accepted"])
+    found |= {each.document_id: each.state.asked_at for each in seen if status_word(each.state.status) == CANCELLED}
+    return found
+
+
+def _why_no_label(document: StoredDocument, *, cancelled: bool) -> MissingLabel | None:
+    if document.state == "accepted" and cancelled:
+        return missing_label(document, "the order was cancelled", "nothing; do not pick it")
+    if document.state == "accepted" and not document.awb_number:
+        return missing_label(document, "the AWB is not known", "look the order up with the operator of the service")
+    if document.state == "accepted" and document.purged:
+        return missing_label(document, "its content is no longer kept", "print its label at the service")
+    if document.state == "accepted":
+        return None
+    reason, remedy = _NOT_ACCEPTED[document.state]
+    return missing_label(document, f"{reason}: {document.reason}" if document.reason else reason, remedy)
+
+
+_NOT_ACCEPTED = {
+    "planned": ("the order was not sent yet", "run the job again, then print"),
+    "sending": ("the order is being sent", 'run "logistics-batch settle --wait", then print'),
+    "in_doubt": ("it is in doubt whether the service has the order", 'run "logistics-batch settle --wait", then print'),
+    "refused": ("the service refused the order", "correct the row and drop the file again"),
+    "held": ("the order is held until a person decides", 'see "logistics-batch held list"'),
+}
+
+
+def missing_label(document: StoredDocument, reason: str, remedy: str) -> MissingLabel:
+    """An order of the ledger without a label, with the rows it came from."""
+    return MissingLabel(
+        reference_number=document.reference,
+        awb_number=document.awb_number,
+        reason=reason,
+        remedy=remedy,
+        file=document.file_name,
+        sheet=document.sheet,
+        rows=document.rows,
+    )
+
+
+def _some(numbers: Sequence[str]) -> Iterator[list[str]]:
+    for start in range(0, len(numbers), _AT_ONCE):
+        yield list(numbers[start : start + _AT_ONCE])

@@ -1,0 +1,208 @@
+"""What a label run hands over: the bundle, its manifest and its index, each label and each lost one listed once."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+
+from logistics_batch.flows.labels.fetch import LabelFile, LabelLost
+from logistics_batch.flows.labels.orders import LabelOrder, missing_label
+from logistics_batch.flows.labels.sorting import group_of, natural
+from logistics_batch.model.counting import counted
+from logistics_batch.model.run_reports import MissingLabel
+from logistics_batch.paper.label_barcodes import Proof
+from logistics_batch.paper.label_bundle import Bundle, BundleOptions, OrderedLabel, build_bundle
+from logistics_batch.paper.manifest import ManifestLine, Pick
+
+_MANY_GROUPS = 2  # with fewer orders a group than this, separators would double the paper
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """A bundle with what its manifest and index show; `orders` are those with all their labels in it."""
+
+    bundle: Bundle
+    lines: tuple[ManifestLine, ...]
+    missing: tuple[MissingLabel, ...]
+    orders: tuple[LabelOrder, ...]
+    picks: tuple[Pick, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass
+class _Collected:
+    labels: list[OrderedLabel] = field(default_factory=list)
+    owners: list[tuple[LabelOrder, LabelFile]] = field(default_factory=list)
+    missing: list[MissingLabel] = field(default_factory=list)
+
+
+def put_together(
+    orders: Sequence[LabelOrder],
+    files: dict[str, tuple[LabelFile, ...] | LabelLost],
+    *,
+    keys: Sequence[str],
+    options: BundleOptions,
+) -> Printed:
+    """Bundle what can be printed of the sorted orders; an order goes in whole or is listed as missing."""
+    collected = _collect(orders, files, keys)
+    groups = len({label.group for label in collected.labels})
+    separators = options.separators and groups * _MANY_GROUPS <= len(collected.labels)
+    options = replace(options, separators=separators)
+    bundle = build_bundle(collected.labels, options)
+    while bundle.left_out:  # an order of which one label cannot be placed is left out as a whole
+        _leave_out(collected, bundle)
+        bundle = build_bundle(collected.labels, options)
+    inside = {order.awb_number for order, _ in collected.owners}
+    lines = _lines(collected, bundle)
+    whole = tuple(order for order in orders if order.awb_number in inside)
+    return Printed(
+        bundle,
+        lines,
+        tuple(collected.missing),
+        whole,
+        _picks([order for order in whole if not order.copies], lines, keys),
+        tuple(_notes(collected)),
+    )
+
+
+def _collect(
+    orders: Sequence[LabelOrder], files: dict[str, tuple[LabelFile, ...] | LabelLost], keys: Sequence[str]
+) -> _Collected:
+    collected = _Collected()
+    twins = _twins(files)
+    for order in orders:
+        found = files[order.awb_number]
+        if isinstance(found, LabelLost):
+            collected.missing.append(missing_label(order.document, found.reason, found.remedy))
+        elif any(file.sha256 in twins for file in found):
+            collected.missing.append(
+                missing_label(
+                    order.document,
+                    "the service gave the very same label for another package too: one of them is wrong",
+                    "ask the operator of the service, with both AWBs",
+                )
+            )
+        else:
+            _add(collected, order, found, group_of(order, keys))
+    return collected
+
+
+def _add(collected: _Collected, order: LabelOrder, files: Sequence[LabelFile], group: str) -> None:
+    before = 0
+    for file in files:
+        packages = tuple(_package_awb(order, before + number) for number in range(1, file.pages + 1))
+        before += file.pages
+        collected.labels.append(
+            OrderedLabel(file.awb_number, file.path, order.awb_number, group, order.cash, file.pages, packages)
+        )
+        collected.owners.append((order, file))
+
+
+def _twins(files: dict[str, tuple[LabelFile, ...] | LabelLost]) -> set[str]:
+    """Contents that came for more than one AWB."""
+    seen = Counter(file.sha256 for found in files.values() if not isinstance(found, LabelLost) for file in found)
+    return {digest for digest, count in seen.items() if count > 1}
+
+
+def _leave_out(collected: _Collected, bundle: Bundle) -> None:
+    reasons = {collected.owners[lost.label][0].awb_number: lost.reason for lost in bundle.left_out}
+    kept = [number for number, (order, _) in enumerate(collected.owners) if order.awb_number not in reasons]
+    lost = {order.awb_number: order for order, _ in collected.owners if order.awb_number in reasons}
+    collected.missing += [
+        missing_label(order.document, f"the label cannot be printed: {reasons[awb_number]}", "choose another layout")
+        for awb_number, order in lost.items()
+    ]
+    collected.labels = [collected.labels[number] for number in kept]
+    collected.owners = [collected.owners[number] for number in kept]
+
+
+def _lines(collected: _Collected, bundle: Bundle) -> tuple[ManifestLine, ...]:
+    seen: Counter[str] = Counter()
+    lines = []
+    for placed in bundle.placed:
+        order, file = collected.owners[placed.label]
+        seen[order.awb_number] += 1
+        number = seen[order.awb_number]
+        lines.append(
+            ManifestLine(
+                sequence=placed.sequence,
+                part=placed.part,
+                page=placed.page,
+                awb_number=_package_awb(order, number),
+                reference_number=order.reference,
+                name=order.text("customer_name"),
+                pincode=order.text("delivery_postal_code"),
+                items=_items(order) if number == 1 else "",
+                quantity=_quantity(order) if number == 1 else "",
+                cash=order.cash if number == 1 else Decimal(0),
+                group=collected.labels[placed.label].group,
+                file=order.document.file_name,
+                sheet=order.document.sheet,
+                rows=order.document.rows,
+                package=f"{number} of {order.packages}" if order.packages > 1 else "",
+                copy=order.copies + 1,
+                sha256=file.sha256,
+            )
+        )
+    return tuple(lines)
+
+
+def _package_awb(order: LabelOrder, number: int) -> str:
+    return order.children[number - 1] if number <= len(order.children) else order.awb_number
+
+
+def _items(order: LabelOrder) -> str:
+    return ", ".join(f"{item.get('item_name', '')} x {item.get('item_quantity', 1)}" for item in order.items)
+
+
+def _quantity(order: LabelOrder) -> str:
+    total = sum(item.get("item_quantity") or 1 for item in order.items)
+    return f"{total:g}"
+
+
+def _picks(orders: Sequence[LabelOrder], lines: Sequence[ManifestLine], keys: Sequence[str]) -> tuple[Pick, ...]:
+    """What is to be taken for each group, by bin and SKU; for a reprint it was taken before.
+
+    The bin that a mapping keeps is that of the first item.
+    """
+    numbers: dict[str, list[int]] = {}
+    for line in lines:
+        numbers.setdefault(line.reference_number, []).append(line.sequence)
+    wanted: dict[str, dict[tuple[str, str], list[tuple[Decimal, LabelOrder]]]] = {}
+    for order in orders:
+        group = wanted.setdefault(group_of(order, keys), {})
+        for number, item in enumerate(order.items):
+            place = order.keep.get("bin", "") if number == 0 else ""
+            amount = Decimal(str(item.get("item_quantity") or 1))
+            group.setdefault((place, str(item.get("item_name", ""))), []).append((amount, order))
+    return tuple(
+        Pick(
+            group=group,
+            bin=place,
+            sku=sku,
+            quantity=sum((amount for amount, _ in found), Decimal(0)),
+            orders=len({order.awb_number for _, order in found}),
+            labels=tuple(sorted({number for _, order in found for number in numbers[order.reference]})),
+        )
+        for group, places in wanted.items()
+        for (place, sku), found in sorted(places.items(), key=lambda pick: _walk(pick[0]))
+    )
+
+
+def _walk(place_and_sku: tuple[str, str]) -> tuple[object, ...]:
+    place, sku = place_and_sku
+    return (not place, natural(place), natural(sku))
+
+
+def _notes(collected: _Collected) -> Iterator[str]:
+    """What the barcodes did not prove; labels that were kept from an earlier run were judged then."""
+    unread = [order.awb_number for order, file in collected.owners if file.proof is Proof.UNREAD]
+    if unread:
+        yield (
+            f"on {counted(len(unread), 'label file')} no barcode with the AWB could be read (the first: {unread[0]}); "
+            "scan the printed labels before handing over"
+        )
+    blind = sum(file.proof is Proof.NOT_TRIED for _, file in collected.owners)
+    if blind:
+        files = counted(blind, "label file")
+        yield f'the barcodes of {files} were not read back: the extra "barcodes" is not installed'

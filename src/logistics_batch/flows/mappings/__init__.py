@@ -1,0 +1,1 @@
+"""Mappings proposed, checked and held to their examples."""

@@ -1,0 +1,117 @@
+"""Proposals for a file that has no mapping yet, or no longer fits the one it has; nothing is written."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from logistics_batch.errors import FileHeld, UsageError
+from logistics_batch.flows.files.receive_file import ReceivedFile
+from logistics_batch.flows.files.unpack import unpacked
+from logistics_batch.flows.parts import Parts
+from logistics_batch.intake.readers import read_file
+from logistics_batch.mapping import Mapping
+from logistics_batch.mapping.drift import Drift, drift_of
+from logistics_batch.mapping.suggest.draft import draft_of
+from logistics_batch.mapping.suggest.text import draft_json, draft_text
+from logistics_batch.model.document import Operation
+from logistics_batch.model.sheet import ReadOptions
+from logistics_batch.scratch import scratch_folder
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A draft of a mapping: as `--json` prints it, and its text."""
+
+    document: dict[str, Any]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class KnownMapping:
+    """A mapping that a file once fitted: its text, where it lies, and how a changed text would load.
+
+    load: can be pickled.
+    """
+
+    mapping: Mapping
+    text: str
+    path: str
+    load: Callable[[str], Mapping]
+
+
+def suggest(parts: Parts, path: Path, *, operation: str | None) -> Suggestion:
+    """A draft for a file.
+
+    Raises:
+        UsageError: no such file or operation, the file cannot be read, or nothing in it looks like a header.
+    """
+    wanted = _operation(operation)
+    with _one_file(parts, path) as file:
+        found = parts.limited(_suggestion, about=file.name, returns=(Suggestion,))(
+            file.path, name=file.name, operation=wanted
+        )
+    if found is None:
+        raise UsageError(
+            f"No row of {path.name} looks like a header.",
+            remedy="A header names the columns in one of the first 30 rows; --operation says what the rows are.",
+        )
+    return found
+
+
+def drifted(parts: Parts, path: Path, known: KnownMapping) -> Drift:
+    """How a file differs from what a mapping knows.
+
+    Raises:
+        UsageError: no such file, it cannot be read, or it has nothing in common with the mapping.
+    """
+    with _one_file(parts, path) as file:
+        found = parts.limited(_drift, about=file.name, returns=(Drift,))(
+            file.path, known.mapping, name=file.name, text=known.text, load=known.load
+        )
+    if found is None:
+        raise UsageError(
+            f"{path.name} has no column of the mapping {known.mapping.name}.",
+            remedy="Leave out --like to get a draft of a new mapping.",
+        )
+    return found
+
+
+def _suggestion(path: Path, *, name: str, operation: Operation | None) -> Suggestion | None:
+    """What runs in the limited process; None if nothing in the file looks like a header."""
+    draft = draft_of(read_file(path, name=name, options=ReadOptions()), operation=operation)
+    if draft is None:
+        return None
+    return Suggestion(draft_json(draft, file_name=name), draft_text(draft, file_name=name))
+
+
+def _drift(path: Path, mapping: Mapping, *, name: str, text: str, load: Callable[[str], Mapping]) -> Drift | None:
+    """What runs in the limited process."""
+    return drift_of(mapping, read_file(path, name=name, options=mapping.read_options), text, load=load)
+
+
+def _operation(name: str | None) -> Operation | None:
+    if name is None:
+        return None
+    if name not in list(Operation):
+        known = ", ".join(each.value for each in Operation)
+        raise UsageError(f"There is no operation “{name}”.", remedy=f"KnownMapping: {known}.")
+    return Operation(name)
+
+
+@contextmanager
+def _one_file(parts: Parts, path: Path) -> Iterator[ReceivedFile]:
+    """The file, or the only one in an archive; what is wrong with it is the mistake of who named it."""
+    if not path.is_file():
+        raise UsageError(f"No such file: {path}.", remedy="Check the name and the folder.")
+    with scratch_folder() as folder:
+        (file, *others) = unpacked(parts, [ReceivedFile(path, path.name)], to=folder)
+        if others:
+            raise UsageError(f"{path.name} holds {len(others) + 1} files.", remedy="Unpack it and name one of them.")
+        try:
+            if file.held is not None:
+                raise file.held
+            yield file
+        except FileHeld as held:
+            raise UsageError(held.message, remedy=held.remedy) from held

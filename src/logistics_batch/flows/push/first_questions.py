@@ -1,0 +1,73 @@
+"""What is asked or looked up before a document goes out for the first time, and whether it may go out then."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from logistics_batch.flows.asns.baseline import Baseline, take_baseline
+from logistics_batch.flows.orders.looks import Look, OrderLooks, look_at
+from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.push.last_look import broken_contract
+from logistics_batch.ledger import Outcome, StoredDocument
+from logistics_batch.model.document import Operation
+from logistics_batch.model.issue import Issue
+
+Told = Baseline | Look
+
+
+class FirstQuestions:
+    """Those of one run: what the service has like a new ASN, and whose the number of an order is that is changed.
+
+    The thread that owns the ledger calls all of this; what `begin` gives may run in any other.
+    """
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._looks = OrderLooks(parts)
+
+    def prepare(self, documents: Sequence[StoredDocument]) -> None:
+        """Look up in the ledger what has to be known of documents that go out next; call before all else for them."""
+        self._looks.prepare(documents)
+
+    def unfit(self, document: StoredDocument) -> Outcome | None:
+        """What to write down about a document that must not go out, as far as that can be told without asking."""
+        broken = broken_contract(document, longitude=self._parts.policy.longitude)
+        return broken or self._looks.without_number(document)
+
+    def needed(self, document: StoredDocument) -> bool:
+        """Whether the service has to be asked, which is a call of its own."""
+        return self._of_asn(document) or self._looks.needed(document)
+
+    def under_way(self, document: StoredDocument) -> bool:
+        """Whether it is being asked the very same for another document."""
+        return self._looks.under_way(document)
+
+    def begin(self, document: StoredDocument) -> Callable[[], Told]:
+        """The question; the turn for its call is taken."""
+        client = self._parts.client
+        if self._of_asn(document):
+            return lambda: take_baseline(client, document)
+        order = self._looks.begin(document)
+        return lambda: look_at(client, order, turn_taken=True)
+
+    def end(self, document: StoredDocument, told: Told) -> StoredDocument | Outcome:
+        """The document as it may go out now, or what to write down about it if it must not."""
+        if isinstance(told, Look):
+            return self._looks.end(document, told) or document
+        if told.failed is not None:
+            return document
+        if told.already_there and not document.released:  # a person who released it has seen what is there
+            return _already_present(document)
+        self._parts.ledger.attempts.set_baseline(document.id, told.text)
+        return replace(document, baseline=told.text)
+
+    @property
+    def notes(self) -> tuple[Issue, ...]:
+        """What the operator should know about it."""
+        return self._looks.notes
+
+    def _of_asn(self, document: StoredDocument) -> bool:
+        return document.operation == Operation.ASN_CREATE and not document.baseline
+
+
+def _already_present(document: StoredDocument) -> Outcome:
+    return Outcome(document.id, "held", "held", why=Issue("already_present"))

@@ -1,0 +1,273 @@
+"""The life of a push run: it begins or goes on, what came before is settled, it ends with totals and an exit code."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
+
+from logistics_batch.errors import (
+    FileHeld,
+    LedgerRefused,
+    LogisticsBatchError,
+    ProgramFailed,
+    StoreError,
+    UsageError,
+    is_of_program,
+)
+from logistics_batch.flows.asns.markers import confirm_marked
+from logistics_batch.flows.doubts.settle import settle_due
+from logistics_batch.flows.files.deliver import acknowledge, deliver, deliver_stale
+from logistics_batch.flows.files.file_reports import FileReports
+from logistics_batch.flows.files.purge import purge_old
+from logistics_batch.flows.files.waiting_files import follow_held_files, follow_left_files
+from logistics_batch.flows.moved_ledger import told_once
+from logistics_batch.flows.orders.cancelled_by_id import note_cancelled_by_id
+from logistics_batch.flows.orders.late_awb import fill_in_awb_numbers
+from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.program_errors import holding_file
+from logistics_batch.flows.push.dispatch import send_in_turn
+from logistics_batch.flows.push.never_sent import told_of_never_sent
+from logistics_batch.flows.push.run_record import new_run_id, stopping_early
+from logistics_batch.flows.push.take_over import take_over
+from logistics_batch.intake.stores.store import RemoteFile
+from logistics_batch.ledger import FATE_OF_STATE, Arrival, StoredDocument, StoredFile
+from logistics_batch.model.issue import Issue
+from logistics_batch.model.job import Place
+from logistics_batch.model.report import Fate, FileReport, RunReport, exit_code, tally_of
+from logistics_batch.paper.report_json import report_json_text
+
+_MOST_NOTES = 50  # kept with a run
+
+NO_FILE = Issue("file.none")
+"""What is noted of a run that found nothing."""
+
+
+@dataclass
+class PushRun:
+    """A push run while it goes on.
+
+    notes: what the report should mention. undelivered: answers that could not be written, and files that could not be
+    put away. sent_along: documents of earlier files that a person released and that went out with this run.
+    unacknowledged: files whose sender may not have got an acknowledgement yet; it is written with their results.
+    waiting: how many documents are to be sent, as far as files were read. names: of the files that it met. left: files
+    that should be taken and cannot be, with the reason; None if nobody looked.
+    """
+
+    id: str
+    job: str
+    stopped: str = ""
+    remedy: str = ""
+    notes: list[Issue] = field(default_factory=list)
+    undelivered: list[str] = field(default_factory=list)
+    sent_along: tuple[int, ...] = ()
+    waiting: int = 0
+    unacknowledged: set[int] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)
+    left: Sequence[tuple[RemoteFile, Issue]] | None = None
+
+
+@contextmanager
+def run_of(
+    parts: Parts, job: str, *, business_date: date, meant: tuple[set[str], str] | None = None
+) -> Iterator[PushRun]:
+    """A new run, or an interrupted one that goes on under its own id; doubts that are due are settled first.
+
+    meant: for a push by hand, the contents and the operation that tell which interrupted run is meant.
+    Call while holding the ledger's sending lock.
+    """
+    now = parts.clock.now()
+    taken_over = take_over(parts)
+    run = PushRun(_interrupted(parts, job, meant) or new_run_id(parts), job, notes=taken_over)
+    if parts.ledger.runs.get(run.id) is None:
+        day = business_date.isoformat()
+        parts.ledger.runs.start(run.id, job=job, kind="push", business_date=day, now=now.isoformat())
+    try:
+        with stopping_early():
+            run.notes += [*told_once(parts), *_under_another_address(parts)]
+            run.notes += told_of_never_sent(parts.ledger.documents.never_sent(but_of=run.id), job="" if meant else job)
+            run.notes += settle_due(parts, run=run.id, give_up=False).notes
+            fill_in_awb_numbers(parts)
+            note_cancelled_by_id(parts)
+            purge_old(parts)
+            run.waiting = parts.ledger.documents.count_planned_of(run.id)
+            yield run
+    except BaseException as error:
+        told = ProgramFailed(error) if is_of_program(error) else error
+        if isinstance(told, LogisticsBatchError):
+            with suppress(LedgerRefused):  # a ledger that takes nothing any more does not take this either
+                _end(parts, run, code=told.exit_code, summary={}, stopped=told.message)
+        raise
+
+
+def _under_another_address(parts: Parts) -> list[Issue]:
+    """What a first run should say where the ledger knows the service by another address only."""
+    if not parts.ledger.itself.is_new_account():
+        return []
+    return [
+        Issue.of("ledger.other_address", count=count, account=account, own=parts.ledger.account)
+        for account, (count, _) in parts.ledger.itself.other_accounts().items()
+    ]
+
+
+def _interrupted(parts: Parts, job: str, meant: tuple[set[str], str] | None) -> str | None:
+    for found in parts.ledger.runs.interrupted(job=job):
+        if meant is None:
+            return found.id
+        hashes, operation = meant
+        if any(
+            file.sha256 in hashes and file.operation == operation for file in parts.ledger.files.of_run(run=found.id)
+        ):
+            return found.id
+    return None
+
+
+def _end(parts: Parts, run: PushRun, *, code: int, summary: dict[str, int], stopped: str) -> None:
+    now = parts.clock.now().isoformat()
+    parts.ledger.runs.finish(run.id, exit_code=code, summary=summary, now=now, stopped=stopped)
+
+
+def plan_anew(parts: Parts, run: PushRun, file: StoredFile, arrival: Arrival) -> None:
+    """Make what was not sent of an interrupted file anew by its mapping as it is now; what was sent stays.
+
+    Raises UsageError if some of it was sent and the mapping does not take the file any more.
+    """
+    if arrival.held is not None and parts.ledger.planning.sent_of(file.id):
+        raise UsageError(
+            f"{file.name} was interrupted, and by its mapping as it was corrected since it is held: "
+            f"{arrival.held.message}",
+            remedy=f"Some of it was sent already: correct the mapping once more. {arrival.held.remedy}".strip(),
+        )
+    stay = parts.ledger.planning.replan_file(file.id, arrival)
+    stayed = [(".documents_stay", {"count": stay})] if stay else []
+    run.notes.append(Issue.of("file.made_anew", name=file.name, stay=stayed))
+    run.waiting = parts.ledger.documents.count_planned_of(run.id)
+    run.unacknowledged.add(file.id)
+
+
+def plan_arrival(parts: Parts, run: PushRun, arrival: Arrival) -> None:
+    """Write a file into the ledger, and tell its sender that it was read and when the result will come.
+
+    One that the ledger cannot take as it was read is written as held.
+    """
+    try:
+        with holding_file(arrival.source.name):
+            file_id = parts.ledger.planning.plan_file(run.id, arrival)
+    except FileHeld as held:
+        file_id = parts.ledger.planning.plan_file(run.id, replace(arrival, mapped=None, held=held))
+    run.waiting += parts.ledger.documents.planned_in(file_id)
+    due = parts.clock.now() + timedelta(seconds=parts.client.pacer.seconds_for(run.waiting))
+    receipt = acknowledge(parts, parts.ledger.files.get(file_id), result_due=due.isoformat(timespec="seconds"))
+    run.notes += receipt.notes
+    if receipt.failed:
+        run.unacknowledged.add(file_id)
+
+
+def send(parts: Parts, run: PushRun) -> None:
+    """Everything that this run's files ask for goes out; then doubts that became due are settled."""
+    planned = parts.ledger.documents.planned_of(run.id)
+    run.sent_along = tuple(planned.filter("released")["id"])
+    result = send_in_turn(parts, planned, run=run.id)
+    run.stopped, run.remedy = result.stopped, result.remedy
+    run.notes += result.notes
+    if not run.stopped:
+        run.notes += settle_due(parts, run=run.id, give_up=False).notes
+        fill_in_awb_numbers(parts)
+        note_cancelled_by_id(parts)
+        run.notes += confirm_marked(parts)
+
+
+def deliver_answers(parts: Parts, run: PushRun) -> None:
+    """The results of this run's files, and of earlier files whose documents changed meanwhile."""
+    files = parts.ledger.files.of_run(run=run.id)
+    parts.progress.start("Writing results", len(files))
+    for file in files:
+        first = file.state == "planned"
+        delivered = deliver(parts, file, acknowledge=file.id in run.unacknowledged, first=first)
+        run.undelivered += delivered.failed
+        run.notes += delivered.notes
+        parts.progress.advance()
+    parts.progress.done()
+    for delivered in deliver_stale(parts, leave_out_run=run.id):
+        # Of other runs: this one has done what it was to do.
+        run.notes += [*unwritten(delivered.failed), *delivered.notes]
+
+
+def unwritten(failed: Iterable[str]) -> list[Issue]:
+    """Notes on answers that could not be written."""
+    return [Issue.of("answers.unwritten", why=why) for why in failed]
+
+
+def is_finished(parts: Parts, file: StoredFile) -> bool:
+    """Whether a file may be put away: its answers are written and none of its rows waits to be sent."""
+    return file.state == "reported" and not parts.ledger.documents.planned_in(file.id)
+
+
+def _sent_along(parts: Parts, run: PushRun, reports: Sequence[FileReport]) -> list[StoredDocument]:
+    """What went out with this run without being in its files: it has no row here, but counts for the exit code."""
+    found = [parts.ledger.documents.get(number) for number in run.sent_along]
+    return not_in_files([document for document in found if document is not None], reports)
+
+
+def not_in_files(documents: Iterable[StoredDocument], reports: Sequence[FileReport]) -> list[StoredDocument]:
+    """The documents that no row of these files asks for."""
+    asked = list(documents)
+    own = {key for report in reports for key in report.documents["key"]} if asked else set()
+    return [document for document in asked if document.key not in own]
+
+
+def told_along(documents: Sequence[StoredDocument]) -> Iterator[Issue]:
+    """One note for all, and one for each that was not accepted."""
+    if not documents:
+        return
+    fates = Counter(FATE_OF_STATE[document.state] for document in documents)
+    yield Issue.of("sending.released", fates=[f"{number} {fate}" for fate, number in fates.items()])
+    for document in documents:
+        fate = FATE_OF_STATE[document.state]
+        if fate is not Fate.ACCEPTED:
+            why = [document.why.pair] if document.why.code else []
+            yield Issue.of("sending.released_one", reference=document.reference, fate=fate, why=why)
+
+
+def finish(parts: Parts, run: PushRun) -> RunReport:
+    """Close the run and write its own report, also when it found nothing."""
+    files = parts.ledger.files.of_run(run=run.id)
+    reports = FileReports(parts.ledger.documents.file_report, [file.id for file in files])
+    tally = tally_of(reports)
+    follow_held_files(parts, run.job, files, reports)
+    if run.left is not None:
+        follow_left_files(parts, run.job, run.left)
+    notes = list(run.notes)
+    parts.ledger.runs.keep_notes(run.id, notes[:_MOST_NOTES])
+    if not files:
+        notes.append(NO_FILE)
+    stopped = " ".join(part for part in (run.stopped, run.remedy, *run.undelivered) if part)
+    names = tuple(sorted(run.names | {file.name for file in files}))
+    report = RunReport(run.id, run.job, reports, stopped=stopped, names=names, left=len(run.left or ()), tally=tally)
+    counts = Counter(report.counts)
+    along = _sent_along(parts, run, reports)
+    counts.update(FATE_OF_STATE[document.state] for document in along)
+    notes += told_along(along)
+    report = replace(report, notes=tuple(notes))
+    held = bool(tally.held_files)
+    unwritten = _put_report(parts, replace(report, exit_code=exit_code(counts, file_held=held, stopped=bool(stopped))))
+    if unwritten:  # what was sent is told all the same
+        stopped = f"{stopped} {unwritten}".strip()
+        report = replace(report, stopped=stopped)
+    code = exit_code(counts, file_held=held, stopped=bool(stopped))
+    summary = {str(fate): n for fate, n in report.counts.items()} | ({"released": len(along)} if along else {})
+    summary |= {"left": report.left} if report.left else {}
+    _end(parts, run, code=code, summary=summary, stopped=stopped)
+    return replace(report, exit_code=code)
+
+
+def _put_report(parts: Parts, report: RunReport) -> str:
+    """Write a run's own report; "" if that went well, else what is told instead."""
+    store = parts.open_store(Place(folder=str(parts.reports)))
+    try:
+        store.put(f"/run-{report.run}.json", (text.encode() for text in report_json_text(report)))
+    except StoreError as error:
+        return f"The report of the run could not be written: {error.message} {error.remedy}".strip()
+    finally:
+        store.close()
+    return ""

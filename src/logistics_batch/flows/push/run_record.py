@@ -1,0 +1,81 @@
+"""The line that a run which sends nothing has in the ledger's history, however it ends."""
+
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import date
+
+from logistics_batch.errors import LedgerRefused, LogisticsBatchError, ProgramFailed, RunStopped, is_of_program
+from logistics_batch.flows.parts import Parts
+from logistics_batch.model.report import ExitCode
+
+
+@dataclass
+class RunRecord:
+    """A run while it goes on; without a word about its end it counts as stopped early."""
+
+    id: str
+    exit_code: int = ExitCode.STOPPED_EARLY
+    summary: Mapping[str, int] = field(default_factory=dict)
+    stopped: str = ""
+
+    def ended(self, exit_code: int, summary: Mapping[str, int]) -> None:
+        """The run came to its end, with these counts."""
+        self.exit_code, self.summary = exit_code, summary
+
+
+def new_run_id(parts: Parts, *, letter: str = "") -> str:
+    """An id that no run has: the moment and four hexadecimal digits, which runs of one second may share by chance."""
+    now = parts.clock.now()
+    while True:
+        run_id = f"{letter}{now:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+        if parts.ledger.runs.get(run_id) is None:
+            return run_id
+
+
+@contextmanager
+def recorded_run(parts: Parts, *, letter: str, kind: str, job: str, business_date: date) -> Iterator[RunRecord]:
+    """Write the run's beginning and its end; a ledger that refuses has it stopped early.
+
+    letter: begins its id, so that kinds are told apart at a glance.
+    """
+    with written_run(parts, letter=letter, kind=kind, job=job, business_date=business_date) as run, stopping_early():
+        yield run
+
+
+@contextmanager
+def written_run(parts: Parts, *, letter: str, kind: str, job: str, business_date: date) -> Iterator[RunRecord]:
+    """As `recorded_run`, for what has not begun when the ledger refuses."""
+    now = parts.clock.now()
+    run = RunRecord(new_run_id(parts, letter=letter))
+    day = business_date.isoformat()
+    parts.ledger.runs.start(run.id, job=job, kind=kind, business_date=day, now=now.isoformat())
+    try:
+        yield run
+    except BaseException as error:
+        told = ProgramFailed(error) if is_of_program(error) else error
+        if isinstance(told, LogisticsBatchError):
+            run.exit_code, run.stopped = told.exit_code, told.message
+        with suppress(LedgerRefused):  # a ledger that takes nothing any more does not take this either
+            _end(parts, run)
+        raise
+    _end(parts, run)
+
+
+def _end(parts: Parts, run: RunRecord) -> None:
+    now = parts.clock.now().isoformat()
+    parts.ledger.runs.finish(run.id, exit_code=run.exit_code, summary=run.summary, now=now, stopped=run.stopped)
+
+
+@contextmanager
+def stopping_early() -> Iterator[None]:
+    """Once sending or settling has begun, a ledger that fails stops it early.
+
+    Raises:
+        RunStopped: in place of LedgerRefused.
+    """
+    try:
+        yield
+    except LedgerRefused as error:
+        raise RunStopped(error.message, remedy=error.remedy) from error

@@ -1,0 +1,298 @@
+"""The announced leg from the ledger and the returned leg from the service, as frames for the auditor."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from itertools import pairwise
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import polars as pl
+
+from logistics_batch.api.answers import asn_header, asn_lines
+from logistics_batch.api.envelopes import as_text
+from logistics_batch.flows.asns.ranges import AsnRange
+from logistics_batch.flows.reconcile.versions import Lines, changed_lines, left_out
+from logistics_batch.ledger import Ledger, RowNotSent, StoredDocument
+from logistics_batch.model.document import Operation
+from logistics_batch.model.spelling import folded
+from logistics_batch.reconciliation import (
+    ANNOUNCED_LINES,
+    ANNOUNCED_NOTICES,
+    RETURNED_LINES,
+    RETURNED_NOTICES,
+    UNSENT_ROWS,
+    order_number_of,
+)
+
+_ENDED = ("superseded", "abandoned")
+_STATE_WORDS = {"planned": "pending", "sending": "being sent", "in_doubt": "in doubt"}
+_HEADER = (
+    "invoice_number",
+    "supplier",
+    "supplier_name",
+    "site",
+    "site_name",
+    "batch",
+    "description",
+    "delivery_date",
+    "expiry_date",
+    "total_price",
+)
+# What a line's SKU, quantity and price are seen to be called; the contract's name comes first.
+_SKU_NAMES = ("sku_name", "name", "item_name", "sku")
+_QUANTITY_NAMES = ("qty", "quantity")
+_PRICE_NAMES = ("price_per_qty", "price")
+_RETAIL_NAMES = ("maximum_retail_price", "mrp")
+# ASNs have no field for tax (API §2.1): it stands in what a mapping keeps, or in what a service shows beyond them.
+_TAX_NAMES = ("tax", "tax_amount", "total_tax", "gst")
+_ORDER_NAMES = ("po_number", "po", "purchase_order", "order_number")  # as mappings keep it; ASNs have no field for it
+_AT_ONCE = 500  # references a query
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What the report judges: a range of dates in the service's zone, and the ASNs of some invoice numbers besides.
+
+    followed: these invoice numbers as they are written, by their folded form.
+    """
+
+    wanted: AsnRange
+    zone: ZoneInfo
+    followed: Mapping[str, str] = field(default_factory=dict)
+
+    def follows(self, invoice_number: str) -> bool:
+        """Whether an ASN is judged whatever its dates."""
+        return bool(self.followed) and folded(invoice_number) in self.followed
+
+    def holds(self, day: date | None) -> bool:
+        """Whether a date lies in the range."""
+        return day is not None and self.wanted.date_from <= day <= self.wanted.date_to
+
+    def is_surely_in(self, record: Mapping[str, Any]) -> bool:
+        """Whether a record of the service shows a date of the range, and none at its ends, where zones may differ."""
+        day = self.day_of(getattr(asn_header(dict(record)), f"{self.wanted.by}_date"))
+        return day is not None and self.wanted.date_from < day < self.wanted.date_to
+
+    def day_of(self, text: str) -> date | None:
+        """The date of a date or moment in the service's zone; a moment without offset is taken to be in it already."""
+        try:
+            moment = datetime.fromisoformat(text.strip())
+        except ValueError:
+            return None
+        return (moment.astimezone(self.zone) if moment.tzinfo else moment).date()
+
+
+def announced_documents(
+    ledger: Ledger, scope: Scope, *, references: Iterable[str], orders: Set[str] = frozenset()
+) -> list[StoredDocument]:
+    """The ASNs that files announced: those of the range, those with the given invoice numbers, those of the orders."""
+    kinds = [Operation.ASN_CREATE.value]
+    # The ledger does not know delivery dates apart from the payloads, so for them every ASN is looked at.
+    until = None if scope.wanted.by == "delivery" else scope.wanted.date_to.isoformat()
+    updates = ledger.documents.select(operations=[Operation.ASN_UPDATE], states=["accepted"])
+    last = {update.key: update for update in updates if update.body}
+    candidates = (_as_updated(one, last) for one in ledger.documents.select(operations=kinds, planned_to=until))
+    found = {one.id: one for one in candidates if in_scope(one, scope) or orders_of(one, orders)}
+    numbers = sorted(set(references))
+    for start in range(0, len(numbers), _AT_ONCE):
+        for one in ledger.documents.select(operations=kinds, references=numbers[start : start + _AT_ONCE]):
+            found[one.id] = _as_updated(one, last)
+    return [found[key] for key in sorted(found) if found[key].state not in _ENDED]
+
+
+def _as_updated(document: StoredDocument, last: Mapping[str, StoredDocument]) -> StoredDocument:
+    """An ASN with what its last accepted update says (API §4.3), from the rows that said it."""
+    update = last.get(document.key)
+    if update is None or document.state != "accepted":
+        return document
+    return replace(
+        document, body=update.body, line_rows=update.line_rows, file_name=update.file_name, sheet=update.sheet
+    )
+
+
+def in_scope(document: StoredDocument, scope: Scope) -> bool:
+    """Whether a document belongs to the range by its own dates, or is followed.
+
+    One without a delivery date stands in the range in which it was announced, or it would stand in none.
+    """
+    if scope.follows(document.reference):
+        return True
+    announced = scope.day_of(document.accepted_at or document.planned_at)
+    if scope.wanted.by == "delivery":
+        due = scope.day_of(str(json.loads(document.body or "{}").get("delivery_date") or ""))
+        return scope.holds(due or announced)
+    return scope.holds(announced)
+
+
+def orders_of(document: StoredDocument, orders: Set[str]) -> list[str]:
+    """The purchase orders that an ASN names: what its mapping keeps, or those in its description; mostly one.
+
+    orders: their numbers, normalised.
+    """
+    if not orders:
+        return []
+    kept = _first(document.keep, _ORDER_NAMES)
+    if kept:
+        return [kept] if order_number_of(kept) in orders else []
+    described = as_text(json.loads(document.body or "{}").get("description"))
+    words = described.split()
+    pairs = (f"{one} {other}" for one, other in pairwise(words))
+    named = {number for text in (described, *words, *pairs) if (number := order_number_of(text)) in orders}
+    return sorted(named)
+
+
+def announced_frames(
+    documents: Sequence[StoredDocument], scope: Scope, *, orders: Set[str] = frozenset()
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Notices and lines of the announced leg."""
+    notices: list[dict[str, Any]] = []
+    lines: list[dict[str, Any]] = []
+    changed = {one.key for one in documents if one.state != "accepted"}
+    earlier = [one for one in documents if one.state == "accepted" and one.key in changed]
+    accepted = {one.key: json.loads(one.body).get("sku_lines") or [] for one in earlier}
+    places = {one.key: index for index, one in enumerate(documents) if one.state == "accepted"}
+    for index, document in enumerate(documents):
+        body = json.loads(document.body)
+        before = None if document.state == "accepted" else accepted.get(document.key)
+        named = orders_of(document, orders)
+        word = _STATE_WORDS.get(document.state, document.state)
+        notices.append(
+            {name: as_text(body.get(name)) for name in _HEADER}
+            | {"notice": index, "in_window": in_scope(document, scope), "accepted": document.state == "accepted"}
+            | {"state": document.state, "why": f"{word}: {document.reason}" if document.reason else word}
+            | {"file_name": document.file_name, "sheet": document.sheet}
+            | {"run": document.accepted_run or document.run, "tax": _first(document.keep, _TAX_NAMES)}
+            | {"po_number": named[0] if len(named) == 1 else "", "po_several": ", ".join(named[1:] and named)}
+        )
+        for nth, line in _announced_lines(index, body.get("sku_lines") or [], before):
+            row = document.line_rows[nth] if nth < len(document.line_rows) else None
+            lines.append(line | {"row": row, "version_of": places[document.key] if "version" in line else None})
+    return _frame(ANNOUNCED_NOTICES, notices), _frame(ANNOUNCED_LINES, lines)
+
+
+def _announced_lines(notice: int, lines: Lines, accepted: Lines | None) -> list[tuple[int, dict[str, Any]]]:
+    """The lines with their place in the payload; of a later version of an accepted ASN only what it changes."""
+    changed = None if accepted is None else changed_lines(lines, accepted)
+    if changed is None or accepted is None:
+        return [(nth, _line(notice, line)) for nth, line in enumerate(lines)]
+    gone = left_out(lines, accepted)
+    more = f"; it no longer has {', '.join(gone)}" if gone else ""
+    words = "The service accepted an earlier version of this ASN, and only what this one changes is at stake. "
+    return [
+        (
+            one.place,
+            _line(notice, lines[one.place])
+            | {"qty": one.qty, "beside_inr": one.beside_inr}
+            | {"version": f"{words}{one.words or 'It changes nothing in this line'}{more}."},
+        )
+        for one in changed
+    ]
+
+
+def returned_frames(
+    records: Sequence[Mapping[str, Any]], scope: Scope, *, furthest: Mapping[str, str]
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Notices and lines of the returned leg; dates are those of the service's zone.
+
+    furthest: the furthest status that earlier reports saw, by the service's id of the ASN.
+    """
+    notices: list[dict[str, Any]] = []
+    lines: list[dict[str, Any]] = []
+    for index, record in enumerate(records):
+        header = asn_header(dict(record))
+        notices.append(
+            {name: getattr(header, name) for name in _HEADER}
+            | {name: _date_text(getattr(header, name), scope) for name in ("delivery_date", "expiry_date")}
+            | {"notice": index, "in_window": _record_in_scope(record, scope), "record_id": header.id}
+            | {"status": header.status, "created_at": header.created_date, "tax": _first(record, _TAX_NAMES)}
+            | {"modified_at": _date_text(header.modified_date, scope), "furthest_status": furthest.get(header.id)}
+        )
+        lines.extend(_line(index, line) | _requested(line) for line in asn_lines(dict(record)))
+    return _frame(RETURNED_NOTICES, notices), _frame(RETURNED_LINES, lines)
+
+
+def _record_in_scope(record: Mapping[str, Any], scope: Scope) -> bool:
+    """Whether a record's own date lies in the range; the service's word is taken for one that shows no date."""
+    header = asn_header(dict(record))
+    day = scope.day_of(getattr(header, f"{scope.wanted.by}_date"))
+    return day is None or scope.holds(day) or scope.follows(header.invoice_number)
+
+
+def _date_text(text: str, scope: Scope) -> str:
+    day = scope.day_of(text)
+    return day.isoformat() if day else text
+
+
+def _line(notice: int, line: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "notice": notice,
+        "sku_name": _first(line, _SKU_NAMES),
+        "qty": _first(line, _QUANTITY_NAMES),
+        "price": _first(line, _PRICE_NAMES),
+        "mrp": _first(line, _RETAIL_NAMES),
+        "discount": _first(line, ("discount",)),
+        "discount_percentage": _first(line, ("discount_percentage",)),
+    }
+
+
+def _requested(line: Mapping[str, Any]) -> dict[str, str]:
+    """The service's `qty_received`, which by API §2.1 is what the warehouse has requested, not what it received."""
+    return {"qty_requested": as_text(line.get("qty_received"))}
+
+
+def _first(line: Mapping[str, Any], names: tuple[str, ...]) -> str:
+    for name in names:
+        value = line.get(name)
+        text = as_text(value.get("name")) if isinstance(value, dict) else as_text(value)
+        if text:
+            return text
+    return ""
+
+
+def unsent_frame(rows: Iterable[RowNotSent], legible: Mapping[RowNotSent, Mapping[str, str]]) -> pl.DataFrame:
+    """Rows of files that became part of no document, each once however often its file came.
+
+    legible: what can be read of them, by target.
+    """
+    seen = {(row.file_name, row.sheet, row.row, row.key): row for row in rows}
+    lines = [
+        _legible(legible.get(row, {}))
+        | {
+            "file_name": row.file_name,
+            "sheet": row.sheet,
+            "row": row.row,
+            "key": row.key,
+            **_named_by(row.key, legible.get(row, {})),
+            "fate": row.fate,
+            "why": row.reason,
+            "run": row.run,
+        }
+        for row in seen.values()
+    ]
+    return _frame(UNSENT_ROWS, lines)
+
+
+def _legible(values: Mapping[str, str]) -> dict[str, str | None]:
+    """SKU, quantity, price and delivery date of a row, as far as they can be read."""
+    return {
+        "sku_name": _first(values, _SKU_NAMES) or None,
+        "qty": _first(values, _QUANTITY_NAMES) or None,
+        "price": _first(values, _PRICE_NAMES) or None,
+        "delivery_date": as_text(values.get("delivery_date")) or None,
+    }
+
+
+def _named_by(key: str, values: Mapping[str, str]) -> dict[str, str]:
+    """Supplier, site and invoice number: what can be read of them, else what the key of an ASN names."""
+    named = dict(zip(("supplier", "site", "invoice_number"), key.split(" | "), strict=False))
+    if key.count(" | ") != 2:
+        named = {"invoice_number": key}
+    read = {name: _first(values, (f"{name}_name", name)) for name in ("supplier", "site")}
+    read["invoice_number"] = _first(values, ("invoice_number",))
+    return named | {name: text for name, text in read.items() if text}
+
+
+def _frame(schema: Mapping[str, Any], rows: list[dict[str, Any]]) -> pl.DataFrame:
+    return pl.DataFrame({name: [row.get(name) for row in rows] for name in schema}, schema=dict(schema))

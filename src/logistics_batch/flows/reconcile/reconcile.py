@@ -1,0 +1,377 @@
+"""The reconciliation of ASNs: ask the service, read the ledger and the receipts, judge, write it down for people."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import polars as pl
+
+from logistics_batch.errors import UsageError
+from logistics_batch.flows.asns.ranges import AsnRange, asn_range
+from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.push.run_record import recorded_run
+from logistics_batch.flows.reconcile.followed import Followed, followed
+from logistics_batch.flows.reconcile.gather import Gathered, gather, order_numbers
+from logistics_batch.flows.reconcile.gone import Counting, Known, known_receipts, with_known
+from logistics_batch.flows.reconcile.limits import limits_of
+from logistics_batch.flows.reconcile.list import ListKind, ReadList
+from logistics_batch.flows.reconcile.notices import Scope, announced_frames, returned_frames, unsent_frame
+from logistics_batch.flows.reconcile.older import judged_invoices, with_older_lists, with_refused
+from logistics_batch.flows.reconcile.output import hand_over
+from logistics_batch.flows.reconcile.previous import Previous, previous_at, previous_by_hand
+from logistics_batch.flows.reconcile.receipts import (
+    LOOK_BACK_DAYS,
+    PURCHASE_ORDERS,
+    RECEIPTS,
+    ListPlace,
+    list_by_hand,
+    list_from,
+)
+from logistics_batch.flows.reconcile.snapshots import Circumstances, furthest_statuses, keep_snapshot
+from logistics_batch.flows.reconcile.unsent import ANNOUNCED_BEFORE_DAYS, latest_of_each, legible_of
+from logistics_batch.intake.names import printable
+from logistics_batch.model.counting import counted
+from logistics_batch.model.document import Operation
+from logistics_batch.model.job import Lists, Place, ReconcileJob, Tolerance
+from logistics_batch.model.reconciliation import Discrepancy, Reconciliation
+from logistics_batch.model.reconciliation_history import Watch
+from logistics_batch.model.report import ExitCode
+from logistics_batch.model.run_reports import ReconcileReport
+from logistics_batch.model.spelling import folded
+from logistics_batch.paper.reconciliation_account import Account
+from logistics_batch.paper.reconciliation_data import reconciliation_document
+from logistics_batch.reconciliation import (
+    TOLERATED,
+    WITHOUT_RECEIPTS,
+    Legs,
+    Limit,
+    Rules,
+    audit,
+    discounts_not_returned,
+    unknown_statuses,
+    without_rates,
+)
+
+_NO_LIST = ReadList(None)
+_WORDS_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ListPlan:
+    """Where a list is read from: a file by hand, or the place of a job, whose mapping stands beside it."""
+
+    path: Path | None = None
+    mapping: str | None = None
+    place: ListPlace | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReconcilePlan:
+    """What is to be reconciled.
+
+    by: created, modified or delivery; date_from, date_to: both ends inclusive, in the service's zone.
+    receipts, purchase_orders: what was received and ordered; where nothing is given, nothing is said about it.
+    tolerance: by class; what is not named has none (prices: 0.01 INR).
+    grace_days: a line is judged as not received from the day after its delivery date + grace_days, unless `tolerance`
+    says NOT_RECEIVED otherwise. claim_days: how long after its delivery date goods can be claimed.
+    previous: whether the workbook that lies where results go is read back; previous_path: a workbook by hand instead.
+    output: a folder for the report; None: one under the reports. results: where else it goes.
+    """
+
+    by: str
+    date_from: date | None
+    date_to: date | None
+    business_date: date
+    receipts: ListPlan = ListPlan()
+    purchase_orders: ListPlan = ListPlan()
+    tolerance: Mapping[str, Tolerance] = field(default_factory=dict)
+    grace_days: int = 1
+    claim_days: int = 60
+    output: Path | None = None
+    results: Place | None = None
+    job: str = ""
+    previous: bool = False
+    previous_path: Path | None = None
+
+
+def plan_of_job(job: ReconcileJob, business_date: date) -> ReconcilePlan:
+    """What a job file asks for on one day."""
+    date_from, date_to = job.window.around(business_date)
+    return ReconcilePlan(
+        by=job.window.by,
+        date_from=date_from,
+        date_to=date_to,
+        business_date=business_date,
+        receipts=_list_plan(job.receipts, business_date),
+        purchase_orders=_list_plan(job.purchase_orders, business_date),
+        tolerance=job.tolerance,
+        claim_days=job.claim_days,
+        results=job.results_place,
+        job=job.name,
+        previous=job.previous is not None,
+    )
+
+
+def _list_plan(source: Lists | None, business_date: date) -> ListPlan:
+    if source is None:
+        return ListPlan()
+    return ListPlan(place=ListPlace(source.place.on(business_date), source.pattern, source.mapping))
+
+
+def run_reconcile(parts: Parts, plan: ReconcilePlan) -> ReconcileReport:
+    """Reconcile a range of ASNs and write the report, also when there is nothing to report.
+
+    Raises:
+        UsageError: a range without both ends, an unknown class of tolerance, a mapping that is not for lists.
+        KeyRefused, ServiceMisaddressed, RunStopped: the service could not be asked.
+        FileHeld: a list or the earlier workbook given by hand cannot be read.
+        StoreError: a place could not be read or written.
+        LogisticsBatchError: the sums do not tie out; no report was written.
+    """
+    wanted = asn_range(plan.by, plan.date_from, plan.date_to)
+    limits = limits_of(plan.tolerance)
+    job = plan.job or "reconcile"
+    with recorded_run(parts, letter="R", kind="reconcile", job=job, business_date=plan.business_date) as run:
+        account = _account(parts, plan, run.id, wanted, limits)
+        files, delivered = hand_over(parts, account, output=plan.output, results=plan.results)
+        report = ReconcileReport(
+            run=run.id,
+            exit_code=_exit_code(account),
+            complete=account.complete,
+            counts=dict(account.result.classes.select("class", "lines").iter_rows()),
+            document=reconciliation_document(account),
+            doubts=account.doubts,
+            notes=account.notes,
+            files=files,
+            delivered=delivered,
+        )
+        run.ended(report.exit_code, report.counts)
+    return report
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What lists, service, ledger and earlier reports say. receipts: as the lists of the range have them."""
+
+    previous: Previous
+    receipts: ReadList
+    known: Known | None
+    orders: ReadList
+    besides: Followed
+    scope: Scope
+    gathered: Gathered
+
+
+def _ask(parts: Parts, plan: ReconcilePlan, wanted: AsnRange) -> _Asked:
+    receipts = _read(parts, plan.receipts, RECEIPTS, since=wanted.date_from, on=plan.business_date)
+    orders = _read(parts, plan.purchase_orders, PURCHASE_ORDERS, since=wanted.date_from, on=plan.business_date)
+    previous = _previous(parts, plan)
+    run = previous.earlier.run if previous.earlier else ""
+    known = known_receipts(parts, job=plan.job, run=run, until=plan.business_date)
+    besides = followed(previous.earlier, wanted, receipts, known)
+    scope = Scope(wanted, ZoneInfo(parts.policy.timezone), besides.invoices)
+    gathered = gather(parts, scope, receipts, orders)
+    return _Asked(previous, receipts, known, orders, besides, scope, gathered)
+
+
+def _compared(parts: Parts, plan: ReconcilePlan, asked: _Asked) -> tuple[Legs, Counting]:
+    """The legs, and the receipts as far back as the ASNs want them."""
+    scope, on = asked.scope, plan.business_date
+    legs = _legs(parts, scope, asked.gathered, receipts=asked.receipts, orders=asked.orders)
+    judged = judged_invoices(legs, asked.gathered, scope)
+    older, unopened = with_older_lists(parts, plan.receipts.place, asked.receipts, judged=judged, business_date=on)
+    invoices = {folded(number) for number in judged["invoice"]} | scope.followed.keys()
+    counting = with_known(older, asked.known, judged=invoices, on=on)
+    told = counting.receipts
+    unsent = _unsent(parts, scope, on)
+    unopened = with_refused(unopened, told, legs)
+    whole = replace(legs, received=told.lines, unread=told.unread, unopened=unopened, unsent_rows=unsent)
+    return whole, counting
+
+
+def _account(
+    parts: Parts, plan: ReconcilePlan, run: str, wanted: AsnRange, limits: dict[Discrepancy, Limit]
+) -> Account:
+    asked = _ask(parts, plan, wanted)
+    legs, counting = _compared(parts, plan, asked)
+    receipts = counting.receipts
+    gathered, orders, previous, besides = asked.gathered, asked.orders, asked.previous, asked.besides
+    rules = _rules(plan, limits, complete=gathered.complete)
+    due = (wanted.date_from, wanted.date_to) if wanted.by == "delivery" else None
+    whole = gathered.complete and receipts.complete and orders.complete
+    watch = Watch(
+        plan.business_date,
+        due,
+        complete=whole,
+        orders=orders.lines is not None,
+        receipts=receipts.lines is not None,
+        followed=frozenset(besides.invoices),
+    )
+    result = audit(legs, rules=rules, earlier=previous.earlier, watch=watch)
+    missing = _missing_legs(plan, receipts, orders)
+    if RECEIPTS.word in missing:
+        result = without_rates(result)
+    made = Circumstances(
+        run=run,
+        job=plan.job or "by hand",
+        business_date=plan.business_date,
+        window=wanted,
+        complete=whole,
+        raw_replies=str(gathered.folder or ""),
+        known=counting.known,
+    )
+    keep_snapshot(parts, legs, result, made=made)
+    doubts = [note for read in (receipts, orders) if not read.complete for note in read.notes]
+    notes = [note for read in (receipts, orders) if read.complete for note in read.notes]
+    return Account(
+        run=run,
+        by=wanted.by,
+        date_from=wanted.date_from,
+        date_to=wanted.date_to,
+        timezone=parts.policy.timezone,
+        business_date=plan.business_date,
+        made_at=parts.clock.now(),
+        result=result,
+        receipts_compared=receipts.lines is not None,
+        orders_compared=orders.lines is not None,
+        missing=missing,
+        not_read=receipts.unread,
+        doubts=(
+            *gathered.doubts,
+            *doubts,
+            *_not_compared(missing, result),
+            *previous.doubts,
+            *_without_receipts(result),
+        ),
+        notes=(
+            *notes,
+            *gathered.notes,
+            *_unreturned(result, legs),
+            *_not_understood(legs),
+            *previous.notes,
+            *besides.notes,
+        ),
+        log=_log(plan, gathered, {"Receipts": receipts, "Purchase orders": orders}, rules),
+    )
+
+
+def _missing_legs(plan: ReconcilePlan, receipts: ReadList, orders: ReadList) -> tuple[str, ...]:
+    """The lists that were to be compared and of which none could be read."""
+    asked = ((plan.receipts, receipts, RECEIPTS), (plan.purchase_orders, orders, PURCHASE_ORDERS))
+    return tuple(kind.word for given, read, kind in asked if given != ListPlan() and read.lines is None)
+
+
+def _not_compared(missing: tuple[str, ...], result: Reconciliation) -> tuple[str, ...]:
+    if RECEIPTS.word not in missing:
+        return ()
+    lines = counted(result.match_rate.lines, "line")
+    return (f"Not compared with receipts: {lines}. What is called matched agrees with the service; no rate is given.",)
+
+
+def _rules(plan: ReconcilePlan, limits: dict[Discrepancy, Limit], *, complete: bool) -> Rules:
+    booked_within = limits.get(Discrepancy.NOT_RECEIVED)
+    grace_days = plan.grace_days if booked_within is None or booked_within.days is None else booked_within.days
+    return Rules(plan.business_date, grace_days, limits, complete=complete, claim_days=plan.claim_days)
+
+
+def _exit_code(account: Account) -> int:
+    if not account.complete:
+        return ExitCode.DOUBT
+    return ExitCode.ROWS_NOT_DONE if account.result.exceptions.height else ExitCode.DONE
+
+
+def _read(parts: Parts, source: ListPlan, kind: ListKind, *, since: date, on: date) -> ReadList:
+    """The list, as of a business date; none if none was given."""
+    if source.place is not None:
+        return list_from(parts, source.place, kind=kind, since=since, business_date=on)
+    if source.path is None:
+        return _NO_LIST
+    if source.mapping is None:
+        raise UsageError(f"It is not said how {source.path} is to be read.", remedy=f"Give {kind.option}-mapping NAME.")
+    return list_by_hand(parts, source.path, kind=kind, mapping=source.mapping, business_date=on)
+
+
+def _previous(parts: Parts, plan: ReconcilePlan) -> Previous:
+    if plan.previous_path is not None:
+        return previous_by_hand(parts, plan.previous_path)
+    if plan.previous and plan.results is not None:
+        return previous_at(parts, plan.results, plan.business_date)
+    return Previous()
+
+
+def _legs(parts: Parts, scope: Scope, gathered: Gathered, *, receipts: ReadList, orders: ReadList) -> Legs:
+    announced_notices, announced_lines = announced_frames(gathered.documents, scope, orders=order_numbers(orders))
+    returned_notices, returned_lines = returned_frames(gathered.records, scope, furthest=furthest_statuses(parts))
+    return Legs(
+        announced_notices=announced_notices,
+        announced_lines=announced_lines,
+        returned_notices=returned_notices,
+        returned_lines=returned_lines,
+        received=receipts.lines,
+        ordered=orders.lines,
+        unread=receipts.unread,
+    )
+
+
+def _unsent(parts: Parts, scope: Scope, business_date: date) -> pl.DataFrame:
+    """The rows that were never sent: of files that came about the range, or with a delivery date that lies in it."""
+    rows = parts.ledger.documents.rows_not_sent(
+        operation=Operation.ASN_CREATE.value,
+        planned_from=(scope.wanted.date_from - timedelta(days=ANNOUNCED_BEFORE_DAYS)).isoformat(),
+        planned_to=(scope.wanted.date_to + timedelta(days=LOOK_BACK_DAYS)).isoformat(),
+    )
+    legible = legible_of(parts, rows, business_date=business_date)
+    since = (scope.wanted.date_from - timedelta(days=LOOK_BACK_DAYS)).isoformat()
+    ours = [row for row in rows if row.received_at >= since or _is_due(legible.get(row, {}), scope)]
+    each = latest_of_each(ours, legible)
+    return unsent_frame(each, each)
+
+
+def _is_due(legible: Mapping[str, str], scope: Scope) -> bool:
+    return scope.wanted.by == "delivery" and scope.holds(scope.day_of(legible.get("delivery_date", "")))
+
+
+def _unreturned(result: Reconciliation, legs: Legs) -> tuple[str, ...]:
+    without = discounts_not_returned(legs)
+    lacking = result.not_returned | ({"discounts": without} if without else {})
+    return tuple(
+        f"The service's replies lack {name}, or show it in a form that cannot be read, for {counted(count, 'ASN')} "
+        "sent with it; it could not be compared."
+        for name, count in lacking.items()
+    )
+
+
+def _not_understood(legs: Legs) -> tuple[str, ...]:
+    words = unknown_statuses(legs.returned_notices)
+    if not words:
+        return ()
+    named = ", ".join(f'"{printable(word)}" ({count})' for word, count in words[:_WORDS_NAMED])
+    more = f" and {len(words) - _WORDS_NAMED} more" if len(words) > _WORDS_NAMED else ""
+    asns = counted(sum(count for _, count in words), "ASN")
+    return (f"The service's API does not know the status of {asns}: {named}{more}. Nothing is concluded from it.",)
+
+
+def _without_receipts(result: Reconciliation) -> tuple[str, ...]:
+    """What is said where receipts showed what is open, and tonight there were none."""
+    left = result.resolved.filter(pl.col("became") == WITHOUT_RECEIPTS).height
+    words = "that receipts showed could not be checked, since no receipts were compared tonight"
+    return (f"{counted(left, 'open exception')} {words}.",) if left else ()
+
+
+def _log(
+    plan: ReconcilePlan, gathered: Gathered, lists: Mapping[str, ReadList], rules: Rules
+) -> tuple[tuple[str, str], ...]:
+    judged = (code for code in TOLERATED if code is not Discrepancy.NOT_RECEIVED)  # which the days of grace tell
+    limits = ((f"Tolerance {code}", str(rules.limit(code))) for code in judged)
+    return (
+        ("Job", plan.job or "by hand"),
+        ("Requests to the service", str(gathered.requests)),
+        ("Raw replies", str(gathered.folder) if gathered.folder else "none"),
+        *((name, ", ".join(read.files) or "none") for name, read in lists.items()),
+        ("Days of grace", f"{rules.grace_days}; delivery dates up to {rules.judged_until} are judged for receiving"),
+        ("Not compared", "item description, serial number and tracking level of lines"),
+        ("Claim window", f"{rules.claim_days} days from the delivery date"),
+        *limits,
+    )

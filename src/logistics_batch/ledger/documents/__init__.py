@@ -1,0 +1,1 @@
+"""Documents and the attempts to send them."""

@@ -1,0 +1,395 @@
+"""Intents before the first byte, outcomes after the last: every change of a document's state goes through here."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import polars as pl
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, func, literal, select, union_all
+
+from logistics_batch.crash_points import crash_point
+from logistics_batch.errors import LedgerRefused
+from logistics_batch.ledger.bulk import execute_plain
+from logistics_batch.ledger.connection import LedgerConnection, Repository, dump
+from logistics_batch.ledger.documents.decide import CANCELLED
+from logistics_batch.ledger.documents.guards import MIXED_UP
+from logistics_batch.ledger.documents.recording import Elsewhere, Intent, add_evidence, claim_all, move_all, record_all
+from logistics_batch.ledger.documents.spill import Spill, Spilled
+from logistics_batch.ledger.documents.stale import mark_stale
+from logistics_batch.ledger.itself.processes import is_gone, this_process
+from logistics_batch.ledger.orders.orders import keep_numbers
+from logistics_batch.ledger.records import Outcome, StoredDocument, stored_document
+from logistics_batch.ledger.schema import attempt, cancelled_number, document, evidence, file, row
+from logistics_batch.model.issue import Issue
+
+_CHUNK = 400  # numbers in one IN (…)
+PLANNED = pl.Schema({"id": pl.Int64, "key": pl.String, "operation": pl.String, "released": pl.Boolean})
+"""Of documents that are to be sent."""
+_LOOKS_AT_MOST = 3  # for an accepted ASN that is not found by its marker
+# By the number alone: with more to choose from, SQLite goes through all orders of the account.
+_OWNERS_PLAIN = (
+    "SELECT awb_number, id, account, operation FROM document WHERE awb_number IN (SELECT value FROM json_each(?1)) "
+    "UNION ALL SELECT number, 0, account, 'order.create' FROM cancelled_number "
+    "WHERE document_id IS NOT NULL AND number IN (SELECT value FROM json_each(?1))"
+)
+_OWNERS = union_all(
+    select(document.c.awb_number, document.c.id, document.c.account, document.c.operation).where(
+        document.c.awb_number.in_(bindparam("numbers", expanding=True))
+    ),
+    select(cancelled_number.c.number, literal(0), cancelled_number.c.account, literal("order.create")).where(
+        cancelled_number.c.document_id.is_not(None),
+        cancelled_number.c.number.in_(bindparam("numbers", expanding=True)),
+    ),
+)
+
+
+def select_documents() -> Select[Any]:
+    """Documents joined with the file that planned them, in the columns that `stored_document` reads."""
+    return select(
+        document,
+        file.c.run_id.label("file_run"),
+        file.c.name.label("file_name"),
+        file.c.sheet.label("file_sheet"),
+        file.c.operation.label("file_operation"),
+    ).join(file, document.c.file_id == file.c.id)
+
+
+class Attempts(Repository):
+    """Claims, outcomes, doubts and what settled them; each change is one durable transaction."""
+
+    def __init__(self, connection: LedgerConnection, spill: Spill) -> None:
+        super().__init__(connection)
+        self._spill = spill
+        self._claimed: dict[int, int] = {}  # the attempts that this object began, by document
+        self.lock_is_held: Callable[[], bool] = lambda: True  # while this object sends
+
+    def step(
+        self,
+        *,
+        outcomes: Sequence[Outcome],
+        claim: Sequence[StoredDocument],
+        run: str,
+        now: str,
+        expected: str = "planned",
+    ) -> list[Intent]:
+        """Write outcomes and new intents in one durable commit; returns the intents that are ours.
+
+        claim: documents to send next, each claimed only if it is still in state `expected`, so that two senders never
+        hold the same one.
+        """
+        if not outcomes and not claim:
+            return []
+        if claim and not self.lock_is_held():
+            self.step(outcomes=outcomes, claim=[], run=run, now=now)
+            raise LedgerRefused(
+                "The connection that held the ledger for this run is gone; another run may be sending.",
+                remedy="See that the database server can be reached, then run again: it goes on where it stopped.",
+            )
+        if claim:
+            crash_point("intent.before_commit")
+        if outcomes:
+            crash_point("outcome.before_commit")
+        try:
+            with self._write() as connection:
+                record_all(connection, outcomes, attempts=self._claimed, now=now, expected="sending")
+                intents = claim_all(connection, claim, run=run, owner=this_process(), now=now, expected=expected)
+        except LedgerRefused as error:
+            kept = self.keep_answers(outcomes, now=now)
+            raise LedgerRefused(error.message, remedy=f"{error.remedy} {kept}".strip()) from error
+        self._claimed |= {intent.document.id: intent.n for intent in intents}
+        if outcomes:
+            crash_point("outcome.after_commit")
+        if claim:
+            crash_point("intent.after_commit")
+        return intents
+
+    def owners_of(self, awb_numbers: Sequence[str]) -> dict[str, int]:
+        """Which of our orders have these AWB numbers; 0 stands for an attempt that was found cancelled.
+
+        A number is issued once (API §2.3): also that of a cancelled order is no other order's.
+        """
+        with self._read(one_statement=True) as connection:
+            if connection.dialect.name == "sqlite":
+                found = execute_plain(connection, _OWNERS_PLAIN, (dump(list(awb_numbers)),)).fetchall()
+            else:
+                found = [tuple(each) for each in connection.execute(_OWNERS, {"numbers": list(awb_numbers)})]
+        ours = (self.account, "order.create")
+        return {number: owner for number, owner, *of in found if tuple(of) == ours}
+
+    def keep_answers(self, outcomes: Sequence[Outcome], *, now: str) -> str:
+        """Keep answers outside of a ledger that does not take them; gives a sentence about them, "" if there is none.
+
+        The next sending run writes them. What cannot even be kept becomes a doubt.
+        """
+        if not outcomes:
+            return ""
+        crash_point("spill.before")
+        kept = self._spill.keep([Spilled(each, self._claimed.get(each.document_id, 0), now) for each in outcomes])
+        crash_point("spill.after")
+        return "The answers that came in are kept beside the ledger; the next run writes them." if kept else ""
+
+    def take_back(self) -> int:
+        """Write the answers that were kept outside; call only while holding the sending lock. Gives how many fitted.
+
+        An answer counts only for the attempt that it was given to, and only while nothing else is known of that.
+        """
+        spilled = self._spill.read()
+        if not spilled:
+            return 0
+        with self._write() as connection:
+            taken = sum(_take_back(connection, each) for each in spilled)
+        crash_point("spill.taken_back")
+        self._spill.clear()
+        return taken
+
+    def being_sent(self) -> dict[tuple[str, str], int]:
+        """How many documents are `sending`, by the name of their file and its run, the oldest first."""
+        query = (
+            select(file.c.name, file.c.run_id, func.count())
+            .join(document, document.c.file_id == file.c.id)
+            .where(document.c.account == self.account, document.c.state == "sending")
+            .group_by(file.c.name, file.c.run_id)
+            .order_by(func.min(document.c.id))
+        )
+        with self._read() as connection:
+            return {(name, run): number for name, run, number in connection.execute(query)}
+
+    def take_over(self, now: str) -> list[int]:
+        """Whatever is still `sending` has lost its sender: it is in doubt. Call only while holding the sending lock.
+
+        Rule "sender_died": it certainly sends no more. "sender_lost": it may still be alive somewhere, so that nothing
+        of it is ever sent again without a person; whether it is gone later says nothing about the time between.
+        """
+        query = (
+            select(document.c.id, attempt.c.owner)
+            .join(attempt, (attempt.c.document_id == document.c.id) & (attempt.c.n == document.c.attempts))
+            .where(document.c.account == self.account, document.c.state == "sending")
+            .order_by(document.c.id)
+        )
+        with self._write() as connection:
+            sqlite = connection.dialect.name == "sqlite"  # its lock is kept while its holder lives
+            rules = {found.id: sqlite or is_gone(found.owner) is True for found in connection.execute(query)}
+            for rule, gone in (("sender_died", True), ("sender_lost", False)):
+                _orphan(connection, [number for number, dead in rules.items() if dead is gone], rule=rule, now=now)
+        return list(rules)
+
+    def in_doubt(self, *, run: str | None = None) -> list[StoredDocument]:
+        """The documents whose outcome is not known, oldest doubt first."""
+        query = select_documents().where(document.c.account == self.account, document.c.state == "in_doubt")
+        if run is not None:
+            query = query.where(file.c.run_id == run)
+        with self._read() as connection:
+            found = connection.execute(query.order_by(document.c.doubt_since, document.c.id))
+            return [stored_document(record) for record in found.mappings()]
+
+    def first_sent_at(self, document_id: int) -> str:
+        """When the first intent to send a document was written."""
+        query = select(attempt.c.intent_at).where(attempt.c.document_id == document_id).order_by(attempt.c.n).limit(1)
+        with self._read() as connection:
+            return str(connection.execute(query).scalar_one())
+
+    def set_baseline(self, document_id: int, baseline: str) -> None:
+        """Keep what the service already had under this ASN's invoice number before the first send."""
+        with self._write() as connection:
+            connection.execute(document.update().where(document.c.id == document_id).values(baseline=baseline))
+
+    def doubtful_attempts(self, document_id: int) -> int:
+        """How many attempts may have arrived: those that were answered without an effect do not count.
+
+        Behind a redirect something may have been done.
+        """
+        may_have = attempt.c.meaning.in_(("", "unknown")) | attempt.c.status.between(300, 399)
+        query = select(func.count()).where(attempt.c.document_id == document_id, may_have)
+        with self._read() as connection:
+            return int(connection.execute(query).scalar_one())
+
+    def note_check(self, document_id: int, *, at: str, text: str, counts: bool = True) -> None:
+        """One more search for a document in doubt that did not settle it; `counts`: the service was really asked."""
+        with self._write() as connection:
+            if counts:
+                connection.execute(
+                    document.update().where(document.c.id == document_id).values(checks=document.c.checks + 1)
+                )
+            add_evidence(connection, document_id, at=at, kind="check", who="", text=text)
+
+    def date_doubt(self, document_id: int, *, at: str, text: str) -> None:
+        """Count a doubt from now on: its time lies in the future, for a clock was wrong."""
+        with self._write() as connection:
+            still = (document.c.id == document_id) & (document.c.state == "in_doubt")
+            connection.execute(document.update().where(still).values(doubt_since=at))
+            add_evidence(connection, document_id, at=at, kind="check", who="", text=text)
+
+    def settle_document(
+        self, outcome: Outcome, *, expected: str, now: str, evidence_text: str, who: str = "", kind: str = ""
+    ) -> bool:
+        """Move a document out of `expected` by evidence or by a person's decision; False if it is no longer there."""
+        return self.settle_documents(
+            [outcome], expected=expected, now=now, evidence_text=evidence_text, who=who, kind=kind
+        )
+
+    def settle_documents(
+        self,
+        outcomes: Sequence[Outcome],
+        *,
+        expected: str,
+        now: str,
+        evidence_text: str,
+        who: str = "",
+        kind: str = "",
+    ) -> bool:
+        """The same for several documents, all of them or none: False if one is no longer there.
+
+        kind: of the evidence; "" is "decision" of a person (`who`), else "settled".
+        """
+        crash_point("settle.before_commit")
+        kind = kind or ("decision" if who else "settled")
+        try:
+            with self._write() as connection:
+                move_all(connection, outcomes, expected=expected, now=now)
+                settled = (outcome.document_id for outcome in outcomes)
+                add_evidence(connection, *settled, at=now, kind=kind, who=who, text=evidence_text)
+                keep_numbers(connection, outcomes, account=self.account, at=now)
+        except Elsewhere:
+            return False
+        crash_point("settle.after_commit")
+        return True
+
+    def without_awb_number(self, *, since: str, at_most: int) -> list[StoredDocument]:
+        """Created orders that were accepted since then and not cancelled, and whose AWB number is not known."""
+        query = (
+            select_documents()
+            .where(document.c.account == self.account, document.c.state == "accepted", document.c.awb_number == "")
+            .where(document.c.operation == "order.create", document.c.code.not_in(CANCELLED))
+            .where(document.c.settled_at >= since)
+        )
+        with self._read() as connection:
+            found = connection.execute(query.order_by(document.c.id.desc()).limit(at_most))
+            return [stored_document(record) for record in found.mappings()]
+
+    def unconfirmed_asns(self, *, since: str) -> list[StoredDocument]:
+        """ASNs whose acceptance was answered since then, and which were neither seen yet nor often looked for."""
+        looks = select(evidence.c.document_id).where(evidence.c.kind == "unconfirmed").group_by(evidence.c.document_id)
+        seen = select(evidence.c.document_id).where(evidence.c.kind == "confirmed")
+        query = (
+            select_documents()
+            .where(document.c.account == self.account, document.c.state == "accepted", document.c.settled_at >= since)
+            .where(document.c.operation == "asn.create", document.c.code == "")
+            .where(document.c.id.not_in(seen), document.c.id.not_in(looks.having(func.count() >= _LOOKS_AT_MOST)))
+        )
+        with self._read() as connection:
+            return [stored_document(record) for record in connection.execute(query.order_by(document.c.id)).mappings()]
+
+    def note_confirmation(self, document_id: int, *, at: str, found: bool, text: str) -> None:
+        """One more search for an accepted ASN; it stays accepted, whatever was found."""
+        with self._write() as connection:
+            kind = "confirmed" if found else "unconfirmed"
+            add_evidence(connection, document_id, at=at, kind=kind, who="", text=text)
+
+    def note_duplicate(self, document_id: int, *, why: Issue, at: str) -> None:
+        """Write down that the service has an accepted ASN more than once; its results have to be written again."""
+        with self._write() as connection:
+            told = {"code": why.code, "values": why.values}
+            connection.execute(document.update().where(document.c.id == document_id).values(told))
+            mark_stale(connection, document_id)
+            add_evidence(connection, document_id, at=at, kind="duplicate", who="", text=why.reason)
+
+    def fill_in_awb_number(
+        self, document_id: int, awb_number: str, *, order_id: str, now: str, seen: bool = False
+    ) -> None:
+        """Write down the AWB number of an accepted order that has none yet; its results have to be written again.
+
+        seen: the service shows our reference with it.
+        """
+        told: dict[str, object] = {"awb_number": awb_number, "code": "", "values": "", "seen": int(seen)}
+        told |= {"order_id": order_id} if order_id else {}
+        with self._write() as connection:
+            filled = connection.execute(
+                document.update().where(document.c.id == document_id, document.c.awb_number == "").values(told)
+            )
+            if filled.rowcount:
+                mark_stale(connection, document_id)
+                text = f"The service shows it with AWB number {awb_number}."
+                add_evidence(connection, document_id, at=now, kind="found", who="", text=text)
+
+    def give_back_number(self, awb_number: str, *, reference: str, at: str) -> list[str]:
+        """The service shows an AWB number with this reference: who has one without the other got another's answer.
+
+        That answer was all that proved that they arrived, so they are in doubt again: orders of another reference with
+        the number, and the living order of the reference with another number (one is issued for each, API §2.3).
+        Gives their references.
+        """
+        others = (document.c.awb_number == awb_number) & (document.c.reference != reference)
+        itself = (document.c.reference == reference) & document.c.awb_number.not_in(("", awb_number))
+        itself &= document.c.code.not_in(CANCELLED)  # an earlier order under the reference had a number of its own
+        taken = Issue.of(MIXED_UP, awb_number=awb_number, reference=reference)
+        shown = Issue.of(f"{MIXED_UP}.shown", awb_number=awb_number)
+        with self._write() as connection:
+            return [
+                *self._doubt_again(connection, others, why=taken, at=at),
+                *(self._doubt_again(connection, itself, why=shown, at=at) if awb_number and reference else ()),
+            ]
+
+    def _doubt_again(self, connection: Connection, which: ColumnElement[bool], *, why: Issue, at: str) -> list[str]:
+        accepted = (
+            (document.c.account == self.account)
+            & (document.c.operation == "order.create")
+            & (document.c.state == "accepted")
+        )
+        found = connection.execute(select(document.c.id, document.c.reference).where(accepted, which)).all()
+        numbers = [each.id for each in found]
+        nothing = {"awb_number": "", "order_id": "", "child_awb_numbers": "[]", "accepted_run": "", "settled_at": ""}
+        nothing |= {"items": "{}", "delivery_hub": ""}  # the other order's as well
+        doubt = {"state": "in_doubt", "code": why.code, "values": why.values, "tainted": 1, "seen": 0}
+        if numbers:
+            again = document.c.id.in_(numbers)
+            connection.execute(
+                document.update().where(again).values(nothing | doubt | {"doubt_since": at, "checks": 0})
+            )
+            unchanged = row.c.document_id.in_(numbers) & (row.c.fate == "unchanged")
+            connection.execute(row.update().where(unchanged).values(fate=""))
+            mark_stale(connection, *numbers)
+            add_evidence(connection, *numbers, at=at, kind=MIXED_UP, who="", text=why.reason)
+        return [each.reference for each in found]
+
+
+def _orphan(connection: Connection, numbers: Sequence[int], *, rule: str, now: str) -> None:
+    for start in range(0, len(numbers), _CHUNK):
+        some = document.c.id.in_(numbers[start : start + _CHUNK])
+        asking = select(row.c.file_id).join(document, row.c.document_id == document.c.id).where(some)
+        connection.execute(file.update().where(file.c.id.in_(asking), file.c.stale == 0).values(stale=1))
+        connection.execute(
+            document.update()
+            .where(some, document.c.state == "sending")  # one that lost its lock may still finish some
+            .values({"state": "in_doubt", "code": rule, "values": "", "doubt_since": now, "tainted": 1})
+        )
+
+
+def _take_back(connection: Connection, spilled: Spilled) -> bool:
+    outcome, at = spilled.outcome, spilled.at
+    waiting = connection.execute(
+        select(document.c.state, document.c.account, document.c.operation)
+        .join(attempt, (attempt.c.document_id == document.c.id) & (attempt.c.n == document.c.attempts))
+        .where(document.c.id == outcome.document_id, document.c.attempts == spilled.attempt)
+        .where(attempt.c.finished_at == "")
+    ).first()
+    if waiting is None or not (
+        waiting.state == "sending" or (waiting.state, outcome.state) == ("in_doubt", "accepted")
+    ):
+        return False
+    if waiting.operation == "order.create" and _names_another(connection, outcome, account=waiting.account):
+        return False
+    attempts = {outcome.document_id: spilled.attempt}
+    record_all(connection, [outcome], attempts=attempts, now=at, expected=waiting.state)
+    text = "The ledger did not take this answer when it came; it was kept beside it."
+    add_evidence(connection, outcome.document_id, at=at, kind="spill", who="", text=text)
+    return True
+
+
+def _names_another(connection: Connection, outcome: Outcome, *, account: str) -> bool:
+    """Whether an answer carries the AWB number of another order: it was kept before anybody could look that up."""
+    query = select(document.c.id).where(
+        document.c.account == account,
+        document.c.operation == "order.create",
+        document.c.awb_number == outcome.awb_number,
+        document.c.id != outcome.document_id,
+    )
+    return bool(outcome.awb_number) and connection.execute(query.limit(1)).first() is not None

@@ -1,0 +1,220 @@
+"""The statements that move documents and complete attempts, for many documents at once.
+
+What an order costs here is paid for every order sent, so one statement serves many of them (see `bulk`). The documents
+are looked at under the transaction's lock first, and each change still names the state it starts from.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, select
+
+from logistics_batch.errors import LedgerRefused
+from logistics_batch.ledger.bulk import Change, execute_plain, insert_all, update_all
+from logistics_batch.ledger.connection import digest, dump
+from logistics_batch.ledger.documents.stale import mark_stale
+from logistics_batch.ledger.records import Outcome, StoredDocument
+from logistics_batch.ledger.schema import attempt, document, evidence, file
+from logistics_batch.messages import packed
+
+_CHUNK = 400  # numbers in one IN (…)
+
+_STANDING = (
+    select(document.c.id, document.c.state, document.c.attempts, document.c.operation)
+    .where(document.c.id.in_(bindparam("documents", expanding=True)))
+    .order_by(document.c.id)
+    .with_for_update()
+)
+_STANDING_LISTED = (
+    "SELECT json_group_array(json_array(id, state, attempts, operation)) FROM document "
+    "WHERE id IN (SELECT value FROM json_each(?))"
+)
+_NOWHERE = ("", 0, "")
+_CANCELLING = (
+    select(document.c.account, document.c.order_id, file.c.name)
+    .join(file, document.c.file_id == file.c.id)
+    .where(document.c.id.in_(bindparam("documents", expanding=True)))
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """A claimed document and the number of the attempt that may now send it."""
+
+    document: StoredDocument
+    n: int
+
+
+class Elsewhere(Exception):
+    """A document is not in the state that was expected; nothing of the transaction counts."""
+
+    def __init__(self, document_id: int) -> None:
+        super().__init__(document_id)
+        self.document_id = document_id
+
+
+def claim_all(
+    connection: Connection, wanted: Sequence[StoredDocument], *, run: str, owner: str, now: str, expected: str
+) -> list[Intent]:
+    """Claim the documents that are still in state `expected`, and open an attempt of each."""
+    standing = _standing(connection, [each.id for each in wanted])
+    free = [each for each in wanted if standing.get(each.id, _NOWHERE)[:2] == (expected, each.attempts)]
+    intents = [Intent(each, each.attempts + 1) for each in free]
+    changes = [
+        _change(
+            intent.document.id,
+            expected,
+            intent.document.attempts,
+            {"state": "sending", "attempts": intent.n, "doubt_since": now},
+        )
+        for intent in intents
+    ]
+    update_all(connection, document, changes)
+    opened = [
+        {
+            "document_id": intent.document.id,
+            "n": intent.n,
+            "run_id": run,
+            "owner": owner,
+            "intent_at": now,
+            "request_sha256": digest(intent.document.body),
+        }
+        for intent in intents
+    ]
+    insert_all(connection, attempt, opened)
+    return intents
+
+
+def record_all(
+    connection: Connection, outcomes: Sequence[Outcome], *, attempts: Mapping[int, int], now: str, expected: str
+) -> None:
+    """Write down what came of attempts; whoever slept while another made the next one has nothing to say of it.
+
+    attempts: the number of the attempt, by document. Raises LedgerRefused if a document is no longer there.
+    """
+    try:
+        move_all(connection, outcomes, attempts=attempts, expected=expected, now=now)
+    except Elsewhere as elsewhere:
+        raise LedgerRefused(
+            f"Document {elsewhere.document_id} was changed by somebody else while it was being sent.",
+            remedy="Run “logistics-batch ledger verify”; only one program may send with a ledger.",
+        ) from elsewhere
+    finished = [
+        Change(
+            {"document_id": outcome.document_id, "n": attempts.get(outcome.document_id, 0)},
+            {
+                "trace": outcome.trace,
+                "status": outcome.status,
+                "failure": outcome.failure,
+                "meaning": outcome.meaning,
+                "message": outcome.message,
+                "reply": outcome.reply,
+                "finished_at": now,
+            },
+        )
+        for outcome in outcomes
+    ]
+    update_all(connection, attempt, finished)
+
+
+def move_all(
+    connection: Connection,
+    outcomes: Sequence[Outcome],
+    *,
+    expected: str,
+    now: str,
+    attempts: Mapping[int, int] | None = None,
+) -> None:
+    """Move documents out of the state `expected`, and only while the given attempts are their last.
+
+    Raises Elsewhere if one of them is no longer there.
+    """
+    standing = _standing(connection, [outcome.document_id for outcome in outcomes])
+    alike: defaultdict[tuple[str, ...], list[Change]] = defaultdict(list)
+    for outcome in outcomes:
+        number = outcome.document_id
+        state, last, _ = standing.get(number, _NOWHERE)
+        if state != expected or (attempts is not None and attempts.get(number, 0) != last):
+            raise Elsewhere(number)
+        values = _document_values(outcome, now=now)
+        alike[tuple(values)].append(_change(number, expected, last, values))
+    for changes in alike.values():
+        update_all(connection, document, changes)
+    mark_stale(connection, *standing)
+    accepted = [outcome.document_id for outcome in outcomes if outcome.state == "accepted"]
+    _note_cancelled(connection, [number for number in accepted if standing[number][2] == "order.cancel"])
+
+
+def add_evidence(connection: Connection, *document_ids: int, at: str, kind: str, who: str, text: str) -> None:
+    """Keep what was seen or decided about documents; it is never changed."""
+    seen = [{"document_id": number, "at": at, "kind": kind, "who": who, "text": text} for number in document_ids]
+    if seen:
+        connection.execute(evidence.insert(), seen)
+
+
+def _standing(connection: Connection, numbers: Sequence[int]) -> dict[int, tuple[str, int, str]]:
+    """State, number of attempts and operation of each document, which nobody changes until the transaction ends."""
+    found: dict[int, tuple[str, int, str]] = {}
+    for some in _chunks(numbers):
+        if connection.dialect.name == "sqlite":  # all in one record, for the reason that `bulk` gives
+            listed = json.loads(execute_plain(connection, _STANDING_LISTED, (json.dumps(some),)).fetchone()[0])
+        else:
+            listed = connection.execute(_STANDING, {"documents": some}).all()
+        found |= {number: (state, attempts, operation) for number, state, attempts, operation in listed}
+    return found
+
+
+def _change(number: int, state: str, attempts: int, values: dict[str, Any]) -> Change:
+    """A change of a document that is still where it was just seen."""
+    return Change({"id": number, "state": state, "attempts": attempts}, values)
+
+
+def _chunks(numbers: Sequence[int]) -> Iterator[list[int]]:
+    for start in range(0, len(numbers), _CHUNK):
+        yield list(numbers[start : start + _CHUNK])
+
+
+def _document_values(outcome: Outcome, *, now: str) -> dict[str, object]:
+    values: dict[str, object] = {
+        "state": outcome.state,
+        "code": outcome.why.code,
+        "values": outcome.why.values,
+    }
+    if outcome.state == "in_doubt":
+        values |= {"doubt_since": outcome.doubt_since or now, "tainted": 1}
+    elif outcome.state != "planned":
+        values |= {"settled_at": now, "released": 0}
+    elif outcome.meaning == "decided":
+        values |= {"released": 1, "checks": 0}
+    if outcome.state == "accepted":
+        told = {
+            "awb_number": outcome.awb_number,
+            "order_id": outcome.order_id,
+            "delivery_hub": outcome.delivery_hub,
+            "items": outcome.items and dump(outcome.items),
+            "child_awb_numbers": outcome.child_awb_numbers and dump(outcome.child_awb_numbers),
+        }
+        # What the answer does not tell stays: a change knows from the start which order it is about.
+        values |= {name: value for name, value in told.items() if value} | {"accepted_run": outcome.accepted_run}
+        if outcome.seen and outcome.awb_number:
+            values["seen"] = 1
+    return values
+
+
+def _note_cancelled(connection: Connection, cancellations: Sequence[int]) -> None:
+    """An accepted cancellation makes the order's reference free again (API §8.4): the created order knows it."""
+    for some in _chunks(cancellations):
+        for cancelled in connection.execute(_CANCELLING, {"documents": some}).all():
+            connection.execute(
+                document.update()
+                .where(
+                    document.c.account == cancelled.account,
+                    document.c.operation == "order.create",
+                    document.c.state == "accepted",
+                    document.c.awb_number == cancelled.order_id,
+                )
+                .values({"code": "cancelled.by_file", "values": packed({"file": cancelled.name})})
+            )

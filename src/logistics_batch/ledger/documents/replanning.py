@@ -1,0 +1,86 @@
+"""A file whose run was interrupted is planned anew by a mapping that was corrected since."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from sqlalchemy import Connection, or_, select
+
+from logistics_batch.ledger.documents.decide import NEVER_SENT, Decision, Decisions, Known, held_for_mapping
+from logistics_batch.ledger.documents.line_rows import stored_row
+from logistics_batch.ledger.documents.stale import mark_stale
+from logistics_batch.ledger.schema import document, issue, row
+from logistics_batch.messages import codes_of
+from logistics_batch.model.document import MappedFile
+
+_NEVER_SENT = or_(
+    (document.c.state == "planned") & (document.c.tainted == 0),
+    (document.c.state == "held") & document.c.code.in_(codes_of(*NEVER_SENT)),
+)
+_MAYBE_SENT = or_(
+    document.c.state.in_(("sending", "in_doubt", "accepted")),
+    (document.c.state == "planned") & (document.c.tainted == 1),
+    (document.c.state == "held") & document.c.code.not_in(codes_of(*NEVER_SENT)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Rows of a file that stay with what was sent of them: the document of each, by the row's number in the ledger."""
+
+    documents: Mapping[int, int] = field(default_factory=dict)
+
+    def decisions(self, decisions: Decisions, mapped: MappedFile) -> Decisions:
+        """What becomes of a file's documents where some of its rows were sent before, by another mapping.
+
+        A document whose rows all lie in one that was sent shows what became of that; one that holds more waits.
+        """
+        if not self.documents:
+            return decisions
+        asked: dict[int, list[int]] = {}
+        for number, sheet, index in mapped.rows.select("row", "sheet", "document").iter_rows():
+            if index is not None:
+                asked.setdefault(index, []).append(stored_row(number, sheet=sheet))
+        others = {place: self._decision(each, asked.get(place, ())) for place, each in enumerate(decisions)}
+        return Decisions(len(decisions), decisions.usual, others)
+
+    def _decision(self, decision: Decision, rows: Sequence[int]) -> Decision:
+        sent = {self.documents[number] for number in rows if number in self.documents}
+        if not sent:
+            return decision
+        if len(sent) == 1 and all(number in self.documents for number in rows):
+            return Decision("follow", existing=Known(sent.pop(), 0, "", "", ""))
+        if decision.action in ("plan", "hold"):
+            return replace(held_for_mapping(decision.generation), supersede=decision.supersede)
+        return decision
+
+
+def kept_rows(connection: Connection, file_id: int) -> Kept:
+    """The rows of a file that ask for what was sent, or may have been."""
+    query = (
+        select(row.c.row, row.c.document_id)
+        .join(document, row.c.document_id == document.c.id)
+        .where(row.c.file_id == file_id, row.c.fate == "", document.c.file_id == file_id, _MAYBE_SENT)
+    )
+    return Kept({line.row: line.document_id for line in connection.execute(query)})
+
+
+def withdraw(connection: Connection, file_id: int, *, now: str) -> None:
+    """What a file planned and nobody sent is superseded, and its rows make place for those that come anew."""
+    unsent = select(document.c.id).where(document.c.file_id == file_id, _NEVER_SENT)
+    numbers = list(connection.execute(unsent).scalars())
+    connection.execute(
+        document.update()
+        .where(document.c.file_id == file_id, _NEVER_SENT)
+        .values(
+            {
+                "state": "superseded",
+                "code": "superseded.by_mapping",
+                "values": "",
+                "released": 0,
+                "settled_at": now,
+            }
+        )
+    )
+    mark_stale(connection, *numbers)
+    connection.execute(issue.delete().where(issue.c.file_id == file_id))
+    connection.execute(row.delete().where(row.c.file_id == file_id))

@@ -1,0 +1,1 @@
+"""Files and the runs that they came in."""

@@ -1,0 +1,428 @@
+"""Files as they came: where they lay, what holds them, under which name they are answered, and how far that is."""
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection, RowMapping, func, select
+
+from logistics_batch.ledger.connection import Repository
+from logistics_batch.ledger.documents.stale import UNWRITTEN
+from logistics_batch.ledger.records import StoredFile
+from logistics_batch.ledger.schema import (
+    file,
+    held_file,
+    left_file,
+    result_name,
+    run,
+)
+from logistics_batch.messages import rule_of
+from logistics_batch.model.issue import Issue
+
+_CHUNK = 400  # numbers in one IN (…), well under every driver's limit
+_PLACE, _PATH = "place_sha256", "path_sha256"
+_DIGITS = 8  # of a content's hash, in the names of results
+
+
+def _stored_file(record: RowMapping) -> StoredFile:
+    fields = (
+        "id",
+        "name",
+        "sha256",
+        "size",
+        "format",
+        "mapping",
+        "state",
+        "sheet",
+        "header_row",
+        "rows_read",
+        "mapping_digest",
+        "operation",
+    )
+    return StoredFile(
+        **{name: record[name] for name in fields},
+        held=Issue(record["code"], values=record["values"]),
+        run=record["run_id"],
+        origin=json.loads(record["origin"]),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FileArrival:
+    """One file that came for a job.
+
+    first_at: when these bytes came for the job for the very first time. rule: why it is held as a whole, "" if not.
+    business_date: the day its run was for, ISO. identity: what told it from others where it lay.
+    """
+
+    name: str
+    path: str
+    size: int
+    sha256: str
+    rows_read: int
+    rule: str
+    at: datetime
+    first_at: datetime
+    business_date: str = ""
+    identity: str = ""
+
+
+def identity_of(path: str, size: int, modified: object) -> str:
+    """What tells a file from others of its name where it lies."""
+    return f"{path}|{size}|{modified}"
+
+
+def digest_of_names(*names: object) -> str:
+    """What a name or a path is known by when it is no longer kept itself."""
+    return hashlib.sha256(json.dumps([str(name) for name in names]).encode()).hexdigest()
+
+
+def place_of(name: str, origin: Mapping[str, object]) -> str:
+    """A digest of where a file lay under which name."""
+    kept = origin.get(_PLACE)
+    return str(kept) if kept else digest_of_names(name, origin.get("store", ""), origin.get("path", ""))
+
+
+def without_names(origin: Mapping[str, object], *, name: str) -> dict[str, object]:
+    """An origin that tells the same place and path from others, and neither of them itself."""
+    kept = {key: value for key, value in origin.items() if key not in ("path", "archive", "archive_notes")}
+    return kept | {_PLACE: place_of(name, origin), _PATH: digest_of_names(origin.get("path", ""))}
+
+
+@dataclass(frozen=True, slots=True)
+class HeldFile:
+    """A file that was held as a whole and waits: `id` is its arrival in `run`; why it waits."""
+
+    id: int
+    run: str
+    job: str
+    name: str
+    stem: str
+    since: str
+    why: Issue
+
+    @property
+    def rule(self) -> str:
+        """Why, as one word."""
+        return self.why.rule
+
+    @property
+    def reason(self) -> str:
+        """Why, in words."""
+        return self.why.reason
+
+    @property
+    def remedy(self) -> str:
+        """What to do about it."""
+        return self.why.fix
+
+
+@dataclass(frozen=True, slots=True)
+class HeldNow:
+    """A file that a run holds as a whole. identity: what makes it this one; if it still lies there it is the same."""
+
+    file_id: int
+    run: str
+    job: str
+    stem: str
+    identity: str
+
+
+@dataclass(frozen=True, slots=True)
+class LeftFile:
+    """A file that lies where a job's files are dropped and is not taken, why, and since when that is seen."""
+
+    job: str
+    name: str
+    why: Issue
+    since: str
+
+
+def _without_digits(name: str) -> str:
+    """The name without the digits of a content at its end; "" if it ends otherwise."""
+    return name[: -_DIGITS - 1] if re.fullmatch(rf".+\.[0-9a-f]{{{_DIGITS}}}", name, re.DOTALL) else ""
+
+
+def _names_within(name: str, sha256: str) -> list[str]:
+    """Every name that a content's results may have: as it is, and without the digits of earlier rounds."""
+    names = [name]
+    while shorter := _without_digits(names[-1]):
+        names.append(shorter)
+    return [*names, *(f"{each}.{sha256[:_DIGITS]}" for each in names)]
+
+
+def _stem(connection: Connection, *, place: str, name: str, sha256: str, others: Collection[str]) -> tuple[str, bool]:
+    """The stem that a content has at a place, or may have from now on, and whether it is to be written down.
+
+    others: names that somebody else uses there.
+    """
+    names = result_name.c.name.in_(_names_within(name, sha256))
+    found = connection.execute(select(result_name).where(result_name.c.place == place, names))
+    taken = dict.fromkeys(others, "") | {each.name: each.sha256 for each in found}
+    plain = name
+    while (shorter := _without_digits(plain)) and taken.get(plain, "").startswith(plain[-_DIGITS:]):
+        plain = shorter
+    digits = sha256[:_DIGITS]
+    for candidate in (name, f"{name}.{digits}", plain, f"{plain}.{digits}"):
+        if taken.get(candidate) == sha256:
+            return candidate, False
+    for candidate in (plain, f"{plain}.{digits}"):
+        if candidate not in taken:
+            return candidate, True
+    return f"{plain}.{sha256}", False
+
+
+def _last_written(stem: str, ending: str) -> str:
+    """The name of a record of what was written; no stem holds a slash, so that it is never taken for one."""
+    return f"{stem}/{ending}"
+
+
+class Files(Repository):
+    """Arrivals of files, whatever account they are for."""
+
+    def of_run(self, *, run: str | None = None, sha256: str | None = None) -> list[StoredFile]:
+        """The arrivals of a run or of one content, in order."""
+        query = select(file).order_by(file.c.id)
+        if run is not None:
+            query = query.where(file.c.run_id == run)
+        if sha256 is not None:
+            query = query.where(file.c.sha256 == sha256)
+        with self._read() as connection:
+            return [_stored_file(record) for record in connection.execute(query).mappings()]
+
+    def get(self, file_id: int) -> StoredFile:
+        """One arrival by its number."""
+        with self._read() as connection:
+            return _stored_file(connection.execute(select(file).where(file.c.id == file_id)).mappings().one())
+
+    def close_files(self, file_ids: Sequence[int]) -> None:
+        """Files lie in the archive or in quarantine: reported → closed."""
+        for start in range(0, len(file_ids), _CHUNK):
+            some = file.c.id.in_(file_ids[start : start + _CHUNK])
+            with self._write() as connection:
+                connection.execute(file.update().where(some).values(state="closed"))
+
+    def stale(self) -> list[StoredFile]:
+        """The answered files whose results no longer show what is known: a doubt was settled, a version replaced …
+
+        And those whose results could not be written when it was time to.
+        """
+        outdated = (file.c.stale == 1) & (file.c.state != "planned")
+        query = select(file).where(outdated | (file.c.stale == UNWRITTEN)).order_by(file.c.id)
+        with self._read() as connection:
+            return [_stored_file(record) for record in connection.execute(query).mappings()]
+
+    def set_fresh(self, file_id: int, *, first: bool = False) -> None:
+        """The results of a file were written as the ledger stands; `first`: by its own run, planned → reported."""
+        state = {"state": "reported"} if first else {}
+        with self._write() as connection:
+            connection.execute(file.update().where(file.c.id == file_id).values(stale=0, **state))
+
+    def set_unwritten(self, file_id: int) -> None:
+        """The first results of a file could not be written: whoever writes results next tries again."""
+        with self._write() as connection:
+            first = (file.c.id == file_id) & (file.c.state == "planned")
+            connection.execute(file.update().where(first).values(stale=UNWRITTEN))
+
+    def answered(self, stem: str) -> list[StoredFile]:
+        """The arrivals whose result files have that stem at some place, oldest first."""
+        contents = select(result_name.c.sha256).where(result_name.c.name == stem)
+        query = select(file).where(file.c.sha256.in_(contents)).order_by(file.c.id)
+        with self._read() as connection:
+            return [_stored_file(record) for record in connection.execute(query).mappings()]
+
+    def arrivals_of(self, job: str, *, since: datetime) -> list[FileArrival]:
+        """The files that came for a job since a moment, oldest first; the same again is another one."""
+        day_before = (since - timedelta(days=1)).date().isoformat()  # texts with other offsets sort by day at most
+        mine = select(file).join(run, file.c.run_id == run.c.id).where(run.c.job == job)
+        with self._read() as connection:
+            recent = connection.execute(mine.where(file.c.received_at >= day_before).order_by(file.c.id)).mappings()
+            found = [line for line in recent if datetime.fromisoformat(line["received_at"]) >= since]
+            first = (
+                select(file.c.sha256, func.min(file.c.id))
+                .join(run, file.c.run_id == run.c.id)
+                .where(run.c.job == job, file.c.sha256.in_({line["sha256"] for line in found}))
+                .group_by(file.c.sha256)
+            )
+            ids = {number: sha for sha, number in connection.execute(first)}
+            times = select(file.c.id, file.c.received_at).where(file.c.id.in_(list(ids)))
+            first_at = {ids[number]: datetime.fromisoformat(at) for number, at in connection.execute(times)}
+        return [_arrival(line, first_at[line["sha256"]]) for line in found]
+
+    def was_read(self, job: str, sha256: str) -> bool:
+        """Whether these bytes ever came for the job."""
+        query = select(file.c.id).join(run, file.c.run_id == run.c.id).where(run.c.job == job, file.c.sha256 == sha256)
+        with self._read() as connection:
+            return connection.execute(query.limit(1)).first() is not None
+
+    def sizes_at(self, job: str) -> set[tuple[str, int]]:
+        """Digest of path, and size, of all that ever came for a job: what lies there alike may be the same again."""
+        query = select(file.c.origin, file.c.size).join(run, file.c.run_id == run.c.id).where(run.c.job == job)
+        with self._read() as connection:
+            return {(_path_digest(json.loads(origin)), size) for origin, size in connection.execute(query)}
+
+    def hold_file(self, held: HeldNow, *, now: str) -> bool:
+        """A file is held as a whole; an earlier one with the same answers is replaced by it. False: known already."""
+        with self._write() as connection:
+            known = select(held_file.c.file_id).where(
+                (held_file.c.file_id == held.file_id)
+                | ((held_file.c.job == held.job) & (held_file.c.identity == held.identity))
+            )
+            if connection.execute(known.limit(1)).first() is not None:
+                return False
+            mine = (held_file.c.job == held.job) & (held_file.c.stem == held.stem) & (held_file.c.over_at == "")
+            said = {"over_at": now, "over_by": "", "over_why": "A newer file of that name came and is held, too."}
+            connection.execute(held_file.update().where(mine).values(said))
+            connection.execute(
+                held_file.insert().values(
+                    file_id=held.file_id,
+                    run_id=held.run,
+                    job=held.job,
+                    stem=held.stem,
+                    identity=held.identity,
+                    since=now,
+                )
+            )
+            return True
+
+    def close_held_file(self, file_id: int, *, now: str, why: str, who: str = "") -> bool:
+        """What was held is done with. who: the person that says so, "" if it was read. False: nothing waits there."""
+        waits = (held_file.c.file_id == file_id) & (held_file.c.over_at == "")
+        with self._write() as connection:
+            said = {"over_at": now, "over_by": who, "over_why": why}
+            return connection.execute(held_file.update().where(waits).values(said)).rowcount > 0
+
+    def held(self, *, job: str | None = None) -> list[HeldFile]:
+        """The files that wait, oldest first."""
+        query = select(held_file, *file.c["name", "code", "values"])
+        query = query.join(file, held_file.c.file_id == file.c.id).where(held_file.c.over_at == "")
+        if job is not None:
+            query = query.where(held_file.c.job == job)
+        with self._read() as connection:
+            return [_held(line) for line in connection.execute(query.order_by(held_file.c.file_id)).mappings()]
+
+    def note_left_files(self, job: str, left: Mapping[str, tuple[str, Issue]], *, now: str) -> None:
+        """What lies there and is not taken, by a digest of its path: name and reason; what is not named is gone."""
+        mine = left_file.c.job == job
+        with self._read() as connection:
+            known = {
+                line.identity: Issue(line.code, values=line.values)
+                for line in connection.execute(select(left_file).where(mine))
+            }
+        if {identity: why for identity, (_, why) in left.items()} == known:
+            return
+        with self._write(counts=False) as connection:
+            for identity in known.keys() - left.keys():
+                connection.execute(left_file.delete().where(mine, left_file.c.identity == identity))
+            for identity, (name, why) in left.items():
+                if identity not in known:
+                    values = {
+                        "job": job,
+                        "identity": identity,
+                        "name": name,
+                        "code": why.code,
+                        "values": why.values,
+                        "since": now,
+                    }
+                    connection.execute(left_file.insert().values(values))
+                elif known[identity] != why:
+                    connection.execute(
+                        left_file.update()
+                        .where(mine, left_file.c.identity == identity)
+                        .values(code=why.code, values=why.values)
+                    )
+
+    def left(self, *, job: str | None = None) -> list[LeftFile]:
+        """What lies there and is not taken, by job, the longest first."""
+        query = select(left_file).order_by(left_file.c.job, left_file.c.since, left_file.c.name)
+        if job is not None:
+            query = query.where(left_file.c.job == job)
+        with self._read() as connection:
+            return [
+                LeftFile(line.job, line.name, Issue(line.code, values=line.values), line.since)
+                for line in connection.execute(query)
+            ]
+
+    def counts_of_waiting_files(self) -> tuple[dict[str, int], dict[str, int]]:
+        """How many files are held as a whole, and how many are left, by job."""
+        held = select(held_file.c.job, func.count()).where(held_file.c.over_at == "").group_by(held_file.c.job)
+        left = select(left_file.c.job, func.count()).group_by(left_file.c.job)
+        with self._read() as connection:
+            found: Sequence[dict[str, int]] = [
+                {line[0]: int(line[1]) for line in connection.execute(query)} for query in (held, left)
+            ]
+            return found[0], found[1]
+
+    def result_stem(
+        self,
+        *,
+        place: str,
+        name: str,
+        sha256: str,
+        is_free: Callable[[str], bool] = lambda stem: True,  # noqa: ARG005
+    ) -> str:
+        """The stem that this content's result files have at a place: `name`, or `name.<sha8>` if that is taken.
+
+        A name that was made so for an earlier round is not made longer: the digits of this content take their place.
+        is_free: whether nobody else's answers lie there under a stem that the ledger has not given away yet; asked
+        before it is given to this content.
+        """
+        others: set[str] = set()
+        while True:
+            with self._read() as connection:
+                stem, is_new = _stem(connection, place=place, name=name, sha256=sha256, others=others)
+            if not is_new:  # nearly always: it has its name since it was acknowledged
+                return stem
+            if is_free(stem):
+                break
+            others.add(stem)
+        with self._write() as connection:
+            stem, is_new = _stem(connection, place=place, name=name, sha256=sha256, others=others)
+            if is_new:
+                connection.execute(result_name.insert().values(place=place, name=stem, sha256=sha256))
+        return stem
+
+    def last_written(self, *, place: str, stem: str, ending: str) -> str:
+        """The sha256 of what was last written under a name that people correct; "" if that is not known."""
+        record = (result_name.c.place == place) & (result_name.c.name == _last_written(stem, ending))
+        with self._read() as connection:
+            return str(connection.execute(select(result_name.c.sha256).where(record)).scalar() or "")
+
+    def keep_last_written(self, *, place: str, stem: str, ending: str, sha256: str) -> None:
+        """Remember what was written under a name that people correct."""
+        known = {"place": place, "name": _last_written(stem, ending)}
+        record = (result_name.c.place == known["place"]) & (result_name.c.name == known["name"])
+        with self._write() as connection:
+            changed = connection.execute(result_name.update().where(record).values(sha256=sha256))
+            if not changed.rowcount:
+                connection.execute(result_name.insert().values(**known, sha256=sha256))
+
+
+def _arrival(line: Any, first_at: datetime) -> FileArrival:
+    origin = json.loads(line["origin"])
+    return FileArrival(
+        name=line["name"],
+        path=str(origin.get("path", "")),
+        size=line["size"],
+        sha256=line["sha256"],
+        rows_read=line["rows_read"],
+        rule=rule_of(line["code"]),
+        at=datetime.fromisoformat(line["received_at"]),
+        first_at=first_at,
+        business_date=str(origin.get("business_date", "")),
+        identity=identity_of(str(origin.get("path", "")), line["size"], origin.get("modified")),
+    )
+
+
+def _path_digest(origin: Mapping[str, object]) -> str:
+    return str(origin.get(_PATH) or digest_of_names(origin.get("path", "")))
+
+
+def _held(line: RowMapping) -> HeldFile:
+    why = Issue(line["code"], values=line["values"])
+    names = ("job", "name", "stem", "since")
+    return HeldFile(id=line["file_id"], run=line["run_id"], why=why, **{name: line[name] for name in names})

@@ -1,0 +1,1 @@
+"""The ledger itself: its version, its place, its copies, who holds it."""

@@ -1,0 +1,215 @@
+"""What holds data of people goes when its time is over; keys, digests and what became of it stay."""
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from sqlalchemy import CompoundSelect, Connection, Function, and_, exists, func, or_, select, union
+
+from logistics_batch.ledger.connection import Repository
+from logistics_batch.ledger.documents.guards import PURGED_IN
+from logistics_batch.ledger.files.files import without_names
+from logistics_batch.ledger.schema import (
+    attempt,
+    document,
+    event,
+    evidence,
+    file,
+    held_file,
+    issue,
+    meta,
+    notice,
+    print_line,
+    result_name,
+    row,
+    run,
+    run_note,
+)
+
+_AT_ONCE = 2000  # records in one transaction: others want to write, too
+_FILES_AT_ONCE = 200
+_WITHOUT_NAME = "purged-"
+_ENDINGS = (".csv", ".tsv", ".txt", ".xlsx", ".xlsm", ".xls", ".xlsb", ".ods")
+_WAITING = ("planned", "sending", "in_doubt", "held")
+_NOTHING = hashlib.sha256(b"").hexdigest()
+_NOT_KEPT = "The reason is not kept any more."
+_COMPACTION = "compaction"  # in the table `meta`: when the file was written anew last, and whether that is owed
+_COMPACTED_EVERY_DAYS = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Purged:
+    """How much went; originals: the digests of files whose bytes nobody needs any more; needed: those still needed."""
+
+    documents: int
+    events: int
+    originals: tuple[str, ...]
+    needed: frozenset[str] = frozenset()
+    files: int = 0
+
+
+class Purging(Repository):
+    """Empties payloads, what mappings keep, replies, words about documents and cells, names of files, and events."""
+
+    def purge(self, *, before: str) -> Purged:
+        """Empty what was settled or came in before a moment; what is open keeps everything, however old it is.
+
+        Call while holding the sending lock.
+        """
+        documents = self._empty_documents(before)
+        events = self.purge_events(before=before)
+        files = self._empty_files(before)
+        others = self._empty_runs(before)
+        self._compact(changed=bool(documents or events or files or others))
+        with self._read() as connection:
+            needed = frozenset(connection.execute(_needed(before)).scalars())
+            came = select(file.c.sha256).where(file.c.received_at < before).distinct().order_by(file.c.sha256)
+            originals = tuple(each for each in connection.execute(came).scalars() if each not in needed)
+        return Purged(documents, events, originals, needed, files)
+
+    def purge_events(self, *, before: str, patience_seconds: float = 30.0) -> int:
+        """Empty the bytes of events that came in before a moment; needs no lock."""
+        old = event.update().where(event.c.received_at < before, func.length(event.c.raw) > 0).values(raw=b"")
+        with self._write(counts=False, patience_seconds=patience_seconds) as connection:
+            emptied = connection.execute(old).rowcount
+        if emptied:
+            self._cut_log()
+        return emptied
+
+    def _empty_documents(self, before: str) -> int:
+        answered = exists().where(
+            attempt.c.document_id == document.c.id, or_(attempt.c.reply != "", attempt.c.message != "")
+        )
+        full = (
+            select(document.c.id)
+            .where(document.c.state.in_(PURGED_IN), document.c.settled_at < before, document.c.settled_at != "")
+            .where(or_(func.length(document.c.body) > 0, and_(document.c.body_sha256 == _NOTHING, answered)))
+            .order_by(document.c.id)
+            .limit(_AT_ONCE)
+        )
+        emptied = 0
+        while True:
+            with self._write(counts=False) as connection:
+                found = list(connection.execute(full).scalars())
+                nothing = {"body": b"", "keep": "{}", "values": ""}
+                connection.execute(document.update().where(document.c.id.in_(found)).values(nothing))
+                connection.execute(
+                    attempt.update().where(attempt.c.document_id.in_(found)).values(reply="", message="")
+                )
+                said = evidence.update().where(evidence.c.document_id.in_(found))
+                connection.execute(said.values(text=_decision(connection)))
+            emptied += len(found)
+            if len(found) < _AT_ONCE:
+                return emptied
+
+    def _empty_files(self, before: str) -> int:
+        """Names and words of files that came before a moment and none of whose rows waits for anything."""
+        over = select(file.c.id, file.c.name, file.c.origin, file.c.sha256).where(
+            file.c.received_at < before,
+            file.c.sha256.not_in(_needed(before)),
+            file.c.name.not_like(f"{_WITHOUT_NAME}%"),
+        )
+        emptied = 0
+        while True:
+            with self._write(counts=False) as connection:
+                found = connection.execute(over.order_by(file.c.id).limit(_FILES_AT_ONCE)).all()
+                for number, name, origin, _ in found:
+                    kept = without_names(json.loads(origin), name=name)
+                    values = {"name": _nameless(number, name), "origin": json.dumps(kept), "stale": 0, "notes": "[]"}
+                    values |= {"values": "", "earlier_file": ""}
+                    connection.execute(file.update().where(file.c.id == number).values(values))
+                    nameless = {"stem": f"{_WITHOUT_NAME}{number}", "over_why": ""}
+                    connection.execute(held_file.update().where(held_file.c.file_id == number).values(nameless))
+                some = [each.id for each in found]
+                words = {"value": "", "values": ""}
+                connection.execute(issue.update().where(issue.c.file_id.in_(some)).values(words))
+                said = row.update().where(row.c.file_id.in_(some), row.c["values"] != "")
+                connection.execute(said.values({"values": ""}))
+                _forget_result_names(connection, [each.sha256 for each in found])
+            emptied += len(found)
+            if len(found) < _FILES_AT_ONCE:
+                return emptied
+
+    def _empty_runs(self, before: str) -> int:
+        """What runs and alerts of long ago said, where nothing waits: both name files."""
+        busy = select(file.c.run_id).where(file.c.sha256.in_(_needed(before)))
+        old = select(run.c.id).where(run.c.started_at < before, run.c.finished_at.is_not(None), run.c.id.not_in(busy))
+        over = (notice.c.over_at != "") & (notice.c.over_at < before) & (notice.c.owed == 0)
+        with self._write(counts=False) as connection:
+            gone = connection.execute(run_note.delete().where(run_note.c.run_id.in_(old))).rowcount
+            gone += connection.execute(notice.delete().where(over)).rowcount
+            stopped = run.update().where(run.c.id.in_(old), run.c.stopped != "", run.c.stopped != _NOT_KEPT)
+            gone += connection.execute(stopped.values(stopped=_NOT_KEPT)).rowcount
+            printed = print_line.update().where(print_line.c.at < before, print_line.c.reason != "")
+            return gone + connection.execute(printed.values(reason="")).rowcount
+
+    def _compact(self, *, changed: bool) -> None:
+        """Write a SQLite ledger anew, once a week at most: pages whose records moved keep their bytes until then.
+
+        What cannot be done now, as on a disk without room for a second copy, is owed, and done by a later run.
+        """
+        if self._connection.engine.dialect.name != "sqlite":
+            return
+        with self._read() as connection:
+            kept = connection.execute(select(meta.c.value).where(meta.c.name == _COMPACTION)).scalar()
+            today = connection.exec_driver_sql("SELECT julianday('now')").scalar_one()
+        before = json.loads(kept) if kept else {"at": 0.0, "owed": False}
+        after = before | {"owed": before["owed"] or changed}
+        if after["owed"] and today - after["at"] >= _COMPACTED_EVERY_DAYS and self._said_to_file("VACUUM"):
+            after = {"at": today, "owed": False}
+        if after != before:
+            with self._write(counts=False) as connection:
+                connection.execute(meta.delete().where(meta.c.name == _COMPACTION))
+                connection.execute(meta.insert().values(name=_COMPACTION, value=json.dumps(after)))
+        self._cut_log()
+
+    def _cut_log(self) -> None:
+        """Leave nothing in SQLite's write-ahead log of what was overwritten, unless somebody is reading it now."""
+        if self._connection.engine.dialect.name == "sqlite":
+            self._said_to_file("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def _said_to_file(self, statement: str) -> bool:
+        """Run what stands in no transaction; False if it cannot be done now."""
+        with self._connection.engine.connect() as connection:
+            raw = connection.connection.driver_connection
+            assert raw is not None
+            try:
+                raw.execute(statement)
+            except sqlite3.Error:
+                return False
+            return True
+
+
+def _needed(before: str) -> CompoundSelect[str]:
+    """The contents that came since a moment, or some of which waits for something."""
+    digest = select(file.c.sha256)
+    waits = document.c.state.in_(_WAITING)
+    return union(
+        digest.where(file.c.received_at >= before),
+        digest.join(row, row.c.file_id == file.c.id).join(document, row.c.document_id == document.c.id).where(waits),
+        digest.join(document, document.c.file_id == file.c.id).where(waits),
+        digest.join(held_file, held_file.c.file_id == file.c.id).where(held_file.c.over_at == ""),
+    )
+
+
+def _decision(connection: Connection) -> Function[str]:
+    """What a person decided, without the reason behind it: the words up to the first colon; "" where there is none."""
+    place = func.instr if connection.dialect.name == "sqlite" else func.strpos
+    return func.substr(evidence.c.text, 1, place(evidence.c.text, ":"))
+
+
+def _forget_result_names(connection: Connection, contents: Sequence[str]) -> None:
+    """The names of answers are free again: who writes one looks first whether another's answers lie there."""
+    given = select(result_name.c.place, result_name.c.name).where(result_name.c.sha256.in_(contents))
+    for place, stem in connection.execute(given).all():
+        of_stem = (result_name.c.name == stem) | result_name.c.name.startswith(f"{stem}/", autoescape=True)
+        connection.execute(result_name.delete().where(result_name.c.place == place, of_stem))
+
+
+def _nameless(number: int, name: str) -> str:
+    """A name that says only what kind of file it was."""
+    ending = PurePosixPath(name).suffix.lower()
+    return f"{_WITHOUT_NAME}{number}{ending if ending in _ENDINGS else ''}"

@@ -1,0 +1,103 @@
+"""Which version of the schema a ledger has: creating it, bringing it up to date, refusing one from the future."""
+
+import os
+import secrets
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, inspect, select, text
+
+from logistics_batch.crash_points import crash_point
+from logistics_batch.errors import LedgerRefused
+from logistics_batch.ledger.documents.guards import guard_statements
+from logistics_batch.ledger.itself.lock import sending_lock
+from logistics_batch.ledger.schema import SCHEMA_VERSION, meta, metadata
+
+_CREATION_KEY = 0x6C6F6763  # "logc"; that of sending is another
+
+
+def prepare(engine: Engine, *, path: Path | None) -> None:
+    """Create the schema, or bring that of an earlier version up to date.
+
+    path: the SQLite file, None for any other; a copy of it is kept beside it before its schema is changed.
+
+    Raises:
+        LedgerRefused: it was written by a later version of the program, or its version cannot be told.
+        LedgerBusy: it has to be brought up to date, and a sending run holds it.
+    """
+    with _write(engine) as connection, connection.begin():
+        if connection.dialect.name == "postgresql":  # where two may find it empty at the same moment
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _CREATION_KEY})
+        if not inspect(connection).has_table("meta"):
+            crash_point("ledger.schema.begun")
+            _create(connection)
+            crash_point("ledger.schema.before_commit")
+            return
+        found = _version(connection)
+    if found > SCHEMA_VERSION:
+        raise LedgerRefused(
+            f"The ledger was written by a newer version of this program: its schema has version {found}, this program "
+            f"knows versions up to {SCHEMA_VERSION}.",
+            remedy="Install the newer version; nothing was changed.",
+        )
+    if found < SCHEMA_VERSION:
+        with sending_lock(engine, path=path, what="bringing the ledger up to date", wait=False):
+            _bring_up_to_date(engine, path)
+
+
+def _write(engine: Engine) -> Connection:
+    return engine.connect().execution_options(write=True)
+
+
+def _create(connection: Connection) -> None:
+    metadata.create_all(connection)
+    for statement in guard_statements(connection.dialect.name):
+        connection.exec_driver_sql(statement)
+    known = {"schema_version": str(SCHEMA_VERSION), "epoch": secrets.token_hex(8), "seq": "0"}
+    connection.execute(meta.insert(), [{"name": name, "value": value} for name, value in known.items()])
+
+
+def _version(connection: Connection) -> int:
+    stored = connection.execute(select(meta.c.value).where(meta.c.name == "schema_version").with_for_update()).scalar()
+    if stored is None or not stored.isdecimal():
+        raise LedgerRefused(
+            f"The ledger does not say which version its schema has ({stored}).",
+            remedy="Restore a backup; nothing is sent with a damaged ledger.",
+        )
+    return int(stored)
+
+
+def _bring_up_to_date(engine: Engine, path: Path | None) -> None:
+    """One transaction: whoever dies within it leaves the ledger as it was."""
+    from logistics_batch.ledger.itself.migrations import migrate  # takes a while to import, and is hardly ever needed
+
+    with _write(engine) as connection, connection.begin():
+        found = _version(connection)
+        if found == SCHEMA_VERSION:  # somebody else was quicker
+            return
+        if path is not None:
+            _keep_copy(path, path.with_name(f"{path.name}.version-{found}"))
+        crash_point("ledger.schema.begun")
+        migrate(connection, found=found, wanted=SCHEMA_VERSION)
+        connection.execute(meta.update().where(meta.c.name == "schema_version").values(value=str(SCHEMA_VERSION)))
+        crash_point("ledger.schema.before_commit")
+
+
+def _keep_copy(path: Path, copy: Path) -> None:
+    """A whole copy of a SQLite ledger, or none."""
+    beside = copy.with_name(copy.name + ".part")
+    beside.unlink(missing_ok=True)
+    beside.touch(mode=0o600)
+    try:
+        with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(beside)) as target:
+            source.backup(target)
+    except sqlite3.Error as exc:
+        beside.unlink(missing_ok=True)
+        raise LedgerRefused(
+            f"The ledger has to be brought up to date, and no copy of it can be kept at {copy}: {exc}.",
+            remedy="Check that the folder is writable and has free space.",
+        ) from exc
+    with beside.open("rb+") as handle:
+        os.fsync(handle.fileno())
+    beside.replace(copy)

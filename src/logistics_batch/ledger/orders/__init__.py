@@ -1,0 +1,1 @@
+"""Orders after they were sent, and the events about them."""
