@@ -15,9 +15,8 @@ from paramiko import sftp as protocol
 from support.sftp_servers import PASSWORD, fake_access
 
 from logistics_batch.errors import FileUnstable, SettingsError, StoreError
-from logistics_batch.intake.stores.landing import Landing
 from logistics_batch.intake.stores.sftp_session import FAULTS, store_error
-from logistics_batch.intake.stores.store import RemoteFile
+from logistics_batch.intake.stores.store import Landing, RemoteFile
 
 BLOCK = 32768
 BLOCKS = 6

@@ -14,8 +14,8 @@ from logistics_batch.intake.limited_work import Limited, at_once
 from logistics_batch.intake.names import MAX_NAME_CHARACTERS, copy_name, held, name_fault, printable
 from logistics_batch.intake.readers import Limits, sniff_format
 from logistics_batch.intake.readers.formats import BOUNDED_PACKINGS, damage_held, is_out_of_proportion
-from logistics_batch.intake.stores.landing import landing, local_disk, sync_folder
 from logistics_batch.intake.stores.readiness import never_input
+from logistics_batch.intake.stores.store import landing, local_disk, sync_folder
 from logistics_batch.model.issue import Issue
 
 MAX_MEMBERS = 100

@@ -13,7 +13,6 @@ from logistics_batch.flows.files.receive_file import ReceivedFile
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.program_errors import fetch_each, holding_file
 from logistics_batch.intake.names import beside, copy_name, name_fault, name_matches, printable
-from logistics_batch.intake.stores.landing import local_disk, sync_folder
 from logistics_batch.intake.stores.readiness import (
     Readiness,
     ReadyRule,
@@ -23,7 +22,15 @@ from logistics_batch.intake.stores.readiness import (
     never_input,
     why_unclosed,
 )
-from logistics_batch.intake.stores.store import Fetched, FileStore, Kind, ListingCut, RemoteFile
+from logistics_batch.intake.stores.store import (
+    Fetched,
+    FileStore,
+    Kind,
+    ListingCut,
+    RemoteFile,
+    local_disk,
+    sync_folder,
+)
 from logistics_batch.model.answer_files import names_it_answers
 from logistics_batch.model.counting import counted
 from logistics_batch.model.issue import Issue

@@ -11,8 +11,15 @@ from typing import TypeVar
 
 from logistics_batch.errors import StoreError
 from logistics_batch.intake.names import printable
-from logistics_batch.intake.stores.landing import sync_folder
-from logistics_batch.intake.stores.store import MAX_FILE_BYTES, MAX_NAMES, FileStore, Kind, RemoteFile, Session
+from logistics_batch.intake.stores.store import (
+    MAX_FILE_BYTES,
+    MAX_NAMES,
+    FileStore,
+    Kind,
+    RemoteFile,
+    Session,
+    sync_folder,
+)
 
 _T = TypeVar("_T")
 _BLOCK_BYTES = 1 << 20
