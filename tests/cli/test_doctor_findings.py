@@ -451,7 +451,7 @@ def test_what_was_being_sent_when_its_run_was_killed(run: Run, tmp_path: Path, s
 
 @pytest.mark.parametrize("another", [False, True], ids=["an older copy", "another ledger"])
 def test_a_ledger_that_push_refuses(another: bool, run: Run, tmp_path: Path, sandbox: RunningSandbox) -> None:
-    """The doctor says the same of it."""
+    """The doctor and a dry run say the same of it."""
     workspace = Workspace(tmp_path, url=sandbox.url, settle_after="180s")
     first = workspace.drop("a.csv", order_lines([f"OLDER-{another}-1"]))
     ledger = tmp_path / "var/ledger.db"
@@ -465,10 +465,13 @@ def test_a_ledger_that_push_refuses(another: bool, run: Run, tmp_path: Path, san
         shutil.copyfile(tmp_path / "older.db", ledger)
     (finding,) = problems(run, "ledger")
     refused = run("push", first, "--mapping", "orders")
-    assert (finding["state"], refused.code) == ("problem", 2)
+    tried = run("push", first, "--mapping", "orders", "--dry-run")
+    assert (finding["state"], refused.code, tried.code) == ("problem", 2, 2)
+    assert refused.err == tried.err
     assert finding["text"] in refused.err
     shutil.copyfile(tmp_path / "newest.db", ledger)
     assert problems(run, "ledger") == []
+    assert run("push", first, "--mapping", "orders", "--dry-run").code == 0
 
 
 def test_what_a_run_that_stopped_left_unsent(run: Run, tmp_path: Path, sandbox: RunningSandbox) -> None:

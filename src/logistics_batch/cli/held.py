@@ -1,21 +1,38 @@
 """`held`: what waits for a person."""
 
-from typing import Any
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from logistics_batch.cli.opening import WholeNumber, in_workspace, json_option
 from logistics_batch.model.counting import counted
 
+if TYPE_CHECKING:
+    from logistics_batch.flows.doubts.held import Held, HeldId
+    from logistics_batch.flows.parts import Parts
+
 _DECISIONS = ("approve", "send-again", "accept", "drop", "reopen")
+_RANGE = re.compile(r"([0-9]+)-([0-9]+)")
 
 
 class _HeldId(WholeNumber):
-    """The number of a document, or that of a preview or a file."""
+    """What `held list` calls something: a document's number, a preview, a file, or an address of the service."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The number of a document, or the name of a preview or file as it was typed."""
-        return value if str(value).startswith(("preview-", "file-")) else super().convert(value, param, ctx)
+        """A document's number as a number, everything else as it was typed."""
+        named = str(value).startswith(("preview-", "file-", "http://", "https://"))
+        return value if named else super().convert(value, param, ctx)
+
+
+class _HeldIds(_HeldId):
+    """The same, or several numbers as a range."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """A range of numbers, both ends inclusive, or one thing."""
+        ends = _RANGE.fullmatch(str(value))
+        return range(int(ends[1]), int(ends[2]) + 1) if ends else super().convert(value, param, ctx)
 
 
 @click.group(epilog="Example: logistics-batch held list")
@@ -31,124 +48,217 @@ def list_held(*, folder: str, as_json: bool) -> int:
     from dataclasses import asdict
     from pathlib import Path
 
-    from logistics_batch.cli.show import print_json, print_table
-    from logistics_batch.flows.doubts.approval import RULE, previews
+    from logistics_batch.cli.show import print_json
     from logistics_batch.flows.doubts.decisions import held_documents
+    from logistics_batch.flows.doubts.held import everything_held
     from logistics_batch.wiring import Need, Workspace
 
     with Workspace(Path(folder)).parts(Need(calls=False, writes=False)) as parts:
-        found = held_documents(parts)
-        waiting = previews(parts)
-        whole = parts.ledger.files.held()
-    if as_json:
-        names = ("id", "operation", "key", "reference", "rule", "reason", "fix", "awb_number", "file_name", "sheet")
-        lines = [{name: getattr(each, name) for name in names} | {"rows": each.rows, "run": each.run} for each in found]
-        files = [
-            {"id": each.id, "file_name": each.file_name, "documents": [one.id for one in each.documents]}
-            for each in waiting
-        ]
-        print_json(
-            {"held": lines, "previews": files, "files": [asdict(each) | {"id": f"file-{each.id}"} for each in whole]}
-        )
+        found = everything_held(parts)
+        documents = held_documents(parts) if as_json else []
+    if not as_json:
+        _print_held(found)
         return 0
-    print_table(
-        ["id", "what", "reference", "file", "rows", "reason", "what to do"],
-        [
-            *(
-                (
-                    each.id,
-                    counted(len(each.documents), "document"),
-                    "",
-                    each.file_name,
-                    "",
-                    each.documents[0].reason,
-                    each.documents[0].fix,
-                )
-                for each in waiting
-            ),
-            *(
-                (f"file-{each.id}", "file as a whole", "", each.name, "", each.reason, each.remedy or "Correct it.")
-                for each in whole
-            ),
-            *(
-                (each.id, each.operation, each.reference, each.file_name, _rows(each.rows), each.reason, each.fix)
-                for each in found
-                if each.rule != RULE
-            ),
-        ],
-        empty="Nothing is held.",
+    names = ("id", "operation", "key", "reference", "rule", "reason", "fix", "awb_number", "file_name", "sheet")
+    groups = [
+        {"id": each.id, "file_name": each.file_name, "documents": [one.id for one in each.documents]}
+        for each in found
+        if isinstance(each.id, str) and not each.file
+    ]
+    print_json(
+        {
+            "held": [
+                {name: getattr(each, name) for name in names} | {"rows": each.rows, "run": each.run}
+                for each in documents
+            ],
+            "previews": [each for each in groups if each["file_name"]],
+            "addresses": [each for each in groups if not each["file_name"]],
+            "files": [asdict(each.file) | {"id": each.id} for each in found if each.file],
+        }
     )
     return 0
 
 
-@held.command(epilog="Example: logistics-batch held show preview-3f9c21ab77")
+def _print_held(found: Sequence["Held | HeldId"]) -> None:
+    from logistics_batch.cli.show import print_table
+
+    columns = ["id", "what", "reference", "file", "rows", "reason", "what to do"]
+    print_table(columns, map(_line, found), empty="Nothing is held.")
+
+
+def _line(held: "Held | HeldId") -> tuple[object, ...]:
+    if isinstance(held, int | str):
+        return (held, *[""] * 6)
+    if held.file:
+        what, reference, rows = "file as a whole", "", ""
+    elif isinstance(held.id, str):
+        what, reference, rows = counted(len(held.documents), "document"), "", ""
+    else:
+        (document,) = held.documents
+        what, reference, rows = document.operation, document.reference, _rows(document.rows)
+    fix = (held.why.fix if held.file else held.why.operator_words) or "Correct it."
+    return held.id, what, reference, held.file_name, rows, held.why.reason, fix
+
+
+@held.command(epilog="Example: logistics-batch held show 17")
 @click.argument("held_id", metavar="ID", type=_HeldId(1))
 @json_option
 @in_workspace
 def show(*, folder: str, held_id: int | str, as_json: bool) -> int:
-    """Show exactly what would go out: each call with its body. ID is a number in `held list`."""
+    """Show what is held: what differs from the version before, and exactly what would go out.
+
+    ID is whatever stands first in a line of `held list`.
+    """
+    from dataclasses import asdict
     from pathlib import Path
 
-    from logistics_batch.cli.show import plain, print_json
-    from logistics_batch.flows.doubts.decisions import what_would_go_out
+    from logistics_batch.cli.show import print_json
+    from logistics_batch.flows.doubts.held import beside_earlier, held_under
     from logistics_batch.wiring import Need, Workspace
 
     with Workspace(Path(folder)).parts(Need(calls=False, writes=False)) as parts:
-        found = what_would_go_out(parts, held_id)
-    if as_json:
-        names = ("id", "operation", "key", "method", "path", "body", "file_name", "sheet", "rows", "rule", "reason")
-        print_json({"id": held_id, "documents": [{name: getattr(each, name) for name in names} for each in found]})
+        found = held_under(parts, held_id)
+        compared = [(document, beside_earlier(parts, document)) for document in found.documents]
+    if not as_json:
+        _print_held([found])
+        for document, beside in compared:
+            _print_document(document, beside)
         return 0
-    for each in found:
-        click.echo(f"{each.method} {plain(each.path)}  ({plain(each.file_name)}, rows {_rows(each.rows)})")
-        click.echo(f"  {plain(each.body) or 'no body'}")
+    names = ("id", "operation", "key", "method", "path", "body", "file_name", "sheet", "rows", "rule", "reason")
+    before = ("id", "state", "awb_number", "body", "file_name", "run")
+    documents = [
+        {name: getattr(document, name) for name in names}
+        | {
+            "earlier": {name: getattr(beside.earlier, name) for name in before} if beside.earlier else None,
+            "differing": [dict(zip(("field", "before", "now"), each, strict=True)) for each in beside.differing],
+        }
+        for document, beside in compared
+    ]
+    print_json({"id": held_id, "documents": documents} | ({"file": asdict(found.file)} if found.file else {}))
     return 0
 
 
-@held.command(epilog='Example: logistics-batch held decide 17 drop --reason "the customer cancelled by phone"')
-@click.argument("held_id", metavar="ID", type=_HeldId(1))
+def _print_document(document: Any, beside: Any) -> None:
+    from logistics_batch.cli.show import plain, print_table
+
+    click.echo()
+    earlier = beside.earlier
+    if earlier is not None:
+        number = f", AWB {earlier.awb_number}" if earlier.awb_number else ""
+        before = f"{earlier.state.replace('_', ' ')}{number} ({earlier.file_name}, run {earlier.run})"
+        empty = "It says the same as before." if earlier.body else "What was said before is no longer kept."
+        print_table(["field", before, f"{document.file_name}, run {document.run}"], beside.differing, empty=empty)
+        if beside.alike:
+            click.echo(f"Alike: {plain(', '.join(beside.alike))}")
+    click.echo(f"{document.method} {plain(document.path)}  ({plain(document.file_name)}, rows {_rows(document.rows)})")
+    click.echo(f"  {plain(document.body) or 'no body'}")
+
+
+@held.command(epilog='Example: logistics-batch held decide 17 20-24 drop --reason "the customer cancelled by phone"')
+@click.argument("held_ids", metavar="[ID|N-M]...", nargs=-1, type=_HeldIds(1))
 @click.argument("decision", type=click.Choice(_DECISIONS))
 @click.option("--reason", required=True, metavar="TEXT", help="Why; it is kept with the decision.")
 @click.option("--reissue", is_flag=True, help="With send-again: use the reference of a cancelled order again.")
+@click.option("--rule", default="", metavar="RULE", help="Only what is held for this reason, as in `held list --json`.")
+@click.option("--file", "file_name", default="", metavar="PATTERN", help="Only what came in files named so.")
+@click.option("--dry-run", is_flag=True, help="Only list what would be decided.")
+@click.option("--yes", is_flag=True, help="Do not ask before several decisions.")
 @in_workspace
-def decide(*, folder: str, held_id: int | str, decision: str, reason: str, reissue: bool) -> int:
-    """Decide about what is held; ID is its number in `held list`.
+def decide(
+    *,
+    folder: str,
+    held_ids: tuple["HeldId | range", ...],
+    decision: str,
+    reason: str,
+    reissue: bool,
+    rule: str,
+    file_name: str,
+    dry_run: bool,
+    yes: bool,
+) -> int:
+    """Decide about what is held; ID is what stands first in a line of `held list`, N-M a range of numbers.
 
     approve: what was looked at goes out with the next run, of a file that waits for approval all of it. send-again:
     it goes out with the next run. accept: the service has it. drop: it is not wanted any more; of a file that is held
-    as a whole, that it is done with: a corrected file of that name does so by itself. reopen: what was dropped is
-    wanted after all; nothing goes out until its file is dropped again.
+    as a whole, that it is done with: a corrected file of that name does so by itself; of an address, what was planned
+    for it. reopen: what was dropped is wanted after all; nothing goes out until its file is dropped again.
+
+    Of several, all are listed, and at a terminal it is asked once before they are decided.
     """
     from pathlib import Path
 
+    from logistics_batch.flows.files.deliver import deliver_stale
+    from logistics_batch.flows.doubts.held import chosen
+    from logistics_batch.wiring import Need, Workspace
+
+    if not (held_ids or rule or file_name):
+        raise click.UsageError("Nothing is named: give numbers of `held list`, --rule or --file.")
+    with Workspace(Path(folder)).parts(Need()) as parts:
+        found = chosen(parts, held_ids, rule=rule, file_name=file_name)
+        if dry_run or len(found) > 1:
+            _print_held(found)
+        if dry_run or (len(found) > 1 and not yes and not _agreed(f"{decision}: {len(found)} of these?")):
+            return 0
+        ids = [each if isinstance(each, int | str) else each.id for each in found]
+        code = _decide_all(parts, ids, decision=decision, reason=reason, reissue=reissue)
+        for delivered in deliver_stale(parts):
+            for problem in (*delivered.failed, *(note.reason for note in delivered.notes)):
+                click.echo(problem, err=True)
+    return code
+
+
+def _agreed(question: str) -> bool:
+    """A person's yes; where nobody sits at a terminal nothing is asked."""
+    import sys
+
+    return not (sys.stdin.isatty() and sys.stderr.isatty()) or click.confirm(question, err=True)
+
+
+def _decide_all(parts: "Parts", ids: Sequence["HeldId"], *, decision: str, reason: str, reissue: bool) -> int:
+    """Decide one after the other; one that cannot be decided so keeps no other from it."""
+    from logistics_batch.errors import UsageError
+
+    done, code = [], 0
+    for held_id in ids:
+        try:
+            click.echo(_decided(parts, held_id, decision=decision, reason=reason, reissue=reissue))
+            done.append(held_id)
+        except UsageError as error:
+            if len(ids) == 1:
+                raise
+            click.echo(f"{held_id}: {error.message} {error.remedy}", err=True)
+            code = error.exit_code
+    back = [str(each) for each in done if isinstance(each, int) or each.startswith("preview-")]
+    if decision == "drop" and back:
+        click.echo(f"To take that back: held decide {' '.join(back)} reopen, then drop the file again.")
+    return code
+
+
+def _decided(parts: "Parts", held_id: "HeldId", *, decision: str, reason: str, reissue: bool) -> str:
+    """Decide about one thing; what became of it, in words."""
     from logistics_batch.cli.show import plain
     from logistics_batch.flows.doubts.approval import decide_preview
     from logistics_batch.flows.doubts.decisions import decide as decide_document
     from logistics_batch.flows.doubts.decisions import reopen
-    from logistics_batch.flows.files.deliver import deliver_stale
+    from logistics_batch.flows.doubts.held import drop_elsewhere
     from logistics_batch.flows.files.waiting_files import close_held_file
-    from logistics_batch.wiring import Need, Workspace
 
-    with Workspace(Path(folder)).parts(Need()) as parts:
-        if isinstance(held_id, str) and held_id.startswith("file-"):
-            file = close_held_file(parts, held_id, decision=decision, reason=reason)
-            click.echo(f"{plain(file.name)} of run {file.run} is no longer waited for.")
-        elif decision == "reopen":
-            again = counted(len(reopen(parts, held_id, reason=reason)), "document")
-            click.echo(f"{again} reopened: drop the file again, and it is looked at as if nothing had been decided.")
-        elif isinstance(held_id, str):
-            preview = decide_preview(parts, held_id, decision=decision, reason=reason)
-            end = "goes out with the next run" if decision == "approve" else "is dropped"
-            click.echo(f"{preview.file_name}, {counted(len(preview.documents), 'document')}: {end}.")
-        else:
-            document = decide_document(parts, held_id, decision=decision, reason=reason, reissue=reissue)
-            click.echo(f"{document.reference} ({document.operation}) is now {document.state.replace('_', ' ')}.")
-        if decision == "drop" and not str(held_id).startswith("file-"):
-            click.echo(f"To take that back: held decide {held_id} reopen, then drop the file again.")
-        for delivered in deliver_stale(parts):
-            for problem in (*delivered.failed, *(note.reason for note in delivered.notes)):
-                click.echo(problem, err=True)
-    return 0
+    name = str(held_id)
+    if name.startswith("file-"):
+        file = close_held_file(parts, name, decision=decision, reason=reason)
+        return f"{plain(file.name)} of run {file.run} is no longer waited for."
+    if name.startswith("http"):
+        dropped = drop_elsewhere(parts, name, decision=decision, reason=reason)
+        return f"{counted(len(dropped), 'document')} planned for {name}: dropped."
+    if decision == "reopen":
+        again = counted(len(reopen(parts, held_id, reason=reason)), "document")
+        return f"{again} reopened: drop the file again, and it is looked at as if nothing had been decided."
+    if isinstance(held_id, str):
+        preview = decide_preview(parts, held_id, decision=decision, reason=reason)
+        end = "goes out with the next run" if decision == "approve" else "is dropped"
+        return f"{preview.file_name}, {counted(len(preview.documents), 'document')}: {end}."
+    document = decide_document(parts, held_id, decision=decision, reason=reason, reissue=reissue)
+    return f"{document.reference} ({document.operation}) is now {document.state.replace('_', ' ')}."
 
 
 def _rows(rows: tuple[int, ...]) -> str:

@@ -376,6 +376,13 @@ HELD_BEFORE_SENDING: Final[dict[str, Entry]] = {
     "order_not_shown.said": Reason(
         f"{_BEFORE_CHANGE} ({{said}}).", _LOOKED_UP, _LOOK_UP_ORDER, waits_for=WaitsFor.OTHERS
     ),
+    "other_address": Reason(
+        "It was planned for another address of the service than that of the settings; nothing of it was sent.",
+        "Nothing now: the operator decides.",
+        "If that address was mistyped, decide “drop”; if it is right, write service.base_url so again.",
+        waits_for=WaitsFor.CHOICE,
+        choices=(Choice.DROP,),
+    ),
     "other_grouping": Reason(
         "Some rows of this were sent by the mapping as it was before, in other documents.",
         "Nothing now: the operator decides, for some rows of it were sent in another order.",

@@ -235,6 +235,7 @@ def check_place_of_ledger(parts: Parts) -> Iterator[Check]:
 def check_accounts(parts: Parts) -> Iterator[Check]:
     """Whether the ledger holds what nobody looks at, for it was sent to the service under another address."""
     is_new = parts.ledger.itself.is_new_account()
+    unsent = {document.account for document in parts.ledger.documents.left_elsewhere()}
     for account, (count, still_open) in parts.ledger.itself.other_accounts().items():
         if is_new or still_open:
             text = f"It holds {count} documents of {account} ({still_open} of them open), and looks at none of them."
@@ -242,6 +243,9 @@ def check_accounts(parts: Parts) -> Iterator[Check]:
                 f"If {account} is the same service, write service.base_url so again: under another address its orders "
                 "would be created once more. If it is another one, settle what is open with its address."
             )
+            if account in unsent:
+                command = f'logistics-batch held decide {account} drop --reason "…"'
+                remedy += f" If it was mistyped, close what was only planned for it: `{command}`."
             yield Check("ledger, other addresses", State.WARNING, text, remedy)
 
 

@@ -158,9 +158,19 @@ def deliver_stale(parts: Parts, *, leave_out_run: str = "") -> list[Delivered]:
     found = []
     for file in [file for file in parts.ledger.files.stale() if file.run != leave_out_run]:
         first = file.state == "planned"
+        if not first and _came_again(parts, file):
+            parts.ledger.files.set_fresh(file.id)
+            continue
         found.append(deliver(parts, file, acknowledge=first, first=first))
         _tell(parts, file, found[-1])
     return found
+
+
+def _came_again(parts: Parts, file: StoredFile) -> bool:
+    """Whether its answers lie under names that answer the same file since it came once more."""
+    again = [each for each in parts.ledger.files.of_run(sha256=file.sha256) if each.id > file.id and each.state != "planned"]
+    same = (file.name, file.mapping, places_of(parts, file))
+    return any((each.name, each.mapping, places_of(parts, each)) == same for each in again)
 
 
 def _tell(parts: Parts, file: StoredFile, delivered: Delivered) -> None:

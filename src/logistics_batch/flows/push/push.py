@@ -72,6 +72,7 @@ def push_by_hand(
     if dry_run:
         if results is not None:
             raise UsageError("A dry run writes nothing, so it has no --results.", remedy="Leave one of the two out.")
+        parts.ledger.itself.require_newest()
         with scratch_folder() as folder:
             files = unpacked(parts, [ReceivedFile(path, path.name) for path in paths], to=folder)
             return preview_files(parts, files, rules, business_date=today, job="push")
@@ -103,6 +104,7 @@ def run_push_job(
     answers = parts.open_store(job.results_place or job.source.place)  # held open: every file is answered there
     try:
         if dry_run:
+            parts.ledger.itself.require_newest()
             return _preview_job(parts, store, job, rules, business_date)
         _private_folder(parts)
         holding = parts.ledger.sending(job.name, wait=wait_for_ledger, stop=parts.stop.is_set)

@@ -122,6 +122,16 @@ class Documents(Repository):
         with self._read() as connection:
             return [stored_document(record) for record in connection.execute(query.order_by(document.c.id)).mappings()]
 
+    def left_elsewhere(self) -> list[StoredDocument]:
+        """Documents for other addresses of the service that are planned or held, oldest first.
+
+        Not those of which something may exist there.
+        """
+        waits = document.c.state.in_(("planned", "held")) & (document.c.tainted == 0)
+        query = select_documents().where(document.c.account != self.account, waits)
+        with self._read() as connection:
+            return [stored_document(record) for record in connection.execute(query.order_by(document.c.id)).mappings()]
+
     def sent_along(self, run: str) -> list[StoredDocument]:
         """The documents that a run sent or tried to send though no row of its files asks for them, oldest first."""
         tried = select(attempt.c.document_id).where(attempt.c.run_id == run)

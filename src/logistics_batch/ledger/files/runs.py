@@ -8,7 +8,7 @@ from sqlalchemy import RowMapping, select
 
 from logistics_batch.ledger.connection import Repository, dump
 from logistics_batch.ledger.records import StoredRun
-from logistics_batch.ledger.schema import run, run_note
+from logistics_batch.ledger.schema import document, file, row, run, run_note
 from logistics_batch.model.issue import Issue, read_notes
 
 
@@ -66,11 +66,20 @@ class Runs(Repository):
             return read_notes((code, values) for code, values in connection.execute(query))
 
     def interrupted(self, *, job: str) -> list[StoredRun]:
-        """Push runs of a job that died or stopped early; call only while holding the sending lock."""
+        """Push runs of a job that died or stopped early; call only while holding the sending lock.
+
+        Not those of another address of the service: what they planned goes there, or nowhere.
+        """
+        elsewhere = (
+            select(file.c.run_id)
+            .join(row, row.c.file_id == file.c.id)
+            .join(document, row.c.document_id == document.c.id)
+            .where(file.c.run_id == run.c.id, document.c.account != self.account)
+        )
         with self._read() as connection:
             found = connection.execute(
                 select(run)
-                .where(run.c.job == job, run.c.state != "finished", run.c.kind == "push")
+                .where(run.c.job == job, run.c.state != "finished", run.c.kind == "push", ~elsewhere.exists())
                 .order_by(run.c.started_at)
             )
             return [stored_run(record) for record in found.mappings()]

@@ -1,0 +1,179 @@
+"""What waits for a person, whatever it is: listed in one form, chosen by number or reason, and compared."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any, Final
+
+from logistics_batch.errors import UsageError
+from logistics_batch.flows.doubts.approval import RULE, decided_words, dropped, previews
+from logistics_batch.flows.doubts.decisions import held_documents
+from logistics_batch.flows.parts import Parts
+from logistics_batch.ledger import HeldFile, StoredDocument, kind_of
+from logistics_batch.model.document import Operation
+from logistics_batch.model.document_state import OPEN, DocumentState
+from logistics_batch.model.issue import Issue
+
+HeldId = int | str
+"""A document's number, or what a file or an address is called in `held list`."""
+
+ADDRESSES: Final = ("http://", "https://")
+_NAMES_OF_LINES: Final = ("item_id", "item_name", "sku_name")
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """One line of `held list`: a document, a file that waits for approval or is held as a whole, or an address.
+
+    documents: all that is decided with it, none of a file that is held as a whole (`file`).
+    """
+
+    id: HeldId
+    why: Issue
+    file_name: str = ""
+    documents: tuple[StoredDocument, ...] = ()
+    file: HeldFile | None = None
+
+
+def everything_held(parts: Parts) -> list[Held]:
+    """All that waits for a person: addresses, files, then documents, the oldest of each first."""
+    elsewhere: dict[str, list[StoredDocument]] = {}
+    for document in parts.ledger.documents.left_elsewhere():
+        elsewhere.setdefault(document.account, []).append(document)
+    other = Issue("other_address")
+    return [
+        *(Held(address, other, documents=tuple(documents)) for address, documents in elsewhere.items()),
+        *(Held(each.id, each.documents[0].why, each.file_name, each.documents) for each in previews(parts)),
+        *(Held(f"file-{each.id}", each.why, each.name, file=each) for each in parts.ledger.files.held()),
+        *(Held(each.id, each.why, each.file_name, (each,)) for each in held_documents(parts) if each.rule != RULE),
+    ]
+
+
+def held_under(parts: Parts, held_id: HeldId) -> Held:
+    """What has this number in `held list`, or is a document of a file that waits there. Raises UsageError: nothing."""
+    listed = everything_held(parts)
+    inside = (Held(each.id, each.why, each.file_name, (each,)) for held in listed for each in held.documents)
+    for held in (*listed, *inside):
+        if held.id == held_id:
+            return held
+    raise UsageError(f"Nothing with the number {held_id} is held.", remedy="See “held list”.")
+
+
+def chosen(
+    parts: Parts, wanted: Sequence[HeldId | range], *, rule: str = "", file_name: str = ""
+) -> list[Held | HeldId]:
+    """What is to be decided, each once: what is listed, and numbers that are not (of what was dropped or accepted).
+
+    wanted: numbers and ranges of numbers; none: all that fits. rule: the reason's word. file_name: a pattern of names.
+
+    Raises UsageError if a range or the filter leaves nothing.
+    """
+    listed = everything_held(parts)
+    fitting = [each for each in listed if rule in ("", each.why.rule) and _is_named(each.file_name, file_name)]
+    found: dict[HeldId, Held | HeldId] = {}
+    for one in wanted or [held.id for held in fitting]:
+        if isinstance(one, range):
+            inside = {each.id: each for each in fitting if each.id in one}
+            if not inside:
+                raise UsageError(f"Nothing from {one.start} to {one.stop - 1} is held.", remedy="See “held list”.")
+            found |= inside
+        else:
+            found |= {one: next((each for each in fitting if each.id == one), one)}
+    if rule or file_name:
+        found = {held_id: held for held_id, held in found.items() if isinstance(held, Held)}
+    if not found:
+        raise UsageError("Nothing that fits is held.", remedy="See “held list”.")
+    return list(found.values())
+
+
+def _is_named(name: str, pattern: str) -> bool:
+    return not pattern or fnmatchcase(name.casefold(), pattern.casefold())
+
+
+def drop_elsewhere(parts: Parts, address: str, *, decision: str, reason: str) -> Sequence[StoredDocument]:
+    """Close what was planned under another address of the service; what may have arrived there stays as it is.
+
+    Raises UsageError: nothing waits there, another decision than to drop it, or it changed meanwhile.
+    """
+    documents = held_under(parts, address).documents
+    if decision != "drop":
+        raise UsageError(
+            f"“{decision}” does not fit what was planned for another address of the service.",
+            remedy="Write service.base_url so again to send it, or decide “drop”.",
+        )
+    why, now = decided_words(parts, reason), parts.clock.now().isoformat()
+    for state in {document.state for document in documents}:
+        outcomes = [dropped(each, why) for each in documents if each.state == state]
+        said = f"drop {address}: {reason}"
+        if not parts.ledger.attempts.settle_documents(outcomes, expected=state, now=now, evidence_text=said, who="operator"):
+            raise UsageError("What was planned there has changed meanwhile.", remedy="Look at “held list” again.")
+    return documents
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What a document says, beside what was said before about the same thing.
+
+    earlier: the version that said it, the newest of several; None if there was none. differing: field, before, now.
+    alike: the fields that both have with the same value.
+    """
+
+    earlier: StoredDocument | None
+    differing: tuple[tuple[str, str, str], ...] = ()
+    alike: tuple[str, ...] = ()
+
+
+def beside_earlier(parts: Parts, document: StoredDocument) -> Beside:
+    """Compare a document with the version that the service has, or else with the newest that has no end yet."""
+    said = _said_before(parts, document)
+    if not said or not all(each.body for each in said):
+        return Beside(said[-1] if said else None)
+    before: dict[str, str] = {}
+    for each in said:
+        before |= _fields(each.body)
+    now = _fields(document.body)
+    if Operation(document.operation).creates:
+        now = dict.fromkeys(before, "") | now
+    pairs = [(name, before.get(name, ""), value) for name, value in now.items()]
+    differing = tuple(pair for pair in pairs if pair[1] != pair[2])
+    return Beside(said[-1], differing, tuple(name for name, old, new in pairs if old == new))
+
+
+def _said_before(parts: Parts, document: StoredDocument) -> list[StoredDocument]:
+    """A create has one version before it; a change stands upon the create and the changes before it."""
+    own = [
+        each
+        for each in parts.ledger.documents.generations(document.key, kind=kind_of(document.operation))
+        if each.generation < document.generation
+    ]
+    accepted = [each for each in own if each.state == DocumentState.ACCEPTED]
+    if Operation(document.operation).creates:
+        return (accepted or [each for each in own if each.state in OPEN])[-1:]
+    creates = [Operation.ORDER_CREATE if Operation(document.operation).changes_order else Operation.ASN_CREATE]
+    names = [name for name in (document.reference, document.order_id) if name]
+    created = parts.ledger.documents.select(operations=creates, states=[DocumentState.ACCEPTED], references=names)
+    return [*created[-1:], *accepted]
+
+
+def _fields(body: str) -> dict[str, str]:
+    return dict(_flat(json.loads(body), "")) if body else {}
+
+
+def _flat(value: Any, name: str) -> Iterator[tuple[str, str]]:
+    """The values of a body by name; lines stand under their item's name, or under their number if two have the same."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _flat(inner, f"{name}.{key}" if name else key)
+    elif isinstance(value, list):
+        named = [_name_of_line(each) for each in value]
+        keys = named if len(set(named)) == len(named) and all(named) else range(1, len(value) + 1)
+        for key, inner in zip(keys, value, strict=True):
+            yield from _flat(inner, f"{name}[{key}]")
+    else:
+        yield name, value if isinstance(value, str) else json.dumps(value)
+
+
+def _name_of_line(line: Any) -> str:
+    found = (str(line[name]) for name in _NAMES_OF_LINES if line.get(name)) if isinstance(line, Mapping) else iter(())
+    return next(found, "")

@@ -1,0 +1,118 @@
+"""`held list`, `show` and `decide`: many at once, and what a document says beside what was said before."""
+
+import io
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cli.conftest import Run
+from support.sandbox_process import RunningSandbox, sandbox_for_a_test
+from support.workspace import APPROVED_JOB, Workspace, order_lines
+
+ORDERS = ["A-1", "A-2", "A-3", "A-4"]
+WHY = ("--reason", "the old address is right")
+
+
+@pytest.fixture
+def sandbox(tmp_path: Path) -> Iterator[RunningSandbox]:
+    yield from sandbox_for_a_test(tmp_path)
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, sandbox: RunningSandbox, run: Run) -> Workspace:
+    """Four orders that were accepted, and came again with another address and a SKU more, in two files."""
+    workspace = Workspace(tmp_path, url=sandbox.url)
+    lines = order_lines(ORDERS)
+    assert run("push", workspace.drop("orders.csv", lines), "--mapping", "orders").code == 0
+    header, *rows = lines.replace("Market", "Station").replace(",SKU-1,1", ",SKU-1,2").splitlines()
+    for name, some in (("first.csv", rows[:3]), ("second.csv", rows[3:])):
+        more = [some[0].replace("SKU-1,2", "SKU-9,5")]
+        assert run("push", workspace.drop(name, "\n".join([header, *some, *more, ""])), "--mapping", "orders").code == 4
+    return workspace
+
+
+def waiting(run: Run) -> dict[str, int]:
+    """The number of what is held, by its reference."""
+    return {each["reference"]: each["id"] for each in run("held", "list", "--json").json["held"]}
+
+
+def at_a_terminal(monkeypatch: pytest.MonkeyPatch, answer: str) -> None:
+    typed = io.StringIO(f"{answer}\n")
+    typed.isatty = lambda: True  # type: ignore[method-assign]
+    monkeypatch.setattr(sys, "stdin", typed)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+
+
+def test_several_numbers_and_ranges_are_decided_at_once(run: Run, workspace: Workspace) -> None:
+    ids = waiting(run)
+    done = run("held", "decide", f"{ids['A-1']}-{ids['A-2']}", ids["A-4"], "drop", *WHY)
+    assert done.code == 0, done.err
+    assert set(waiting(run)) == {"A-3"}
+    assert f"held decide {ids['A-1']} {ids['A-2']} {ids['A-4']} reopen" in done.out
+    again = run("held", "decide", f"{ids['A-1']}-{ids['A-2']}", "drop", *WHY)
+    assert (again.code, "Nothing from" in again.err) == (2, True)
+
+
+def test_a_filter_decides_what_fits(run: Run, workspace: Workspace) -> None:
+    assert run("held", "decide", "--file", "nothing*", "drop", *WHY).code == 2
+    assert run("held", "decide", "drop", *WHY).code == 2
+    tried = run("held", "decide", "--file", "FIRST*", "--rule", "changed_after_acceptance", "drop", *WHY, "--dry-run")
+    assert (tried.code, len(waiting(run))) == (0, 4)
+    assert [name for name in ORDERS if name in tried.out] == ORDERS[:3]
+    assert run("held", "decide", "--file", "FIRST*", "drop", *WHY).code == 0
+    assert set(waiting(run)) == {"A-4"}
+
+
+@pytest.mark.parametrize(("answer", "left"), [("n", 4), ("y", 0)])
+def test_a_person_sees_what_is_meant_and_is_asked_once(
+    answer: str, left: int, run: Run, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_a_terminal(monkeypatch, answer)
+    done = run("held", "decide", "--rule", "changed_after_acceptance", "drop", *WHY)
+    assert done.code == 0
+    assert all(name in done.out for name in ORDERS)
+    assert (done.out + done.err).count("4 of these?") == 1
+    assert len(waiting(run)) == left
+
+
+def test_one_that_does_not_fit_keeps_no_other_from_its_decision(run: Run, workspace: Workspace) -> None:
+    ids = waiting(run)
+    done = run("held", "decide", ids["A-1"], 9999, ids["A-2"], "drop", *WHY)
+    assert (done.code, "9999: Nothing with the number 9999 is held." in done.err) == (2, True)
+    assert set(waiting(run)) == {"A-3", "A-4"}
+
+
+def test_old_and_new_stand_side_by_side(run: Run, workspace: Workspace) -> None:
+    number = waiting(run)["A-1"]
+    (document,) = run("held", "show", number, "--json").json["documents"]
+    assert document["earlier"]["awb_number"].startswith("SH-")
+    assert document["differing"] == [
+        {"field": "delivery_address", "before": "1 Market Road", "now": "1 Station Road"},
+        {"field": "item_details[SKU-1].item_quantity", "before": "1", "now": "2"},
+        {"field": "item_details[SKU-9].item_name", "before": "", "now": "SKU-9"},
+        {"field": "item_details[SKU-9].item_quantity", "before": "", "now": "5"},
+    ]
+    shown = run("held", "show", number).out
+    assert f"accepted, AWB {document['earlier']['awb_number']} (orders.csv, run" in shown
+    assert "1 Market Road" in shown
+    assert "Alike: reference_number, customer_mobile" in shown
+    assert document["body"] in shown
+
+
+def test_every_number_of_the_list_can_be_shown(run: Run, workspace: Workspace) -> None:
+    workspace.job("watched", APPROVED_JOB)
+    workspace.drop("B.csv", order_lines(["B-1", "B-2"]))
+    workspace.drop("broken.csv", "Order No,Order No\n1,2\n")
+    assert run("run", "watched").code == 4
+    listed = run("held", "list", "--json").json
+    numbers = [each["id"] for group in ("held", "previews", "files") for each in listed[group]]
+    printed = [line.split()[0] for line in run("held", "list").out.splitlines()[2:]]
+    assert len(printed) == 6
+    assert {*printed} <= {str(number) for number in numbers}
+    for number in numbers:
+        shown = run("held", "show", number)
+        assert (shown.code, str(number) in shown.out) == (0, True)
+    (file,) = listed["files"]
+    assert run("held", "show", file["id"], "--json").json["file"]["name"] == "broken.csv"
+    assert run("held", "show", 9999).code == 2
