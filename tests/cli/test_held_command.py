@@ -1,5 +1,6 @@
 """`held list`, `show` and `decide`: many at once, and what a document says beside what was said before."""
 
+import csv
 import io
 import sys
 from collections.abc import Iterator
@@ -116,3 +117,17 @@ def test_every_number_of_the_list_can_be_shown(run: Run, workspace: Workspace) -
     (file,) = listed["files"]
     assert run("held", "show", file["id"], "--json").json["file"]["name"] == "broken.csv"
     assert run("held", "show", 9999).code == 2
+
+
+def test_a_dropped_version_says_what_goes_on(run: Run, workspace: Workspace, sandbox: RunningSandbox) -> None:
+    """The order of the earlier file still ships: whoever reads only the row of the later one must not think it gone."""
+    awb_numbers = {each["body"]["reference_number"]: each["awb_number"] for each in sandbox.orders()}
+    assert run("held", "decide", "--file", "first.csv", "drop", *WHY).code == 0
+    rows = csv.DictReader(io.StringIO((workspace.root / "reports/first.result.csv").read_text("utf-8-sig")))
+    for row in rows:
+        assert (row["fate"], row["rule"]) == ("skipped", "dropped")
+        number = awb_numbers[row["reference_number"]]
+        assert row["reason"].endswith(f"The order as it was accepted still ships, with AWB number {number}.")
+    run("order", "cancel", awb_numbers["A-4"])
+    assert run("held", "decide", waiting(run)["A-4"], "drop", *WHY).code == 0
+    assert "still ships" not in (workspace.root / "reports/second.result.csv").read_text("utf-8-sig")

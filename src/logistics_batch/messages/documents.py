@@ -43,6 +43,7 @@ _PUT_BACK: Final = (
 _RESTORE: Final = "Restore the accepted content, change it at the service, or drop this version."
 _NUMBER_TAKEN: Final = f"If it is another order, {_OTHER_NUMBER}; else ask the operator."
 _DECIDED: Final = "Decided by a person on {at}: {reason}"
+_TAKEN_BACK: Final = "If it is wanted after all, the operator decides “reopen” about {number}; then drop it again."
 
 FATES: Final[dict[str, Entry]] = {
     # What is told where nothing else is known. Users see no rule.
@@ -170,10 +171,19 @@ ANSWERED: Final[dict[str, Entry]] = {
     "cancelled.by_file": Entry("Cancelled by {file}.", level=Level.NOTE),
     "cancelled.elsewhere": Entry("The service shows it cancelled; it was not cancelled from here.", level=Level.NOTE),
     "decided": Entry(_DECIDED, level=Level.NOTE),
-    "dropped": Entry(
-        _DECIDED,
-        "If it is wanted after all, the operator decides “reopen” about {number}; then drop it again.",
+    "dropped": Entry(_DECIDED, _TAKEN_BACK, level=Level.NOTE),
+    "dropped.order_ships": Entry(
+        f"{_DECIDED}. The order as it was accepted still ships, with AWB number {{awb_number}}.",
+        _TAKEN_BACK,
         level=Level.NOTE,
+    ),
+    "dropped.order_ships_numberless": Entry(
+        f"{_DECIDED}. The order as it was accepted still ships; its AWB number is not known.",
+        _TAKEN_BACK,
+        level=Level.NOTE,
+    ),
+    "dropped.asn_stays": Entry(
+        f"{_DECIDED}. The ASN stays at the service as it was accepted.", _TAKEN_BACK, level=Level.NOTE
     ),
     "reopened.drop": Entry(
         f"{_DECIDED}. It was dropped before, and that is taken back.", "Drop the file again.", level=Level.NOTE

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import Outcome, StoredDocument
+from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import Issue
 
 RULE = "approval"
@@ -39,10 +40,28 @@ def decided_words(parts: Parts, reason: str) -> Issue:
     return Issue.of("decided", at=parts.clock.now().isoformat(" ", "minutes")[:16], reason=reason)
 
 
-def dropped(document: StoredDocument, why: Issue, *, number: str = "") -> Outcome:
-    """What becomes of a document that is not wanted any more, and how that is taken back."""
-    why = Issue.of(DROPPED, number=number or str(document.id), **why.given)
-    return Outcome(document.id, "abandoned", "decided", why=why)
+def dropped(parts: Parts, document: StoredDocument, why: Issue, *, number: str = "") -> Outcome:
+    """What becomes of a document that is not wanted any more, how that is taken back, and what the service still has.
+
+    number: under which it was dropped; "" is its own.
+    """
+    alive, variant = _alive_beside(parts, document), ""
+    if alive is not None:
+        is_order = alive.operation == Operation.ORDER_CREATE
+        variant = ".asn_stays" if not is_order else ".order_ships" if alive.awb_number else ".order_ships_numberless"
+    given = why.given | {"number": number or str(document.id), "awb_number": alive.awb_number if alive else ""}
+    return Outcome(document.id, "abandoned", "decided", why=Issue.of(DROPPED + variant, **given))
+
+
+def _alive_beside(parts: Parts, document: StoredDocument) -> StoredDocument | None:
+    """The accepted order or ASN of which this is another version; None if there is none, or it was cancelled."""
+    if not Operation(document.asked).creates:
+        return None
+    found = parts.ledger.documents(
+        operations=[document.asked], states=["accepted"], references=[document.reference or document.key]
+    )
+    same = [each for each in found if document.operation != document.asked or each.key == document.key]
+    return same[-1] if same and same[-1].rule != "cancelled" else None
 
 
 def previews(parts: Parts) -> list[Preview]:
@@ -74,7 +93,9 @@ def decide_preview(parts: Parts, wanted: str, *, decision: str, reason: str) -> 
         raise UsageError(f"“{decision}” does not fit a file that waits for approval.", remedy="Decide approve or drop.")
     now, why = parts.clock.now(), decided_words(parts, reason)
     outcomes = [
-        Outcome(each.id, "planned", "decided", why=why) if decision == "approve" else dropped(each, why, number=wanted)
+        Outcome(each.id, "planned", "decided", why=why)
+        if decision == "approve"
+        else dropped(parts, each, why, number=wanted)
         for each in found.documents
     ]
     evidence = f"{decision} {wanted}: {reason}"

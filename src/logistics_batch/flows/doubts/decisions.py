@@ -95,7 +95,7 @@ def _decided(parts: Parts, document: StoredDocument, decision: str, reason: str,
             remedy="Decide “drop”, and drop the file again when the order is settled.",
         )
     if decision == "drop":
-        return dropped(document, why)
+        return dropped(parts, document, why)
     if decision == "accept":
         return Outcome(document.id, "accepted", "decided", why=why, accepted_run=document.run)
     if decision == "approve" and document.rule == RULE:

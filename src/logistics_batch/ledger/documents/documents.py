@@ -193,7 +193,7 @@ class Documents(Repository):
 
     def dropped_under(self, number: str) -> list[StoredDocument]:
         """The documents that were dropped together under the number of a preview, oldest first."""
-        query = select_documents().where(document.c.account == self.account, document.c.code == "dropped")
+        query = select_documents().where(document.c.account == self.account, document.c.code.in_(codes_of("dropped")))
         with self._read() as connection:
             found = [stored_document(each) for each in connection.execute(query.order_by(document.c.id)).mappings()]
         return [each for each in found if each.why.given.get("number") == number]
