@@ -187,8 +187,8 @@ def decide(
     """
     from pathlib import Path
 
-    from logistics_batch.flows.files.deliver import deliver_stale
     from logistics_batch.flows.doubts.held import chosen
+    from logistics_batch.flows.files.deliver import deliver_stale
     from logistics_batch.wiring import Need, Workspace
 
     if not (held_ids or rule or file_name):

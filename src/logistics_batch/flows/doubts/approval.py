@@ -57,7 +57,7 @@ def _alive_beside(parts: Parts, document: StoredDocument) -> StoredDocument | No
     """The accepted order or ASN of which this is another version; None if there is none, or it was cancelled."""
     if not Operation(document.asked).creates:
         return None
-    found = parts.ledger.documents(
+    found = parts.ledger.documents.select(
         operations=[document.asked], states=["accepted"], references=[document.reference or document.key]
     )
     same = [each for each in found if document.operation != document.asked or each.key == document.key]

@@ -106,7 +106,9 @@ def drop_elsewhere(parts: Parts, address: str, *, decision: str, reason: str) ->
     for state in {document.state for document in documents}:
         outcomes = [dropped(parts, each, why) for each in documents if each.state == state]
         said = f"drop {address}: {reason}"
-        if not parts.ledger.attempts.settle_documents(outcomes, expected=state, now=now, evidence_text=said, who="operator"):
+        if not parts.ledger.attempts.settle_documents(
+            outcomes, expected=state, now=now, evidence_text=said, who="operator"
+        ):
             raise UsageError("What was planned there has changed meanwhile.", remedy="Look at “held list” again.")
     return documents
 

@@ -168,7 +168,9 @@ def deliver_stale(parts: Parts, *, leave_out_run: str = "") -> list[Delivered]:
 
 def _came_again(parts: Parts, file: StoredFile) -> bool:
     """Whether its answers lie under names that answer the same file since it came once more."""
-    again = [each for each in parts.ledger.files.of_run(sha256=file.sha256) if each.id > file.id and each.state != "planned"]
+    again = [
+        each for each in parts.ledger.files.of_run(sha256=file.sha256) if each.id > file.id and each.state != "planned"
+    ]
     same = (file.name, file.mapping, places_of(parts, file))
     return any((each.name, each.mapping, places_of(parts, each)) == same for each in again)
 
