@@ -1,4 +1,9 @@
-"""One rate for everything that uses the API key (limits are not published: API §8.6)."""
+"""One rate for everything that uses the API key (limits are not published: API §8.6).
+
+A turn is a moment at which one call may leave. Turns lie a trifle farther apart than the rate asks, so that a call
+which leaves that trifle late brings no second above the rate; one that is later takes another turn. Processes that
+share a ledger take their turns from one row of it, some at once.
+"""
 
 import math
 import re
@@ -9,23 +14,27 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Protocol
 
-from logistics_batch.api.allowance import Allowance
 from logistics_batch.errors import LedgerRefused, SettingsError
 
 LONGEST_PAUSE_SECONDS = 15 * 60.0
 _LONGEST_NAP_SECONDS = 0.5  # how soon a waiting thread notices that the process was asked to end
-_SPACING_OF_PLANNED = 1.003  # the network brings some calls nearer: a service must not count one more in a second
-_WINDOW = 1.002  # the same, for as many calls as the rate allows in a second
-_WINDOW_OF_ONE = 1.004  # of several processes, where calls are few; what is more than 1 is how late one may wake
-_FEWEST_TO_CATCH_UP = 3  # calls in a second; below, none ever follows closer than the rate
+_LATE_SECONDS = 0.02  # so late after its turn a call may leave
+_BLOCK_SECONDS = 0.2  # turns of so long are taken at once
+_LONGEST_WAIT_SECONDS = 9.0  # for a call that missed its turn; its intent grows old
+_LONGEST_LEAD_SECONDS = 0.25
+_TRIES = 10  # to find a turn for a call that missed its own
 _MOST_REMEMBERED = 1000  # departures
 _SHORTEST_SPAN_SECONDS = 0.25  # a rate is not told from less
-_LATE_SECONDS = 0.5  # a turn that is so late was held up, one that is later was not wanted
-_LEAD_SECONDS = 0.002  # a departure is written down so long before it, at first
-_LONGEST_LEAD_SECONDS = 0.25
-_TRIES = 10
 _RATE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*/\s*(s|min)")
 _SECONDS = {"s": 1.0, "min": 60.0}
+
+_FIRST_SHARE = 0.5  # of the rate so far, after the first 429
+_LEAST_SHARE, _MOST_SHARE = 0.25, 0.9
+_LEARNT_AFTER_SECONDS = 1.0  # what came through in less time says nothing about a rate
+_ANSWERS_TO_COME_BACK = 60  # to the rate that was too high
+_CLIMB_SHARE = 0.01  # of the rate that was too high, each second
+_SLOWEST_PER_SECOND = 0.1
+_FREE_AGAIN_AT = 2.0  # times the rate that was too high, where the operator sets none
 
 
 def interval_seconds(rate: str) -> float:
@@ -50,21 +59,14 @@ def interval_seconds(rate: str) -> float:
 
 
 class SharedTurns(Protocol):
-    """Where turns are claimed by several processes; each call raises LedgerRefused if that cannot be written."""
+    """Where turns are taken by several processes; each call raises LedgerRefused if that cannot be written."""
 
-    def take_turn(self, interval_seconds: float, *, ahead_seconds: float = 0.0, late_seconds: float = 0.0) -> float:
-        """The seconds until the next turn, which is taken if that is no more than `ahead_seconds`.
+    def take_turns(
+        self, count: int, *, spacing_seconds: float, ahead_seconds: float, lead_seconds: float
+    ) -> tuple[float, bool]:
+        """The moment of the next turn (monotonic), and whether it and those behind it were taken: if it comes so soon.
 
-        late_seconds: one that is taken no later than that does not push those behind it.
-        """
-
-    def leave(
-        self, *, at_most: int, in_seconds: float, lead_seconds: float, instead_of: float | None = None
-    ) -> tuple[float, float]:
-        """Write down that a call leaves as soon as no more than `at_most` do so `in_seconds`, after `lead_seconds`.
-
-        Gives that moment (monotonic), and a mark under which it stands. instead_of: the mark of an earlier one of the
-        same call, which did not leave then.
+        lead_seconds: no turn comes before, and so much later may one come that is taken.
         """
 
     def hold_turns(self, seconds: float) -> None:
@@ -72,17 +74,9 @@ class SharedTurns(Protocol):
 
 
 class Pacer:
-    """Hands out turns, one call each, never more than the rate allows; one for all threads.
+    """Hands out turns, one call each, never more in any second than the rate allows; one for all threads.
 
-    Turns that are taken when they have come are spaced from that moment: a thread that wakes late makes the rate a
-    trifle lower, never higher, in whatever window one looks. Turns that are taken ahead follow a plan, so that what
-    has to be done before a call leaves costs nothing, and one that is late does not push the others: then some follow
-    each other closer than the plan, but no second holds more departures than the rate allows.
-
-    Turns are a plan: connecting, a disk or a thread holds some calls up, so what keeps the rate is when they leave.
-    Where several processes share their turns, each departure is written down for all of them before it.
-
-    While the service asks to slow down (429), the rate is lower: see `Allowance`.
+    While the service asks to slow down (429, 503), there are none for a while, and then fewer: see `_Allowance`.
     """
 
     def __init__(
@@ -97,18 +91,19 @@ class Pacer:
 
         stop: set when the process was asked to end; then nobody waits any longer.
         """
-        self._allowance = Allowance(interval_seconds(rate))
+        self._allowance = _Allowance(interval_seconds(rate))
         self._clock = clock
         self._sleep = sleep
         self._stop = stop
         self._queue = threading.Lock()  # held by the one thread that waits for the next turn
-        self._state = threading.Lock()
-        self._not_before = -math.inf
+        self._departures = threading.Lock()  # held by the one call that is about to leave
+        self._state = threading.RLock()
+        self._not_before = -math.inf  # the next turn that nobody has
+        self._lead_seconds = 0.0  # a shared turn that came before would have passed when it is known
+        self._block: deque[float] = deque()  # turns of this process
+        self._taken: deque[float] = deque()  # turns of calls that have not left yet: whichever leaves next has the next
         self._shared: list[SharedTurns] = []
-        self._departures = threading.Lock()
-        self._lead_seconds = _LEAD_SECONDS
-        # When the last calls left; where turns are shared, when they could have as far as this process goes.
-        self._left: deque[float] = deque(maxlen=_MOST_REMEMBERED)
+        self._left: deque[float] = deque(maxlen=_MOST_REMEMBERED)  # when the last calls left
 
     @property
     def paced(self) -> bool:
@@ -127,36 +122,39 @@ class Pacer:
 
     def try_turn(self, *, ahead_seconds: float = 0.0) -> float:
         """The seconds until the next turn, without waiting; it is taken if that is no more than `ahead_seconds`."""
-        spacing, late = self._allowance.interval_seconds, 0.0
-        if ahead_seconds:
-            spacing, late = spacing * _SPACING_OF_PLANNED, _LATE_SECONDS
         with self._state:
             now = self._clock()
-            due = self._not_before if now - self._not_before < late else max(self._not_before, now)
-            wait = max(0.0, due - now, self._earliest() - now if ahead_seconds else 0.0)
-            if wait > ahead_seconds:
-                return wait
-            following = self._not_before = due + spacing
-            shared = self._shared[-1] if self._shared and spacing else None
-        if shared is None:
+            if not self.paced:
+                return max(0.0, self._not_before - now)
+            while self._block and now - self._block[0] > _LATE_SECONDS / 2:
+                self._block.popleft()
+            if not self._block:
+                self._fill_block(now, ahead_seconds=ahead_seconds)
+            wait = max(0.0, (self._block[0] if self._block else self._not_before) - self._clock())
+            if self._block and wait <= ahead_seconds:
+                self._taken.append(self._block.popleft())
             return wait
-        with suppress(LedgerRefused):  # the rate of this process holds then; what is sent must be written anyway
-            among_all = shared.take_turn(spacing, ahead_seconds=ahead_seconds, late_seconds=late)
-            with self._state:
-                if self._not_before == following:  # nobody asked to slow down meanwhile
-                    self._not_before = now + among_all + (spacing if among_all <= ahead_seconds else 0.0)
-            return among_all if among_all > ahead_seconds else max(wait, among_all)
-        return wait
 
-    def wait_until(self, moment: float) -> None:
-        """Wait for the moment of a turn that was taken ahead."""
-        wait = moment - self._clock()
-        if wait > 0:
-            self._sleep(wait)
+    def _fill_block(self, now: float, *, ahead_seconds: float) -> None:
+        """Take the next turns, of this process or of all that share them, if the first comes so soon."""
+        spacing = self._allowance.spacing_seconds
+        count = 1 + int(_BLOCK_SECONDS / spacing) if ahead_seconds else 1
+        first = max(self._not_before, now)
+        taken = first - now <= ahead_seconds
+        if taken and self._shared:
+            with suppress(LedgerRefused):  # the rate of this process holds then; what is sent must be written anyway
+                moment, taken = self._shared[-1].take_turns(
+                    count, spacing_seconds=spacing, ahead_seconds=ahead_seconds, lead_seconds=self._lead_seconds
+                )
+                first = max(first, moment)
+                self._lead_seconds = min(2 * (self._clock() - now), _LONGEST_LEAD_SECONDS)
+        if taken:
+            self._block.extend(first + number * spacing for number in range(count))
+        self._not_before = first + count * spacing if taken else first
 
     @contextmanager
     def sharing(self, turns: SharedTurns) -> Iterator[None]:
-        """While the block runs, keep one rate with all that claim their turns in the same place."""
+        """While the block runs, keep one rate with all that take their turns in the same place."""
         with self._state:
             self._shared.append(turns)
         try:
@@ -176,66 +174,34 @@ class Pacer:
                 self._sleep(wait if stop is None else min(wait, _LONGEST_NAP_SECONDS))
             return False
 
-    def depart(self) -> float:
-        """Called just before the first byte: waits the trifle by which it would be too early, and says when it leaves.
+    def depart(self) -> float | None:
+        """Wait for the turn of a call, just before its first byte; gives the moment at which it leaves.
 
-        Between its turn and its departure a call may be held up by a disk or a thread: turns alone do not keep the
-        rate.
+        A disk or a thread may have held it up since its turn was taken; then it takes another. None: there is none
+        soon, so that it must not leave.
         """
-        with self._state:
-            shared = self._shared[-1] if self._shared and self._allowance.operators_seconds else None
         with self._departures:
-            earliest = max(self._earliest(), self._clock())
-            if shared is None:
-                self.wait_until(earliest)
-            moment = self._clock() if shared is None else earliest
-            self._left.append(moment)
-        return moment if shared is None else self._leave_among_all(shared, earliest)
+            for _ in range(_TRIES if self.paced else 0):
+                turn = self._next_taken()
+                early = turn - self._clock()
+                if early > _LONGEST_WAIT_SECONDS:
+                    return None
+                if early > 0:
+                    self._sleep(early)
+                if self._clock() - turn <= _LATE_SECONDS:
+                    break
+            left = self._clock()
+            self._left.append(left)
+            return left
 
-    def _leave_among_all(self, shared: SharedTurns, earliest: float) -> float:
-        """Wait until a call may leave among those of all processes, for which it is written down; says when that is.
-
-        One that wakes too late for the moment that was written down is written down anew.
-        """
-        interval = self._allowance.operators_seconds
-        calls, window, mark = self._in_a_second(interval), _WINDOW, None
-        if calls < _FEWEST_TO_CATCH_UP:
-            calls, window = 1, _WINDOW_OF_ONE
-        seconds = calls * interval
-        with suppress(LedgerRefused):  # the rate of this process holds then
-            for _ in range(_TRIES):
-                asked = self._clock()
-                lead = max(self._lead_seconds, earliest - asked)
-                moment, mark = shared.leave(
-                    at_most=calls, in_seconds=seconds * window, lead_seconds=lead, instead_of=mark
-                )
-                took = self._clock() - asked
-                self.wait_until(moment)
-                if (now := self._clock()) - moment <= seconds * (window - 1):
-                    self._lead_seconds = max(_LEAD_SECONDS, 2 * took)
-                    return now
-                if took > lead:
-                    self._lead_seconds = min(2 * took, _LONGEST_LEAD_SECONDS)
-        self.wait_until(earliest)
-        return self._clock()
-
-    @staticmethod
-    def _in_a_second(interval: float) -> int:
-        """How many calls the rate allows in a second."""
-        return min(int(1 / interval + 1e-6), _MOST_REMEMBERED)
-
-    def _earliest(self) -> float:
-        """When the next call may leave, after those that have left."""
-        interval = self._allowance.interval_seconds
-        if not interval or not self._left:
-            return -math.inf
-        in_a_second = self._in_a_second(interval)
-        if in_a_second < _FEWEST_TO_CATCH_UP or self._allowance.lowered:
-            return self._left[-1] + interval
-        nearest = self._left[-1] + interval / 2
-        if len(self._left) < in_a_second:
-            return nearest
-        return max(nearest, self._left[-in_a_second] + in_a_second * interval * _WINDOW)
+    def _next_taken(self) -> float:
+        """The next turn that is taken and has not passed; a new one where there is none."""
+        with self._state:
+            while self._taken:
+                if self._clock() - (turn := self._taken.popleft()) <= _LATE_SECONDS:
+                    return turn
+            wait = self.try_turn(ahead_seconds=_LONGEST_WAIT_SECONDS)
+            return self._taken.popleft() if self._taken else self._clock() + wait
 
     def refused(self, departed: float, *, pause_seconds: float) -> None:
         """The service said 429 to a call that left then: nobody has a turn for so long, and turns come slower."""
@@ -260,6 +226,7 @@ class Pacer:
             return
         pause = min(seconds, LONGEST_PAUSE_SECONDS)
         with self._state:
+            self._block.clear()
             self._not_before = max(self._not_before, self._clock() + pause)
             shared = self._shared[-1] if self._shared else None
         if shared is not None:
@@ -270,3 +237,60 @@ class Pacer:
         """How long so many calls take at this rate from now on, as far as the rate decides it."""
         with self._state:
             return max(0.0, self._not_before - self._clock()) + self._allowance.interval_seconds * max(0, calls - 1)
+
+
+class _Allowance:
+    """How close calls may follow each other, as learnt from the answers; never closer than the operator said.
+
+    A 429 halves the rate, or brings it down to what came through since the last one, once for all calls that were under
+    way together. It climbs by equal steps in time or in answers, whichever is quicker. Not safe for threads by itself.
+    """
+
+    def __init__(self, interval_seconds: float) -> None:
+        self._interval = interval_seconds
+        self._rate = math.inf  # calls a second that the service seems to take
+        self._came_down = -math.inf
+        self._good = 0  # answers since then
+        self._too_high = math.inf
+        self._step_of_answer = 0.0
+        self.refusals = 0
+
+    @property
+    def interval_seconds(self) -> float:
+        """The least time between two calls now; 0 if there is no rate to keep."""
+        return max(self._interval, 1 / self._rate)
+
+    @property
+    def spacing_seconds(self) -> float:
+        """How far turns are apart, so that no second sees one call more though some leave late."""
+        return self.interval_seconds + _LATE_SECONDS * min(1.0, self.interval_seconds)
+
+    @property
+    def lowered(self) -> bool:
+        """Whether the service takes less than the operator allows."""
+        return self._rate < math.inf
+
+    def refused(self, departed: float, *, now: float, recent_rate: float) -> None:
+        """A call that left at `departed` was one too many; recent_rate: of the last second."""
+        self.refusals += 1
+        if departed < self._came_down:
+            return
+        # A rate that was not used was not too high.
+        was = min(recent_rate, 1 / self.interval_seconds) if self.interval_seconds else recent_rate
+        since, share = now - self._came_down, _FIRST_SHARE
+        if _LEARNT_AFTER_SECONDS <= since < math.inf:
+            share = min(max(self._good / since / was, _LEAST_SHARE), _MOST_SHARE)
+        self._rate = max(was * share, min(was, _SLOWEST_PER_SECOND))
+        self._too_high, self._step_of_answer = was, (was - self._rate) / _ANSWERS_TO_COME_BACK
+        self._came_down, self._good = now, 0
+
+    def answered(self, departed: float) -> None:
+        """A call that left at `departed` was taken by the service."""
+        if departed < self._came_down:
+            return
+        self._good += 1
+        if not self.lowered:
+            return
+        self._rate += max(self._too_high * _CLIMB_SHARE / self._rate, self._step_of_answer)
+        if self._rate >= (1 / self._interval if self._interval else self._too_high * _FREE_AGAIN_AT):
+            self._rate = math.inf

@@ -80,11 +80,12 @@ class CallTrace:
     """How far one call got, as httpcore's trace tells it.
 
     first_byte_before: a call that has not begun to send by then (seconds from its start) does not send at all: its
-    intent was written down for now, not for later. depart: called just before the first byte; says when that is.
+    intent was written down for now, not for later. depart: called just before the first byte; says when that is, None
+    if the call must not leave.
     """
 
     def __init__(
-        self, deadline: Deadline, *, first_byte_before: float, depart: Callable[[], float] = time.monotonic
+        self, deadline: Deadline, *, first_byte_before: float, depart: Callable[[], float | None] = time.monotonic
     ) -> None:
         self.departed = -math.inf
         self._deadline = deadline
@@ -100,9 +101,10 @@ class CallTrace:
             # What is said to a proxy to reach the service is not the call itself.
             self._to_proxy = info["request"].method == b"CONNECT"
             if not self._to_proxy:
-                self.departed = self._depart()
-                if self._deadline.elapsed > self._first_byte_before:
-                    raise httpcore.ConnectTimeout("connecting took too long; nothing was sent")
+                departed = self._depart()
+                if departed is None or self._deadline.elapsed > self._first_byte_before:
+                    raise httpcore.ConnectTimeout("it took too long until the call could leave; nothing was sent")
+                self.departed = departed
         if not self._to_proxy:
             self._seen.add(step)
 
