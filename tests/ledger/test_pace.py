@@ -23,7 +23,7 @@ def other(url: str, ledger: Ledger) -> Iterator[Ledger]:
 
 def wait(ledger: Ledger, spacing: float = 600, *, count: int = 1, ahead: float = 0.0) -> float:
     """Take turns if they come so soon; gives the seconds until the next one."""
-    moment, _ = ledger.take_turns(count, spacing_seconds=spacing, ahead_seconds=ahead)
+    moment, _ = ledger.pace.take_turns(count, spacing_seconds=spacing, ahead_seconds=ahead)
     return moment - time.monotonic()
 
 
@@ -42,8 +42,8 @@ def test_turns_are_taken_in_blocks(ledger: Ledger, other: Ledger) -> None:
 
 
 def test_a_pause_that_the_service_asked_for_is_everybodys(ledger: Ledger, other: Ledger) -> None:
-    ledger.hold_turns(300)
-    ledger.hold_turns(100)  # never shortens a longer one
+    ledger.pace.hold_turns(300)
+    ledger.pace.hold_turns(100)  # never shortens a longer one
     assert 200 < wait(other, 1) <= 300
 
 
@@ -58,9 +58,9 @@ def test_a_time_that_a_wrong_clock_wrote_holds_nobody_up(ledger: Ledger, url: st
 
 def test_pacers_of_two_processes_keep_one_rate(ledger: Ledger, other: Ledger) -> None:
     first, second = Pacer("1/min"), Pacer("1/min")
-    with first.sharing(ledger), second.sharing(other):
+    with first.sharing(ledger.pace), second.sharing(other.pace):
         assert first.try_turn() == 0
-        assert 30 < second.try_turn() <= 61.1
+        assert 30 < second.try_turn() <= 61.3
         second.slow_down(600)
         assert 500 < waits_with(ledger) <= 600
     assert Pacer("1/min").try_turn() == 0  # alone, a pacer knows only its own
@@ -68,19 +68,19 @@ def test_pacers_of_two_processes_keep_one_rate(ledger: Ledger, other: Ledger) ->
 
 def waits_with(ledger: Ledger) -> float:
     third = Pacer("1/min")
-    with third.sharing(ledger):
+    with third.sharing(ledger.pace):
         return third.try_turn()
 
 
 def test_a_ledger_that_takes_nothing_leaves_each_its_own_rate(ledger: Ledger, url: str) -> None:
     engine = create_engine(url)
     pacer = Pacer("1/min")
-    with pacer.sharing(ledger), engine.connect() as connection:
+    with pacer.sharing(ledger.pace), engine.connect() as connection:
         if connection.dialect.name != "sqlite":
             return  # there nobody holds up everybody else
         connection.exec_driver_sql("BEGIN IMMEDIATE")
         assert pacer.try_turn() == 0
-        assert 30 < pacer.try_turn() <= 61.1
+        assert 30 < pacer.try_turn() <= 61.3
     engine.dispose()
 
 
@@ -111,7 +111,7 @@ class OneClock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> OneClock:
     made = OneClock()
-    monkeypatch.setattr("logistics_batch.ledger.pace.time", made)
+    monkeypatch.setattr("logistics_batch.ledger.documents.pace.time", made)
     return made
 
 
@@ -124,7 +124,7 @@ def sharing_processes(folder: Path, clock: OneClock, *, processes: int, rate: in
             ledger = open_ledger(f"sqlite:///{folder}/ledger.db", account="http://service.test")
             stack.callback(ledger.close)
             pacers.append(Pacer(f"{rate}/s", clock=clock.monotonic, sleep=clock.sleep))
-            stack.enter_context(pacers[-1].sharing(ledger))
+            stack.enter_context(pacers[-1].sharing(ledger.pace))
         yield pacers
 
 

@@ -18,7 +18,7 @@ from logistics_batch.errors import LedgerRefused, SettingsError
 
 LONGEST_PAUSE_SECONDS = 15 * 60.0
 _LONGEST_NAP_SECONDS = 0.5  # how soon a waiting thread notices that the process was asked to end
-_LATE_SECONDS = 0.02  # so late after its turn a call may leave
+_LATE_SHARE = 0.02  # of a second, or of a longer interval: so late after its turn a call may leave
 _BLOCK_SECONDS = 0.2  # turns of so long are taken at once
 _LONGEST_WAIT_SECONDS = 9.0  # for a call that missed its turn; its intent grows old
 _LONGEST_LEAD_SECONDS = 0.25
@@ -126,7 +126,7 @@ class Pacer:
             now = self._clock()
             if not self.paced:
                 return max(0.0, self._not_before - now)
-            while self._block and now - self._block[0] > _LATE_SECONDS / 2:
+            while self._block and now - self._block[0] > self._allowance.late_seconds / 2:
                 self._block.popleft()
             if not self._block:
                 self._fill_block(now, ahead_seconds=ahead_seconds)
@@ -188,7 +188,7 @@ class Pacer:
                     return None
                 if early > 0:
                     self._sleep(early)
-                if self._clock() - turn <= _LATE_SECONDS:
+                if self._clock() - turn <= self._allowance.late_seconds:
                     break
             left = self._clock()
             self._left.append(left)
@@ -198,7 +198,7 @@ class Pacer:
         """The next turn that is taken and has not passed; a new one where there is none."""
         with self._state:
             while self._taken:
-                if self._clock() - (turn := self._taken.popleft()) <= _LATE_SECONDS:
+                if self._clock() - (turn := self._taken.popleft()) <= self._allowance.late_seconds:
                     return turn
             wait = self.try_turn(ahead_seconds=_LONGEST_WAIT_SECONDS)
             return self._taken.popleft() if self._taken else self._clock() + wait
@@ -263,7 +263,12 @@ class _Allowance:
     @property
     def spacing_seconds(self) -> float:
         """How far turns are apart, so that no second sees one call more though some leave late."""
-        return self.interval_seconds + _LATE_SECONDS * min(1.0, self.interval_seconds)
+        return self.interval_seconds * (1 + _LATE_SHARE)
+
+    @property
+    def late_seconds(self) -> float:
+        """How late after its turn a call may leave."""
+        return _LATE_SHARE * max(1.0, self.interval_seconds)
 
     @property
     def lowered(self) -> bool:

@@ -7,7 +7,7 @@ LARGEST_BODY_BYTES = 1024 * 1024
 LARGEST_LIST_BYTES = 32 * 1024 * 1024
 """Of an answer that lists what lies in a range of dates: some 20,000 ASNs, and no more memory than a night has."""
 
-Failure = Literal["", "connect", "tls", "timeout", "deadline", "reset", "protocol", "encoding"]
+Failure = Literal["", "connect", "tls", "timeout", "deadline", "reset", "protocol", "encoding", "late"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,9 @@ class Reply:
     """One call's end, good or bad; `api.answers` says what it means.
 
     status: None if no answer came. body: as far as it came, at most what is read of such a call (then `truncated`),
-    decompressed, without the API key. failure: "" or what broke; a status may stand beside it when only the body was
-    cut. detail: the failure in the words of the system, for an operator.
+    decompressed, without the API key. failure: "" or what broke; "late": the call could not leave in time and was not
+    made. A status may stand beside it when only the body was cut. detail: the failure in the words of the system, for
+    an operator.
     """
 
     endpoint: str

@@ -28,7 +28,13 @@ KEPT_IDLE_SECONDS: Final = 1.0
 CONNECT_SECONDS: Final = 10.0
 READ_SECONDS: Final = 30.0
 
+
+class TooLate(httpcore.ConnectTimeout):
+    """A call could not leave in time; nothing was sent."""
+
+
 FAILURES: dict[type[Exception], Failure] = {
+    TooLate: "late",
     httpcore.ConnectTimeout: "timeout",
     httpcore.TimeoutException: "timeout",
     httpcore.ConnectError: "connect",
@@ -95,7 +101,7 @@ class CallTrace:
         self._to_proxy = False
 
     def __call__(self, event: str, info: dict[str, Any]) -> None:
-        """Note a step; raises httpcore.ConnectTimeout where the first byte would leave too late."""
+        """Note a step; raises TooLate where the first byte would leave too late."""
         step = event.partition(".")[2]
         if step == "send_request_headers.started":
             # What is said to a proxy to reach the service is not the call itself.
@@ -103,7 +109,7 @@ class CallTrace:
             if not self._to_proxy:
                 departed = self._depart()
                 if departed is None or self._deadline.elapsed > self._first_byte_before:
-                    raise httpcore.ConnectTimeout("it took too long until the call could leave; nothing was sent")
+                    raise TooLate("it took too long until the call could leave; nothing was sent")
                 self.departed = departed
         if not self._to_proxy:
             self._seen.add(step)

@@ -44,7 +44,8 @@ _CLEAR = (Meaning.ACCEPTED, Meaning.REFUSED)
 _LOADED_AT_ONCE = 200  # documents
 _LINES_FOR_ONE_AHEAD = 2
 _GATHER_SECONDS = 0.01  # while intents wait for the workers, a commit waits so long for more outcomes
-_TURN_AHEAD_SECONDS = 0.1  # so long before its turn an intent may be written, so that the call leaves in time
+_TURN_AHEAD_SECONDS = 0.02  # so long before its turn, and a commit, an intent may be written
+_LONGEST_COMMIT_SECONDS = 0.1  # of those that are expected
 _QUICK_SECONDS = 1.0  # an intent that waits longer for a free worker may grow too old
 _LONGEST_PAUSE_SECONDS = 15 * 60.0
 _HISTORY_LOST_FOR = timedelta(days=7)  # after an older copy of the ledger was taken up
@@ -104,7 +105,7 @@ class _Finished:
 
     document: StoredDocument
     intent: Intent | None = None
-    reply: Reply | None = None  # None: the intent grew too old, or the call was not to begin; nothing was sent
+    reply: Reply | None = None  # None: it was too late for the call, or it was not to begin; nothing was sent
     answer: Answer | None = None  # what the reply proves
     told: Told | None = None
 
@@ -136,6 +137,7 @@ class Dispatcher:
         self._quick = False  # the last answer came soon
         self._proven = False  # some create of this run was answered by the service itself
         self._not_before = 0.0  # monotonic; no turn is taken earlier
+        self._commit_seconds = 0.0  # that the last one took
         self._stopped = self._remedy = ""
 
     def send(self, numbers: Collection[int]) -> DispatchResult:
@@ -175,15 +177,15 @@ class Dispatcher:
 
     # Claims and intents
 
-    def _claims(self, workers: ThreadPoolExecutor) -> list[tuple[StoredDocument, float]]:
-        """What may go out now, each with its turn; of some the service is asked something first, which is a call."""
+    def _claims(self, workers: ThreadPoolExecutor) -> list[StoredDocument]:
+        """What may go out now, with turns taken; of some the service is asked something first, which is a call."""
         if self._parts.stop.is_set():
             self._stop("The program was asked to end.", "Run the job again: it goes on where it stopped.")
-        claims: list[tuple[StoredDocument, float]] = []
+        claims: list[StoredDocument] = []
         room = self._lines_now() + self._ahead() - len(self._handed)
         while room > 0 and not self._stopped and (document := self._next()) is not None:
             asks = self._first.needed(document)
-            if (asks and self._first.under_way(document)) or (turn := self._turn()) is None:
+            if (asks and self._first.under_way(document)) or not self._turn():
                 break
             self._queue.popleft()
             if unfit := self._first.unfit(document):
@@ -191,9 +193,9 @@ class Dispatcher:
                 continue
             room -= 1
             if asks:
-                self._start(workers.submit(self._ask, document, self._first.begin(document), turn))
+                self._start(workers.submit(self._ask, document, self._first.begin(document)))
             else:
-                claims.append((document, turn))
+                claims.append(document)
         return claims
 
     def _next(self) -> StoredDocument | None:
@@ -216,26 +218,26 @@ class Dispatcher:
             return 0
         return self._lines_now() // _LINES_FOR_ONE_AHEAD
 
-    def _turn(self) -> float | None:
-        """When the next call may leave (monotonic), if that is soon; else None."""
+    def _turn(self) -> bool:
+        """Take a turn, if there is one soon."""
         now = self._parts.clock.monotonic()
         if now < self._not_before:
-            return None
-        wait = self._pacer.try_turn(ahead_seconds=_TURN_AHEAD_SECONDS)
-        if wait > _TURN_AHEAD_SECONDS:
-            self._not_before = now + wait - _TURN_AHEAD_SECONDS
-            return None
-        return now + wait
+            return False
+        ahead = _TURN_AHEAD_SECONDS + self._commit_seconds
+        wait = self._pacer.try_turn(ahead_seconds=ahead)
+        if wait > ahead:
+            self._not_before = now + wait - ahead
+        return wait <= ahead
 
-    def _commit(self, claims: Sequence[tuple[StoredDocument, float]], workers: ThreadPoolExecutor) -> None:
+    def _commit(self, claims: Sequence[StoredDocument], workers: ThreadPoolExecutor) -> None:
         """Write down what came back and what goes out next, and hand that to the workers."""
         since = self._parts.clock.monotonic()  # a commit that stalls ages its intents
-        turns = {document.id: turn for document, turn in claims}
-        intents = self._write([document for document, _ in claims])
+        intents = self._write(claims)
         if intents:
             self._may_begin = True
+            self._commit_seconds = min(self._parts.clock.monotonic() - since, _LONGEST_COMMIT_SECONDS)
         for intent in intents:
-            self._start(workers.submit(self._post, intent, since, turns[intent.document.id]), intent)
+            self._start(workers.submit(self._post, intent, since), intent)
 
     def _write(self, claim: Sequence[StoredDocument]) -> list[Intent]:
         """One commit; answers that the ledger does not take are kept beside it."""
@@ -279,9 +281,8 @@ class Dispatcher:
         self._handed[call] = intent
         call.add_done_callback(self._done.put)
 
-    def _post(self, intent: Intent, since: float, turn: float) -> _Finished:
+    def _post(self, intent: Intent, since: float) -> _Finished:
         """The only place where bytes of a document leave."""
-        self._pacer.wait_until(turn)
         crash_point("send.before")
         document, reply, answer = intent.document, None, None
         young = self._parts.clock.monotonic() - since < INTENT_MAY_AGE_SECONDS
@@ -290,14 +291,15 @@ class Dispatcher:
                 document.operation, order_id=document.order_id or None, body=document.body or None, turn_taken=True
             )
         crash_point("send.after")
+        if reply is not None and reply.failure == "late":
+            reply = None
         if reply is not None:
             answer = judge(reply, operation=document.operation)
             if answer.meaning not in _CLEAR:
                 self._unclear.add(document.id)
         return _Finished(document, intent, reply, answer)
 
-    def _ask(self, document: StoredDocument, question: Callable[[], Told], turn: float) -> _Finished:
-        self._pacer.wait_until(turn)
+    def _ask(self, document: StoredDocument, question: Callable[[], Told]) -> _Finished:
         return _Finished(document, told=question())
 
     # What came back
