@@ -3,10 +3,10 @@
 import gzip
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
-from typing import IO, Protocol
+from typing import IO
 from uuid import uuid4
 
 from logistics_batch.errors import FileHeld
@@ -45,18 +45,11 @@ class Member:
     sha256: str = ""
 
 
-class Decrypt(Protocol):
-    """Decrypts a PGP message; raises FileHeld if it is not for us, or larger inside than it may be."""
-
-    def __call__(self, source: Path, *, name: str, to: Path, most_bytes: int) -> None:
-        """Write the plain bytes to `to`."""
-
-
 @dataclass(frozen=True, slots=True)
 class Unpacker:
-    """Opens containers; decrypt: None where the settings have no PGP key."""
+    """Opens containers; decrypt: as `PgpKey.decrypt`, None where the settings have no key."""
 
-    decrypt: Decrypt | None = None
+    decrypt: Callable[..., None] | None = None
     limits: Limits = field(default_factory=Limits)
     limited: Limited = at_once
 

@@ -19,11 +19,12 @@ class Findings:
     """Broken rules as they are found; of several on one cell the first counts.
 
     rows: for each of `rules` the rows that break it, with its column, 0 for the row as a whole. rules: each with the
-    field of the mapping that it is about.
+    field of the mapping that it is about. notes: what was seen and breaks none.
     """
 
     rows: list[pl.DataFrame] = field_of(default_factory=list)
     rules: list[tuple[str, Said]] = field_of(default_factory=list)
+    notes: list[Issue] = field_of(default_factory=list)
 
     def add(self, rows: pl.Series, column: int | None, field: str, said: Said) -> None:
         """These rows break a rule in a column."""

@@ -7,9 +7,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from logistics_batch.mapping.checks.cells import note_of_short_rows
 from logistics_batch.mapping.checks.checks import Asked, answers
-from logistics_batch.mapping.checks.documents import note_of_equal_rows
 from logistics_batch.mapping.checks.held import renamed_notes, units_taken_over
 from logistics_batch.mapping.fields.compile import (
     CompiledSheet,
@@ -65,12 +63,12 @@ _NORTH, _EAST = (6.0, 38.0), (68.0, 98.0)  # degrees between which India lies
 _E_MAIL: Final = r"^[^@\s,;]+@[^@\s,;]+\.[^@\s,;.]+$"
 
 
-def notes_of(table: CompiledSheet, rows: Rows) -> tuple[Issue, ...]:
+def notes_of(table: CompiledSheet, rows: Rows) -> list[Issue]:
     """The reader's notes (hidden rows among them), columns that only the sheet or only the mapping has, repairs."""
     bound = table.bound
     left_out = rows.skipped_by(*LEFT_OUT).len()
     lists = {"unknown": bound.unknown, "unused": bound.unused, "absent": bound.absent}
-    return (
+    return [
         *table.sheet.notes,
         *([Issue.of("columns.own")] if bound.own else []),
         *(Issue.of(f"columns.{what}", names=list(names)) for what, names in lists.items() if names),
@@ -84,9 +82,7 @@ def notes_of(table: CompiledSheet, rows: Rows) -> tuple[Issue, ...]:
         *_two_numbers(table),
         *_odd_values(table),
         *_losses(table),
-        *note_of_equal_rows(table),
-        *note_of_short_rows(table),
-    )
+    ]
 
 
 def _split_documents(table: CompiledSheet, rows: Rows) -> Iterator[Issue]:

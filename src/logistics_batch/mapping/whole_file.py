@@ -64,10 +64,11 @@ def _map_sheet(bound: BoundSheet, run_values: RunValues, longitude: LongitudeNam
     hold_table(table, rows)
     found = check_rows(table, rows)
     blame_faults(found, table, bound.faults)
-    notes: tuple[Issue, ...] = (*notes_of(table, rows), *bound.notes)
+    notes = notes_of(table, rows)
     skipped = rows.skipped
     heads = _heads(table)
-    strays, blocked = stray_rows(table), blocked_documents(table, heads, rows.hidden)
+    strays, blocked = stray_rows(table), blocked_documents(table, heads, rows.hidden, notes)
+    notes += (*found.notes, *bound.notes)
     barred = with_siblings(blocked, table, found, strays)
     del rows
     sends = mapping.operation is not Operation.RECEIPT_READ
@@ -88,7 +89,7 @@ def _map_sheet(bound: BoundSheet, run_values: RunValues, longitude: LongitudeNam
         rows=states if bound.others.is_empty() else pl.concat([states, bound.others]).sort("sheet", "row"),
         documents=documents_of(material) if sends else (),
         issues=issues,
-        notes=notes,
+        notes=tuple(notes),
         keep=pl.DataFrame() if sends else _kept(table, states),
         lines_sheet=sheet.origins.second if sheet.origins else "",
         lines_header_row=bound.second.row if bound.second else 0,

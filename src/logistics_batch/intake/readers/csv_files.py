@@ -10,6 +10,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice, zip_longest
 from pathlib import Path, PurePosixPath
@@ -83,7 +84,9 @@ def _detect_delimiter(content: bytes, *, name: str, ending: str) -> str:
             break  # another parts the cells: it may stand within one of them
         reader = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
         least = 2 if delimiter in _DELIMITERS else 3  # one strange sign in a text is not strange
-        widths = Counter(len(record) for record in _tolerant(reader) if len(record) >= least)
+        widths = Counter[int]()
+        with suppress(csv.Error):  # what the parser cannot read ends the look
+            widths.update(len(record) for record in islice(reader, _SAMPLE_LINES) if len(record) >= least)
         if not widths:
             continue
         lines = max(sample[: 1 << 16].count("\n"), 1)
@@ -95,14 +98,6 @@ def _detect_delimiter(content: bytes, *, name: str, ending: str) -> str:
     if best in _STRANGE_DELIMITERS:
         raise held("csv|delimiter", name, sign=best)
     return best
-
-
-def _tolerant(reader: Iterator[list[str]]) -> Iterator[list[str]]:
-    """The first records for a look at the delimiter; ends at what the parser cannot read."""
-    try:
-        yield from islice(reader, _SAMPLE_LINES)
-    except csv.Error:
-        return
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,11 +235,12 @@ def _rows(reader: Any, widths: list[int], *, name: str, most_breaks: int, limits
 
 def _refuse_breaks(records: Records, *, name: str, delimiter: str, most: int) -> None:
     """Raise FileHeld for a cell over more lines than are allowed, or that holds as many cells as those lines would."""
-    broken = sorted(
-        (row, int(column), cell)
-        for column in records.cells.columns
-        for row, cell in _with_breaks(records.cells[column])
+    cells = records.cells.with_row_index("row", offset=1).lazy()
+    with_breaks = (
+        cells.filter(pl.col(name).str.contains("[\r\n]")).select("row", pl.lit(int(name)), cell=name)
+        for name in records.cells.columns
     )
+    broken = sorted(row for frame in pl.collect_all(with_breaks) for row in frame.iter_rows())
     for row, column, cell in broken:
         breaks = len(_LINE_BREAK.findall(cell))
         if breaks > most:
@@ -258,12 +254,6 @@ def _refuse_breaks(records: Records, *, name: str, delimiter: str, most: int) ->
             is_short = records.widths[row - 1] < usual
             if is_short or _holds_a_row(cell, usual, beginning=beginning, delimiter=delimiter):
                 raise held("csv|quotes.swallowed", name, row=row)
-
-
-def _with_breaks(column: pl.Series) -> Iterator[tuple[int, str]]:
-    """The cells over several lines, and their rows."""
-    at = column.str.contains("[\r\n]").arg_true()
-    return zip((at + 1).to_list(), column.gather(at).to_list(), strict=True)
 
 
 def _holds_a_row(cell: str, usual: int, *, beginning: str, delimiter: str) -> bool:

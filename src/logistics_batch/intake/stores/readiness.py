@@ -12,7 +12,7 @@ read are they left alone, for there they would be taken at once.
 """
 
 import os
-import struct
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -199,11 +199,9 @@ def why_unclosed(path: Path, *, name: str) -> Issue | None:
 
 def _has_zip_end(tail: bytes) -> bool:
     """Whether the record that ends a zip archive is there with all of its comment, and nothing behind it."""
-    at = tail.rfind(_ZIP_END)
-    while at >= 0:
-        if len(tail) - at >= _ZIP_END_BYTES:
-            (comment,) = struct.unpack_from("<H", tail, at + _ZIP_END_BYTES - 2)
-            if at + _ZIP_END_BYTES + comment == len(tail):
-                return True
-        at = tail.rfind(_ZIP_END, 0, at)
-    return False
+    records = (tail[found.start() :] for found in re.finditer(re.escape(_ZIP_END), tail))
+    return any(
+        len(record) >= _ZIP_END_BYTES
+        and _ZIP_END_BYTES + int.from_bytes(record[_ZIP_END_BYTES - 2 : _ZIP_END_BYTES], "little") == len(record)
+        for record in records
+    )

@@ -188,9 +188,17 @@ def find_ragged(found: Findings, table: CompiledSheet) -> None:
     Too long is a row with more cells than the header and something written beyond the last column that the header
     names. Too short is a row that ends before a column of the mapping: the cell that is missing may be any of them, and
     each one behind it stands in the place of its neighbour. Only that the sender leaves empty cells at the end of a row
-    out makes it right; see `_short_rows`.
+    out makes it right; see `_short_rows`. Of those that are taken as they are there is a note: what their last cells
+    stand under is nowhere written.
     """
-    frame = _counted(table)
+    if table.sheet.cell_counts is None:
+        return
+    frame = table.sheet.frame.with_columns(table.sheet.cell_counts.cast(pl.UInt32).alias("cells"))
+    short, spared = _short_rows(table, frame)
+    for (cells,), group in spared.sort("cells", descending=True).group_by("cells", maintain_order=True):
+        missing = [table.text_of(column) for column in sorted(_cut(table, int(str(cells))))]
+        rows = table.sheet.physical_rows(group["row"])
+        found.notes.append(Issue.of("short_rows", rows=rows, columns=missing))
     header = int(frame.filter(pl.col("row") == table.bound.row)["cells"].sum())
     if frame.filter((pl.col("cells") != header) & (pl.col("cells") > 1)).is_empty():
         return
@@ -201,25 +209,10 @@ def find_ragged(found: Findings, table: CompiledSheet) -> None:
     is_data = pl.col("row").is_in(table.data_rows.implode())
     long = frame.filter(is_data, pl.col("cells") > header, pl.any_horizontal(pl.lit(value=False), *beyond))
     few = "cells.few" if _writes_empty_ends(frame) else "cells.trimmed"
-    for (cells,), group in pl.concat([long, _short_rows(table, frame)[0]]).group_by("cells", maintain_order=True):
+    for (cells,), group in pl.concat([long, short]).group_by("cells", maintain_order=True):
         number = int(str(cells))
         said = Issue.of("cells.many" if number > header else few, cells=number, header=header)
         found.add(group["row"], table.key_column, "row", said)
-
-
-def note_of_short_rows(table: CompiledSheet) -> Iterator[Issue]:
-    """Notes on short rows that are taken as they are: what their last cells stand under is nowhere written."""
-    _, spared = _short_rows(table, _counted(table))
-    for (cells,), group in spared.sort("cells", descending=True).group_by("cells", maintain_order=True):
-        missing = [table.text_of(column) for column in sorted(_cut(table, int(str(cells))))]
-        yield Issue.of("short_rows", rows=table.sheet.physical_rows(group["row"]), columns=missing)
-
-
-def _counted(table: CompiledSheet) -> pl.DataFrame:
-    """The sheet's rows with the number of their cells; none where nobody counted."""
-    counts = table.sheet.cell_counts
-    frame = table.sheet.frame.clear() if counts is None else table.sheet.frame
-    return frame.with_columns(pl.lit(counts).cast(pl.UInt32).alias("cells"))
 
 
 def _cut(table: CompiledSheet, cells: int) -> set[int]:

@@ -31,12 +31,15 @@ BLOCKED_SCHEMA: Final = {"doc": pl.UInt32, "code": pl.String, "values": pl.Strin
 _Found = Iterator[tuple[int, str, dict[str, Any]]]
 
 
-def blocked_documents(table: CompiledSheet, documents: pl.DataFrame, hidden: pl.DataFrame) -> pl.DataFrame:
+def blocked_documents(
+    table: CompiledSheet, documents: pl.DataFrame, hidden: pl.DataFrame, notes: list[Issue]
+) -> pl.DataFrame:
     """The documents that have lost a row, contradict themselves, or share their name (BLOCKED_SCHEMA).
 
-    documents: doc, natural (its natural key). hidden: the rows that are skipped because they are hidden.
+    documents: doc, natural (its natural key). hidden: the rows that are skipped because they are hidden. notes: takes
+    what holds none of them back.
     """
-    found = (_hidden(table, hidden), _torn(table), documents_with_equal_rows(table), _doubled(table, documents))
+    found = (_hidden(table, hidden), _torn(table), _with_equal_rows(table, notes), _doubled(table, documents))
     lines = [(doc, code, messages.packed(values)) for each in found for doc, code, values in each]
     return pl.DataFrame(lines, schema=BLOCKED_SCHEMA, orient="row").unique("doc", keep="first", maintain_order=True)
 
@@ -204,21 +207,15 @@ def _alike(lines: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     return alike.filter(pl.struct(names).is_duplicated())
 
 
-def note_of_equal_rows(table: CompiledSheet) -> Iterator[Issue]:
-    """A note on rows that may have been pasted twice."""
-    if table.mapping.spec.checks.equal_rows == "note":
-        found, aside = _rows_of_documents(table)
-        rows = sorted(row for numbers in found.values() for row in numbers)
-        if rows:
-            yield Issue.of("equal_rows.note_counted" if aside else "equal_rows.note", rows=rows, aside=aside)
-
-
-def documents_with_equal_rows(table: CompiledSheet) -> _Found:
-    """The documents that are not sent for it, where the mapping wants so: doc, code, values."""
-    if table.mapping.spec.checks.equal_rows == "block":
-        found, aside = _rows_of_documents(table)
+def _with_equal_rows(table: CompiledSheet, notes: list[Issue]) -> _Found:
+    """The documents that are not sent for rows that may have been pasted twice; or a note on these."""
+    rule = table.mapping.spec.checks.equal_rows
+    found, aside = _rows_of_documents(table) if rule != "allow" else ({}, [])
+    if rule == "block":
         code = "equal rows.counted" if aside else "equal rows"
         yield from ((doc, code, {"rows": rows, "aside": aside}) for doc, rows in found.items())
+    elif rows := sorted(row for numbers in found.values() for row in numbers):
+        notes.append(Issue.of("equal_rows.note_counted" if aside else "equal_rows.note", rows=rows, aside=aside))
 
 
 def _rows_of_documents(table: CompiledSheet) -> tuple[dict[int, list[int]], list[str]]:

@@ -17,38 +17,28 @@ class Measure(NamedTuple):
 PERCENT: Final = Measure("share", "percent")
 RUPEES: Final = Measure("money", "INR")
 
-_WORDS: Final[dict[tuple[str, str], str]] = {
-    ("weight", "mg"): "mg",
-    ("weight", "g"): "g gm gms gram grams grm grms",
-    ("weight", "kg"): "kg kgs kilo kilos kilogram kilograms",
-    ("weight", "lb"): "lb lbs",
-    ("weight", "oz"): "oz",
-    ("length", "mm"): "mm",
-    ("length", "cm"): "cm cms",
-    ("length", "m"): "m",
-    ("length", "in"): "in inch inches",
-    ("length", "ft"): "ft",
-    ("volume", "cc"): "cc cm3",
-    ("volume", "ml"): "ml",
-    ("volume", "l"): "l ltr litre litres",
-    ("volume", "cbm"): "cbm",
-    RUPEES: "inr rs rupee rupees",
-    ("money", "paise"): "paise paisa",
-    ("money", "lakhs"): "lakh lakhs lac lacs",
-    ("money", "USD"): "usd usdollar dollar dollars",
-    ("money", "EUR"): "eur euro euros",
-    ("money", "GBP"): "gbp pound pounds",
-    PERCENT: "percent pct",
-    ("count", "pieces"): "pc pcs piece pieces no nos number numbers unit units each ea",
-    ("count", "boxes"): "box boxes",
-    ("count", "cartons"): "carton cartons ctn ctns",
-    ("count", "cases"): "case cases",
-    ("count", "packs"): "pack packs packet packets pkt pkts",
-    ("count", "dozens"): "dozen dozens doz dz",
-    ("count", "sets"): "set sets",
-    ("count", "pallets"): "pallet pallets",
+_WORDS: Final = {
+    "weight": ("mg", "g gm gms gram grams grm grms", "kg kgs kilo kilos kilogram kilograms", "lb lbs", "oz"),
+    "length": ("mm", "cm cms", "m", "in inch inches", "ft"),
+    "volume": ("cc cm3", "ml", "l ltr litre litres", "cbm"),
+    "money": (
+        *("INR rs rupee rupees", "paise paisa", "lakhs lakh lac lacs"),
+        *("USD usdollar dollar dollars", "EUR euro euros", "GBP pound pounds"),
+    ),
+    "share": ("percent pct",),
+    "count": (
+        *("pieces pc pcs piece no nos number numbers unit units each ea", "boxes box", "cartons carton ctn ctns"),
+        *("cases case", "packs pack packet packets pkt pkts", "dozens dozen doz dz", "sets set", "pallets pallet"),
+    ),
 }
-_MEASURES: Final = {word: Measure(*found) for found, words in _WORDS.items() for word in words.split()}
+"""How measures are written, by their kinds: the name of each, and other words."""
+
+_MEASURES: Final = {
+    word.lower(): Measure(kind, words.split()[0])
+    for kind, measures in _WORDS.items()
+    for words in measures
+    for word in words.split()
+}
 _DATES: Final = (
     (Measure("date", "the month first"), re.compile("mm?dd?y*(?:h.*)?")),
     (Measure("date", "the day first"), re.compile("dd?mm?y*(?:h.*)?")),
