@@ -2,18 +2,14 @@
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from logistics_batch.cli.opening import WholeNumber, in_workspace, json_option
-from logistics_batch.model.counting import counted
-
-if TYPE_CHECKING:
-    from logistics_batch.flows.doubts.held import Held, HeldId
-    from logistics_batch.flows.parts import Parts
 
 _DECISIONS = ("approve", "send-again", "accept", "drop", "reopen")
+_COLUMNS = ("id", "what", "reference", "file", "rows", "reason", "what to do")
 _RANGE = re.compile(r"([0-9]+)-([0-9]+)")
 
 
@@ -79,25 +75,17 @@ def list_held(*, folder: str, as_json: bool) -> int:
     return 0
 
 
-def _print_held(found: Sequence["Held | HeldId"]) -> None:
+def _print_held(found: Sequence[Any]) -> None:
+    """Lines of `held list`; of a number that it does not have, the number alone."""
     from logistics_batch.cli.show import print_table
 
-    columns = ["id", "what", "reference", "file", "rows", "reason", "what to do"]
-    print_table(columns, map(_line, found), empty="Nothing is held.")
-
-
-def _line(held: "Held | HeldId") -> tuple[object, ...]:
-    if isinstance(held, int | str):
-        return (held, *[""] * 6)
-    if held.file:
-        what, reference, rows = "file as a whole", "", ""
-    elif isinstance(held.id, str):
-        what, reference, rows = counted(len(held.documents), "document"), "", ""
-    else:
-        (document,) = held.documents
-        what, reference, rows = document.operation, document.reference, _rows(document.rows)
-    fix = (held.why.fix if held.file else held.why.operator_words) or "Correct it."
-    return held.id, what, reference, held.file_name, rows, held.why.reason, fix
+    lines = [
+        (each, *[""] * 6)
+        if isinstance(each, int | str)
+        else (each.id, each.what, each.reference, each.file_name, _rows(each.rows), each.why.reason, each.fix)
+        for each in found
+    ]
+    print_table(_COLUMNS, lines, empty="Nothing is held.")
 
 
 @held.command(epilog="Example: logistics-batch held show 17")
@@ -167,7 +155,7 @@ def _print_document(document: Any, beside: Any) -> None:
 def decide(
     *,
     folder: str,
-    held_ids: tuple["HeldId | range", ...],
+    held_ids: tuple[int | str | range, ...],
     decision: str,
     reason: str,
     reissue: bool,
@@ -214,14 +202,16 @@ def _agreed(question: str) -> bool:
     return not (sys.stdin.isatty() and sys.stderr.isatty()) or click.confirm(question, err=True)
 
 
-def _decide_all(parts: "Parts", ids: Sequence["HeldId"], *, decision: str, reason: str, reissue: bool) -> int:
+def _decide_all(parts: Any, ids: Sequence[int | str], *, decision: str, reason: str, reissue: bool) -> int:
     """Decide one after the other; one that cannot be decided so keeps no other from it."""
+    from logistics_batch.cli.show import plain
     from logistics_batch.errors import UsageError
+    from logistics_batch.flows.doubts.held import decide_held
 
     done, code = [], 0
     for held_id in ids:
         try:
-            click.echo(_decided(parts, held_id, decision=decision, reason=reason, reissue=reissue))
+            click.echo(plain(decide_held(parts, held_id, decision=decision, reason=reason, reissue=reissue)))
             done.append(held_id)
         except UsageError as error:
             if len(ids) == 1:
@@ -232,33 +222,6 @@ def _decide_all(parts: "Parts", ids: Sequence["HeldId"], *, decision: str, reaso
     if decision == "drop" and back:
         click.echo(f"To take that back: held decide {' '.join(back)} reopen, then drop the file again.")
     return code
-
-
-def _decided(parts: "Parts", held_id: "HeldId", *, decision: str, reason: str, reissue: bool) -> str:
-    """Decide about one thing; what became of it, in words."""
-    from logistics_batch.cli.show import plain
-    from logistics_batch.flows.doubts.approval import decide_preview
-    from logistics_batch.flows.doubts.decisions import decide as decide_document
-    from logistics_batch.flows.doubts.decisions import reopen
-    from logistics_batch.flows.doubts.held import drop_elsewhere
-    from logistics_batch.flows.files.waiting_files import close_held_file
-
-    name = str(held_id)
-    if name.startswith("file-"):
-        file = close_held_file(parts, name, decision=decision, reason=reason)
-        return f"{plain(file.name)} of run {file.run} is no longer waited for."
-    if name.startswith("http"):
-        dropped = drop_elsewhere(parts, name, decision=decision, reason=reason)
-        return f"{counted(len(dropped), 'document')} planned for {name}: dropped."
-    if decision == "reopen":
-        again = counted(len(reopen(parts, held_id, reason=reason)), "document")
-        return f"{again} reopened: drop the file again, and it is looked at as if nothing had been decided."
-    if isinstance(held_id, str):
-        preview = decide_preview(parts, held_id, decision=decision, reason=reason)
-        end = "goes out with the next run" if decision == "approve" else "is dropped"
-        return f"{preview.file_name}, {counted(len(preview.documents), 'document')}: {end}."
-    document = decide_document(parts, held_id, decision=decision, reason=reason, reissue=reissue)
-    return f"{document.reference} ({document.operation}) is now {document.state.replace('_', ' ')}."
 
 
 def _rows(rows: tuple[int, ...]) -> str:

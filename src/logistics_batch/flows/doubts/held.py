@@ -7,10 +7,12 @@ from fnmatch import fnmatchcase
 from typing import Any, Final
 
 from logistics_batch.errors import UsageError
-from logistics_batch.flows.doubts.approval import RULE, decided_words, dropped, previews
-from logistics_batch.flows.doubts.decisions import held_documents
+from logistics_batch.flows.doubts.approval import RULE, decide_preview, decided_words, dropped, previews
+from logistics_batch.flows.doubts.decisions import decide, held_documents, reopen
+from logistics_batch.flows.files.waiting_files import close_held_file
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import HeldFile, StoredDocument, kind_of
+from logistics_batch.model.counting import counted
 from logistics_batch.model.document import Operation
 from logistics_batch.model.document_state import OPEN, DocumentState
 from logistics_batch.model.issue import Issue
@@ -18,7 +20,6 @@ from logistics_batch.model.issue import Issue
 HeldId = int | str
 """A document's number, or what a file or an address is called in `held list`."""
 
-ADDRESSES: Final = ("http://", "https://")
 _NAMES_OF_LINES: Final = ("item_id", "item_name", "sku_name")
 
 
@@ -34,6 +35,28 @@ class Held:
     file_name: str = ""
     documents: tuple[StoredDocument, ...] = ()
     file: HeldFile | None = None
+
+    @property
+    def what(self) -> str:
+        """What it is: an operation, so many documents, or a file."""
+        if self.file is not None:
+            return "file as a whole"
+        return self.documents[0].operation if isinstance(self.id, int) else counted(len(self.documents), "document")
+
+    @property
+    def reference(self) -> str:
+        """That of a document, "" of anything else."""
+        return self.documents[0].reference if isinstance(self.id, int) else ""
+
+    @property
+    def rows(self) -> tuple[int, ...]:
+        """Those of a document."""
+        return self.documents[0].rows if isinstance(self.id, int) else ()
+
+    @property
+    def fix(self) -> str:
+        """What to do about it, in words."""
+        return (self.why.operator_words if self.file is None else self.why.fix) or "Correct it."
 
 
 def everything_held(parts: Parts) -> list[Held]:
@@ -91,11 +114,31 @@ def _is_named(name: str, pattern: str) -> bool:
     return not pattern or fnmatchcase(name.casefold(), pattern.casefold())
 
 
-def drop_elsewhere(parts: Parts, address: str, *, decision: str, reason: str) -> Sequence[StoredDocument]:
-    """Close what was planned under another address of the service; what may have arrived there stays as it is.
+def decide_held(parts: Parts, held_id: HeldId, *, decision: str, reason: str, reissue: bool) -> str:
+    """A person's word about anything that is held, written down with the reason; what became of it, in words.
 
-    Raises UsageError: nothing waits there, another decision than to drop it, or it changed meanwhile.
+    Raises UsageError: nothing of that number is held, or the decision does not fit what is known about it.
     """
+    name = str(held_id)
+    if name.startswith("file-"):
+        file = close_held_file(parts, name, decision=decision, reason=reason)
+        return f"{file.name} of run {file.run} is no longer waited for."
+    if name.startswith("http"):
+        gone = _drop_elsewhere(parts, name, decision=decision, reason=reason)
+        return f"{counted(len(gone), 'document')} planned for {name}: dropped."
+    if decision == "reopen":
+        again = counted(len(reopen(parts, held_id, reason=reason)), "document")
+        return f"{again} reopened: drop the file again, and it is looked at as if nothing had been decided."
+    if isinstance(held_id, str):
+        preview = decide_preview(parts, held_id, decision=decision, reason=reason)
+        end = "goes out with the next run" if decision == "approve" else "is dropped"
+        return f"{preview.file_name}, {counted(len(preview.documents), 'document')}: {end}."
+    document = decide(parts, held_id, decision=decision, reason=reason, reissue=reissue)
+    return f"{document.reference} ({document.operation}) is now {document.state.replace('_', ' ')}."
+
+
+def _drop_elsewhere(parts: Parts, address: str, *, decision: str, reason: str) -> Sequence[StoredDocument]:
+    """Close what was planned for another address of the service; what may have arrived there stays as it is."""
     documents = held_under(parts, address).documents
     if decision != "drop":
         raise UsageError(
