@@ -4,7 +4,7 @@ import io
 import posixpath
 import re
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, Literal
@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element
 import polars as pl
 
 from logistics_batch.intake.readers.cells import BookSheet, SheetCells
-from logistics_batch.intake.readers.xml_trees import part_blocks, read_fragment, read_tree
+from logistics_batch.intake.readers.xml_trees import UnsafeXml, part_blocks, read_fragment, read_tree
 
 Struck = tuple[str, str]
 """Of a text the part that is struck through, and what is left."""
@@ -24,6 +24,7 @@ YES: Final = ("1", "true")
 _ROOT: Final = re.compile(rb"<(?:([\w.-]{1,40}):)?(?:worksheet|sst)\b")
 _OTHER_ENCODING: Final = re.compile(rb"""\bencoding\s{0,9}=\s{0,9}["'](?!utf-8["'])""", re.IGNORECASE)
 _HEAD_BYTES: Final = 4096
+_MOST_AROUND_BYTES: Final = 32 << 20  # what stands before and behind the rows or texts
 _PLAIN_TEXT: Final = r"^<t(?P<space> [^<>]*[^<>/])?>(?P<text>[^<]*)</t></si>\s*$"
 _BLANKS: Final = " \t\n"
 _REFERENCE: Final = re.compile(r"&([^&;]{0,10};?)")
@@ -123,19 +124,11 @@ def read_shared_texts(archive: zipfile.ZipFile) -> SharedTexts:
     texts, struck = [pl.Series("text", [], dtype=pl.String)], dict[int, Struck]()
     if _TEXTS not in archive.namelist():
         return SharedTexts(texts[0], struck)
-    prefix = prefix_of(archive, _TEXTS)
-    around, end = b"", b"</%ssi>" % prefix
-    count = 0
-    for block in part_blocks(archive, _TEXTS, end=end):
-        begin = re.search(rb"<%ssi[\s>/]" % prefix, block)
-        if not begin:
-            around += block
-            continue
-        at = 0 if around else begin.start()
-        around += block[:at]
-        found = _plain_texts(block[at:])
+    around, count = bytearray(), 0
+    for block in inner_blocks(archive, _TEXTS, b"sst", b"si", around=around):
+        found = _plain_texts(block)
         if found is None:
-            items = [rich_text(item) for item in read_fragment(block[at:]).iter("si")]
+            items = [rich_text(item) for item in read_fragment(block).iter("si")]
             found = pl.Series("text", [text for text, _ in items], dtype=pl.String)
             struck |= {count + number: parts for number, (_, parts) in enumerate(items) if parts}
         texts.append(found)
@@ -170,14 +163,37 @@ def rich_text(item: Element) -> tuple[str, Struck | None]:
     return whole if keeps_blanks else whole.strip(_BLANKS), (crossed, left) if crossed else None
 
 
-def prefix_of(archive: zipfile.ZipFile, part: str) -> bytes:
-    """The prefix of all names in a part, with its colon. Raises ValueError for a part that is not written in UTF-8."""
+def inner_blocks(
+    archive: zipfile.ZipFile, part: str, outer: bytes, item: bytes, *, around: bytearray
+) -> Iterator[bytes]:
+    """What stands within an element of a part, in blocks of whole items; the rest of the part goes to `around`.
+
+    outer, item: names of the element and of what it holds. Raises ValueError for a part that is not written in UTF-8.
+    """
     with archive.open(part) as stream:
         head = stream.read(_HEAD_BYTES)
     root = _ROOT.search(head)
     if root is None or _OTHER_ENCODING.search(head, 0, root.start()):
         raise ValueError(f"the part {part} does not begin as it should")
-    return root[1] + b":" if root[1] else b""
+    prefix = root[1] + b":" if root[1] else b""
+    begin = re.compile(rb"<%s%s(?:\s[^<>]{0,999})?(/?)>" % (prefix, outer))
+    end = b"</%s%s>" % (prefix, outer)
+    is_inside = is_behind = False
+    for block in part_blocks(archive, part, end=b"</%s%s>" % (prefix, item), or_before=b"<%s%s " % (prefix, item)):
+        rest = block
+        if not (is_inside or is_behind) and (found := begin.search(block)):
+            around += block[: found.end()]
+            rest = block[found.end() :]
+            is_inside, is_behind = not found[1], bool(found[1])
+        if is_inside:
+            place = rest.find(end)
+            items, rest = (rest, b"") if place < 0 else (rest[:place], rest[place:])
+            is_inside, is_behind = place < 0, place >= 0
+            if items := items.strip():
+                yield items
+        around += rest
+        if len(around) > _MOST_AROUND_BYTES:
+            raise UnsafeXml("element", most=_MOST_AROUND_BYTES >> 20)
 
 
 def as_text(block: bytes) -> pl.Series:
@@ -319,8 +335,10 @@ def _sections(code: str) -> list[str]:
 
 
 def _shown(section: str) -> str:
-    """What one section shows, with 0 for the number."""
-    return _collapsed("".join(_said(part) for part in _PARTS.finditer(section)))
+    """What one section shows, with 0 for each number; a comma behind it, which divides by a thousand, stays."""
+    said = "".join(_said(part) for part in _PARTS.finditer(section))
+    bare = re.sub(r"\s+", " ", _CURRENCY.sub(" ", said)).strip()
+    return _NUMBER.sub(lambda number: "0," if "," in re.sub(r"0[0,]*0", "0", number[0]) else "0", bare)
 
 
 def _said(part: re.Match[str]) -> str:
@@ -336,9 +354,3 @@ def _said(part: re.Match[str]) -> str:
     if part["general"] is not None:
         return "0"
     return "" if part["exponent"] is not None else re.sub("[#?]", "0", part["plain"] or " ")
-
-
-def _collapsed(shown: str) -> str:
-    """A text in which each number is one 0; a comma behind it, which divides by a thousand, stays."""
-    bare = re.sub(r"\s+", " ", _CURRENCY.sub(" ", shown)).strip()
-    return _NUMBER.sub(lambda number: "0," if "," in re.sub(r"0[0,]*0", "0", number[0]) else "0", bare)

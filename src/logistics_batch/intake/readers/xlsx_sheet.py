@@ -25,13 +25,13 @@ from logistics_batch.intake.readers.xlsx_book import (
     SharedTexts,
     Struck,
     as_text,
-    prefix_of,
+    inner_blocks,
     rich_text,
     stripped,
     unescaped,
     without_references,
 )
-from logistics_batch.intake.readers.xml_trees import UnsafeXml, part_blocks, read_fragment, read_tree
+from logistics_batch.intake.readers.xml_trees import read_fragment, read_tree
 from logistics_batch.model.sheet import FACTS_SCHEMA, CellFact, facts_frame
 
 _ROW: Final = r'^#r="([0-9]{1,9})"((?: [A-Za-z][A-Za-z0-9:]{0,40}="[^<>"]*")*)(?:/>|>)(?:</row>)?$'
@@ -46,7 +46,6 @@ _MOST_DIGITS: Final = 9  # of the number of a row or a style
 _ADDRESS: Final = re.compile(r"([A-Z]{1,3})([0-9]{1,9})")
 _RANGE: Final = re.compile(r"([A-Z]{1,3})([0-9]{1,7})(?::([A-Z]{1,3})([0-9]{1,7}))?")
 _TRUTHS: Final = {"1": "TRUE", "true": "TRUE", "0": "FALSE", "false": "FALSE"}
-_MOST_AROUND_BYTES: Final = 32 << 20  # what stands before and behind the rows
 _SEVERAL: Final = 1 << 16  # more than any sheet has columns
 _CELLS: Final = {
     "row": pl.Int64,
@@ -103,7 +102,7 @@ class SheetReader:
 
     def _blocks(self, around: bytearray) -> Iterator[_Block]:
         """The rows; what stands around them goes to `around`. Trees are built of less at a time, for their size."""
-        for content in self._rows(prefix_of(self._archive, self._part), around):
+        for content in inner_blocks(self._archive, self._part, b"sheetData", b"row", around=around):
             if (block := _by_pattern(content)) is not None:
                 yield block
                 continue
@@ -113,27 +112,6 @@ class SheetReader:
                 end = cut.end() if cut else len(content)
                 yield _by_parser(content[begin:end], after=self._last_row)
                 begin = end
-
-    def _rows(self, prefix: bytes, around: bytearray) -> Iterator[bytes]:
-        """Blocks of whole rows; what stands before and behind all rows goes to `around`."""
-        begin = re.compile(rb"<%ssheetData(?:\s[^<>]{0,999})?(/?)>" % prefix)
-        end = b"</%ssheetData>" % prefix
-        is_inside = is_behind = False
-        for block in part_blocks(self._archive, self._part, end=b"</%srow>" % prefix, or_before=b"<%srow " % prefix):
-            rest = block
-            if not (is_inside or is_behind) and (found := begin.search(block)):
-                around += block[: found.end()]
-                rest = block[found.end() :]
-                is_inside, is_behind = not found[1], bool(found[1])
-            if is_inside:
-                place = rest.find(end)
-                rows, rest = (rest, b"") if place < 0 else (rest[:place], rest[place:])
-                is_inside, is_behind = place < 0, place >= 0
-                if rows := rows.strip():
-                    yield rows
-            around += rest
-            if len(around) > _MOST_AROUND_BYTES:
-                raise UnsafeXml("element", most=_MOST_AROUND_BYTES >> 20)
 
     def _check_order(self, block: _Block) -> None:
         """Raise ValueError where rows or cells stand there twice or in no order: one of them would be lost."""
