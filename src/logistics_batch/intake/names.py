@@ -1,7 +1,7 @@
 """File names from outside: data that is matched, shown and refused, never trusted as a path."""
 
-import re
 from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 from uuid import uuid4
 
@@ -76,18 +76,8 @@ def name_matches(name: str, patterns: Sequence[str]) -> bool:
     >>> name_matches("Orders_03.XLSX", ["*.xlsx"])
     True
     """
-    folded = name.strip().casefold()
-    return any(re.fullmatch(_expression(pattern), folded, re.DOTALL) for pattern in patterns)
-
-
-def _expression(pattern: str) -> str:
-    """Each part between two stars is taken where it first fits and kept there: many stars cost no more than few."""
-    parts = pattern.strip().casefold().split("*")
-    first, *others = ("".join("." if char == "?" else re.escape(char) for char in part) for part in parts)
-    if not others:
-        return first
-    *inner, last = others
-    return first + "".join(f"(?>.*?{part})" for part in inner) + f".*{last}"
+    plain = (pattern.strip().casefold().replace("[", "[[]") for pattern in patterns)
+    return any(fnmatchcase(name.strip().casefold(), pattern) for pattern in plain)
 
 
 def checked_path(path: str, *, store: str, operation: str) -> str:

@@ -1,6 +1,5 @@
 """Documents that are not sent though their own cells are right: another row of theirs, or another document, is why."""
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
@@ -70,9 +69,9 @@ def _not_sent(here: str, there: str, other: str) -> dict[str, pl.Expr]:
     """What rows of one sheet are told of the wrong ones there and on the other sheet: code, values."""
     is_alone, is_none = pl.col(there).list.len() == 0, pl.col(here).list.len() == 0
     code = pl.when(is_alone).then(pl.lit("own_sheet")).when(is_none).then(pl.lit("other_sheet"))
-    rows, others = (pl.col(name).cast(pl.List(pl.String)).list.join(",") for name in (here, there))
-    of_others = pl.lit('],"others":[') + others + pl.lit(f'],"sheet":{json.dumps(other, ensure_ascii=False)}}}')
-    values = pl.lit('{"rows":[') + rows + pl.when(is_alone).then(pl.lit("]}")).otherwise(of_others)
+    rows, others = pl.col(here).alias("rows"), (pl.col(there).alias("others"), pl.lit(other).alias("sheet"))
+    alone, both = pl.struct(rows).struct.json_encode(), pl.struct(rows, *others).struct.json_encode()
+    values = pl.when(is_alone).then(alone).otherwise(both)
     return {"code": pl.lit("sibling.") + code.otherwise(pl.lit("both_sheets")), "values": values}
 
 
