@@ -258,12 +258,13 @@ class _Received:
 
     def take(self, block: bytes) -> bool:
         """Add a block; False if it is the end. Raises ValueError for what is no answer."""
+        looked_at = len(self._content)
         self._content += block
         if self._said is None:
-            line, found, rest = self._content.partition(b"\n")
-            if found:
-                self._said = json.loads(line)
-                self._content = rest
+            end = self._content.find(b"\n", looked_at)
+            if end >= 0:
+                self._said = json.loads(self._content[:end])
+                del self._content[: end + 1]
                 self._length = sum(self._said["files"])
             elif len(self._content) > _LINE_BYTES:
                 raise ValueError("the answer has no end")

@@ -28,7 +28,7 @@ from logistics_batch.scratch import scratch_folder
 
 _SEVERAL = {"tuple": tuple, "list": list, "frozenset": frozenset}
 _OF_HELD = ("code", "values", "rows_read", "sheet", "header_row")
-_KNOWN = (MappedFile, Issue, Place, OrderNumber, Operation)
+_KNOWN = (MappedFile, OrderNumber, Operation)
 
 _log = logging.getLogger(__name__)
 
@@ -134,6 +134,9 @@ class _Reader:
                 return _frame(self.folder.path / _own(content))
             case "error":
                 return self.error(content)
+            case "issue":  # the shorter form of what there may be thousands of
+                code, values, *place = content
+                return Issue(code, Place(*place), values)
             case "documents":
                 return self._documents(content)
         name, content = told["object"]
@@ -202,6 +205,9 @@ class _Writer:
                 return {"object": [type(value).__name__, value.value]}
             case None | bool() | int() | float() | str():
                 return value
+            case Issue():
+                at = value.place
+                return {"issue": [value.code, value.values, at.row, at.column, at.cell, at.value, at.sheet, at.field]}
             case Documents():
                 return {"documents": self._documents(value)}
             case pl.DataFrame():
