@@ -1,6 +1,6 @@
 """Cells of workbooks as texts and facts, and a sheet of them."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -161,22 +161,3 @@ def _number_type(value: float) -> CellFact:
     if not isfinite(value):
         return CellFact.ERROR
     return CellFact.NUMBER if -IMPRECISE_FROM < value < IMPRECISE_FROM else CellFact.IMPRECISE
-
-
-def widened(rows: Iterable[Sequence[Cell]], *, left: int, special: dict[Address, Shown]) -> Iterator[list[Cell]]:
-    """Rows with `left` empty cells before each, and with what the parser took for something else in its place."""
-    by_row: dict[int, list[tuple[int, Shown]]] = {}
-    for (row, column), value in special.items():
-        by_row.setdefault(row, []).append((column, value))
-    number = 0
-    for number, cells in enumerate(rows, start=1):
-        yield _with([*[""] * left, *cells], by_row.pop(number, ()))
-    for below in range(number + 1, max(by_row, default=0) + 1):
-        yield _with([], by_row.pop(below, ()))
-
-
-def _with(cells: list[Cell], special: Iterable[tuple[int, Shown]]) -> list[Cell]:
-    for column, value in special:
-        cells += [""] * (column - len(cells))
-        cells[column - 1] = value
-    return cells

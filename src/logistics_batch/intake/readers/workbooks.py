@@ -14,11 +14,10 @@ import polars as pl
 import python_calamine as calamine
 
 from logistics_batch.intake.names import held, name_matches, printable
-from logistics_batch.intake.readers.binary import Encrypted, walk_xls, walk_xlsb
-from logistics_batch.intake.readers.cells import BookSheet, SheetCells, cells_of, widened
+from logistics_batch.intake.readers.by_values import Encrypted, OdsSheet, read_ods, walk_xls, walk_xlsb, widened
+from logistics_batch.intake.readers.cells import BookSheet, SheetCells, cells_of
 from logistics_batch.intake.readers.formats import check_kind, is_out_of_memory
 from logistics_batch.intake.readers.limits import Limits, ReadBudget, hidden_by_merge, refuse_gap, trimmed
-from logistics_batch.intake.readers.ods import OdsSheet, read_ods
 from logistics_batch.intake.readers.xlsx_book import has_filtered_table, read_book, read_shared_texts, read_styles
 from logistics_batch.intake.readers.xlsx_sheet import CellValues, SheetReader
 from logistics_batch.intake.readers.xml_trees import UnsafeXml

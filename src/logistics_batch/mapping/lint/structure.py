@@ -1,4 +1,4 @@
-"""What is wrong with a well-formed mapping: its fields, targets, keys and lines, and what the service demands."""
+"""What is wrong with a well-formed mapping, what the service demands of it, and what it says and need not."""
 
 import json
 import re
@@ -6,14 +6,26 @@ from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
 from typing import Any, Final, NamedTuple
 
+from pydantic import BaseModel
+
 from logistics_batch import messages
 from logistics_batch.mapping.fields.values.dates import contradict, format_fault
 from logistics_batch.mapping.fields.values.numbers import UNIT_NAMES, contradicts, meant_by, unit_pair, unit_wanted
-from logistics_batch.mapping.fields.values.verbs import unfit_texts, verb_of
-from logistics_batch.mapping.spec.model import DateRead, FieldSpec, LinesFromSpec, LookupRead, MappingSpec, UnitRead
+from logistics_batch.mapping.fields.values.verbs import NATURAL, unfit_texts, verb_of
+from logistics_batch.mapping.loaded import is_demanded
+from logistics_batch.mapping.spec.model import (
+    DateRead,
+    FieldSpec,
+    LinesFromSpec,
+    LookupRead,
+    MappingSpec,
+    SheetSpec,
+    UnitRead,
+)
 from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.mapping.spec.targets import RECEIPT_TARGETS, SHIPMENT_OF_A_LABEL, Form, form_of, targets_of
 from logistics_batch.mapping.spec.texts import printable_text
+from logistics_batch.mapping.spec.words import PAYMENT_WORDS, is_known_pattern
 from logistics_batch.model.document import Operation
 
 Place = tuple[str | int, ...]
@@ -37,6 +49,8 @@ _TAKEN: Final = ("row",)
 _TAKEN_OF_RECEIPTS: Final = ("file_name", "sheet", *RECEIPT_TARGETS)
 
 _AMOUNTS: Final = ("cash_on_delivery", "amount_to_collect")  # the latter of a label
+_SAID_ON_PURPOSE: Final = {(SheetSpec, "decimal")}
+"""Where the default is another thing than the same value said: amounts such as 1.200 are no longer asked about."""
 
 
 class LintFinding(NamedTuple):
@@ -339,3 +353,58 @@ def _control_totals(spec: MappingSpec) -> Iterator[LintFinding]:
         for (key, code), is_so in found.items():
             if is_so:
                 yield said(("checks", "control_total", index, key), code, name=control.column)
+
+
+def restated_defaults(spec: MappingSpec) -> Iterator[LintFinding]:
+    """What a mapping says and need not."""
+    yield from _values(spec, ())
+    for place, field in spec.everything.items():
+        if place == "fields.order_id" or place.startswith("kits."):
+            continue
+        part, target = place.split(".", 1)
+        if field.required and is_demanded(spec, place):
+            where = (*place_of(place), "required")
+            yield said(where, "default.required", operation=spec.operation.value, name=target)
+        form = Form.TEXT if part == "keep" else form_of(target, spec.operation)
+        yield from _steps((*place_of(place), "read"), field, target, form)
+    # Patterns for totals and signatures, in the columns where rows are known by them.
+    invoice = spec.fields.get("invoice_number")
+    named = spec.key or [names[0] for names in (invoice.columns if invoice else [])]
+    keys = {ColumnName.of(name).identity for name in named}
+    for column, patterns in spec.sheet.skip_rows_where.items():
+        for index, pattern in enumerate(patterns):
+            if ColumnName.of(column).identity in keys and is_known_pattern(pattern):
+                yield said(("sheet", "skip_rows_where", column, index), "default.rows", pattern=pattern)
+
+
+def _values(part: BaseModel, here: Place) -> Iterator[LintFinding]:
+    """The keys of a part, and of the parts within it, that are given their default."""
+    for name, field in type(part).model_fields.items():
+        if name not in part.model_fields_set:
+            continue
+        value, key = getattr(part, name), field.alias or name
+        is_default = not field.is_required() and value == field.get_default(call_default_factory=True)
+        if isinstance(value, BaseModel) and value.model_fields_set:
+            yield from _values(value, (*here, key))
+        elif is_default and (type(part), name) not in _SAID_ON_PURPOSE:
+            yield said((*here, key), "default", key=key)
+        elif isinstance(value, dict | list):
+            for at, each in value.items() if isinstance(value, dict) else enumerate(value):
+                if isinstance(each, BaseModel):
+                    yield from _values(each, (*here, key, at))
+
+
+def _steps(here: Place, field: FieldSpec, target: str, form: Form) -> Iterator[LintFinding]:
+    """Steps of `read` that do nothing, or what the target is read as without them."""
+    steps = field.read or []
+    only_text = all(verb_of(step).name not in GIVES for step in steps[:-1])
+    for index, step in enumerate(steps):
+        place = (*here, index) if len(steps) > 1 else here
+        if step == "text":
+            yield said(place, "default.text")
+        elif index == len(steps) - 1 and only_text and step == NATURAL.get(form):
+            yield said(place, "default.step", step=f"read: {step}" if len(steps) == 1 else step, name=target)
+        elif isinstance(step, LookupRead) and isinstance(step.lookup, dict) and form is Form.PAYMENT:
+            known = {word.lower(): answer for word, answer in PAYMENT_WORDS.items()}
+            if all(known.get(word.strip().lower()) == answer for word, answer in step.lookup.items()):
+                yield said((*place, "lookup"), "default.lookup", name=target)
