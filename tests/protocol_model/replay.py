@@ -147,25 +147,16 @@ class Replay:
 
     # What a process does
 
-    def _start(self, label: Label, before: State, *_: object) -> None:
-        if not before.kept:  # else it starts with its first durable step
-            self._launched(label.worker, "locked")
+    def _start(self, label: Label, *_: object) -> None:
+        self._launched(label.worker, "locked")
 
-    def _find_lock_taken(self, label: Label, before: State, *_: object) -> None:
-        if any(worker.step == "locked" and before.kept for worker in before.workers):
-            return
+    def _find_lock_taken(self, label: Label, *_: object) -> None:
         self._launched(label.worker, "LedgerBusy")
         self._gone(label.worker)
 
     def _refuse_old_copy(self, label: Label, *_: object) -> None:
         self._launched(label.worker, "LedgerRefused")
         self._gone(label.worker)
-
-    def _take_back(self, label: Label, *_: object) -> None:
-        self._launched(label.worker, "spill.taken_back")
-
-    def _empty_spill(self, label: Label, *_: object) -> None:
-        self._on(label.worker, "locked")
 
     def _take_over(self, label: Label, *_: object) -> None:
         self._on(label.worker, "ready")

@@ -36,7 +36,6 @@ class Broken(StrEnum):
     NO_BASELINE = "an ASN is sent without asking what was there before"
     OUTCOME_OF_ANY_ATTEMPT = "an outcome is written whichever attempt is under way"
     FILE_AWAY_FIRST = "a file is put away before it is in the ledger"
-    KEPT_ANSWER_OF_ANY_ATTEMPT = "an answer that was kept beside the ledger is written whichever attempt is under way"
     RETRY_BESIDE_OTHERS = "a refused version is retried beside a later one"
     OLD_COPY_GOES_ON = "a ledger that was restored from a copy goes on by itself"
     RELEASE_OUTLIVES_COPY = "“send-again” of before the copy still counts in a restored ledger"
@@ -83,7 +82,7 @@ class World(NamedTuple):
     cancels_elsewhere: bool = True
     refusals: int = 0
     decisions: int = 1
-    spills: int = 0
+    full_ledgers: int = 0
     retries: int = 0
     restores: int = 0
     attempts_at_most: int = 3
@@ -119,7 +118,7 @@ class Document(NamedTuple):
 
 
 class Worker(NamedTuple):
-    """A process. step: away, locked, spilled, ready, based, baselined, intent, looked_at_clock, waiting,
+    """A process. step: away, locked, ready, based, baselined, intent, looked_at_clock, waiting,
     answered, looked.
 
     document, attempt, again, tainted: what it works on, as it read it. heard: what came back. late: it was suspended
@@ -154,16 +153,6 @@ class Record(NamedTuple):
     shown: bool = False
 
 
-class Kept(NamedTuple):
-    """An answer that the ledger did not take, in the file beside it."""
-
-    document: int
-    attempt: int
-    heard: str
-    again: bool
-    tainted: bool
-
-
 class Left(NamedTuple):
     """How often each thing may still happen."""
 
@@ -174,7 +163,7 @@ class Left(NamedTuple):
     cancels: int
     refusals: int
     decisions: int
-    spills: int
+    full_ledgers: int
     retries: int
     restores: int
 
@@ -183,7 +172,7 @@ class State(NamedTuple):
     """Everything at one moment. arrived: the contents that were ever dropped.
 
     inbox: the files that lie there, each by the letter of its content, small once it is in the ledger.
-    kept: answers beside the ledger. copy: a copy of the ledger, None if there is none. is_old: the ledger is that copy.
+    copy: a copy of the ledger, None if there is none. is_old: the ledger is that copy.
     """
 
     documents: tuple[Document, ...]
@@ -193,7 +182,6 @@ class State(NamedTuple):
     inbox: str
     arrived: str
     left: Left
-    kept: tuple[Kept, ...] = ()
     copy: tuple[Document, ...] | None = None
     is_old: bool = False
 

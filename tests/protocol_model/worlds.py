@@ -37,7 +37,7 @@ WORLDS = (
     World("an order under a reference that others use", foreign="X", faults=1, crashes=1),
     World("an order, its sender suspended", pauses=1, faults=1, crashes=1),
     World("an order, its sender suspended and its session lost", lock="session", pauses=1, faults=1, crashes=0),
-    World("an order whose answer finds no room in the ledger", spills=1, faults=1, crashes=2),
+    World("an order whose answer finds no room in the ledger", full_ledgers=1, faults=1, crashes=2),
     World("an order that is refused and retried", refusals=1, retries=1, faults=1),
     World("an order, dropped again and corrected", contents="AB", arrivals=2, faults=1, crashes=0, workers=1),
     World("an order, its ledger restored from a copy", restores=1, faults=1, crashes=1, workers=1, decisions=2),
@@ -62,7 +62,12 @@ WORLDS = (
     World("an ASN that no search shows", kind="asn", blind=True, resend_asns=True, faults=1),
     World("an ASN, dropped again and corrected", kind="asn", contents="AB", arrivals=2, faults=1, crashes=0),
     World(
-        "an ASN whose answer finds no room in the ledger", kind="asn", resend_asns=True, spills=1, faults=1, crashes=2
+        "an ASN whose answer finds no room in the ledger",
+        kind="asn",
+        resend_asns=True,
+        full_ledgers=1,
+        faults=1,
+        crashes=2,
     ),
     World("an ASN that is refused and retried", kind="asn", refusals=1, retries=1, faults=1),
     World("an ASN, its ledger restored from a copy", kind="asn", restores=1, faults=1, crashes=1, workers=1),
@@ -83,7 +88,7 @@ LARGE_WORLDS = (
         faults=1,
         workers=1,
     ),
-    World("an order, no room in the ledger and its session lost", lock="session", spills=1, pauses=1, crashes=0),
+    World("an order, no room in the ledger and its session lost", lock="session", full_ledgers=1, pauses=1, crashes=0),
     World("an order in doubt, corrected, that nobody can look up", contents="AB", arrivals=2, readable=False, faults=1),
     World("a reference used again after a cancellation", contents="AB", arrivals=2, cancels=1, workers=1, decisions=2),
     World("an order, three faults and two deaths", faults=3, crashes=2, decisions=2),
@@ -142,10 +147,6 @@ BROKEN_DESIGNS = (
     BrokenDesign(_asn(Broken.OUTCOME_OF_ANY_ATTEMPT, lock="session", pauses=1, faults=0, crashes=0), "asn_never_twice"),
     BrokenDesign(_order(Broken.TAKEN_IS_OURS, readable=False, verified=True, foreign="X"), "accepted_has_proof"),
     BrokenDesign(_order(Broken.FILE_AWAY_FIRST), "nothing_is_lost"),
-    BrokenDesign(
-        _order(Broken.KEPT_ANSWER_OF_ANY_ATTEMPT, lock="session", spills=1, pauses=1, faults=1),
-        "every_doubt_is_listed",
-    ),
     BrokenDesign(
         _asn(
             Broken.RETRY_BESIDE_OTHERS, contents="AB", arrivals=2, refusals=1, retries=1, faults=0, crashes=0, workers=1

@@ -13,7 +13,6 @@ from logistics_batch.ledger.documents.known_keys import kind_of
 from logistics_batch.ledger.documents.pace import Pace
 from logistics_batch.ledger.documents.planning import Arrival, Planning
 from logistics_batch.ledger.documents.recording import Intent
-from logistics_batch.ledger.documents.spill import Spill
 from logistics_batch.ledger.files.files import (
     FileArrival,
     Files,
@@ -110,14 +109,13 @@ __all__ = [
 class Ledger:
     """The repositories of the ledger over one connection, each for one subject."""
 
-    def __init__(self, connection: LedgerConnection, *, spill: Spill) -> None:
+    def __init__(self, connection: LedgerConnection) -> None:
         self._connection = connection
-        self._spill = spill
         self.account = connection.account
         self.url = connection.url
         self.planning = Planning(connection)
         self.documents = Documents(connection)
-        self.attempts = Attempts(connection, spill)
+        self.attempts = Attempts(connection)
         self.pace = Pace(connection)
         self.files = Files(connection)
         self.runs = Runs(connection)
@@ -135,19 +133,15 @@ class Ledger:
     def sending(self, what: str, *, wait: bool = False, stop: Callable[[], bool] = lambda: False) -> Iterator[None]:
         """Hold the ledger for one sending run; see `lock.sending_lock`.
 
-        Answers that an earlier run could not write are written first.
-
         Raises:
             LedgerBusy: another run holds it.
-            LedgerRefused: it is damaged, or an older copy, or an emergency would find no room.
+            LedgerRefused: it is damaged, or an older copy.
         """
         engine = self._connection.engine
         with sending_lock(engine, path=sqlite_path(self.url), what=what, wait=wait, stop=stop) as held:
             if not held.orderly:
                 check_database(engine)
             self.itself.require_newest()
-            self._spill.reserve()
-            self.attempts.take_back()
             self.itself.keep_mark()
             self.attempts.lock_is_held = held.still
             try:
@@ -161,17 +155,15 @@ class Ledger:
         self._connection.engine.dispose()
 
 
-def open_ledger(
-    url: str, *, account: str, read_only: bool = False, marks: Sequence[Path] = (), spill: Path | None = None
-) -> Ledger:
+def open_ledger(url: str, *, account: str, read_only: bool = False, marks: Sequence[Path] = ()) -> Ledger:
     """Open the ledger, creating it or bringing it up to date where it has to be (never when `read_only`).
 
-    url: sqlite:///path or postgresql://…  account: whose documents these are: the service's address. marks, spill:
-    files outside of it; see `high_water` and `spill`.
+    url: sqlite:///path or postgresql://…  account: whose documents these are: the service's address. marks: files
+    outside of it; see `high_water`.
 
     Raises:
         LedgerRefused: it cannot be opened or trusted.
         LedgerBusy: it has to be brought up to date, and a sending run holds it.
     """
     engine = open_engine(url, read_only=read_only)
-    return Ledger(LedgerConnection(engine, account=account, url=url, high_water=HighWater(marks)), spill=Spill(spill))
+    return Ledger(LedgerConnection(engine, account=account, url=url, high_water=HighWater(marks)))

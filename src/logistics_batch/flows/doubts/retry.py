@@ -15,10 +15,10 @@ from logistics_batch.flows.doubts.settle import settle_due
 from logistics_batch.flows.files.deliver import deliver, deliver_stale
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.dispatch import DispatchResult, send_in_turn
+from logistics_batch.flows.push.earlier_runs import recover_orphans
 from logistics_batch.flows.push.past_runs import past_run
 from logistics_batch.flows.push.run import unwritten
 from logistics_batch.flows.push.run_record import recorded_run
-from logistics_batch.flows.push.take_over import take_over
 from logistics_batch.ledger import PLANNED, Outcome, StoredDocument, StoredRun, kind_of
 from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import Issue
@@ -58,7 +58,7 @@ def retry_run(parts: Parts, run_id: str, *, only: str = "") -> RetryReport:
     """
     stored = past_run(parts, run_id).stored
     with parts.ledger.sending(f"retry {stored.id}"):
-        taken_over = take_over(parts)
+        taken_over = recover_orphans(parts)
         day = parts.clock.now().date()
         with recorded_run(parts, letter="T", kind="retry", job="retry", business_date=day) as run:
             settle_due(parts, run=run.id, give_up=False)

@@ -36,10 +36,9 @@ from logistics_batch.flows.moved_ledger import told_once
 from logistics_batch.flows.orders.cancelled_by_id import note_cancelled_by_id
 from logistics_batch.flows.orders.late_awb import fill_in_awb_numbers
 from logistics_batch.flows.parts import Parts
-from logistics_batch.flows.push.never_sent import told_of_never_sent
+from logistics_batch.flows.push.earlier_runs import recover_orphans, told_of_never_sent
 from logistics_batch.flows.push.outcomes import cancelled_in_doubt
 from logistics_batch.flows.push.run_record import stopping_early
-from logistics_batch.flows.push.take_over import take_over
 from logistics_batch.ledger import Outcome, StoredDocument
 from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import Issue
@@ -298,7 +297,7 @@ def settle(parts: Parts, *, run: str | None, wait: bool) -> SettleReport:
     earlier = SettleReport()
     silent = 0
     with parts.ledger.sending("settle"), stopping_early():
-        taken_over = take_over(parts)
+        taken_over = recover_orphans(parts)
         purge_old(parts)
         unsent = told_of_never_sent(parts.ledger.documents.never_sent())
         notes = (*told_once(parts), *taken_over, *confirm_marked(parts), *_waiting_elsewhere(parts), *unsent)

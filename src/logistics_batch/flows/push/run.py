@@ -27,9 +27,8 @@ from logistics_batch.flows.orders.late_awb import fill_in_awb_numbers
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.program_errors import holding_file
 from logistics_batch.flows.push.dispatch import send_in_turn
-from logistics_batch.flows.push.never_sent import told_of_never_sent
+from logistics_batch.flows.push.earlier_runs import recover_orphans, told_of_never_sent
 from logistics_batch.flows.push.run_record import new_run_id, stopping_early
-from logistics_batch.flows.push.take_over import take_over
 from logistics_batch.intake.stores.store import RemoteFile
 from logistics_batch.ledger import FATE_OF_STATE, Arrival, StoredDocument, StoredFile
 from logistics_batch.model.issue import Issue
@@ -77,7 +76,7 @@ def run_of(
     Call while holding the ledger's sending lock.
     """
     now = parts.clock.now()
-    taken_over = take_over(parts)
+    taken_over = recover_orphans(parts)
     run = PushRun(_interrupted(parts, job, meant) or new_run_id(parts), job, notes=taken_over)
     if parts.ledger.runs.get(run.id) is None:
         day = business_date.isoformat()

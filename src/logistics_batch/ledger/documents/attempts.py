@@ -13,7 +13,6 @@ from logistics_batch.ledger.connection import LedgerConnection, Repository, dump
 from logistics_batch.ledger.documents.decide import CANCELLED
 from logistics_batch.ledger.documents.guards import MIXED_UP
 from logistics_batch.ledger.documents.recording import Elsewhere, Intent, add_evidence, claim_all, move_all, record_all
-from logistics_batch.ledger.documents.spill import Spill, Spilled
 from logistics_batch.ledger.documents.stale import mark_stale
 from logistics_batch.ledger.itself.processes import is_gone, this_process
 from logistics_batch.ledger.orders.orders import keep_numbers
@@ -56,9 +55,8 @@ def select_documents() -> Select[Any]:
 class Attempts(Repository):
     """Claims, outcomes, doubts and what settled them; each change is one durable transaction."""
 
-    def __init__(self, connection: LedgerConnection, spill: Spill) -> None:
+    def __init__(self, connection: LedgerConnection) -> None:
         super().__init__(connection)
-        self._spill = spill
         self._claimed: dict[int, int] = {}  # the attempts that this object began, by document
         self.lock_is_held: Callable[[], bool] = lambda: True  # while this object sends
 
@@ -88,13 +86,9 @@ class Attempts(Repository):
             crash_point("intent.before_commit")
         if outcomes:
             crash_point("outcome.before_commit")
-        try:
-            with self._write() as connection:
-                record_all(connection, outcomes, attempts=self._claimed, now=now, expected="sending")
-                intents = claim_all(connection, claim, run=run, owner=this_process(), now=now, expected=expected)
-        except LedgerRefused as error:
-            kept = self.keep_answers(outcomes, now=now)
-            raise LedgerRefused(error.message, remedy=f"{error.remedy} {kept}".strip()) from error
+        with self._write() as connection:
+            record_all(connection, outcomes, attempts=self._claimed, now=now, expected="sending")
+            intents = claim_all(connection, claim, run=run, owner=this_process(), now=now, expected=expected)
         self._claimed |= {intent.document.id: intent.n for intent in intents}
         if outcomes:
             crash_point("outcome.after_commit")
@@ -114,32 +108,6 @@ class Attempts(Repository):
                 found = [tuple(each) for each in connection.execute(_OWNERS, {"numbers": list(awb_numbers)})]
         ours = (self.account, "order.create")
         return {number: owner for number, owner, *of in found if tuple(of) == ours}
-
-    def keep_answers(self, outcomes: Sequence[Outcome], *, now: str) -> str:
-        """Keep answers outside of a ledger that does not take them; gives a sentence about them, "" if there is none.
-
-        The next sending run writes them. What cannot even be kept becomes a doubt.
-        """
-        if not outcomes:
-            return ""
-        crash_point("spill.before")
-        kept = self._spill.keep([Spilled(each, self._claimed.get(each.document_id, 0), now) for each in outcomes])
-        crash_point("spill.after")
-        return "The answers that came in are kept beside the ledger; the next run writes them." if kept else ""
-
-    def take_back(self) -> int:
-        """Write the answers that were kept outside; call only while holding the sending lock. Gives how many fitted.
-
-        An answer counts only for the attempt that it was given to, and only while nothing else is known of that.
-        """
-        spilled = self._spill.read()
-        if not spilled:
-            return 0
-        with self._write() as connection:
-            taken = sum(_take_back(connection, each) for each in spilled)
-        crash_point("spill.taken_back")
-        self._spill.clear()
-        return taken
 
     def being_sent(self) -> dict[tuple[str, str], int]:
         """How many documents are `sending`, by the name of their file and its run, the oldest first."""
@@ -361,35 +329,3 @@ def _orphan(connection: Connection, numbers: Sequence[int], *, rule: str, now: s
             .where(some, document.c.state == "sending")  # one that lost its lock may still finish some
             .values({"state": "in_doubt", "code": rule, "values": "", "doubt_since": now, "tainted": 1})
         )
-
-
-def _take_back(connection: Connection, spilled: Spilled) -> bool:
-    outcome, at = spilled.outcome, spilled.at
-    waiting = connection.execute(
-        select(document.c.state, document.c.account, document.c.operation)
-        .join(attempt, (attempt.c.document_id == document.c.id) & (attempt.c.n == document.c.attempts))
-        .where(document.c.id == outcome.document_id, document.c.attempts == spilled.attempt)
-        .where(attempt.c.finished_at == "")
-    ).first()
-    if waiting is None or not (
-        waiting.state == "sending" or (waiting.state, outcome.state) == ("in_doubt", "accepted")
-    ):
-        return False
-    if waiting.operation == "order.create" and _names_another(connection, outcome, account=waiting.account):
-        return False
-    attempts = {outcome.document_id: spilled.attempt}
-    record_all(connection, [outcome], attempts=attempts, now=at, expected=waiting.state)
-    text = "The ledger did not take this answer when it came; it was kept beside it."
-    add_evidence(connection, outcome.document_id, at=at, kind="spill", who="", text=text)
-    return True
-
-
-def _names_another(connection: Connection, outcome: Outcome, *, account: str) -> bool:
-    """Whether an answer carries the AWB number of another order: it was kept before anybody could look that up."""
-    query = select(document.c.id).where(
-        document.c.account == account,
-        document.c.operation == "order.create",
-        document.c.awb_number == outcome.awb_number,
-        document.c.id != outcome.document_id,
-    )
-    return bool(outcome.awb_number) and connection.execute(query.limit(1)).first() is not None

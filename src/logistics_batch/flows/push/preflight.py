@@ -2,20 +2,22 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from logistics_batch.flows.asns.baseline import Baseline, take_baseline
 from logistics_batch.flows.orders.looks import Look, OrderLooks, look_at
 from logistics_batch.flows.parts import Parts
-from logistics_batch.flows.push.last_look import broken_contract
 from logistics_batch.ledger import Outcome, StoredDocument
+from logistics_batch.mapping.documents.documents import body_complaints
 from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import Issue
+from logistics_batch.model.payloads import Complaint, LongitudeName
 
 Told = Baseline | Look
 
 
-class FirstQuestions:
-    """Those of one run: what the service has like a new ASN, and whose the number of an order is that is changed.
+class Preflight:
+    """The questions of one run: what the service has like a new ASN, and whose the number of a changed order is.
 
     The thread that owns the ledger calls all of this; what `begin` gives may run in any other.
     """
@@ -30,7 +32,7 @@ class FirstQuestions:
 
     def unfit(self, document: StoredDocument) -> Outcome | None:
         """What to write down about a document that must not go out, as far as that can be told without asking."""
-        broken = broken_contract(document, longitude=self._parts.policy.longitude)
+        broken = validate_body(document, longitude=self._parts.policy.longitude)
         return broken or self._looks.without_number(document)
 
     def needed(self, document: StoredDocument) -> bool:
@@ -71,3 +73,20 @@ class FirstQuestions:
 
 def _already_present(document: StoredDocument) -> Outcome:
     return Outcome(document.id, "held", "held", why=Issue("already_present"))
+
+
+def validate_body(document: StoredDocument, *, longitude: LongitudeName) -> Outcome | None:
+    """What to write down about a document whose body the contract's model refuses; None where it accepts it.
+
+    Mapping lets no such document pass, by rules for whole columns; this is the same contract by other means, once for
+    each document that is sent.
+    """
+    complaints = body_complaints(document.body, Operation(document.operation), longitude=longitude)
+    if not complaints:
+        return None
+    return Outcome(document.id, "held", "held", why=Issue.of("contract", said=[*map(_said, complaints)]))
+
+
+def _said(complaint: Complaint) -> tuple[str, dict[str, Any]]:
+    said = complaint.code, complaint.values
+    return (".of_field", {"field": complaint.field, "said": [said]}) if complaint.field else said

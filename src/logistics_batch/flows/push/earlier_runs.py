@@ -1,9 +1,26 @@
-"""What earlier runs left unsent is told until it went out: no other run takes it along by itself."""
+"""What earlier runs left behind: what lost its sender becomes a doubt, what was not sent is told until it went out."""
 
 from collections.abc import Sequence
 
+from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import NeverSent
 from logistics_batch.model.issue import Issue
+
+_FILES_NAMED = 3
+
+
+def recover_orphans(parts: Parts) -> list[Issue]:
+    """Turn all that was being sent into doubts; gives what a run's report should mention.
+
+    Call while holding the sending lock.
+    """
+    files = parts.ledger.attempts.being_sent()
+    parts.ledger.attempts.take_over(parts.clock.now().isoformat())
+    if not files:
+        return []
+    named = [f"{name} (run {run})" for name, run in files]
+    more = [(".and_more", {"count": len(named) - _FILES_NAMED})] if len(named) > _FILES_NAMED else []
+    return [Issue.of("sending.broke_off", count=sum(files.values()), files=named[:_FILES_NAMED], more=more)]
 
 
 def told_of_never_sent(left: Sequence[NeverSent], *, job: str = "") -> list[Issue]:
