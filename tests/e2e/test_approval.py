@@ -61,7 +61,7 @@ def test_a_file_that_is_not_wanted_is_dropped_as_a_whole(job: Workspace, sandbox
     number = waiting(job)
     assert job.run("held", "decide", number, "send-again", "--reason", "no").code == 2
     assert job.run("held", "decide", number, "drop", "--reason", "sent by mistake").code == 0
-    assert job.run("held", "list", "--json").json == {"held": [], "previews": [], "files": []}
+    assert job.run("held", "list", "--json").json == {"held": [], "previews": [], "addresses": [], "files": []}
     assert job.run("run", "watched").code == 0
     assert sandbox.received("order.create") == []
 
