@@ -19,8 +19,7 @@ from support.workspace import Workspace
 
 from logistics_batch.flows.files.retention import purge_by_age
 from logistics_batch.ledger import open_ledger
-from logistics_batch.operate.figures import Figure
-from logistics_batch.operate.metrics import metrics_server
+from logistics_batch.operate.metrics import Figure, metrics_server
 from logistics_batch.wiring import Need
 from logistics_batch.wiring import Workspace as Wired
 

@@ -20,11 +20,10 @@ from logistics_batch.errors import LogisticsBatchError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.model.job import JobSpec
 from logistics_batch.operate.agenda import Agenda
-from logistics_batch.operate.alerts import addresses
+from logistics_batch.operate.alerts import Teller, addresses
 from logistics_batch.operate.log import Log
-from logistics_batch.operate.observe import Ran, observe
 from logistics_batch.operate.run_job import Order, Outcome, run_job
-from logistics_batch.operate.telling import Teller
+from logistics_batch.operate.run_notices import Ran, observe
 from logistics_batch.operate.watch import NightWatch, Station
 from logistics_batch.wiring import Need
 from logistics_batch.wiring import Workspace as Wired

@@ -10,8 +10,7 @@ from support.event_receiver import Receiver, receiving
 
 from logistics_batch.errors import SettingsError
 from logistics_batch.ledger import Ledger, NewNotice, open_ledger
-from logistics_batch.operate.alerts import Address, addresses
-from logistics_batch.operate.telling import Teller
+from logistics_batch.operate.alerts import Address, Teller, addresses
 
 NOW = datetime(2026, 11, 3, 21, 15, tzinfo=UTC)
 

@@ -9,7 +9,7 @@ import pytest
 from logistics_batch.ledger import FileArrival
 from logistics_batch.model.calendar import Calendar
 from logistics_batch.model.job_watch import Expect
-from logistics_batch.operate.expectations import Coming, Expected, Lying, Seen, expected_days, judge
+from logistics_batch.operate.file_watch import Coming, Expected, Lying, Seen, expected_days, judge
 
 KOLKATA = ZoneInfo("Asia/Kolkata")
 WORKDAYS = Calendar("in", frozenset({6}))

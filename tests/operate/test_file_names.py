@@ -8,7 +8,7 @@ from support.workspace import Workspace
 
 from logistics_batch.flows.parts import Parts
 from logistics_batch.jobs import parse_job
-from logistics_batch.operate.file_names import without_names
+from logistics_batch.operate.file_watch import without_names
 from logistics_batch.wiring import Need
 from logistics_batch.wiring import Workspace as Opened
 

@@ -16,8 +16,8 @@ from logistics_batch.errors import UsageError
 from logistics_batch.flows.files.waiting_files import close_held_file
 from logistics_batch.flows.push.past_runs import past_run
 from logistics_batch.model.report import ExitCode
-from logistics_batch.operate.digest import digest_text
-from logistics_batch.operate.figures import figures
+from logistics_batch.operate.metrics import figures
+from logistics_batch.operate.run_notices import digest_text
 
 JOB = """\
 kind: push

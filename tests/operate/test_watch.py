@@ -15,9 +15,8 @@ from logistics_batch.cli.settings_in_force import SettingsInForce
 from logistics_batch.model.report import RunReport
 from logistics_batch.model.run_reports import SettleReport
 from logistics_batch.operate.heartbeat import HEARTBEAT, last_beat, what_is_wrong
-from logistics_batch.operate.observe import Ran
 from logistics_batch.operate.run_job import Outcome, push_outcome
-from logistics_batch.operate.run_notices import note_outcome
+from logistics_batch.operate.run_notices import Ran, note_outcome
 
 SETTLE = 'kind: settle\nschedule: {{cron: "{cron}"{more}}}\n'
 

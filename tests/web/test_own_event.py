@@ -12,8 +12,7 @@ import pytest
 from support.receiver_process import HEADER, SECRET, RunningReceiver
 from support.workspace import Workspace
 
-from logistics_batch.operate.doctor import Check, State
-from logistics_batch.operate.event_check import Door, check_events
+from logistics_batch.operate.doctor import Check, Door, State, check_events
 from logistics_batch.wiring import Need
 from logistics_batch.wiring import Workspace as Opened
 

@@ -14,30 +14,29 @@ from logistics_batch.model.job import JobSpec
 from logistics_batch.operate.alerts import addresses
 from logistics_batch.operate.doctor import (
     Check,
+    Door,
     State,
     check_accounts,
+    check_addresses,
     check_answers,
+    check_calendars,
     check_clock,
     check_disks,
+    check_events,
     check_ledger,
+    check_log,
     check_never_sent,
+    check_owed,
     check_place_of_ledger,
     check_places,
     check_proxy,
+    check_scheduler,
     check_service,
+    check_textfile,
     check_times,
     tried,
 )
-from logistics_batch.operate.event_check import Door, check_events
 from logistics_batch.operate.heartbeat import HEARTBEAT
-from logistics_batch.operate.night_checks import (
-    check_addresses,
-    check_calendars,
-    check_log,
-    check_owed,
-    check_scheduler,
-    check_textfile,
-)
 from logistics_batch.operate.staging import assumptions, check_facts, stage
 from logistics_batch.settings import (
     FILE_NAME,

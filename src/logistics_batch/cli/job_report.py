@@ -18,8 +18,7 @@ from logistics_batch.model.counting import counted
 from logistics_batch.model.reconciliation import MEANINGS, Discrepancy
 from logistics_batch.model.report import RunReport
 from logistics_batch.model.run_reports import LabelReport, OrderStatusReport, ReconcileReport, asked_in_words
-from logistics_batch.operate.run_account import RunAccount, told
-from logistics_batch.operate.run_job import Outcome
+from logistics_batch.operate.run_job import Outcome, RunAccount, told
 
 _SETTLED_SHOWN = 10
 

@@ -15,9 +15,8 @@ from logistics_batch.jobs import fingerprint, job_names, load_calendar, load_job
 from logistics_batch.model.calendar import Calendar
 from logistics_batch.model.job import JobSpec, LabelsJob, PushJob, ReconcileJob
 from logistics_batch.operate.agenda import Agenda
-from logistics_batch.operate.figures import Figure, figures
 from logistics_batch.operate.heartbeat import HEARTBEAT, another_at_work, beating
-from logistics_batch.operate.metrics import metrics_server
+from logistics_batch.operate.metrics import Figure, figures, metrics_server
 from logistics_batch.operate.run_job import Order, Outcome, run_job
 from logistics_batch.operate.schedule import Chore, Scheduler
 from logistics_batch.operate.watch import Loaded, NightWatch, Station

@@ -56,7 +56,7 @@ def show(*, folder: str, run: str, as_json: bool) -> int:
     from logistics_batch.cli.job_report import print_past_run
     from logistics_batch.cli.show import print_run_json
     from logistics_batch.flows.push.past_runs import past_run
-    from logistics_batch.operate.run_account import run_account
+    from logistics_batch.operate.run_job import run_account
     from logistics_batch.wiring import Need, Workspace
 
     with Workspace(Path(folder)).parts(Need(calls=False, writes=False)) as parts:

@@ -80,7 +80,7 @@ def list_jobs(*, folder: str, as_json: bool) -> int:
     """List the jobs with their next and last runs."""
     from logistics_batch.cli.show import print_json, print_table
     from logistics_batch.jobs import load_calendar, load_jobs
-    from logistics_batch.operate.timetable import timetable
+    from logistics_batch.operate.agenda import timetable
     from logistics_batch.wiring import Need, Workspace
 
     workspace = Workspace(Path(folder))

@@ -10,13 +10,11 @@ from logistics_batch.errors import LedgerBusy, LogisticsBatchError, SettingsErro
 from logistics_batch.flows.parts import Parts
 from logistics_batch.jobs import load_calendar
 from logistics_batch.model.job import JobSpec, PushJob
-from logistics_batch.operate.alerts import addresses
-from logistics_batch.operate.figures import Figure, figures
+from logistics_batch.operate.alerts import Teller, addresses
 from logistics_batch.operate.log import Log, file_writer
-from logistics_batch.operate.metrics import write_metrics
-from logistics_batch.operate.observe import Ran, observe
+from logistics_batch.operate.metrics import Figure, figures, write_metrics
 from logistics_batch.operate.run_job import Order, Outcome, run_job
-from logistics_batch.operate.telling import Teller
+from logistics_batch.operate.run_notices import Ran, observe
 from logistics_batch.settings import Settings, notify_urls
 from logistics_batch.wiring import Workspace
 

@@ -8,7 +8,7 @@ business date, it runs the n-th time for that date. A run that failed is no roun
 fail lets the job go on. With a schedule of its own, too, its time waits until all of them had a round.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
@@ -218,3 +218,31 @@ def _ends(slots: Sequence[StoredSlot]) -> list[datetime]:
     return sorted(
         datetime.fromisoformat(each.ended_at).astimezone(UTC) for each in slots if each.exit_code in RAN_THROUGH
     )
+
+
+def timetable(
+    jobs: Sequence[JobSpec], calendars: Mapping[str, Calendar], ledger: Ledger, *, now: datetime, service_zone: str
+) -> list[dict[str, object]]:
+    """A line for each job: its next planned time in its own zone, and its last run.
+
+    calendars: those of schedules, by the job's name.
+    """
+    lines: list[dict[str, object]] = []
+    for job in jobs:
+        plan = planned_job(job, service_zone=service_zone, calendar=calendars.get(job.name, EVERY_DAY))
+        slot = plan.next_slot(now) if plan else None
+        last = next(iter(ledger.runs.latest(job=job.name, limit=1)), None)
+        lines.append(
+            {
+                "job": job.name,
+                "kind": job.kind,
+                "cron": job.schedule.cron.text if job.schedule and job.schedule.cron else None,
+                "schedule": plan.text if plan else None,
+                "timezone": plan.zone.key if plan and plan.timing else None,
+                "next_run": slot.at.isoformat(timespec="minutes") if slot else None,
+                "last_run": last.started_at if last else None,
+                "last_run_id": last.id if last else None,
+                "last_exit_code": last.exit_code if last else None,
+            }
+        )
+    return lines

@@ -1,28 +1,243 @@
-"""Expected files, watched: what is noticed of each day's file, and that it came after all."""
+"""Expected files: whether they came, what lies there instead, and how a job's files may be named to people."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
+from enum import StrEnum
 from hashlib import sha256
+from pathlib import PurePosixPath
 from zoneinfo import ZoneInfo
 
-from logistics_batch.errors import LedgerRefused, LogisticsBatchError
+from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, LedgerRefused, LogisticsBatchError
 from logistics_batch.flows.parts import Parts
-from logistics_batch.ledger import FileArrival, NewNotice, StoredNotice, StoredRun
+from logistics_batch.intake.names import name_matches, printable
+from logistics_batch.intake.stores.readiness import ReadyRule, judge_listings
+from logistics_batch.intake.stores.store import FileStore, RemoteFile
+from logistics_batch.ledger import FileArrival, NewNotice, StoredNotice, StoredRun, digest_of_names, identity_of
 from logistics_batch.model.calendar import Calendar
-from logistics_batch.model.job import PushJob
-from logistics_batch.operate.expectations import (
-    ALERTS,
-    Coming,
-    Expected,
-    Judgement,
-    Lying,
-    Seen,
-    expected_days,
-    judge,
-)
-from logistics_batch.operate.file_names import shown_name, without_names
-from logistics_batch.operate.waiting_files import lying_files
+from logistics_batch.model.job import JobSpec, PushJob
+from logistics_batch.model.job_watch import Expect
+from logistics_batch.scratch import scratch_folder
+
+_SHORTEST = 4  # a shorter name would be found in every other word
+
+
+def shown_name(parts: Parts, job: JobSpec, name: str) -> str:
+    """How an alert of a job calls a file."""
+    if parts.policy.names_in_alerts:
+        return printable(name)
+    return masked(name, job.source.pattern if isinstance(job, PushJob) else ())
+
+
+def masked(name: str, patterns: Iterable[str]) -> str:
+    """A name with "…" for all that the first pattern which fits leaves open; "a file" if that is everything.
+
+    >>> masked("orders_asha_rao.csv", ["orders_*.csv"]), masked("Asha Rao.xlsx", ["*"]), masked("a.csv", [])
+    ('orders_….csv', 'a file', 'a file')
+    """
+    fits = next((each for each in patterns if name_matches(name, [each])), "*")
+    shown = re.sub(r"[*?]+", "…", fits.strip())
+    return shown if any(sign.isalnum() for sign in shown) else "a file"
+
+
+def without_names(parts: Parts, job: JobSpec, text: str, names: Iterable[str]) -> str:
+    """A text with each of these names as an alert may show it; also where it stands in a path, or begins an answer's.
+
+    names: of files; longer ones first, so that none is left over behind a shorter.
+    """
+    for name in sorted(set(names), key=len, reverse=True):
+        if len(name) < _SHORTEST:
+            continue
+        shown = shown_name(parts, job, name)
+        text = text.replace(name, shown).replace(printable(name), shown)
+        if not parts.policy.names_in_alerts and len(stem := PurePosixPath(name).stem) >= _SHORTEST:
+            text = re.sub(rf"(?<![^/\s]){re.escape(stem)}(?=\.\w)", "…", text)
+    return text
+
+
+_LOOKS_BACK_DAYS = 8
+_COMES_TO_REST = timedelta(hours=1)  # so long after `by` a file that lies there may still be on its way
+
+
+class Coming(StrEnum):
+    """How it stands with a day's file; those with "on_" are told as jobs name them in `notify`."""
+
+    NOT_YET = "not yet"
+    CAME = "came"
+    LIES_THERE = "lies there"
+    MISSING = "on_missing_file"
+    LATE = "on_late_file"
+    EMPTY = "on_empty_file"
+    DUPLICATE = "on_duplicate_file"
+
+
+ALERTS = (Coming.MISSING, Coming.LATE, Coming.EMPTY, Coming.DUPLICATE)
+
+
+@dataclass(frozen=True, slots=True)
+class Lying:
+    """A file that lies at the source and was not read yet.
+
+    identity: what tells it from others there. why: what it waits for, if anything.
+    """
+
+    name: str
+    identity: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What is expected of a job for one day."""
+
+    expect: Expect
+    day: date
+    zone: ZoneInfo
+    calendar: Calendar
+
+    @property
+    def opens(self) -> datetime:
+        """From when on a file counts."""
+        return self.expect.opens(self.day, self.zone)
+
+    @property
+    def deadline(self) -> datetime:
+        """Until when it has to be there."""
+        return self.expect.deadline(self.day, self.zone)
+
+    @property
+    def closes(self) -> datetime:
+        """From when on a file counts for the next day."""
+        return self.expect.closes(self.day, self.zone, self.calendar)
+
+    def needs_a_look(self, now: datetime) -> bool:
+        """Whether it matters what lies at the source."""
+        return self.deadline <= now < self.closes
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """How it stands with a day's file, and a sentence about it."""
+
+    coming: Coming
+    text: str = ""
+
+
+def expected_days(expect: Expect, zone: ZoneInfo, calendar: Calendar, *, now: datetime) -> list[Expected]:
+    """The days whose file is expected, or was until lately; oldest first."""
+    today = now.astimezone(zone).date()
+    days = [today + timedelta(days=n) for n in range(-_LOOKS_BACK_DAYS, 2)]
+    each = [Expected(expect, day, zone, calendar) for day in days if calendar.is_working(day)]
+    return [one for one in each if one.opens <= now]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What is known about a job's files.
+
+    arrivals: what was read since long enough, oldest first. lying: what lies at the source and is not the same as
+    before. missed: whether somebody looked after the deadline and found nothing; without that nothing is called late.
+    """
+
+    arrivals: Sequence[FileArrival] = ()
+    lying: Sequence[Lying] = ()
+    missed: bool = False
+
+
+def judge(expected: Expected, seen: Seen, *, now: datetime) -> Judgement:
+    """How it stands with the file of a day."""
+    arrivals, lying = seen.arrivals, seen.lying
+    mine = [file for file in arrivals if _is_for(file, expected)]
+    new = [file for file in mine if file.first_at >= expected.opens]
+    if good := [file for file in new if not is_empty(file)]:
+        return _came(expected, good[0], late=seen.missed)
+    if lying:
+        return _lies_there(expected, lying, now)
+    if mine and is_empty(mine[-1]):  # all empty files are alike: that one came before says nothing
+        return Judgement(Coming.EMPTY, f"{mine[-1].name} came at {_clock(mine[-1].at, expected)} and holds no rows.")
+    if mine:
+        again = mine[-1]
+        first = again.first_at.astimezone(expected.zone)
+        text = f"{again.name} came, and its content is that of {first:%Y-%m-%d %H:%M} to the byte."
+        return Judgement(Coming.DUPLICATE, text)
+    if now < expected.deadline:
+        return Judgement(Coming.NOT_YET)
+    return Judgement(Coming.MISSING, f"No file came until {_clock(expected.deadline, expected)}.")
+
+
+def _is_for(file: FileArrival, expected: Expected) -> bool:
+    """Whether a file counts for a day: by when it came, unless it was read in a run for an earlier day."""
+    same_day = expected.expect.since <= expected.expect.by  # else a run of the evening before is no earlier day's
+    if same_day and file.business_date and file.business_date < f"{file.at.astimezone(expected.zone):%Y-%m-%d}":
+        return file.business_date == expected.day.isoformat()
+    return expected.opens <= file.at < expected.closes
+
+
+def is_empty(file: FileArrival) -> bool:
+    """Whether a file holds no rows; one that cannot be read is not empty but held."""
+    return file.rule == "file|empty" or (not file.rule and file.rows_read == 0)
+
+
+def _came(expected: Expected, file: FileArrival, *, late: bool) -> Judgement:
+    text = f"{file.name} came at {_clock(file.at, expected)}"
+    if not late:
+        return Judgement(Coming.CAME, f"{text}.")
+    by = f"{_length(file.at - expected.deadline)} after {_clock(expected.deadline, expected)}"
+    return Judgement(Coming.LATE, f"{text}, {by}.")
+
+
+def _lies_there(expected: Expected, lying: Sequence[Lying], now: datetime) -> Judgement:
+    stuck = [file for file in lying if file.why]
+    named = ", ".join(file.name for file in lying[:3])
+    if now >= expected.deadline + _COMES_TO_REST and len(stuck) == len(lying):
+        return Judgement(Coming.LATE, f"{named} lies there and is not complete: {stuck[0].why}.")
+    return Judgement(Coming.LIES_THERE, f"{named} lies there, to be read by the next run.")
+
+
+def _clock(moment: datetime, expected: Expected) -> str:
+    return f"{moment.astimezone(expected.zone):%Y-%m-%d %H:%M%z}"
+
+
+def _length(span: timedelta) -> str:
+    minutes = int(span.total_seconds() // 60)
+    hours, rest = divmod(minutes, 60)
+    return f"{hours} h {rest} min" if hours else f"{rest} min"
+
+
+def lying_files(parts: Parts, job: PushJob) -> list[Lying]:
+    """The files of a job that lie at its source, but for those that were read before and stayed there.
+
+    Raises StoreError or UsageError if the source cannot be looked at.
+    """
+    ready = job.source.ready
+    rule = ReadyRule(ready.unchanged_for, ready.poll_every_seconds, ready.done_file)
+    store = parts.open_store(job.source.place)
+    try:
+        listing = store.list(job.source.path)
+        found = judge_listings([listing] * rule.unchanged_for, rule, job.source.pattern)
+        files = [(file, "") for file in found.ready] + [(file, why.reason) for file, why in found.waiting]
+        old = parts.ledger.files.sizes_at(job.name) if files else set()
+        return [
+            Lying(file.name, identity_of(file.path, file.size, file.modified), why)
+            for file, why in files
+            if (digest_of_names(file.path), file.size) not in old or not _came_before(parts, store, job, file)
+        ]
+    finally:
+        store.close()
+
+
+def _came_before(parts: Parts, store: FileStore, job: PushJob, file: RemoteFile) -> bool:
+    """Name and size are those of an earlier file, so its bytes have to tell."""
+    with scratch_folder() as folder:
+        try:
+            fetched = store.fetch(file, to=folder / "file")
+        except (FileHeld, FileUnstable):
+            return False
+        except FileVanished:
+            return True
+    return parts.ledger.files.was_read(job.name, fetched.sha256)
+
 
 _LOOK_BACK = timedelta(days=10)
 _TITLES = {

@@ -1,10 +1,13 @@
-"""What a person should know of a run: one notice a run and cause, with counts and the command to type next.
+"""What people should know: of a run, of what waits after it, and of each day; told once, until it is over.
 
 Nothing here comes from rows: only names of jobs, what their patterns say of files, rules, numbers, and our own
-messages.
+messages. A notice of a run lasts as long as anything of that run waits, whatever other runs and jobs do meanwhile. A
+later run in which only the same waits is no news; one with something new is told of its own.
 """
 
 from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from hashlib import sha256
 
@@ -12,14 +15,92 @@ import polars as pl
 
 from logistics_batch.errors import LogisticsBatchError, ProgramFailed
 from logistics_batch.flows.parts import Parts
-from logistics_batch.ledger import RAN_THROUGH, NewNotice, StoredNotice
+from logistics_batch.ledger import RAN_THROUGH, LeftFile, NewNotice, StoredNotice, StoredRun
+from logistics_batch.model.calendar import EVERY_DAY, Calendar
 from logistics_batch.model.job import JobSpec, PushJob
 from logistics_batch.model.report import ExitCode, Fate, RunReport
-from logistics_batch.operate.expectations import Coming
-from logistics_batch.operate.file_names import shown_name, without_names
+from logistics_batch.operate.file_watch import Coming, shown_name, watch_files, without_names
+from logistics_batch.operate.log import Log
+from logistics_batch.operate.metrics import document_fates
 from logistics_batch.operate.run_job import Outcome
-from logistics_batch.operate.waiting_notices import end_what_is_settled, end_without_run, held_key, is_news
 from logistics_batch.paper.row_answers import answered
+
+_LEFT_FOR = timedelta(hours=1)  # an upload may take its time
+_TOLD_ONE_BY_ONE = 20
+
+
+def held_key(job: str, run: str) -> str:
+    """The key of the notice of what waits of a run."""
+    return f"{job}|on_held|run {run}"
+
+
+def _run_of(notice: StoredNotice) -> str:
+    """The run that a notice is about; "" if it is about none."""
+    return notice.key.partition("|on_held|run ")[2]
+
+
+def is_news(parts: Parts, job: str, run: str) -> bool:
+    """Whether something of a run waits for a person that was not told of with an earlier one."""
+    told = {_run_of(each) for each in parts.ledger.notices.open(job=job)} - {"", run}
+    return bool(_waiting(parts, job, {run}) - _waiting(parts, job, told))
+
+
+def _waiting(parts: Parts, job: str, runs: Collection[str]) -> set[str]:
+    """What of some runs of a job waits for a person."""
+    held = {f"file {each.id}" for each in parts.ledger.files.held(job=job) if each.run in runs}
+    return held | {f"document {number}" for run in runs for number in parts.ledger.documents.open_documents_of(run)}
+
+
+def end_what_is_settled(parts: Parts) -> None:
+    """Whatever of a run waited for a person waits no more: that is over, too."""
+    for each in parts.ledger.notices.open():
+        run = _run_of(each)
+        if run and not _waiting(parts, each.job, {run}):
+            parts.ledger.notices.over(each.key, "Nothing of it is in doubt or held any more.", now=_now(parts))
+
+
+def end_without_run(parts: Parts, job: JobSpec) -> None:
+    """What a job told without naming a run is over once it came to its end with nothing in doubt or held."""
+    for each in parts.ledger.notices.open(job=job.name):
+        if each.kind == "on_held" and not _run_of(each) and "|left|" not in each.key:
+            parts.ledger.notices.over(each.key, "Nothing of it is in doubt or held any more.", now=_now(parts))
+
+
+def watch_left_files(parts: Parts, job: PushJob) -> None:
+    """Tell of files that lie there for a while and are not taken, and that they are gone."""
+    left, now = parts.ledger.files.left(job=job.name), parts.clock.now()
+    told = [each for each in parts.ledger.notices.open(job=job.name) if "|left|" in each.key]
+    lying = {_left_key(each): each for each in left}
+    for notice in told:
+        if notice.key not in lying:
+            parts.ledger.notices.over(notice.key, "It was taken, or is gone from there.", now=_now(parts))
+    long = {key: each for key, each in lying.items() if now - datetime.fromisoformat(each.since) >= _LEFT_FOR}
+    open_keys = {each.key for each in told}
+    for key in list(long)[:_TOLD_ONE_BY_ONE]:
+        if key not in open_keys:
+            parts.ledger.notices.note(_of_left(parts, job, long[key], key, others=len(left) - 1), now=_now(parts))
+
+
+def _left_key(left: LeftFile) -> str:
+    return f"{left.job}|left|{sha256(left.name.encode()).hexdigest()[:16]}"
+
+
+def _of_left(parts: Parts, job: PushJob, left: LeftFile, key: str, *, others: int) -> NewNotice:
+    name = shown_name(parts, job, left.name)
+    why = without_names(parts, job, left.why.reason, [left.name]).rstrip(".")
+    more = f" {others:,} more are left." if others else ""
+    return NewNotice(
+        key=key,
+        kind="on_held",
+        job=job.name,
+        title=f"{job.name}: something lies there and is not taken",
+        text=(
+            f"{name} lies there since {left.since[:16]} or longer: {why}.{more}\nWhat to do: put that right where it "
+            f"lies, or remove it. `logistics-batch runs show {job.name}` names what the latest run left."
+        ),
+        wanted="on_held" in job.notify,
+    )
+
 
 _CAUSES_SHOWN = 5
 _AGAIN_AFTER = timedelta(hours=20)  # a failure that lasts rings once a night
@@ -214,3 +295,125 @@ def _is_over(notice: StoredNotice, code: int) -> bool:
     if notice.kind == "on_invalid_rows":
         return code == ExitCode.DONE
     return "|on_failure|" in notice.key  # not a lost day, and not a file of a job that cannot be used
+
+
+KIND = "digest"
+_RUNS_AT_MOST = 2000
+
+
+def note_digest(parts: Parts, *, now: datetime) -> None:
+    """Write down the digest of the last 24 hours, as something to be told once."""
+    key = f"|digest|{now.date()}"
+    parts.ledger.notices.note(
+        NewNotice(key, KIND, "", f"Digest of {now:%Y-%m-%d}", digest_text(parts, now=now), now.date().isoformat()),
+        now=now.isoformat(),
+    )
+    parts.ledger.notices.over(key, "", now=now.isoformat())
+
+
+def digest_text(parts: Parts, *, now: datetime) -> str:
+    """A line for each job that ran, then what is open, then what was noticed."""
+    since = now - timedelta(days=1)
+    ran = [
+        run for run in parts.ledger.runs.latest(limit=_RUNS_AT_MOST) if datetime.fromisoformat(run.started_at) > since
+    ]
+    lines = ["Ran since yesterday:" if ran else "Nothing ran since yesterday."]
+    for job in sorted({run.job for run in ran}):
+        lines.append(f"  {job}: {_of_job([run for run in ran if run.job == job])}")
+    fates = document_fates(parts.ledger)
+    doubts, held = fates[Fate.IN_DOUBT], fates[Fate.HELD]
+    if doubts or held:
+        lines.append(f"Open: {doubts} in doubt (`logistics-batch settle`), {held} held (`logistics-batch held list`).")
+    unsent = sum(each.documents for each in parts.ledger.documents.never_sent())
+    if unsent:
+        lines.append(f"Unsent: {unsent} documents of runs that stopped early (`logistics-batch doctor` names them).")
+    whole, left = (sum(counts.values()) for counts in parts.ledger.files.counts_of_waiting_files())
+    if whole or left:
+        lines.append(f"Files: {whole} held as a whole (`logistics-batch held list`), {left} left where they lie.")
+    noticed = [each for each in parts.ledger.notices.notices_since(since.isoformat()) if each.kind != KIND]
+    lasting = {each.key: each for each in parts.ledger.notices.open()} | {
+        each.key: each for each in noticed if not each.over_at
+    }
+    lines += [f"Lasts since {each.since[:16]}: {each.title}" for each in lasting.values()]
+    lines += [f"Over: {each.title}" for each in noticed if each.over_at]
+    if not lasting and not (doubts or held or unsent or whole or left):
+        lines.append("Nothing is open.")
+    return "\n".join(lines)
+
+
+def _of_job(runs: list[StoredRun]) -> str:
+    total: Counter[str] = Counter()
+    for run in runs:
+        total.update({name: count for name, count in run.summary.items() if isinstance(count, int)})
+    counts = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in total.items() if count)
+    ended = Counter(run.exit_code for run in runs)
+    codes = ", ".join(f"exit {code}" + (f" ({n})" if n > 1 else "") for code, n in ended.items() if code is not None)
+    return "; ".join(part for part in (f"{len(runs)} runs" if len(runs) > 1 else "1 run", codes, counts) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A run that is over: its job, the day it was for, and how it ended. calendar: that of `expect`."""
+
+    job: JobSpec
+    day: date
+    end: Outcome | LogisticsBatchError
+    calendar: Calendar = EVERY_DAY
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code."""
+        return self.end.exit_code
+
+    @property
+    def round_code(self) -> int:
+        """As what it counts for the jobs that wait for it: a stop is no round, though what is in doubt outranks it."""
+        return (
+            int(ExitCode.STOPPED_EARLY) if was_cut_short(self.end) and self.exit_code in RAN_THROUGH else self.exit_code
+        )
+
+    @property
+    def line(self) -> str:
+        """How it ended, in numbers or in the words of an error."""
+        if isinstance(self.end, Outcome):
+            return self.end.line
+        return f"{self.end.message} {self.end.remedy}".rstrip()
+
+
+def observe(parts: Parts, ran: Ran, log: Log) -> None:
+    """Write down what a person should know of a run, and log it."""
+    log.say(
+        "run_ended",
+        f"exit {ran.exit_code}: {ran.line}",
+        job=ran.job.name,
+        level="info" if ran.exit_code == 0 else "warning",
+        exit_code=ran.exit_code,
+        business_date=ran.day.isoformat(),
+        **_numbers(ran.end),
+    )
+    try:
+        if isinstance(ran.job, PushJob):  # first: what is told of a day's file is not told a second time
+            watch_files(parts, ran.job, ran.calendar, now=parts.clock.now())
+            watch_left_files(parts, ran.job)
+        if isinstance(ran.end, Outcome):
+            note_outcome(parts, ran.job, ran.end, day=ran.day)
+        else:
+            note_error(parts, ran.job, ran.end, day=ran.day)
+    except LogisticsBatchError as error:
+        words = f"what should be known of it was not kept: {error.message}"
+        log.say("notice_lost", words, job=ran.job.name, level="error")
+
+
+def was_cut_short(end: Outcome | LogisticsBatchError | None) -> bool:
+    """Whether a run ended before its end, also where what is in doubt outranks that in its exit code."""
+    if isinstance(end, Outcome) and end.cause:
+        return True
+    return end is None or end.exit_code in (ExitCode.STOPPED_EARLY, ExitCode.BUSY)
+
+
+def _numbers(end: Outcome | LogisticsBatchError) -> dict[str, object]:
+    if isinstance(end, Outcome) and isinstance(end.report, RunReport):
+        report = end.report
+        rows = {fate.value: count for fate, count in report.counts.items() if count}
+        return {"run": report.run, "files": len(report.files), "left": report.left, "rows": rows}
+    return {}

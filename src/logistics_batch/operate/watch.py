@@ -20,16 +20,21 @@ from logistics_batch.model.calendar import Calendar
 from logistics_batch.model.job import JobSpec, PushJob
 from logistics_batch.model.report import ExitCode
 from logistics_batch.operate.agenda import Agenda, Due, PlannedJob, planned_job
-from logistics_batch.operate.alerts import Gravity
-from logistics_batch.operate.digest import note_digest
+from logistics_batch.operate.alerts import Gravity, Teller
 from logistics_batch.operate.file_watch import watch_files
 from logistics_batch.operate.heartbeat import beat
 from logistics_batch.operate.log import Log
-from logistics_batch.operate.observe import Ran, observe, was_cut_short
 from logistics_batch.operate.run_job import Outcome
-from logistics_batch.operate.run_notices import end_lost_days, note_lost_days
-from logistics_batch.operate.telling import Teller
-from logistics_batch.operate.waiting_notices import end_what_is_settled, watch_left_files
+from logistics_batch.operate.run_notices import (
+    Ran,
+    end_lost_days,
+    end_what_is_settled,
+    note_digest,
+    note_lost_days,
+    observe,
+    was_cut_short,
+    watch_left_files,
+)
 
 _CRIES_AGAIN_SECONDS = 3600.0
 _PURGE_FROM_HOUR = 3
