@@ -37,23 +37,7 @@ _DROPPED = (paramiko.SSHException, EOFError, TimeoutError, ConnectionError, prot
 _CIPHERS = ("aes128-gcm@openssh.com", "aes256-gcm@openssh.com", "aes256-ctr", "aes192-ctr", "aes128-ctr")
 _SOUND_MACS = ("hmac-sha2-256-etm@openssh.com", "hmac-sha2-512-etm@openssh.com")
 _UNUSED_MACS = ("hmac-sha2-256", "hmac-sha2-512")  # agreed on for AES-GCM, which has a check of its own
-_KEY_EXCHANGES = (
-    "mlkem768x25519-sha256",
-    "curve25519-sha256@libssh.org",
-    "ecdh-sha2-nistp256",
-    "ecdh-sha2-nistp384",
-    "ecdh-sha2-nistp521",
-    "diffie-hellman-group16-sha512",
-    "diffie-hellman-group14-sha256",
-)
-_HOST_KEYS = (
-    "ssh-ed25519",
-    "ecdsa-sha2-nistp256",
-    "ecdsa-sha2-nistp384",
-    "ecdsa-sha2-nistp521",
-    "rsa-sha2-512",
-    "rsa-sha2-256",
-)
+_WEAK_KEY_EXCHANGES = ("diffie-hellman-group-exchange-sha256",)  # of what paramiko takes: the server chooses the group
 FAULTS = (*_DROPPED, OSError, ValueError)  # all that paramiko, the socket and the server's words can raise
 
 
@@ -66,11 +50,14 @@ class _Connection(paramiko.Transport):
 
     offered: Mapping[str, Sequence[str]] = MappingProxyType({})
 
-    def allow(self, host_keys: Sequence[str]) -> None:
-        """Take nothing but what is on our lists. host_keys: in the order in which they are preferred."""
+    def allow(self, pinned: Iterable[paramiko.PKey]) -> None:
+        """Take nothing but what is sound. pinned: keys of the server, which may have several: theirs are preferred."""
+        wanted = tuple({key.get_name().removeprefix("ssh-") for key in pinned})
         options = self.get_security_options()
         options.ciphers, options.digests = _CIPHERS, (*_SOUND_MACS, *_UNUSED_MACS)
-        options.kex, options.key_types = _KEY_EXCHANGES, tuple(host_keys)
+        options.kex = tuple(each for each in options.kex if each not in _WEAK_KEY_EXCHANGES)
+        key_types = sorted(options.key_types, key=lambda kind: not kind.removeprefix("ssh-").startswith(wanted))
+        options.key_types = tuple(key_types)
 
     def _really_parse_kex_init(self, m: paramiko.Message, ignore_first_byte: bool = False) -> dict[str, Any]:
         lists: dict[str, Any] = super()._really_parse_kex_init(m, ignore_first_byte)  # type: ignore[misc]
@@ -86,11 +73,12 @@ class _Connection(paramiko.Transport):
 
     def weakness(self) -> str:
         """What the server offers of that for which it lacks anything sound, and what is taken, in words."""
+        options = self.get_security_options()
         lacks = [
             (word, name, sound)
             for word, name, sound in (
-                ("the key exchange", "kex_algo_list", _KEY_EXCHANGES),
-                ("its key", "server_key_algo_list", _HOST_KEYS),
+                ("the key exchange", "kex_algo_list", options.kex),
+                ("its key", "server_key_algo_list", options.key_types),
                 ("the cipher", "client_encrypt_algo_list", _CIPHERS),
                 ("the cipher", "server_encrypt_algo_list", _CIPHERS),
                 ("the MAC", "client_mac_algo_list", _SOUND_MACS),
@@ -387,7 +375,7 @@ def connect(access: SftpAccess) -> SftpSession:
         logging.getLogger("paramiko.client").setLevel(logging.CRITICAL)  # its faults are raised, and told once
         transport.banner_timeout = transport.handshake_timeout = transport.auth_timeout = access.timeout_seconds
         transport.channel_timeout = access.timeout_seconds
-        transport.allow(_preferred_host_keys(access))
+        transport.allow(pinned_keys(access))
         try:
             transport.start_client(timeout=access.timeout_seconds)
         except IncompatiblePeer as error:
@@ -405,14 +393,6 @@ def connect(access: SftpAccess) -> SftpSession:
     except BaseException:
         transport.close()
         raise
-
-
-def _preferred_host_keys(access: SftpAccess) -> list[str]:
-    """The types of host key that are taken, first those that are pinned, for the server may have several."""
-    pinned = {key.get_name().removeprefix("ssh-") for key in pinned_keys(access)}
-    return sorted(
-        _HOST_KEYS, key=lambda kind: not any(kind.removeprefix("ssh-").startswith(wanted) for wanted in pinned)
-    )
 
 
 _CODES: Final = (
