@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 
-from logistics_batch.cli.commands import COMMANDS
+from logistics_batch.cli.front import COMMANDS
 
 STARTS = 15
 LIMIT = 5.0

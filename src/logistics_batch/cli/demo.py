@@ -20,7 +20,7 @@ def demo(*, folder: str, as_json: bool) -> int:
     from pathlib import Path
 
     from logistics_batch.cli.demo_account import print_account
-    from logistics_batch.cli.demo_narrator import narrating
+    from logistics_batch.cli.progress import narrating
     from logistics_batch.cli.show import print_json
     from logistics_batch.demo.play import play
     from logistics_batch.model.report import ExitCode

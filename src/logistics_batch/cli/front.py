@@ -10,9 +10,30 @@ from types import TracebackType
 import click
 
 from logistics_batch import __version__
-from logistics_batch.cli.commands import COMMANDS
 from logistics_batch.errors import LogisticsBatchError, ProgramFailed
 
+COMMANDS: dict[str, tuple[str, str]] = {
+    "demo": ("demo", "The whole nightly loop on embedded parts."),
+    "init": ("workspace", "Make a new workspace: settings, mappings, jobs."),
+    "push": ("sending", "Send one file by hand."),
+    "run": ("sending", "Run one job now."),
+    "schedule": ("services", "Run the jobs by their schedules, until stopped."),
+    "settle": ("sending", "Find out what became of calls without an answer."),
+    "held": ("held", "What waits for a person, and deciding it."),
+    "retry": ("sending", "Send again what was refused or not sent yet."),
+    "mapping": ("mapping", "Check mapping files and see what they make of a file."),
+    "reconcile": ("reconcile", "Compare ASNs with the ledger and the receipts."),
+    "labels": ("labels", "Make a bundle of labels for the printer."),
+    "asn": ("by_hand", "Fetch ASNs."),
+    "order": ("by_hand", "Look at one order, or cancel it."),
+    "webhook": ("by_hand", "Subscribe to order events."),
+    "receive": ("services", "Store events of orders as they come, until stopped."),
+    "runs": ("memory", "What ran, with what outcome; its reports again."),
+    "ledger": ("memory", "Check the memory, or write it out as records."),
+    "doctor": ("workspace", "Check settings, servers, key, mappings, ledger, disk and clock."),
+    "sandbox": ("services", "A local service and SFTP server to try things on."),
+}
+"""Every command: the module below `cli` where it lives under its own name, and its line in `--help`."""
 _NEAR = 0.7  # how alike a misspelt command must be; "retry" is not nearly "order"
 _INTERRUPTED = 128 + signal.SIGINT
 
@@ -26,12 +47,10 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """The command of that name, imported now."""
-        entry = COMMANDS.get(cmd_name)
-        if entry is None:
+        if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(
-            importlib.import_module(f"logistics_batch.cli.{entry.module}"), entry.attribute
-        )
+        module = importlib.import_module(f"logistics_batch.cli.{COMMANDS[cmd_name][0]}")
+        command: click.Command = getattr(module, cmd_name)
         return command
 
     def resolve_command(
@@ -50,7 +69,7 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """The list of commands, from the table alone."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, entry.line) for name, entry in COMMANDS.items()])
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
 
 
 @click.group(

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from logistics_batch.cli.opening import WholeNumber, in_workspace, json_option
+from logistics_batch.cli.opening import WholeNumber, in_workspace, json_option, opened, reading
 
 _DECISIONS = ("approve", "send-again", "accept", "drop", "reopen")
 _COLUMNS = ("id", "what", "reference", "file", "rows", "reason", "what to do")
@@ -42,14 +42,12 @@ def held() -> None:
 def list_held(*, folder: str, as_json: bool) -> int:
     """List everything that is held, documents and whole files, with the reason and what can be done."""
     from dataclasses import asdict
-    from pathlib import Path
 
     from logistics_batch.cli.show import print_json
     from logistics_batch.flows.doubts.decisions import held_documents
     from logistics_batch.flows.doubts.held import everything_held
-    from logistics_batch.wiring import Need, Workspace
 
-    with Workspace(Path(folder)).parts(Need(calls=False, writes=False)) as parts:
+    with reading(folder) as parts:
         found = everything_held(parts)
         documents = held_documents(parts) if as_json else []
     if not as_json:
@@ -98,13 +96,11 @@ def show(*, folder: str, held_id: int | str, as_json: bool) -> int:
     ID is whatever stands first in a line of `held list`.
     """
     from dataclasses import asdict
-    from pathlib import Path
 
     from logistics_batch.cli.show import print_json
     from logistics_batch.flows.doubts.held import beside_earlier, held_under
-    from logistics_batch.wiring import Need, Workspace
 
-    with Workspace(Path(folder)).parts(Need(calls=False, writes=False)) as parts:
+    with reading(folder) as parts:
         found = held_under(parts, held_id)
         compared = [(document, beside_earlier(parts, document)) for document in found.documents]
     if not as_json:
@@ -173,15 +169,13 @@ def decide(
 
     Of several, all are listed, and at a terminal it is asked once before they are decided.
     """
-    from pathlib import Path
 
     from logistics_batch.flows.doubts.held import chosen
     from logistics_batch.flows.files.deliver import deliver_stale
-    from logistics_batch.wiring import Need, Workspace
 
     if not (held_ids or rule or file_name):
         raise click.UsageError("Nothing is named: give numbers of `held list`, --rule or --file.")
-    with Workspace(Path(folder)).parts(Need()) as parts:
+    with opened(folder) as parts:
         found = chosen(parts, held_ids, rule=rule, file_name=file_name)
         if dry_run or len(found) > 1:
             _print_held(found)

@@ -4,7 +4,7 @@ import datetime
 
 import click
 
-from logistics_batch.cli.opening import in_workspace, json_option, stopping, watched
+from logistics_batch.cli.opening import in_workspace, json_option, working
 
 _LAYOUTS = ("4x6", "a4-2up", "a4-4up", "letter-4up")
 
@@ -56,11 +56,10 @@ def labels(
     from logistics_batch.flows.labels.orders import Choice
     from logistics_batch.flows.orders.numbers import NamedOrders, order_numbers
     from logistics_batch.operate.run_job import labels_outcome
-    from logistics_batch.wiring import Need, Workspace
 
     _check((run, date, orders), mapping, reprint=reprint, reason=reason)
     day = _day(date)
-    with stopping() as stop, Workspace(Path(folder)).parts(Need(progress=watched(), stop=stop)) as parts:
+    with working(folder) as parts:
         named = order_numbers(parts, orders, mapping=mapping) if orders else NamedOrders(())
         plan = LabelsPlan(
             orders=Choice(run or "", day, named.numbers, named.keep),

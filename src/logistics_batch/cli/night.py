@@ -1,4 +1,4 @@
-"""The scheduler put together: jobs of a workspace, slots in its ledger, one set of parts for each run."""
+"""The scheduler put together: settings in force, jobs of a workspace, and one set of parts for each run."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -7,7 +7,6 @@ from datetime import date, time
 from os import getpid
 from threading import Event
 
-from logistics_batch.cli.settings_in_force import SettingsInForce
 from logistics_batch.cli.watching import log_of, records_in, teller_of, write_figures
 from logistics_batch.errors import LogisticsBatchError, SpecificationError, UsageError
 from logistics_batch.flows.parts import Parts
@@ -20,8 +19,47 @@ from logistics_batch.operate.metrics import Figure, figures, metrics_server
 from logistics_batch.operate.run_job import Order, Outcome, run_job
 from logistics_batch.operate.schedule import Chore, Scheduler
 from logistics_batch.operate.watch import Loaded, NightWatch, Station
-from logistics_batch.settings import Settings
+from logistics_batch.settings import FILE_NAME, Settings
 from logistics_batch.wiring import Need, Workspace
+
+
+class SettingsInForce:
+    """`now`: the settings as they were last read without a mistake."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        """Read them. Raises UsageError, SettingsError."""
+        self._workspace = workspace
+        self._seen = self._stamp()
+        self.now = self._first = workspace.settings()
+
+    def were_changed(self) -> bool:
+        """Whether their file was written since the last look."""
+        before, self._seen = self._seen, self._stamp()
+        return self._seen != before
+
+    def read_again(self) -> None:
+        """Take them as they are now. Raises SettingsError with every complaint; then they stay as they were."""
+        self.now = self._workspace.settings()
+
+    def wait_for_restart(self) -> list[str]:
+        """What was changed and is only read at the start: the scheduler stands on it."""
+        first, now = self._first, self.now
+        pairs = {
+            "service.base_url": (first.service.base_url, now.service.base_url),
+            "service.timezone": (first.service.timezone, now.service.timezone),
+            "notify.file_names": (first.notify.file_names, now.notify.file_names),
+            "[ledger]": (first.ledger, now.ledger),
+            "[reports]": (first.reports, now.reports),
+        }
+        return [name for name, (was, is_) in pairs.items() if was != is_]
+
+    def _stamp(self) -> tuple[int, int, int] | None:
+        try:
+            found = (self._workspace.folder / FILE_NAME).stat()
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_size, found.st_ino
+
 
 _CHANGES_SECONDS = 10.0
 _SWEEP_SECONDS = 60.0

@@ -1,4 +1,4 @@
-"""What most commands share: their workspace, dates, progress, and a clean end when they are asked to stop."""
+"""What most commands share: the parts of a workspace, dates, progress, and a clean end when asked to stop."""
 
 import faulthandler
 import functools
@@ -7,7 +7,7 @@ import re
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import date
 from threading import Event
 from types import FrameType
@@ -68,6 +68,29 @@ def in_workspace(command: Command) -> Command:
 def json_option(command: Command) -> Command:
     """Add --json."""
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")(command)
+
+
+@contextmanager
+def opened(folder: str, **need: Any) -> Iterator[Any]:
+    """The parts of a workspace, closed at the end. need: what of them is needed, as `wiring.Need` has it."""
+    from pathlib import Path
+
+    from logistics_batch.wiring import Need, Workspace
+
+    with Workspace(Path(folder)).parts(Need(**need)) as parts:
+        yield parts
+
+
+def reading(folder: str) -> AbstractContextManager[Any]:
+    """The parts of a workspace where nothing is called and nothing written."""
+    return opened(folder, calls=False, writes=False)
+
+
+@contextmanager
+def working(folder: str) -> Iterator[Any]:
+    """The parts of a workspace for work that shows how far it is, and ends when it is asked to stop."""
+    with stopping() as stop, opened(folder, progress=watched(), stop=stop) as parts:
+        yield parts
 
 
 @contextmanager

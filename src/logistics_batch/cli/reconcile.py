@@ -4,7 +4,7 @@ from datetime import date
 
 import click
 
-from logistics_batch.cli.opening import DAY, in_workspace, json_option, stopping, watched
+from logistics_batch.cli.opening import DAY, in_workspace, json_option, reading, working
 
 
 @click.command(epilog="Example: logistics-batch reconcile --by delivery --from 2026-11-01 --to 2026-11-07")
@@ -55,13 +55,12 @@ def reconcile(
     from logistics_batch.cli.job_report import print_outcome
     from logistics_batch.flows.reconcile.reconcile import ListPlan, ReconcilePlan, run_reconcile
     from logistics_batch.operate.run_job import reconcile_outcome
-    from logistics_batch.wiring import Need, Workspace
 
     if receipts_mapping and not receipts:
         raise click.UsageError("--receipts-mapping reads the file of --receipts; give both.")
     if purchase_orders_mapping and not purchase_orders:
         raise click.UsageError("--purchase-orders-mapping reads the file of --purchase-orders; give both.")
-    with stopping() as stop, Workspace(Path(folder)).parts(Need(progress=watched(), stop=stop)) as parts:
+    with working(folder) as parts:
         plan = ReconcilePlan(
             by=by,
             date_from=date_from,
@@ -83,9 +82,8 @@ def _compared(folder: str, nights: tuple[str, str], *, output: str | None, as_js
     from logistics_batch.cli.show import plain, print_json
     from logistics_batch.flows.reconcile.compare import compare_nights
     from logistics_batch.model.counting import counted
-    from logistics_batch.wiring import Need, Workspace
 
-    with Workspace(Path(folder)).parts(Need(calls=False, writes=False)) as parts:
+    with reading(folder) as parts:
         compared = compare_nights(parts, *nights, output=Path(output) if output else None)
     if as_json:
         print_json(compared.document)

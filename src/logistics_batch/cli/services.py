@@ -1,0 +1,209 @@
+"""What serves until it is stopped: the scheduler, the receiver of events, and the sandbox."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from logistics_batch.cli.opening import WholeNumber, in_workspace, json_option, stopping
+
+_PATIENCE_SECONDS, _END_SECONDS = 8.0, 9.5  # a supervisor that sent SIGTERM gets its exit within ten
+
+
+@click.group(invoke_without_command=True, epilog="Example: logistics-batch schedule")
+@click.option(
+    "--check", is_flag=True, help="Only say whether a scheduler works here; exit code 0 if it does, 5 if not."
+)
+@click.option("--metrics-port", type=WholeNumber(0), metavar="N", help="Answer Prometheus on this port of 127.0.0.1.")
+@in_workspace
+@click.pass_context
+def schedule(ctx: click.Context, *, folder: str, check: bool, metrics_port: int | None) -> int:
+    """Run the jobs of jobs/ by their schedules, until SIGTERM or Ctrl-C; `schedule list` shows when.
+
+    One run of a job at a time; a time that was missed is caught up within its grace, and none runs twice. Changed job
+    files and calendars are read while it runs; one with a mistake leaves its job as it was. When asked to stop, nothing
+    more is sent; calls that are then open are in doubt until the next run or `settle`, and an interrupted run goes on
+    at the next start.
+    """
+    if ctx.invoked_subcommand:
+        ctx.obj = folder
+        return 0
+    from logistics_batch.wiring import Workspace
+
+    workspace = Workspace(Path(folder))
+    if check:
+        return _check(workspace.folder)
+    from logistics_batch.cli.night import watch
+
+    with stopping(within_seconds=_END_SECONDS) as stop:
+        left = watch(workspace, stop=stop, say=_log, metrics_port=metrics_port, patience_seconds=_PATIENCE_SECONDS)
+        _leave(left)
+    return 0
+
+
+def _check(folder: Path) -> int:
+    """For supervisors, containers and monitoring: the sign of life alone; neither ledger nor service is asked."""
+    from datetime import datetime
+
+    from logistics_batch.errors import RunStopped
+    from logistics_batch.operate.heartbeat import HEARTBEAT, last_beat, what_is_wrong
+
+    now = datetime.now().astimezone()
+    if wrong := what_is_wrong(folder / HEARTBEAT, now=now):
+        raise RunStopped(wrong, remedy="Start it: `logistics-batch schedule`, as a service that is started again.")
+    found = last_beat(folder / HEARTBEAT)
+    if found:
+        click.echo(f"The scheduler works: seen at {found.at}, {found.jobs} jobs, next run {found.next_run or 'none'}.")
+    return 0
+
+
+def _log(line: str) -> None:
+    click.echo(line, err=True)
+
+
+def _leave(left: list[str]) -> None:
+    """End now: runs and messages that do not end in time would hold the process. What was sent is in the ledger."""
+    import os
+    import sys
+
+    if left:
+        told = "Calls without an answer are settled by the next run."
+        click.echo(f"Left while running: {', '.join(left)}. {told}", err=True)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
+
+
+@schedule.command("list", epilog="Example: logistics-batch schedule list")
+@json_option
+@in_workspace
+def list_jobs(*, folder: str, as_json: bool) -> int:
+    """List the jobs with their next and last runs."""
+    from logistics_batch.cli.show import print_json, print_table
+    from logistics_batch.jobs import load_calendar, load_jobs
+    from logistics_batch.operate.agenda import timetable
+    from logistics_batch.wiring import Need, Workspace
+
+    workspace = Workspace(Path(folder))
+    with workspace.parts(Need(calls=False, writes=False)) as parts:
+        jobs = load_jobs(workspace.folder)
+        named = ((job.name, job.schedule.calendar) for job in jobs if job.schedule)
+        calendars = {name: load_calendar(workspace.folder, calendar) for name, calendar in named}
+        now, zone = parts.clock.now(), parts.policy.timezone
+        lines = timetable(jobs, calendars, parts.ledger, now=now, service_zone=zone)
+    if as_json:
+        print_json({"jobs": lines})
+        return 0
+    print_table(
+        ["job", "kind", "schedule", "next run", "last run", "exit"],
+        ([_shown(name, line[name]) for name in _SHOWN] for line in lines),
+        empty="There is no job in jobs/ yet.",
+    )
+    return 0
+
+
+def _shown(name: str, value: object) -> object:
+    """A cell of the table: nothing for None, times to the minute."""
+    if name == "last_run" and value is not None:
+        from datetime import datetime
+
+        return datetime.fromisoformat(str(value)).isoformat(timespec="minutes")
+    return "" if value is None else value
+
+
+_SHOWN = ("job", "kind", "schedule", "next_run", "last_run", "last_exit_code")
+
+
+@click.command(epilog="Example: logistics-batch receive --port 8480")
+@click.option("--port", type=WholeNumber(0, 65535), help="0: any free one; by default that of the settings.")
+@json_option
+@in_workspace
+def receive(*, folder: str, port: int | None, as_json: bool) -> int:
+    """Take the events that the service sends about orders, until SIGTERM or Ctrl-C.
+
+    Each is stored with its exact bytes before it is answered; one that comes again is answered, but not stored twice.
+    Senders need the secret of [receive] in its header. When it listens, one line says where; with --json it is
+    {"url": …}. Put a server that speaks TLS in front.
+    """
+    from pathlib import Path
+
+    from logistics_batch.errors import UsageError
+    from logistics_batch.wiring import Workspace
+
+    try:
+        from logistics_batch.cli.receiving import receive_events
+    except ModuleNotFoundError as error:
+        remedy = "Install the extra: pip install 'logistics-batch[web]'."
+        raise UsageError(f"The receiver needs {error.name}, which is not installed.", remedy=remedy) from error
+    with stopping(within_seconds=_END_SECONDS) as stop:
+        receive_events(
+            Workspace(Path(folder)),
+            port=port,
+            stop=stop,
+            say=lambda line: click.echo(line, err=True),
+            on_ready=lambda url: _tell(url, as_json=as_json),
+        )
+    return 0
+
+
+def _tell(url: str, *, as_json: bool) -> None:
+    """Where it listens; the path stays in the settings, for it may be secret."""
+    import json
+
+    click.echo(json.dumps({"url": url}) if as_json else f"Listening on {url}, at the path of [receive].")
+
+
+_PATHS = ("data", "journal", "faults", "sftp_root", "api_key_file")
+_REMEDY = "Check port, folders, switches and fault plan; docs/how-to/sandbox.md explains them."
+
+
+@click.command(epilog="Example: logistics-batch sandbox --port 8080 --sftp-port 2222 --data sandbox-data")
+@click.option("--port", type=WholeNumber(0, 65535), default=0, show_default=True, help="0: any free one.")
+@click.option("--data", metavar="DIR", help="Keeps everything; by default a temporary folder.")
+@click.option(
+    "--api-key",
+    "api_keys",
+    metavar="KEY",
+    multiple=True,
+    help="Opens the service; by default sandbox-key. May stand several times.",
+)
+@click.option("--api-key-file", metavar="FILE", help="A file with such keys, one a line.")
+@click.option("--journal", metavar="FILE", help="A line for every request; by default in the data folder.")
+@click.option("--faults", metavar="FILE", help="A fault plan in YAML: which requests go wrong.")
+@click.option(
+    "--switch", "switches", metavar="NAME=VALUE", multiple=True, help="How it answers where the API document is silent."
+)
+@click.option("--sftp-port", type=WholeNumber(0, 65535), help="Serve SFTP too, on this port (0: any free one).")
+@click.option("--sftp-root", metavar="DIR", help="The folder behind SFTP; by default in the data folder.")
+def sandbox(*, api_keys: tuple[str, ...], switches: tuple[str, ...], **given: Any) -> int:
+    """Serve every call of the API on this machine, and an SFTP server, until SIGTERM or Ctrl-C.
+
+    When it listens, one JSON line says where: {"url": …, "sftp": …}. The page URL/_sandbox/ shows what is in it. By
+    default there are no faults and no rate limit, and orders move only when told.
+    """
+    from pathlib import Path
+
+    from logistics_batch.errors import UsageError
+
+    try:
+        from logistics_batch.sandbox.options import check_faults, read_keys, read_switches, reason
+        from logistics_batch.sandbox.serve import serve
+    except ModuleNotFoundError as error:
+        remedy = "Install the extra: pip install 'logistics-batch[sandbox]'."
+        raise UsageError(f"The sandbox needs {error.name}, which is not installed.", remedy=remedy) from error
+    paths = {name: Path(value) if value else None for name, value in given.items() if name in _PATHS}
+    try:
+        check_faults(paths["faults"])
+        serve(
+            port=given["port"],
+            sftp_port=given["sftp_port"],
+            data=paths["data"],
+            journal=paths["journal"],
+            faults=paths["faults"],
+            sftp_root=paths["sftp_root"],
+            api_keys=read_keys(api_keys, paths["api_key_file"]),
+            switches=read_switches(switches),
+        )
+    except (OSError, ValueError) as error:
+        raise UsageError(f"The sandbox cannot start: {reason(error)}.", remedy=_REMEDY) from error
+    return 0
