@@ -113,22 +113,23 @@ def _altered(table: CompiledSheet) -> Iterator[pl.DataFrame]:
 
 def _with_number_formats(table: CompiledSheet) -> pl.DataFrame:
     """Number cells that show something else than they hold; phones and PINs lose nothing by words and signs."""
-    found: list[tuple[int, int, str]] = []
     texts = table.sheet.facts_of(CellFact.NUMBER_FORMAT_TEXT).sort("row", "column").select("row", "column", "detail")
-    if texts.height:
-        kinds, units = column_kinds(table.mapping, table.bound), _units(table)
-        shares = {field.column for field in table.fields if "percent" in table.verbs_of(field)}  # 0.05 that shows 5%
-        for row, column, shown in texts.iter_rows():
-            kind = kinds.get(column)
-            is_harmless = (
-                kind is None
-                or (column in shares and shown == PERCENTAGE)
-                or (kind is ColumnKind.DIGITS and shown != NOT_SHOWN)
-                or (kind is ColumnKind.NUMBER and re.fullmatch(rf"(?i){_SAME_NUMBER}({units[column]})\.?", shown))
-            )
-            if not is_harmless:
-                found.append((row, column, Damage.WORDED.value))
-    return pl.DataFrame(found, schema=DAMAGE_SCHEMA, orient="row")
+    kinds, units = (column_kinds(table.mapping, table.bound), _units(table)) if texts.height else ({}, {})
+    shares = {field.column for field in table.fields if "percent" in table.verbs_of(field)}  # 0.05 that shows 5%
+
+    def is_harmless(column: int, shown: str) -> bool:
+        kind = kinds.get(column)
+        return (
+            kind is None
+            or (column in shares and shown == PERCENTAGE)
+            or (kind is ColumnKind.DIGITS and shown != NOT_SHOWN)
+            or (kind is ColumnKind.NUMBER and bool(re.fullmatch(rf"(?i){_SAME_NUMBER}({units[column]})\.?", shown)))
+        )
+
+    different = texts.select("column", "detail").unique()  # few: a format is that of a whole column
+    harmless = different.filter([is_harmless(*each) for each in different.iter_rows()])
+    left = texts.join(harmless, on=["column", "detail"], how="anti", maintain_order="left")
+    return left.select("row", "column", damage=pl.lit(Damage.WORDED.value)).cast(DAMAGE_SCHEMA)
 
 
 def _units(table: CompiledSheet) -> dict[int, str]:
