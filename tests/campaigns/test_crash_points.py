@@ -104,7 +104,7 @@ def kill_once(forker: Forker, service: RunningSandbox, folder: Path, case: Case)
 def test_the_points_stand_where_they_should() -> None:
     for name in ("file", "intent", "send", "outcome", "settle", "resend", "report", "archive"):
         assert any(point.startswith(f"{name}.before") for point in POINTS), name
-    assert len(POINTS) >= 22
+    assert len(POINTS) >= 19
 
 
 def kill_at_each_passing(

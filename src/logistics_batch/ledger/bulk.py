@@ -126,7 +126,7 @@ def update_all(connection: Connection, table: Table, changes: Sequence[Change]) 
     """
     if not changes:
         return
-    changed = sum(_update(connection, table, some) for some in _chunks(changes))
+    changed = len(update_found(connection, table, changes, told=tuple(changes[0].found)))
     if changed != len(changes):
         raise LedgerRefused(
             f"{len(changes)} records were to be changed in the ledger, and {changed} were.",
@@ -134,16 +134,25 @@ def update_all(connection: Connection, table: Table, changes: Sequence[Change]) 
         )
 
 
-def _update(connection: Connection, table: Table, changes: Sequence[Change]) -> int:
-    """How many were found."""
+def update_found(
+    connection: Connection, table: Table, changes: Sequence[Change], *, told: tuple[str, ...]
+) -> list[tuple[Any, ...]]:
+    """Change those records that are found, all by the same columns; gives columns (`told`) of each that was changed."""
+    return [each for some in _chunks(changes) for each in _update(connection, table, some, told)]
+
+
+def _update(
+    connection: Connection, table: Table, changes: Sequence[Change], told: tuple[str, ...]
+) -> list[tuple[Any, ...]]:
     found, values = tuple(changes[0].found), tuple(changes[0].values)
     if connection.dialect.name != "sqlite":
         statement = table.update().where(*(table.c[name] == bindparam(f"found_{name}") for name in found))
-        given = [{f"found_{name}": each.found[name] for name in found} | each.values for each in changes]
-        return connection.execute(statement, given).rowcount
+        statement = statement.returning(*(table.c[name] for name in told))
+        given = ({f"found_{name}": each.found[name] for name in found} | each.values for each in changes)
+        return [tuple(line) for one in given for line in connection.execute(statement, one)]
     finding, assigned = _values_of(found), _values_of(values)
     given_values = tuple(chain.from_iterable((*finding(each.found), *assigned(each.values)) for each in changes))
-    return execute_plain(connection, _updating(table.name, found, values, len(changes)), given_values).rowcount
+    return execute_plain(connection, _updating(table.name, found, values, told, len(changes)), given_values).fetchall()
 
 
 def _values_of(names: Sequence[str]) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
@@ -166,13 +175,14 @@ def _insertion(table: str, columns: tuple[str, ...], records: int) -> str:
 
 
 @lru_cache(maxsize=256)
-def _updating(table: str, found: tuple[str, ...], values: tuple[str, ...], records: int) -> str:
+def _updating(table: str, found: tuple[str, ...], values: tuple[str, ...], told: tuple[str, ...], records: int) -> str:
     """SQLite names the columns of a list of values column1, column2 …"""
     names = [f"given.column{place}" for place in range(1, len(found) + len(values) + 1)]
     assigned = ", ".join(f'"{name}" = {given}' for name, given in zip(values, names[len(found) :], strict=True))
     equal = " AND ".join(f"{table}.{name} = {given}" for name, given in zip(found, names, strict=False))
     # Names of our own schema; values are never part of the text.
-    return f"UPDATE {table} SET {assigned} FROM ({_given(len(names), records)}) AS given WHERE {equal}"  # noqa: S608
+    changed = f"UPDATE {table} SET {assigned} FROM ({_given(len(names), records)}) AS given WHERE {equal}"  # noqa: S608
+    return f"{changed} RETURNING {', '.join(told)}"
 
 
 def _given(columns: int, records: int) -> str:

@@ -12,7 +12,14 @@ from logistics_batch.ledger.bulk import execute_plain
 from logistics_batch.ledger.connection import LedgerConnection, Repository, dump
 from logistics_batch.ledger.documents.decide import CANCELLED
 from logistics_batch.ledger.documents.guards import MIXED_UP
-from logistics_batch.ledger.documents.recording import Elsewhere, Intent, add_evidence, claim_all, move_all, record_all
+from logistics_batch.ledger.documents.recording import (
+    Intent,
+    StateConflict,
+    add_evidence,
+    claim_all,
+    move_all,
+    record_all,
+)
 from logistics_batch.ledger.documents.stale import mark_stale
 from logistics_batch.ledger.itself.processes import is_gone, this_process
 from logistics_batch.ledger.orders.orders import keep_numbers
@@ -216,7 +223,7 @@ class Attempts(Repository):
                 settled = (outcome.document_id for outcome in outcomes)
                 add_evidence(connection, *settled, at=now, kind=kind, who=who, text=evidence_text)
                 keep_numbers(connection, outcomes, account=self.account, at=now)
-        except Elsewhere:
+        except StateConflict:
             return False
         crash_point("settle.after_commit")
         return True

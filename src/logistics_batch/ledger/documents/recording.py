@@ -1,10 +1,9 @@
 """The statements that move documents and complete attempts, for many documents at once.
 
-What an order costs here is paid for every order sent, so one statement serves many of them (see `bulk`). The documents
-are looked at under the transaction's lock first, and each change still names the state it starts from.
+What an order costs here is paid for every order sent, so one statement serves many of them (see `bulk`). Each change
+names the state that it starts from, and says whether it found it.
 """
 
-import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, select
 
 from logistics_batch.errors import LedgerRefused
-from logistics_batch.ledger.bulk import Change, execute_plain, insert_all, update_all
+from logistics_batch.ledger.bulk import Change, insert_all, update_all, update_found
 from logistics_batch.ledger.connection import digest, dump
 from logistics_batch.ledger.documents.stale import mark_stale
 from logistics_batch.ledger.records import Outcome, StoredDocument
@@ -22,17 +21,6 @@ from logistics_batch.messages import packed
 
 _CHUNK = 400  # numbers in one IN (…)
 
-_STANDING = (
-    select(document.c.id, document.c.state, document.c.attempts, document.c.operation)
-    .where(document.c.id.in_(bindparam("documents", expanding=True)))
-    .order_by(document.c.id)
-    .with_for_update()
-)
-_STANDING_LISTED = (
-    "SELECT json_group_array(json_array(id, state, attempts, operation)) FROM document "
-    "WHERE id IN (SELECT value FROM json_each(?))"
-)
-_NOWHERE = ("", 0, "")
 _CANCELLING = (
     select(document.c.account, document.c.order_id, file.c.name)
     .join(file, document.c.file_id == file.c.id)
@@ -48,7 +36,7 @@ class Intent:
     n: int
 
 
-class Elsewhere(Exception):
+class StateConflict(Exception):
     """A document is not in the state that was expected; nothing of the transaction counts."""
 
     def __init__(self, document_id: int) -> None:
@@ -60,19 +48,17 @@ def claim_all(
     connection: Connection, wanted: Sequence[StoredDocument], *, run: str, owner: str, now: str, expected: str
 ) -> list[Intent]:
     """Claim the documents that are still in state `expected`, and open an attempt of each."""
-    standing = _standing(connection, [each.id for each in wanted])
-    free = [each for each in wanted if standing.get(each.id, _NOWHERE)[:2] == (expected, each.attempts)]
-    intents = [Intent(each, each.attempts + 1) for each in free]
+    if not wanted:
+        return []
     changes = [
-        _change(
-            intent.document.id,
-            expected,
-            intent.document.attempts,
-            {"state": "sending", "attempts": intent.n, "doubt_since": now},
+        Change(
+            {"id": each.id, "state": expected, "attempts": each.attempts},
+            {"state": "sending", "attempts": each.attempts + 1, "doubt_since": now},
         )
-        for intent in intents
+        for each in wanted
     ]
-    update_all(connection, document, changes)
+    claimed = {number for (number,) in update_found(connection, document, changes, told=("id",))}
+    intents = [Intent(each, each.attempts + 1) for each in wanted if each.id in claimed]
     opened = [
         {
             "document_id": intent.document.id,
@@ -97,11 +83,11 @@ def record_all(
     """
     try:
         move_all(connection, outcomes, attempts=attempts, expected=expected, now=now)
-    except Elsewhere as elsewhere:
+    except StateConflict as conflict:
         raise LedgerRefused(
-            f"Document {elsewhere.document_id} was changed by somebody else while it was being sent.",
+            f"Document {conflict.document_id} was changed by somebody else while it was being sent.",
             remedy="Run “logistics-batch ledger verify”; only one program may send with a ledger.",
-        ) from elsewhere
+        ) from conflict
     finished = [
         Change(
             {"document_id": outcome.document_id, "n": attempts.get(outcome.document_id, 0)},
@@ -130,22 +116,24 @@ def move_all(
 ) -> None:
     """Move documents out of the state `expected`, and only while the given attempts are their last.
 
-    Raises Elsewhere if one of them is no longer there.
+    Raises StateConflict if one of them is no longer there.
     """
-    standing = _standing(connection, [outcome.document_id for outcome in outcomes])
     alike: defaultdict[tuple[str, ...], list[Change]] = defaultdict(list)
     for outcome in outcomes:
-        number = outcome.document_id
-        state, last, _ = standing.get(number, _NOWHERE)
-        if state != expected or (attempts is not None and attempts.get(number, 0) != last):
-            raise Elsewhere(number)
+        found: dict[str, Any] = {"id": outcome.document_id, "state": expected}
+        if attempts is not None:
+            found["attempts"] = attempts.get(outcome.document_id, 0)
         values = _document_values(outcome, now=now)
-        alike[tuple(values)].append(_change(number, expected, last, values))
+        alike[tuple(values)].append(Change(found, values))
+    operations: dict[int, str] = {}
     for changes in alike.values():
-        update_all(connection, document, changes)
-    mark_stale(connection, *standing)
+        operations |= dict(update_found(connection, document, changes, told=("id", "operation")))
+    for outcome in outcomes:
+        if outcome.document_id not in operations:
+            raise StateConflict(outcome.document_id)
+    mark_stale(connection, *operations)
     accepted = [outcome.document_id for outcome in outcomes if outcome.state == "accepted"]
-    _note_cancelled(connection, [number for number in accepted if standing[number][2] == "order.cancel"])
+    _note_cancelled(connection, [number for number in accepted if operations[number] == "order.cancel"])
 
 
 def add_evidence(connection: Connection, *document_ids: int, at: str, kind: str, who: str, text: str) -> None:
@@ -153,23 +141,6 @@ def add_evidence(connection: Connection, *document_ids: int, at: str, kind: str,
     seen = [{"document_id": number, "at": at, "kind": kind, "who": who, "text": text} for number in document_ids]
     if seen:
         connection.execute(evidence.insert(), seen)
-
-
-def _standing(connection: Connection, numbers: Sequence[int]) -> dict[int, tuple[str, int, str]]:
-    """State, number of attempts and operation of each document, which nobody changes until the transaction ends."""
-    found: dict[int, tuple[str, int, str]] = {}
-    for some in _chunks(numbers):
-        if connection.dialect.name == "sqlite":  # all in one record, for the reason that `bulk` gives
-            listed = json.loads(execute_plain(connection, _STANDING_LISTED, (json.dumps(some),)).fetchone()[0])
-        else:
-            listed = connection.execute(_STANDING, {"documents": some}).all()
-        found |= {number: (state, attempts, operation) for number, state, attempts, operation in listed}
-    return found
-
-
-def _change(number: int, state: str, attempts: int, values: dict[str, Any]) -> Change:
-    """A change of a document that is still where it was just seen."""
-    return Change({"id": number, "state": state, "attempts": attempts}, values)
 
 
 def _chunks(numbers: Sequence[int]) -> Iterator[list[int]]:
