@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 
 from logistics_batch.cli.demo_account import print_account
-from logistics_batch.cli.demo_narrator import PlainNarrator
+from logistics_batch.cli.progress import PlainNarrator
 from logistics_batch.demo.play import play
 
 PICTURE = Path(__file__).with_name("demo.svg")

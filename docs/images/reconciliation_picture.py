@@ -11,7 +11,7 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from logistics_batch.cli.demo_narrator import PlainNarrator
+from logistics_batch.cli.progress import PlainNarrator
 from logistics_batch.demo.play import play
 
 PICTURE = Path(__file__).with_name("reconciliation-page.png")

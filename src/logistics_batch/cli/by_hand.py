@@ -1,6 +1,7 @@
 """Calls of the API by hand: ASNs, one order, and the subscription to events."""
 
 from datetime import date
+from pathlib import Path
 
 import click
 
@@ -191,8 +192,6 @@ def _wanted(webhook_id: int | None, url: str | None, headers: str | None, verify
 
 
 def _configure(folder: str, wanted: dict[str, object], *, updates: bool) -> int:
-    from pathlib import Path
-
     from logistics_batch.cli.show import plain
     from logistics_batch.flows.orders.by_hand import subscribe_webhook, update_webhook
     from logistics_batch.settings import private_headers

@@ -1,5 +1,7 @@
 """`demo`: the whole nightly loop on embedded parts."""
 
+from pathlib import Path
+
 import click
 
 from logistics_batch.cli.opening import json_option, stopping
@@ -17,8 +19,6 @@ def demo(*, folder: str, as_json: bool) -> int:
 
     Exit code: 0 the loop closed (the samples have bad rows on purpose), 4 it did not, 5 stopped before its end.
     """
-    from pathlib import Path
-
     from logistics_batch.cli.demo_account import print_account
     from logistics_batch.cli.progress import narrating
     from logistics_batch.cli.show import print_json

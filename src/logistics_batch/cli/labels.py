@@ -1,6 +1,7 @@
 """`labels`: a bundle for the printer."""
 
 import datetime
+from pathlib import Path
 
 import click
 
@@ -49,7 +50,6 @@ def labels(
     Exit code: 0 all there, 3 some are missing, 4 something asked for is in doubt or held.
     """
     from getpass import getuser
-    from pathlib import Path
 
     from logistics_batch.cli.job_report import print_outcome
     from logistics_batch.flows.labels.labels import LabelsPlan, make_labels

@@ -1,5 +1,7 @@
 """`mapping`: mapping files checked, tried on a file, explained."""
 
+from pathlib import Path
+
 import click
 
 from logistics_batch.cli.opening import early_worker, in_workspace, json_option
@@ -22,7 +24,6 @@ def lint(*, folder: str, names: tuple[str, ...], as_json: bool) -> int:
     A hint names what restates a default; the mapping can be used all the same.
     """
     from dataclasses import asdict
-    from pathlib import Path
 
     from logistics_batch.cli.show import print_json
     from logistics_batch.flows.mappings.check_mapping import lint as lint_mappings
@@ -54,8 +55,6 @@ def preview(*, folder: str, file: str, name: str, output: str | None, as_json: b
 
     Exit code: 0 every row would go out, 3 rows are invalid or blocked, 4 something would be held.
     """
-    from pathlib import Path
-
     with early_worker() as worker:
         from logistics_batch.cli.show import print_push, print_run_json
         from logistics_batch.flows.mappings.check_mapping import preview as preview_file
@@ -91,8 +90,6 @@ def suggest(*, folder: str, file: str, operation: str | None, like: str | None, 
 
     With --like: what changed in the layout of a file that a mapping once fitted, as a diff of the mapping.
     """
-    from pathlib import Path
-
     from logistics_batch.cli.show import plain, print_json
     from logistics_batch.flows.mappings.suggest_mapping import KnownMapping, drifted
     from logistics_batch.flows.mappings.suggest_mapping import suggest as suggest_mapping
@@ -143,7 +140,6 @@ def test(*, folder: str, names: tuple[str, ...], generate: bool, force: bool, as
     """
     from dataclasses import asdict
     from datetime import datetime
-    from pathlib import Path
     from zoneinfo import ZoneInfo
 
     from logistics_batch.cli.show import plain, print_json

@@ -1,5 +1,7 @@
 """The memory: what ran, whether the ledger can be trusted, and all of it as records."""
 
+from pathlib import Path
+
 import click
 
 from logistics_batch.cli.opening import WholeNumber, in_workspace, json_option, opened, reading, watched
@@ -156,8 +158,6 @@ def export(*, folder: str, file: str, personal: bool, as_json: bool) -> int:
 
     Each line names its table. Digests stand for the payloads unless --personal is given.
     """
-    from pathlib import Path
-
     from logistics_batch.cli.show import print_json
     from logistics_batch.flows.verify_ledger import export_ledger
 
@@ -180,8 +180,6 @@ def backup(*, folder: str, file: str, as_json: bool) -> int:
     The copy holds data of people. A ledger that was restored from it sends nothing until `ledger verify
     --accept-restored` was confirmed.
     """
-    from pathlib import Path
-
     from logistics_batch.cli.show import print_json
 
     with reading(folder) as parts:

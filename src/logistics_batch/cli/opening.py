@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import date
+from pathlib import Path
 from threading import Event
 from types import FrameType
 from typing import Any, TypeVar
@@ -73,8 +74,6 @@ def json_option(command: Command) -> Command:
 @contextmanager
 def opened(folder: str, **need: Any) -> Iterator[Any]:
     """The parts of a workspace, closed at the end. need: what of them is needed, as `wiring.Need` has it."""
-    from pathlib import Path
-
     from logistics_batch.wiring import Need, Workspace
 
     with Workspace(Path(folder)).parts(Need(**need)) as parts:

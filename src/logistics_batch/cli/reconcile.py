@@ -1,6 +1,7 @@
 """`reconcile`: ASNs against the ledger and the receipts."""
 
 from datetime import date
+from pathlib import Path
 
 import click
 
@@ -43,8 +44,6 @@ def reconcile(
 
     Writes reconciliation.xlsx, .html, .csv and .json. Exit code: 0 no exceptions, 3 exceptions, 4 it may be incomplete.
     """
-    from pathlib import Path
-
     if compare and (by or date_from or date_to or receipts or purchase_orders):
         raise click.UsageError("--compare takes two reports as they were kept; leave out the range and the lists.")
     if compare:
@@ -77,8 +76,6 @@ def reconcile(
 
 
 def _compared(folder: str, nights: tuple[str, str], *, output: str | None, as_json: bool) -> int:
-    from pathlib import Path
-
     from logistics_batch.cli.show import plain, print_json
     from logistics_batch.flows.reconcile.compare import compare_nights
     from logistics_batch.model.counting import counted

@@ -1,6 +1,7 @@
 """What sends: files by hand, a job, what is in doubt, and what may be sent again."""
 
 from datetime import date
+from pathlib import Path
 
 import click
 
@@ -23,8 +24,6 @@ def push(
 
     Exit code: 0 all done, 3 rows invalid, blocked or refused, 4 in doubt or held, 5 stopped early, 75 ledger in use.
     """
-    from pathlib import Path
-
     with early_worker() as worker, stopping() as stop:
         from logistics_batch.cli.job_report import print_outcome
         from logistics_batch.flows.push.push import push_by_hand
@@ -55,8 +54,6 @@ def run(*, folder: str, job: str, business_date: date | None, dry_run: bool, as_
 
     Exit code: 0 all done, 3 rows invalid, blocked or refused, 4 in doubt or held, 5 stopped early, 75 ledger in use.
     """
-    from pathlib import Path
-
     with early_worker() as worker, stopping() as stop:
         from logistics_batch.cli.job_report import print_outcome
         from logistics_batch.cli.watching import observed_run

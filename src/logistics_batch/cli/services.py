@@ -125,32 +125,53 @@ def receive(*, folder: str, port: int | None, as_json: bool) -> int:
     Senders need the secret of [receive] in its header. When it listens, one line says where; with --json it is
     {"url": …}. Put a server that speaks TLS in front.
     """
-    from pathlib import Path
-
     from logistics_batch.errors import UsageError
+    from logistics_batch.settings import event_secret
     from logistics_batch.wiring import Workspace
 
     try:
-        from logistics_batch.cli.receiving import receive_events
+        from logistics_batch.web.receiver import Gate
+        from logistics_batch.web.serve import Place
     except ModuleNotFoundError as error:
         remedy = "Install the extra: pip install 'logistics-batch[web]'."
         raise UsageError(f"The receiver needs {error.name}, which is not installed.", remedy=remedy) from error
+    workspace = Workspace(Path(folder))
+    settings = workspace.settings().receive
+    place = Place(settings.host, settings.port if port is None else port)
+    gate = Gate(settings.path, settings.header, event_secret(workspace.folder, settings))
     with stopping(within_seconds=_END_SECONDS) as stop:
-        receive_events(
-            Workspace(Path(folder)),
-            port=port,
-            stop=stop,
-            say=lambda line: click.echo(line, err=True),
-            on_ready=lambda url: _tell(url, as_json=as_json),
-        )
+        _store_events(workspace, place, gate, stop=stop, as_json=as_json)
     return 0
 
 
-def _tell(url: str, *, as_json: bool) -> None:
-    """Where it listens; the path stays in the settings, for it may be secret."""
+def _store_events(workspace: Any, place: Any, gate: Any, *, stop: Any, as_json: bool) -> None:
+    """Store events until `stop` is set; once it listens, its address is printed: the path may be secret."""
     import json
+    from functools import partial
+    from zoneinfo import ZoneInfo
 
-    click.echo(json.dumps({"url": url}) if as_json else f"Listening on {url}, at the path of [receive].")
+    from logistics_batch.cli.watching import log_of
+    from logistics_batch.flows.orders.receive_event import EventStore
+    from logistics_batch.web.serve import Surroundings
+    from logistics_batch.web.serve import receive as serve
+    from logistics_batch.wiring import Need
+
+    def tell(url: str) -> None:
+        click.echo(json.dumps({"url": url}) if as_json else f"Listening on {url}, at the path of [receive].")
+
+    settings = workspace.settings()
+    with workspace.parts(Need(calls=False, stop=stop)) as parts:
+        log = partial(log_of(workspace, settings, parts, _log).say, "receiver")
+        if not place.is_local:
+            log(f"listens on {place.host}, where others can read the secret unless a server in front speaks TLS")
+        around = Surroundings(parts.clock.now, ZoneInfo(parts.policy.timezone), log, tell)
+        store = EventStore(
+            parts.ledger,
+            keep_seconds=settings.receive.purge_after_seconds,
+            quota_bytes=settings.receive.quota_mb << 20,
+            now=parts.clock.now,
+        )
+        log(f"stopped: {serve(place, gate, store, around, stop=stop)}")
 
 
 _PATHS = ("data", "journal", "faults", "sftp_root", "api_key_file")
@@ -181,8 +202,6 @@ def sandbox(*, api_keys: tuple[str, ...], switches: tuple[str, ...], **given: An
     When it listens, one JSON line says where: {"url": …, "sftp": …}. The page URL/_sandbox/ shows what is in it. By
     default there are no faults and no rate limit, and orders move only when told.
     """
-    from pathlib import Path
-
     from logistics_batch.errors import UsageError
 
     try:

@@ -1,5 +1,7 @@
 """A workspace is made, and looked through for what could keep tonight's jobs from working."""
 
+from pathlib import Path
+
 import click
 
 from logistics_batch.cli.opening import in_workspace, json_option
@@ -12,8 +14,6 @@ from logistics_batch.cli.opening import in_workspace, json_option
 )
 def init(folder: str, *, layouts: tuple[str, ...]) -> int:
     """Make a new workspace in DIR: logistics-batch.toml, mappings/, jobs/ and sample files to begin from."""
-    from pathlib import Path
-
     from logistics_batch.operate.new_workspace import SETTINGS_FILE, add_layouts, create_workspace, more_layouts
 
     path = Path(folder)
@@ -45,7 +45,6 @@ def doctor(*, folder: str, staging: bool, pincode: str, notify: bool, as_json: b
     doubt are settled. --notify sends a test message to each address of alerts, and says of each whether it took it.
     """
     from dataclasses import asdict
-    from pathlib import Path
 
     from logistics_batch.cli.checkup import checkup
     from logistics_batch.cli.show import plain, print_json
