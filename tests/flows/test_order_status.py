@@ -18,7 +18,7 @@ from logistics_batch.api.readers import OrderDetails
 from logistics_batch.api.reply import Reply
 from logistics_batch.errors import KeyRefused
 from logistics_batch.flows.orders.comparison import Followed, order_lines
-from logistics_batch.flows.orders.polling import _is_anothers, _look
+from logistics_batch.flows.orders.status import _is_anothers, _look
 from logistics_batch.model.order_state import Shown, ShownItem
 from logistics_batch.operate.run_job import order_status_outcome
 

@@ -32,15 +32,17 @@ def test_the_number_of_another_order_is_not_believed(
 
 
 @pytest.mark.parametrize(
-    ("message", "tainted", "state", "rule"),
+    ("message", "may_exist", "state", "rule"),
     [
         ("Invalid postcode", False, "refused", "refused"),
         ("Invalid postcode", True, "held", "refused_after_doubt"),  # it may be the second of two
         ("Reference ORDER-7 was used", False, "held", "reference_taken"),
     ],
 )
-def test_a_refusal_counts_only_for_what_cannot_have_arrived(message: str, tainted: bool, state: str, rule: str) -> None:
-    document = stored_document(id=7, key="ORDER-7", reference="ORDER-7", body="{}", tainted=tainted)
+def test_a_refusal_counts_only_for_what_cannot_have_arrived(
+    message: str, may_exist: bool, state: str, rule: str
+) -> None:
+    document = stored_document(id=7, key="ORDER-7", reference="ORDER-7", body="{}", may_exist=may_exist)
     facts = ServiceFacts("2026-11-21", True, "refused", "Reference * was used", (), "")
     reply = Reply("order.create", status=400)
     answer = Answer(Meaning.REFUSED, message)
@@ -59,8 +61,8 @@ NO_WORDS = ServiceFacts("2026-11-21", True, "refused", "", (), "")
         ({}, OWN_WORDS, "Invalid postcode", "refused"),  # a taken one is told in other words
         ({}, NO_WORDS, "Invalid postcode", "in_doubt"),
         ({}, None, "Invalid postcode", "in_doubt"),
-        ({"tainted": True}, OWN_WORDS, "Invalid postcode", "held"),
-        ({"tainted": True}, OWN_WORDS, "Reference ORDER-7 was used", "accepted"),
+        ({"may_exist": True}, OWN_WORDS, "Invalid postcode", "held"),
+        ({"may_exist": True}, OWN_WORDS, "Reference ORDER-7 was used", "accepted"),
         ({"operation": "asn.create"}, None, "Invalid site", "refused"),
     ],
 )

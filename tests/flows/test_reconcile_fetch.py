@@ -10,9 +10,9 @@ import pytest
 from flows.asn_service import record
 
 from logistics_batch.errors import KeyRefused, RunStopped, ServiceMisaddressed, UsageError
+from logistics_batch.flows.asns.answer_checks import of_the_range
 from logistics_batch.flows.asns.fetch import fetch_asns, fetch_by_invoice
 from logistics_batch.flows.asns.ranges import asn_range
-from logistics_batch.flows.doubts.answer_doubts import of_the_range
 from logistics_batch.flows.reconcile.notices import Scope
 
 FIRST, LAST = date(2026, 11, 1), date(2026, 11, 8)

@@ -34,7 +34,9 @@ from logistics_batch.ledger import (
     digest_of_names,
     open_ledger,
 )
+from logistics_batch.ledger.records import Decided
 from logistics_batch.messages import packed
+from logistics_batch.messages.reasons import Choice
 from logistics_batch.model.issue import Issue
 from logistics_batch.scratch import remove_stale_folders, scratch_folder
 from logistics_batch.wiring import Need
@@ -87,9 +89,7 @@ def fill(ledger: Ledger, *, orders: int = 300) -> None:  # noqa: F811
             now=LONG_AGO,
         )
         dropped = Outcome(planned[0].id, "abandoned", "decided", why=said(f"{WHO} called.", rule="drop"))
-        ledger.attempts.settle_document(
-            dropped, expected="held", now=LONG_AGO, evidence_text=f"drop: {WHO}", who="operator"
-        )
+        ledger.attempts.settle_document(dropped, expected="held", now=LONG_AGO, decided=Decided(Choice.DROP, WHO))
         ledger.runs.finish(run, exit_code=3, summary={}, now=LONG_AGO, stopped=f"{name} could not be answered")
         ledger.events.store([NewEvent(identity=run, received_at=LONG_AGO, raw=people.encode())], patience_seconds=5)
 
@@ -126,7 +126,7 @@ def test_what_refers_to_it_still_works(ledger: Ledger) -> None:  # noqa: F811
     assert [each.key for each in ledger.documents.select()] == [
         f"R{run}-{order}" for run in range(6) for order in range(5)
     ]
-    assert ledger.documents.evidence(1)[-1][-1] == "drop:"
+    assert [(each.what, each.why) for each in ledger.documents.decisions(1)] == [("drop", "")]
     (changed,) = evaluated(ledger, arrival({"R0-1": "[]"}, at=NOW))
     assert changed.rule == "changed_after_acceptance"
     ledger.runs.start("R9", job="orders", kind="push", business_date="2026-11-21", now=NOW)

@@ -32,10 +32,10 @@ def test_what_was_dropped_and_reopened_goes_out_when_it_comes_again() -> None:
     reopened = known("abandoned", rule="reopened")
     assert decide([reopened], SAME) == Decision("plan", 2)
     assert decide_change([reopened], SAME) == Decision("plan", 2)
-    tainted = replace(reopened, tainted=True)
-    for decision in (decide([tainted], SAME), decide_change([tainted], SAME)):
+    may_exist = replace(reopened, may_exist=True)
+    for decision in (decide([may_exist], SAME), decide_change([may_exist], SAME)):
         assert (decision.action, decision.generation, decision.rule) == ("hold", 2, "reopened")
-    assert decide([tainted, known("held", generation=2, rule="reopened")], SAME).action == "follow", "asked once"
+    assert decide([may_exist, known("held", generation=2, rule="reopened")], SAME).action == "follow", "asked once"
     for state in ("planned", "in_doubt", "sending", "held"):
         alive = known(state, generation=2)
         assert decide([reopened, alive], SAME) == Decision("follow", existing=alive)
@@ -66,7 +66,7 @@ def test_another_file_that_says_something_else_replaces_nothing_and_both_wait() 
 
 
 def test_what_a_person_decided_to_send_is_replaced_by_no_file() -> None:
-    released = replace(known("planned"), released=True)
+    released = replace(known("planned"), send_approved=True)
     assert decide([released], OTHER, versions=THIS_FILE).action == "hold"
 
 
@@ -303,16 +303,16 @@ def test_a_refused_change_is_not_sent_again_but_another_is() -> None:
     assert decide_change(later, B) == Decision("plan", 4)
 
 
-@pytest.mark.parametrize(("tainted", "action"), [(True, "hold"), (False, "unchanged")])
+@pytest.mark.parametrize(("may_exist", "action"), [(True, "hold"), (False, "unchanged")])
 def test_after_a_doubt_that_was_dropped_the_version_before_it_is_not_called_unchanged(
-    tainted: bool, action: str
+    may_exist: bool, action: str
 ) -> None:
-    dropped = replace(known("abandoned", OTHER, generation=2), tainted=tainted)
+    dropped = replace(known("abandoned", OTHER, generation=2), may_exist=may_exist)
     decision = decide_change([known("accepted"), dropped], SAME)
     assert decision.action == action
     waiting = known("held", generation=3, rule="dropped_in_doubt")
     again = decide_change([known("accepted"), dropped, waiting], SAME)
-    assert (again.action, again.existing) == (("follow", waiting) if tainted else ("unchanged", known("accepted")))
+    assert (again.action, again.existing) == (("follow", waiting) if may_exist else ("unchanged", known("accepted")))
     later = known("accepted", OTHER, generation=4)
     assert decide_change([known("accepted"), dropped, later], OTHER).action == "unchanged"
 

@@ -9,6 +9,8 @@ from support.issues import own, reasons
 
 from logistics_batch.errors import FileHeld, LedgerBusy, LedgerRefused
 from logistics_batch.ledger import FOUND_CANCELLED, Ledger, Outcome, StoredDocument, open_ledger
+from logistics_batch.ledger.records import Decided, StoredDecision
+from logistics_batch.messages.reasons import Choice
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.report import Fate
 
@@ -159,10 +161,14 @@ def test_a_person_settles_what_is_held_and_the_reason_stays(ledger: Ledger) -> N
     send(ledger, document, "held", why=Issue("reference_taken"))
     dropped = Outcome(document.id, "abandoned", "decided", why=Issue.of("decided", at="", reason="not wanted"))
     assert ledger.attempts.settle_document(
-        dropped, expected="held", now=NOW, evidence_text="drop: not wanted", who="asha"
+        dropped, expected="held", now=NOW, decided=Decided(Choice.DROP, "not wanted", "asha")
     )
-    assert not ledger.attempts.settle_document(dropped, expected="held", now=NOW, evidence_text="again", who="asha")
-    assert ledger.documents.evidence(document.id) == [(NOW, "decision", "asha", "drop: not wanted")]
+    assert not ledger.attempts.settle_document(
+        dropped, expected="held", now=NOW, decided=Decided(Choice.DROP, "again", "asha")
+    )
+    assert ledger.documents.decisions(document.id) == [
+        StoredDecision(NOW, "asha", "drop", "not wanted", "reference_taken")
+    ]
 
 
 def test_the_database_refuses_an_illegal_transition(ledger: Ledger) -> None:
@@ -305,6 +311,8 @@ def test_the_number_of_a_cancelled_attempt_is_no_other_orders(ledger: Ledger) ->
     found = Outcome(lost.id, "held", "held", why=Issue(FOUND_CANCELLED), awb_number="SH-1")
     assert ledger.attempts.settle_document(found, expected="in_doubt", now=NOW, evidence_text="x")
     again = Outcome(lost.id, "planned", "decided")  # a person lets it go out once more, and it has no number yet
-    assert ledger.attempts.settle_document(again, expected="held", now=NOW, evidence_text="x", who="asha")
+    assert ledger.attempts.settle_document(
+        again, expected="held", now=NOW, decided=Decided(Choice.SEND_AGAIN, who="asha")
+    )
     assert ledger.attempts.owners_of(["SH-1", "SH-2", "SH-3"]) == {"SH-1": 0, "SH-2": accepted.id}
     assert ledger.orders.cancelled_before(lost.id) == {"SH-1"}

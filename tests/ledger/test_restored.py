@@ -81,7 +81,7 @@ def test_an_older_copy_is_refused_until_a_person_accepts_it(url: str, opened: Op
     assert len(ledger.runs.latest()) == 1  # reading goes on
     assert ledger.itself.accept_restored(reason="the disk died", now=NOW) == 1
     with ledger.sending("orders"):
-        assert [document.tainted for document in ledger.documents.select(states=["planned"])] == [True]
+        assert [document.may_exist for document in ledger.documents.select(states=["planned"])] == [True]
     ledger.close()
 
 

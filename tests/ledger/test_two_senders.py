@@ -134,4 +134,4 @@ def test_what_a_person_released_is_decided_anew_in_a_restored_copy(ledger: Ledge
     )
     ledger.itself.accept_restored(reason="the disk died", now=LATER)
     (found,) = ledger.documents.select()
-    assert (found.state, found.rule, found.released) == ("held", "restored", False)
+    assert (found.state, found.rule, found.send_approved) == ("held", "restored", False)

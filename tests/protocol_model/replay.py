@@ -374,14 +374,14 @@ class Replay:
             "content": next(c for c in "ABX" if body_of(self.world.kind, c) == _body(stored)),
             "state": stored.state,
             "attempts": stored.attempts,
-            "tainted": stored.tainted,
+            "tainted": stored.may_exist,
         }
         if stored.state == "in_doubt":
             facts |= {"due": due_at(self._parts(), stored) <= self._now()}
             facts["doubtful"] = self.ledger.attempts.doubtful_attempts(stored.id)
             facts |= {"checks": stored.checks} if asn else {}
         if stored.state == "planned":
-            facts["released"] = stored.released
+            facts["released"] = stored.send_approved
         if stored.state == "held":
             facts["never_sent"] = stored.rule in NEVER_SENT
         return facts

@@ -6,7 +6,7 @@ from decimal import Decimal
 import click
 
 from logistics_batch.cli.show import plain, print_json, print_table, sentence
-from logistics_batch.flows.orders.known import KnownOrder, known_orders, open_orders
+from logistics_batch.flows.orders.comparison import KnownOrder, known_orders, open_orders
 from logistics_batch.flows.parts import Parts
 from logistics_batch.model.report import ExitCode
 

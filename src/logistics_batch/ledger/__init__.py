@@ -8,7 +8,7 @@ from logistics_batch.ledger.connection import LedgerConnection, open_engine, sql
 from logistics_batch.ledger.documents.attempts import Attempts
 from logistics_batch.ledger.documents.decide import NEW, OTHER_SPELLING, REOPENED, Decision, Decisions
 from logistics_batch.ledger.documents.documents import PLANNED, Documents, NeverSent, Tally
-from logistics_batch.ledger.documents.fates import FATE_OF_STATE, KNOWN, LINES, fates
+from logistics_batch.ledger.documents.fates import KNOWN, LINES, fates
 from logistics_batch.ledger.documents.known_keys import kind_of
 from logistics_batch.ledger.documents.pace import Pace
 from logistics_batch.ledger.documents.planning import Arrival, Planning
@@ -37,11 +37,13 @@ from logistics_batch.ledger.orders.events import Events
 from logistics_batch.ledger.orders.feeds import Feeds, WriteFeed
 from logistics_batch.ledger.orders.orders import FOUND_CANCELLED, NOT_FROM_HERE, NamedOrder, Orders
 from logistics_batch.ledger.records import (
+    Decided,
     NewEvent,
     Outcome,
     PrintLine,
     RowNotSent,
     SentOrder,
+    StoredDecision,
     StoredDocument,
     StoredEvent,
     StoredFeed,
@@ -50,6 +52,7 @@ from logistics_batch.ledger.records import (
     StoredRun,
 )
 from logistics_batch.ledger.slots import RAN_THROUGH, Slots, StoredSlot
+from logistics_batch.model.document_state import FATE_OF_STATE
 
 __all__ = [
     "FATE_OF_STATE",
@@ -64,6 +67,7 @@ __all__ = [
     "REOPENED",
     "RESTORED",
     "Arrival",
+    "Decided",
     "Decision",
     "Decisions",
     "FileArrival",
@@ -83,6 +87,7 @@ __all__ = [
     "RowNotSent",
     "SentOrder",
     "ServiceFacts",
+    "StoredDecision",
     "StoredDocument",
     "StoredEvent",
     "StoredFeed",

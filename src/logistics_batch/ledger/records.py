@@ -7,8 +7,11 @@ from typing import Any
 
 from sqlalchemy import RowMapping
 
+from logistics_batch.messages.documents import reason_of
+from logistics_batch.messages.reasons import Choice, WaitsFor
 from logistics_batch.model.asn_marker import marker_of
 from logistics_batch.model.document import Operation
+from logistics_batch.model.document_state import DocumentState
 from logistics_batch.model.issue import NOTHING_SAID, Issue
 from logistics_batch.model.order_state import OrderState
 
@@ -20,8 +23,8 @@ class StoredDocument:
     """A document as the ledger holds it; `body` is the exact text that is or was sent.
 
     state: planned, sending, accepted, refused, in_doubt, held, superseded, abandoned. why: for the states
-    that need a why. tainted: some attempt of it may have arrived without our seeing it, so that a refusal of a
-    later attempt proves nothing. released: a person decided to send it.
+    that need a why. may_exist: some attempt of it may have arrived without our seeing it, so that a refusal of a
+    later attempt proves nothing. send_approved: a person decided to send it.
     asked: the operation of the file that asked for it; not `operation` where an update stands for a create.
     rows: physical rows of `file_name`, `line_rows`: the row of each payload line.
     """
@@ -51,8 +54,8 @@ class StoredDocument:
     keep: dict[str, str]
     attempts: int
     checks: int
-    tainted: bool
-    released: bool
+    may_exist: bool
+    send_approved: bool
     baseline: str
     doubt_since: str
     planned_at: str
@@ -74,6 +77,11 @@ class StoredDocument:
     def fix(self) -> str:
         """What the operator does about it."""
         return self.why.operator_words
+
+    @property
+    def waits_for(self) -> WaitsFor:
+        """What it waits for, by its reason."""
+        return reason_of(self.why.code).waits_for
 
     @property
     def marker(self) -> str:
@@ -122,8 +130,8 @@ def stored_document(record: RowMapping) -> StoredDocument:
         keep=json.loads(record["keep"]),
         attempts=record["attempts"],
         checks=record["checks"],
-        tainted=bool(record["tainted"]),
-        released=bool(record["released"]),
+        may_exist=bool(record["may_exist"]),
+        send_approved=bool(record["send_approved"]),
         baseline=record["baseline"],
         doubt_since=record["doubt_since"],
         planned_at=record["planned_at"],
@@ -307,3 +315,30 @@ class Outcome:
     def rule(self) -> str:
         """Why, as users see it: one word."""
         return self.why.rule
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A person's decision, as it is written down."""
+
+    what: Choice
+    why: str = ""
+    who: str = "operator"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDecision:
+    """A person's decision about a document. code: why the document waited, or had its state, before."""
+
+    at: str
+    who: str
+    what: str
+    why: str
+    code: str
+
+
+def in_state(state: str, why: Issue) -> dict[str, object]:
+    """The columns of a document that comes into a state: what its reason says, and whether it may exist."""
+    reason = reason_of(why.code)
+    values = {"state": str(state), "code": why.code, "values": why.values, "waits_for": str(reason.waits_for)}
+    return values | ({"may_exist": 1} if reason.may_exist or state == DocumentState.IN_DOUBT else {})

@@ -90,8 +90,9 @@ document = Table(
     Column("doubt_since", String(40), nullable=False, default=""),  # last moment at which a byte can have left
     Column("attempts", Integer, nullable=False, default=0),
     Column("checks", Integer, nullable=False, default=0),  # searches made for it since it is in doubt
-    Column("tainted", Integer, nullable=False, default=0),  # some attempt of it may have arrived unseen
-    Column("released", Integer, nullable=False, default=0),  # a person decided to send it; goes out with any run
+    Column("may_exist", Integer, nullable=False, default=0),  # some attempt of it may have arrived unseen
+    Column("send_approved", Integer, nullable=False, default=0),  # a person decided to send it; goes out with any run
+    Column("waits_for", String(12), nullable=False, default=""),  # of its code: see `messages.reasons.WaitsFor`
     Column("baseline", Text, nullable=False, default=""),  # ASN: digests of what the service had before the first send
     Column("planned_at", String(40), nullable=False),
     Column("settled_at", String(40), nullable=False, default=""),
@@ -156,8 +157,7 @@ attempt = Table(
     UniqueConstraint("document_id", "n"),
 )
 
-# Append-only: what was seen or decided about a document besides its attempts. The text may only be cut, once its time
-# is over: people write into it.
+# Append-only: what was seen of a document besides its attempts. The text may only go, once its time is over.
 evidence = Table(
     "evidence",
     metadata,
@@ -165,8 +165,20 @@ evidence = Table(
     Column("document_id", ForeignKey("document.id"), nullable=False),
     Column("at", String(40), nullable=False),
     Column("kind", String(24), nullable=False),
-    Column("who", Text, nullable=False, default=""),
     Column("text", Text, nullable=False),
+)
+
+# Append-only: what people decided about documents. The words may go, once their time is over.
+decision = Table(
+    "decision",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("document_id", ForeignKey("document.id"), nullable=False),
+    Column("at", String(40), nullable=False),
+    Column("who", Text, nullable=False),
+    Column("what", String(12), nullable=False),  # see `messages.reasons.Choice`
+    Column("why", Text, nullable=False),
+    Column("code", String(120), nullable=False),  # why it waited, or had its state, before
 )
 
 # Numbers under which orders were cancelled that no document holds. Without a document: a person asked for it, and no

@@ -28,7 +28,7 @@ NOT_TAKEN: Final = (_S.REFUSED, _S.SUPERSEDED, _S.ABANDONED)
 """It has an end, and the service does not have it as far as anybody knows."""
 ENDED: Final = (_S.ACCEPTED, *NOT_TAKEN)
 
-FATE_OF_STATE: Final = {
+FATE_OF_STATE: Final[dict[str, Fate]] = {
     _S.PLANNED: Fate.PENDING,
     _S.SENDING: Fate.IN_DOUBT,
     _S.IN_DOUBT: Fate.IN_DOUBT,

@@ -18,14 +18,25 @@ CREATE TABLE attempt (
 	UNIQUE (document_id, n), 
 	FOREIGN KEY(document_id) REFERENCES document (id)
 );
-INSERT INTO "attempt" VALUES(1,1,1,'R1','{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":28928,"start":"2706704"}','2026-11-21T21:16:00+05:30','1d929cd694a5a8b34ea7754ad51f4559298cb5d7106983af59678c545e61c31b','',200,'','accepted','','','2026-11-21T21:16:00+05:30');
-INSERT INTO "attempt" VALUES(2,2,1,'R1','{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":28928,"start":"2706704"}','2026-11-21T21:16:00+05:30','44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a','',NULL,'ReadTimeout','unknown','','','2026-11-21T21:16:00+05:30');
+INSERT INTO "attempt" VALUES(1,1,1,'R1','{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":15859,"start":"3857327"}','2026-11-21T21:16:00+05:30','1d929cd694a5a8b34ea7754ad51f4559298cb5d7106983af59678c545e61c31b','',200,'','accepted','','','2026-11-21T21:16:00+05:30');
+INSERT INTO "attempt" VALUES(2,2,1,'R1','{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":15859,"start":"3857327"}','2026-11-21T21:16:00+05:30','44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a','',NULL,'ReadTimeout','unknown','','','2026-11-21T21:16:00+05:30');
 CREATE TABLE cancelled_number (
 	id INTEGER NOT NULL, 
 	account VARCHAR(200) NOT NULL, 
 	number TEXT NOT NULL, 
 	document_id INTEGER, 
 	at VARCHAR(40) NOT NULL, 
+	PRIMARY KEY (id), 
+	FOREIGN KEY(document_id) REFERENCES document (id)
+);
+CREATE TABLE decision (
+	id INTEGER NOT NULL, 
+	document_id INTEGER NOT NULL, 
+	at VARCHAR(40) NOT NULL, 
+	who TEXT NOT NULL, 
+	what VARCHAR(12) NOT NULL, 
+	why TEXT NOT NULL, 
+	code VARCHAR(120) NOT NULL, 
 	PRIMARY KEY (id), 
 	FOREIGN KEY(document_id) REFERENCES document (id)
 );
@@ -55,8 +66,9 @@ CREATE TABLE document (
 	doubt_since VARCHAR(40) NOT NULL, 
 	attempts INTEGER NOT NULL, 
 	checks INTEGER NOT NULL, 
-	tainted INTEGER NOT NULL, 
-	released INTEGER NOT NULL, 
+	may_exist INTEGER NOT NULL, 
+	send_approved INTEGER NOT NULL, 
+	waits_for VARCHAR(12) NOT NULL, 
 	baseline TEXT NOT NULL, 
 	planned_at VARCHAR(40) NOT NULL, 
 	settled_at VARCHAR(40) NOT NULL, 
@@ -68,9 +80,9 @@ CREATE TABLE document (
 	UNIQUE (account, kind, "key", generation), 
 	FOREIGN KEY(file_id) REFERENCES file (id)
 );
-INSERT INTO "document" VALUES(1,'http://service.test','order','A',1,'order.create','accepted','POST','/orders/shipment',X'7B22637573746F6D65725F6E616D65223A22C581C3B364C5BA20E0A486E0A4B6E0A4BE227D','1d929cd694a5a8b34ea7754ad51f4559298cb5d7106983af59678c545e61c31b','A',1,'[2]','[2]','{"bin": "B2"}','SH-22T70ZX','','','{}','[]','R1','2026-11-21T21:16:00+05:30',1,0,0,0,'','2026-11-21T21:15:00+05:30','2026-11-21T21:16:00+05:30','a',0,'','');
-INSERT INTO "document" VALUES(2,'http://service.test','order','B',1,'order.create','in_doubt','POST','/orders/shipment',X'7B7D','44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a','B',1,'[3]','[3]','{"bin": "B3"}','','','','{}','[]','','2026-11-21T21:16:00+05:30',1,0,1,0,'','2026-11-21T21:15:00+05:30','','b',0,'','');
-INSERT INTO "document" VALUES(3,'http://service.test','order','C',1,'order.create','planned','POST','/orders/shipment',X'7B7D','44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a','C',1,'[4]','[4]','{"bin": "B4"}','','','','{}','[]','','',0,0,0,0,'','2026-11-21T21:15:00+05:30','','c',0,'','');
+INSERT INTO "document" VALUES(1,'http://service.test','order','A',1,'order.create','accepted','POST','/orders/shipment',X'7B22637573746F6D65725F6E616D65223A22C581C3B364C5BA20E0A486E0A4B6E0A4BE227D','1d929cd694a5a8b34ea7754ad51f4559298cb5d7106983af59678c545e61c31b','A',1,'[2]','[2]','{"bin": "B2"}','SH-22T70ZX','','','{}','[]','R1','2026-11-21T21:16:00+05:30',1,0,0,0,'','','2026-11-21T21:15:00+05:30','2026-11-21T21:16:00+05:30','a',0,'','');
+INSERT INTO "document" VALUES(2,'http://service.test','order','B',1,'order.create','in_doubt','POST','/orders/shipment',X'7B7D','44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a','B',1,'[3]','[3]','{"bin": "B3"}','','','','{}','[]','','2026-11-21T21:16:00+05:30',1,0,1,0,'','','2026-11-21T21:15:00+05:30','','b',0,'','');
+INSERT INTO "document" VALUES(3,'http://service.test','order','C',1,'order.create','planned','POST','/orders/shipment',X'7B7D','44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a','C',1,'[4]','[4]','{"bin": "B4"}','','','','{}','[]','','',0,0,0,0,'','','2026-11-21T21:15:00+05:30','','c',0,'','');
 CREATE TABLE event (
 	id INTEGER NOT NULL, 
 	account VARCHAR(200) NOT NULL, 
@@ -93,7 +105,6 @@ CREATE TABLE evidence (
 	document_id INTEGER NOT NULL, 
 	at VARCHAR(40) NOT NULL, 
 	kind VARCHAR(24) NOT NULL, 
-	who TEXT NOT NULL, 
 	text TEXT NOT NULL, 
 	PRIMARY KEY (id), 
 	FOREIGN KEY(document_id) REFERENCES document (id)
@@ -186,7 +197,7 @@ CREATE TABLE meta (
 	PRIMARY KEY (name)
 );
 INSERT INTO "meta" VALUES('schema_version','1');
-INSERT INTO "meta" VALUES('epoch','859e82d1d1ef3129');
+INSERT INTO "meta" VALUES('epoch','0327dc4b4149c5ae');
 INSERT INTO "meta" VALUES('seq','6');
 CREATE TABLE notice (
 	id INTEGER NOT NULL, 
@@ -292,32 +303,36 @@ CREATE TABLE slot (
 	ended_at VARCHAR(40) DEFAULT '' NOT NULL, 
 	PRIMARY KEY (job, slot)
 );
-INSERT INTO "slot" VALUES('nightly','2026-11-21T21:15:00+05:30','2026-11-21T21:16:00+05:30','2026-11-21','claimed','{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":28928,"start":"2706704"}','2026-11-21T21:16:00+05:30',NULL,'');
+INSERT INTO "slot" VALUES('nightly','2026-11-21T21:15:00+05:30','2026-11-21T21:16:00+05:30','2026-11-21','claimed','{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":15859,"start":"3857327"}','2026-11-21T21:16:00+05:30',NULL,'');
 CREATE INDEX notice_over_at ON notice (over_at);
 CREATE INDEX print_bundle ON print_line (bundle_id);
 CREATE INDEX event_waybill ON event (waybill);
 CREATE INDEX file_sha256 ON file (sha256);
 CREATE INDEX document_reference ON document (reference);
 CREATE INDEX document_folded_key ON document (account, kind, folded_key);
-CREATE INDEX document_state ON document (state);
 CREATE INDEX document_awb_number ON document (awb_number);
+CREATE INDEX document_state ON document (state);
 CREATE INDEX issue_file ON issue (file_id);
 CREATE INDEX held_file_job ON held_file (job, over_at);
 CREATE INDEX row_document ON "row" (document_id);
 CREATE INDEX order_state_change ON order_state (change);
-CREATE TRIGGER document_transition BEFORE UPDATE OF state ON document WHEN OLD.state <> NEW.state AND NOT ((OLD.state = 'planned' AND NEW.state = 'abandoned') OR (OLD.state = 'planned' AND NEW.state = 'held') OR (OLD.state = 'planned' AND NEW.state = 'sending') OR (OLD.state = 'planned' AND NEW.state = 'superseded') OR (OLD.state = 'sending' AND NEW.state = 'accepted') OR (OLD.state = 'sending' AND NEW.state = 'held') OR (OLD.state = 'sending' AND NEW.state = 'in_doubt') OR (OLD.state = 'sending' AND NEW.state = 'planned') OR (OLD.state = 'sending' AND NEW.state = 'refused') OR (OLD.state = 'in_doubt' AND NEW.state = 'accepted') OR (OLD.state = 'in_doubt' AND NEW.state = 'held') OR (OLD.state = 'in_doubt' AND NEW.state = 'sending') OR (OLD.state = 'refused' AND NEW.state = 'abandoned') OR (OLD.state = 'refused' AND NEW.state = 'planned') OR (OLD.state = 'held' AND NEW.state = 'abandoned') OR (OLD.state = 'held' AND NEW.state = 'accepted') OR (OLD.state = 'held' AND NEW.state = 'planned') OR (OLD.state = 'held' AND NEW.state = 'superseded') OR (OLD.state = 'accepted' AND NEW.state = 'in_doubt' AND NEW.operation = 'order.create' AND NEW.code IN ('mixed_up', 'mixed_up.shown') AND NEW.awb_number = ''))
+CREATE TRIGGER document_transition BEFORE UPDATE OF state ON document WHEN OLD.state <> NEW.state AND NOT ((OLD.state = 'planned' AND NEW.state = 'sending') OR (OLD.state = 'planned' AND NEW.state = 'held') OR (OLD.state = 'planned' AND NEW.state = 'superseded') OR (OLD.state = 'planned' AND NEW.state = 'abandoned') OR (OLD.state = 'sending' AND NEW.state = 'accepted') OR (OLD.state = 'sending' AND NEW.state = 'refused') OR (OLD.state = 'sending' AND NEW.state = 'planned') OR (OLD.state = 'sending' AND NEW.state = 'held') OR (OLD.state = 'sending' AND NEW.state = 'in_doubt') OR (OLD.state = 'in_doubt' AND NEW.state = 'accepted') OR (OLD.state = 'in_doubt' AND NEW.state = 'sending') OR (OLD.state = 'in_doubt' AND NEW.state = 'held') OR (OLD.state = 'refused' AND NEW.state = 'planned') OR (OLD.state = 'held' AND NEW.state = 'accepted') OR (OLD.state = 'held' AND NEW.state = 'planned') OR (OLD.state = 'held' AND NEW.state = 'abandoned') OR (OLD.state = 'held' AND NEW.state = 'superseded') OR (OLD.state = 'accepted' AND NEW.state = 'in_doubt' AND NEW.operation = 'order.create' AND NEW.code IN ('mixed_up', 'mixed_up.shown') AND NEW.awb_number = ''))
 BEGIN SELECT RAISE(ABORT, 'illegal transition of a document'); END;
 CREATE TRIGGER document_content BEFORE UPDATE OF account, kind, key, generation, body, body_sha256 ON document
-WHEN NEW.account <> OLD.account OR NEW.kind <> OLD.kind OR NEW.key <> OLD.key OR NEW.generation <> OLD.generation OR NEW.body_sha256 <> OLD.body_sha256 OR (NEW.body <> OLD.body AND NOT (length(NEW.body) = 0 AND OLD.state IN ('abandoned', 'accepted', 'refused', 'superseded')))
+WHEN NEW.account <> OLD.account OR NEW.kind <> OLD.kind OR NEW.key <> OLD.key OR NEW.generation <> OLD.generation OR NEW.body_sha256 <> OLD.body_sha256 OR (NEW.body <> OLD.body AND NOT (length(NEW.body) = 0 AND OLD.state IN ('accepted', 'refused', 'superseded', 'abandoned')))
 BEGIN SELECT RAISE(ABORT, 'the content of a document does not change'); END;
 CREATE TRIGGER document_delete BEFORE DELETE ON document
 BEGIN SELECT RAISE(ABORT, 'documents are not deleted'); END;
 CREATE TRIGGER attempt_delete BEFORE DELETE ON attempt
 BEGIN SELECT RAISE(ABORT, 'attempts are not deleted'); END;
-CREATE TRIGGER evidence_update BEFORE UPDATE ON evidence WHEN NOT (NEW.id = OLD.id AND NEW.document_id = OLD.document_id AND NEW.at = OLD.at AND NEW.kind = OLD.kind AND NEW.who = OLD.who AND NEW.text = substr(OLD.text, 1, length(NEW.text)) AND EXISTS (SELECT 1 FROM document WHERE id = OLD.document_id AND length(body) = 0))
+CREATE TRIGGER evidence_update BEFORE UPDATE ON evidence WHEN NOT (NEW.id = OLD.id AND NEW.document_id = OLD.document_id AND NEW.at = OLD.at AND NEW.kind = OLD.kind AND NEW.text = '' AND EXISTS (SELECT 1 FROM document WHERE id = OLD.document_id AND length(body) = 0))
 BEGIN SELECT RAISE(ABORT, 'evidence is append-only'); END;
 CREATE TRIGGER evidence_delete BEFORE DELETE ON evidence
 BEGIN SELECT RAISE(ABORT, 'evidence is append-only'); END;
+CREATE TRIGGER decision_update BEFORE UPDATE ON decision WHEN NOT (NEW.id = OLD.id AND NEW.document_id = OLD.document_id AND NEW.at = OLD.at AND NEW.who = OLD.who AND NEW.what = OLD.what AND NEW.code = OLD.code AND NEW.why = '' AND EXISTS (SELECT 1 FROM document WHERE id = OLD.document_id AND length(body) = 0))
+BEGIN SELECT RAISE(ABORT, 'decisions are append-only'); END;
+CREATE TRIGGER decision_delete BEFORE DELETE ON decision
+BEGIN SELECT RAISE(ABORT, 'decisions are append-only'); END;
 CREATE TRIGGER event_update BEFORE UPDATE OF id, account, identity, received_at, topic, waybill, order_status, status_at, zone_assumed, unreadable, content ON event
 BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
 CREATE TRIGGER event_raw BEFORE UPDATE OF raw ON event WHEN NEW.raw <> OLD.raw AND length(NEW.raw) > 0

@@ -19,6 +19,7 @@ from logistics_batch.api.answers import (
     same_goods,
 )
 from logistics_batch.api.client import Client, Reply
+from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import Ledger, StoredDocument
 from logistics_batch.model.asn_marker import shows_marker
 from logistics_batch.model.document import Operation
@@ -175,3 +176,29 @@ def like_new(document: StoredDocument, found: Found) -> int:
 def _nameless(document: StoredDocument, found: Found) -> list[dict[str, object]]:
     """The records with this document's content that have no id."""
     return [record for record in found.records if not asn_header(record).id and same_asn(document.body, record)]
+
+
+class UnconfirmedCreates:
+    """Answers of one run to new ASNs that say neither yes nor no, as `{}` does.
+
+    What a success of an ASN looks like is not documented (API §4.2, §8). Each such answer is a doubt, which settling
+    ends; here a search tells whether they are a service's yes, so that the run may go on.
+    """
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._last: StoredDocument | None = None
+
+    def note(self, document: StoredDocument, reply: Reply, answer: Answer) -> None:
+        """Remember the ASN, if its answer was whole and clean and told nothing."""
+        clean = reply.status is not None and 200 <= reply.status < 300 and not (reply.failure or answer.looks_like_html)
+        if clean and answer.meaning is Meaning.UNKNOWN and document.operation == Operation.ASN_CREATE:
+            self._last = document
+
+    def is_confirmed(self) -> bool:
+        """Whether the service shows the ASN that it answered so last; each is asked for once."""
+        document, self._last = self._last, None
+        if document is None:
+            return False
+        found = search_invoice(self._parts.client, document)
+        return bool(new_since(document, found)) and not indistinct(self._parts.ledger, document, found)

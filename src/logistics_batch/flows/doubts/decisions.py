@@ -1,18 +1,53 @@
-"""A person's word about what is held, checked against everything else that is known about the same key."""
+"""A person's word about what is held, about one document or a whole file, checked against all else under its key."""
 
-from dataclasses import replace
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.asns.markers import end_alarm
-from logistics_batch.flows.doubts.approval import DROPPED, RULE, decided_words, dropped, previews
-from logistics_batch.flows.doubts.probe import Calibration, Presence, probe_order
-from logistics_batch.flows.orders.looks import ANOTHERS_NUMBER
+from logistics_batch.flows.orders.search import Calibration, Presence, probe_order
 from logistics_batch.flows.parts import Parts
-from logistics_batch.ledger import OTHER_SPELLING, REOPENED, Outcome, StoredDocument, kind_of
+from logistics_batch.ledger import FOUND_CANCELLED, OTHER_SPELLING, REOPENED, Decided, Outcome, StoredDocument, kind_of
+from logistics_batch.messages.documents import reason_of
+from logistics_batch.messages.reasons import Choice, WaitsFor
 from logistics_batch.model.document import Operation
+from logistics_batch.model.issue import Issue
 
-SENT_BESIDE = "sent_beside"
-"""The kind of evidence of a decision that says that two spellings are two, and both wanted."""
+DROPPED = "dropped"
+_MARK = "preview-"
+_DIGITS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What would go out of one file; id: a digest of all of it, so that an approval of anything else does not fit."""
+
+    id: str
+    documents: tuple[StoredDocument, ...]
+
+    @property
+    def file_name(self) -> str:
+        """The file that all of it came in."""
+        return self.documents[0].file_name
+
+
+def preview_id(calls: Iterable[tuple[str, str, str, str, str]]) -> str:
+    """The number under which exactly these calls can be approved: method, path, operation, key and body of each."""
+    calls = sorted(calls)
+    return _MARK + hashlib.sha256(repr(calls).encode()).hexdigest()[:_DIGITS]
+
+
+def previews(parts: Parts) -> list[Preview]:
+    """What waits for an approval, a file at a time, oldest first."""
+    by_file: dict[tuple[str, str], list[StoredDocument]] = {}
+    for document in held_documents(parts):
+        if document.waits_for == WaitsFor.APPROVAL:
+            by_file.setdefault((document.run, document.file_name), []).append(document)
+    return [
+        Preview(preview_id((e.method, e.path, e.operation, e.key, e.body) for e in documents), tuple(documents))
+        for documents in by_file.values()
+    ]
 
 
 def held_documents(parts: Parts) -> list[StoredDocument]:
@@ -39,20 +74,45 @@ def decide(parts: Parts, document_id: int, *, decision: str, reason: str, reissu
     Raises:
         UsageError: no such held document, or the decision does not fit what is known about it.
     """
-    document = parts.ledger.documents.get(document_id)
-    closed = document is not None and (document.state, decision) == ("accepted", "accept")
-    if document is not None and closed and end_alarm(parts, document, why=decided_words(parts, reason)):
+    document, choice = parts.ledger.documents.get(document_id), Choice(decision)
+    closed = document is not None and (document.state, choice) == ("accepted", Choice.ACCEPT)
+    if document is not None and closed and end_alarm(parts, document, why=_decided(parts, reason)):
         return parts.ledger.documents.get(document_id) or document
     if document is None or document.state != "held":
         raise UsageError(f"Nothing with the number {document_id} is held.", remedy="See “held list”.")
-    outcome = _decided(parts, document, decision, reason, reissue=reissue)
-    beside = decision == "send-again" and document.rule == OTHER_SPELLING
-    now, kind = parts.clock.now().isoformat(), SENT_BESIDE if beside else "decision"
-    if not parts.ledger.attempts.settle_document(
-        outcome, expected="held", now=now, evidence_text=f"{decision}: {reason}", who="operator", kind=kind
-    ):
+    choices = reason_of(document.why.code).choices
+    if choices == (Choice.DROP,) and choice is not Choice.DROP:
+        raise UsageError(
+            f"{document.order_id} is not the AWB number of the order {document.reference}; nothing was sent to it.",
+            remedy="Decide “drop”, and drop the file again when the order is settled.",
+        )
+    if choice not in choices:
+        raise UsageError(f"“{decision}” does not fit what is held here.", remedy="Decide send-again, accept or drop.")
+    if choice is Choice.SEND_AGAIN:
+        _require_free(parts, document, reissue=reissue)
+    if not write_choice(parts, [document], choice, reason, expected="held"):
         raise UsageError(f"Document {document_id} is no longer held.", remedy="Look at “held list” again.")
     return parts.ledger.documents.get(document_id) or document
+
+
+def decide_preview(parts: Parts, wanted: str, *, decision: str, reason: str) -> Preview:
+    """A person's word about a whole file, written down with the reason. approve: it goes out with the next run.
+
+    Raises:
+        UsageError: nothing like that waits, it has changed since it was looked at, or the decision does not fit.
+    """
+    found = next((preview for preview in previews(parts) if preview.id == wanted), None)
+    if found is None:
+        raise UsageError(
+            f"Nothing waits under the number {wanted}.",
+            remedy="It was decided, or what would go out has changed since: look at “held list” again.",
+        )
+    choice = Choice(decision)
+    if choice not in (Choice.APPROVE, Choice.DROP):
+        raise UsageError(f"“{decision}” does not fit a file that waits for approval.", remedy="Decide approve or drop.")
+    if not write_choice(parts, found.documents, choice, reason, expected="held", number=wanted):
+        raise UsageError("What would go out has changed meanwhile.", remedy="Look at “held list” again.")
+    return found
 
 
 def reopen(parts: Parts, wanted: int | str, *, reason: str) -> list[StoredDocument]:
@@ -74,12 +134,7 @@ def reopen(parts: Parts, wanted: int | str, *, reason: str) -> list[StoredDocume
             f"Nothing that was dropped has the number {wanted}.",
             remedy="Only a drop can be taken back; its number stands in the answers of the file, under “What to do”.",
         )
-    why = replace(decided_words(parts, reason), code=f"{REOPENED}.drop")
-    outcomes = [Outcome(each.id, "abandoned", "decided", why=why) for each in gone]
-    now = parts.clock.now().isoformat()
-    if not parts.ledger.attempts.settle_documents(
-        outcomes, expected="abandoned", now=now, evidence_text=f"reopen: {reason}", who="operator"
-    ):
+    if not write_choice(parts, gone, Choice.REOPEN, reason, expected="abandoned"):
         raise UsageError(
             f"What was dropped under the number {wanted} has changed meanwhile.",
             remedy="Look at the answers of the file again.",
@@ -87,23 +142,56 @@ def reopen(parts: Parts, wanted: int | str, *, reason: str) -> list[StoredDocume
     return [parts.ledger.documents.get(each.id) or each for each in gone]
 
 
-def _decided(parts: Parts, document: StoredDocument, decision: str, reason: str, *, reissue: bool) -> Outcome:
-    why = decided_words(parts, reason)
-    if document.rule == ANOTHERS_NUMBER and decision != "drop":
-        raise UsageError(
-            f"{document.order_id} is not the AWB number of the order {document.reference}; nothing was sent to it.",
-            remedy="Decide “drop”, and drop the file again when the order is settled.",
-        )
-    if decision == "drop":
-        return dropped(parts, document, why)
-    if decision == "accept":
-        return Outcome(document.id, "accepted", "decided", why=why, accepted_run=document.run)
-    if decision == "approve" and document.rule == RULE:
-        return Outcome(document.id, "planned", "decided", why=why)
-    if decision == "send-again":
-        _require_free(parts, document, reissue=reissue)
-        return Outcome(document.id, "planned", "decided", why=why)
-    raise UsageError(f"“{decision}” does not fit what is held here.", remedy="Decide send-again, accept or drop.")
+def write_choice(
+    parts: Parts, documents: Sequence[StoredDocument], choice: Choice, reason: str, *, expected: str, number: str = ""
+) -> bool:
+    """Write down what a person decided about all of these documents; False if one is no longer in state `expected`.
+
+    number: under which a drop is taken back, that of a preview; "" is each document's own.
+    """
+    now = parts.clock.now().isoformat()
+    outcomes = [_outcome(parts, each, choice, reason, number=number or str(each.id)) for each in documents]
+    decided = Decided(choice, reason)
+    return parts.ledger.attempts.settle_documents(outcomes, expected=expected, now=now, decided=decided)
+
+
+def _decided(parts: Parts, reason: str) -> Issue:
+    """What a row is told of a person's decision."""
+    return Issue.of("decided", at=parts.clock.now().isoformat(" ", "minutes")[:16], reason=reason)
+
+
+def _outcome(parts: Parts, document: StoredDocument, choice: Choice, reason: str, *, number: str) -> Outcome:
+    why = _decided(parts, reason)
+    match choice:
+        case Choice.ACCEPT:
+            return Outcome(document.id, "accepted", "decided", why=why, accepted_run=document.run)
+        case Choice.DROP:
+            return Outcome(document.id, "abandoned", "decided", why=_dropped(parts, document, why, number=number))
+        case Choice.REOPEN:
+            return Outcome(document.id, "abandoned", "decided", why=replace(why, code=f"{REOPENED}.drop"))
+        case _:
+            return Outcome(document.id, "planned", "decided", why=why)
+
+
+def _dropped(parts: Parts, document: StoredDocument, why: Issue, *, number: str) -> Issue:
+    """What is told of a document that is not wanted any more: how that is taken back, what the service still has."""
+    alive, variant = _alive_beside(parts, document), ""
+    if alive is not None:
+        is_order = alive.operation == Operation.ORDER_CREATE
+        variant = ".asn_stays" if not is_order else ".order_ships" if alive.awb_number else ".order_ships_numberless"
+    given = why.given | {"number": number, "awb_number": alive.awb_number if alive else ""}
+    return Issue.of(DROPPED + variant, **given)
+
+
+def _alive_beside(parts: Parts, document: StoredDocument) -> StoredDocument | None:
+    """The accepted order or ASN of which this is another version; None if there is none, or it was cancelled."""
+    if not Operation(document.asked).creates:
+        return None
+    found = parts.ledger.documents.select(
+        operations=[document.asked], states=["accepted"], references=[document.reference or document.key]
+    )
+    same = [each for each in found if document.operation != document.asked or each.key == document.key]
+    return same[-1] if same and same[-1].rule != "cancelled" else None
 
 
 def _require_free(parts: Parts, document: StoredDocument, *, reissue: bool) -> None:
@@ -127,7 +215,7 @@ def _require_free(parts: Parts, document: StoredDocument, *, reissue: bool) -> N
     if elsewhere:
         raise UsageError(elsewhere, remedy="If they are one, decide “drop”; else give this one another reference.")
     accepted = [found for found in others if found.state == "accepted"]
-    if (accepted or document.rule == "found_cancelled") and not reissue:
+    if (accepted or document.rule == FOUND_CANCELLED) and not reissue:
         raise UsageError(
             "The service has or had an order under this reference; a second one goes out only with --reissue.",
             remedy="Cancel the earlier order first, then repeat with --reissue.",

@@ -7,11 +7,18 @@ from fnmatch import fnmatchcase
 from typing import Any, Final
 
 from logistics_batch.errors import UsageError
-from logistics_batch.flows.doubts.approval import RULE, decide_preview, decided_words, dropped, previews
-from logistics_batch.flows.doubts.decisions import decide, held_documents, reopen
+from logistics_batch.flows.doubts.decisions import (
+    decide,
+    decide_preview,
+    held_documents,
+    previews,
+    reopen,
+    write_choice,
+)
 from logistics_batch.flows.files.waiting_files import close_held_file
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import HeldFile, StoredDocument, kind_of
+from logistics_batch.messages.reasons import Choice, WaitsFor
 from logistics_batch.model.counting import counted
 from logistics_batch.model.document import Operation
 from logistics_batch.model.document_state import OPEN, DocumentState
@@ -69,7 +76,7 @@ def everything_held(parts: Parts) -> list[Held]:
         *(Held(address, other, documents=tuple(documents)) for address, documents in elsewhere.items()),
         *(Held(each.id, each.documents[0].why, each.file_name, each.documents) for each in previews(parts)),
         *(Held(f"file-{each.id}", each.why, each.name, file=each) for each in parts.ledger.files.held()),
-        *(Held(each.id, each.why, each.file_name, (each,)) for each in held_documents(parts) if each.rule != RULE),
+        *(Held(each.id, each.why, each.file_name, (each,)) for each in held_documents(parts) if each.waits_for != WaitsFor.APPROVAL),
     ]
 
 
@@ -145,13 +152,9 @@ def _drop_elsewhere(parts: Parts, address: str, *, decision: str, reason: str) -
             f"“{decision}” does not fit what was planned for another address of the service.",
             remedy="Write service.base_url so again to send it, or decide “drop”.",
         )
-    why, now = decided_words(parts, reason), parts.clock.now().isoformat()
     for state in {document.state for document in documents}:
-        outcomes = [dropped(parts, each, why) for each in documents if each.state == state]
-        said = f"drop {address}: {reason}"
-        if not parts.ledger.attempts.settle_documents(
-            outcomes, expected=state, now=now, evidence_text=said, who="operator"
-        ):
+        some = [each for each in documents if each.state == state]
+        if not write_choice(parts, some, Choice.DROP, reason, expected=state):
             raise UsageError("What was planned there has changed meanwhile.", remedy="Look at “held list” again.")
     return documents
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from logistics_batch.flows.asns.markers import confirm_marked
-from logistics_batch.flows.doubts.decisions import SENT_BESIDE
 from logistics_batch.flows.doubts.settle import settle_due
 from logistics_batch.flows.files.deliver import deliver, deliver_stale
 from logistics_batch.flows.parts import Parts
@@ -19,14 +18,17 @@ from logistics_batch.flows.push.earlier_runs import recover_orphans
 from logistics_batch.flows.push.past_runs import past_run
 from logistics_batch.flows.push.run import unwritten
 from logistics_batch.flows.push.run_record import recorded_run
-from logistics_batch.ledger import PLANNED, Outcome, StoredDocument, StoredRun, kind_of
+from logistics_batch.ledger import OTHER_SPELLING, PLANNED, Decided, Outcome, StoredDocument, StoredRun, kind_of
+from logistics_batch.messages import rule_of
+from logistics_batch.messages.reasons import Choice
 from logistics_batch.model.document import Operation
+from logistics_batch.model.document_state import UNANSWERED, DocumentState
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.report import FileReport, RunReport, exit_code
 
 REFUSED, PENDING = "refused", "pending"
-_OVER = ("superseded", "abandoned")  # versions that say nothing about those before them
-_UNDER_WAY = ("sending", "in_doubt", "planned")
+_UNDER_WAY = (*UNANSWERED, DocumentState.PLANNED)
+_OVER = (DocumentState.SUPERSEDED, DocumentState.ABANDONED)  # versions that say nothing about those before them
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,7 @@ def retry_run(parts: Parts, run_id: str, *, only: str = "") -> RetryReport:
         with recorded_run(parts, letter="T", kind="retry", job="retry", business_date=day) as run:
             settle_due(parts, run=run.id, give_up=False)
             chosen, left = _chosen(parts, stored, only)
-            planned = [(each.id, each.key, each.operation, each.released) for each in chosen]
+            planned = [(each.id, each.key, each.operation, each.send_approved) for each in chosen]
             result = send_in_turn(parts, pl.DataFrame(planned, schema=PLANNED, orient="row"), run=run.id)
             confirm_marked(parts)
             undelivered, notes = _answer(parts, stored)
@@ -116,14 +118,15 @@ def _meant_beside(parts: Parts, document: StoredDocument) -> bool:
     """Whether a person has said before that it goes out beside what there is under other spellings of its key."""
     if not Operation(document.operation).creates:
         return True
-    return any(kind == SENT_BESIDE for _, kind, _, _ in parts.ledger.documents.evidence(document.id))
+    made = parts.ledger.documents.decisions(document.id)
+    return any(each.what == Choice.SEND_AGAIN and rule_of(each.code) == OTHER_SPELLING for each in made)
 
 
 def _put_back(parts: Parts, document: StoredDocument) -> StoredDocument:
     """A refused document is planned again, with its bytes as they are."""
     back = Outcome(document.id, "planned", "retried", why=Issue("retry"))
     now = parts.clock.now().isoformat()
-    parts.ledger.attempts.settle_document(back, expected="refused", now=now, evidence_text="retry", who="operator")
+    parts.ledger.attempts.settle_documents([back], expected="refused", now=now, decided=Decided(Choice.RETRY))
     return parts.ledger.documents.get(document.id) or document
 
 

@@ -1,17 +1,19 @@
-"""Doubts and decisions: what was sent without a trustworthy answer is found out, or a person decides.
+"""Settling: what was sent without a trustworthy answer is found out, or a person decides.
 
 An order in doubt is looked for by its reference. It is sent again, with the stored bytes, only when the service
 certainly does not have it; reference numbers are unique while not cancelled (API §8.4), so a second create of a live
 one is refused. An ASN in doubt is searched for and not sent again by itself, because nothing makes ASNs unique, unless
-the settings ask for that (`resend = "after_absent"`: at least once, possibly twice). A change of an order in doubt is
-looked for in the order itself; it is never sent again by itself.
+the settings ask for that (`resend = "after_absent"`: at least once, possibly twice). A change in doubt is looked for in
+the order itself; it is never sent again by itself, for nothing proves that it never came.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from enum import StrEnum
 
 from logistics_batch.flows.asns.baseline import (
     Control,
+    Found,
     indistinct,
     like_new,
     new_since,
@@ -27,14 +29,12 @@ from logistics_batch.flows.asns.markers import (
     find_marked,
     raise_alarm,
 )
-from logistics_batch.flows.doubts.order_search import OrderSearch
-from logistics_batch.flows.doubts.probe import NOTHING_SEEN, Presence, Probe
-from logistics_batch.flows.doubts.probe_change import look_for_change
-from logistics_batch.flows.doubts.send_again import is_unique, may_send_again, send_again
+from logistics_batch.flows.doubts.resend import is_unique, may_send_again, send_again
 from logistics_batch.flows.files.purge import purge_old
 from logistics_batch.flows.moved_ledger import told_once
-from logistics_batch.flows.orders.cancelled_by_id import note_cancelled_by_id
-from logistics_batch.flows.orders.late_awb import fill_in_awb_numbers
+from logistics_batch.flows.orders.awb_ownership import believe, find_missing_numbers
+from logistics_batch.flows.orders.changes import look_for_change
+from logistics_batch.flows.orders.search import OrderSearch, Presence
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.earlier_runs import recover_orphans, told_of_never_sent
 from logistics_batch.flows.push.outcomes import cancelled_in_doubt
@@ -47,6 +47,31 @@ from logistics_batch.model.run_reports import SettleReport
 ASN_SEARCH_AT = (1, 3, 6)  # times settle_after, since the doubt
 _POLL_SECONDS = 1.0
 _CLOCKS_DIFFER = timedelta(minutes=1)
+
+
+class End(StrEnum):
+    """How looking into one doubt ended."""
+
+    SETTLED = "settled"
+    DOUBLED = "doubled"  # settled, and the service has it more than once
+    HELD = "held"
+    OPEN = "open"
+    UNREACHABLE = "unreachable"  # open, for the service could not be asked
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was found out about a doubt, in words for the evidence; outcome: what becomes of it, None if it stays open.
+
+    end: how it ends when that is written down; UNREACHABLE is no search that counts.
+    """
+
+    text: str
+    outcome: Outcome | None = None
+    end: End = End.OPEN
+
+
+_UNASKED = Finding("the service could not be asked", end=End.UNREACHABLE)
 
 
 def due_at(parts: Parts, document: StoredDocument) -> datetime:
@@ -75,216 +100,158 @@ def settle_due(parts: Parts, *, run: str, give_up: bool, only_run: str | None = 
     now = parts.clock.now()
     doubts = [_dated(parts, document, now) for document in parts.ledger.attempts.in_doubt(run=only_run)]
     due = [document for document in doubts if due_at(parts, document) <= now]
-    outcomes: dict[str, list[int]] = {"settled": [], "held": [], "open": [], "unreachable": [], "doubled": []}
     orders = tuple(document for document in due if document.operation == Operation.ORDER_CREATE)
     search = OrderSearch(parts.client, parts.ledger, orders)
+    ends: dict[End, list[int]] = {end: [] for end in End}
     parts.progress.start("Settling", len(due))
     silent = 0  # documents in a row about which nobody could be asked
     for document in due:
         if parts.stop.is_set() or silent >= ASKS_UNTIL_STOP:
-            outcomes["unreachable" if silent else "open"].append(document.id)
+            ends[End.UNREACHABLE if silent else End.OPEN].append(document.id)
             continue
         if document.operation == Operation.ORDER_CREATE:
-            state = _settle_order(parts, document, search, run=run, give_up=give_up)
+            end = _settle_order(parts, document, search, run=run, give_up=give_up)
         elif document.operation == Operation.ASN_CREATE:
-            state = _settle_asn(parts, document, run=run)
+            end = _settle_asn(parts, document, run=run)
         else:
-            state = _settle_change(parts, document)
-        outcomes[state].append(document.id)
-        silent = silent + 1 if state == "unreachable" else 0
-        parts.progress.advance(note=state)
+            end = _write(parts, document, _found_of_change(parts, document))
+        ends[end].append(document.id)
+        silent = silent + 1 if end is End.UNREACHABLE else 0
+        parts.progress.advance(note=end)
     parts.progress.done()
     return SettleReport(
-        settled=tuple(outcomes["settled"] + outcomes["doubled"]),
-        held=tuple(outcomes["held"]),
+        settled=(*ends[End.SETTLED], *ends[End.DOUBLED]),
+        held=tuple(ends[End.HELD]),
         open=tuple(document.id for document in parts.ledger.attempts.in_doubt(run=only_run)),
-        unreachable=tuple(outcomes["unreachable"]),
-        doubled=tuple(outcomes["doubled"]),
-        notes=(doubled_note(len(outcomes["doubled"])),) if outcomes["doubled"] else (),
+        unreachable=tuple(ends[End.UNREACHABLE]),
+        doubled=tuple(ends[End.DOUBLED]),
+        notes=(doubled_note(len(ends[End.DOUBLED])),) if ends[End.DOUBLED] else (),
     )
 
 
-def _settle_order(parts: Parts, document: StoredDocument, search: OrderSearch, *, run: str, give_up: bool) -> str:
+def _write(parts: Parts, document: StoredDocument, finding: Finding) -> End:
+    """Write down what was found out; if somebody else settled the document meanwhile, that stands."""
+    now = parts.clock.now().isoformat()
+    if finding.outcome is None:
+        asked = finding.end is not End.UNREACHABLE
+        parts.ledger.attempts.note_check(document.id, at=now, text=finding.text, counts=asked)
+        return finding.end
+    written = parts.ledger.attempts.settle_document(
+        finding.outcome, expected="in_doubt", now=now, evidence_text=finding.text
+    )
+    return finding.end if written else End.OPEN
+
+
+def _accepted(document: StoredDocument, text: str, **told: object) -> Finding:
+    outcome = Outcome(document.id, "accepted", "accepted", why=Issue("settled"), accepted_run=document.run)
+    return Finding(text, replace(outcome, **told), End.SETTLED)  # type: ignore[arg-type]
+
+
+def _held(document: StoredDocument, why: Issue, text: str) -> Finding:
+    return Finding(text, Outcome(document.id, "held", "held", why=why), End.HELD)
+
+
+def _settle_order(parts: Parts, document: StoredDocument, search: OrderSearch, *, run: str, give_up: bool) -> End:
     probe = search.look_for(document)
-    if probe.named and probe.awb_number:
-        now = parts.clock.now().isoformat()
-        parts.ledger.attempts.give_back_number(probe.awb_number, reference=document.reference, at=now)
+    believe(parts, document, probe)
     match probe.presence:
         case Presence.PRESENT:
-            return _accept(parts, document, probe.text, probe=probe, run=run)
+            told = {"awb_number": probe.awb_number, "order_id": probe.order_id, "seen": probe.named}
+            finding = _accepted(document, probe.text, accepted_run=run, **told)
         case Presence.FOREIGN:
-            return _hold(
-                parts,
-                document,
-                Issue("reference_taken.other_content"),
-                evidence=probe.text,
-            )
+            finding = _held(document, Issue("reference_taken.other_content"), probe.text)
         case Presence.CANCELLED:
-            outcome = cancelled_in_doubt(document, probe.awb_number)
-            return "held" if _write(parts, outcome, probe.text) else "open"
+            finding = Finding(probe.text, cancelled_in_doubt(document, probe.awb_number), End.HELD)
         case Presence.UNREACHABLE:
-            now = parts.clock.now().isoformat()
-            parts.ledger.attempts.note_check(document.id, at=now, text=probe.text, counts=False)
-            return "unreachable"
+            finding = Finding(probe.text, end=End.UNREACHABLE)
         case Presence.ABSENT if may_send_again(parts, document):
-            return send_again(parts, document, run=run, search=search)
+            return End(send_again(parts, document, run=run, search=search))
         case Presence.UNKNOWN if is_unique(parts) and not probe.never_blindly and may_send_again(parts, document):
-            return send_again(parts, document, run=run, unseen=True)
+            return End(send_again(parts, document, run=run, unseen=True))
         case Presence.ABSENT:
-            return _hold(
-                parts,
-                document,
-                Issue.of("not_found.order", attempts=document.attempts),
-                evidence=probe.text,
-            )
-    parts.ledger.attempts.note_check(document.id, at=parts.clock.now().isoformat(), text=probe.text)
-    if not give_up:
-        return "open"
-    return _hold(
-        parts,
-        document,
-        Issue("unknown"),
-        evidence=probe.text,
-    )
+            finding = _held(document, Issue.of("not_found.order", attempts=document.attempts), probe.text)
+        case _:
+            finding = _held(document, Issue("unknown"), probe.text) if give_up else Finding(probe.text)
+    return _write(parts, document, finding)
 
 
-def _settle_asn(parts: Parts, document: StoredDocument, *, run: str) -> str:
-    marked = _settle_marked(parts, document) if document.marker else None
-    if marked is not None:
-        return marked
+def _settle_asn(parts: Parts, document: StoredDocument, *, run: str) -> End:
+    finding = _found_by_marker(parts, document) if document.marker else None
+    if finding is not None:
+        return _write(parts, document, finding)
     found = search_invoice(parts.client, document)
-    if found.failed is not None:
-        return _unreachable(parts, document)
+    finding = _found_by_content(parts, document, found) if found.failed is None else _UNASKED
+    if finding is not None:
+        return _write(parts, document, finding)
+    if parts.policy.asn_resend == "after_absent" and may_send_again(parts, document):
+        if alike := like_new(document, found):
+            return _write(parts, document, _indistinct(document, alike))
+        return _send_absent(parts, document, run=run)
+    sent, searched = document.doubt_since[11:19], parts.clock.now().isoformat()[11:16]
+    why = Issue.of("not_found", at=sent, searches=document.checks + 1, until=searched)
+    return _write(parts, document, _held(document, why, "not found in the last search"))
+
+
+def _found_by_marker(parts: Parts, document: StoredDocument) -> Finding | None:
+    """An ASN that shows its marker; None if no new one does, which proves nothing."""
+    marked = find_marked(parts, document)
+    if marked.unreachable:
+        return _UNASKED
+    if not marked.new:
+        return None
+    text = f"{marked.shown} with the marker {document.marker} under its invoice number"
+    if marked.shown == 1:
+        return _accepted(document, text)
+    raise_alarm(parts, document, marked)
+    return replace(_accepted(document, text, why=doubled(marked)), end=End.DOUBLED)
+
+
+def _found_by_content(parts: Parts, document: StoredDocument, found: Found) -> Finding | None:
+    """What the records under its invoice number say; None where the last search showed all of them, and none is it."""
     fresh = new_since(document, found)
     whole = found.whole and saw_all(document)
     if fresh and indistinct(parts.ledger, document, found):
-        return _hold_indistinct(parts, document, len(fresh))
+        return _indistinct(document, len(fresh))
     if len(fresh) == 1 and whole:
-        return _accept(parts, document, "one new ASN with this content was found", run="")
+        return _accepted(document, "one new ASN with this content was found")
     if len(fresh) > 1 and whole:
-        return _hold(
-            parts,
-            document,
-            Issue.of("possible_duplicate", count=len(fresh)),
-            evidence=f"{len(fresh)} new records",
-        )
+        return _held(document, Issue.of("possible_duplicate", count=len(fresh)), f"{len(fresh)} new records")
     if document.checks + 1 < len(ASN_SEARCH_AT):
-        parts.ledger.attempts.note_check(document.id, at=parts.clock.now().isoformat(), text="not found")
-        return "open"
+        return Finding("not found")
     if not whole:
-        return _hold(
-            parts,
-            document,
-            Issue("not_all_shown"),
-            evidence=f"{len(fresh)} new records in the part that was shown",
-        )
-    if parts.policy.asn_resend == "after_absent" and may_send_again(parts, document):
-        if alike := like_new(document, found):
-            return _hold_indistinct(parts, document, alike)
-        return _send_absent(parts, document, run=run)
-    sent, searched = document.doubt_since[11:19], parts.clock.now().isoformat()[11:16]
-    return _hold(
-        parts,
-        document,
-        Issue.of("not_found", at=sent, searches=document.checks + 1, until=searched),
-        evidence="not found in the last search",
-    )
+        return _held(document, Issue("not_all_shown"), f"{len(fresh)} new records in the part that was shown")
+    return None
 
 
-def _hold_indistinct(parts: Parts, document: StoredDocument, count: int) -> str:
-    return _hold(
-        parts,
-        document,
-        Issue("not_distinct"),
-        evidence=f"{count} new records that this ASN fits, and others as well",
-    )
+def _indistinct(document: StoredDocument, count: int) -> Finding:
+    return _held(document, Issue("not_distinct"), f"{count} new records that this ASN fits, and others as well")
 
 
-def _unreachable(parts: Parts, document: StoredDocument) -> str:
-    now = parts.clock.now().isoformat()
-    parts.ledger.attempts.note_check(document.id, at=now, text="the service could not be asked", counts=False)
-    return "unreachable"
-
-
-def _settle_marked(parts: Parts, document: StoredDocument) -> str | None:
-    """Settle an ASN that shows its marker; None if no new one does, which proves nothing."""
-    marked = find_marked(parts, document)
-    if marked.unreachable:
-        return _unreachable(parts, document)
-    if not marked.new:
-        return None
-    evidence = f"{marked.shown} with the marker {document.marker} under its invoice number"
-    if marked.shown == 1:
-        return _accept(parts, document, evidence, run="")
-    raise_alarm(parts, document, marked)
-    outcome = Outcome(document.id, "accepted", "accepted", why=doubled(marked), accepted_run=document.run)
-    return "doubled" if _write(parts, outcome, evidence) else "open"
-
-
-def _send_absent(parts: Parts, document: StoredDocument, *, run: str) -> str:
+def _send_absent(parts: Parts, document: StoredDocument, *, run: str) -> End:
     """Send an ASN again that was not found, if searches show what is there; else a person decides."""
     control = search_known(parts.client, parts.ledger)
-    if control is Control.UNREACHABLE:
-        return _unreachable(parts, document)
     if control is Control.FOUND:
-        return send_again(parts, document, run=run)
+        return End(send_again(parts, document, run=run))
+    if control is Control.UNREACHABLE:
+        return _write(parts, document, _UNASKED)
     code = "search_not_believed.nothing_known" if control is Control.NOTHING_KNOWN else "search_not_believed"
-    return _hold(
-        parts,
-        document,
-        Issue(code),
-        evidence=f"the search for a known ASN: {control}",
-    )
+    return _write(parts, document, _held(document, Issue(code), f"the search for a known ASN: {control}"))
 
 
-def _settle_change(parts: Parts, document: StoredDocument) -> str:
+def _found_of_change(parts: Parts, document: StoredDocument) -> Finding:
     """A change is accepted where the order shows it; else a person decides, for nothing proves that it never came."""
     look = look_for_change(parts.client, parts.ledger, document)
     if look.unreachable:
-        parts.ledger.attempts.note_check(document.id, at=parts.clock.now().isoformat(), text=look.text, counts=False)
-        return "unreachable"
+        return Finding(look.text, end=End.UNREACHABLE)
     if look.shown:
-        return _accept(parts, document, look.text, run="")
+        return _accepted(document, look.text)
+    sent = document.doubt_since[11:19]
     if look.anothers:
         now = parts.clock.now().isoformat()
         parts.ledger.attempts.give_back_number(document.order_id, reference=look.anothers, at=now)
-        return _hold(
-            parts,
-            document,
-            Issue.of("another_order.sent", at=document.doubt_since[11:19], number=document.order_id, seen=look.text),
-            evidence=look.text,
-        )
-    return _hold(
-        parts,
-        document,
-        Issue.of("not_shown", at=document.doubt_since[11:19], seen=look.text),
-        evidence=look.text,
-    )
-
-
-def _accept(parts: Parts, document: StoredDocument, evidence: str, *, run: str, probe: Probe = NOTHING_SEEN) -> str:
-    outcome = Outcome(
-        document.id,
-        "accepted",
-        "accepted",
-        why=Issue("settled"),
-        awb_number=probe.awb_number,
-        order_id=probe.order_id,
-        seen=probe.named,
-        accepted_run=run or document.run,
-    )
-    return "settled" if _write(parts, outcome, evidence) else "open"
-
-
-def _hold(parts: Parts, document: StoredDocument, why: Issue, *, evidence: str) -> str:
-    outcome = Outcome(document.id, "held", "held", why=why)
-    return "held" if _write(parts, outcome, evidence) else "open"
-
-
-def _write(parts: Parts, outcome: Outcome, evidence: str) -> bool:
-    """Write down what was found out; False if somebody else settled the document meanwhile: then that stands."""
-    now = parts.clock.now().isoformat()
-    return parts.ledger.attempts.settle_document(outcome, expected="in_doubt", now=now, evidence_text=evidence)
+        why = Issue.of("another_order.sent", at=sent, number=document.order_id, seen=look.text)
+        return _held(document, why, look.text)
+    return _held(document, Issue.of("not_shown", at=sent, seen=look.text), look.text)
 
 
 def settle(parts: Parts, *, run: str | None, wait: bool) -> SettleReport:
@@ -307,8 +274,7 @@ def settle(parts: Parts, *, run: str | None, wait: bool) -> SettleReport:
             earlier = replace(report, notes=earlier.notes + report.notes)
             silent = silent + 1 if report.unreachable else 0
             if not wait or not report.open or parts.stop.is_set() or silent >= ASKS_UNTIL_STOP:
-                fill_in_awb_numbers(parts)
-                note_cancelled_by_id(parts)
+                find_missing_numbers(parts)
                 return replace(earlier, notes=notes + earlier.notes)
             parts.clock.sleep(_POLL_SECONDS * (1 + silent))
 

@@ -47,7 +47,7 @@ def arrival_of(
     source, mapped, held = _map(parts, received, mapping, business_date)
     if mapped is not None and held is None:
         if mapping.operation.changes_order:
-            from logistics_batch.flows.orders.ids import with_orders  # files of new orders need none of it
+            from logistics_batch.flows.orders.changes import with_orders  # files of new orders need none of it
 
             mapped = with_orders(parts, mapped)
         mapped, held = pass_gate(gate, mapped, mapping)

@@ -3,16 +3,19 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from logistics_batch.ledger import NOT_FROM_HERE, StoredDocument
+from logistics_batch.flows.parts import Parts
+from logistics_batch.ledger import NOT_FROM_HERE, SentOrder, StoredDocument
 from logistics_batch.model.order_line import OrderLine
 from logistics_batch.model.order_state import (
     CANCELLED,
     DELIVERED,
+    END_STATUSES,
     KNOWN_STATUSES,
+    Hint,
     OrderState,
     ShownItem,
     has_ended,
@@ -256,3 +259,65 @@ def _no_quantities(shown: ShownItem) -> Iterator[str]:
     for what, text in (("ordered", shown.quantity), ("picked", shown.picked), ("delivered", shown.delivered)):
         if text and _quantity(text) is None:
             yield f"the service shows “{text[:_SHOWN_CHARACTERS]}” {what} of {shown.name}, which is no quantity"
+
+
+_AT_ONCE = 500  # orders in one question to the ledger
+_CHANGES = ("order.update", "order.add_items", "order.delete_items", "order.cancel")
+
+
+def lines_of(
+    parts: Parts, orders: Sequence[SentOrder], *, now: datetime, end_statuses: Sequence[str]
+) -> Iterator[list[OrderLine]]:
+    """The lines of each order, in the order given; only some payloads are in memory at a time."""
+    for start in range(0, len(orders), _AT_ONCE):
+        some = orders[start : start + _AT_ONCE]
+        changes = _changes(parts, some)
+        documents = {
+            found.id: found for found in parts.ledger.orders.documents_of([order.document_id for order in some])
+        }
+        for order in some:
+            later = tuple(changes.get(order.document_id, ()))
+            followed = Followed(documents[order.document_id], order.state, later)
+            yield order_lines(followed, now=now, end_statuses=end_statuses)
+
+
+def _changes(parts: Parts, orders: Sequence[SentOrder]) -> dict[int, list[StoredDocument]]:
+    """The accepted changes of each order since it was sent, oldest first."""
+    owners = {name: order for order in orders for name in (order.reference, order.awb_number) if name}
+    found: dict[int, list[StoredDocument]] = {}
+    for change in parts.ledger.documents.select(operations=_CHANGES, states=["accepted"], references=list(owners)):
+        owner = owners.get(change.awb_number) or owners.get(change.reference)
+        if owner is not None and change.accepted_at >= owner.sent_at:
+            found.setdefault(owner.document_id, []).append(change)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class KnownOrder:
+    """One order: a line for each item, and every event about it that was stored, in the order in which they came."""
+
+    lines: tuple[OrderLine, ...]
+    events: tuple[Hint, ...]
+
+
+def known_orders(parts: Parts, number: str) -> list[KnownOrder]:
+    """The accepted orders with this reference or AWB number; a reference may have been used again."""
+    orders = parts.ledger.orders.sent(numbers=[number])
+    lines = lines_of(parts, orders, now=parts.clock.now(), end_statuses=END_STATUSES)
+    return [KnownOrder(tuple(each), tuple(_events(parts, order))) for order, each in zip(orders, lines, strict=True)]
+
+
+def open_orders(parts: Parts, *, sent_within_days: int) -> list[SentOrder]:
+    """The orders of the last days that are not at their end, those first that were asked for longest ago."""
+    since = parts.clock.now() - timedelta(days=sent_within_days)
+    orders = parts.ledger.orders.sent(since=since.date().isoformat())
+    return sorted(_open(orders), key=lambda order: order.state.asked_at or order.sent_at)
+
+
+def _open(orders: Sequence[SentOrder]) -> list[SentOrder]:
+    return [order for order in orders if not has_ended(order.state.status, END_STATUSES)]
+
+
+def _events(parts: Parts, order: SentOrder) -> list[Hint]:
+    numbers = [number for number in (order.awb_number, *order.child_awb_numbers) if number]
+    return parts.ledger.orders.events_of([name for number in numbers for name in (number, number.removeprefix("SH-"))])

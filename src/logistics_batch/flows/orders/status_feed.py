@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import FileVanished, StoreError
-from logistics_batch.flows.orders.followed import lines_of
+from logistics_batch.flows.orders.comparison import lines_of
 from logistics_batch.flows.parts import Parts
 from logistics_batch.intake.stores.store import FileStore
 from logistics_batch.ledger import StoredFeed, WriteFeed

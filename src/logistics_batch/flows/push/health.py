@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from logistics_batch.api.answers import Answer, Meaning
 from logistics_batch.api.client import Reply
-from logistics_batch.flows.doubts.silent_answers import SilentAnswers
+from logistics_batch.flows.asns.baseline import UnconfirmedCreates
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.outcomes import stop_reason
 from logistics_batch.ledger import StoredDocument
@@ -29,7 +29,7 @@ class ServiceHealth:
         self._parts = parts
         self._pacer = parts.client.pacer
         self._refusals_before = self._pacer.refusals
-        self._silent = SilentAnswers(parts)
+        self._unconfirmed = UnconfirmedCreates(parts)
         self._proven = False  # some create of this run was answered by the service itself
         self._quick = False  # the last answer came soon
         self._at_once = float(parts.policy.concurrency)
@@ -66,13 +66,13 @@ class ServiceHealth:
             self._proven, self.doubts, self._failures, self._slow_downs = True, 0, 0, 0
             return
         self.doubts += 1
-        self._silent.note(document, reply, answer)
+        self._unconfirmed.note(document, reply, answer)
         if answer.looks_like_html and not self._proven:
             self.stop(
                 "A web page came back instead of an answer of the service.",
                 "Check service.base_url: it points to something else than the API.",
             )
-        if self.doubts >= DOUBTS_UNTIL_STOP and self._silent.mean_yes():
+        if self.doubts >= DOUBTS_UNTIL_STOP and self._unconfirmed.is_confirmed():
             self._proven, self.doubts = True, 0
         elif self.doubts >= DOUBTS_UNTIL_STOP:
             self.stop(

@@ -41,7 +41,7 @@ def outcome_of(
     if answer.meaning is Meaning.MISADDRESSED and reply.status in _REDIRECTS:
         state = "in_doubt"
     taken = state == "refused" and _is_taken(document, answer, facts)
-    if state == "refused" and document.tainted:
+    if state == "refused" and document.may_exist:
         state = "accepted" if taken else "held"
     elif taken:
         state = "held"

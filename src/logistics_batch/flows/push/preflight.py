@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from logistics_batch.flows.asns.baseline import Baseline, take_baseline
-from logistics_batch.flows.orders.looks import Look, OrderLooks, look_at
+from logistics_batch.flows.orders.awb_ownership import Look, OrderLooks, look_at
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import Outcome, StoredDocument
 from logistics_batch.mapping.documents.documents import body_complaints
@@ -57,7 +57,7 @@ class Preflight:
             return self._looks.end(document, told) or document
         if told.failed is not None:
             return document
-        if told.already_there and not document.released:  # a person who released it has seen what is there
+        if told.already_there and not document.send_approved:  # a person who released it has seen what is there
             return _already_present(document)
         self._parts.ledger.attempts.set_baseline(document.id, told.text)
         return replace(document, baseline=told.text)

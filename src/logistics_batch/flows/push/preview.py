@@ -7,7 +7,7 @@ from typing import Final
 
 import polars as pl
 
-from logistics_batch.flows.doubts import approval
+from logistics_batch.flows.doubts.decisions import preview_id
 from logistics_batch.flows.files.gate import OPEN_GATE, Gate
 from logistics_batch.flows.files.receive_file import ReceivedFile
 from logistics_batch.flows.parts import Parts
@@ -15,6 +15,7 @@ from logistics_batch.flows.program_errors import safe_arrival
 from logistics_batch.ledger import FATE_OF_STATE, KNOWN, LINES, NEW, Arrival, Decision, Decisions, fates
 from logistics_batch.mapping import Mapping
 from logistics_batch.messages import packed
+from logistics_batch.messages.reasons import WaitsFor
 from logistics_batch.model.asn_marker import with_marker
 from logistics_batch.model.document import Document, MappedFile, Operation, RowState, calls_of
 from logistics_batch.model.issue import NOTHING_SAID, Issue
@@ -94,13 +95,13 @@ def _preview(parts: Parts, arrival: Arrival) -> FileReport:
 
 
 def _approval_note(shown: pl.DataFrame, decisions: Decisions) -> Iterator[Issue]:
-    waits = {place: decision.rule == approval.RULE for place, decision in decisions.others.items()}
-    usually = decisions.usual.rule == approval.RULE
+    waits = {place: decision.waits_for == WaitsFor.APPROVAL for place, decision in decisions.others.items()}
+    usually = decisions.usual.waits_for == WaitsFor.APPROVAL
     if waiting := [
         place for place in (range(len(decisions)) if usually else sorted(waits)) if waits.get(place, usually)
     ]:
         calls = shown.select("method", "path", "operation", "key", "body")[waiting].iter_rows()
-        yield Issue.of("approval.preview", number=approval.preview_id(calls))
+        yield Issue.of("approval.preview", number=preview_id(calls))
 
 
 def _documents(

@@ -22,8 +22,7 @@ from logistics_batch.flows.files.file_reports import FileReports
 from logistics_batch.flows.files.purge import purge_old
 from logistics_batch.flows.files.waiting_files import follow_held_files, follow_left_files
 from logistics_batch.flows.moved_ledger import told_once
-from logistics_batch.flows.orders.cancelled_by_id import note_cancelled_by_id
-from logistics_batch.flows.orders.late_awb import fill_in_awb_numbers
+from logistics_batch.flows.orders.awb_ownership import find_missing_numbers
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.program_errors import holding_file
 from logistics_batch.flows.push.dispatch import send_in_turn
@@ -86,8 +85,7 @@ def run_of(
             run.notes += [*told_once(parts), *_under_another_address(parts)]
             run.notes += told_of_never_sent(parts.ledger.documents.never_sent(but_of=run.id), job="" if meant else job)
             run.notes += settle_due(parts, run=run.id, give_up=False).notes
-            fill_in_awb_numbers(parts)
-            note_cancelled_by_id(parts)
+            find_missing_numbers(parts)
             purge_old(parts)
             run.waiting = parts.ledger.documents.count_planned_of(run.id)
             yield run
@@ -165,14 +163,13 @@ def plan_arrival(parts: Parts, run: PushRun, arrival: Arrival) -> None:
 def send(parts: Parts, run: PushRun) -> None:
     """Everything that this run's files ask for goes out; then doubts that became due are settled."""
     planned = parts.ledger.documents.planned_of(run.id)
-    run.sent_along = tuple(planned.filter("released")["id"])
+    run.sent_along = tuple(planned.filter("send_approved")["id"])
     result = send_in_turn(parts, planned, run=run.id)
     run.stopped, run.remedy = result.stopped, result.remedy
     run.notes += result.notes
     if not run.stopped:
         run.notes += settle_due(parts, run=run.id, give_up=False).notes
-        fill_in_awb_numbers(parts)
-        note_cancelled_by_id(parts)
+        find_missing_numbers(parts)
         run.notes += confirm_marked(parts)
 
 

@@ -7,16 +7,17 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from logistics_batch.flows.asns.fetch import FetchedAsns, fetch_asns, fetch_by_invoice, record_identity
-from logistics_batch.flows.asns.ranges import AsnRange
-from logistics_batch.flows.asns.unseen_marks import as_seen, unseen_note
-from logistics_batch.flows.doubts.answer_doubts import (
+from logistics_batch.flows.asns.answer_checks import (
     as_many_as_a_page,
+    as_seen,
     hidden,
     invoices,
     not_asked_for,
     nothing_of_ours,
+    unseen_note,
 )
+from logistics_batch.flows.asns.fetch import FetchedAsns, fetch_asns, fetch_by_invoice, record_identity
+from logistics_batch.flows.asns.ranges import AsnRange
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.reconcile.list import ReadList
 from logistics_batch.flows.reconcile.notices import Scope, announced_documents, in_scope

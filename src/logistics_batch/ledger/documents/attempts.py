@@ -15,6 +15,7 @@ from logistics_batch.ledger.documents.guards import MIXED_UP
 from logistics_batch.ledger.documents.recording import (
     Intent,
     StateConflict,
+    add_decisions,
     add_evidence,
     claim_all,
     move_all,
@@ -23,12 +24,12 @@ from logistics_batch.ledger.documents.recording import (
 from logistics_batch.ledger.documents.stale import mark_stale
 from logistics_batch.ledger.itself.processes import is_gone, this_process
 from logistics_batch.ledger.orders.orders import keep_numbers
-from logistics_batch.ledger.records import Outcome, StoredDocument, stored_document
+from logistics_batch.ledger.records import Decided, Outcome, StoredDocument, in_state, stored_document
 from logistics_batch.ledger.schema import attempt, cancelled_number, document, evidence, file, row
 from logistics_batch.model.issue import Issue
 
 _CHUNK = 400  # numbers in one IN (…)
-PLANNED = pl.Schema({"id": pl.Int64, "key": pl.String, "operation": pl.String, "released": pl.Boolean})
+PLANNED = pl.Schema({"id": pl.Int64, "key": pl.String, "operation": pl.String, "send_approved": pl.Boolean})
 """Of documents that are to be sent."""
 _LOOKS_AT_MOST = 3  # for an accepted ASN that is not found by its marker
 # By the number alone: with more to choose from, SQLite goes through all orders of the account.
@@ -184,21 +185,21 @@ class Attempts(Repository):
                 connection.execute(
                     document.update().where(document.c.id == document_id).values(checks=document.c.checks + 1)
                 )
-            add_evidence(connection, document_id, at=at, kind="check", who="", text=text)
+            add_evidence(connection, document_id, at=at, kind="check", text=text)
 
     def date_doubt(self, document_id: int, *, at: str, text: str) -> None:
         """Count a doubt from now on: its time lies in the future, for a clock was wrong."""
         with self._write() as connection:
             still = (document.c.id == document_id) & (document.c.state == "in_doubt")
             connection.execute(document.update().where(still).values(doubt_since=at))
-            add_evidence(connection, document_id, at=at, kind="check", who="", text=text)
+            add_evidence(connection, document_id, at=at, kind="check", text=text)
 
     def settle_document(
-        self, outcome: Outcome, *, expected: str, now: str, evidence_text: str, who: str = "", kind: str = ""
+        self, outcome: Outcome, *, expected: str, now: str, evidence_text: str = "", decided: Decided | None = None
     ) -> bool:
         """Move a document out of `expected` by evidence or by a person's decision; False if it is no longer there."""
         return self.settle_documents(
-            [outcome], expected=expected, now=now, evidence_text=evidence_text, who=who, kind=kind
+            [outcome], expected=expected, now=now, evidence_text=evidence_text, decided=decided
         )
 
     def settle_documents(
@@ -207,21 +208,19 @@ class Attempts(Repository):
         *,
         expected: str,
         now: str,
-        evidence_text: str,
-        who: str = "",
-        kind: str = "",
+        evidence_text: str = "",
+        decided: Decided | None = None,
     ) -> bool:
-        """The same for several documents, all of them or none: False if one is no longer there.
-
-        kind: of the evidence; "" is "decision" of a person (`who`), else "settled".
-        """
+        """The same for several documents, all of them or none: False if one is no longer there."""
         crash_point("settle.before_commit")
-        kind = kind or ("decision" if who else "settled")
+        settled = [outcome.document_id for outcome in outcomes]
         try:
             with self._write() as connection:
+                if decided is not None:
+                    add_decisions(connection, settled, decided, at=now)
+                else:
+                    add_evidence(connection, *settled, at=now, kind="settled", text=evidence_text)
                 move_all(connection, outcomes, expected=expected, now=now)
-                settled = (outcome.document_id for outcome in outcomes)
-                add_evidence(connection, *settled, at=now, kind=kind, who=who, text=evidence_text)
                 keep_numbers(connection, outcomes, account=self.account, at=now)
         except StateConflict:
             return False
@@ -257,7 +256,7 @@ class Attempts(Repository):
         """One more search for an accepted ASN; it stays accepted, whatever was found."""
         with self._write() as connection:
             kind = "confirmed" if found else "unconfirmed"
-            add_evidence(connection, document_id, at=at, kind=kind, who="", text=text)
+            add_evidence(connection, document_id, at=at, kind=kind, text=text)
 
     def note_duplicate(self, document_id: int, *, why: Issue, at: str) -> None:
         """Write down that the service has an accepted ASN more than once; its results have to be written again."""
@@ -265,7 +264,7 @@ class Attempts(Repository):
             told = {"code": why.code, "values": why.values}
             connection.execute(document.update().where(document.c.id == document_id).values(told))
             mark_stale(connection, document_id)
-            add_evidence(connection, document_id, at=at, kind="duplicate", who="", text=why.reason)
+            add_evidence(connection, document_id, at=at, kind="duplicate", text=why.reason)
 
     def fill_in_awb_number(
         self, document_id: int, awb_number: str, *, order_id: str, now: str, seen: bool = False
@@ -283,7 +282,7 @@ class Attempts(Repository):
             if filled.rowcount:
                 mark_stale(connection, document_id)
                 text = f"The service shows it with AWB number {awb_number}."
-                add_evidence(connection, document_id, at=now, kind="found", who="", text=text)
+                add_evidence(connection, document_id, at=now, kind="found", text=text)
 
     def give_back_number(self, awb_number: str, *, reference: str, at: str) -> list[str]:
         """The service shows an AWB number with this reference: who has one without the other got another's answer.
@@ -313,7 +312,7 @@ class Attempts(Repository):
         numbers = [each.id for each in found]
         nothing = {"awb_number": "", "order_id": "", "child_awb_numbers": "[]", "accepted_run": "", "settled_at": ""}
         nothing |= {"items": "{}", "delivery_hub": ""}  # the other order's as well
-        doubt = {"state": "in_doubt", "code": why.code, "values": why.values, "tainted": 1, "seen": 0}
+        doubt = in_state("in_doubt", why) | {"seen": 0}
         if numbers:
             again = document.c.id.in_(numbers)
             connection.execute(
@@ -322,7 +321,7 @@ class Attempts(Repository):
             unchanged = row.c.document_id.in_(numbers) & (row.c.fate == "unchanged")
             connection.execute(row.update().where(unchanged).values(fate=""))
             mark_stale(connection, *numbers)
-            add_evidence(connection, *numbers, at=at, kind=MIXED_UP, who="", text=why.reason)
+            add_evidence(connection, *numbers, at=at, kind=MIXED_UP, text=why.reason)
         return [each.reference for each in found]
 
 
@@ -334,5 +333,5 @@ def _orphan(connection: Connection, numbers: Sequence[int], *, rule: str, now: s
         connection.execute(
             document.update()
             .where(some, document.c.state == "sending")  # one that lost its lock may still finish some
-            .values({"state": "in_doubt", "code": rule, "values": "", "doubt_since": now, "tainted": 1})
+            .values(in_state("in_doubt", Issue(rule)) | {"doubt_since": now})
         )

@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from typing import overload
 
 from logistics_batch.messages import codes_of
+from logistics_batch.messages.documents import reason_of
+from logistics_batch.messages.reasons import REPLACEABLE, WaitsFor
 from logistics_batch.model.issue import NOTHING_SAID, Issue
 
 CANCELLED = codes_of("cancelled")
@@ -23,38 +25,15 @@ TWO_FILES = "two_files"
 SAME_BYTES = "same_bytes"
 REOPENED = "reopened"
 
-# Versions that were held before anything of them was sent; a newer version may replace them.
-NEVER_SENT = (
-    "earlier_in_doubt",
-    "earlier_held",
-    "changed_after_acceptance",
-    "cancelled",
-    "order_in_doubt",
-    "older_file",
-    "dropped_in_doubt",
-    "undone_since",
-    APPROVAL,
-    "other_grouping",
-    OTHER_SPELLING,
-    TWO_FILES,
-    SAME_BYTES,
-    "anothers_number",
-    "order_not_shown",
-    REOPENED,
-)
 _OLDER_FILE = "older_file"
-_DROPPED_AGAIN = (_OLDER_FILE, "undone_since", "dropped_in_doubt", REOPENED)  # all of it had been sent before
-# What waits so waits for something else to end, not for a word about itself: the same content that comes once more
-# after that is looked at anew.
-_FOR_SOMETHING_ELSE = ("earlier_in_doubt", "earlier_held", "order_in_doubt", "anothers_number", "order_not_shown")
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
     """One earlier generation of a document.
 
-    file_id: the arrival that planned it. tainted: an attempt of it may have arrived unseen. released: a person decided
-    that it goes out. reference: of a change, the order that it was meant for, "" if only its number was known.
+    file_id: the arrival that planned it. may_exist: an attempt of it may have arrived unseen. send_approved: a person
+    decided that it goes out. reference: of a change, the order that it was meant for, "" if only its number was known.
     """
 
     id: int
@@ -63,9 +42,14 @@ class Known:
     body_sha256: str
     rule: str
     file_id: int = 0
-    tainted: bool = False
-    released: bool = False
+    may_exist: bool = False
+    send_approved: bool = False
     reference: str = ""
+
+    @property
+    def waits_for(self) -> WaitsFor:
+        """What it waits for, by its reason."""
+        return reason_of(self.rule).waits_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +75,11 @@ class Decision:
     def rule(self) -> str:
         """Why it waits, as users see it: one word."""
         return self.why.rule
+
+    @property
+    def waits_for(self) -> WaitsFor:
+        """What it waits for, by its reason."""
+        return reason_of(self.why.code).waits_for
 
 
 class Decisions(Sequence[Decision]):
@@ -150,7 +139,7 @@ class _Case:
     @property
     def waits_for_a_word(self) -> bool:
         """Whether this content waits for a person's word about itself, whatever else ends meanwhile."""
-        return self.waits is not None and self.waits.rule not in _FOR_SOMETHING_ELSE
+        return self.waits is not None and self.waits.waits_for != WaitsFor.OTHERS
 
     @property
     def replaced(self) -> Known | None:
@@ -189,7 +178,7 @@ class _Case:
         """A newer version of the file replaces what is planned; another file that says otherwise is asked about."""
         if self.is_in(planned):
             return Decision("follow", existing=planned)
-        if planned.file_id in self.versions and not planned.released:
+        if planned.file_id in self.versions and not planned.send_approved:
             return Decision("plan", self.following, supersede=planned)
         decision = self.follow_or_hold(TWO_FILES)
         return replace(decision, rival=planned) if decision.action == "hold" else decision
@@ -202,7 +191,9 @@ class _Case:
     @property
     def is_doubt_reopened(self) -> bool:
         """Whether it was dropped though it may have arrived, and a person wants it after all."""
-        return self.ended is not None and self.is_in(self.ended) and self.ended.rule == REOPENED and self.ended.tainted
+        return (
+            self.ended is not None and self.is_in(self.ended) and self.ended.rule == REOPENED and self.ended.may_exist
+        )
 
     def plan_unless_rivals(self) -> Decision:
         """It goes out and replaces the older version of its file, unless another file's version waits."""
@@ -217,23 +208,23 @@ def _case(history: Sequence[Known], body_sha256: str, versions: Container[int]) 
         return next((known for known in reversed(history) if known.state in states), None)
 
     held = [known for known in history if known.state == "held"]
-    sent = [known for known in held if known.rule not in NEVER_SENT]
+    sent = [known for known in held if known.waits_for not in REPLACEABLE]
     return _Case(
         body_sha256,
         following=history[-1].generation + 1 if history else 1,
         versions=versions,
-        doubt=newest("sending", "in_doubt") or _released_doubt(history),
+        doubt=newest("sending", "in_doubt") or _approved_doubt(history),
         held=sent[-1] if sent else None,
-        waiting=[known for known in held if known.rule in NEVER_SENT],
-        planned=newest("planned"),  # a tainted one counts as a doubt before
+        waiting=[known for known in held if known.waits_for in REPLACEABLE],
+        planned=newest("planned"),  # one that may exist counts as a doubt before
         accepted=newest("accepted"),
         ended=newest("refused", "abandoned"),
     )
 
 
-def _released_doubt(history: Sequence[Known]) -> Known | None:
+def _approved_doubt(history: Sequence[Known]) -> Known | None:
     """What goes out again although an attempt of it may have arrived: a correction must not take its place."""
-    return next((known for known in reversed(history) if known.state == "planned" and known.tainted), None)
+    return next((known for known in reversed(history) if known.state == "planned" and known.may_exist), None)
 
 
 def decide(history: Sequence[Known], body_sha256: str, *, versions: Container[int] = ()) -> Decision:
@@ -299,7 +290,7 @@ def decide_change(
     if lasting:
         last = next((each for each in reversed(about) if each.state == "accepted" and case.is_in(each)), last)
     if last is not None and case.is_in(last) and (lasting or planned is None or planned.file_id in case.versions):
-        dropped = any(known.tainted and known.state == "abandoned" and known.id > last.id for known in about)
+        dropped = any(known.may_exist and known.state == "abandoned" and known.id > last.id for known in about)
         if rule := "dropped_in_doubt" if dropped else "undone_since" if undone_since > last.id else "":
             return case.follow_or_hold(rule)
         taken_back = None if lasting else planned  # it was never sent
@@ -326,7 +317,7 @@ def decide_change(
 
 def _goes_first(waiting: Known, *, approval: bool) -> bool:
     """Whether a change waits until that one is decided: not behind what was sent before and was dropped again."""
-    return waiting.rule not in _DROPPED_AGAIN and not (approval and waiting.rule == APPROVAL)
+    return waiting.waits_for != WaitsFor.REPEAT and not (approval and waiting.waits_for == WaitsFor.APPROVAL)
 
 
 def held_for_mapping(generation: int) -> Decision:

@@ -16,14 +16,15 @@ from sqlalchemy import (
 
 from logistics_batch.ledger.bulk import among, read_frame
 from logistics_batch.ledger.connection import Repository
-from logistics_batch.ledger.documents.decide import CANCELLED, NEVER_SENT
+from logistics_batch.ledger.documents.decide import CANCELLED
 from logistics_batch.ledger.documents.fates import KNOWN, LINES, documents_where, fates, issue_of, placed, report_of
 from logistics_batch.ledger.documents.known_keys import CHANGES
 from logistics_batch.ledger.documents.line_rows import shown_row
 from logistics_batch.ledger.files.runs import stored_run
-from logistics_batch.ledger.records import RowNotSent, StoredDocument, StoredRun, stored_document
+from logistics_batch.ledger.records import RowNotSent, StoredDecision, StoredDocument, StoredRun, stored_document
 from logistics_batch.ledger.schema import (
     attempt,
+    decision,
     document,
     evidence,
     file,
@@ -32,13 +33,14 @@ from logistics_batch.ledger.schema import (
     row,
     run,
 )
-from logistics_batch.messages import codes_of, told
+from logistics_batch.messages import told
+from logistics_batch.messages.reasons import REPLACEABLE, WaitsFor
 from logistics_batch.model.document import Operation
 from logistics_batch.model.report import DOCUMENT_RESULTS, FileReport
 
 _OPEN = ("planned", "sending", "in_doubt", "held")
 _CHUNK = 400  # numbers in one IN (…), well under every driver's limit
-PLANNED = pl.Schema({"id": pl.Int64, "key": pl.String, "operation": pl.String, "released": pl.Boolean})
+PLANNED = pl.Schema({"id": pl.Int64, "key": pl.String, "operation": pl.String, "send_approved": pl.Boolean})
 
 
 def _not_sent(line: Row[Any]) -> RowNotSent:
@@ -171,7 +173,7 @@ class Documents(Repository):
     def open_changes(self, keys: Collection[str]) -> dict[str, tuple[int, str]]:
         """Under which of these keys a change was sent and has no end yet: the number and the state of the oldest."""
         is_open = document.c.state.in_(("sending", "in_doubt")) | (
-            (document.c.state == "held") & document.c.code.not_in(codes_of(*NEVER_SENT))
+            (document.c.state == "held") & document.c.waits_for.not_in(REPLACEABLE)
         )
         query = select(document.c.key, document.c.id, document.c.state).where(
             document.c.account == self.account, document.c.kind.in_(CHANGES), is_open
@@ -185,11 +187,18 @@ class Documents(Repository):
                     found.setdefault(key, (number, state))
         return found
 
-    def evidence(self, document_id: int) -> list[tuple[str, str, str, str]]:
-        """What was seen and decided about a document: (at, kind, who, text), oldest first."""
+    def evidence(self, document_id: int) -> list[tuple[str, str, str]]:
+        """What was seen of a document: (at, kind, text), oldest first."""
         query = select(evidence).where(evidence.c.document_id == document_id).order_by(evidence.c.id)
         with self._read() as connection:
-            return [(line.at, line.kind, line.who, line.text) for line in connection.execute(query)]
+            return [(line.at, line.kind, line.text) for line in connection.execute(query)]
+
+    def decisions(self, document_id: int) -> list[StoredDecision]:
+        """What people decided about a document, oldest first."""
+        query = select(decision).where(decision.c.document_id == document_id).order_by(decision.c.id)
+        with self._read() as connection:
+            found = connection.execute(query)
+            return [StoredDecision(each.at, each.who, each.what, each.why, each.code) for each in found]
 
     def dropped_under(self, number: str) -> list[StoredDocument]:
         """The documents that were dropped together under the number of a preview, oldest first."""
@@ -239,7 +248,7 @@ class Documents(Repository):
 
     def _due(self, run: str) -> tuple[ColumnElement[bool], ...]:
         mine = select(row.c.document_id).join(file, row.c.file_id == file.c.id).where(file.c.run_id == run)
-        wanted = document.c.id.in_(mine) | (document.c.released == 1) | (document.c.code == "retry")
+        wanted = document.c.id.in_(mine) | (document.c.send_approved == 1) | (document.c.waits_for == WaitsFor.NEXT_RUN)
         return document.c.account == self.account, document.c.state == "planned", wanted
 
     def planned_of(self, run: str) -> pl.DataFrame:
@@ -250,7 +259,7 @@ class Documents(Repository):
         """
         query = select(*(document.c[name] for name in PLANNED)).where(*self._due(run)).order_by(document.c.id)
         with self._read() as connection:
-            return read_frame(connection, query, {**PLANNED, "released": pl.Int64}).cast(PLANNED)
+            return read_frame(connection, query, {**PLANNED, "send_approved": pl.Int64}).cast(PLANNED)
 
     def stored(self, numbers: Iterable[int]) -> list[StoredDocument]:
         """Documents by their numbers, in the order of these."""
@@ -314,7 +323,11 @@ class Documents(Repository):
     def never_sent(self, *, but_of: str = "") -> list[NeverSent]:
         """What earlier runs left planned, oldest first; not what any run takes along. but_of: a run that goes on."""
         mine = document.c.account == self.account
-        left = (document.c.state == "planned") & (document.c.released == 0) & (document.c.code != "retry")
+        left = (
+            (document.c.state == "planned")
+            & (document.c.send_approved == 0)
+            & (document.c.waits_for != WaitsFor.NEXT_RUN)
+        )
         query = (
             select(run.c.id, run.c.job, file.c.name, func.count())
             .join_from(document, file, document.c.file_id == file.c.id)

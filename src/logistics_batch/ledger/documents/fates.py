@@ -10,19 +10,9 @@ from sqlalchemy import ColumnElement, Connection, RowMapping, select
 from logistics_batch.ledger.bulk import read_frame
 from logistics_batch.ledger.documents.line_rows import SECOND_SHEET, lines_sheet, shown_row
 from logistics_batch.ledger.schema import document
+from logistics_batch.model.document_state import FATE_OF_STATE
 from logistics_batch.model.issue import Issue, Place, read_notes
 from logistics_batch.model.report import FATES, Fate, FileReport
-
-FATE_OF_STATE: Final = {
-    "planned": Fate.PENDING,
-    "sending": Fate.IN_DOUBT,
-    "in_doubt": Fate.IN_DOUBT,
-    "accepted": Fate.ACCEPTED,
-    "refused": Fate.REFUSED,
-    "held": Fate.HELD,
-    "superseded": Fate.SKIPPED,
-    "abandoned": Fate.SKIPPED,
-}
 
 LINES: Final = pl.Schema(
     {

@@ -1,45 +1,37 @@
 """The database guards its own history: illegal transitions and changed evidence are refused by triggers."""
 
-# Which change of state the protocol knows.
-TRANSITIONS: dict[str, frozenset[str]] = {
-    "planned": frozenset({"sending", "superseded", "held", "abandoned"}),
-    "sending": frozenset({"planned", "accepted", "refused", "held", "in_doubt"}),
-    "in_doubt": frozenset({"accepted", "sending", "held"}),
-    "refused": frozenset({"planned", "abandoned"}),
-    "held": frozenset({"accepted", "planned", "abandoned", "superseded"}),
-    "accepted": frozenset(),
-    "superseded": frozenset(),
-    "abandoned": frozenset(),
-}
-
-_LEGAL = " OR ".join(
-    f"(OLD.state = '{before}' AND NEW.state = '{after}')"
-    for before, afters in TRANSITIONS.items()
-    for after in sorted(afters)
-)
+from logistics_batch.model.document_state import ENDED, TRANSITIONS, DocumentState
 
 # An accepted order whose AWB number is another's has no proof left: then, and only so, it is in doubt again.
 MIXED_UP = "mixed_up"
-_LEGAL += (
-    " OR (OLD.state = 'accepted' AND NEW.state = 'in_doubt' AND NEW.operation = 'order.create' "
-    f"AND NEW.code IN ('{MIXED_UP}', '{MIXED_UP}.shown') AND NEW.awb_number = '')"
+_LOSES_ITS_NUMBER = (
+    f"NEW.operation = 'order.create' AND NEW.code IN ('{MIXED_UP}', '{MIXED_UP}.shown') AND NEW.awb_number = ''"
+)
+_LEGAL = " OR ".join(
+    f"(OLD.state = '{before}' AND NEW.state = '{after}'"
+    + (f" AND {_LOSES_ITS_NUMBER})" if before is DocumentState.ACCEPTED else ")")
+    for before, afters in TRANSITIONS.items()
+    for after in afters
 )
 
 # What identifies a document never changes; its bytes may only go, and only when it is settled.
 _DOCUMENT_KEEPS = "account, kind, key, generation, body, body_sha256"
-PURGED_IN = ("abandoned", "accepted", "refused", "superseded")
 _DOCUMENT_CHANGED = (
     " OR ".join(f"NEW.{name} <> OLD.{name}" for name in ("account", "kind", "key", "generation", "body_sha256"))
     + " OR (NEW.body <> OLD.body AND NOT (length(NEW.body) = 0 AND OLD.state IN "
-    + f"({', '.join(map(repr, PURGED_IN))})))"
+    + f"({', '.join(map(repr, map(str, ENDED)))})))"
 )
 
-# What was seen or decided stays; once its document's bytes are gone, its words may be cut behind a beginning.
-_EVIDENCE_CUT = (
-    "NEW.id = OLD.id AND NEW.document_id = OLD.document_id AND NEW.at = OLD.at AND NEW.kind = OLD.kind "
-    "AND NEW.who = OLD.who AND NEW.text = substr(OLD.text, 1, length(NEW.text)) "
-    "AND EXISTS (SELECT 1 FROM document WHERE id = OLD.document_id AND length(body) = 0)"
-)
+
+# What was seen or decided stays; once its document's bytes are gone, its words may go as well.
+def _emptied(name: str, *kept: str) -> str:
+    same = " AND ".join(f"NEW.{each} = OLD.{each}" for each in ("id", "document_id", "at", *kept))
+    gone = "EXISTS (SELECT 1 FROM document WHERE id = OLD.document_id AND length(body) = 0)"
+    return f"{same} AND NEW.{name} = '' AND {gone}"
+
+
+_EVIDENCE_CUT = _emptied("text", "kind")
+_DECISION_CUT = _emptied("why", "who", "what", "code")
 _EVENT_KEEPS = (
     "id, account, identity, received_at, topic, waybill, order_status, status_at, zone_assumed, unreadable, content"
 )
@@ -71,6 +63,12 @@ BEGIN SELECT RAISE(ABORT, 'evidence is append-only'); END
 ---
 CREATE TRIGGER evidence_delete BEFORE DELETE ON evidence
 BEGIN SELECT RAISE(ABORT, 'evidence is append-only'); END
+---
+CREATE TRIGGER decision_update BEFORE UPDATE ON decision WHEN NOT ({_DECISION_CUT})
+BEGIN SELECT RAISE(ABORT, 'decisions are append-only'); END
+---
+CREATE TRIGGER decision_delete BEFORE DELETE ON decision
+BEGIN SELECT RAISE(ABORT, 'decisions are append-only'); END
 ---
 CREATE TRIGGER event_update BEFORE UPDATE OF {_EVENT_KEEPS} ON event
 BEGIN SELECT RAISE(ABORT, 'events are append-only'); END
@@ -116,6 +114,13 @@ IF NOT ({_EVIDENCE_CUT}) THEN RAISE EXCEPTION 'evidence is append-only'; END IF;
 RETURN NEW; END $$
 ---
 CREATE TRIGGER evidence_guard BEFORE UPDATE OR DELETE ON evidence FOR EACH ROW EXECUTE FUNCTION evidence_guard()
+---
+CREATE FUNCTION decision_guard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+IF TG_OP = 'DELETE' THEN RAISE EXCEPTION 'decisions are append-only'; END IF;
+IF NOT ({_DECISION_CUT}) THEN RAISE EXCEPTION 'decisions are append-only'; END IF;
+RETURN NEW; END $$
+---
+CREATE TRIGGER decision_guard BEFORE UPDATE OR DELETE ON decision FOR EACH ROW EXECUTE FUNCTION decision_guard()
 ---
 CREATE FUNCTION event_guard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
 RAISE EXCEPTION 'events are append-only'; END $$

@@ -60,8 +60,8 @@ GENERATIONS: Final = pl.Schema(
         "body_sha256": pl.String,
         "rule": pl.String,
         "file_id": pl.Int64,
-        "tainted": pl.Boolean,
-        "released": pl.Boolean,
+        "may_exist": pl.Boolean,
+        "send_approved": pl.Boolean,
         "reference": pl.String,
     }
 )
@@ -139,7 +139,7 @@ def folded_keys(keys: pl.Series) -> pl.Series:
 
 def known_generations(connection: Connection, account: str, keys: pl.DataFrame) -> pl.DataFrame:
     """What is known under these keys, oldest first: GENERATIONS; of what is created under all spellings of a key."""
-    stored = {**GENERATIONS, "tainted": pl.Int64(), "released": pl.Int64()}
+    stored = {**GENERATIONS, "may_exist": pl.Int64(), "send_approved": pl.Int64()}
     columns = (document.c.code.label(name) if name == "rule" else document.c[name] for name in stored)
     query = select(*columns).where(document.c.account == account)
     found = [pl.DataFrame(schema=stored)]

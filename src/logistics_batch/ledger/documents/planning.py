@@ -14,7 +14,6 @@ from logistics_batch.errors import FileHeld
 from logistics_batch.ledger.bulk import insert_all, insert_frame
 from logistics_batch.ledger.connection import Repository, digest, dump
 from logistics_batch.ledger.documents.decide import (
-    APPROVAL,
     NEW,
     TWO_FILES,
     Decision,
@@ -41,9 +40,11 @@ from logistics_batch.ledger.documents.older_versions import OlderVersions
 from logistics_batch.ledger.documents.replanning import Kept, kept_rows, withdraw
 from logistics_batch.ledger.documents.same_bytes import ask_whether_twice
 from logistics_batch.ledger.documents.stale import mark_stale
-from logistics_batch.ledger.records import StoredDocument
+from logistics_batch.ledger.records import StoredDocument, in_state
 from logistics_batch.ledger.schema import document, file, issue, row
 from logistics_batch.messages import packed
+from logistics_batch.messages.documents import reason_of
+from logistics_batch.messages.reasons import WaitsFor
 from logistics_batch.model.asn_marker import with_marker
 from logistics_batch.model.document import Document, MappedFile, Operation, RowState, call_blocks
 from logistics_batch.model.issue import Issue, stored_notes
@@ -246,7 +247,7 @@ class Planning(Repository):
             "operation",
             "reference",
             "order_id",
-            *("generation", "state", "code", "values"),
+            *("generation", "state", "code", "values", "waits_for"),
             *(_json_of(name) for name in ("rows", "line_rows")),
             "keep",
             account=pl.lit(self.account),
@@ -271,6 +272,7 @@ _DECIDED: Final = {
     "state": pl.String,
     "code": pl.String,
     "values": pl.String,
+    "waits_for": pl.String,
     "marker": pl.String,
 }
 
@@ -286,6 +288,7 @@ def _as_line(decided: tuple[int, Decision]) -> tuple[object, ...]:
         "planned" if decision.action == "plan" else "held",
         decision.why.code,
         decision.why.values,
+        str(reason_of(decision.why.code).waits_for),
         decision.marker,
     )
 
@@ -343,7 +346,7 @@ def _supersede(connection: Connection, known: Known, arrival: Arrival) -> None:
     connection.execute(
         document.update()
         .where(document.c.id == known.id, document.c.state == known.state)
-        .values({"state": "superseded", "code": why.code, "values": why.values, "settled_at": arrival.received_at})
+        .values(in_state("superseded", why) | {"settled_at": arrival.received_at})
     )
     mark_stale(connection, known.id)
 
@@ -355,10 +358,10 @@ def _let_wait(connection: Connection, rival: Known, arrival: Arrival, *, row_num
         document.update()
         .where(document.c.id == rival.id)
         .where(
-            ((document.c.state == "planned") & (document.c.released == 0))
-            | ((document.c.state == "held") & (document.c.code == APPROVAL))
+            ((document.c.state == "planned") & (document.c.send_approved == 0))
+            | ((document.c.state == "held") & (document.c.waits_for == WaitsFor.APPROVAL))
         )
-        .values({"state": "held", "code": why.code, "values": why.values})
+        .values(in_state("held", why))
     )
     mark_stale(connection, rival.id)
 

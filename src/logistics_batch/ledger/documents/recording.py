@@ -15,8 +15,8 @@ from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger.bulk import Change, insert_all, update_all, update_found
 from logistics_batch.ledger.connection import digest, dump
 from logistics_batch.ledger.documents.stale import mark_stale
-from logistics_batch.ledger.records import Outcome, StoredDocument
-from logistics_batch.ledger.schema import attempt, document, evidence, file
+from logistics_batch.ledger.records import Decided, Outcome, StoredDocument, in_state
+from logistics_batch.ledger.schema import attempt, decision, document, evidence, file
 from logistics_batch.messages import packed
 
 _CHUNK = 400  # numbers in one IN (…)
@@ -136,11 +136,21 @@ def move_all(
     _note_cancelled(connection, [number for number in accepted if operations[number] == "order.cancel"])
 
 
-def add_evidence(connection: Connection, *document_ids: int, at: str, kind: str, who: str, text: str) -> None:
-    """Keep what was seen or decided about documents; it is never changed."""
-    seen = [{"document_id": number, "at": at, "kind": kind, "who": who, "text": text} for number in document_ids]
+def add_evidence(connection: Connection, *document_ids: int, at: str, kind: str, text: str) -> None:
+    """Keep what was seen of documents; it is never changed."""
+    seen = [{"document_id": number, "at": at, "kind": kind, "text": text} for number in document_ids]
     if seen:
         connection.execute(evidence.insert(), seen)
+
+
+def add_decisions(connection: Connection, document_ids: Sequence[int], decided: Decided, *, at: str) -> None:
+    """Keep what a person decides about documents, with the reasons that these have now."""
+    made = {"at": at, "who": decided.who, "what": str(decided.what), "why": decided.why}
+    for some in _chunks(document_ids):
+        standing = connection.execute(select(document.c.id, document.c.code).where(document.c.id.in_(some)))
+        lines = [made | {"document_id": each.id, "code": each.code} for each in standing]
+        if lines:
+            connection.execute(decision.insert(), lines)
 
 
 def _chunks(numbers: Sequence[int]) -> Iterator[list[int]]:
@@ -149,17 +159,13 @@ def _chunks(numbers: Sequence[int]) -> Iterator[list[int]]:
 
 
 def _document_values(outcome: Outcome, *, now: str) -> dict[str, object]:
-    values: dict[str, object] = {
-        "state": outcome.state,
-        "code": outcome.why.code,
-        "values": outcome.why.values,
-    }
+    values = in_state(outcome.state, outcome.why)
     if outcome.state == "in_doubt":
-        values |= {"doubt_since": outcome.doubt_since or now, "tainted": 1}
+        values |= {"doubt_since": outcome.doubt_since or now}
     elif outcome.state != "planned":
-        values |= {"settled_at": now, "released": 0}
+        values |= {"settled_at": now, "send_approved": 0}
     elif outcome.meaning == "decided":
-        values |= {"released": 1, "checks": 0}
+        values |= {"send_approved": 1, "checks": 0}
     if outcome.state == "accepted":
         told = {
             "awb_number": outcome.awb_number,

@@ -5,21 +5,23 @@ from dataclasses import dataclass, field, replace
 
 from sqlalchemy import Connection, or_, select
 
-from logistics_batch.ledger.documents.decide import NEVER_SENT, Decision, Decisions, Known, held_for_mapping
+from logistics_batch.ledger.documents.decide import Decision, Decisions, Known, held_for_mapping
 from logistics_batch.ledger.documents.line_rows import stored_row
 from logistics_batch.ledger.documents.stale import mark_stale
+from logistics_batch.ledger.records import in_state
 from logistics_batch.ledger.schema import document, issue, row
-from logistics_batch.messages import codes_of
+from logistics_batch.messages.reasons import REPLACEABLE
 from logistics_batch.model.document import MappedFile
+from logistics_batch.model.issue import Issue
 
 _NEVER_SENT = or_(
-    (document.c.state == "planned") & (document.c.tainted == 0),
-    (document.c.state == "held") & document.c.code.in_(codes_of(*NEVER_SENT)),
+    (document.c.state == "planned") & (document.c.may_exist == 0),
+    (document.c.state == "held") & document.c.waits_for.in_(REPLACEABLE),
 )
 _MAYBE_SENT = or_(
     document.c.state.in_(("sending", "in_doubt", "accepted")),
-    (document.c.state == "planned") & (document.c.tainted == 1),
-    (document.c.state == "held") & document.c.code.not_in(codes_of(*NEVER_SENT)),
+    (document.c.state == "planned") & (document.c.may_exist == 1),
+    (document.c.state == "held") & document.c.waits_for.not_in(REPLACEABLE),
 )
 
 
@@ -71,15 +73,7 @@ def withdraw(connection: Connection, file_id: int, *, now: str) -> None:
     connection.execute(
         document.update()
         .where(document.c.file_id == file_id, _NEVER_SENT)
-        .values(
-            {
-                "state": "superseded",
-                "code": "superseded.by_mapping",
-                "values": "",
-                "released": 0,
-                "settled_at": now,
-            }
-        )
+        .values(in_state("superseded", Issue("superseded.by_mapping")) | {"send_approved": 0, "settled_at": now})
     )
     mark_stale(connection, *numbers)
     connection.execute(issue.delete().where(issue.c.file_id == file_id))

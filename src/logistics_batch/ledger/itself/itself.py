@@ -20,11 +20,13 @@ from logistics_batch.ledger.failures import told_plainly
 from logistics_batch.ledger.itself.high_water import Mark, read_mark, start_anew
 from logistics_batch.ledger.itself.lock import sending_lock
 from logistics_batch.ledger.itself.verifying import Verification, verified
+from logistics_batch.ledger.records import in_state
 from logistics_batch.ledger.schema import (
     document,
     meta,
     metadata,
 )
+from logistics_batch.model.issue import Issue
 
 RESTORED = "restored"
 """The rule of what was released, or in doubt, in an older copy that goes on: it is not sent again by itself."""
@@ -92,19 +94,15 @@ class Itself(Repository):
             open_documents = list(
                 connection.execute(select(document.c.id).where(document.c.state.in_(_MAY_STILL_GO_OUT))).scalars()
             )
-            connection.execute(document.update().where(document.c.state.in_(_MAY_STILL_GO_OUT)).values(tainted=1))
+            connection.execute(document.update().where(document.c.state.in_(_MAY_STILL_GO_OUT)).values(may_exist=1))
             connection.execute(
                 document.update()
-                .where(document.c.state == "planned", document.c.released == 1)
-                .values({"state": "held", "code": f"{RESTORED}.released", "values": "", "released": 0})
+                .where(document.c.state == "planned", document.c.send_approved == 1)
+                .values(in_state("held", Issue(f"{RESTORED}.released")) | {"send_approved": 0})
             )
             doubts = document.c.state.in_(("sending", "in_doubt"))
             connection.execute(document.update().where(doubts, document.c.doubt_since == "").values(doubt_since=now))
-            connection.execute(
-                document.update()
-                .where(doubts)
-                .values({"state": "in_doubt", "code": RESTORED, "values": "", "tainted": 1})
-            )
+            connection.execute(document.update().where(doubts).values(in_state("in_doubt", Issue(RESTORED))))
             for number in open_documents:
                 mark_stale(connection, number)
             mark = start_anew(connection, above=above)

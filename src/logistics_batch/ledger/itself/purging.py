@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from sqlalchemy import CompoundSelect, Connection, Function, and_, exists, func, or_, select, union
+from sqlalchemy import CompoundSelect, Connection, and_, exists, func, or_, select, union
 
 from logistics_batch.ledger.connection import Repository
-from logistics_batch.ledger.documents.guards import PURGED_IN
 from logistics_batch.ledger.files.files import without_names
 from logistics_batch.ledger.schema import (
     attempt,
+    decision,
     document,
     event,
     evidence,
@@ -28,12 +28,12 @@ from logistics_batch.ledger.schema import (
     run,
     run_note,
 )
+from logistics_batch.model.document_state import ENDED, OPEN
 
 _AT_ONCE = 2000  # records in one transaction: others want to write, too
 _FILES_AT_ONCE = 200
 _WITHOUT_NAME = "purged-"
 _ENDINGS = (".csv", ".tsv", ".txt", ".xlsx", ".xlsm", ".xls", ".xlsb", ".ods")
-_WAITING = ("planned", "sending", "in_doubt", "held")
 _NOTHING = hashlib.sha256(b"").hexdigest()
 _NOT_KEPT = "The reason is not kept any more."
 _COMPACTION = "compaction"  # in the table `meta`: when the file was written anew last, and whether that is owed
@@ -85,7 +85,7 @@ class Purging(Repository):
         )
         full = (
             select(document.c.id)
-            .where(document.c.state.in_(PURGED_IN), document.c.settled_at < before, document.c.settled_at != "")
+            .where(document.c.state.in_(ENDED), document.c.settled_at < before, document.c.settled_at != "")
             .where(or_(func.length(document.c.body) > 0, and_(document.c.body_sha256 == _NOTHING, answered)))
             .order_by(document.c.id)
             .limit(_AT_ONCE)
@@ -99,8 +99,8 @@ class Purging(Repository):
                 connection.execute(
                     attempt.update().where(attempt.c.document_id.in_(found)).values(reply="", message="")
                 )
-                said = evidence.update().where(evidence.c.document_id.in_(found))
-                connection.execute(said.values(text=_decision(connection)))
+                for said, name in ((evidence, "text"), (decision, "why")):
+                    connection.execute(said.update().where(said.c.document_id.in_(found)).values({name: ""}))
             emptied += len(found)
             if len(found) < _AT_ONCE:
                 return emptied
@@ -186,19 +186,13 @@ class Purging(Repository):
 def _needed(before: str) -> CompoundSelect[str]:
     """The contents that came since a moment, or some of which waits for something."""
     digest = select(file.c.sha256)
-    waits = document.c.state.in_(_WAITING)
+    waits = document.c.state.in_(OPEN)
     return union(
         digest.where(file.c.received_at >= before),
         digest.join(row, row.c.file_id == file.c.id).join(document, row.c.document_id == document.c.id).where(waits),
         digest.join(document, document.c.file_id == file.c.id).where(waits),
         digest.join(held_file, held_file.c.file_id == file.c.id).where(held_file.c.over_at == ""),
     )
-
-
-def _decision(connection: Connection) -> Function[str]:
-    """What a person decided, without the reason behind it: the words up to the first colon; "" where there is none."""
-    place = func.instr if connection.dialect.name == "sqlite" else func.strpos
-    return func.substr(evidence.c.text, 1, place(evidence.c.text, ":"))
 
 
 def _forget_result_names(connection: Connection, contents: Sequence[str]) -> None:

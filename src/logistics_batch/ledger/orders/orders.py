@@ -151,7 +151,7 @@ class Orders(Repository):
             )
             if shown.rowcount:
                 text = f"The service shows it under AWB number {order.awb_number}."
-                add_evidence(connection, order.document_id, at=at, kind="seen", who="", text=text)
+                add_evidence(connection, order.document_id, at=at, kind="seen", text=text)
 
     def cancelled_by_unknown_numbers(self, *, since: str, at_most: int) -> list[StoredDocument]:
         """Cancellations accepted since then, the newest first, whose number was no AWB number known here.
@@ -195,7 +195,7 @@ class Orders(Repository):
                 connection.execute(
                     document.update().where(document.c.id == found).values({"code": "cancelled.by_hand", "values": ""})
                 )
-            add_evidence(connection, found, at=at, kind="by_hand", who="", text=text)
+            add_evidence(connection, found, at=at, kind="by_hand", text=text)
         return True
 
     def found_cancelled(self, document_id: int, *, at: str, why: Issue = NOT_FROM_HERE) -> None:
@@ -208,7 +208,7 @@ class Orders(Repository):
                 .values({"code": why.code, "values": why.values})
             )
             if changed.rowcount:
-                add_evidence(connection, document_id, at=at, kind="found", who="", text=why.reason)
+                add_evidence(connection, document_id, at=at, kind="found", text=why.reason)
 
     def note_asked(self, number: str, *, at: str) -> None:
         """Keep that a person asks to cancel an order by a number that is not known here, before it is asked for."""

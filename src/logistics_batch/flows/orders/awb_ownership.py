@@ -1,27 +1,42 @@
-"""Before an order is changed for the first time: is its AWB number really its own? (decision 11)
+"""Whose an AWB number is: the look before an order is changed, numbers that answers lacked, and cancellations by id.
 
 The answer to a create names no reference (API §4.6). If something on the way exchanged two answers, two orders have
 each other's AWB number, and cancelling the one would cancel the other. So an order is looked at (API §4.5) before the
-first change or cancellation that goes to its number, once: that it showed its reference is kept in the ledger.
+first change or cancellation that goes to its number, once: that it showed its reference is kept in the ledger. See
+decision 11.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from enum import StrEnum
 
-from logistics_batch.api.answers import Answer, Meaning, OrderDetails, OrderFound, ReadFailed, read_order, same_order
+from logistics_batch.api.answers import (
+    Answer,
+    Meaning,
+    OrderDetails,
+    OrderFound,
+    ReadFailed,
+    read_order,
+    same_order,
+    shows_change,
+)
 from logistics_batch.api.client import Client, Reply
 from logistics_batch.errors import UsageError
+from logistics_batch.flows.orders.search import OrderSearch, Presence, Probe
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import Ledger, NamedOrder, Outcome, StoredDocument
 from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import Issue
 
-ANOTHERS_NUMBER = "anothers_number"
-"""The rule of a change that is held because the AWB number it would go to is not that of its order."""
+_ANOTHERS_NUMBER = "anothers_number"
+_LOOKED_FOR = timedelta(days=7)
+_LISTED_AT_MOST = 1000  # orders without their AWB number in one round, the newest
+_ASKED_AT_MOST = 50  # in one round: orders by reference (what events point to is no fruitless question), cancellations
+_FRUITLESS_UNTIL_STOP = 3  # in a row: the service does not show orders under such numbers
 
 
-class Whose(StrEnum):
+class Owner(StrEnum):
     """Whose an AWB number is, by what the service shows."""
 
     OURS = "ours"  # that of the order that the ledger has under it
@@ -71,24 +86,33 @@ def look_under(client: Client, number: str, *, turn_taken: bool = False) -> Look
     return Look(seen.order) if seen.order.is_called(number) else Look(said="another order came back than was asked for")
 
 
-def whose(ledger: Ledger, named: NamedOrder, order: OrderDetails) -> Whose:
+def awb_owner(ledger: Ledger, named: NamedOrder, order: OrderDetails | None) -> Owner:
     """Whose the AWB number of an order of ours is, if the service shows this order by number or reference.
 
     A reference that no order of ours has may be ours in the service's spelling: then the content decides.
     """
+    if order is None:
+        return Owner.NOT_SHOWN
     if order.awb_number and order.awb_number != named.awb_number:
         earlier = ledger.orders.orders_named([order.awb_number]).get(order.awb_number)
-        return Whose.NOT_SHOWN if earlier and earlier.reference == named.reference else Whose.ANOTHERS
+        return Owner.NOT_SHOWN if earlier and earlier.reference == named.reference else Owner.ANOTHERS
     if order.reference_number == named.reference:
-        return Whose.OURS
+        return Owner.OURS
     if order.reference_number:
         others = ledger.documents.select(operations=[Operation.ORDER_CREATE], references=[order.reference_number])
         if any(other.reference == order.reference_number for other in others):
-            return Whose.ANOTHERS
+            return Owner.ANOTHERS
     created = ledger.documents.get(named.document_id)
     if created is not None and same_order(created.body, order):
-        return Whose.OURS
-    return Whose.ANOTHERS if order.reference_number else Whose.NOT_SHOWN
+        return Owner.OURS
+    return Owner.ANOTHERS if order.reference_number else Owner.NOT_SHOWN
+
+
+def believe(parts: Parts, document: StoredDocument, probe: Probe) -> None:
+    """What a probe shows takes the AWB number from any other order that was answered with it."""
+    if probe.named and probe.awb_number:
+        now = parts.clock.now().isoformat()
+        parts.ledger.attempts.give_back_number(probe.awb_number, reference=document.reference, at=now)
 
 
 class OrderLooks:
@@ -109,9 +133,7 @@ class OrderLooks:
     @property
     def notes(self) -> tuple[Issue, ...]:
         """What the operator should know about it."""
-        if not self._unlooked:
-            return ()
-        return (Issue.of("sending.unlooked", count=self._unlooked),)
+        return (Issue.of("sending.unlooked", count=self._unlooked),) if self._unlooked else ()
 
     def needed(self, document: StoredDocument) -> bool:
         """Whether the order has to be looked at before this goes out."""
@@ -133,8 +155,7 @@ class OrderLooks:
         """What to write down about a change whose order has another AWB number than when the change was planned."""
         if not _is_change(document) or document.reference == document.order_id or self._order(document) is not None:
             return None
-        why = Issue.of(ANOTHERS_NUMBER, number=document.order_id, reference=document.reference)
-        return Outcome(document.id, "held", "held", why=why)
+        return _held(document, _ANOTHERS_NUMBER, number=document.order_id, reference=document.reference)
 
     def end(self, document: StoredDocument, look: Look) -> Outcome | None:
         """What a look showed: what to write down about a change that must not go out; None if it may."""
@@ -144,15 +165,16 @@ class OrderLooks:
         self._under_way.discard(order.document_id)
         if look.failed is not None:
             return None
-        verdict = whose(self._parts.ledger, order, look.order) if look.order is not None else Whose.NOT_SHOWN
-        if verdict is Whose.ANOTHERS and look.order is not None:
+        owner = awb_owner(self._parts.ledger, order, look.order)
+        if owner is Owner.ANOTHERS and look.order is not None:
             return self._anothers(document, order, look.order)
-        if verdict is Whose.OURS:
+        if owner is Owner.OURS:
             self._parts.ledger.orders.note_seen(order, at=self._parts.clock.now().isoformat())
-        elif document.released or self._parts.policy.change_unseen == "send":
+        elif document.send_approved or self._parts.policy.change_unseen == "send":
             self._unlooked += 1
         else:
-            return _not_shown(document, look)
+            code = "order_not_shown.said" if look.said else "order_not_shown"
+            return _held(document, code, number=document.order_id, reference=document.reference, said=look.said)
         self._named[document.order_id] = replace(order, seen=True)
         return None
 
@@ -166,16 +188,89 @@ class OrderLooks:
         number = shown.awb_number or order.awb_number
         self._parts.ledger.attempts.give_back_number(number, reference=shown.reference_number, at=now)
         self._named = self._parts.ledger.orders.orders_named(self._named)
-        code = f"{ANOTHERS_NUMBER}.shown" if number == order.awb_number else f"{ANOTHERS_NUMBER}.another"
-        why = Issue.of(code, number=order.awb_number, reference=order.reference, shown=shown.reference_number)
-        return Outcome(document.id, "held", "held", why=why)
+        code = f"{_ANOTHERS_NUMBER}.shown" if number == order.awb_number else f"{_ANOTHERS_NUMBER}.another"
+        return _held(document, code, number=order.awb_number, reference=order.reference, shown=shown.reference_number)
 
 
 def _is_change(document: StoredDocument) -> bool:
     return Operation(document.operation).changes_order
 
 
-def _not_shown(document: StoredDocument, look: Look) -> Outcome:
-    code = "order_not_shown.said" if look.said else "order_not_shown"
-    why = Issue.of(code, number=document.order_id, reference=document.reference, said=look.said)
-    return Outcome(document.id, "held", "held", why=why)
+def _held(document: StoredDocument, code: str, **values: str) -> Outcome:
+    return Outcome(document.id, "held", "held", why=Issue.of(code, **values))
+
+
+def find_missing_numbers(parts: Parts) -> None:
+    """After sending or settling: AWB numbers that answers lacked, and orders that were cancelled by another number.
+
+    Call while holding the sending lock.
+    """
+    _fill_in_awb_numbers(parts)
+    _note_cancelled_by_id(parts)
+
+
+def _fill_in_awb_numbers(parts: Parts) -> None:
+    """Find AWB numbers that the service did not tell when it accepted an order, where events point or by reference.
+
+    Without it an order has no label and cannot be changed. Only what the service shows with our content counts.
+    """
+    since = (parts.clock.now() - _LOOKED_FOR).isoformat()
+    missing = parts.ledger.attempts.without_awb_number(since=since, at_most=_LISTED_AT_MOST)
+    search = OrderSearch(parts.client, parts.ledger, missing)
+    hinted = [document for document in missing if search.has_hint(document)]
+    known = {document.id for document in hinted}
+    others = [document for document in missing if document.id not in known][:_ASKED_AT_MOST]
+    fruitless = 0
+    for document in (*hinted, *others):
+        if parts.stop.is_set() or fruitless == _FRUITLESS_UNTIL_STOP:
+            return
+        probe = search.look_for(document)
+        if probe.presence in (Presence.PRESENT, Presence.CANCELLED) and probe.awb_number:
+            now = parts.clock.now().isoformat()
+            believe(parts, document, probe)
+            parts.ledger.attempts.fill_in_awb_number(
+                document.id, probe.awb_number, order_id=probe.order_id, now=now, seen=probe.named
+            )
+            if probe.presence is Presence.CANCELLED:
+                parts.ledger.orders.found_cancelled(document.id, at=now)
+            fruitless = 0
+        elif document.id not in known or probe.presence is Presence.UNREACHABLE:
+            fruitless += 1
+
+
+def _note_cancelled_by_id(parts: Parts) -> None:
+    """Write down which orders of ours were cancelled by the service's own id of them (API §4.10), as far as it shows.
+
+    The ledger knows its orders by AWB number, so such a cancellation is accepted and no order of ours knows of it.
+    """
+    since = (parts.clock.now() - _LOOKED_FOR).isoformat()
+    fruitless = 0
+    for cancellation in parts.ledger.orders.cancelled_by_unknown_numbers(since=since, at_most=_ASKED_AT_MOST):
+        if parts.stop.is_set() or fruitless == _FRUITLESS_UNTIL_STOP:
+            return
+        order = look_under(parts.client, cancellation.order_id).order
+        if order is None or not shows_change("order.cancel", "", order):
+            fruitless += 1
+            continue
+        fruitless = 0
+        why = Issue.of("cancelled.by_file", file=cancellation.file_name)
+        for created in creates_of(parts, order, states=("accepted",)):
+            parts.ledger.orders.found_cancelled(created.id, at=parts.clock.now().isoformat(), why=why)
+        parts.ledger.orders.note_whose(cancellation.id)
+
+
+def creates_of(parts: Parts, order: OrderDetails, *, states: Sequence[str]) -> list[StoredDocument]:
+    """The creates of ours that an order is: those with its AWB number, else with its reference and content."""
+    names = [name for name in (order.awb_number, order.reference_number) if name]
+    found = parts.ledger.documents.select(operations=[Operation.ORDER_CREATE], states=states, references=names)
+    return [
+        each
+        for each in found
+        if (order.awb_number and each.awb_number == order.awb_number)
+        or (
+            each.reference == order.reference_number
+            and not each.awb_number
+            and not each.purged
+            and same_order(each.body, order)
+        )
+    ]

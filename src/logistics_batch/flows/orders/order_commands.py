@@ -1,31 +1,25 @@
-"""Calls that a person makes: look at an order, cancel it, subscribe to events; each with what its answer proves."""
+"""Calls about an order that a person makes: look at it, cancel it; each with what its answer proves."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
-
-from pydantic import BaseModel, ValidationError
 
 from logistics_batch.api.answers import (
     Answer,
     Meaning,
     OrderAbsent,
     OrderDetails,
-    OrderFound,
     ReadFailed,
-    asn_header,
-    asn_lines,
     judge,
     read_order,
     same_order,
     shows_change,
 )
-from logistics_batch.errors import KeyRefused, RunStopped, ServiceMisaddressed, UsageError
-from logistics_batch.flows.orders.looks import Whose, look_at, look_under, whose
+from logistics_batch.errors import KeyRefused, RunStopped, ServiceMisaddressed
+from logistics_batch.flows.orders.awb_ownership import Owner, awb_owner, look_at, look_under
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.outcomes import cancelled_in_doubt
 from logistics_batch.ledger import NewNotice, StoredDocument
-from logistics_batch.model.payloads import WebhookSubscription, WebhookUpdate, body_text
 from logistics_batch.model.report import ExitCode
 
 
@@ -57,14 +51,6 @@ def get_order(parts: Parts, order_id: str) -> OrderLook:
     return OrderLook(None, found.message) if isinstance(found, OrderAbsent) else OrderLook(found.order.raw)
 
 
-def asn_summary(record: dict[str, Any]) -> tuple[str, ...]:
-    """An ASN in one line: invoice number, supplier, site, status, delivery date, number of lines."""
-    header = asn_header(record)
-    supplier, site = header.supplier_name or header.supplier, header.site_name or header.site
-    lines = str(len(asn_lines(record)))
-    return header.invoice_number, supplier, site, header.status, header.delivery_date, lines
-
-
 def cancel_order(parts: Parts, order_id: str) -> Conclusion:
     """Cancel one order (API §4.10); what was asked, and what came of it, stands in the ledger if the order is ours.
 
@@ -83,17 +69,17 @@ def cancel_order(parts: Parts, order_id: str) -> Conclusion:
     if not _note(parts, order_id, "cancelling was asked for by hand"):
         parts.ledger.orders.note_asked(order_id, at=parts.clock.now().isoformat())
     answer = judge(parts.client.call("order.cancel", order_id=order_id), operation="order.cancel")
-    undone = _undone(answer)
-    if undone is not None:
-        return undone
-    order = _looked_at(parts, order_id)
+    nothing_done = undone(answer)
+    if nothing_done is not None:
+        return nothing_done
+    order = look_under(parts.client, order_id).order
     shown = order is not None and bool(shows_change("order.cancel", "", order))
     if answer.meaning is Meaning.ACCEPTED or shown:
         return _cancelled(parts, order_id, order, answer)
     _note(parts, order_id, _evidence(answer))
     if answer.meaning is not Meaning.REFUSED:
         _tell_unknown(parts, order_id)
-        return _open_end(answer, question=f"Whether {order_id} is cancelled is not known: see `order get {order_id}`.")
+        return open_end(answer, question=f"Whether {order_id} is cancelled is not known: see `order get {order_id}`.")
     if order is None:
         text = f"The order {order_id} was not cancelled, or had been before: {answer.message}"
     else:
@@ -114,15 +100,6 @@ def _cancelled(parts: Parts, order_id: str, order: OrderDetails | None, answer: 
     told = "The ledger knows it." if known or held else "The ledger does not know this order."
     more = " It was in doubt and is held now: see `held list`." if held else ""
     return Conclusion(f"The order {order_id} is cancelled: {said} {told}{more}", ExitCode.DONE)
-
-
-def _looked_at(parts: Parts, order_id: str) -> OrderDetails | None:
-    """The order as the service shows it; None where it does not, or shows another one."""
-    seen = read_order(parts.client.call("order.fetch", order_id=order_id))
-    if not isinstance(seen, OrderFound):
-        return None
-    order = seen.order
-    return order if order.is_called(order_id) else None
 
 
 def _of_its_reference(parts: Parts, order: OrderDetails) -> list[StoredDocument]:
@@ -236,12 +213,12 @@ def _unsure(parts: Parts, document: StoredDocument) -> Conclusion | None:
     look = look_at(parts.client, named)
     if look.failed is not None:
         return _not_looked_at(number, look.failed[1])
-    verdict = whose(parts.ledger, named, look.order) if look.order is not None else Whose.NOT_SHOWN
+    owner = awb_owner(parts.ledger, named, look.order)
     now = parts.clock.now().isoformat()
-    if verdict is Whose.OURS:
+    if owner is Owner.OURS:
         parts.ledger.orders.note_seen(named, at=now)
         return None
-    if verdict is Whose.NOT_SHOWN or look.order is None:
+    if owner is Owner.NOT_SHOWN or look.order is None:
         return Conclusion(
             f"Nothing was cancelled: the service does not show that {number} is the order {document.reference}. "
             f"If you know that it is: `order cancel {number}`.",
@@ -249,53 +226,20 @@ def _unsure(parts: Parts, document: StoredDocument) -> Conclusion | None:
         )
     shown = look.order.awb_number or number
     again = parts.ledger.attempts.give_back_number(shown, reference=look.order.reference_number, at=now)
-    owner = f"the order {look.order.reference_number}" if shown == number else "another order"
+    whose = f"the order {look.order.reference_number}" if shown == number else "another order"
     return Conclusion(
-        f"Nothing was cancelled: {document.reference} was answered with AWB number {number}, which is that of {owner}. "
+        f"Nothing was cancelled: {document.reference} was answered with AWB number {number}, which is that of {whose}. "
         f"{' and '.join(again)} {'is' if len(again) == 1 else 'are'} in doubt again: run `settle --wait`.",
         ExitCode.DOUBT,
     )
 
 
-def subscribe_webhook(parts: Parts, wanted: Mapping[str, object]) -> Conclusion:
-    """Subscribe to order events (API §4.11); `wanted` has the fields of WebhookSubscription.
-
-    Raises UsageError if the fields cannot be sent; KeyRefused, ServiceMisaddressed.
-    """
-    return _configure(parts, "webhook.subscribe", _payload(WebhookSubscription, wanted))
+def open_end(answer: Answer, *, question: str) -> Conclusion:
+    """A call whose effect is not known, unless its answer proves that it had none."""
+    return undone(answer) or Conclusion(f"{question} {answer.message}".rstrip(), ExitCode.DOUBT)
 
 
-def update_webhook(parts: Parts, wanted: Mapping[str, object]) -> Conclusion:
-    """Change a webhook (API §4.12); `wanted` has the fields of WebhookUpdate.
-
-    Raises UsageError if the fields cannot be sent; KeyRefused, ServiceMisaddressed.
-    """
-    return _configure(parts, "webhook.update", _payload(WebhookUpdate, wanted))
-
-
-def _configure(parts: Parts, endpoint: str, payload: BaseModel) -> Conclusion:
-    answer = judge(parts.client.call(endpoint, body=body_text(payload)), operation=endpoint)
-    if answer.meaning is Meaning.ACCEPTED:
-        return Conclusion(f"The service took it: {answer.message or 'no message'}", ExitCode.DONE)
-    if answer.meaning is Meaning.REFUSED:
-        return Conclusion(f"The service refused it: {answer.message}", ExitCode.ROWS_NOT_DONE)
-    return _open_end(answer, question="Whether the service took it is not known; the same call may be made again.")
-
-
-def _payload(model: type[BaseModel], wanted: Mapping[str, object]) -> BaseModel:
-    given = {name: value for name, value in wanted.items() if value is not None}
-    try:
-        return model.model_validate(given)
-    except ValidationError as error:
-        lines = [f"{'.'.join(map(str, each['loc'])) or 'webhook'}: {each['msg']}" for each in error.errors()]
-        raise UsageError("This cannot be sent. " + " ".join(lines)) from None
-
-
-def _open_end(answer: Answer, *, question: str) -> Conclusion:
-    return _undone(answer) or Conclusion(f"{question} {answer.message}".rstrip(), ExitCode.DOUBT)
-
-
-def _undone(answer: Answer) -> Conclusion | None:
+def undone(answer: Answer) -> Conclusion | None:
     """Where the answer proves that nothing was done; raises as `raise_for_every_call`."""
     raise_for_every_call(answer.meaning, answer.message)
     if answer.meaning in (Meaning.NOT_SENT, Meaning.SLOW_DOWN):

@@ -1,7 +1,8 @@
-"""Which orders and items a file's changes are about: references become AWB numbers, names of items their ids.
+"""Changes of orders: which orders and items a file's changes are about, and whether an order shows one.
 
-The service wants the id that it gave on create (API §4.7-4.10). The ledger knows it for orders that were sent from
-here; a row whose order or item cannot be found is answered, and nothing of its document is sent.
+References become AWB numbers, names of items their ids, for the service wants the id that it gave on create (API
+§4.7-4.10). The ledger knows it for orders that were sent from here; a row whose order or item cannot be found is
+answered, and nothing of its document is sent.
 """
 
 import json
@@ -11,9 +12,12 @@ from typing import Any
 
 import polars as pl
 
+from logistics_batch.api.answers import OrderDetails, OrderFound, ReadFailed, read_order, shows_change
+from logistics_batch.api.client import Client
 from logistics_batch.errors import UsageError
+from logistics_batch.flows.orders.awb_ownership import Owner, awb_owner
 from logistics_batch.flows.parts import Parts
-from logistics_batch.ledger import StoredDocument
+from logistics_batch.ledger import Ledger, StoredDocument
 from logistics_batch.mapping.documents.changes import unnamed_items, with_item_ids
 from logistics_batch.messages import packed
 from logistics_batch.model.document import ROWS_SCHEMA, Document, MappedFile, Operation, OrderNumber, RowState
@@ -242,3 +246,64 @@ def _issues(mapped: MappedFile, unfit: _Unfit) -> Iterable[Issue]:
     for row, column in unfit.rows:
         name = mapped.columns[column - 1].strip() if column <= len(mapped.columns) else ""
         yield Issue(unfit.code, Place(row, name, cell_address(row, column), unfit.value), unfit.values)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeLook:
+    """What an order shows of a change, in words for the evidence; unreachable: the service could not be asked.
+
+    anothers: the order whose AWB number it is that the change went to, "" if it is that of the order that was meant.
+    """
+
+    shown: bool
+    text: str
+    unreachable: bool = False
+    anothers: str = ""
+
+
+def look_for_change(client: Client, ledger: Ledger, document: StoredDocument) -> ChangeLook:
+    """Look for one change of an order whose answer was lost, in the order itself (API §4.5).
+
+    That the order shows it proves it, if it is the order that was meant; that it does not show it proves nothing yet.
+    An update of an ASN cannot be looked for, as no reply is documented.
+    """
+    operation = Operation(document.operation)
+    if not operation.changes_order:
+        return ChangeLook(False, "the service documents no way to see whether the ASN was updated (API §4.3)")
+    seen = read_order(client.call("order.fetch", order_id=document.order_id))
+    if isinstance(seen, ReadFailed):
+        return ChangeLook(False, f"the service could not be asked: {seen.message}", unreachable=True)
+    if not isinstance(seen, OrderFound):
+        return ChangeLook(False, f"the service does not show the order: {seen.message}")
+    if not seen.order.is_called(document.order_id):
+        return ChangeLook(False, "another order came back than was asked for")
+    if _is_anothers(ledger, document, seen.order):
+        text = f"under this number the service has the order {seen.order.reference_number}"
+        return ChangeLook(False, text, anothers=seen.order.reference_number)
+    if operation is Operation.ORDER_ADD_ITEMS and _had_before(ledger, document):
+        return ChangeLook(False, "the order had an item with this id before, so that seeing it proves nothing")
+    shown = shows_change(operation, document.body, seen.order)
+    if shown is None:
+        return ChangeLook(False, "fetching the order does not show everything that was to be changed")
+    return ChangeLook(shown, "the order shows the change" if shown else "the order does not show the change")
+
+
+def _is_anothers(ledger: Ledger, document: StoredDocument, order: OrderDetails) -> bool:
+    """Whether the number to which a change went is not that of the order which it was meant for."""
+    named = ledger.orders.orders_named([document.order_id]).get(document.order_id)
+    if named is not None:
+        return awb_owner(ledger, named, order) is Owner.ANOTHERS
+    meant = "" if document.reference == document.order_id else document.reference
+    return bool(meant) and order.reference_number not in ("", meant)
+
+
+def _had_before(ledger: Ledger, document: StoredDocument) -> bool:
+    """Whether an item that was to be added has the id of one that the order had: fetching does not show all of it."""
+    ids = set(_item_ids(document.body))
+    before = [each for each in ledger.documents.select(references=[document.order_id]) if each.id != document.id]
+    return any(ids & {*each.items, *_item_ids(each.body)} for each in before)
+
+
+def _item_ids(body: str) -> list[str]:
+    items = json.loads(body).get("item_details") if body else None
+    return list(items) if isinstance(items, dict) else []

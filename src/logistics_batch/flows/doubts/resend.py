@@ -6,18 +6,18 @@ from datetime import datetime, timedelta
 from logistics_batch.api.answers import Meaning, judge
 from logistics_batch.api.client import Reply
 from logistics_batch.crash_points import crash_point
-from logistics_batch.flows.doubts.order_search import OrderSearch
-from logistics_batch.flows.doubts.probe import Presence, Probe
+from logistics_batch.flows.orders.awb_ownership import believe
+from logistics_batch.flows.orders.search import OrderSearch, Presence, Probe
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.dispatch import INTENT_MAY_AGE_SECONDS
 from logistics_batch.flows.push.known_facts import facts_of
 from logistics_batch.flows.push.outcomes import is_own_number, outcome_of, without_others_numbers
-from logistics_batch.ledger import RESTORED, Outcome, StoredDocument
+from logistics_batch.ledger import Outcome, StoredDocument
+from logistics_batch.messages.documents import reason_of
 from logistics_batch.model.issue import Issue
 
 ATTEMPTS_AT_MOST = 3
 RESEND_WITHIN = timedelta(hours=24)
-_NEVER_BY_ITSELF = ("sender_lost", RESTORED)  # its sender may live; or a lost history may hold its end
 _NO_EFFECT = (Meaning.NOT_SENT, Meaning.UNAUTHORIZED, Meaning.SLOW_DOWN, Meaning.MISADDRESSED)
 
 
@@ -26,7 +26,7 @@ def may_send_again(parts: Parts, document: StoredDocument) -> bool:
     first = datetime.fromisoformat(parts.ledger.attempts.first_sent_at(document.id))
     doubtful = parts.ledger.attempts.doubtful_attempts(document.id)
     young = parts.clock.now() - first < RESEND_WITHIN
-    return doubtful < ATTEMPTS_AT_MOST and young and document.rule not in _NEVER_BY_ITSELF
+    return doubtful < ATTEMPTS_AT_MOST and young and reason_of(document.why.code).resend
 
 
 def is_unique(parts: Parts) -> bool:
@@ -41,7 +41,7 @@ def send_again(
     """Attempt n+1 with the stored bytes: the service does not have the document, or makes no second one of it.
 
     unseen: nobody can say whether it is there, so that it may have been cancelled. search: has just shown that it is
-    not there, so that a refusal in the words for a taken reference must be borne out by looking once more. Gives
+    not there, so that a refusal in the words for a taken reference must be borne out by looking once more. Returns
     "settled", "held", "open", or "unreachable".
     """
     if not parts.client.pacer.wait_turn(stop=parts.stop):
@@ -56,19 +56,17 @@ def send_again(
         reply = parts.client.call(document.operation, body=document.body, turn_taken=True)
     crash_point("resend.after")
     answer = judge(reply, operation=document.operation)
-    tainted = replace(document, tainted=True)
-    said = outcome_of(tainted, reply, answer, run=run, facts=facts_of(parts))
+    said = outcome_of(replace(document, may_exist=True), reply, answer, run=run, facts=facts_of(parts))
     if search is not None and said.state == "accepted" and answer.meaning is Meaning.REFUSED:
         probe = search.look_for(document)
-        if probe.named and probe.awb_number:
-            now = parts.clock.now().isoformat()
-            parts.ledger.attempts.give_back_number(probe.awb_number, reference=document.reference, at=now)
+        believe(parts, document, probe)
         said = _borne_out(said, probe)
-    said = replace(said, seen=said.seen or is_own_number(document, said))
-    asked = set() if is_own_number(document, said) else {document.id}
+    is_own = is_own_number(document, said)
+    said = replace(said, seen=said.seen or is_own)
+    asked = set() if is_own else {document.id}
     (outcome,) = without_others_numbers([said], orders=asked, owners=parts.ledger.attempts.owners_of)
     if outcome.state == "accepted" and unseen:
-        code = "settled.has_reference_again" if outcome.rule else "settled.sent_again"
+        code = "settled.has_reference_again" if outcome.why.code else "settled.sent_again"
         outcome = replace(outcome, why=Issue(code))
     if outcome.state == "planned":  # this attempt certainly had no effect: the earlier doubt stands as it was
         outcome = replace(outcome, state="in_doubt", why=document.why, doubt_since=document.doubt_since)
@@ -82,9 +80,5 @@ def _borne_out(said: Outcome, probe: Probe) -> Outcome:
     """Accepted if the order is found now; else the service contradicts itself, and a person decides."""
     if probe.presence is Presence.PRESENT:
         return replace(said, awb_number=probe.awb_number, order_id=probe.order_id, seen=probe.named)
-    return replace(
-        said,
-        state="held",
-        why=Issue.of("refused_after_doubt.not_shown", message=said.message),
-        accepted_run="",
-    )
+    why = Issue.of("refused_after_doubt.not_shown", message=said.message)
+    return replace(said, state="held", why=why, accepted_run="")

@@ -1,0 +1,265 @@
+"""Looking for orders at the service: where stored events point, by reference, and among those cancelled from here.
+
+An event is a hint (API §6): it names our reference and an AWB number, and nothing vouches for it. The order is fetched
+by that number, and only what the service shows counts. No event ever says that an order is not there.
+
+Fetching an order by its reference is not documented (API §4.5 wants the id returned on create). A “no” counts only
+after two controls: an order that certainly exists must be found by reference and by AWB as the same order, and a
+reference that was never used must give another, stable answer.
+"""
+
+import re
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from functools import cached_property
+
+from logistics_batch.api.answers import OrderAbsent, OrderFound, ReadFailed, read_order, same_order
+from logistics_batch.api.client import Client
+from logistics_batch.errors import UsageError
+from logistics_batch.flows.orders.receive_event import order_named_by
+from logistics_batch.ledger import Ledger, StoredDocument
+from logistics_batch.model.document import Operation
+from logistics_batch.model.order_state import CANCELLED, status_word
+
+_HINTS_AT_MOST = 3  # AWB numbers that are fetched for one order, the newest first
+
+
+class Presence(StrEnum):
+    """What a probe proves about one order."""
+
+    PRESENT = "present"  # there, with our content
+    FOREIGN = "foreign"  # the reference is there with other content
+    CANCELLED = "cancelled"  # ours, and cancelled
+    ABSENT = "absent"  # certainly not there
+    UNKNOWN = "unknown"  # no conclusion
+    UNREACHABLE = "unreachable"  # the service could not be asked
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """The conclusion, its words for the evidence, and what the service told about a present order.
+
+    never_blindly: why no uniqueness allows a second send: an order was cancelled from here that may be this one, or the
+    service does not know our orders. named: the order shows our reference.
+    """
+
+    presence: Presence
+    text: str
+    awb_number: str = ""
+    order_id: str = ""
+    never_blindly: bool = False
+    named: bool = False
+
+
+NOTHING_SEEN = Probe(Presence.UNKNOWN, "")
+
+Sight = OrderFound | OrderAbsent | ReadFailed | None
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Whether “not found” can be believed now; `absent` is how the service says it.
+
+    strange: it does not have the order that it accepted last, by its own AWB number: the key may be another account's.
+    """
+
+    valid: bool
+    absent: str = ""
+    text: str = ""
+    strange: bool = False
+
+
+def calibrate(client: Client, ledger: Ledger) -> Calibration:
+    """Make both controls; read-only."""
+    known = ledger.documents.last_accepted(Operation.ORDER_CREATE)
+    if known is None:
+        return Calibration(False, text="no accepted order is known yet to compare with")
+    by_reference = fetch_order(client, known.reference)
+    by_awb = fetch_order(client, known.awb_number)
+    if isinstance(by_awb, OrderAbsent):
+        text = "a known order is not found by its AWB number: is this its account?"
+        return Calibration(False, text=text, strange=True)
+    if not (isinstance(by_reference, OrderFound) and isinstance(by_awb, OrderFound)):
+        return Calibration(False, text="a known order is not found by its reference")
+    if by_reference.order.awb_number != by_awb.order.awb_number:
+        return Calibration(False, text="reference and AWB of a known order lead to different orders")
+    unused = [f"LB-{secrets.token_hex(8)}" for _ in range(2)]
+    answers = [_form(fetch_order(client, reference), reference) for reference in unused]
+    if not answers[0] or answers[0] != answers[1]:
+        return Calibration(False, text="unused references do not give one stable answer")
+    return Calibration(True, absent=answers[0], text="known order found, unused references answered alike")
+
+
+def _form(seen: Sight, reference: str) -> str:
+    """How the service says that a reference is not there, without the reference; "" where it does not say that."""
+    if not isinstance(seen, OrderAbsent):
+        return ""
+    return re.sub(rf"(?<!\w){re.escape(reference)}(?!\w)", "*", seen.signature)
+
+
+def fetch_order(client: Client, order_id: str) -> Sight:
+    """Fetch one order; None where its id cannot stand in a path."""
+    try:
+        return read_order(client.call("order.fetch", order_id=order_id))
+    except UsageError:
+        return None
+
+
+def probe_order(client: Client, document: StoredDocument, calibration: Calibration) -> Probe:
+    """Look for one order by its reference."""
+    seen = fetch_order(client, document.reference)
+    if seen is None:
+        return Probe(Presence.UNKNOWN, "the service cannot be asked for such a reference")
+    if isinstance(seen, OrderFound):
+        return judge_found(document, seen)
+    if isinstance(seen, ReadFailed):
+        return Probe(Presence.UNREACHABLE, f"the service could not be asked: {seen.message}")
+    if not calibration.valid:
+        text = f"not found by reference, which proves nothing: {calibration.text}"
+        return Probe(Presence.UNKNOWN, text, never_blindly=calibration.strange)
+    if _form(seen, document.reference) == calibration.absent:
+        return Probe(Presence.ABSENT, f"not found by reference; {calibration.text}")
+    return Probe(Presence.UNKNOWN, "an answer that is neither “found” nor the known “not found”")
+
+
+def probe_awb(client: Client, document: StoredDocument, awb_number: str) -> Probe:
+    """Fetch the order that is said to be this document; only one with its reference and this AWB number can be it."""
+    seen = fetch_order(client, awb_number)
+    if isinstance(seen, ReadFailed):
+        return Probe(Presence.UNREACHABLE, f"the service could not be asked: {seen.message}")
+    if not isinstance(seen, OrderFound):
+        return Probe(Presence.UNKNOWN, "the service does not show an order with this AWB number")
+    if (seen.order.reference_number, seen.order.awb_number) != (document.reference, awb_number):
+        return Probe(Presence.UNKNOWN, "the order with this AWB number does not show our reference")
+    return judge_found(document, seen)
+
+
+def judge_found(document: StoredDocument, seen: OrderFound) -> Probe:
+    """What an order that the service shows says about a document of ours."""
+    order = seen.order
+    if order.reference_number and order.reference_number != document.reference:
+        return Probe(Presence.UNKNOWN, "another order came back than was asked for")
+    if not document.purged and not same_order(document.body, order):
+        return Probe(Presence.FOREIGN, "the reference belongs to an order with other content", order.awb_number)
+    presence, text = Presence.PRESENT, "the order is there with the same content"
+    if status_word(order.status) == CANCELLED:
+        presence, text = Presence.CANCELLED, "the order is there and cancelled"
+    return Probe(presence, text, order.awb_number, order.order_id, named=bool(order.reference_number))
+
+
+class OrderSearch:
+    """One round of looking for orders; the controls are made only when something is asked by reference."""
+
+    def __init__(self, client: Client, ledger: Ledger, orders: Sequence[StoredDocument]) -> None:
+        self._client = client
+        self._ledger = ledger
+        self._orders = orders
+        self._cancelled: dict[str, Sight] = {}
+
+    def look_for(self, document: StoredDocument) -> Probe:
+        """What can be found out about one order now."""
+        hinted = self._follow_hints(document)
+        if hinted is not None and hinted.presence in (Presence.PRESENT, Presence.UNREACHABLE):
+            return hinted
+        probe = self._by_reference(document)
+        # A cancelled order counts where nothing else was found: without this it might be created a second time.
+        if probe.presence in (Presence.ABSENT, Presence.UNKNOWN):
+            return hinted or self._among_cancelled(document) or probe
+        return probe
+
+    def has_hint(self, document: StoredDocument) -> bool:
+        """Whether events point to where the order is to be found."""
+        return bool(self._hinted(document))
+
+    def _by_reference(self, document: StoredDocument) -> Probe:
+        """What the service shows under the reference; an earlier order of ours under it says nothing about this one."""
+        probe = probe_order(self._client, document, self._calibration)
+        if probe.awb_number and self._earlier([probe.awb_number], document, named=probe.named):
+            return Probe(Presence.UNKNOWN, f"what is shown is an earlier order of ours (AWB {probe.awb_number})")
+        return probe
+
+    def _earlier(self, awb_numbers: Sequence[str], document: StoredDocument, *, named: bool = False) -> set[str]:
+        """Which of these AWB numbers belong to other orders of ours, or to earlier, cancelled attempts of this one.
+
+        named: the service shows our reference with them, so that they can only be those of earlier orders under it.
+        """
+        known = self._ledger.documents.select(operations=[Operation.ORDER_CREATE], references=awb_numbers)
+        others = [found for found in known if found.id != document.id]
+        taken = {found.awb_number for found in others if not named or found.reference == document.reference}
+        return (taken | self._ledger.orders.cancelled_before(document.id)) & set(awb_numbers)
+
+    @cached_property
+    def _calibration(self) -> Calibration:
+        return calibrate(self._client, self._ledger)
+
+    def _follow_hints(self, document: StoredDocument) -> Probe | None:
+        """The order that events point to: if it is there, else cancelled, else None."""
+        cancelled = None
+        for awb_number in self._hinted(document):
+            probe = probe_awb(self._client, document, awb_number)
+            probe = replace(probe, text=f"an event led to it: {probe.text}")
+            if probe.presence in (Presence.PRESENT, Presence.UNREACHABLE):
+                return probe
+            if probe.presence is Presence.CANCELLED:
+                cancelled = probe
+        return cancelled
+
+    def _hinted(self, document: StoredDocument) -> list[str]:
+        """The AWB numbers to fetch, the newest first; those of orders that are known belong to earlier versions."""
+        numbers = list(self._hints.get(document.reference, ()))[-_HINTS_AT_MOST:]
+        taken = self._earlier(numbers, document) if numbers else set()
+        return [number for number in reversed(numbers) if number not in taken]
+
+    @cached_property
+    def _hints(self) -> dict[str, dict[str, None]]:
+        """By reference the AWB numbers in events that came since the order was planned, in their order."""
+        since: dict[str, datetime] = {}
+        for document in self._orders:
+            planned = datetime.fromisoformat(document.planned_at)
+            since[document.reference] = min(planned, since.get(document.reference, planned))
+        found: dict[str, dict[str, None]] = {}
+        events = self._ledger.events.of_orders(received_from=min(since.values()).isoformat()) if since else ()
+        for event in events:
+            reference = order_named_by(event.raw)
+            if reference in since and datetime.fromisoformat(event.received_at) >= since[reference]:
+                found.setdefault(reference, {})[event.waybill] = None
+        return found
+
+    def _among_cancelled(self, document: StoredDocument) -> Probe | None:
+        """The order among those that were cancelled from here by numbers that the ledger does not know.
+
+        None if it is surely none of them, or only an earlier attempt of it. Each is looked up once.
+        """
+        unclear = ""
+        before = self._ledger.orders.cancelled_before(document.id) if self._cancelled_numbers else set()
+        for number in self._cancelled_numbers:
+            if number in before:
+                continue
+            if number not in self._cancelled:
+                self._cancelled[number] = fetch_order(self._client, number)
+            seen = self._cancelled[number]
+            if isinstance(seen, ReadFailed):
+                return Probe(Presence.UNREACHABLE, f"order {number}, cancelled from here, cannot be asked for now")
+            if not isinstance(seen, OrderFound):
+                unclear = unclear or number
+            elif seen.order.reference_number == document.reference and seen.order.awb_number not in before:
+                return judge_found(document, seen)
+        if not unclear:
+            return None
+        text = f"order {unclear} was cancelled from here, and the service does not show whether it is this one"
+        return Probe(Presence.UNKNOWN, text, never_blindly=True)
+
+    @cached_property
+    def _cancelled_numbers(self) -> list[str]:
+        """By what orders were cancelled from here since the first of these was planned, without those known here."""
+        since = min(document.planned_at for document in self._orders)
+        by_hand = self._ledger.orders.asked_since(since)
+        cancels = self._ledger.documents.select(operations=[Operation.ORDER_CANCEL], planned_from=since[:10])
+        by_file = [one.order_id for one in cancels if one.attempts]
+        asked = dict.fromkeys((*by_hand, *by_file))
+        known = self._ledger.documents.select(operations=[Operation.ORDER_CREATE], references=list(asked))
+        ours = {name for one in known for name in (one.awb_number, one.order_id)}
+        return [number for number in asked if number and number not in ours]
