@@ -55,16 +55,6 @@ def held_documents(parts: Parts) -> list[StoredDocument]:
     return parts.ledger.documents.select(states=["held"])
 
 
-def what_would_go_out(parts: Parts, held_id: int | str) -> list[StoredDocument]:
-    """The held document of this number, or all of a file that waits for approval. Raises UsageError: there is none."""
-    found = [document for preview in previews(parts) if preview.id == held_id for document in preview.documents] or [
-        document for document in held_documents(parts) if document.id == held_id
-    ]
-    if not found:
-        raise UsageError(f"Nothing with the number {held_id} is held.", remedy="See “held list”.")
-    return found
-
-
 def decide(parts: Parts, document_id: int, *, decision: str, reason: str, reissue: bool = False) -> StoredDocument:
     """A person's word about one held document, written down with the reason; returns the document as it is now.
 

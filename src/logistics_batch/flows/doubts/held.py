@@ -76,7 +76,11 @@ def everything_held(parts: Parts) -> list[Held]:
         *(Held(address, other, documents=tuple(documents)) for address, documents in elsewhere.items()),
         *(Held(each.id, each.documents[0].why, each.file_name, each.documents) for each in previews(parts)),
         *(Held(f"file-{each.id}", each.why, each.name, file=each) for each in parts.ledger.files.held()),
-        *(Held(each.id, each.why, each.file_name, (each,)) for each in held_documents(parts) if each.waits_for != WaitsFor.APPROVAL),
+        *(
+            Held(each.id, each.why, each.file_name, (each,))
+            for each in held_documents(parts)
+            if each.waits_for != WaitsFor.APPROVAL
+        ),
     ]
 
 

@@ -33,7 +33,7 @@ from logistics_batch.ledger.schema import (
     row,
     run,
 )
-from logistics_batch.messages import told
+from logistics_batch.messages import codes_of, told
 from logistics_batch.messages.reasons import REPLACEABLE, WaitsFor
 from logistics_batch.model.document import Operation
 from logistics_batch.model.report import DOCUMENT_RESULTS, FileReport
@@ -129,7 +129,7 @@ class Documents(Repository):
 
         Not those of which something may exist there.
         """
-        waits = document.c.state.in_(("planned", "held")) & (document.c.tainted == 0)
+        waits = document.c.state.in_(("planned", "held")) & (document.c.may_exist == 0)
         query = select_documents().where(document.c.account != self.account, waits)
         with self._read() as connection:
             return [stored_document(record) for record in connection.execute(query.order_by(document.c.id)).mappings()]
