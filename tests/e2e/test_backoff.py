@@ -16,8 +16,8 @@ from support.workspace import Workspace, asn_lines, order_lines
 from logistics_batch import wiring
 from logistics_batch.api.transport import Connections, TimedNetwork
 from logistics_batch.flows.parts import Clock
+from logistics_batch.flows.push import health
 from logistics_batch.flows.push.dispatch import Dispatcher, DispatchResult
-from logistics_batch.flows.push.push import health
 
 REFERENCES = [f"T-{number}" for number in range(1, 7)]
 

@@ -51,10 +51,9 @@ def fetch(
     from zoneinfo import ZoneInfo
 
     from logistics_batch.cli.show import plain, print_json, print_table
-    from logistics_batch.flows.asns.fetch import fetch_asns
-    from logistics_batch.flows.asns.ranges import asn_range
     from logistics_batch.flows.asns.answer_checks import of_the_range
-    from logistics_batch.flows.asns.fetch import asn_summary
+    from logistics_batch.flows.asns.fetch import asn_summary, fetch_asns
+    from logistics_batch.flows.asns.ranges import asn_range
     from logistics_batch.flows.reconcile.notices import Scope
 
     if (date_from or date_to) and not by:
