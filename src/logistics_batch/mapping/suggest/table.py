@@ -10,6 +10,7 @@ from typing import Final
 import polars as pl
 
 from logistics_batch.mapping.fields.values.dates import moment_of
+from logistics_batch.mapping.fields.values.numbers import plain_number
 from logistics_batch.mapping.fields.values.reading import ReadContext
 from logistics_batch.mapping.loaded import RunValues
 from logistics_batch.mapping.rows.header import names_over_two_rows
@@ -165,12 +166,8 @@ def profile_of(cells: tuple[str | None, ...]) -> Profile:
 
 def numbers_of(cells: pl.Series) -> pl.Series:
     """Amounts and counts as numbers, with either decimal mark; null where a text is none."""
-    plain = cells.str.replace_all(r"(?i)₹|rs\.?|inr|/-|\s", "")
-    point = pl.col("plain").str.replace_all(".", "", literal=True).str.replace(",", ".", literal=True)
-    commas = pl.col("plain").str.contains(r"^-?(?:\d{1,3}(?:\.\d{3})+|\d+),\d{1,2}$")
-    even = pl.when(commas).then(point).otherwise(pl.col("plain").str.replace_all(",", "", literal=True))
-    digits = plain.to_frame("plain").select(even.str.extract(r"^(-?\d+(?:\.\d+)?)$"))
-    return digits.to_series().cast(pl.Float64, strict=False)
+    read = (plain_number(pl.col("cell"), replace(_ANY_RUN, decimal=mark)) for mark in (".", ","))
+    return cells.alias("cell").to_frame().select(pl.coalesce(read).cast(pl.Float64, strict=False)).to_series()
 
 
 def meaning_of_payment(word: str) -> bool | None:
