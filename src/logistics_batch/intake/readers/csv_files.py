@@ -10,8 +10,10 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice, zip_longest
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -31,6 +33,7 @@ _SAMPLE_LINES = 200
 _STRANGE_DELIMITERS = ("^", "~", "¦")
 _NARROW = 3  # columns; an address over two lines has as many commas as two rows of such a table
 _RECORDS_AT_ONCE = 50_000
+_BLOCKS_AT_ONCE = 2  # polars leaves a second processor idle while it reads a small block
 _BLOCK_BYTES = 2 << 20  # larger ones are no faster, as memory is asked for anew for each
 _QUOTED = "\x1f"  # stands for what is between two quotation marks; a control character that no ordinary file holds
 
@@ -131,17 +134,16 @@ def quickly(content: bytes, *, delimiter: str, limits: Limits, block_bytes: int 
     if has_odd_breaks or len(delimiter.encode()) != 1 or _QUOTED.encode() in content:
         return None
     blocks = list(_blocks(content, block_bytes))
-    widths: list[pl.Series] = []
-    for block in blocks:
-        records = _outlines(content[block], delimiter)
-        if records is None:
+    with ThreadPoolExecutor(_BLOCKS_AT_ONCE) as threads:
+        widths = list(threads.map(partial(_widths, content, delimiter=delimiter), blocks))
+        known = [each for each in widths if each is not None]
+        if len(known) < len(widths):
             return None
-        widths.append(records.str.count_matches(delimiter, literal=True) + 1)
-    counts = pl.concat(widths)
-    width = int(counts.max() or 1)  # type: ignore[arg-type]
-    if width > limits.max_columns:
-        return None
-    cells = pl.concat([_parsed(content[block], delimiter, width) for block in blocks])
+        counts = pl.concat(known)
+        width = int(counts.max() or 1)  # type: ignore[arg-type]
+        if width > limits.max_columns:
+            return None
+        cells = pl.concat(threads.map(partial(_parsed, content, delimiter=delimiter, width=width), blocks))
     lines = content.count(b"\n") + (not content.endswith(b"\n"))
     return Records(cells, counts, are_lines=counts.len() == lines) if cells.height == counts.len() else None
 
@@ -161,9 +163,9 @@ def _blocks(content: bytes, size: int) -> Iterator[slice]:
         begin = cut
 
 
-def _outlines(block: bytes, delimiter: str) -> pl.Series | None:
-    """The records of a block, in which one sign stands for whatever is between quotation marks; None where these do
-    not enclose whole cells."""
+def _widths(content: bytes, place: slice, *, delimiter: str) -> pl.Series | None:
+    """How many cells each record of a block has; None where quotation marks do not enclose whole cells."""
+    block = content[place]
     text = pl.Series("record", [block.removesuffix(b"\n")], dtype=pl.Binary).cast(pl.String)
     if b'"' in block:
         text = text.str.replace_all(r'"[^"]*"', _QUOTED)
@@ -174,11 +176,12 @@ def _outlines(block: bytes, delimiter: str) -> pl.Series | None:
         mark = re.escape(delimiter)
         if records.str.contains(f'[^{mark}{_QUOTED}]{_QUOTED}|{_QUOTED}[^{mark}{_QUOTED}]|"').any():
             return None
-    return records
+    return records.str.count_matches(delimiter, literal=True) + 1
 
 
-def _parsed(block: bytes, delimiter: str, width: int) -> pl.DataFrame:
-    """The cells of some records; empty ones are null."""
+def _parsed(content: bytes, place: slice, *, delimiter: str, width: int) -> pl.DataFrame:
+    """The cells of a block; empty ones are null."""
+    block = content[place]
     # A first line of full width tells polars how many columns there are, however short the block's own first line is.
     first = delimiter.encode() * (width - 1) + b"\n" if width > 1 else b"-\n"
     frame = pl.read_csv(
