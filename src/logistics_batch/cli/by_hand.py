@@ -2,6 +2,7 @@
 
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -131,12 +132,72 @@ def status(*, folder: str, number: str | None, days: int, as_json: bool) -> int:
     Nobody is asked: jobs of kind order_status ask the service. Exit code 3: no such order was accepted from here.
     """
 
-    from logistics_batch.cli.order_status import show_known_order, show_open_orders
-
     with reading(folder) as parts:
-        if number is None:
-            return show_open_orders(parts, days=days, as_json=as_json)
-        return show_known_order(parts, number, as_json=as_json)
+        return _open_orders(parts, days, as_json=as_json) if number is None else _known(parts, number, as_json=as_json)
+
+
+def _open_orders(parts: Any, days: int, *, as_json: bool) -> int:
+    """One line for each order that is not at its end, the one asked for longest ago first."""
+    from logistics_batch.cli.show import print_json, print_table
+    from logistics_batch.flows.orders.comparison import open_orders
+
+    rows = [
+        (order.reference, order.awb_number, order.state.status, order.state.status_at, order.state.asked_at)
+        for order in open_orders(parts, sent_within_days=days)
+    ]
+    if as_json:
+        columns = ("reference_number", "awb_number", "status", "status_time", "asked_at")
+        print_json({"orders": [dict(zip(columns, row, strict=True)) for row in rows]})
+        return 0
+    shown = [(*row[:2], row[2] or "not asked yet", *row[3:]) for row in rows]
+    print_table(["reference", "AWB", "status", "since", "asked"], shown, empty="No order is open.")
+    return 0
+
+
+def _known(parts: Any, number: str, *, as_json: bool) -> int:
+    """The items of an order, and the events that came; 3 if no such order was accepted from here."""
+    from dataclasses import asdict
+
+    from logistics_batch.cli.show import plain, print_json
+    from logistics_batch.flows.orders.comparison import known_orders
+
+    found = known_orders(parts, number)
+    if as_json:  # quantities as texts
+        print_json(
+            {
+                "orders": [
+                    {"lines": [asdict(line) for line in order.lines], "events": [asdict(each) for each in order.events]}
+                    for order in found
+                ]
+            }
+        )
+    elif not found:
+        click.echo(f"No order {plain(number)} was accepted from here.")
+    for order in () if as_json else found:
+        _print_order(order)
+    return 0 if found else 3
+
+
+def _print_order(order: Any) -> None:
+    from logistics_batch.cli.show import plain, print_table, sentence
+
+    first = order.lines[0]
+    known = f"{first.status or 'nothing is known yet'}" + (f" since {first.status_time}" if first.status_time else "")
+    click.echo(f"{plain(first.reference_number)} {plain(first.awb_number)}: {plain(known)}")
+    click.echo(f"  {plain(first.file)}, row {first.row}, sent {first.sent_at}, asked {first.asked_at or 'never'}")
+    for line in order.lines:
+        for text in (line.difference, line.note):
+            if text:
+                click.echo(f"  {sentence(plain(text))}")
+    quantities = ("qty_sent", "qty_ordered", "qty_picked", "qty_delivered")
+    items = [
+        (line.item, *("" if (told := getattr(line, name)) is None else f"{told.normalize():f}" for name in quantities))
+        for line in order.lines
+        if line.item
+    ]
+    print_table(["item", "sent", "ordered", "picked", "delivered"], items, empty="No items are known.")
+    events = [(event.received_at, event.status, event.at) for event in order.events]
+    print_table(["event came", "it says", "since"], events, empty="No event came about it.")
 
 
 @click.group(epilog="Example: logistics-batch webhook subscribe --url https://hooks.example.com/orders")
