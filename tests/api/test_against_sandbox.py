@@ -12,19 +12,17 @@ from logistics_batch.api.answers import (
     Answer,
     AsnPage,
     LabelLink,
-    Meaning,
     OrderAbsent,
     OrderFound,
+    ReplyVerdict,
     asn_lines,
     judge,
     read_asns,
     read_label,
     read_order,
-    record_digest,
-    same_asn,
-    same_order,
 )
 from logistics_batch.api.client import Client, ServiceAccess
+from logistics_batch.api.content_match import record_digest, same_asn, same_order
 from logistics_batch.api.pacing import Pacer
 from logistics_batch.api.secret import Secret
 from logistics_batch.model.payloads import (
@@ -75,7 +73,7 @@ def call(client: Client, operation: str, **options: Any) -> Answer:
 def test_the_life_of_an_order(client: Client) -> None:
     body = order("LIFE-1", delivery_lat="12.97", delivery_long="77.59", is_cod="true", cash_on_delivery="59.00")
     created = call(client, "order.create", body=body)
-    assert created.meaning is Meaning.ACCEPTED
+    assert created.meaning is ReplyVerdict.ACCEPTED
     awb = created.awb_number
     assert awb.startswith("SH-")
     assert sorted(item["item_name"] for item in created.items.values()) == ["Plug", "Wires"]
@@ -87,35 +85,35 @@ def test_the_life_of_an_order(client: Client) -> None:
     assert not same_order(order("LIFE-1", customer_mobile="9876543211"), found.order)
 
     update = OrderUpdate(customer_mobile="9876543211", delivery_address="13 MG Road")
-    assert call(client, "order.update", order_id=awb, body=body_text(update)).meaning is Meaning.ACCEPTED
+    assert call(client, "order.update", order_id=awb, body=body_text(update)).meaning is ReplyVerdict.ACCEPTED
     add = AddItems(item_details={"501": {"item_name": "Cap", "item_quantity": 3, "weight": "20"}})
     added = call(client, "order.add_items", order_id=awb, body=body_text(add))
-    assert added.meaning is Meaning.ACCEPTED
+    assert added.meaning is ReplyVerdict.ACCEPTED
     caps = [item_id for item_id, item in added.items.items() if item["item_name"] == "Cap"]
     deleted = call(client, "order.delete_items", order_id=awb, body=body_text(DeleteItems(item_list=caps)))
-    assert (deleted.meaning, deleted.message) == (Meaning.ACCEPTED, f"Items deleted for AWB Number : {awb}")
+    assert (deleted.meaning, deleted.message) == (ReplyVerdict.ACCEPTED, f"Items deleted for AWB Number : {awb}")
     unknown = call(client, "order.delete_items", order_id=awb, body=body_text(DeleteItems(item_list=["0"])))
-    assert unknown.meaning is Meaning.REFUSED
+    assert unknown.meaning is ReplyVerdict.REFUSED
 
     cancelled = call(client, "order.cancel", order_id=awb)
-    assert cancelled == Answer(Meaning.ACCEPTED, "Order Cancelled Successfully")
+    assert cancelled == Answer(ReplyVerdict.ACCEPTED, "Order Cancelled Successfully")
     again = call(client, "order.cancel", order_id=awb)
-    assert again == Answer(Meaning.REFUSED, "The order can't be cancelled now")
+    assert again == Answer(ReplyVerdict.REFUSED, "The order can't be cancelled now")
 
 
 def test_what_the_service_refuses(client: Client) -> None:
-    assert call(client, "order.create", body=order("TWICE")).meaning is Meaning.ACCEPTED
-    assert call(client, "order.create", body=order("TWICE")).meaning is Meaning.REFUSED
+    assert call(client, "order.create", body=order("TWICE")).meaning is ReplyVerdict.ACCEPTED
+    assert call(client, "order.create", body=order("TWICE")).meaning is ReplyVerdict.REFUSED
     both = json.loads(order("BOTH")) | {"packages_count": 2, "package_id": "P1"}
-    assert call(client, "order.create", body=json.dumps(both)).meaning is Meaning.REFUSED
+    assert call(client, "order.create", body=json.dumps(both)).meaning is ReplyVerdict.REFUSED
     nothing = call(client, "order.create", body="{}")
-    assert nothing == Answer(Meaning.REFUSED, "Shipment Reference Number is required")
+    assert nothing == Answer(ReplyVerdict.REFUSED, "Shipment Reference Number is required")
 
 
 def test_packages_and_kits_are_taken(client: Client) -> None:
     kit = {"name": "K", "item_details": [{"item_name": "A", "item_quantity": 1, "package_id": "P1"}]}
-    assert call(client, "order.create", body=order("KIT", kit_skus=[kit])).meaning is Meaning.ACCEPTED
-    assert call(client, "order.create", body=order("SPLIT", packages_count=3)).meaning is Meaning.ACCEPTED
+    assert call(client, "order.create", body=order("KIT", kit_skus=[kit])).meaning is ReplyVerdict.ACCEPTED
+    assert call(client, "order.create", body=order("SPLIT", packages_count=3)).meaning is ReplyVerdict.ACCEPTED
 
 
 def test_an_unknown_order_leaves_one_stable_signature(client: Client) -> None:
@@ -133,7 +131,7 @@ def test_the_life_of_an_asn(sandbox: RunningSandbox, client: Client, envelope: s
     assert isinstance(empty, AsnPage)
     assert empty.records == ()
     body = notice(invoice)
-    assert call(client, "asn.create", body=body).meaning is Meaning.ACCEPTED
+    assert call(client, "asn.create", body=body).meaning is ReplyVerdict.ACCEPTED
     page = read_asns(client.call("asn.fetch", query={"invoice_number": invoice}))
     assert isinstance(page, AsnPage)
     (record,) = page.records
@@ -142,7 +140,7 @@ def test_the_life_of_an_asn(sandbox: RunningSandbox, client: Client, envelope: s
     assert len(asn_lines(record)) == 1
 
     changed = AsnUpdate(**json.loads(body) | {"status": "In-Progress"})
-    assert call(client, "asn.update", body=body_text(changed)).meaning is Meaning.ACCEPTED
+    assert call(client, "asn.update", body=body_text(changed)).meaning is ReplyVerdict.ACCEPTED
     later = read_asns(client.call("asn.fetch", query={"invoice_number": invoice}))
     assert isinstance(later, AsnPage)
     assert [record_digest(each) for each in later.records] == [record_digest(record)]
@@ -156,7 +154,7 @@ def test_an_asn_is_taken_in_whatever_form_the_service_says_so(
     sandbox.set_switches(asn_replies=form, asn_envelope="list")
     for operation in ("asn.create", "asn.update"):
         answer = call(client, operation, body=notice(f"INV-{form}"))
-        assert answer.meaning is (Meaning.UNKNOWN if form == "empty" else Meaning.ACCEPTED)
+        assert answer.meaning is (ReplyVerdict.UNKNOWN if form == "empty" else ReplyVerdict.ACCEPTED)
     page = read_asns(client.call("asn.fetch", query={"invoice_number": f"INV-{form}"}))
     assert isinstance(page, AsnPage)
     assert len(page.records) == 1
@@ -182,32 +180,32 @@ def test_labels_in_both_forms(client: Client) -> None:
 def test_webhooks_are_configured(client: Client) -> None:
     subscription = WebhookSubscription(webhookId=3, callbackUrl="http://127.0.0.1:9/cb", headers={"X-Key": "v"})
     subscribed = call(client, "webhook.subscribe", body=body_text(subscription))
-    assert subscribed == Answer(Meaning.ACCEPTED, "Webhook configured successfully")
+    assert subscribed == Answer(ReplyVerdict.ACCEPTED, "Webhook configured successfully")
     update = WebhookUpdate(webhookId=3, is_active=False)
-    assert call(client, "webhook.update", body=body_text(update)).meaning is Meaning.ACCEPTED
+    assert call(client, "webhook.update", body=body_text(update)).meaning is ReplyVerdict.ACCEPTED
 
 
 def test_a_wrong_key_is_told_from_everything_else(sandbox: RunningSandbox) -> None:
     access = ServiceAccess(sandbox.url, Secret("not-the-key"))
     with closing(Client(access, pacer=Pacer("none"))) as stranger:
         for operation in ("order.create", "asn.create", "label.create", "webhook.subscribe"):
-            assert call(stranger, operation, body="{}") == Answer(Meaning.UNAUTHORIZED, "Unauthorized")
+            assert call(stranger, operation, body="{}") == Answer(ReplyVerdict.UNAUTHORIZED, "Unauthorized")
 
 
 @pytest.mark.parametrize(
     ("fault", "meaning"),
     [
-        ({"kind": "drop_before"}, Meaning.UNKNOWN),
-        ({"kind": "drop_after"}, Meaning.UNKNOWN),
-        ({"kind": "error_500_before"}, Meaning.UNKNOWN),
-        ({"kind": "error_500_after"}, Meaning.UNKNOWN),
-        ({"kind": "html_200"}, Meaning.UNKNOWN),
-        ({"kind": "status_429", "retry_after": "1"}, Meaning.SLOW_DOWN),
-        ({"kind": "status_400"}, Meaning.REFUSED),
+        ({"kind": "drop_before"}, ReplyVerdict.UNKNOWN),
+        ({"kind": "drop_after"}, ReplyVerdict.UNKNOWN),
+        ({"kind": "error_500_before"}, ReplyVerdict.UNKNOWN),
+        ({"kind": "error_500_after"}, ReplyVerdict.UNKNOWN),
+        ({"kind": "html_200"}, ReplyVerdict.UNKNOWN),
+        ({"kind": "status_429", "retry_after": "1"}, ReplyVerdict.SLOW_DOWN),
+        ({"kind": "status_400"}, ReplyVerdict.REFUSED),
     ],
     ids=lambda value: value["kind"] if isinstance(value, dict) else "",
 )
-def test_faults(sandbox: RunningSandbox, client: Client, fault: dict[str, Any], meaning: Meaning) -> None:
+def test_faults(sandbox: RunningSandbox, client: Client, fault: dict[str, Any], meaning: ReplyVerdict) -> None:
     sandbox.set_faults([fault | {"endpoint": "order.create", "requests": [1]}])
     assert call(client, "order.create", body=order(f"FAULT-{fault['kind']}")).meaning is meaning
 
@@ -215,4 +213,4 @@ def test_faults(sandbox: RunningSandbox, client: Client, fault: dict[str, Any], 
 def test_a_wrong_path_is_told_from_a_refusal(sandbox: RunningSandbox) -> None:
     access = ServiceAccess(sandbox.url, Secret(sandbox.api_key), paths={"order.create": "/v9/orders"})
     with closing(Client(access, pacer=Pacer("none"))) as lost:
-        assert call(lost, "order.create", body=order("LOST")).meaning is Meaning.MISADDRESSED
+        assert call(lost, "order.create", body=order("LOST")).meaning is ReplyVerdict.MISADDRESSED

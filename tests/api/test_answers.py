@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from logistics_batch.api.answers import Answer, Meaning, judge
+from logistics_batch.api.answers import Answer, ReplyVerdict, judge
 from logistics_batch.api.reply import Reply, Trace
 
 NEVER = Trace(connect_started=True)
@@ -26,12 +26,12 @@ def page(status: int) -> Reply:
     return reply(status, HTML, content_type="text/html; charset=utf-8")
 
 
-ACCEPTED, REFUSED, UNKNOWN = Meaning.ACCEPTED, Meaning.REFUSED, Meaning.UNKNOWN
+ACCEPTED, REFUSED, UNKNOWN = ReplyVerdict.ACCEPTED, ReplyVerdict.REFUSED, ReplyVerdict.UNKNOWN
 NOT_SENT, UNAUTHORIZED, SLOW_DOWN, MISADDRESSED = (
-    Meaning.NOT_SENT,
-    Meaning.UNAUTHORIZED,
-    Meaning.SLOW_DOWN,
-    Meaning.MISADDRESSED,
+    ReplyVerdict.NOT_SENT,
+    ReplyVerdict.UNAUTHORIZED,
+    ReplyVerdict.SLOW_DOWN,
+    ReplyVerdict.MISADDRESSED,
 )
 
 # what is seen, what it proves for an order, what it proves for an ASN
@@ -119,7 +119,7 @@ TABLE = [
 
 
 @pytest.mark.parametrize(("seen", "order", "asn"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE])
-def test_what_a_reply_proves(seen: Reply, order: Meaning, asn: Meaning) -> None:
+def test_what_a_reply_proves(seen: Reply, order: ReplyVerdict, asn: ReplyVerdict) -> None:
     assert judge(seen, operation="order.create").meaning is order
     assert judge(seen, operation="asn.create").meaning is asn
 

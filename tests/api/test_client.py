@@ -9,7 +9,7 @@ import zlib
 import pytest
 from support.raw_servers import RawServer, after_request, answering, http_bytes
 
-from logistics_batch.api.answers import Meaning, judge
+from logistics_batch.api.answers import ReplyVerdict, judge
 from logistics_batch.api.client import Client, ServiceAccess
 from logistics_batch.api.endpoints import ENDPOINTS
 from logistics_batch.api.pacing import Pacer
@@ -262,7 +262,7 @@ def test_a_call_waits_for_its_turn_unless_it_has_it() -> None:
     for _ in range(3):
         client.call("asn.fetch")
     assert slept == pytest.approx([0.51, 0.51])
-    now[0] += 0.5
+    now[0] += 0.51
     assert pacer.try_turn() == 0
     client.call("asn.fetch", turn_taken=True)
     assert slept == pytest.approx([0.51, 0.51])
@@ -276,7 +276,7 @@ def test_a_process_that_ends_sends_nothing_more(connect: Connect) -> None:
     assert client.call("asn.fetch").status == 200
     stop.set()
     reply = client.call("order.create", body="{}")
-    assert judge(reply, operation="order.create").meaning is Meaning.NOT_SENT
+    assert judge(reply, operation="order.create").meaning is ReplyVerdict.NOT_SENT
     assert server.connections == 1
     client.close()
 

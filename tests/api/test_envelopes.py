@@ -16,14 +16,11 @@ from logistics_batch.api.answers import (
     asn_header,
     asn_lines,
     judge,
-    other_goods,
     read_asns,
     read_label,
     read_order,
-    record_digest,
-    same_asn,
-    same_order,
 )
+from logistics_batch.api.content_match import other_goods, record_digest, same_asn, same_order
 from logistics_batch.api.envelopes import Decoded, RecordList, decode_json, find_records, plain
 from logistics_batch.api.reply import LARGEST_BODY_BYTES, Reply, Trace
 

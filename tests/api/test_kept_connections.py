@@ -9,7 +9,7 @@ from api.conftest import KEY, Connect
 from support.certificates import authority
 from support.raw_servers import Play, RawServer, answering, http_bytes, serving
 
-from logistics_batch.api.answers import Meaning, judge
+from logistics_batch.api.answers import ReplyVerdict, judge
 from logistics_batch.api.client import Client, Reply, ServiceAccess
 from logistics_batch.api.pacing import Pacer
 from logistics_batch.api.secret import Secret
@@ -133,7 +133,7 @@ def test_an_answer_that_breaks_the_rules_of_http_proves_nothing(connect: Connect
     for _ in range(2):
         reply = create(client)
         assert reply.failure == "protocol"
-        assert judge(reply, operation="order.create").meaning is Meaning.UNKNOWN
+        assert judge(reply, operation="order.create").meaning is ReplyVerdict.UNKNOWN
     assert server.connections == 2
 
 
@@ -148,7 +148,7 @@ def test_what_breaks_on_a_kept_connection_is_a_doubt_and_the_last_of_its_kind(co
     assert create(client).status == 200
     broken = create(client)
     assert broken.trace.on_kept_line
-    assert judge(broken, operation="order.create").meaning is Meaning.UNKNOWN
+    assert judge(broken, operation="order.create").meaning is ReplyVerdict.UNKNOWN
     assert client.kept_line_broke
     later = [create(client) for _ in range(3)]
     assert [reply.trace.on_kept_line for reply in later] == [False] * 3
@@ -178,7 +178,7 @@ def test_a_time_out_that_nobody_asked_for_is_a_doubt(connect: Connect) -> None:
 
     client, _ = connect(play, kept_idle_seconds=30)
     create(client)
-    assert judge(create(client), operation="order.create").meaning is Meaning.UNKNOWN
+    assert judge(create(client), operation="order.create").meaning is ReplyVerdict.UNKNOWN
     assert client.kept_line_broke
 
 

@@ -8,20 +8,18 @@ import pytest
 from logistics_batch.api.answers import (
     AsnPage,
     LabelLink,
-    Meaning,
     OrderAbsent,
     OrderDetails,
     OrderFound,
     ReadFailed,
+    ReplyVerdict,
     asn_header,
     asn_lines,
     read_asns,
     read_label,
     read_order,
-    record_digest,
-    same_asn,
-    same_order,
 )
+from logistics_batch.api.content_match import record_digest, same_asn, same_order
 from logistics_batch.api.reply import Reply, Trace
 
 DONE = Trace(connect_started=True, send_started=True, body_sent=True, reply_started=True)
@@ -94,27 +92,31 @@ def test_an_order_that_is_not_there_leaves_a_signature(status: int, body: object
     [
         (
             reply(500, {"status": "FAIL", "message": "Unexpected error"}),
-            Meaning.UNKNOWN,
+            ReplyVerdict.UNKNOWN,
             "Unexpected error (status 500)",
         ),
-        (reply(401, {"status": "FAIL", "message": "Unauthorized"}), Meaning.UNAUTHORIZED, "Unauthorized (status 401)"),
-        (reply(429, {}), Meaning.SLOW_DOWN, "(status 429)"),
-        (reply(404, b"<html>nginx"), Meaning.MISADDRESSED, "a web page came back"),
-        (reply(404, {"detail": "Not Found"}), Meaning.MISADDRESSED, "Not Found (status 404)"),
-        (reply(302), Meaning.MISADDRESSED, "(status 302)"),
-        (reply(400, b"<html>proxy"), Meaning.UNKNOWN, "a web page came back"),
-        (reply(200, b"<html>portal"), Meaning.UNKNOWN, "a web page came back"),
-        (reply(200, b""), Meaning.UNKNOWN, "the answer cannot be read"),
-        (reply(200, b'{"status"', failure="protocol"), Meaning.UNKNOWN, "the answer broke off (protocol)"),
+        (
+            reply(401, {"status": "FAIL", "message": "Unauthorized"}),
+            ReplyVerdict.UNAUTHORIZED,
+            "Unauthorized (status 401)",
+        ),
+        (reply(429, {}), ReplyVerdict.SLOW_DOWN, "(status 429)"),
+        (reply(404, b"<html>nginx"), ReplyVerdict.MISADDRESSED, "a web page came back"),
+        (reply(404, {"detail": "Not Found"}), ReplyVerdict.MISADDRESSED, "Not Found (status 404)"),
+        (reply(302), ReplyVerdict.MISADDRESSED, "(status 302)"),
+        (reply(400, b"<html>proxy"), ReplyVerdict.UNKNOWN, "a web page came back"),
+        (reply(200, b"<html>portal"), ReplyVerdict.UNKNOWN, "a web page came back"),
+        (reply(200, b""), ReplyVerdict.UNKNOWN, "the answer cannot be read"),
+        (reply(200, b'{"status"', failure="protocol"), ReplyVerdict.UNKNOWN, "the answer broke off (protocol)"),
         (
             reply(None, failure="connect", detail="Connection refused", trace=Trace(connect_started=True)),
-            Meaning.NOT_SENT,
+            ReplyVerdict.NOT_SENT,
             "no answer (connect): Connection refused",
         ),
-        (reply(None, failure="deadline"), Meaning.UNKNOWN, "no answer (deadline)"),
+        (reply(None, failure="deadline"), ReplyVerdict.UNKNOWN, "no answer (deadline)"),
     ],
 )
-def test_a_failed_read_says_neither_yes_nor_no(seen: Reply, meaning: Meaning, words: str) -> None:
+def test_a_failed_read_says_neither_yes_nor_no(seen: Reply, meaning: ReplyVerdict, words: str) -> None:
     for read in (read_order, read_asns, read_label):
         failed = read(seen)
         assert isinstance(failed, ReadFailed)
@@ -174,7 +176,7 @@ def test_what_is_no_list_of_asns_is_not_an_empty_one(body: object) -> None:
 
 def test_a_refused_search_says_why() -> None:
     failed = read_asns(reply(400, {"status": "FAIL", "message": "At least one filter"}))
-    assert failed == ReadFailed(Meaning.REFUSED, "At least one filter (status 400)", "it answered with status 400")
+    assert failed == ReadFailed(ReplyVerdict.REFUSED, "At least one filter (status 400)", "it answered with status 400")
 
 
 @pytest.mark.parametrize("name", ["sku_lines", "lines", "items"])
@@ -223,9 +225,9 @@ def test_a_label_link() -> None:
     assert read_label(reply(200, {"status": "PASS", "message": {"url": "u"}})) == LabelLink("u")
     refused = read_label(reply(400, {"status": "FAIL", "message": "AWB Number is mandatory for shipping label"}))
     said = "AWB Number is mandatory for shipping label (status 400)"
-    assert refused == ReadFailed(Meaning.REFUSED, said, "it answered with status 400")
+    assert refused == ReadFailed(ReplyVerdict.REFUSED, said, "it answered with status 400")
     gone = read_label(reply(404, {"status": "FAIL", "message": "no such order"}))
-    assert gone == ReadFailed(Meaning.REFUSED, "no such order (status 404)", "it answered with status 404")
+    assert gone == ReadFailed(ReplyVerdict.REFUSED, "no such order (status 404)", "it answered with status 404")
     for body in ({"status": "SUCCESS"}, {"status": "SUCCESS", "url": ""}, {"status": "FAIL", "url": "u"}, {"url": "u"}):
         assert isinstance(read_label(reply(200, body)), ReadFailed)
 

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from support.sandbox_process import RunningSandbox, start_sandbox
 
-from logistics_batch.api.answers import Meaning, judge
+from logistics_batch.api.answers import ReplyVerdict, judge
 from logistics_batch.api.client import Client, ServiceAccess
 from logistics_batch.api.pacing import Pacer
 from logistics_batch.api.secret import Secret
 from logistics_batch.model.payloads import OrderCreate, body_text
 from logistics_batch.sandbox.fault_kinds import KINDS, LABEL_KINDS
 
-UNKNOWN = Meaning.UNKNOWN
+UNKNOWN = ReplyVerdict.UNKNOWN
 BOTH = ("before", "after")
 NEVER = 600  # seconds: longer than any deadline
 
@@ -60,25 +60,25 @@ PROVES_NOTHING: list[dict[str, Any]] = [
     *both(kind="oversized"),
 ]
 # These say what they say, and are believed.
-PROVES_SOMETHING: list[tuple[dict[str, Any], Meaning]] = [
-    ({"kind": "close_after"}, Meaning.ACCEPTED),
-    ({"kind": "reset_after"}, Meaning.ACCEPTED),
-    ({"kind": "stale_keepalive"}, Meaning.ACCEPTED),
-    ({"kind": "pass_without_awb"}, Meaning.ACCEPTED),
-    ({"kind": "wrong_types", "as": "array"}, Meaning.ACCEPTED),
-    ({"kind": "wrong_types", "as": "null"}, Meaning.ACCEPTED),
-    ({"kind": "oversized", "bytes": 1000}, Meaning.ACCEPTED),
-    ({"kind": "status_400"}, Meaning.REFUSED),
-    ({"kind": "status_401"}, Meaning.UNAUTHORIZED),
-    ({"kind": "status_404"}, Meaning.MISADDRESSED),
-    ({"kind": "status_404", "page": True}, Meaning.MISADDRESSED),
-    ({"kind": "status_405"}, Meaning.MISADDRESSED),
-    ({"kind": "status_415"}, Meaning.MISADDRESSED),
-    ({"kind": "status_429", "retry_after": 3}, Meaning.SLOW_DOWN),
-    ({"kind": "status_429", "retry_after": 3, "retry_after_as": "date"}, Meaning.SLOW_DOWN),
-    ({"kind": "status_429", "retry_after": "none"}, Meaning.SLOW_DOWN),
+PROVES_SOMETHING: list[tuple[dict[str, Any], ReplyVerdict]] = [
+    ({"kind": "close_after"}, ReplyVerdict.ACCEPTED),
+    ({"kind": "reset_after"}, ReplyVerdict.ACCEPTED),
+    ({"kind": "stale_keepalive"}, ReplyVerdict.ACCEPTED),
+    ({"kind": "pass_without_awb"}, ReplyVerdict.ACCEPTED),
+    ({"kind": "wrong_types", "as": "array"}, ReplyVerdict.ACCEPTED),
+    ({"kind": "wrong_types", "as": "null"}, ReplyVerdict.ACCEPTED),
+    ({"kind": "oversized", "bytes": 1000}, ReplyVerdict.ACCEPTED),
+    ({"kind": "status_400"}, ReplyVerdict.REFUSED),
+    ({"kind": "status_401"}, ReplyVerdict.UNAUTHORIZED),
+    ({"kind": "status_404"}, ReplyVerdict.MISADDRESSED),
+    ({"kind": "status_404", "page": True}, ReplyVerdict.MISADDRESSED),
+    ({"kind": "status_405"}, ReplyVerdict.MISADDRESSED),
+    ({"kind": "status_415"}, ReplyVerdict.MISADDRESSED),
+    ({"kind": "status_429", "retry_after": 3}, ReplyVerdict.SLOW_DOWN),
+    ({"kind": "status_429", "retry_after": 3, "retry_after_as": "date"}, ReplyVerdict.SLOW_DOWN),
+    ({"kind": "status_429", "retry_after": "none"}, ReplyVerdict.SLOW_DOWN),
     *(
-        ({**rule, "location": location}, Meaning.MISADDRESSED)
+        ({**rule, "location": location}, ReplyVerdict.MISADDRESSED)
         for rule in (*both(kind="redirect_301"), *both(kind="redirect_302"), *both(kind="redirect_307"))
         for location in ("/orders/shipment", "http://127.0.0.2:9{path}")
     ),
@@ -120,7 +120,7 @@ def test_a_lost_or_broken_answer_proves_nothing(sandbox: RunningSandbox, rule: d
 
 
 @pytest.mark.parametrize(("rule", "meaning"), PROVES_SOMETHING, ids=name_of)
-def test_a_whole_answer_is_believed(sandbox: RunningSandbox, rule: dict[str, Any], meaning: Meaning) -> None:
+def test_a_whole_answer_is_believed(sandbox: RunningSandbox, rule: dict[str, Any], meaning: ReplyVerdict) -> None:
     reference = f"SOMETHING-{PROVES_SOMETHING.index((rule, meaning))}"
     sandbox.set_faults([rule])
     with closing(open_client(sandbox, deadline_seconds=20.0)) as client:
@@ -129,13 +129,13 @@ def test_a_whole_answer_is_believed(sandbox: RunningSandbox, rule: dict[str, Any
     answer = judge(reply, operation="order.create")
     assert answer.meaning is meaning
     made = sandbox.orders(reference=reference)
-    if meaning is Meaning.ACCEPTED:
+    if meaning is ReplyVerdict.ACCEPTED:
         assert answer.awb_number == ("" if rule in TOLD_WITHOUT_AWB else made[0]["awb_number"])
     elif rule.get("phase") != "after":
         assert not made
     asked = [line for line in sandbox.received() if line.get("body", {}).get("reference_number") == reference]
     assert len(asked) == 1  # a redirect is not followed
-    if meaning is Meaning.SLOW_DOWN and rule["retry_after"] == 3:
+    if meaning is ReplyVerdict.SLOW_DOWN and rule["retry_after"] == 3:
         assert reply.retry_after_seconds is not None
         assert 1.0 < reply.retry_after_seconds <= 4.0
 
@@ -145,7 +145,7 @@ def test_a_rate_limit_slows_down(sandbox: RunningSandbox) -> None:
     with closing(open_client(sandbox, deadline_seconds=20.0)) as client:
         replies = [client.call("order.create", body=order(f"LIMIT-{number}"), turn_taken=True) for number in range(3)]
     meanings = [judge(reply, operation="order.create").meaning for reply in replies]
-    assert meanings == [Meaning.ACCEPTED, Meaning.ACCEPTED, Meaning.SLOW_DOWN]
+    assert meanings == [ReplyVerdict.ACCEPTED, ReplyVerdict.ACCEPTED, ReplyVerdict.SLOW_DOWN]
     assert 90 < (replies[2].retry_after_seconds or 0) <= 100
     assert not sandbox.orders(reference="LIMIT-2")
 

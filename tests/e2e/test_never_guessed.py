@@ -256,8 +256,8 @@ def test_what_a_broken_retry_left_goes_out_with_the_next_run(workspace: Workspac
 
 @pytest.mark.parametrize("shown", ["asha  rao", "Asha Rao"])
 def test_a_change_of_letters_or_blanks_is_a_change(shown: str) -> None:
-    from logistics_batch.api.readers import OrderDetails
-    from logistics_batch.api.shown_changes import shows_change
+    from logistics_batch.api.answers import OrderDetails
+    from logistics_batch.api.content_match import shows_change
 
     order = OrderDetails(raw={"customer_name": shown})
     assert shows_change("order.update", '{"customer_name": "Asha Rao"}', order) is (shown == "Asha Rao")

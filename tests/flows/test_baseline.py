@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from ledger.arrivals import arrival
 
-from logistics_batch.api.answers import record_digest
+from logistics_batch.api.content_match import record_digest
 from logistics_batch.flows.asns.baseline import Baseline, Found, is_new, new_since
 from logistics_batch.ledger import StoredDocument, open_ledger
 

@@ -13,8 +13,8 @@ from openpyxl import load_workbook
 from support.order_room import Room, order_room
 from support.sandbox_process import RunningSandbox, sandbox_for_a_test
 
+from logistics_batch.api.answers import OrderDetails
 from logistics_batch.api.client import Client
-from logistics_batch.api.readers import OrderDetails
 from logistics_batch.api.reply import Reply
 from logistics_batch.errors import KeyRefused
 from logistics_batch.flows.orders.comparison import Followed, order_lines

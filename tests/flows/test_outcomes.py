@@ -3,7 +3,7 @@
 import pytest
 from support.documents import stored_document
 
-from logistics_batch.api.answers import Answer, Meaning
+from logistics_batch.api.answers import Answer, ReplyVerdict
 from logistics_batch.api.reply import Reply
 from logistics_batch.flows.push.outcomes import outcome_of, unless_sent_before, without_others_numbers
 from logistics_batch.ledger import Outcome, ServiceFacts
@@ -45,7 +45,7 @@ def test_a_refusal_counts_only_for_what_cannot_have_arrived(
     document = stored_document(id=7, key="ORDER-7", reference="ORDER-7", body="{}", may_exist=may_exist)
     facts = ServiceFacts("2026-11-21", True, "refused", "Reference * was used", (), "")
     reply = Reply("order.create", status=400)
-    answer = Answer(Meaning.REFUSED, message)
+    answer = Answer(ReplyVerdict.REFUSED, message)
     outcome = outcome_of(document, reply, answer, run="R", facts=facts)
     assert (outcome.state, outcome.rule) == (state, rule)
 
@@ -71,7 +71,7 @@ def test_behind_a_lost_history_a_refusal_may_be_that_of_a_second_create(
 ) -> None:
     document = stored_document(id=7, key="ORDER-7", reference="ORDER-7", body="{}", **known)
     said = outcome_of(
-        document, Reply("order.create", status=400), Answer(Meaning.REFUSED, message), run="R", facts=facts
+        document, Reply("order.create", status=400), Answer(ReplyVerdict.REFUSED, message), run="R", facts=facts
     )
     outcome = unless_sent_before(said, document, facts=facts)
     assert outcome.state == state
@@ -81,5 +81,5 @@ def test_behind_a_lost_history_a_refusal_may_be_that_of_a_second_create(
 def test_of_a_long_reply_the_beginning_is_kept() -> None:
     document = stored_document(id=7, key="ORDER-7", reference="ORDER-7", body="{}")
     reply = Reply("order.create", status=502, body=b"<html>" + b"x" * 10_000)
-    outcome = outcome_of(document, reply, Answer(Meaning.UNKNOWN), run="R")
+    outcome = outcome_of(document, reply, Answer(ReplyVerdict.UNKNOWN), run="R")
     assert outcome.reply == "<html>" + "x" * 3_994

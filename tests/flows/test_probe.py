@@ -8,8 +8,8 @@ from typing import cast
 import pytest
 from support.documents import stored_document
 
+from logistics_batch.api.answers import OrderDetails, OrderFound
 from logistics_batch.api.client import Client
-from logistics_batch.api.readers import OrderDetails, OrderFound
 from logistics_batch.api.reply import Reply
 from logistics_batch.flows.orders.search import Presence, calibrate, judge_found, probe_awb
 from logistics_batch.ledger import Ledger, StoredDocument

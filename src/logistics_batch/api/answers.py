@@ -1,56 +1,79 @@
-"""What each reply proves. Pure: a reply in, a meaning out.
+"""What each reply proves, and what it tells: a reply in, a verdict or the thing that was asked for out. Pure.
 
 The rule behind it: a refusal or an acceptance must be said in the service's own words; everything else that may have
-reached the service proves nothing: not a gateway's page, and not an answer that says neither yes nor no.
+reached the service proves nothing: not a gateway's page, and not an answer that says neither yes nor no. Every key of
+an answer is optional, and nothing here raises.
 """
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 from logistics_batch.api.endpoints import ENDPOINTS
-from logistics_batch.api.envelopes import as_text, confirms, find_lines, invoice_told, message_of, says_no, says_yes
-from logistics_batch.api.fingerprints import other_goods, record_digest, same_asn, same_goods, same_order
-from logistics_batch.api.readers import (
-    AsnHeader,
-    AsnPage,
-    LabelLink,
-    OrderAbsent,
-    OrderDetails,
-    OrderFound,
-    ReadFailed,
-    asn_header,
-    asn_lines,
-    read_asns,
-    read_label,
-    read_order,
+from logistics_batch.api.envelopes import (
+    Decoded,
+    as_text,
+    confirms,
+    decode_json,
+    find_lines,
+    find_records,
+    invoice_told,
+    looks_like_html,
+    message_of,
+    plain,
+    says_no,
+    says_yes,
+    status_word,
 )
-from logistics_batch.api.reply import Reply
-from logistics_batch.api.shown_changes import shows_change
-from logistics_batch.api.verdicts import Meaning, by_status, content, is_page
+from logistics_batch.api.reply import LARGEST_LIST_BYTES, Reply
 
-__all__ = [
-    "Answer",
-    "AsnHeader",
-    "AsnPage",
-    "LabelLink",
-    "Meaning",
-    "OrderAbsent",
-    "OrderDetails",
-    "OrderFound",
-    "ReadFailed",
-    "asn_header",
-    "asn_lines",
-    "judge",
-    "other_goods",
-    "read_asns",
-    "read_label",
-    "read_order",
-    "record_digest",
-    "same_asn",
-    "same_goods",
-    "same_order",
-    "shows_change",
-]
+_WRONG_ADDRESS = (404, 405, 415)
+
+
+class ReplyVerdict(StrEnum):
+    """What a clean attempt proves; after an earlier doubt only ACCEPTED keeps its meaning."""
+
+    ACCEPTED = "accepted"  # the service took it
+    REFUSED = "refused"  # the service said no, and nothing happened
+    NOT_SENT = "not_sent"  # the service never saw it
+    UNAUTHORIZED = "unauthorized"  # the key is not taken; nothing happened
+    SLOW_DOWN = "slow_down"  # too many calls; nothing happened
+    MISADDRESSED = "misaddressed"  # wrong address or path; behind a redirect something else may stand (3xx)
+    UNKNOWN = "unknown"  # nothing is proven
+
+
+def by_status(reply: Reply, *, names_an_order: bool = False) -> ReplyVerdict | None:
+    """The meaning where trace and status decide alone; None where the content must be read.
+
+    names_an_order: a 404 with the service's own FAIL then speaks of the order, not of the address.
+    """
+    status = reply.status
+    if status is None:
+        return ReplyVerdict.UNKNOWN if reply.trace.send_started else ReplyVerdict.NOT_SENT
+    if status == 401:
+        return ReplyVerdict.UNAUTHORIZED
+    if status == 429:
+        return ReplyVerdict.SLOW_DOWN
+    if status == 404 and names_an_order and says_no(content(reply).value):
+        return None
+    if status in _WRONG_ADDRESS or 300 <= status < 400:
+        return ReplyVerdict.MISADDRESSED
+    if status >= 500 or status < 200:
+        return ReplyVerdict.UNKNOWN
+    return None
+
+
+def content(reply: Reply) -> Decoded:
+    """The reply's JSON; none if the body is cut, too long or damaged."""
+    if reply.failure or reply.truncated:
+        return Decoded(problem="incomplete")
+    return decode_json(reply.body, largest_bytes=LARGEST_LIST_BYTES)  # no more is read of a call than may be
+
+
+def is_page(reply: Reply) -> bool:
+    """Whether a web page came back."""
+    return reply.status is not None and looks_like_html(reply.content_type, reply.body)
+
 
 # Endpoints whose replies the contract does not show (API §4.1-4.3, §4.12).
 _UNDOCUMENTED = ("asn.fetch", "asn.create", "asn.update", "webhook.update")
@@ -65,7 +88,7 @@ class Answer:
     the one ASN that an acceptance names.
     """
 
-    meaning: Meaning
+    meaning: ReplyVerdict
     message: str = ""
     awb_number: str = ""
     order_id: str = ""
@@ -91,27 +114,27 @@ def judge(reply: Reply, *, operation: str) -> Answer:
     if decided is None:
         undocumented = operation in _UNDOCUMENTED
         decided = _undocumented(reply, value) if undocumented else _documented(reply, value)
-    if decided is Meaning.ACCEPTED:
+    if decided is ReplyVerdict.ACCEPTED:
         return _accepted(value)
     return Answer(decided, message_of(value), looks_like_html=is_page(reply))
 
 
-def _documented(reply: Reply, value: object) -> Meaning:
+def _documented(reply: Reply, value: object) -> ReplyVerdict:
     """Orders, labels and subscriptions: 200 with PASS or SUCCESS, 400 with FAIL (API §4.4-4.11).
 
     404 comes here only with the service's own FAIL about a named order. A 400 without one may be a gateway's, which
     says nothing about what the service behind it did.
     """
     if reply.status is not None and reply.status < 300:
-        return Meaning.ACCEPTED if says_yes(value) else Meaning.UNKNOWN
-    return Meaning.REFUSED if reply.status in (400, 404) and says_no(value) else Meaning.UNKNOWN
+        return ReplyVerdict.ACCEPTED if says_yes(value) else ReplyVerdict.UNKNOWN
+    return ReplyVerdict.REFUSED if reply.status in (400, 404) and says_no(value) else ReplyVerdict.UNKNOWN
 
 
-def _undocumented(reply: Reply, value: object) -> Meaning:
+def _undocumented(reply: Reply, value: object) -> ReplyVerdict:
     """ASNs: what confirms it is a yes, in any form; only a clear FAIL is a no; the rest has to be looked up."""
     if reply.status is not None and reply.status < 300:
-        return Meaning.ACCEPTED if confirms(value) else Meaning.UNKNOWN
-    return Meaning.REFUSED if reply.status in (400, 422) and says_no(value) else Meaning.UNKNOWN
+        return ReplyVerdict.ACCEPTED if confirms(value) else ReplyVerdict.UNKNOWN
+    return ReplyVerdict.REFUSED if reply.status in (400, 422) and says_no(value) else ReplyVerdict.UNKNOWN
 
 
 def _accepted(value: object) -> Answer:
@@ -122,7 +145,7 @@ def _accepted(value: object) -> Answer:
     told = message if isinstance(message, dict) else {}
     children = told.get("child_awb_numbers")
     return Answer(
-        Meaning.ACCEPTED,
+        ReplyVerdict.ACCEPTED,
         message=message_of(value) if isinstance(message, str) else "",
         awb_number=as_text(told.get("awb_number")),
         order_id=as_text(told.get("order_id")),
@@ -141,3 +164,197 @@ def _items(told: dict[str, Any]) -> dict[str, dict[str, Any]]:
         if item_id:
             items[item_id] = {name: value for name, value in line.items() if name != "id"}
     return items
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFailed:
+    """Nothing could be read, so nothing is known: neither that it is there nor that it is not.
+
+    message: with the service's own words, which may name people. brief: without them, for alerts and logs.
+    """
+
+    meaning: ReplyVerdict
+    message: str
+    brief: str
+
+
+@dataclass(frozen=True, slots=True)
+class OrderDetails:
+    """An order as the service tells it (API §2.3); "" for what it does not tell. `raw` is all of it."""
+
+    order_id: str = ""
+    reference_number: str = ""
+    awb_number: str = ""
+    status: str = ""
+    delivery_hub: str = ""
+    delivery_hub_sn: str = ""
+    delivery_postal_code: str = ""
+    cash_on_delivery: str = ""
+    customer_name: str = field(default="", repr=False)
+    customer_mobile: str = field(default="", repr=False)
+    delivery_address: str = field(default="", repr=False)
+    items: tuple[dict[str, Any], ...] = field(default=(), repr=False)
+    raw: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def is_called(self, number: str) -> bool:
+        """Whether this is the order that was asked for by a number, and not another one that came back."""
+        return number in (self.awb_number, self.order_id, self.reference_number)
+
+
+@dataclass(frozen=True, slots=True)
+class OrderFound:
+    """The service has the order."""
+
+    order: OrderDetails
+
+
+@dataclass(frozen=True, slots=True)
+class OrderAbsent:
+    """The service says that it has no such order, or something that may mean this.
+
+    signature: how it says so (status, envelope, message); the asked id stands in it as the service wrote it.
+    """
+
+    signature: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class AsnPage:
+    """What one ASN fetch returned: records as they came, and count and next as the envelope gives them."""
+
+    records: tuple[dict[str, Any], ...] = field(repr=False)
+    count: int | None = None
+    next: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AsnHeader:
+    """The header of an ASN record as text; "" for what the record does not tell (API §2.1)."""
+
+    id: str = ""
+    invoice_number: str = ""
+    supplier: str = ""
+    supplier_name: str = ""
+    site: str = ""
+    site_name: str = ""
+    status: str = ""
+    description: str = ""
+    delivery_date: str = ""
+    expiry_date: str = ""
+    created_date: str = ""
+    modified_date: str = ""
+    total_price: str = ""
+    batch: str = ""
+    serial_number: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelLink:
+    """The signed link to a label; whoever has it has the label."""
+
+    url: str = field(repr=False)
+
+
+def read_order(reply: Reply) -> OrderFound | OrderAbsent | ReadFailed:
+    """Read the reply of fetching one order (API §4.5)."""
+    decided = by_status(reply, names_an_order=True)
+    decoded = content(reply)
+    if decided is not None or decoded.problem:
+        return _failed(reply, decided)
+    details = _order_details(decoded.value)
+    if details is not None and not says_no(decoded.value) and _is_success(reply):
+        return OrderFound(_order(details))
+    if not (_is_success(reply) or reply.status in (400, 404)) or not status_word(decoded.value):
+        return _failed(reply, None)
+    message = message_of(decoded.value)
+    return OrderAbsent(f"{reply.status} {status_word(decoded.value)} {message}".strip(), message)
+
+
+def read_asns(reply: Reply) -> AsnPage | ReadFailed:
+    """Read the reply of an ASN search, whose body the contract does not show (API §4.1)."""
+    decided = by_status(reply)
+    decoded = content(reply)
+    if decided is not None or decoded.problem or not _is_success(reply) or says_no(decoded.value):
+        return _failed(reply, decided)
+    found = find_records(decoded.value)
+    if found is None:
+        return _failed(reply, None)
+    return AsnPage(found.records, found.count, found.next)
+
+
+def read_label(reply: Reply) -> LabelLink | ReadFailed:
+    """Read the reply of a label call: SUCCESS and a link (API §4.4)."""
+    decided = by_status(reply, names_an_order=True)
+    value = content(reply).value
+    if decided is None and _is_success(reply) and says_yes(value):
+        for place in (value, value.get("message"), value.get("data")):
+            url = place.get("url") if isinstance(place, dict) else None
+            if isinstance(url, str) and url.strip():
+                return LabelLink(url.strip())
+    return _failed(reply, decided)
+
+
+def asn_lines(record: dict[str, Any]) -> tuple[dict[str, Any], ...]:
+    """The SKU lines of a record, under whatever name and in whatever form they come."""
+    return find_lines(record)
+
+
+def asn_header(record: dict[str, Any]) -> AsnHeader:
+    """The header of a record; supplier and site come as id, as name or as an object with both."""
+    supplier, supplier_name = _id_and_name(record, "supplier")
+    site, site_name = _id_and_name(record, "site")
+    named = {"supplier": supplier, "supplier_name": supplier_name, "site": site, "site_name": site_name}
+    others = {name: as_text(record.get(name)) for name in AsnHeader.__dataclass_fields__ if name not in named}
+    return AsnHeader(**named, **others)
+
+
+def _id_and_name(record: dict[str, Any], key: str) -> tuple[str, str]:
+    value, name, own_id = record.get(key), record.get(f"{key}_name"), as_text(record.get(f"{key}_id"))
+    if isinstance(value, dict):
+        return own_id or as_text(value.get("id")), as_text(name) or as_text(value.get("name"))
+    if isinstance(name, dict):
+        return own_id or as_text(value) or as_text(name.get("id")), as_text(name.get("name"))
+    if own_id and isinstance(value, str) and value.strip() != own_id:  # what stands beside an id is the name
+        return own_id, as_text(name) or as_text(value)
+    return own_id or as_text(value), as_text(name)
+
+
+def _is_success(reply: Reply) -> bool:
+    return reply.status is not None and 200 <= reply.status < 300
+
+
+def _order_details(value: object) -> dict[str, Any] | None:
+    """The order wherever the envelope holds it."""
+    for _ in range(4):
+        if isinstance(value, list) and len(value) == 1:
+            value = value[0]
+        if not isinstance(value, dict):
+            return None
+        if isinstance(value.get("order_details"), dict | list):
+            value = value["order_details"]
+        elif "awb_number" in value or "reference_number" in value:
+            return value
+        else:
+            value = value.get("message")
+    return None
+
+
+def _order(details: dict[str, Any]) -> OrderDetails:
+    texts = {
+        name: as_text(details.get(name)) for name in OrderDetails.__dataclass_fields__ if name not in ("items", "raw")
+    }
+    return OrderDetails(**texts, items=find_lines(details, "item_details"), raw=details)
+
+
+def _failed(reply: Reply, decided: ReplyVerdict | None) -> ReadFailed:
+    said = message_of(content(reply).value)
+    meaning = decided or (ReplyVerdict.REFUSED if reply.status in (400, 404, 422) and said else ReplyVerdict.UNKNOWN)
+    if reply.status is None:
+        silent = f"no answer ({reply.failure})"
+        return ReadFailed(meaning, silent + (f": {plain(reply.detail)}" if reply.detail else ""), silent)
+    if is_page(reply):
+        page = f"a web page came back instead of an answer of the service (status {reply.status})"
+        return ReadFailed(meaning, page, page)
+    reason = said or (f"the answer broke off ({reply.failure})" if reply.failure else "the answer cannot be read")
+    return ReadFailed(meaning, f"{reason} (status {reply.status})", f"it answered with status {reply.status}")

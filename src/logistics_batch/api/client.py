@@ -14,9 +14,8 @@ from urllib.parse import quote, urlencode, urlsplit
 import httpcore
 
 from logistics_batch.api.endpoints import Endpoint, ServiceAccess, fill_path, find_endpoint
-from logistics_batch.api.hints import retry_after_seconds
 from logistics_batch.api.pacing import Pacer
-from logistics_batch.api.reply import Failure, Reply, Trace
+from logistics_batch.api.reply import Failure, Reply, Trace, retry_after_seconds
 from logistics_batch.api.secret import Redactor
 from logistics_batch.api.transport import (
     CONNECT_SECONDS,

@@ -7,10 +7,10 @@ kind are seen to use other shapes, and all of them are taken. Nothing here raise
 import json
 import math
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from logistics_batch.api.paging import paging_of
 from logistics_batch.api.reply import LARGEST_BODY_BYTES
 
 LONGEST_MESSAGE = 500
@@ -24,6 +24,24 @@ _DEEPEST_ENVELOPE = 4
 _ALSO_YES = ("OK", "CREATED")
 _ALSO_NO = ("REJECTED", "INVALID", "DENIED", "UNAUTHORIZED", "FORBIDDEN")
 _IDENTITIES = ("invoice_number", "id", "asn_id", "webhookid")
+# The contract names `count` and `next` for orders only and no paging at all for ASNs (API §4.1, §8.7); services of this
+# kind are seen to use many words for both, beside the list or in an object of their own.
+_NOT_SPOKEN = re.compile(r"[^a-z]+")
+_TOTALS = frozenset(
+    (
+        *("count", "total", "totalcount", "totalresults", "totalrecords", "totalelements", "totalitems", "totalrows"),
+        *("totalhits", "totalsize", "totalnumber", "recordstotal", "recordsfiltered", "recordcount", "resultcount"),
+        *("resultscount", "itemcount", "rowcount", "numfound", "numresults", "odatacount"),
+    )
+)
+_PAGES = frozenset(("totalpages", "pagecount", "pagestotal", "numpages", "pages", "lastpage"))
+_MORE = frozenset(("hasmore", "hasnext", "hasnextpage", "more", "moreresults", "moreavailable", "truncated"))
+_MORE |= {"istruncated", "partial", "incomplete"}
+_NEXT = frozenset(("next", "nextpage", "nextlink", "nexturl", "nexthref", "nextcursor", "nexttoken", "nextpagetoken"))
+_NEXT |= {"nextoffset", "nextstart", "continuationtoken", "odatanextlink"}
+_WHERE = frozenset(("meta", "metadata", "pagination", "paging", "pager", "page", "pageinfo", "links", "info", "cursor"))
+_DEEPEST_PAGING = 3
+_NOTHING = ("", "0", "-1", "null", "none", "false", "no")
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,3 +272,59 @@ def find_lines(record: dict[str, Any], *keys: str) -> tuple[dict[str, Any], ...]
         if isinstance(lines, dict):
             return tuple({"id": name} | line for name, line in lines.items() if isinstance(line, dict))
     return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Paging:
+    """count: what `count` beside the list says. total: the largest number of records under any usual name.
+
+    next: the next page, or the word that says that there is more.
+    """
+
+    count: int | None = None
+    total: int = 0
+    next: str | None = None
+
+
+def paging_of(envelope: dict[str, Any]) -> Paging:
+    """What an envelope says of what it does not hold, itself or in an object for it (meta, pagination, …)."""
+    told = list(_told_of_pages(envelope))
+    totals = [number for name, value in told if name in _TOTALS and (number := _count(value)) is not None]
+    following = [text for name, value in told if (text := _following(name, value))]
+    return Paging(_count(envelope.get("count")), max(totals, default=0), next(iter(following), None))
+
+
+def _told_of_pages(envelope: dict[str, Any], *, depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """The names, in small letters alone, and what stands under them; only objects that tell of pages are entered."""
+    for key, value in envelope.items():
+        name = _NOT_SPOKEN.sub("", key.lower())
+        yield name, value
+        if name in _WHERE and isinstance(value, dict) and depth < _DEEPEST_PAGING:
+            yield from _told_of_pages(value, depth=depth + 1)
+        elif name in _WHERE and isinstance(value, list):
+            yield from ((str(link.get("rel")).lower(), link) for link in value if isinstance(link, dict))
+
+
+def _count(value: object) -> int | None:
+    if isinstance(value, str):
+        digits = value.strip()
+        return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < _LONGEST_NUMBER else None
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _following(name: str, value: object) -> str:
+    """The next page, or the word for more to come; "" for neither."""
+    if name in _PAGES:
+        pages = _count(value)
+        return f"{name} {pages}" if pages is not None and pages > 1 else ""
+    if name not in _MORE | _NEXT:
+        return ""
+    if isinstance(value, dict):
+        value = value.get("href", value.get("url"))  # as HAL and JSON:API link
+    text = str(value).strip() if isinstance(value, str | int) else ""
+    if text.casefold() in _NOTHING or (isinstance(value, str) and not text.strip("0 ")):
+        return ""
+    # A number or text under `more` or `partial` may be anything else, a message for one.
+    return name if name in _MORE and text.casefold() in ("true", "yes", "1") else text * (name in _NEXT)

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from logistics_batch.api.answers import Meaning, OrderAbsent, OrderFound, ReadFailed, read_asns, read_order
+from logistics_batch.api.answers import OrderAbsent, OrderFound, ReadFailed, ReplyVerdict, read_asns, read_order
 from logistics_batch.api.client import Client, Reply
 from logistics_batch.api.own_event import send_event
 from logistics_batch.errors import LedgerRefused, LogisticsBatchError, SettingsError
@@ -88,10 +88,10 @@ def check_proxy(proxy: str, *, unused: Sequence[str]) -> Check:
 
 _MISADDRESSED = "Check service.base_url and service.paths."
 _REMEDIES = {
-    Meaning.UNAUTHORIZED: "Check service.api_key_file; a mailed key may have to be decoded from base64 first, and a "
-    "proxy on the way may drop headers with an underscore.",
-    Meaning.MISADDRESSED: _MISADDRESSED,
-    Meaning.NOT_SENT: "Check service.base_url, the network, and whether a proxy is needed (service.proxy).",
+    ReplyVerdict.UNAUTHORIZED: "Check service.api_key_file; a mailed key may have to be decoded from base64 first, and "
+    "a proxy on the way may drop headers with an underscore.",
+    ReplyVerdict.MISADDRESSED: _MISADDRESSED,
+    ReplyVerdict.NOT_SENT: "Check service.base_url, the network, and whether a proxy is needed (service.proxy).",
 }
 _OTHER_REMEDY = "Try again; if it stays so, ask the operator of the service."
 

@@ -7,18 +7,9 @@ import json
 from dataclasses import dataclass
 from enum import StrEnum
 
-from logistics_batch.api.answers import (
-    Answer,
-    AsnPage,
-    Meaning,
-    asn_header,
-    judge,
-    read_asns,
-    record_digest,
-    same_asn,
-    same_goods,
-)
+from logistics_batch.api.answers import Answer, AsnPage, ReplyVerdict, asn_header, judge, read_asns
 from logistics_batch.api.client import Client, Reply
+from logistics_batch.api.content_match import record_digest, same_asn, same_goods
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import Ledger, StoredDocument
 from logistics_batch.model.asn_marker import shows_marker
@@ -67,8 +58,8 @@ def search_invoice(
     page = read_asns(reply)
     if not isinstance(page, AsnPage):
         answer = judge(reply, operation="asn.fetch")
-        known = (Meaning.UNAUTHORIZED, Meaning.SLOW_DOWN, Meaning.MISADDRESSED)
-        return Found(failed=(reply, answer if answer.meaning in known else Answer(Meaning.NOT_SENT, page.message)))
+        known = (ReplyVerdict.UNAUTHORIZED, ReplyVerdict.SLOW_DOWN, ReplyVerdict.MISADDRESSED)
+        return Found(failed=(reply, answer if answer.meaning in known else Answer(ReplyVerdict.NOT_SENT, page.message)))
     # Names and numbers may match in part at the service: compare again here.
     exact = [record for record in page.records if asn_header(record).invoice_number == document.reference]
     more = bool(page.next and page.next.strip("0 ")) or (page.count or 0) > len(page.records)
@@ -192,7 +183,7 @@ class UnconfirmedCreates:
     def note(self, document: StoredDocument, reply: Reply, answer: Answer) -> None:
         """Remember the ASN, if its answer was whole and clean and told nothing."""
         clean = reply.status is not None and 200 <= reply.status < 300 and not (reply.failure or answer.looks_like_html)
-        if clean and answer.meaning is Meaning.UNKNOWN and document.operation == Operation.ASN_CREATE:
+        if clean and answer.meaning is ReplyVerdict.UNKNOWN and document.operation == Operation.ASN_CREATE:
             self._last = document
 
     def is_confirmed(self) -> bool:

@@ -21,17 +21,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from logistics_batch.api.answers import (
-    AsnPage,
-    Meaning,
-    ReadFailed,
-    asn_header,
-    asn_lines,
-    judge,
-    read_asns,
-    record_digest,
-)
+from logistics_batch.api.answers import AsnPage, ReadFailed, ReplyVerdict, asn_header, asn_lines, judge, read_asns
 from logistics_batch.api.client import Reply
+from logistics_batch.api.content_match import record_digest
 from logistics_batch.api.envelopes import decode_json, says_no
 from logistics_batch.errors import KeyRefused, LogisticsBatchError, RunStopped, ServiceMisaddressed, UsageError
 from logistics_batch.flows.asns.ranges import AsnRange, Pieces, around_created, finer_pieces, pieces_of
@@ -398,17 +390,17 @@ def page_of(reply: Reply, *, divisible: bool) -> AsnPage:
 
 
 def _raise_for(failed: ReadFailed, *, is_page: bool) -> None:
-    if failed.meaning is Meaning.UNAUTHORIZED:
+    if failed.meaning is ReplyVerdict.UNAUTHORIZED:
         raise KeyRefused(
             f"The service refused the API key: {failed.brief}",
             remedy="Check the key itself, whether it was handed out in base64, and proxies that drop API_KEY.",
         )
-    if failed.meaning is Meaning.MISADDRESSED or is_page:
+    if failed.meaning is ReplyVerdict.MISADDRESSED or is_page:
         raise ServiceMisaddressed(
             f"The answer to the ASN search does not come from the service: {failed.brief}",
             remedy="Check service.base_url and service.paths in logistics-batch.toml.",
         )
-    if failed.meaning is Meaning.REFUSED:
+    if failed.meaning is ReplyVerdict.REFUSED:
         raise UsageError(f"The service refused the ASN search: {failed.message}", remedy="Change dates or filters.")
 
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from logistics_batch.api.answers import Meaning, judge
+from logistics_batch.api.answers import ReplyVerdict, judge
 from logistics_batch.api.client import Reply
 from logistics_batch.crash_points import crash_point
 from logistics_batch.flows.orders.awb_ownership import believe
@@ -18,7 +18,7 @@ from logistics_batch.model.issue import Issue
 
 ATTEMPTS_AT_MOST = 3
 RESEND_WITHIN = timedelta(hours=24)
-_NO_EFFECT = (Meaning.NOT_SENT, Meaning.UNAUTHORIZED, Meaning.SLOW_DOWN, Meaning.MISADDRESSED)
+_NO_EFFECT = (ReplyVerdict.NOT_SENT, ReplyVerdict.UNAUTHORIZED, ReplyVerdict.SLOW_DOWN, ReplyVerdict.MISADDRESSED)
 
 
 def may_send_again(parts: Parts, document: StoredDocument) -> bool:
@@ -57,7 +57,7 @@ def send_again(
     crash_point("resend.after")
     answer = judge(reply, operation=document.operation)
     said = outcome_of(replace(document, may_exist=True), reply, answer, run=run, facts=facts_of(parts))
-    if search is not None and said.state == "accepted" and answer.meaning is Meaning.REFUSED:
+    if search is not None and said.state == "accepted" and answer.meaning is ReplyVerdict.REFUSED:
         probe = search.look_for(document)
         believe(parts, document, probe)
         said = _borne_out(said, probe)

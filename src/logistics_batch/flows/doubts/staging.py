@@ -11,7 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from logistics_batch.api.answers import Answer, Meaning, OrderAbsent, OrderFound, judge, read_order, shows_change
+from logistics_batch.api.answers import Answer, OrderAbsent, OrderFound, ReplyVerdict, judge, read_order
+from logistics_batch.api.content_match import shows_change
 from logistics_batch.api.key_print import key_print
 from logistics_batch.errors import RunStopped, UsageError
 from logistics_batch.flows.parts import Parts
@@ -26,7 +27,7 @@ _SPOILT = (
     {"item_details": [{"item_quantity": 1}]},
     {"packages_count": "1", "item_details": [{"item_name": "TEST", "package_id": "1"}]},
 )
-_NEVER_CAME = (Meaning.NOT_SENT, Meaning.UNAUTHORIZED, Meaning.SLOW_DOWN, Meaning.REFUSED)
+_NEVER_CAME = (ReplyVerdict.NOT_SENT, ReplyVerdict.UNAUTHORIZED, ReplyVerdict.SLOW_DOWN, ReplyVerdict.REFUSED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ def verify_service(parts: Parts, *, pincode: str) -> StagingReport:
 def _seen(parts: Parts, pincode: str) -> ServiceFacts:
     reference, together = (_new_reference(parts) for _ in range(2))
     first = _create(parts, reference, pincode)
-    if first.meaning is not Meaning.ACCEPTED:
+    if first.meaning is not ReplyVerdict.ACCEPTED:
         raise RunStopped(
             f"The service took no test order: {first.message or first.meaning.value.replace('_', ' ')}",
             remedy="Look at the message; name a pincode that is delivered to with --pincode.",
@@ -68,7 +69,7 @@ def _seen(parts: Parts, pincode: str) -> ServiceFacts:
     with ThreadPoolExecutor(_AT_ONCE) as workers:
         at_once = list(workers.map(lambda _: _create(parts, together, pincode), range(_AT_ONCE)))
     others = {_refused_form(parts, pincode, spoilt) for spoilt in _SPOILT}
-    form = form_of(second.message, reference) if second.meaning is Meaning.REFUSED else ""
+    form = form_of(second.message, reference) if second.meaning is ReplyVerdict.REFUSED else ""
     return ServiceFacts(
         at=parts.clock.now().isoformat(timespec="seconds"),
         unique=_is_unique([first, second]) and _is_unique(at_once),
@@ -81,15 +82,17 @@ def _seen(parts: Parts, pincode: str) -> ServiceFacts:
 
 def _is_unique(answers: Sequence[Answer]) -> bool:
     """One order came of them: an answer that proves nothing may stand for a second one, and so may one without AWB."""
-    accepted = [answer.awb_number for answer in answers if answer.meaning is Meaning.ACCEPTED]
-    clear = all(answer.meaning in (Meaning.ACCEPTED, *_NEVER_CAME) for answer in answers)
+    accepted = [answer.awb_number for answer in answers if answer.meaning is ReplyVerdict.ACCEPTED]
+    clear = all(answer.meaning in (ReplyVerdict.ACCEPTED, *_NEVER_CAME) for answer in answers)
     return clear and len(set(accepted)) == 1 and (len(accepted) == 1 or bool(accepted[0]))
 
 
 def _kind(first: Answer, second: Answer) -> str:
-    if second.meaning is Meaning.REFUSED:
+    if second.meaning is ReplyVerdict.REFUSED:
         return "refused"
-    return "repeated" if second.meaning is Meaning.ACCEPTED and second.awb_number == first.awb_number else "unclear"
+    return (
+        "repeated" if second.meaning is ReplyVerdict.ACCEPTED and second.awb_number == first.awb_number else "unclear"
+    )
 
 
 def _found_by(parts: Parts, answer: Answer, reference: str) -> tuple[str, ...]:
@@ -141,7 +144,7 @@ def _create(parts: Parts, reference: str, pincode: str, *, spoilt: Mapping[str, 
     }
     body = json.dumps({name: value for name, value in (order | dict(spoilt or {})).items() if value is not None})
     answer = judge(parts.client.call("order.create", body=body), operation="order.create")
-    if answer.meaning is Meaning.ACCEPTED:
+    if answer.meaning is ReplyVerdict.ACCEPTED:
         now = parts.clock.now().isoformat(timespec="seconds")
         parts.ledger.facts.note_test_order(reference, at=now, awb_number=answer.awb_number)
     return answer
@@ -172,7 +175,7 @@ def _is_absent(parts: Parts, reference: str) -> bool:
 def _cancel(parts: Parts, number: str) -> bool:
     """Whether an order is cancelled now; also one that a person cancelled before."""
     answer = judge(parts.client.call("order.cancel", order_id=number), operation="order.cancel")
-    if answer.meaning is Meaning.ACCEPTED:
+    if answer.meaning is ReplyVerdict.ACCEPTED:
         return True
     seen = _order(parts, number)
     return seen is not None and bool(shows_change("order.cancel", "", seen.order))

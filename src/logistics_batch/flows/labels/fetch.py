@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from logistics_batch.api.answers import LabelLink, Meaning, ReadFailed, read_label
+from logistics_batch.api.answers import LabelLink, ReadFailed, ReplyVerdict, read_label
 from logistics_batch.api.links import LinkFailure, LinkFetcher, LinkLimits, LinkProblem, LinkWay
 from logistics_batch.errors import KeyRefused, RunStopped, ServiceMisaddressed
 from logistics_batch.flows.labels.orders import LabelOrder
@@ -209,12 +209,12 @@ class LabelSource:
         Of an order that the service calls cancelled nothing more is told.
         """
         answer = self._call(body_text(LabelByOrders(order_numbers=awb_number)))
-        if isinstance(answer, ReadFailed) and answer.meaning is Meaning.REFUSED and not _says_cancelled(answer):
+        if isinstance(answer, ReadFailed) and answer.meaning is ReplyVerdict.REFUSED and not _says_cancelled(answer):
             shipment = _shipment(order, awb_number)
             answer = self._call(shipment) if shipment else answer
         if isinstance(answer, LabelLink):
             return answer
-        if answer.meaning is Meaning.REFUSED:
+        if answer.meaning is ReplyVerdict.REFUSED:
             remedy = "nothing to do; do not pick it" if _says_cancelled(answer) else "ask the operator of the service"
             return LabelLost(f"the service refused the label: {answer.message}", remedy)
         return LabelLost(
@@ -230,7 +230,9 @@ class LabelSource:
             if isinstance(answer, LabelLink):
                 self._reached.set()
                 return answer
-            if answer.meaning is Meaning.REFUSED or (answer.meaning is Meaning.MISADDRESSED and self._reached.is_set()):
+            if answer.meaning is ReplyVerdict.REFUSED or (
+                answer.meaning is ReplyVerdict.MISADDRESSED and self._reached.is_set()
+            ):
                 return answer
             _stop_if_hopeless(answer)
             if attempt < ASKS_PER_LINK:
@@ -295,12 +297,12 @@ def _says_cancelled(refusal: ReadFailed) -> bool:
 
 def _stop_if_hopeless(answer: ReadFailed) -> None:
     """What stops one label stops them all."""
-    if answer.meaning is Meaning.UNAUTHORIZED:
+    if answer.meaning is ReplyVerdict.UNAUTHORIZED:
         raise KeyRefused(
             f"The service does not take the API key for labels: {answer.brief}",
             remedy="Check service.api_key_file: a wrong key, its base64 form, or a proxy that drops it.",
         )
-    if answer.meaning is Meaning.MISADDRESSED:
+    if answer.meaning is ReplyVerdict.MISADDRESSED:
         raise ServiceMisaddressed(
             f"Whatever answers the label call is not the service: {answer.brief}",
             remedy='Check service.base_url, and "label.create" under [service.paths].',

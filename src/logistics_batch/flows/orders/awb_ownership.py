@@ -11,17 +11,9 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
 
-from logistics_batch.api.answers import (
-    Answer,
-    Meaning,
-    OrderDetails,
-    OrderFound,
-    ReadFailed,
-    read_order,
-    same_order,
-    shows_change,
-)
+from logistics_batch.api.answers import Answer, OrderDetails, OrderFound, ReadFailed, ReplyVerdict, read_order
 from logistics_batch.api.client import Client, Reply
+from logistics_batch.api.content_match import same_order, shows_change
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.orders.search import OrderSearch, Presence, Probe
 from logistics_batch.flows.parts import Parts
@@ -77,7 +69,11 @@ def look_under(client: Client, number: str, *, turn_taken: bool = False) -> Look
     seen = read_order(reply)
     if isinstance(seen, ReadFailed):
         away = reply.status is None or reply.status >= 500  # else it has answered, and would once more
-        known = seen.meaning if seen.meaning in (Meaning.UNAUTHORIZED, Meaning.SLOW_DOWN) else Meaning.NOT_SENT
+        known = (
+            seen.meaning
+            if seen.meaning in (ReplyVerdict.UNAUTHORIZED, ReplyVerdict.SLOW_DOWN)
+            else ReplyVerdict.NOT_SENT
+        )
         if away or known is seen.meaning:
             return Look(failed=(reply, Answer(known, seen.message)))
         return Look(said=seen.message)

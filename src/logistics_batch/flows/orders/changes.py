@@ -12,8 +12,9 @@ from typing import Any
 
 import polars as pl
 
-from logistics_batch.api.answers import OrderDetails, OrderFound, ReadFailed, read_order, shows_change
+from logistics_batch.api.answers import OrderDetails, OrderFound, ReadFailed, read_order
 from logistics_batch.api.client import Client
+from logistics_batch.api.content_match import shows_change
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.orders.awb_ownership import Owner, awb_owner
 from logistics_batch.flows.parts import Parts

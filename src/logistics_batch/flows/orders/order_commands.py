@@ -4,17 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from logistics_batch.api.answers import (
-    Answer,
-    Meaning,
-    OrderAbsent,
-    OrderDetails,
-    ReadFailed,
-    judge,
-    read_order,
-    same_order,
-    shows_change,
-)
+from logistics_batch.api.answers import Answer, OrderAbsent, OrderDetails, ReadFailed, ReplyVerdict, judge, read_order
+from logistics_batch.api.content_match import same_order, shows_change
 from logistics_batch.errors import KeyRefused, RunStopped, ServiceMisaddressed
 from logistics_batch.flows.orders.awb_ownership import Owner, awb_owner, look_at, look_under
 from logistics_batch.flows.parts import Parts
@@ -74,10 +65,10 @@ def cancel_order(parts: Parts, order_id: str) -> Conclusion:
         return nothing_done
     order = look_under(parts.client, order_id).order
     shown = order is not None and bool(shows_change("order.cancel", "", order))
-    if answer.meaning is Meaning.ACCEPTED or shown:
+    if answer.meaning is ReplyVerdict.ACCEPTED or shown:
         return _cancelled(parts, order_id, order, answer)
     _note(parts, order_id, _evidence(answer))
-    if answer.meaning is not Meaning.REFUSED:
+    if answer.meaning is not ReplyVerdict.REFUSED:
         _tell_unknown(parts, order_id)
         return open_end(answer, question=f"Whether {order_id} is cancelled is not known: see `order get {order_id}`.")
     if order is None:
@@ -96,7 +87,7 @@ def _cancelled(parts: Parts, order_id: str, order: OrderDetails | None, answer: 
     known = _note(parts, called, _evidence(answer), cancelled=True)
     held = order is not None and _hold_doubts(parts, ours, order)
     _known_now(parts, order_id, "It is cancelled.")
-    said = answer.message if answer.meaning is Meaning.ACCEPTED else "the service shows it so."
+    said = answer.message if answer.meaning is ReplyVerdict.ACCEPTED else "the service shows it so."
     told = "The ledger knows it." if known or held else "The ledger does not know this order."
     more = " It was in doubt and is held now: see `held list`." if held else ""
     return Conclusion(f"The order {order_id} is cancelled: {said} {told}{more}", ExitCode.DONE)
@@ -242,19 +233,19 @@ def open_end(answer: Answer, *, question: str) -> Conclusion:
 def undone(answer: Answer) -> Conclusion | None:
     """Where the answer proves that nothing was done; raises as `raise_for_every_call`."""
     raise_for_every_call(answer.meaning, answer.message)
-    if answer.meaning in (Meaning.NOT_SENT, Meaning.SLOW_DOWN):
+    if answer.meaning in (ReplyVerdict.NOT_SENT, ReplyVerdict.SLOW_DOWN):
         return Conclusion(f"Nothing was done: {answer.message} Try again later.", ExitCode.STOPPED_EARLY)
     return None
 
 
-def raise_for_every_call(meaning: Meaning, message: str) -> None:
+def raise_for_every_call(meaning: ReplyVerdict, message: str) -> None:
     """Raise KeyRefused or ServiceMisaddressed where an answer means that no other call would fare better."""
-    if meaning is Meaning.UNAUTHORIZED:
+    if meaning is ReplyVerdict.UNAUTHORIZED:
         raise KeyRefused(
             f"The service does not take the API key: {message}",
             remedy="Check service.api_key_file; a key that was mailed may have to be decoded from base64 first.",
         )
-    if meaning is Meaning.MISADDRESSED:
+    if meaning is ReplyVerdict.MISADDRESSED:
         raise ServiceMisaddressed(
             f"What answers is not the service: {message}", remedy="Check service.base_url and service.paths."
         )

@@ -16,8 +16,9 @@ from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
 
-from logistics_batch.api.answers import OrderAbsent, OrderFound, ReadFailed, read_order, same_order
+from logistics_batch.api.answers import OrderAbsent, OrderFound, ReadFailed, read_order
 from logistics_batch.api.client import Client
+from logistics_batch.api.content_match import same_order
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.orders.receive_event import order_named_by
 from logistics_batch.ledger import Ledger, StoredDocument

@@ -9,10 +9,9 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta
 from pathlib import PurePosixPath
 
+from logistics_batch.api.answers import OrderDetails, OrderFound, ReadFailed, read_order
+from logistics_batch.api.content_match import same_order, shows_change
 from logistics_batch.api.envelopes import as_text
-from logistics_batch.api.fingerprints import same_order
-from logistics_batch.api.readers import OrderDetails, OrderFound, ReadFailed, read_order
-from logistics_batch.api.shown_changes import shows_change
 from logistics_batch.errors import StoreError, UsageError
 from logistics_batch.flows.orders.comparison import lines_of
 from logistics_batch.flows.orders.order_commands import raise_for_every_call

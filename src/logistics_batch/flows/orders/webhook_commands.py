@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from pydantic import BaseModel, ValidationError
 
-from logistics_batch.api.answers import Meaning, judge
+from logistics_batch.api.answers import ReplyVerdict, judge
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.orders.order_commands import Conclusion, open_end
 from logistics_batch.flows.parts import Parts
@@ -30,9 +30,9 @@ def update_webhook(parts: Parts, wanted: Mapping[str, object]) -> Conclusion:
 
 def _configure(parts: Parts, endpoint: str, payload: BaseModel) -> Conclusion:
     answer = judge(parts.client.call(endpoint, body=body_text(payload)), operation=endpoint)
-    if answer.meaning is Meaning.ACCEPTED:
+    if answer.meaning is ReplyVerdict.ACCEPTED:
         return Conclusion(f"The service took it: {answer.message or 'no message'}", ExitCode.DONE)
-    if answer.meaning is Meaning.REFUSED:
+    if answer.meaning is ReplyVerdict.REFUSED:
         return Conclusion(f"The service refused it: {answer.message}", ExitCode.ROWS_NOT_DONE)
     return open_end(answer, question="Whether the service took it is not known; the same call may be made again.")
 

@@ -15,7 +15,7 @@ from queue import Empty, SimpleQueue
 
 import polars as pl
 
-from logistics_batch.api.answers import Answer, Meaning, judge
+from logistics_batch.api.answers import Answer, ReplyVerdict, judge
 from logistics_batch.api.client import Reply
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import LedgerRefused
@@ -34,7 +34,7 @@ from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import Issue
 
 INTENT_MAY_AGE_SECONDS = 5.0  # a process that slept longer between intent and first byte does not send
-_CLEAR = (Meaning.ACCEPTED, Meaning.REFUSED)
+_CLEAR = (ReplyVerdict.ACCEPTED, ReplyVerdict.REFUSED)
 _LOADED_AT_ONCE = 200  # documents
 _GATHER_SECONDS = 0.01  # while intents wait for the workers, a commit waits so long for more outcomes
 _TURN_AHEAD_SECONDS = 0.02  # so long before its turn, and a commit, an intent may be written

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from logistics_batch.api.answers import Answer, Meaning
+from logistics_batch.api.answers import Answer, ReplyVerdict
 from logistics_batch.api.client import Reply
 from logistics_batch.flows.asns.baseline import UnconfirmedCreates
 from logistics_batch.flows.parts import Parts
@@ -60,7 +60,7 @@ class ServiceHealth:
 
     def note_outcome(self, document: StoredDocument, reply: Reply, answer: Answer, *, state: str) -> None:
         """A call had an outcome, or may have had one: five doubts in a row stop sending."""
-        if answer.meaning is Meaning.MISADDRESSED:  # a redirect, which is in doubt
+        if answer.meaning is ReplyVerdict.MISADDRESSED:  # a redirect, which is in doubt
             self._stop_misaddressed(reply)
         if state != "in_doubt":
             self._proven, self.doubts, self._failures, self._slow_downs = True, 0, 0, 0
@@ -82,15 +82,15 @@ class ServiceHealth:
 
     def note_unsent(self, reply: Reply, answer: Answer) -> None:
         """A call certainly had no effect: pause, or stop where that does not help."""
-        if answer.meaning is Meaning.UNAUTHORIZED:
+        if answer.meaning is ReplyVerdict.UNAUTHORIZED:
             self.stop(
                 "The service does not accept the API key (401).",
                 "Check service.api_key: a wrong or expired key, one still in base64 form, or a proxy that drops the "
                 "header API_KEY.",
             )
-        elif answer.meaning is Meaning.MISADDRESSED:
+        elif answer.meaning is ReplyVerdict.MISADDRESSED:
             self._stop_misaddressed(reply)
-        elif answer.meaning is Meaning.SLOW_DOWN:
+        elif answer.meaning is ReplyVerdict.SLOW_DOWN:
             self._slow_downs += 1
             self._pause(reply.retry_after_seconds or 2.0 ** min(self._slow_downs - 1, 6))
             if self._slow_downs >= SLOW_DOWNS_UNTIL_STOP:

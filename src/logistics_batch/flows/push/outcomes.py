@@ -6,8 +6,9 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from logistics_batch.api.answers import Answer, Meaning, other_goods
+from logistics_batch.api.answers import Answer, ReplyVerdict
 from logistics_batch.api.client import Reply, Trace
+from logistics_batch.api.content_match import other_goods
 from logistics_batch.ledger import FOUND_CANCELLED, Outcome, ServiceFacts, StoredDocument
 from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import NOTHING_SAID, Issue
@@ -18,13 +19,13 @@ _AWB_PREFIX = "SH-"  # API §1; without it the number may be an order id, which 
 _REDIRECTS = range(300, 400)
 
 _STATES = {
-    Meaning.ACCEPTED: "accepted",
-    Meaning.REFUSED: "refused",
-    Meaning.NOT_SENT: "planned",
-    Meaning.UNAUTHORIZED: "planned",
-    Meaning.SLOW_DOWN: "planned",
-    Meaning.MISADDRESSED: "planned",
-    Meaning.UNKNOWN: "in_doubt",
+    ReplyVerdict.ACCEPTED: "accepted",
+    ReplyVerdict.REFUSED: "refused",
+    ReplyVerdict.NOT_SENT: "planned",
+    ReplyVerdict.UNAUTHORIZED: "planned",
+    ReplyVerdict.SLOW_DOWN: "planned",
+    ReplyVerdict.MISADDRESSED: "planned",
+    ReplyVerdict.UNKNOWN: "in_doubt",
 }
 
 
@@ -38,7 +39,7 @@ def outcome_of(
     refusal in the words for a reference that is taken proves that an earlier attempt arrived, or that there was none.
     """
     state = _STATES[answer.meaning]
-    if answer.meaning is Meaning.MISADDRESSED and reply.status in _REDIRECTS:
+    if answer.meaning is ReplyVerdict.MISADDRESSED and reply.status in _REDIRECTS:
         state = "in_doubt"
     taken = state == "refused" and _is_taken(document, answer, facts)
     if state == "refused" and document.may_exist:
@@ -128,7 +129,7 @@ def _not_believed(outcome: Outcome, what: str, **values: str) -> Outcome:
     return replace(
         outcome,
         state="in_doubt",
-        meaning=str(Meaning.UNKNOWN),
+        meaning=str(ReplyVerdict.UNKNOWN),
         why=Issue.of("in_doubt", why=[[what, values]]),
         awb_number="",
         order_id="",
@@ -203,11 +204,11 @@ def _doubt(reply: Reply, answer: Answer) -> list[object]:
 def _obstacle(reply: Reply, answer: Answer) -> list[object]:
     """Why something was certainly not taken: code and values."""
     match answer.meaning:
-        case Meaning.UNAUTHORIZED:
+        case ReplyVerdict.UNAUTHORIZED:
             return [".key_refused", {}]
-        case Meaning.SLOW_DOWN:
+        case ReplyVerdict.SLOW_DOWN:
             return [".slow_down", {}]
-        case Meaning.MISADDRESSED:
+        case ReplyVerdict.MISADDRESSED:
             return [".misaddressed", {"status": reply.status}]
         case _:
             return [".unreachable", {}]

@@ -1,19 +1,20 @@
-"""Is what the service has the same as what we sent? Absent is never equal.
+"""Is what the service has the same as what we sent, and does it show a change that was asked for? Pure.
 
 Compared are the things that make two documents different ones for a warehouse: who gets it, where, and how much of
-what. Texts are compared without regard to case and to the number of blanks.
+what. Texts are compared without regard to case and to the number of blanks; absent is never equal. Fetching shows a
+part of an order only (API §2.3): a change of anything else is neither shown nor not shown.
 """
 
 import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
+from logistics_batch.api.answers import OrderDetails, asn_header, asn_lines
 from logistics_batch.api.envelopes import as_text, decode_json, find_lines
-from logistics_batch.api.readers import OrderDetails, asn_header, asn_lines
 
 _MOBILE_DIGITS = 10
 _ORDER_NAMES = ("item_name",)
@@ -21,6 +22,10 @@ _ORDER_QUANTITIES = ("item_quantity",)
 _ASN_NAMES = ("sku_name", "name", "item_name", "sku")
 _ASN_QUANTITIES = ("qty", "quantity")
 _QUANTITY = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
+
+_SHOWN_OF_ITEMS: Final = ("item_name", "item_quantity")
+_AMOUNTS: Final = ("_quantity", "_delivery", "weight", "volume")
+_CANCELLED: Final = ("cancelled", "canceled")
 
 Amounts = Counter[tuple[str, Decimal | None]]
 
@@ -155,3 +160,69 @@ def _first_text(line: dict[str, Any], keys: tuple[str, ...]) -> str:
 
 def _decimal(text: str) -> Decimal | None:
     return Decimal(text).normalize() if _QUANTITY.fullmatch(text) else None
+
+
+def shows_change(operation: str, sent_body: str, order: OrderDetails) -> bool | None:
+    """Whether the order has what the change was to bring; None where fetching cannot show all of it.
+
+    operation: "order.update", "order.add_items", "order.delete_items" or "order.cancel".
+    """
+    return _SHOWN[operation](_sent(sent_body), order)
+
+
+def _cancelled(_sent: Mapping[str, Any], order: OrderDetails) -> bool | None:
+    return order.status.casefold() in _CANCELLED
+
+
+def _deleted(sent: Mapping[str, Any], order: OrderDetails) -> bool | None:
+    items = order.raw.get("item_details")
+    if not isinstance(items, dict):
+        return None
+    return not any(as_text(item_id) in items for item_id in sent.get("item_list", ()))
+
+
+def _added(sent: Mapping[str, Any], order: OrderDetails) -> bool | None:
+    """An added item is there under the id that was chosen for it; its price and weight are not shown."""
+    return _items_shown(sent.get("item_details"), order, all_of_it=False)
+
+
+def _updated(sent: Mapping[str, Any], order: OrderDetails) -> bool | None:
+    header = {name: value for name, value in sent.items() if name != "item_details"}
+    if not set(header) <= set(order.raw):
+        return None
+    if not all(_same(name, as_text(value), as_text(order.raw.get(name))) for name, value in header.items()):
+        return False
+    return _items_shown(sent["item_details"], order, all_of_it=True) if "item_details" in sent else True
+
+
+def _items_shown(wanted: object, order: OrderDetails, *, all_of_it: bool) -> bool | None:
+    there = order.raw.get("item_details")
+    if not isinstance(wanted, dict) or not isinstance(there, dict):
+        return None
+    if all_of_it and any(name not in _SHOWN_OF_ITEMS for item in wanted.values() for name in item):
+        return None
+    return all(_item_shown(item, there.get(item_id)) for item_id, item in wanted.items())
+
+
+def _item_shown(wanted: Mapping[str, Any], there: object) -> bool:
+    if not isinstance(there, dict):
+        return False
+    asked = [name for name in _SHOWN_OF_ITEMS if name in wanted]
+    return all(_same(name, as_text(wanted[name]), as_text(there.get(name))) for name in asked)
+
+
+def _same(name: str, ours: str, theirs: str) -> bool:
+    """Exactly: a change may be one of letters or blanks only. Numbers may be written in another way."""
+    if name.endswith("_mobile"):
+        return _mobile(ours) == _mobile(theirs)
+    if _QUANTITY.fullmatch(ours) and _QUANTITY.fullmatch(theirs) and name.endswith(_AMOUNTS):
+        return Decimal(ours) == Decimal(theirs)
+    return ours.strip() == theirs.strip()
+
+
+_SHOWN: Final[dict[str, Callable[[Mapping[str, Any], OrderDetails], bool | None]]] = {
+    "order.update": _updated,
+    "order.add_items": _added,
+    "order.delete_items": _deleted,
+    "order.cancel": _cancelled,
+}
