@@ -8,7 +8,7 @@ from mapping.suggest_judge import NAMES, Score, answered, case_of, drafted, judg
 
 from logistics_batch.errors import SpecificationError
 from logistics_batch.mapping import hints_of
-from logistics_batch.mapping.lint.names import open_questions
+from logistics_batch.mapping.lint import open_questions
 
 SOME_ROWS_WRONG = ("a08_amazon_unshipped",)  # no column says what COD orders pay; see its rows
 # No column tells what no order goes out without: a person has to.

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from logistics_batch import messages
 from logistics_batch.mapping.fields.values.numbers import unit_pair, unit_wanted
-from logistics_batch.mapping.lint.names import MARK
+from logistics_batch.mapping.lint import MARK
 from logistics_batch.mapping.spec.targets import Form, form_of, targets_of
 from logistics_batch.mapping.spec.words import PAYMENT_WORDS, is_known_pattern
 from logistics_batch.mapping.suggest.draft import ADDRESSES, COLLECTED, KEYS, PAID, Draft, Guess, Reason

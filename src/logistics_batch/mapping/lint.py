@@ -1,4 +1,4 @@
-"""What is wrong with a well-formed mapping, what the service demands of it, and what it says and need not."""
+"""What is said of a mapping file: the questions of a draft, what is wrong with it, and what it says and need not."""
 
 import json
 import re
@@ -24,14 +24,14 @@ from logistics_batch.mapping.spec.model import (
 )
 from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.mapping.spec.targets import RECEIPT_TARGETS, SHIPMENT_OF_A_LABEL, Form, form_of, targets_of
-from logistics_batch.mapping.spec.texts import printable_text
+from logistics_batch.mapping.spec.texts import Part, printable_text
 from logistics_batch.mapping.spec.words import PAYMENT_WORDS, is_known_pattern
 from logistics_batch.model.document import Operation
 
 Place = tuple[str | int, ...]
 _TEXTS: Final = (Form.TEXT, Form.IDENTITY, Form.WAYBILL, Form.GOODS, Form.ADDRESS)
 _NUMBERS: Final = (Form.MONEY, Form.DECIMAL, Form.PERCENT, Form.DEGREES, Form.QUANTITY, Form.COUNT)
-GIVES: Final[dict[str, tuple[Form, ...]]] = {
+_GIVES: Final[dict[str, tuple[Form, ...]]] = {
     **dict.fromkeys(("integer", "decimal", "percent", "money"), _NUMBERS),
     "unit": (Form.DECIMAL, Form.QUANTITY, Form.COUNT),
     "mobile": (Form.MOBILE,),
@@ -40,7 +40,7 @@ GIVES: Final[dict[str, tuple[Form, ...]]] = {
 }
 """The forms that a verb's value can be used for; verbs that are not listed leave it plain text."""
 
-_FITS: Final = {"sum": _NUMBERS, "file_name": (), "business_date": GIVES["date"]}
+_FITS: Final = {"sum": _NUMBERS, "file_name": (), "business_date": _GIVES["date"]}
 """The forms beside plain text that sums and values of the run can be used for."""
 
 _KEPT_NAME: Final = re.compile(r"[\w-]+")
@@ -51,6 +51,9 @@ _TAKEN_OF_RECEIPTS: Final = ("file_name", "sheet", *RECEIPT_TARGETS)
 _AMOUNTS: Final = ("cash_on_delivery", "amount_to_collect")  # the latter of a label
 _SAID_ON_PURPOSE: Final = {(SheetSpec, "decimal")}
 """Where the default is another thing than the same value said: amounts such as 1.200 are no longer asked about."""
+
+MARK: Final = "? "
+"""Stands before a name, a format or a unit that a person has to confirm; alone, for an answer that is missing."""
 
 
 class LintFinding(NamedTuple):
@@ -93,10 +96,10 @@ def field_findings(spec: MappingSpec, place: str, field: FieldSpec) -> Iterator[
     given, clash, where = "", False, (*here, "read")  # given: the verb that made the value what it is
     for index, step in enumerate(steps):
         verb, where = verb_of(step).name, (*here, "read", index) if len(steps) > 1 else where
-        if verb in GIVES and given and not clash:
+        if verb in _GIVES and given and not clash:
             yield said(where, "after", verb=verb, given=given)
             clash = True
-        given = verb if verb in GIVES else "" if verb == "lookup" else given
+        given = verb if verb in _GIVES else "" if verb == "lookup" else given
         if isinstance(step, DateRead):
             yield from _date_findings((*where, "date"), step, is_joined=field.source == "join")
         elif isinstance(step, UnitRead):
@@ -104,9 +107,9 @@ def field_findings(spec: MappingSpec, place: str, field: FieldSpec) -> Iterator[
         elif isinstance(step, LookupRead) and isinstance(step.lookup, dict):
             last = index == len(steps) - 1
             yield from _table_findings((*where, "lookup"), step.lookup, name, form if last else Form.TEXT)
-    if given and not clash and form not in (*_TEXTS, *GIVES[given]):
-        by_name = [each for each in GIVES if each == form.value]
-        fitting = by_name or [each for each, forms in GIVES.items() if form in forms] or ["lookup"]
+    if given and not clash and form not in (*_TEXTS, *_GIVES[given]):
+        by_name = [each for each in _GIVES if each == form.value]
+        fitting = by_name or [each for each, forms in _GIVES.items() if form in forms] or ["lookup"]
         yield said(where, "gives", given=given, name=name, form=wanted, fitting=fitting)
 
 
@@ -397,7 +400,7 @@ def _values(part: BaseModel, here: Place) -> Iterator[LintFinding]:
 def _steps(here: Place, field: FieldSpec, target: str, form: Form) -> Iterator[LintFinding]:
     """Steps of `read` that do nothing, or what the target is read as without them."""
     steps = field.read or []
-    only_text = all(verb_of(step).name not in GIVES for step in steps[:-1])
+    only_text = all(verb_of(step).name not in _GIVES for step in steps[:-1])
     for index, step in enumerate(steps):
         place = (*here, index) if len(steps) > 1 else here
         if step == "text":
@@ -408,3 +411,78 @@ def _steps(here: Place, field: FieldSpec, target: str, form: Form) -> Iterator[L
             known = {word.lower(): answer for word, answer in PAYMENT_WORDS.items()}
             if all(known.get(word.strip().lower()) == answer for word, answer in step.lookup.items()):
                 yield said((*place, "lookup"), "default.lookup", name=target)
+
+
+def open_questions(data: Any, place: Place = ()) -> Iterator[LintFinding]:
+    """A complaint for each question of a draft that nobody has answered yet, in the order of the file."""
+    if isinstance(data, list) and (asked := [each for each in data if _is_open(each)]):
+        yield _asked((*place, data.index(asked[0])), asked)
+        data = [each for each in data if not _is_open(each)]
+    for key, value in _below(data):
+        yield from open_questions(value, (*place, key))
+    if _is_open(data):
+        yield _asked(place, [data])
+
+
+def _below(data: Any) -> Iterable[tuple[Any, Any]]:
+    return data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+
+
+def _is_open(value: Any) -> bool:
+    return isinstance(value, str) and (value == MARK.strip() or value.startswith(MARK))
+
+
+def _asked(place: Place, asked: list[str]) -> LintFinding:
+    """What a draft asks, by a key above the question, and how it is answered."""
+    field = next((str(part) for part in (place[1:2] or place[:1])), "")
+    names = [text.removeprefix(MARK.strip()).strip() for text in asked]
+    named = "key" if place[:1] == ("key",) else next((part for part in ("lookup", "date", "unit") if part in place), "")
+    code = named or ("which" if len(asked) > 1 else "is_it")
+    return said(place, f"draft.{code}", names=names, field=field, last=place[-1] if place else "")
+
+
+def raw_findings(data: dict[str, Any]) -> Iterator[LintFinding]:
+    """What can be said before the values are checked: keys without a value, and target names."""
+    may_be_left_out = {
+        field.alias or name
+        for part in Part.__subclasses__()
+        for name, field in part.model_fields.items()
+        if field.default is None
+    }
+    yield from _empty_keys(data, (), may_be_left_out)
+    operation = data.get("operation")
+    if operation not in list(Operation):
+        return
+    targets = targets_of(Operation(operation))
+    kits = data.get("kits")
+    parts = {
+        ("fields",): (data.get("fields"), targets.header, targets.lines),
+        ("lines",): (data.get("lines"), targets.lines, targets.header),
+        ("kits", "lines"): (kits.get("lines") if isinstance(kits, dict) else None, targets.lines, targets.header),
+    }
+    for place, (named, here, others) in parts.items():
+        for name in named if isinstance(named, dict) else ():
+            if name not in here:
+                other = "lines" if place == ("fields",) else "fields"
+                told = {"name": name, "operation": operation, "part": place[-1], "other": other}
+                yield _unknown_target((*place, name), told, here, others)
+
+
+def _empty_keys(data: Any, place: Place, may_be_left_out: set[str]) -> Iterator[LintFinding]:
+    for key, value in _below(data):
+        if value is None and key in may_be_left_out:
+            yield said((*place, key), "empty", key=key)
+        yield from _empty_keys(value, (*place, key), may_be_left_out)
+
+
+def _unknown_target(place: Place, told: dict[str, str], here: tuple[str, ...], others: tuple[str, ...]) -> LintFinding:
+    """told: name, operation, part, and the other part. here, others: the targets of these parts."""
+    name = told["name"]
+    near = get_close_matches(name, here, n=1) or get_close_matches(name, others, n=1)
+    if name in others:
+        return said(place, "target.elsewhere", **told)
+    if near:
+        return said(place, "target.near" if near[0] in here else "target.near_elsewhere", **told, near=near[0])
+    if name == "order_id" or not here:
+        return said(place, "target.order_id" if name == "order_id" else "target.none", **told)
+    return said(place, "target", **told, known=here[:12], more=" …" if len(here) > 12 else "")
