@@ -261,11 +261,11 @@ def test_a_call_waits_for_its_turn_unless_it_has_it() -> None:
     client = Client(ServiceAccess("http://127.0.0.1:1", Secret(KEY)), pacer=pacer)
     for _ in range(3):
         client.call("asn.fetch")
-    assert slept == pytest.approx([0.51, 0.51])
-    now[0] += 0.51
+    assert slept == pytest.approx([0.515, 0.515])
+    now[0] += 0.515
     assert pacer.try_turn() == 0
     client.call("asn.fetch", turn_taken=True)
-    assert slept == pytest.approx([0.51, 0.51])
+    assert slept == pytest.approx([0.515, 0.515])
     client.close()
 
 

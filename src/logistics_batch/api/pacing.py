@@ -18,7 +18,7 @@ from logistics_batch.errors import LedgerRefused, SettingsError
 
 LONGEST_PAUSE_SECONDS = 15 * 60.0
 _LONGEST_NAP_SECONDS = 0.5  # how soon a waiting thread notices that the process was asked to end
-_LATE_SHARE = 0.02  # of a second, or of a longer interval: so late after its turn a call may leave
+_LATE_SHARE = 0.03  # of a second, or of a longer interval: so late after its turn a call may leave
 _BLOCK_SECONDS = 0.2  # turns of so long are taken at once
 _LONGEST_WAIT_SECONDS = 9.0  # for a call that missed its turn; its intent grows old
 _LONGEST_LEAD_SECONDS = 0.25

@@ -38,7 +38,8 @@ _CLEAR = (ReplyVerdict.ACCEPTED, ReplyVerdict.REFUSED)
 _LOADED_AT_ONCE = 200  # documents
 _GATHER_SECONDS = 0.01  # while intents wait for the workers, a commit waits so long for more outcomes
 _TURN_AHEAD_SECONDS = 0.02  # so long before its turn, and a commit, an intent may be written
-_LONGEST_COMMIT_SECONDS = 0.1  # of those that are expected
+_LONGEST_COMMIT_SECONDS = 0.1  # that is expected
+_COMMITS_VARY = 0.9  # of what the longest one took, each time
 _HISTORY_LOST_FOR = timedelta(days=7)  # after an older copy of the ledger was taken up
 _LONGEST_NAP_SECONDS = 0.5  # how soon a waiting run notices that it was asked to end
 
@@ -119,7 +120,7 @@ class Dispatcher:
         self._unclear: set[int] = set()  # documents with an answer that is neither yes nor no and was not looked at
         self._outcomes: list[Outcome] = []  # to be written down
         self._created: set[int] = set()  # accepted orders among these
-        self._commit_seconds = 0.0  # that the last one took
+        self._commit_seconds = 0.0  # that the next one may take
         self._pause_seconds = 0.0  # until a turn may be taken, where one is waited for
 
     def send(self, numbers: Collection[int]) -> DispatchResult:
@@ -194,7 +195,8 @@ class Dispatcher:
         intents = self._write(claims)
         if intents:
             self._may_begin = True
-            self._commit_seconds = min(self._parts.clock.monotonic() - since, _LONGEST_COMMIT_SECONDS)
+            took = min(self._parts.clock.monotonic() - since, _LONGEST_COMMIT_SECONDS)
+            self._commit_seconds = max(took, _COMMITS_VARY * self._commit_seconds)
         for intent in intents:
             self._start(workers.submit(self._post, intent, since))
 
