@@ -36,7 +36,7 @@ from logistics_batch.ledger import (
 )
 from logistics_batch.ledger.records import Decided
 from logistics_batch.messages import packed
-from logistics_batch.messages.reasons import Choice
+from logistics_batch.messages.reasons import HeldDecision
 from logistics_batch.model.issue import Issue
 from logistics_batch.scratch import remove_stale_folders, scratch_folder
 from logistics_batch.wiring import Need
@@ -89,7 +89,7 @@ def fill(ledger: Ledger, *, orders: int = 300) -> None:  # noqa: F811
             now=LONG_AGO,
         )
         dropped = Outcome(planned[0].id, "abandoned", "decided", why=said(f"{WHO} called.", rule="drop"))
-        ledger.attempts.settle_document(dropped, expected="held", now=LONG_AGO, decided=Decided(Choice.DROP, WHO))
+        ledger.attempts.settle_document(dropped, expected="held", now=LONG_AGO, decided=Decided(HeldDecision.DROP, WHO))
         ledger.runs.finish(run, exit_code=3, summary={}, now=LONG_AGO, stopped=f"{name} could not be answered")
         ledger.events.store([NewEvent(identity=run, received_at=LONG_AGO, raw=people.encode())], patience_seconds=5)
 

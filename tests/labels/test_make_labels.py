@@ -343,7 +343,9 @@ def test_orders_of_a_run_without_a_label_are_listed_with_the_reason(room: PrintR
     room.accept(numbers, {"OK": "SH-OK", "NOAWB": "", "CANCELLED": "SH-CANCELLED"})
     room.settle(numbers, {"REFUSED": "refused", "DOUBT": "in_doubt", "HELD": "held"})
     now = room.parts.clock.now().isoformat()
-    assert room.ledger.orders.record_by_hand(reference_or_awb="CANCELLED", at=now, text="cancelled", cancelled=True)
+    assert room.ledger.awb_numbers.record_by_hand(
+        reference_or_awb="CANCELLED", at=now, text="cancelled", cancelled=True
+    )
     report = make_labels(room.parts, LabelsPlan(orders=Choice(run="orders-nightly")))
     assert barcodes(report) == ["SH-OK"]
     assert report.exit_code == 4, "something is in doubt"
@@ -369,7 +371,7 @@ def test_orders_by_number(room: PrintRoom) -> None:
 def test_reference_used_again_after_a_cancellation_means_the_living_order(room: PrintRoom) -> None:
     accepted(room, Wish("A"))
     now = room.parts.clock.now().isoformat()
-    room.ledger.orders.record_by_hand(reference_or_awb="A", at=now, text="cancelled", cancelled=True)
+    room.ledger.awb_numbers.record_by_hand(reference_or_awb="A", at=now, text="cancelled", cancelled=True)
     room.drop(Wish("A", item="OTHER"), run="run-2")
     (held,) = room.ledger.documents.select(states=["held"])
     decide(room.parts, held.id, decision="send-again", reason="ordered again", reissue=True)

@@ -10,7 +10,7 @@ from support.issues import own, reasons
 from logistics_batch.errors import FileHeld, LedgerBusy, LedgerRefused
 from logistics_batch.ledger import FOUND_CANCELLED, Ledger, Outcome, StoredDocument, open_ledger
 from logistics_batch.ledger.records import Decided, StoredDecision
-from logistics_batch.messages.reasons import Choice
+from logistics_batch.messages.reasons import HeldDecision
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.report import Fate
 
@@ -161,10 +161,10 @@ def test_a_person_settles_what_is_held_and_the_reason_stays(ledger: Ledger) -> N
     send(ledger, document, "held", why=Issue("reference_taken"))
     dropped = Outcome(document.id, "abandoned", "decided", why=Issue.of("decided", at="", reason="not wanted"))
     assert ledger.attempts.settle_document(
-        dropped, expected="held", now=NOW, decided=Decided(Choice.DROP, "not wanted", "asha")
+        dropped, expected="held", now=NOW, decided=Decided(HeldDecision.DROP, "not wanted", "asha")
     )
     assert not ledger.attempts.settle_document(
-        dropped, expected="held", now=NOW, decided=Decided(Choice.DROP, "again", "asha")
+        dropped, expected="held", now=NOW, decided=Decided(HeldDecision.DROP, "again", "asha")
     )
     assert ledger.documents.decisions(document.id) == [
         StoredDecision(NOW, "asha", "drop", "not wanted", "reference_taken")
@@ -273,8 +273,8 @@ def test_an_order_cancelled_by_hand_is_not_printed_and_not_created_again(ledger:
         awb_number="SH-1",
         accepted_run=run,
     )
-    assert ledger.orders.record_by_hand(reference_or_awb="SH-1", at=NOW, text="cancelled", cancelled=True)
-    assert not ledger.orders.record_by_hand(reference_or_awb="SH-9", at=NOW, text="cancelled", cancelled=True)
+    assert ledger.awb_numbers.record_by_hand(reference_or_awb="SH-1", at=NOW, text="cancelled", cancelled=True)
+    assert not ledger.awb_numbers.record_by_hand(reference_or_awb="SH-9", at=NOW, text="cancelled", cancelled=True)
     assert ledger.labels.unprinted_orders() == []
     again = ledger.planning.plan_file(start(ledger, "R2"), arrival({"A": "{}"}))
     assert fates(ledger, again) == [str(Fate.HELD)]
@@ -312,7 +312,7 @@ def test_the_number_of_a_cancelled_attempt_is_no_other_orders(ledger: Ledger) ->
     assert ledger.attempts.settle_document(found, expected="in_doubt", now=NOW, evidence_text="x")
     again = Outcome(lost.id, "planned", "decided")  # a person lets it go out once more, and it has no number yet
     assert ledger.attempts.settle_document(
-        again, expected="held", now=NOW, decided=Decided(Choice.SEND_AGAIN, who="asha")
+        again, expected="held", now=NOW, decided=Decided(HeldDecision.SEND_AGAIN, who="asha")
     )
-    assert ledger.attempts.owners_of(["SH-1", "SH-2", "SH-3"]) == {"SH-1": 0, "SH-2": accepted.id}
-    assert ledger.orders.cancelled_before(lost.id) == {"SH-1"}
+    assert ledger.awb_numbers.owners(["SH-1", "SH-2", "SH-3"]) == {"SH-1": 0, "SH-2": accepted.id}
+    assert ledger.awb_numbers.cancelled_before(lost.id) == {"SH-1"}

@@ -285,7 +285,7 @@ class Replay:
 
     def _cancel_by_hand(self, *_: object) -> None:
         at = self._now().isoformat()
-        self.ledger.orders.record_by_hand(reference_or_awb=REFERENCE, at=at, text="cancelled", cancelled=True)
+        self.ledger.awb_numbers.record_by_hand(reference_or_awb=REFERENCE, at=at, text="cancelled", cancelled=True)
 
     def _copy_ledger(self, *_: object) -> None:
         with sqlite3.connect(self.folder / "ledger.db") as source, sqlite3.connect(self.folder / "copy.db") as copy:

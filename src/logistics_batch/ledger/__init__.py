@@ -33,9 +33,10 @@ from logistics_batch.ledger.itself.purging import Purged, Purging
 from logistics_batch.ledger.itself.verifying import Finding, Verification
 from logistics_batch.ledger.labels import Labels
 from logistics_batch.ledger.notices import NewNotice, Notices, StoredNotice
+from logistics_batch.ledger.orders.awb_numbers import FOUND_CANCELLED, NOT_FROM_HERE, AwbNumbers, NamedOrder
 from logistics_batch.ledger.orders.events import Events
 from logistics_batch.ledger.orders.feeds import Feeds, WriteFeed
-from logistics_batch.ledger.orders.orders import FOUND_CANCELLED, NOT_FROM_HERE, NamedOrder, Orders
+from logistics_batch.ledger.orders.orders import Orders
 from logistics_batch.ledger.records import (
     Decided,
     NewEvent,
@@ -125,6 +126,7 @@ class Ledger:
         self.files = Files(connection)
         self.runs = Runs(connection)
         self.orders = Orders(connection)
+        self.awb_numbers = AwbNumbers(connection)
         self.events = Events(connection)
         self.feeds = Feeds(connection)
         self.labels = Labels(connection)

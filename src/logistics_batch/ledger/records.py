@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import RowMapping
 
 from logistics_batch.messages.documents import reason_of
-from logistics_batch.messages.reasons import Choice, WaitsFor
+from logistics_batch.messages.reasons import HeldDecision, WaitsFor
 from logistics_batch.model.asn_marker import marker_of
 from logistics_batch.model.document import Operation
 from logistics_batch.model.document_state import DocumentState
@@ -321,7 +321,7 @@ class Outcome:
 class Decided:
     """A person's decision, as it is written down."""
 
-    what: Choice
+    what: HeldDecision
     why: str = ""
     who: str = "operator"
 

@@ -176,7 +176,7 @@ decision = Table(
     Column("document_id", ForeignKey("document.id"), nullable=False),
     Column("at", String(40), nullable=False),
     Column("who", Text, nullable=False),
-    Column("what", String(12), nullable=False),  # see `messages.reasons.Choice`
+    Column("what", String(12), nullable=False),  # see `messages.reasons.HeldDecision`
     Column("why", Text, nullable=False),
     Column("code", String(120), nullable=False),  # why it waited, or had its state, before
 )

@@ -3,7 +3,7 @@
 from typing import Final
 
 from logistics_batch.messages.entry import Entry, Level
-from logistics_batch.messages.reasons import NO_REASON, OF_WHAT_IS_HELD, Choice, Reason, WaitsFor
+from logistics_batch.messages.reasons import NO_REASON, OF_WHAT_IS_HELD, HeldDecision, Reason, WaitsFor
 
 _LOOKED_UP: Final = "Nothing: the operator looks it up at the service and decides. Do not send it another way."
 _OTHER_NUMBER: Final = "give it another number and drop the file again"
@@ -309,20 +309,24 @@ HELD_BEFORE_SENDING: Final[dict[str, Entry]] = {
         _ONCE_CHECKED,
         _DROP_IT,
         waits_for=WaitsFor.OTHERS,
-        choices=(Choice.DROP,),
+        choices=(HeldDecision.DROP,),
     ),
     "anothers_number.shown": Reason(
-        f"{_ANSWERED}the order {{shown}}.", _ONCE_CHECKED, _DROP_IT, waits_for=WaitsFor.OTHERS, choices=(Choice.DROP,)
+        f"{_ANSWERED}the order {{shown}}.",
+        _ONCE_CHECKED,
+        _DROP_IT,
+        waits_for=WaitsFor.OTHERS,
+        choices=(HeldDecision.DROP,),
     ),
     "anothers_number.another": Reason(
-        f"{_ANSWERED}another order.", _ONCE_CHECKED, _DROP_IT, waits_for=WaitsFor.OTHERS, choices=(Choice.DROP,)
+        f"{_ANSWERED}another order.", _ONCE_CHECKED, _DROP_IT, waits_for=WaitsFor.OTHERS, choices=(HeldDecision.DROP,)
     ),
     "approval": Reason(
         "It goes out when a person has approved it.",
         "Nothing: it goes out when the operator has approved it.",
         "“held show” tells what would go out, “held decide” approves or drops it.",
         waits_for=WaitsFor.APPROVAL,
-        choices=(Choice.APPROVE, *OF_WHAT_IS_HELD),
+        choices=(HeldDecision.APPROVE, *OF_WHAT_IS_HELD),
     ),
     "cancelled": Reason(
         "This order was accepted earlier and has been cancelled since.",
@@ -391,7 +395,7 @@ HELD_BEFORE_SENDING: Final[dict[str, Entry]] = {
         "Nothing now: the operator decides.",
         "If that address was mistyped, decide “drop”; if it is right, write service.base_url so again.",
         waits_for=WaitsFor.CHOICE,
-        choices=(Choice.DROP,),
+        choices=(HeldDecision.DROP,),
     ),
     "other_grouping": Reason(
         "Some rows of this were sent by the mapping as it was before, in other documents.",

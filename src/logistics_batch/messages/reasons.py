@@ -24,7 +24,7 @@ REPLACEABLE: Final = (WaitsFor.CHOICE, WaitsFor.REPEAT, WaitsFor.APPROVAL, Waits
 """What waits so was held before anything of it was sent: a newer version of its file may take its place."""
 
 
-class Choice(StrEnum):
+class HeldDecision(StrEnum):
     """What a person decides about a document."""
 
     APPROVE = "approve"  # it goes out, as it was looked at
@@ -35,7 +35,7 @@ class Choice(StrEnum):
     RETRY = "retry"  # it was refused, and goes out once more
 
 
-OF_WHAT_IS_HELD: Final = (Choice.ACCEPT, Choice.SEND_AGAIN, Choice.DROP)
+OF_WHAT_IS_HELD: Final = (HeldDecision.ACCEPT, HeldDecision.SEND_AGAIN, HeldDecision.DROP)
 """What can be decided about most of it."""
 
 
@@ -50,7 +50,7 @@ class Reason(Entry):
     waits_for: WaitsFor = WaitsFor.DECISION
     may_exist: bool = False
     resend: bool = True
-    choices: tuple[Choice, ...] = OF_WHAT_IS_HELD
+    choices: tuple[HeldDecision, ...] = OF_WHAT_IS_HELD
 
 
 NO_REASON: Final = Reason("", waits_for=WaitsFor.NOTHING, choices=())

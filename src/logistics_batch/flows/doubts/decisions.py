@@ -10,7 +10,7 @@ from logistics_batch.flows.orders.search import Calibration, Presence, probe_ord
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import FOUND_CANCELLED, OTHER_SPELLING, REOPENED, Decided, Outcome, StoredDocument, kind_of
 from logistics_batch.messages.documents import reason_of
-from logistics_batch.messages.reasons import Choice, WaitsFor
+from logistics_batch.messages.reasons import HeldDecision, WaitsFor
 from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import Issue
 
@@ -64,21 +64,21 @@ def decide(parts: Parts, document_id: int, *, decision: str, reason: str, reissu
     Raises:
         UsageError: no such held document, or the decision does not fit what is known about it.
     """
-    document, choice = parts.ledger.documents.get(document_id), Choice(decision)
-    closed = document is not None and (document.state, choice) == ("accepted", Choice.ACCEPT)
+    document, choice = parts.ledger.documents.get(document_id), HeldDecision(decision)
+    closed = document is not None and (document.state, choice) == ("accepted", HeldDecision.ACCEPT)
     if document is not None and closed and end_alarm(parts, document, why=_decided(parts, reason)):
         return parts.ledger.documents.get(document_id) or document
     if document is None or document.state != "held":
         raise UsageError(f"Nothing with the number {document_id} is held.", remedy="See “held list”.")
     choices = reason_of(document.why.code).choices
-    if choices == (Choice.DROP,) and choice is not Choice.DROP:
+    if choices == (HeldDecision.DROP,) and choice is not HeldDecision.DROP:
         raise UsageError(
             f"{document.order_id} is not the AWB number of the order {document.reference}; nothing was sent to it.",
             remedy="Decide “drop”, and drop the file again when the order is settled.",
         )
     if choice not in choices:
         raise UsageError(f"“{decision}” does not fit what is held here.", remedy="Decide send-again, accept or drop.")
-    if choice is Choice.SEND_AGAIN:
+    if choice is HeldDecision.SEND_AGAIN:
         _require_free(parts, document, reissue=reissue)
     if not write_choice(parts, [document], choice, reason, expected="held"):
         raise UsageError(f"Document {document_id} is no longer held.", remedy="Look at “held list” again.")
@@ -97,8 +97,8 @@ def decide_preview(parts: Parts, wanted: str, *, decision: str, reason: str) -> 
             f"Nothing waits under the number {wanted}.",
             remedy="It was decided, or what would go out has changed since: look at “held list” again.",
         )
-    choice = Choice(decision)
-    if choice not in (Choice.APPROVE, Choice.DROP):
+    choice = HeldDecision(decision)
+    if choice not in (HeldDecision.APPROVE, HeldDecision.DROP):
         raise UsageError(f"“{decision}” does not fit a file that waits for approval.", remedy="Decide approve or drop.")
     if not write_choice(parts, found.documents, choice, reason, expected="held", number=wanted):
         raise UsageError("What would go out has changed meanwhile.", remedy="Look at “held list” again.")
@@ -124,7 +124,7 @@ def reopen(parts: Parts, wanted: int | str, *, reason: str) -> list[StoredDocume
             f"Nothing that was dropped has the number {wanted}.",
             remedy="Only a drop can be taken back; its number stands in the answers of the file, under “What to do”.",
         )
-    if not write_choice(parts, gone, Choice.REOPEN, reason, expected="abandoned"):
+    if not write_choice(parts, gone, HeldDecision.REOPEN, reason, expected="abandoned"):
         raise UsageError(
             f"What was dropped under the number {wanted} has changed meanwhile.",
             remedy="Look at the answers of the file again.",
@@ -133,7 +133,13 @@ def reopen(parts: Parts, wanted: int | str, *, reason: str) -> list[StoredDocume
 
 
 def write_choice(
-    parts: Parts, documents: Sequence[StoredDocument], choice: Choice, reason: str, *, expected: str, number: str = ""
+    parts: Parts,
+    documents: Sequence[StoredDocument],
+    choice: HeldDecision,
+    reason: str,
+    *,
+    expected: str,
+    number: str = "",
 ) -> bool:
     """Write down what a person decided about all of these documents; False if one is no longer in state `expected`.
 
@@ -150,14 +156,14 @@ def _decided(parts: Parts, reason: str) -> Issue:
     return Issue.of("decided", at=parts.clock.now().isoformat(" ", "minutes")[:16], reason=reason)
 
 
-def _outcome(parts: Parts, document: StoredDocument, choice: Choice, reason: str, *, number: str) -> Outcome:
+def _outcome(parts: Parts, document: StoredDocument, choice: HeldDecision, reason: str, *, number: str) -> Outcome:
     why = _decided(parts, reason)
     match choice:
-        case Choice.ACCEPT:
+        case HeldDecision.ACCEPT:
             return Outcome(document.id, "accepted", "decided", why=why, accepted_run=document.run)
-        case Choice.DROP:
+        case HeldDecision.DROP:
             return Outcome(document.id, "abandoned", "decided", why=_dropped(parts, document, why, number=number))
-        case Choice.REOPEN:
+        case HeldDecision.REOPEN:
             return Outcome(document.id, "abandoned", "decided", why=replace(why, code=f"{REOPENED}.drop"))
         case _:
             return Outcome(document.id, "planned", "decided", why=why)
@@ -226,4 +232,4 @@ def _require_cancelled(parts: Parts, earlier: StoredDocument) -> None:
             "The accepted order is not known to be cancelled, so its reference cannot be used again (API §8.4).",
             remedy=f"Cancel it first: logistics-batch order cancel {earlier.awb_number or earlier.reference}",
         )
-    parts.ledger.orders.found_cancelled(earlier.id, at=parts.clock.now().isoformat())
+    parts.ledger.awb_numbers.found_cancelled(earlier.id, at=parts.clock.now().isoformat())

@@ -18,7 +18,7 @@ from logistics_batch.flows.doubts.decisions import (
 from logistics_batch.flows.files.waiting_files import close_held_file
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import HeldFile, StoredDocument, kind_of
-from logistics_batch.messages.reasons import Choice, WaitsFor
+from logistics_batch.messages.reasons import HeldDecision, WaitsFor
 from logistics_batch.model.counting import counted
 from logistics_batch.model.document import Operation
 from logistics_batch.model.document_state import OPEN, DocumentState
@@ -158,7 +158,7 @@ def _drop_elsewhere(parts: Parts, address: str, *, decision: str, reason: str) -
         )
     for state in {document.state for document in documents}:
         some = [each for each in documents if each.state == state]
-        if not write_choice(parts, some, Choice.DROP, reason, expected=state):
+        if not write_choice(parts, some, HeldDecision.DROP, reason, expected=state):
             raise UsageError("What was planned there has changed meanwhile.", remedy="Look at “held list” again.")
     return documents
 

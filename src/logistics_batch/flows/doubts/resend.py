@@ -64,7 +64,7 @@ def send_again(
     is_own = is_own_number(document, said)
     said = replace(said, seen=said.seen or is_own)
     asked = set() if is_own else {document.id}
-    (outcome,) = without_others_numbers([said], orders=asked, owners=parts.ledger.attempts.owners_of)
+    (outcome,) = without_others_numbers([said], orders=asked, owners=parts.ledger.awb_numbers.owners)
     if outcome.state == "accepted" and unseen:
         code = "settled.has_reference_again" if outcome.why.code else "settled.sent_again"
         outcome = replace(outcome, why=Issue(code))

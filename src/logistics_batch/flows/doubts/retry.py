@@ -20,7 +20,7 @@ from logistics_batch.flows.push.run import unwritten
 from logistics_batch.flows.push.run_record import recorded_run
 from logistics_batch.ledger import OTHER_SPELLING, PLANNED, Decided, Outcome, StoredDocument, StoredRun, kind_of
 from logistics_batch.messages import rule_of
-from logistics_batch.messages.reasons import Choice
+from logistics_batch.messages.reasons import HeldDecision
 from logistics_batch.model.document import Operation
 from logistics_batch.model.document_state import UNANSWERED, DocumentState
 from logistics_batch.model.issue import Issue
@@ -119,14 +119,14 @@ def _meant_beside(parts: Parts, document: StoredDocument) -> bool:
     if not Operation(document.operation).creates:
         return True
     made = parts.ledger.documents.decisions(document.id)
-    return any(each.what == Choice.SEND_AGAIN and rule_of(each.code) == OTHER_SPELLING for each in made)
+    return any(each.what == HeldDecision.SEND_AGAIN and rule_of(each.code) == OTHER_SPELLING for each in made)
 
 
 def _put_back(parts: Parts, document: StoredDocument) -> StoredDocument:
     """A refused document is planned again, with its bytes as they are."""
     back = Outcome(document.id, "planned", "retried", why=Issue("retry"))
     now = parts.clock.now().isoformat()
-    parts.ledger.attempts.settle_documents([back], expected="refused", now=now, decided=Decided(Choice.RETRY))
+    parts.ledger.attempts.settle_documents([back], expected="refused", now=now, decided=Decided(HeldDecision.RETRY))
     return parts.ledger.documents.get(document.id) or document
 
 

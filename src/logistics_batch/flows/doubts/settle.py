@@ -49,7 +49,7 @@ _POLL_SECONDS = 1.0
 _CLOCKS_DIFFER = timedelta(minutes=1)
 
 
-class End(StrEnum):
+class DoubtEnd(StrEnum):
     """How looking into one doubt ended."""
 
     SETTLED = "settled"
@@ -60,7 +60,7 @@ class End(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class DoubtFinding:
     """What was found out about a doubt, in words for the evidence; outcome: what becomes of it, None if it stays open.
 
     end: how it ends when that is written down; UNREACHABLE is no search that counts.
@@ -68,10 +68,10 @@ class Finding:
 
     text: str
     outcome: Outcome | None = None
-    end: End = End.OPEN
+    end: DoubtEnd = DoubtEnd.OPEN
 
 
-_UNASKED = Finding("the service could not be asked", end=End.UNREACHABLE)
+_UNASKED = DoubtFinding("the service could not be asked", end=DoubtEnd.UNREACHABLE)
 
 
 def due_at(parts: Parts, document: StoredDocument) -> datetime:
@@ -102,12 +102,12 @@ def settle_due(parts: Parts, *, run: str, give_up: bool, only_run: str | None = 
     due = [document for document in doubts if due_at(parts, document) <= now]
     orders = tuple(document for document in due if document.operation == Operation.ORDER_CREATE)
     search = OrderSearch(parts.client, parts.ledger, orders)
-    ends: dict[End, list[int]] = {end: [] for end in End}
+    ends: dict[DoubtEnd, list[int]] = {end: [] for end in DoubtEnd}
     parts.progress.start("Settling", len(due))
     silent = 0  # documents in a row about which nobody could be asked
     for document in due:
         if parts.stop.is_set() or silent >= ASKS_UNTIL_STOP:
-            ends[End.UNREACHABLE if silent else End.OPEN].append(document.id)
+            ends[DoubtEnd.UNREACHABLE if silent else DoubtEnd.OPEN].append(document.id)
             continue
         if document.operation == Operation.ORDER_CREATE:
             end = _settle_order(parts, document, search, run=run, give_up=give_up)
@@ -116,42 +116,42 @@ def settle_due(parts: Parts, *, run: str, give_up: bool, only_run: str | None = 
         else:
             end = _write(parts, document, _found_of_change(parts, document))
         ends[end].append(document.id)
-        silent = silent + 1 if end is End.UNREACHABLE else 0
+        silent = silent + 1 if end is DoubtEnd.UNREACHABLE else 0
         parts.progress.advance(note=end)
     parts.progress.done()
     return SettleReport(
-        settled=(*ends[End.SETTLED], *ends[End.DOUBLED]),
-        held=tuple(ends[End.HELD]),
+        settled=(*ends[DoubtEnd.SETTLED], *ends[DoubtEnd.DOUBLED]),
+        held=tuple(ends[DoubtEnd.HELD]),
         open=tuple(document.id for document in parts.ledger.attempts.in_doubt(run=only_run)),
-        unreachable=tuple(ends[End.UNREACHABLE]),
-        doubled=tuple(ends[End.DOUBLED]),
-        notes=(doubled_note(len(ends[End.DOUBLED])),) if ends[End.DOUBLED] else (),
+        unreachable=tuple(ends[DoubtEnd.UNREACHABLE]),
+        doubled=tuple(ends[DoubtEnd.DOUBLED]),
+        notes=(doubled_note(len(ends[DoubtEnd.DOUBLED])),) if ends[DoubtEnd.DOUBLED] else (),
     )
 
 
-def _write(parts: Parts, document: StoredDocument, finding: Finding) -> End:
+def _write(parts: Parts, document: StoredDocument, finding: DoubtFinding) -> DoubtEnd:
     """Write down what was found out; if somebody else settled the document meanwhile, that stands."""
     now = parts.clock.now().isoformat()
     if finding.outcome is None:
-        asked = finding.end is not End.UNREACHABLE
+        asked = finding.end is not DoubtEnd.UNREACHABLE
         parts.ledger.attempts.note_check(document.id, at=now, text=finding.text, counts=asked)
         return finding.end
     written = parts.ledger.attempts.settle_document(
         finding.outcome, expected="in_doubt", now=now, evidence_text=finding.text
     )
-    return finding.end if written else End.OPEN
+    return finding.end if written else DoubtEnd.OPEN
 
 
-def _accepted(document: StoredDocument, text: str, **told: object) -> Finding:
+def _accepted(document: StoredDocument, text: str, **told: object) -> DoubtFinding:
     outcome = Outcome(document.id, "accepted", "accepted", why=Issue("settled"), accepted_run=document.run)
-    return Finding(text, replace(outcome, **told), End.SETTLED)  # type: ignore[arg-type]
+    return DoubtFinding(text, replace(outcome, **told), DoubtEnd.SETTLED)  # type: ignore[arg-type]
 
 
-def _held(document: StoredDocument, why: Issue, text: str) -> Finding:
-    return Finding(text, Outcome(document.id, "held", "held", why=why), End.HELD)
+def _held(document: StoredDocument, why: Issue, text: str) -> DoubtFinding:
+    return DoubtFinding(text, Outcome(document.id, "held", "held", why=why), DoubtEnd.HELD)
 
 
-def _settle_order(parts: Parts, document: StoredDocument, search: OrderSearch, *, run: str, give_up: bool) -> End:
+def _settle_order(parts: Parts, document: StoredDocument, search: OrderSearch, *, run: str, give_up: bool) -> DoubtEnd:
     probe = search.look_for(document)
     believe(parts, document, probe)
     match probe.presence:
@@ -161,21 +161,21 @@ def _settle_order(parts: Parts, document: StoredDocument, search: OrderSearch, *
         case Presence.FOREIGN:
             finding = _held(document, Issue("reference_taken.other_content"), probe.text)
         case Presence.CANCELLED:
-            finding = Finding(probe.text, cancelled_in_doubt(document, probe.awb_number), End.HELD)
+            finding = DoubtFinding(probe.text, cancelled_in_doubt(document, probe.awb_number), DoubtEnd.HELD)
         case Presence.UNREACHABLE:
-            finding = Finding(probe.text, end=End.UNREACHABLE)
+            finding = DoubtFinding(probe.text, end=DoubtEnd.UNREACHABLE)
         case Presence.ABSENT if may_send_again(parts, document):
-            return End(send_again(parts, document, run=run, search=search))
+            return DoubtEnd(send_again(parts, document, run=run, search=search))
         case Presence.UNKNOWN if is_unique(parts) and not probe.never_blindly and may_send_again(parts, document):
-            return End(send_again(parts, document, run=run, unseen=True))
+            return DoubtEnd(send_again(parts, document, run=run, unseen=True))
         case Presence.ABSENT:
             finding = _held(document, Issue.of("not_found.order", attempts=document.attempts), probe.text)
         case _:
-            finding = _held(document, Issue("unknown"), probe.text) if give_up else Finding(probe.text)
+            finding = _held(document, Issue("unknown"), probe.text) if give_up else DoubtFinding(probe.text)
     return _write(parts, document, finding)
 
 
-def _settle_asn(parts: Parts, document: StoredDocument, *, run: str) -> End:
+def _settle_asn(parts: Parts, document: StoredDocument, *, run: str) -> DoubtEnd:
     finding = _found_by_marker(parts, document) if document.marker else None
     if finding is not None:
         return _write(parts, document, finding)
@@ -192,7 +192,7 @@ def _settle_asn(parts: Parts, document: StoredDocument, *, run: str) -> End:
     return _write(parts, document, _held(document, why, "not found in the last search"))
 
 
-def _found_by_marker(parts: Parts, document: StoredDocument) -> Finding | None:
+def _found_by_marker(parts: Parts, document: StoredDocument) -> DoubtFinding | None:
     """An ASN that shows its marker; None if no new one does, which proves nothing."""
     marked = find_marked(parts, document)
     if marked.unreachable:
@@ -203,10 +203,10 @@ def _found_by_marker(parts: Parts, document: StoredDocument) -> Finding | None:
     if marked.shown == 1:
         return _accepted(document, text)
     raise_alarm(parts, document, marked)
-    return replace(_accepted(document, text, why=doubled(marked)), end=End.DOUBLED)
+    return replace(_accepted(document, text, why=doubled(marked)), end=DoubtEnd.DOUBLED)
 
 
-def _found_by_content(parts: Parts, document: StoredDocument, found: Found) -> Finding | None:
+def _found_by_content(parts: Parts, document: StoredDocument, found: Found) -> DoubtFinding | None:
     """What the records under its invoice number say; None where the last search showed all of them, and none is it."""
     fresh = new_since(document, found)
     whole = found.whole and saw_all(document)
@@ -217,38 +217,38 @@ def _found_by_content(parts: Parts, document: StoredDocument, found: Found) -> F
     if len(fresh) > 1 and whole:
         return _held(document, Issue.of("possible_duplicate", count=len(fresh)), f"{len(fresh)} new records")
     if document.checks + 1 < len(ASN_SEARCH_AT):
-        return Finding("not found")
+        return DoubtFinding("not found")
     if not whole:
         return _held(document, Issue("not_all_shown"), f"{len(fresh)} new records in the part that was shown")
     return None
 
 
-def _indistinct(document: StoredDocument, count: int) -> Finding:
+def _indistinct(document: StoredDocument, count: int) -> DoubtFinding:
     return _held(document, Issue("not_distinct"), f"{count} new records that this ASN fits, and others as well")
 
 
-def _send_absent(parts: Parts, document: StoredDocument, *, run: str) -> End:
+def _send_absent(parts: Parts, document: StoredDocument, *, run: str) -> DoubtEnd:
     """Send an ASN again that was not found, if searches show what is there; else a person decides."""
     control = search_known(parts.client, parts.ledger)
     if control is Control.FOUND:
-        return End(send_again(parts, document, run=run))
+        return DoubtEnd(send_again(parts, document, run=run))
     if control is Control.UNREACHABLE:
         return _write(parts, document, _UNASKED)
     code = "search_not_believed.nothing_known" if control is Control.NOTHING_KNOWN else "search_not_believed"
     return _write(parts, document, _held(document, Issue(code), f"the search for a known ASN: {control}"))
 
 
-def _found_of_change(parts: Parts, document: StoredDocument) -> Finding:
+def _found_of_change(parts: Parts, document: StoredDocument) -> DoubtFinding:
     """A change is accepted where the order shows it; else a person decides, for nothing proves that it never came."""
     look = look_for_change(parts.client, parts.ledger, document)
     if look.unreachable:
-        return Finding(look.text, end=End.UNREACHABLE)
+        return DoubtFinding(look.text, end=DoubtEnd.UNREACHABLE)
     if look.shown:
         return _accepted(document, look.text)
     sent = document.doubt_since[11:19]
     if look.anothers:
         now = parts.clock.now().isoformat()
-        parts.ledger.attempts.give_back_number(document.order_id, reference=look.anothers, at=now)
+        parts.ledger.awb_numbers.give_back(document.order_id, reference=look.anothers, at=now)
         why = Issue.of("another_order.sent", at=sent, number=document.order_id, seen=look.text)
         return _held(document, why, look.text)
     return _held(document, Issue.of("not_shown", at=sent, seen=look.text), look.text)

@@ -28,7 +28,7 @@ _ASKED_AT_MOST = 50  # in one round: orders by reference (what events point to i
 _FRUITLESS_UNTIL_STOP = 3  # in a row: the service does not show orders under such numbers
 
 
-class Owner(StrEnum):
+class AwbOwner(StrEnum):
     """Whose an AWB number is, by what the service shows."""
 
     OURS = "ours"  # that of the order that the ledger has under it
@@ -82,33 +82,33 @@ def look_under(client: Client, number: str, *, turn_taken: bool = False) -> Look
     return Look(seen.order) if seen.order.is_called(number) else Look(said="another order came back than was asked for")
 
 
-def awb_owner(ledger: Ledger, named: NamedOrder, order: OrderDetails | None) -> Owner:
+def awb_owner(ledger: Ledger, named: NamedOrder, order: OrderDetails | None) -> AwbOwner:
     """Whose the AWB number of an order of ours is, if the service shows this order by number or reference.
 
     A reference that no order of ours has may be ours in the service's spelling: then the content decides.
     """
     if order is None:
-        return Owner.NOT_SHOWN
+        return AwbOwner.NOT_SHOWN
     if order.awb_number and order.awb_number != named.awb_number:
-        earlier = ledger.orders.orders_named([order.awb_number]).get(order.awb_number)
-        return Owner.NOT_SHOWN if earlier and earlier.reference == named.reference else Owner.ANOTHERS
+        earlier = ledger.awb_numbers.named([order.awb_number]).get(order.awb_number)
+        return AwbOwner.NOT_SHOWN if earlier and earlier.reference == named.reference else AwbOwner.ANOTHERS
     if order.reference_number == named.reference:
-        return Owner.OURS
+        return AwbOwner.OURS
     if order.reference_number:
         others = ledger.documents.select(operations=[Operation.ORDER_CREATE], references=[order.reference_number])
         if any(other.reference == order.reference_number for other in others):
-            return Owner.ANOTHERS
+            return AwbOwner.ANOTHERS
     created = ledger.documents.get(named.document_id)
     if created is not None and same_order(created.body, order):
-        return Owner.OURS
-    return Owner.ANOTHERS if order.reference_number else Owner.NOT_SHOWN
+        return AwbOwner.OURS
+    return AwbOwner.ANOTHERS if order.reference_number else AwbOwner.NOT_SHOWN
 
 
 def believe(parts: Parts, document: StoredDocument, probe: Probe) -> None:
     """What a probe shows takes the AWB number from any other order that was answered with it."""
     if probe.named and probe.awb_number:
         now = parts.clock.now().isoformat()
-        parts.ledger.attempts.give_back_number(probe.awb_number, reference=document.reference, at=now)
+        parts.ledger.awb_numbers.give_back(probe.awb_number, reference=document.reference, at=now)
 
 
 class OrderLooks:
@@ -124,7 +124,7 @@ class OrderLooks:
         """Find the orders that these documents change."""
         numbers = {document.order_id for document in documents if _is_change(document)} - set(self._named)
         if numbers:
-            self._named |= self._parts.ledger.orders.orders_named(numbers)
+            self._named |= self._parts.ledger.awb_numbers.named(numbers)
 
     @property
     def notes(self) -> tuple[Issue, ...]:
@@ -162,10 +162,10 @@ class OrderLooks:
         if look.failed is not None:
             return None
         owner = awb_owner(self._parts.ledger, order, look.order)
-        if owner is Owner.ANOTHERS and look.order is not None:
+        if owner is AwbOwner.ANOTHERS and look.order is not None:
             return self._anothers(document, order, look.order)
-        if owner is Owner.OURS:
-            self._parts.ledger.orders.note_seen(order, at=self._parts.clock.now().isoformat())
+        if owner is AwbOwner.OURS:
+            self._parts.ledger.awb_numbers.note_seen(order, at=self._parts.clock.now().isoformat())
         elif document.send_approved or self._parts.policy.change_unseen == "send":
             self._unlooked += 1
         else:
@@ -182,8 +182,8 @@ class OrderLooks:
     def _anothers(self, document: StoredDocument, order: NamedOrder, shown: OrderDetails) -> Outcome:
         now = self._parts.clock.now().isoformat()
         number = shown.awb_number or order.awb_number
-        self._parts.ledger.attempts.give_back_number(number, reference=shown.reference_number, at=now)
-        self._named = self._parts.ledger.orders.orders_named(self._named)
+        self._parts.ledger.awb_numbers.give_back(number, reference=shown.reference_number, at=now)
+        self._named = self._parts.ledger.awb_numbers.named(self._named)
         code = f"{_ANOTHERS_NUMBER}.shown" if number == order.awb_number else f"{_ANOTHERS_NUMBER}.another"
         return _held(document, code, number=order.awb_number, reference=order.reference, shown=shown.reference_number)
 
@@ -211,7 +211,7 @@ def _fill_in_awb_numbers(parts: Parts) -> None:
     Without it an order has no label and cannot be changed. Only what the service shows with our content counts.
     """
     since = (parts.clock.now() - _LOOKED_FOR).isoformat()
-    missing = parts.ledger.attempts.without_awb_number(since=since, at_most=_LISTED_AT_MOST)
+    missing = parts.ledger.awb_numbers.missing(since=since, at_most=_LISTED_AT_MOST)
     search = OrderSearch(parts.client, parts.ledger, missing)
     hinted = [document for document in missing if search.has_hint(document)]
     known = {document.id for document in hinted}
@@ -224,11 +224,11 @@ def _fill_in_awb_numbers(parts: Parts) -> None:
         if probe.presence in (Presence.PRESENT, Presence.CANCELLED) and probe.awb_number:
             now = parts.clock.now().isoformat()
             believe(parts, document, probe)
-            parts.ledger.attempts.fill_in_awb_number(
+            parts.ledger.awb_numbers.fill_in(
                 document.id, probe.awb_number, order_id=probe.order_id, now=now, seen=probe.named
             )
             if probe.presence is Presence.CANCELLED:
-                parts.ledger.orders.found_cancelled(document.id, at=now)
+                parts.ledger.awb_numbers.found_cancelled(document.id, at=now)
             fruitless = 0
         elif document.id not in known or probe.presence is Presence.UNREACHABLE:
             fruitless += 1
@@ -241,7 +241,7 @@ def _note_cancelled_by_id(parts: Parts) -> None:
     """
     since = (parts.clock.now() - _LOOKED_FOR).isoformat()
     fruitless = 0
-    for cancellation in parts.ledger.orders.cancelled_by_unknown_numbers(since=since, at_most=_ASKED_AT_MOST):
+    for cancellation in parts.ledger.awb_numbers.cancelled_by_unknown_numbers(since=since, at_most=_ASKED_AT_MOST):
         if parts.stop.is_set() or fruitless == _FRUITLESS_UNTIL_STOP:
             return
         order = look_under(parts.client, cancellation.order_id).order
@@ -251,8 +251,8 @@ def _note_cancelled_by_id(parts: Parts) -> None:
         fruitless = 0
         why = Issue.of("cancelled.by_file", file=cancellation.file_name)
         for created in creates_of(parts, order, states=("accepted",)):
-            parts.ledger.orders.found_cancelled(created.id, at=parts.clock.now().isoformat(), why=why)
-        parts.ledger.orders.note_whose(cancellation.id)
+            parts.ledger.awb_numbers.found_cancelled(created.id, at=parts.clock.now().isoformat(), why=why)
+        parts.ledger.awb_numbers.note_whose(cancellation.id)
 
 
 def creates_of(parts: Parts, order: OrderDetails, *, states: Sequence[str]) -> list[StoredDocument]:

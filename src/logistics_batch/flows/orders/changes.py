@@ -16,7 +16,7 @@ from logistics_batch.api.answers import OrderDetails, OrderFound, ReadFailed, re
 from logistics_batch.api.client import Client
 from logistics_batch.api.content_match import shows_change
 from logistics_batch.errors import UsageError
-from logistics_batch.flows.orders.awb_ownership import Owner, awb_owner
+from logistics_batch.flows.orders.awb_ownership import AwbOwner, awb_owner
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import Ledger, StoredDocument
 from logistics_batch.mapping.documents.changes import unnamed_items, with_item_ids
@@ -291,9 +291,9 @@ def look_for_change(client: Client, ledger: Ledger, document: StoredDocument) ->
 
 def _is_anothers(ledger: Ledger, document: StoredDocument, order: OrderDetails) -> bool:
     """Whether the number to which a change went is not that of the order which it was meant for."""
-    named = ledger.orders.orders_named([document.order_id]).get(document.order_id)
+    named = ledger.awb_numbers.named([document.order_id]).get(document.order_id)
     if named is not None:
-        return awb_owner(ledger, named, order) is Owner.ANOTHERS
+        return awb_owner(ledger, named, order) is AwbOwner.ANOTHERS
     meant = "" if document.reference == document.order_id else document.reference
     return bool(meant) and order.reference_number not in ("", meant)
 

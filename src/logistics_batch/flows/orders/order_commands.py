@@ -7,7 +7,7 @@ from typing import Any
 from logistics_batch.api.answers import Answer, OrderAbsent, OrderDetails, ReadFailed, ReplyVerdict, judge, read_order
 from logistics_batch.api.content_match import same_order, shows_change
 from logistics_batch.errors import KeyRefused, RunStopped, ServiceMisaddressed
-from logistics_batch.flows.orders.awb_ownership import Owner, awb_owner, look_at, look_under
+from logistics_batch.flows.orders.awb_ownership import AwbOwner, awb_owner, look_at, look_under
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.outcomes import cancelled_in_doubt
 from logistics_batch.ledger import NewNotice, StoredDocument
@@ -58,7 +58,7 @@ def cancel_order(parts: Parts, order_id: str) -> Conclusion:
     if unsure := _unsure(parts, ours) if ours is not None else _meaning_another(parts, order_id):
         return unsure
     if not _note(parts, order_id, "cancelling was asked for by hand"):
-        parts.ledger.orders.note_asked(order_id, at=parts.clock.now().isoformat())
+        parts.ledger.awb_numbers.note_asked(order_id, at=parts.clock.now().isoformat())
     answer = judge(parts.client.call("order.cancel", order_id=order_id), operation="order.cancel")
     nothing_done = undone(answer)
     if nothing_done is not None:
@@ -107,9 +107,7 @@ def _name_accepted(parts: Parts, ours: Sequence[StoredDocument], order: OrderDet
         nameless = document.state == "accepted" and not document.awb_number and document.rule != "cancelled"
         if order.awb_number and nameless and not document.purged:
             now = parts.clock.now().isoformat()
-            parts.ledger.attempts.fill_in_awb_number(
-                document.id, order.awb_number, order_id=order.order_id, now=now, seen=True
-            )
+            parts.ledger.awb_numbers.fill_in(document.id, order.awb_number, order_id=order.order_id, now=now, seen=True)
 
 
 def _hold_doubts(parts: Parts, ours: Sequence[StoredDocument], order: OrderDetails) -> bool:
@@ -123,7 +121,7 @@ def _hold_doubts(parts: Parts, ours: Sequence[StoredDocument], order: OrderDetai
     owners = {one.id for one in known if one.awb_number == number}
     held = False
     for document in doubts:
-        if owners - {document.id} or number in parts.ledger.orders.cancelled_before(document.id):
+        if owners - {document.id} or number in parts.ledger.awb_numbers.cancelled_before(document.id):
             continue
         outcome = cancelled_in_doubt(document, number)
         evidence = f"order {number} shows this reference and was cancelled by hand"
@@ -198,7 +196,7 @@ def _not_looked_at(number: str, answer: Answer) -> Conclusion:
 def _unsure(parts: Parts, document: StoredDocument) -> Conclusion | None:
     """Why nothing must be done by the AWB number of an order: the service does not show that it is the order's own."""
     number = document.awb_number
-    named = parts.ledger.orders.orders_named([number]).get(number)
+    named = parts.ledger.awb_numbers.named([number]).get(number)
     if named is None or named.seen:
         return None
     look = look_at(parts.client, named)
@@ -206,17 +204,17 @@ def _unsure(parts: Parts, document: StoredDocument) -> Conclusion | None:
         return _not_looked_at(number, look.failed[1])
     owner = awb_owner(parts.ledger, named, look.order)
     now = parts.clock.now().isoformat()
-    if owner is Owner.OURS:
-        parts.ledger.orders.note_seen(named, at=now)
+    if owner is AwbOwner.OURS:
+        parts.ledger.awb_numbers.note_seen(named, at=now)
         return None
-    if owner is Owner.NOT_SHOWN or look.order is None:
+    if owner is AwbOwner.NOT_SHOWN or look.order is None:
         return Conclusion(
             f"Nothing was cancelled: the service does not show that {number} is the order {document.reference}. "
             f"If you know that it is: `order cancel {number}`.",
             ExitCode.DOUBT,
         )
     shown = look.order.awb_number or number
-    again = parts.ledger.attempts.give_back_number(shown, reference=look.order.reference_number, at=now)
+    again = parts.ledger.awb_numbers.give_back(shown, reference=look.order.reference_number, at=now)
     whose = f"the order {look.order.reference_number}" if shown == number else "another order"
     return Conclusion(
         f"Nothing was cancelled: {document.reference} was answered with AWB number {number}, which is that of {whose}. "
@@ -257,4 +255,4 @@ def _evidence(answer: Answer) -> str:
 
 def _note(parts: Parts, order_id: str, text: str, *, cancelled: bool = False) -> bool:
     now = parts.clock.now().isoformat()
-    return parts.ledger.orders.record_by_hand(reference_or_awb=order_id, at=now, text=text, cancelled=cancelled)
+    return parts.ledger.awb_numbers.record_by_hand(reference_or_awb=order_id, at=now, text=text, cancelled=cancelled)

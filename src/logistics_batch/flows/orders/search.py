@@ -190,7 +190,7 @@ class OrderSearch:
         known = self._ledger.documents.select(operations=[Operation.ORDER_CREATE], references=awb_numbers)
         others = [found for found in known if found.id != document.id]
         taken = {found.awb_number for found in others if not named or found.reference == document.reference}
-        return (taken | self._ledger.orders.cancelled_before(document.id)) & set(awb_numbers)
+        return (taken | self._ledger.awb_numbers.cancelled_before(document.id)) & set(awb_numbers)
 
     @cached_property
     def _calibration(self) -> Calibration:
@@ -235,7 +235,7 @@ class OrderSearch:
         None if it is surely none of them, or only an earlier attempt of it. Each is looked up once.
         """
         unclear = ""
-        before = self._ledger.orders.cancelled_before(document.id) if self._cancelled_numbers else set()
+        before = self._ledger.awb_numbers.cancelled_before(document.id) if self._cancelled_numbers else set()
         for number in self._cancelled_numbers:
             if number in before:
                 continue
@@ -257,7 +257,7 @@ class OrderSearch:
     def _cancelled_numbers(self) -> list[str]:
         """By what orders were cancelled from here since the first of these was planned, without those known here."""
         since = min(document.planned_at for document in self._orders)
-        by_hand = self._ledger.orders.asked_since(since)
+        by_hand = self._ledger.awb_numbers.asked_since(since)
         cancels = self._ledger.documents.select(operations=[Operation.ORDER_CANCEL], planned_from=since[:10])
         by_file = [one.order_id for one in cancels if one.attempts]
         asked = dict.fromkeys((*by_hand, *by_file))

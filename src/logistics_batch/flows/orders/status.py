@@ -244,7 +244,7 @@ def ask(parts: Parts, orders: Sequence[SentOrder], *, max_calls: int) -> Asked:
         now = parts.clock.now().isoformat()
         changed += parts.ledger.orders.change_states({order.document_id: _seeing(answer, at=now)})
         if isinstance(answer, OrderDetails) and shows_change("order.cancel", "", answer):
-            parts.ledger.orders.found_cancelled(order.document_id, at=now)
+            parts.ledger.awb_numbers.found_cancelled(order.document_id, at=now)
         parts.progress.advance()
     parts.progress.done()
     return Asked(asked, changed, left=len(orders) - asked, failed=failed, stopped=stopped)

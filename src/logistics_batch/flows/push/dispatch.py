@@ -203,7 +203,7 @@ class Dispatcher:
     def _write(self, claims: Sequence[StoredDocument]) -> list[Intent]:
         """One durable commit; what is not believed of the outcomes may say to stop, and then nothing more goes out."""
         believed = without_others_numbers(
-            self._outcomes, orders=self._created, owners=self._parts.ledger.attempts.owners_of
+            self._outcomes, orders=self._created, owners=self._parts.ledger.awb_numbers.owners
         )
         self._health.note_mixed_up(sum(one is not other for one, other in zip(self._outcomes, believed, strict=True)))
         intents = self._parts.ledger.attempts.step(

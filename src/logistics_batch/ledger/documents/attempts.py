@@ -4,14 +4,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import polars as pl
-from sqlalchemy import ColumnElement, Connection, Select, bindparam, func, literal, select, union_all
+from sqlalchemy import Connection, Select, func, select
 
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import LedgerRefused
-from logistics_batch.ledger.bulk import execute_plain
-from logistics_batch.ledger.connection import LedgerConnection, Repository, dump
-from logistics_batch.ledger.documents.decide import CANCELLED
-from logistics_batch.ledger.documents.guards import MIXED_UP
+from logistics_batch.ledger.connection import LedgerConnection, Repository
 from logistics_batch.ledger.documents.recording import (
     Intent,
     StateConflict,
@@ -23,30 +20,15 @@ from logistics_batch.ledger.documents.recording import (
 )
 from logistics_batch.ledger.documents.stale import mark_stale
 from logistics_batch.ledger.itself.processes import is_gone, this_process
-from logistics_batch.ledger.orders.orders import keep_numbers
+from logistics_batch.ledger.orders.awb_numbers import keep_numbers
 from logistics_batch.ledger.records import Decided, Outcome, StoredDocument, in_state, stored_document
-from logistics_batch.ledger.schema import attempt, cancelled_number, document, evidence, file, row
+from logistics_batch.ledger.schema import attempt, document, evidence, file, row
 from logistics_batch.model.issue import Issue
 
 _CHUNK = 400  # numbers in one IN (…)
 PLANNED = pl.Schema({"id": pl.Int64, "key": pl.String, "operation": pl.String, "send_approved": pl.Boolean})
 """Of documents that are to be sent."""
 _LOOKS_AT_MOST = 3  # for an accepted ASN that is not found by its marker
-# By the number alone: with more to choose from, SQLite goes through all orders of the account.
-_OWNERS_PLAIN = (
-    "SELECT awb_number, id, account, operation FROM document WHERE awb_number IN (SELECT value FROM json_each(?1)) "
-    "UNION ALL SELECT number, 0, account, 'order.create' FROM cancelled_number "
-    "WHERE document_id IS NOT NULL AND number IN (SELECT value FROM json_each(?1))"
-)
-_OWNERS = union_all(
-    select(document.c.awb_number, document.c.id, document.c.account, document.c.operation).where(
-        document.c.awb_number.in_(bindparam("numbers", expanding=True))
-    ),
-    select(cancelled_number.c.number, literal(0), cancelled_number.c.account, literal("order.create")).where(
-        cancelled_number.c.document_id.is_not(None),
-        cancelled_number.c.number.in_(bindparam("numbers", expanding=True)),
-    ),
-)
 
 
 def select_documents() -> Select[Any]:
@@ -103,19 +85,6 @@ class Attempts(Repository):
         if claim:
             crash_point("intent.after_commit")
         return intents
-
-    def owners_of(self, awb_numbers: Sequence[str]) -> dict[str, int]:
-        """Which of our orders have these AWB numbers; 0 stands for an attempt that was found cancelled.
-
-        A number is issued once (API §2.3): also that of a cancelled order is no other order's.
-        """
-        with self._read(one_statement=True) as connection:
-            if connection.dialect.name == "sqlite":
-                found = execute_plain(connection, _OWNERS_PLAIN, (dump(list(awb_numbers)),)).fetchall()
-            else:
-                found = [tuple(each) for each in connection.execute(_OWNERS, {"numbers": list(awb_numbers)})]
-        ours = (self.account, "order.create")
-        return {number: owner for number, owner, *of in found if tuple(of) == ours}
 
     def being_sent(self) -> dict[tuple[str, str], int]:
         """How many documents are `sending`, by the name of their file and its run, the oldest first."""
@@ -227,18 +196,6 @@ class Attempts(Repository):
         crash_point("settle.after_commit")
         return True
 
-    def without_awb_number(self, *, since: str, at_most: int) -> list[StoredDocument]:
-        """Created orders that were accepted since then and not cancelled, and whose AWB number is not known."""
-        query = (
-            select_documents()
-            .where(document.c.account == self.account, document.c.state == "accepted", document.c.awb_number == "")
-            .where(document.c.operation == "order.create", document.c.code.not_in(CANCELLED))
-            .where(document.c.settled_at >= since)
-        )
-        with self._read() as connection:
-            found = connection.execute(query.order_by(document.c.id.desc()).limit(at_most))
-            return [stored_document(record) for record in found.mappings()]
-
     def unconfirmed_asns(self, *, since: str) -> list[StoredDocument]:
         """ASNs whose acceptance was answered since then, and which were neither seen yet nor often looked for."""
         looks = select(evidence.c.document_id).where(evidence.c.kind == "unconfirmed").group_by(evidence.c.document_id)
@@ -265,64 +222,6 @@ class Attempts(Repository):
             connection.execute(document.update().where(document.c.id == document_id).values(told))
             mark_stale(connection, document_id)
             add_evidence(connection, document_id, at=at, kind="duplicate", text=why.reason)
-
-    def fill_in_awb_number(
-        self, document_id: int, awb_number: str, *, order_id: str, now: str, seen: bool = False
-    ) -> None:
-        """Write down the AWB number of an accepted order that has none yet; its results have to be written again.
-
-        seen: the service shows our reference with it.
-        """
-        told: dict[str, object] = {"awb_number": awb_number, "code": "", "values": "", "seen": int(seen)}
-        told |= {"order_id": order_id} if order_id else {}
-        with self._write() as connection:
-            filled = connection.execute(
-                document.update().where(document.c.id == document_id, document.c.awb_number == "").values(told)
-            )
-            if filled.rowcount:
-                mark_stale(connection, document_id)
-                text = f"The service shows it with AWB number {awb_number}."
-                add_evidence(connection, document_id, at=now, kind="found", text=text)
-
-    def give_back_number(self, awb_number: str, *, reference: str, at: str) -> list[str]:
-        """The service shows an AWB number with this reference: who has one without the other got another's answer.
-
-        That answer was all that proved that they arrived, so they are in doubt again: orders of another reference with
-        the number, and the living order of the reference with another number (one is issued for each, API §2.3).
-        Gives their references.
-        """
-        others = (document.c.awb_number == awb_number) & (document.c.reference != reference)
-        itself = (document.c.reference == reference) & document.c.awb_number.not_in(("", awb_number))
-        itself &= document.c.code.not_in(CANCELLED)  # an earlier order under the reference had a number of its own
-        taken = Issue.of(MIXED_UP, awb_number=awb_number, reference=reference)
-        shown = Issue.of(f"{MIXED_UP}.shown", awb_number=awb_number)
-        with self._write() as connection:
-            return [
-                *self._doubt_again(connection, others, why=taken, at=at),
-                *(self._doubt_again(connection, itself, why=shown, at=at) if awb_number and reference else ()),
-            ]
-
-    def _doubt_again(self, connection: Connection, which: ColumnElement[bool], *, why: Issue, at: str) -> list[str]:
-        accepted = (
-            (document.c.account == self.account)
-            & (document.c.operation == "order.create")
-            & (document.c.state == "accepted")
-        )
-        found = connection.execute(select(document.c.id, document.c.reference).where(accepted, which)).all()
-        numbers = [each.id for each in found]
-        nothing = {"awb_number": "", "order_id": "", "child_awb_numbers": "[]", "accepted_run": "", "settled_at": ""}
-        nothing |= {"items": "{}", "delivery_hub": ""}  # the other order's as well
-        doubt = in_state("in_doubt", why) | {"seen": 0}
-        if numbers:
-            again = document.c.id.in_(numbers)
-            connection.execute(
-                document.update().where(again).values(nothing | doubt | {"doubt_since": at, "checks": 0})
-            )
-            unchanged = row.c.document_id.in_(numbers) & (row.c.fate == "unchanged")
-            connection.execute(row.update().where(unchanged).values(fate=""))
-            mark_stale(connection, *numbers)
-            add_evidence(connection, *numbers, at=at, kind=MIXED_UP, text=why.reason)
-        return [each.reference for each in found]
 
 
 def _orphan(connection: Connection, numbers: Sequence[int], *, rule: str, now: str) -> None:

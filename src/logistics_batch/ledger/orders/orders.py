@@ -1,20 +1,17 @@
 """Orders after they were sent: their state at the service, what people and events said of them, what was cancelled."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
 from sqlalchemy import Connection, RowMapping, Select, select
 
 from logistics_batch.ledger.bulk import insert_into
 from logistics_batch.ledger.connection import Repository, dump, named_for
-from logistics_batch.ledger.documents.decide import CANCELLED
 from logistics_batch.ledger.documents.documents import select_documents
-from logistics_batch.ledger.documents.recording import add_evidence
-from logistics_batch.ledger.records import Outcome, SentOrder, StoredDocument, stored_document
-from logistics_batch.ledger.schema import cancelled_number, document, event, meta, order_state
-from logistics_batch.model.issue import Issue
+from logistics_batch.ledger.records import SentOrder, StoredDocument, stored_document
+from logistics_batch.ledger.schema import document, event, meta, order_state
 from logistics_batch.model.order_state import Hint, OrderState, Shown, ShownItem
 
 Step = Callable[[OrderState], OrderState]
@@ -23,20 +20,6 @@ _LOOK_BACK = 1000  # on PostgreSQL an event with a smaller number may become vis
 _ORDERS_AT_ONCE = 500
 _PLAIN = ("status", "status_at", "source", "problem", "asked_at", "hint_status", "hint_at", "event_id", "change")
 _AT_ONCE = 400  # numbers in one IN (…)
-FOUND_CANCELLED = "found_cancelled"
-"""The rule of an order in doubt that is held because it reached the service and was cancelled there."""
-NOT_FROM_HERE = Issue("cancelled.elsewhere")
-"""Of an accepted order that others cancelled."""
-
-
-@dataclass(frozen=True, slots=True)
-class NamedOrder:
-    """An accepted order of ours with its AWB number; seen: the service has shown that the number is the order's."""
-
-    document_id: int
-    reference: str
-    awb_number: str
-    seen: bool
 
 
 class Orders(Repository):
@@ -124,116 +107,6 @@ class Orders(Repository):
                 _put_number(connection, named_for("events-read", self.account), events_read)
         return changed
 
-    def orders_named(self, awb_numbers: Iterable[str]) -> dict[str, NamedOrder]:
-        """The accepted orders with these AWB numbers; of several with one number, the living one that came last."""
-        wanted = sorted({*awb_numbers} - {""})
-        found: dict[str, NamedOrder] = {}
-        query = (
-            select(document.c.id, document.c.reference, document.c.awb_number, document.c.seen)
-            .where(document.c.account == self.account, document.c.operation == "order.create")
-            .where(document.c.state == "accepted")
-            .order_by(document.c.code.not_in(CANCELLED), document.c.id)
-        )
-        with self._read() as connection:
-            for some in _chunks(wanted):
-                for each in connection.execute(query.where(document.c.awb_number.in_(some))):
-                    found[each.awb_number] = NamedOrder(each.id, each.reference, each.awb_number, bool(each.seen))
-        return found
-
-    def note_seen(self, order: NamedOrder, *, at: str) -> None:
-        """The service has shown this order under its AWB number; what has another number by now stays unseen."""
-        with self._write() as connection:
-            shown = connection.execute(
-                document.update()
-                .where(document.c.id == order.document_id, document.c.awb_number == order.awb_number)
-                .where(document.c.state == "accepted", document.c.seen == 0)
-                .values(seen=1)
-            )
-            if shown.rowcount:
-                text = f"The service shows it under AWB number {order.awb_number}."
-                add_evidence(connection, order.document_id, at=at, kind="seen", text=text)
-
-    def cancelled_by_unknown_numbers(self, *, since: str, at_most: int) -> list[StoredDocument]:
-        """Cancellations accepted since then, the newest first, whose number was no AWB number known here.
-
-        It may be the service's own id of an order of ours (API §4.10). Those that `note_whose` closed are left out.
-        """
-        query = (
-            select_documents()
-            .where(document.c.account == self.account, document.c.operation == "order.cancel")
-            .where(document.c.state == "accepted", document.c.settled_at >= since, document.c.seen == 0)
-            .where(document.c.reference == document.c.order_id)
-        )
-        with self._read() as connection:
-            found = connection.execute(query.order_by(document.c.id.desc()).limit(at_most))
-            return [stored_document(record) for record in found.mappings()]
-
-    def note_whose(self, cancellation_id: int) -> None:
-        """Whose order a cancellation was about is known by now."""
-        with self._write() as connection:
-            connection.execute(document.update().where(document.c.id == cancellation_id).values(seen=1))
-
-    def record_by_hand(self, *, reference_or_awb: str, at: str, text: str, cancelled: bool) -> bool:
-        """Keep what a person did to an order of ours by hand; False if the ledger does not know the order."""
-        with self._write() as connection:
-            found = connection.execute(
-                select(document.c.id)
-                .where(
-                    document.c.account == self.account,
-                    document.c.kind == "order",
-                    document.c.state == "accepted",
-                    (document.c.reference == reference_or_awb)
-                    | (document.c.awb_number == reference_or_awb)
-                    | (document.c.order_id == reference_or_awb),
-                )
-                .order_by(document.c.id.desc())
-                .limit(1)
-            ).scalar()
-            if found is None:
-                return False
-            if cancelled:
-                connection.execute(
-                    document.update().where(document.c.id == found).values({"code": "cancelled.by_hand", "values": ""})
-                )
-            add_evidence(connection, found, at=at, kind="by_hand", text=text)
-        return True
-
-    def found_cancelled(self, document_id: int, *, at: str, why: Issue = NOT_FROM_HERE) -> None:
-        """An accepted order of ours is cancelled at the service; if that was known here, nothing changes."""
-        with self._write() as connection:
-            changed = connection.execute(
-                document.update()
-                .where(document.c.id == document_id, document.c.operation == "order.create")
-                .where(document.c.state == "accepted", document.c.code.not_in(CANCELLED))
-                .values({"code": why.code, "values": why.values})
-            )
-            if changed.rowcount:
-                add_evidence(connection, document_id, at=at, kind="found", text=why.reason)
-
-    def note_asked(self, number: str, *, at: str) -> None:
-        """Keep that a person asks to cancel an order by a number that is not known here, before it is asked for."""
-        with self._write() as connection:
-            connection.execute(cancelled_number.insert().values(account=self.account, number=number, at=at))
-
-    def asked_since(self, moment: str) -> list[str]:
-        """The numbers, unknown here, by which people asked to cancel orders since then, oldest first."""
-        query = (
-            select(cancelled_number.c.number)
-            .where(cancelled_number.c.account == self.account, cancelled_number.c.document_id.is_(None))
-            .where(cancelled_number.c.at >= moment)
-        )
-        with self._read() as connection:
-            return list(connection.execute(query.order_by(cancelled_number.c.id)).scalars())
-
-    def cancelled_before(self, document_id: int) -> set[str]:
-        """The AWB numbers of earlier attempts of an order, which were found cancelled: they prove nothing of the last.
-
-        It was held for each of them, so whatever was sent since is something else.
-        """
-        query = select(cancelled_number.c.number).where(cancelled_number.c.document_id == document_id)
-        with self._read() as connection:
-            return set(connection.execute(query).scalars())
-
 
 class _Counter:
     """The number of the last change; its row stays locked from the first use to the end of the transaction."""
@@ -313,14 +186,3 @@ def _sent_order(record: RowMapping) -> SentOrder:
 def _chunks(numbers: list[str]) -> Iterator[list[str]]:
     for start in range(0, len(numbers), _AT_ONCE):
         yield numbers[start : start + _AT_ONCE]
-
-
-def keep_numbers(connection: Connection, outcomes: Sequence[Outcome], *, account: str, at: str) -> None:
-    """Keep under which numbers orders in doubt were found cancelled."""
-    found = [
-        {"account": account, "number": each.awb_number, "document_id": each.document_id, "at": at}
-        for each in outcomes
-        if each.rule == FOUND_CANCELLED and each.awb_number
-    ]
-    if found:
-        connection.execute(cancelled_number.insert(), found)
