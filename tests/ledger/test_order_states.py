@@ -9,6 +9,7 @@ from sqlalchemy import text
 
 from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger import Ledger, NewEvent, Outcome, open_ledger
+from logistics_batch.model.issue import Issue
 from logistics_batch.model.order_state import OrderState, Shown, ShownItem
 
 NOW = "2026-11-21T21:15:00+05:30"
@@ -54,7 +55,7 @@ def test_only_changes_that_others_should_know_of_are_numbered(ledger: Ledger) ->
     first, second = sent(ledger, "A", "B")
     assert ledger.orders.change_states({first: seen("Picked"), second: seen("Picked")}) == 2
     assert ledger.orders.change_states({first: seen("PICKED", at="2026-11-22T10:00:00+05:30")}) == 0
-    assert ledger.orders.change_states({first: lambda state: state.not_shown("gone", at=LATER)}) == 0
+    assert ledger.orders.change_states({first: lambda state: state.not_shown(Issue(".order_unknown"), at=LATER)}) == 0
     assert ledger.orders.change_states({first: seen("Complete")}) == 1
     assert [order.state.change for order in ledger.orders.sent()] == [3, 2]
 

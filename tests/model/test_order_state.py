@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from logistics_batch.model.issue import Issue
 from logistics_batch.model.order_state import Hint, OrderState, Shown, ShownItem, status_word
 
 START = datetime.fromisoformat("2026-11-03T09:00:00+05:30")
@@ -40,7 +41,7 @@ def test_a_forged_event_is_refuted_and_hides_nothing_that_comes_after() -> None:
     known = known.heard(hint(1, "Complete", 60 * 24 * 365, came=20))
     assert known.hint_at == at(20)  # a time from the future counts as that of its coming
     known = known.seen("Picked", Shown(), at=at(30))
-    assert known.problem == "an event said “Complete”, the service shows “Picked”"
+    assert known.problem.reason == "an event said “Complete”, the service shows “Picked”"
     assert (known.status, known.status_at) == ("Picked", at(10))
     known = known.heard(hint(2, "At-Hub", 25))
     assert known.seen("At-Hub", Shown(), at=at(40)).status_at == at(25)
@@ -70,7 +71,7 @@ def test_what_others_should_be_told_of() -> None:
     before = OrderState(1).seen("Picked", Shown("59.00", items), at=at(1))
     assert before.differs_from(OrderState(1))
     assert not replace(before, status="PICKED", asked_at=at(9)).differs_from(before)
-    assert not before.not_shown("the service does not know it", at=at(2)).differs_from(before)
+    assert not before.not_shown(Issue(".order_unknown"), at=at(2)).differs_from(before)
     assert before.seen("Picked", Shown("59.00", (ShownItem("Wires", "3", "3", "0"),)), at=at(3)).differs_from(before)
     assert before.seen("Picked", Shown("0.00", items), at=at(3)).differs_from(before)
 

@@ -1,4 +1,4 @@
-"""Why a change of an order cannot be sent: the order or its item cannot be found, or is not settled."""
+"""Why a change of an order cannot be sent, and what is wrong with an order of which the service is asked."""
 
 from typing import Final
 
@@ -37,4 +37,16 @@ ORDERS: Final[dict[str, Entry]] = {
     "item_id|ambiguous": Entry("The order has several items of this name.", _ITEM_ID),
     "item_id|twice": Entry("The item stands twice in one change of the order.", "Keep one row of the item."),
     "sibling.of_order": Entry("The document is not sent: another row of it cannot be used."),
+    # Of an order that was sent; these stand within a cell of the status report.
+    ".order_unknown": Entry("the service does not know the order"),
+    ".order_unknown.said": Entry("the service does not know the order: {said}"),
+    ".order_anothers": Entry(
+        "its AWB number is another order's: the service shows {number} with the reference “{reference}”; no status is "
+        "taken from it"
+    ),
+    ".order_not_asked": Entry("it could not be asked for: {said}"),
+    ".order_unaskable": Entry("the service cannot be asked for such a number"),
+    ".other_order_shown": Entry("the service showed another order than it was asked for"),
+    ".no_status": Entry("the service showed the order without a status"),
+    ".event_refuted": Entry("an event said “{said}”, the service shows “{shown}”"),
 }

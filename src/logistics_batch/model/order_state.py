@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from logistics_batch.model.issue import NOTHING_SAID, Issue
+
 # The statuses seen so far; services have more. Compare by `status_word`.
 KNOWN_STATUSES = frozenset(
     (
@@ -21,12 +23,6 @@ KNOWN_STATUSES = frozenset(
 END_STATUSES = ("Complete", "Delivered", "Returned", "cancelled")
 CANCELLED = "cancelled"
 DELIVERED = frozenset({"complete", "delivered"})
-UNKNOWN = "the service does not know the order"
-"""So begins what is wrong with an order of ours that the service has not."""
-ANOTHERS = "its AWB number is another order's"
-"""So begins what is wrong with an order under whose AWB number the service shows another."""
-
-_NOT_ASKED = "it could not be asked for"
 _CLOCKS_APART = timedelta(minutes=15)  # how far the service's clock may be from ours
 
 
@@ -92,7 +88,7 @@ class OrderState:
     status_at: str = ""
     source: str = ""
     shown: Shown = Shown()
-    problem: str = ""
+    problem: Issue = NOTHING_SAID
     asked_at: str = ""
     hint_status: str = ""
     hint_at: str = ""
@@ -102,17 +98,17 @@ class OrderState:
     @property
     def is_unknown(self) -> bool:
         """Whether the service does not have the order."""
-        return self.problem.startswith(UNKNOWN)
+        return self.problem.code in (".order_unknown", ".order_unknown.said")
 
     @property
     def is_anothers(self) -> bool:
         """Whether the service shows another order under its AWB number."""
-        return self.problem.startswith(ANOTHERS)
+        return self.problem.code == ".order_anothers"
 
     @property
     def could_not_be_asked(self) -> bool:
         """Whether asking for this order failed the last time."""
-        return self.problem.startswith(_NOT_ASKED)
+        return self.problem.code == ".order_not_asked"
 
     @property
     def is_hinted(self) -> bool:
@@ -154,13 +150,13 @@ class OrderState:
             status_at=self.hint_at if hinted else self.status_at if same else at,
             source="event" if hinted else self.source if same else "fetch",
             shown=shown,
-            problem=f"an event said “{self.hint_status}”, the service shows “{status}”" if refuted else "",
+            problem=Issue.of(".event_refuted", said=self.hint_status, shown=status) if refuted else NOTHING_SAID,
             asked_at=at,
             hint_status="",
             hint_at="",
         )
 
-    def not_shown(self, problem: str, *, at: str) -> "OrderState":
+    def not_shown(self, problem: Issue, *, at: str) -> "OrderState":
         """The state after the service answered, but did not show the order; what was known stays, hints as well."""
         return replace(self, problem=problem, asked_at=at)
 
@@ -168,7 +164,7 @@ class OrderState:
         """The state after asking for the order failed; others are asked for first the next time."""
         if self.is_unknown or self.is_anothers:  # that is no less so
             return replace(self, asked_at=at)
-        return replace(self, problem=f"{_NOT_ASKED}: {why}", asked_at=at)
+        return replace(self, problem=Issue.of(".order_not_asked", said=why), asked_at=at)
 
     def differs_from(self, before: "OrderState") -> bool:
         """Whether somebody who knows the state before should be told: another status, quantity or amount."""

@@ -209,10 +209,10 @@ def _plain(number: Decimal) -> str:
 
 def _order_differences(followed: Followed, cod_sent: Decimal | None, cod_shown: Decimal | None) -> Iterator[str]:
     if followed.state.is_anothers:
-        yield followed.state.problem
+        yield followed.state.problem.reason
     elif followed.state.is_unknown:
         if not followed.cancelled_here:
-            yield followed.state.problem
+            yield followed.state.problem.reason
     elif status_word(followed.state.status) == CANCELLED:
         if not followed.cancelled_here:
             yield "the order is cancelled, and not from here"
@@ -226,8 +226,8 @@ def _notes(followed: Followed, *, items_changed: bool) -> Iterator[str]:
         yield "what was sent is no longer kept"
     if items_changed:
         yield "its items were changed after it was sent; they are not compared with what was sent first"
-    if state.problem and not state.is_anothers and (followed.cancelled_here or not state.is_unknown):
-        yield state.problem
+    if state.problem.code and not state.is_anothers and (followed.cancelled_here or not state.is_unknown):
+        yield state.problem.reason
     if not state.asked_at:
         yield "the service was not asked for it yet"
     if state.is_hinted:

@@ -20,9 +20,10 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.run_record import recorded_run
 from logistics_batch.ledger import SentOrder
 from logistics_batch.model.document import Operation
+from logistics_batch.model.issue import Issue
 from logistics_batch.model.job import OrderStatusJob, Place
 from logistics_batch.model.order_line import OrderLine
-from logistics_batch.model.order_state import ANOTHERS, UNKNOWN, Hint, OrderState, Shown, ShownItem, has_ended
+from logistics_batch.model.order_state import Hint, OrderState, Shown, ShownItem, has_ended
 from logistics_batch.model.report import ExitCode
 from logistics_batch.model.run_reports import Asked, OrderStatusReport, asked_in_words
 from logistics_batch.model.spelling import folded
@@ -202,7 +203,7 @@ def choose(orders: Sequence[SentOrder], job: OrderStatusJob, *, now: datetime) -
 def _waits_since(order: SentOrder) -> datetime:
     """Since when an event waits to be verified; one of an order that was asked for in vain stands behind others."""
     hint_at, state = _moment(order.state.hint_at), order.state
-    return max(hint_at, _moment(state.asked_at)) if state.problem and state.asked_at else hint_at
+    return max(hint_at, _moment(state.asked_at)) if state.problem.code and state.asked_at else hint_at
 
 
 def _last_news(order: SentOrder) -> datetime:
@@ -250,28 +251,28 @@ def ask(parts: Parts, orders: Sequence[SentOrder], *, max_calls: int) -> Asked:
     return Asked(asked, changed, left=len(orders) - asked, failed=failed, stopped=stopped)
 
 
-def _look(parts: Parts, order: SentOrder) -> OrderDetails | str | ReadFailed:
-    """The order as the service shows it, or what is wrong with the answer in words."""
+def _look(parts: Parts, order: SentOrder) -> OrderDetails | Issue | ReadFailed:
+    """The order as the service shows it, or what is wrong with the answer."""
     number = order.awb_number or order.order_id or order.reference
     try:
         found = read_order(parts.client.call("order.fetch", order_id=number))
     except UsageError:
-        return "the service cannot be asked for such a number"
+        return Issue(".order_unaskable")
     if isinstance(found, ReadFailed):
         return found
     if not isinstance(found, OrderFound):
-        return f"{UNKNOWN}: {found.message}" if found.message else UNKNOWN
+        return Issue.of(".order_unknown.said", said=found.message) if found.message else Issue(".order_unknown")
     shown = found.order
     if order.awb_number and shown.awb_number:
         is_it = shown.awb_number.removeprefix("SH-") == order.awb_number.removeprefix("SH-")
     else:
         is_it = shown.reference_number == order.reference
     if not is_it:
-        return "the service showed another order than it was asked for"
+        return Issue(".other_order_shown")
     if _is_anothers(parts, order, shown):
         number, reference = shown.awb_number or number, shown.reference_number[:_LONGEST_REFERENCE]
-        return f"{ANOTHERS}: the service shows {number} with the reference “{reference}”; no status is taken from it"
-    return shown if shown.status else "the service showed the order without a status"
+        return Issue.of(".order_anothers", number=number, reference=reference)
+    return shown if shown.status else Issue(".no_status")
 
 
 def _is_anothers(parts: Parts, order: SentOrder, shown: OrderDetails) -> bool:
@@ -295,8 +296,8 @@ def _failing(answer: ReadFailed, *, at: str) -> Step:
     return lambda state: state.not_asked(answer.message, at=at)
 
 
-def _seeing(answer: OrderDetails | str, *, at: str) -> Step:
-    if isinstance(answer, str):
+def _seeing(answer: OrderDetails | Issue, *, at: str) -> Step:
+    if isinstance(answer, Issue):
         return lambda state: state.not_shown(answer, at=at)
     items = tuple(
         ShownItem(

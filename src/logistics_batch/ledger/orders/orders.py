@@ -12,13 +12,14 @@ from logistics_batch.ledger.connection import Repository, dump, named_for
 from logistics_batch.ledger.documents.documents import select_documents
 from logistics_batch.ledger.records import SentOrder, StoredDocument, stored_document
 from logistics_batch.ledger.schema import document, event, meta, order_state
+from logistics_batch.model.issue import Issue
 from logistics_batch.model.order_state import Hint, OrderState, Shown, ShownItem
 
 Step = Callable[[OrderState], OrderState]
 _EVENTS_AT_ONCE = 2000
 _LOOK_BACK = 1000  # on PostgreSQL an event with a smaller number may become visible later than one with a larger
 _ORDERS_AT_ONCE = 500
-_PLAIN = ("status", "status_at", "source", "problem", "asked_at", "hint_status", "hint_at", "event_id", "change")
+_PLAIN = ("status", "status_at", "source", "asked_at", "hint_status", "hint_at", "event_id", "change")
 _AT_ONCE = 400  # numbers in one IN (…)
 
 
@@ -159,15 +160,17 @@ def _state(document_id: int, record: RowMapping) -> OrderState:
     return OrderState(
         document_id,
         **{name: record[name] for name in _PLAIN},
+        problem=Issue(record["code"], values=record["values"]),
         shown=Shown(shown.get("cash_on_delivery", ""), items),
     )
 
 
 def _keep(connection: Connection, state: OrderState) -> None:
     values = {name: getattr(state, name) for name in _PLAIN} | {"shown": dump(asdict(state.shown))}
+    values |= {"code": state.problem.code, "values": state.problem.values}
     updated = order_state.update().where(order_state.c.document_id == state.document_id).values(values)
     if not connection.execute(updated).rowcount:
-        connection.execute(order_state.insert().values(document_id=state.document_id, **values))
+        connection.execute(order_state.insert().values(values | {"document_id": state.document_id}))
 
 
 def _sent_order(record: RowMapping) -> SentOrder:
