@@ -54,7 +54,7 @@ def test_what_lives_under_another_spelling_is_named(known: Ledger, state: str, r
 
 def test_what_is_over_is_not_asked_about(known: Ledger) -> None:
     assert judged(known, "refused-é1").action == "plan"
-    known.orders.record_by_hand(reference_or_awb="accepted-É1", at=NOW, text="cancelled", cancelled=True)
+    known.awb_numbers.record_by_hand(reference_or_awb="accepted-É1", at=NOW, text="cancelled", cancelled=True)
     assert judged(known, "ACCEPTED-É1").action == "plan"
 
 
