@@ -30,10 +30,10 @@ from logistics_batch.ledger import (
     NewEvent,
     NewNotice,
     Outcome,
-    connection,
     digest_of_names,
     open_ledger,
 )
+from logistics_batch.ledger.itself import opening
 from logistics_batch.ledger.records import Decided
 from logistics_batch.messages import packed
 from logistics_batch.messages.reasons import HeldDecision
@@ -97,7 +97,7 @@ def fill(ledger: Ledger, *, orders: int = 300) -> None:  # noqa: F811
 @pytest.fixture(params=["rollback journal", "write-ahead log"])
 def sqlite(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ledger]:
     if request.param == "write-ahead log":
-        monkeypatch.setattr(connection, "_WAL_SAFE_FROM", (3, 0, 0))
+        monkeypatch.setattr(opening, "_WAL_SAFE_FROM", (3, 0, 0))
     opened = open_ledger(f"sqlite:///{tmp_path}/ledger.db", account="http://service.test")
     yield opened
     opened.close()

@@ -104,7 +104,7 @@ def test_printed_labels_are_not_printed_again_without_a_reason(room: PrintRoom, 
     assert "REPRINT: jammed roll" in manifest(once_more)
     assert [(row["status"], row["copy"]) for row in index(once_more)] == [("reprint", "2")]
     assert len(service.seen) == calls, "a label that is kept is not fetched again"
-    lines = room.ledger.labels.prints("SH-R2")
+    lines = room.ledger.labels.prints(["SH-R2"])
     assert [(line.copy, line.reason, line.who, line.bundle_id) for line in lines] == [
         (1, "", "ravi", first.bundle_id),
         (2, "jammed roll", "ravi", once_more.bundle_id),

@@ -8,7 +8,7 @@ from sqlalchemy import text
 from support.issues import own, reasons
 
 from logistics_batch.errors import FileHeld, LedgerBusy, LedgerRefused
-from logistics_batch.ledger import FOUND_CANCELLED, Ledger, Outcome, StoredDocument, open_ledger
+from logistics_batch.ledger import FOUND_CANCELLED, Ledger, Outcome, StoredDocument, StoredLabel, open_ledger
 from logistics_batch.ledger.records import Decided, StoredDecision
 from logistics_batch.messages.reasons import HeldDecision
 from logistics_batch.model.issue import Issue
@@ -255,12 +255,11 @@ def test_an_interrupted_run_is_found_until_it_finishes(ledger: Ledger) -> None:
 
 
 def test_prints_are_counted_and_reprints_carry_a_reason(ledger: Ledger) -> None:
-    ledger.labels.record_label("SH-1", sha256="a" * 64, pages=1, fetched_at=NOW)
+    ledger.labels.record_labels([StoredLabel("SH-1", "a" * 64, 1, NOW)])
     ledger.labels.record_print("bundle-1", ["SH-1", "SH-2"], at=NOW)
     ledger.labels.record_print("bundle-2", ["SH-1"], reason="torn", who="ravi", at=NOW)
-    assert [(line.copy, line.reason) for line in ledger.labels.prints("SH-1")] == [(1, ""), (2, "torn")]
-    assert ledger.labels.get("SH-1") is not None
-    assert ledger.labels.get("SH-2") is None
+    assert [(line.copy, line.reason) for line in ledger.labels.prints(["SH-1"])] == [(1, ""), (2, "torn")]
+    assert list(ledger.labels.of_orders(["SH-1", "SH-2"])) == ["SH-1"]
 
 
 def test_an_order_cancelled_by_hand_is_not_printed_and_not_created_again(ledger: Ledger) -> None:

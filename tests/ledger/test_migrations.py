@@ -17,7 +17,6 @@ from sqlalchemy import Column, MetaData, Text, create_engine, inspect, text
 
 from logistics_batch.errors import LedgerBusy, LedgerRefused
 from logistics_batch.ledger import open_ledger
-from logistics_batch.ledger.itself import migrations
 from logistics_batch.ledger.itself import version as versions
 from logistics_batch.ledger.itself.lock import sending_lock
 from logistics_batch.ledger.schema import SCHEMA_VERSION
@@ -40,9 +39,9 @@ open_ledger(sys.argv[1], account="x").close()
 OPEN_IT_WITH_VERSION_2 = (
     """
 import sqlalchemy as sa
-from logistics_batch.ledger.itself import migrations, version
+from logistics_batch.ledger.itself import version
 version.SCHEMA_VERSION = 2
-migrations.STEPS[2] = lambda op, dialect: op.add_column("run", sa.Column("more", sa.Text, server_default=""))
+version.STEPS[2] = lambda op, dialect: op.add_column("run", sa.Column("more", sa.Text, server_default=""))
 """
     + OPEN_IT
 )
@@ -95,7 +94,7 @@ def shape(url: str) -> dict[str, Any]:
 def version_2(monkeypatch: pytest.MonkeyPatch) -> None:
     """The program is of a later version, which has one more column."""
     monkeypatch.setattr(versions, "SCHEMA_VERSION", 2)
-    monkeypatch.setitem(migrations.STEPS, 2, _to_version_2)
+    monkeypatch.setitem(versions.STEPS, 2, _to_version_2)
 
 
 def _to_version_2(op: Operations, dialect: str) -> None:

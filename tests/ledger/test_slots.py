@@ -51,7 +51,7 @@ def test_a_lost_day_is_told_once(ledger: Ledger) -> None:
 def test_the_slot_of_a_dead_claimer_is_taken_over(ledger: Ledger, who: dict[str, object], now: str, gone: bool) -> None:
     assert ledger.slots.claim("nightly", "a", now=NOW, business_date="2026-11-21")
     claimed_by(ledger, who)
-    assert [each.name for each in ledger.slots.abandoned("nightly", now=now)] == (["a"] if gone else [])
+    assert [each.slot for each in ledger.slots.abandoned("nightly", now=now)] == (["a"] if gone else [])
     assert ledger.slots.claim("nightly", "a", now=now, business_date="2026-11-21") is gone
 
 

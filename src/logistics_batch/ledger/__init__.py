@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from logistics_batch.ledger.connection import LedgerConnection, open_engine, sqlite_path
+from logistics_batch.ledger.connection import LedgerConnection
 from logistics_batch.ledger.documents.attempts import Attempts
 from logistics_batch.ledger.documents.decide import NEW, OTHER_SPELLING, REOPENED, Decision, Decisions
 from logistics_batch.ledger.documents.documents import PLANNED, Documents, NeverSent, Tally
@@ -29,10 +29,11 @@ from logistics_batch.ledger.itself.integrity import check_database
 from logistics_batch.ledger.itself.itself import RESTORED, Itself
 from logistics_batch.ledger.itself.lock import sending_lock
 from logistics_batch.ledger.itself.mounts import require_local_disk
+from logistics_batch.ledger.itself.opening import open_engine, sqlite_path
 from logistics_batch.ledger.itself.purging import Purged, Purging
 from logistics_batch.ledger.itself.verifying import Finding, Verification
 from logistics_batch.ledger.labels import Labels
-from logistics_batch.ledger.notices import NewNotice, Notices, StoredNotice
+from logistics_batch.ledger.notices import NewNotice, Notices
 from logistics_batch.ledger.orders.awb_numbers import FOUND_CANCELLED, NOT_FROM_HERE, AwbNumbers, NamedOrder
 from logistics_batch.ledger.orders.events import Events
 from logistics_batch.ledger.orders.feeds import Feeds, WriteFeed
@@ -50,9 +51,11 @@ from logistics_batch.ledger.records import (
     StoredFeed,
     StoredFile,
     StoredLabel,
+    StoredNotice,
     StoredRun,
+    StoredSlot,
 )
-from logistics_batch.ledger.slots import RAN_THROUGH, Slots, StoredSlot
+from logistics_batch.ledger.slots import RAN_THROUGH, Slots
 from logistics_batch.model.document_state import FATE_OF_STATE
 
 __all__ = [

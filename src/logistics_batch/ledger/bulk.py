@@ -7,7 +7,7 @@ the driver itself.
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,10 +16,22 @@ from operator import itemgetter
 from typing import Any, TypeVar
 
 import polars as pl
-from sqlalchemy import ARRAY, Column, ColumnElement, Connection, Select, Table, any_, bindparam, func, literal, select
+from sqlalchemy import (
+    ARRAY,
+    Column,
+    ColumnElement,
+    Connection,
+    Engine,
+    Select,
+    Table,
+    any_,
+    bindparam,
+    func,
+    literal,
+    select,
+)
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.sql.schema import ScalarElementColumnDefault
 
 from logistics_batch.errors import LedgerRefused
 
@@ -50,8 +62,7 @@ def insert_all(connection: Connection, table: Table, records: Sequence[dict[str,
         if records:
             connection.execute(table.insert(), records)
         return
-    defaults = _defaults(table)
-    for some in _chunks([defaults | record for record in records]):
+    for some in _chunks(records):
         columns = tuple(some[0])
         values = tuple(chain.from_iterable(map(_values_of(columns), some)))
         execute_plain(connection, _insertion(table.name, columns, len(some)), values)
@@ -64,18 +75,16 @@ def insert_frame(connection: Connection, table: Table, frame: pl.DataFrame) -> N
     if connection.dialect.name != "sqlite":
         connection.execute(table.insert(), frame.to_dicts())
         return
-    given = {name: pl.lit(value) for name, value in _defaults(table).items() if name not in frame.columns}
-    frame = frame.with_columns(**given)
     statement = _insertion(table.name, tuple(frame.columns), 1)
     with _told_as_sqlalchemy_does(statement):
         _driver(connection).executemany(statement, frame.iter_rows())
 
 
-def among(connection: Connection, column: Column[Any], values: Sequence[Any]) -> ColumnElement[bool]:
+def among(database: Connection | Engine, column: Column[Any], values: Collection[Any]) -> ColumnElement[bool]:
     """Whether a column holds one of many values, texts or numbers; they go to the database as one, however many."""
-    if connection.dialect.name != "sqlite":
+    if database.dialect.name != "sqlite":
         return column == any_(literal([*values], ARRAY(column.type)))
-    each = func.json_each(json.dumps(values)).table_valued("value")
+    each = func.json_each(json.dumps([*values])).table_valued("value")
     return column.in_(select(each.c.value))
 
 
@@ -109,14 +118,6 @@ def _told_as_sqlalchemy_does(statement: str) -> Iterator[None]:
     except sqlite3.Error as error:
         wrapped = DBAPIError.instance(statement, None, error, sqlite3.Error, hide_parameters=True)
         raise wrapped from error
-
-
-def _defaults(table: Table) -> dict[str, Any]:
-    return {
-        column.name: column.default.arg
-        for column in table.columns
-        if isinstance(column.default, ScalarElementColumnDefault)
-    }
 
 
 def update_all(connection: Connection, table: Table, changes: Sequence[Change]) -> None:

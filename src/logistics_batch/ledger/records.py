@@ -1,12 +1,15 @@
-"""The ledger's rows as frozen values."""
+"""The ledger's records as frozen values, and the one way from a record to its value."""
 
 import hashlib
 import json
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field, fields
+from functools import lru_cache
+from typing import Any, Final, TypeVar, cast, get_origin
 
-from sqlalchemy import RowMapping
+from sqlalchemy import RowMapping, Select, select
 
+from logistics_batch.ledger.schema import document, file
 from logistics_batch.messages.documents import reason_of
 from logistics_batch.messages.reasons import HeldDecision, WaitsFor
 from logistics_batch.model.asn_marker import marker_of
@@ -15,7 +18,36 @@ from logistics_batch.model.document_state import DocumentState
 from logistics_batch.model.issue import NOTHING_SAID, Issue
 from logistics_batch.model.order_state import OrderState
 
+_Value = TypeVar("_Value")
 _OF_NOTHING = hashlib.sha256(b"").hexdigest()
+_READ_BY_TYPE: Final[dict[object, Callable[[Any], object]]] = {
+    bool: bool,
+    bytes: bytes,
+    dict: json.loads,
+    tuple: lambda text: tuple(json.loads(text)),
+}
+
+
+def stored(kind: type[_Value], record: RowMapping) -> _Value:
+    """The value of a record, whose columns have the names of the value's fields.
+
+    Texts that hold several values are read into them, and an `Issue` is made of the columns `code` and `values`.
+    """
+    plain, read, why = _columns(cast("Hashable", kind))
+    values = {name: record[name] for name in plain} | {name: how(record[name]) for name, how in read}
+    return kind(**values | {name: Issue(record["code"], values=record["values"]) for name in why})
+
+
+@lru_cache
+def _columns(kind: Any) -> tuple[list[str], list[tuple[str, Callable[[Any], object]]], list[str]]:
+    """The fields of a kind of value: those that stand in the record as they are, those that are read, and issues."""
+    ways = {
+        each.name: each.metadata.get("read") or _READ_BY_TYPE.get(get_origin(each.type) or each.type)
+        for each in fields(kind)
+    }
+    why = [each.name for each in fields(kind) if each.type is Issue]
+    plain = [name for name, how in ways.items() if how is None and name not in why]
+    return plain, [(name, how) for name, how in ways.items() if how is not None], why
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +66,7 @@ class StoredDocument:
     operation: str
     generation: int
     state: str
-    body: str
+    body: str = field(metadata={"read": lambda content: bytes(content).decode()})
     body_sha256: str
     reference: str
     awb_number: str
@@ -102,43 +134,20 @@ class StoredDocument:
         return self.settled_at if self.state == "accepted" else ""
 
 
+def select_documents() -> Select[Any]:
+    """Documents joined with the file that planned them, in the columns of a `StoredDocument`."""
+    return select(
+        document,
+        file.c.run_id.label("run"),
+        file.c.name.label("file_name"),
+        file.c.sheet.label("sheet"),
+        file.c.operation.label("asked"),
+    ).join(file, document.c.file_id == file.c.id)
+
+
 def stored_document(record: RowMapping) -> StoredDocument:
-    """A StoredDocument from a joined record of document and file."""
-    return StoredDocument(
-        id=record["id"],
-        key=record["key"],
-        operation=record["operation"],
-        generation=record["generation"],
-        state=record["state"],
-        body=bytes(record["body"]).decode(),
-        body_sha256=record["body_sha256"],
-        reference=record["reference"],
-        awb_number=record["awb_number"],
-        order_id=record["order_id"],
-        delivery_hub=record["delivery_hub"],
-        items=json.loads(record["items"]),
-        child_awb_numbers=tuple(json.loads(record["child_awb_numbers"])),
-        method=record["method"],
-        path=record["path"],
-        why=Issue(record["code"], values=record["values"]),
-        run=record["file_run"],
-        accepted_run=record["accepted_run"],
-        file_name=record["file_name"],
-        sheet=record["file_sheet"],
-        rows=tuple(json.loads(record["rows"])),
-        line_rows=tuple(json.loads(record["line_rows"])),
-        keep=json.loads(record["keep"]),
-        attempts=record["attempts"],
-        checks=record["checks"],
-        may_exist=bool(record["may_exist"]),
-        send_approved=bool(record["send_approved"]),
-        baseline=record["baseline"],
-        doubt_since=record["doubt_since"],
-        planned_at=record["planned_at"],
-        settled_at=record["settled_at"],
-        asked=record["file_operation"],
-        account=record["account"],
-    )
+    """The document of a record of `select_documents`."""
+    return stored(StoredDocument, record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +214,43 @@ class StoredFile:
     def remedy(self) -> str:
         """What to do about that."""
         return self.held.fix
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSlot:
+    """A planned time of a job (`slot`) as the ledger holds it; see the table."""
+
+    job: str
+    slot: str
+    business_date: str
+    state: str
+    claimed_at: str
+    exit_code: int | None
+    ended_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredNotice:
+    """A notice as the ledger holds it; over_at is "" while it lasts."""
+
+    id: int
+    key: str
+    kind: str
+    job: str
+    business_date: str
+    wanted: bool
+    owed: bool
+    since: str
+    last_seen: str
+    seen: int
+    title: str
+    text: str
+    over_at: str
+    over_text: str
+    told: dict[str, str]
+    over_told: dict[str, str]
+    tries: int
+    next_try_at: str
 
 
 @dataclass(frozen=True, slots=True)

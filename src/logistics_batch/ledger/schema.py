@@ -5,32 +5,43 @@ Texts that hold several values are JSON. Times are ISO 8601 with offset, as text
 
 from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, MetaData, String, Table, Text, UniqueConstraint
 
-# A change here needs a step in `migrations`, frozen as it was written.
+# A change here needs a step in `version`, frozen as it was written.
 SCHEMA_VERSION = 1
 
 metadata = MetaData()
+
+
+def _text(name: str, length: int | None = None, *, default: str | None = None) -> Column[str]:
+    """A column of texts, of at most so many characters; the database writes the default where none is given."""
+    return Column(name, String(length) if length else Text(), nullable=False, server_default=default)
+
+
+def _number(name: str, *, default: int | None = None) -> Column[int]:
+    """A column of whole numbers."""
+    return Column(name, Integer, nullable=False, server_default=None if default is None else str(default))
+
 
 # schema_version; epoch and seq (see `high_water`); what was verified or decided about the ledger as a whole.
 meta = Table(
     "meta",
     metadata,
     Column("name", String(64), primary_key=True),
-    Column("value", Text, nullable=False),
+    _text("value"),
 )
 
 run = Table(
     "run",
     metadata,
     Column("id", String(40), primary_key=True),
-    Column("job", String(200), nullable=False),
-    Column("kind", String(20), nullable=False),
-    Column("business_date", String(10), nullable=False),
-    Column("state", String(12), nullable=False),  # running, stopped, finished
-    Column("stopped", Text, nullable=False, default=""),
+    _text("job", 200),
+    _text("kind", 20),
+    _text("business_date", 10),
+    _text("state", 12),  # running, stopped, finished
+    _text("stopped", default=""),
     Column("exit_code", Integer),
-    Column("summary", Text, nullable=False, default="{}"),
-    Column("started_at", String(40), nullable=False),
-    Column("finished_at", String(40)),
+    _text("summary", default="{}"),
+    _text("started_at", 40),
+    _text("finished_at", 40, default=""),  # "" while it runs
 )
 
 # One arrival of a file in a run. The same bytes in another run are another arrival.
@@ -39,25 +50,27 @@ file = Table(
     metadata,
     Column("id", Integer, primary_key=True),
     Column("run_id", ForeignKey("run.id"), nullable=False),
-    Column("sha256", String(64), nullable=False),
-    Column("name", Text, nullable=False),
-    Column("size", Integer, nullable=False),
-    Column("format", String(8), nullable=False),
-    Column("mapping", Text, nullable=False),
-    Column("mapping_digest", String(64), nullable=False),
-    Column("operation", String(24), nullable=False),
-    Column("origin", Text, nullable=False, default="{}"),  # where it came from: store label and path
-    Column("sheet", Text, nullable=False, default=""),
-    Column("header_row", Integer, nullable=False, default=0),
-    Column("rows_read", Integer, nullable=False, default=0),
-    Column("state", String(12), nullable=False),  # planned, reported, closed
-    Column("notes", Text, nullable=False, default="[]"),
-    Column("earlier_file", Text, nullable=False, default=""),
-    Column("received_at", String(40), nullable=False),
+    _text("sha256", 64),
+    _text("name"),
+    _number("size"),
+    _text("format", 8),
+    _text("mapping"),
+    _text("mapping_digest", 64),
+    _text("operation", 24),
+    _text("origin", default="{}"),  # where it came from: store label and path
+    _text("sheet", default=""),
+    _number("header_row", default=0),
+    _text("lines_sheet", default=""),  # a second sheet, on which lines of documents stand
+    _number("lines_header_row", default=0),
+    _number("rows_read", default=0),
+    _text("state", 12),  # planned, reported, closed
+    _text("notes", default="[]"),
+    _text("earlier_file", default=""),
+    _text("received_at", 40),
     # 1: its written results no longer show what is known; 2: they could not be written yet
-    Column("stale", Integer, nullable=False, default=0),
-    Column("code", String(120), nullable=False, server_default=""),  # why it is held as a whole, "" if it is not
-    Column("values", Text, nullable=False, server_default=""),  # of the code, packed
+    _number("stale", default=0),
+    _text("code", 120, default=""),  # why it is held as a whole, "" if it is not
+    _text("values", default=""),  # of the code, packed
     UniqueConstraint("run_id", "sha256", "name"),
 )
 Index("file_sha256", file.c.sha256)
@@ -66,40 +79,40 @@ document = Table(
     "document",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("account", String(200), nullable=False),
-    Column("kind", String(12), nullable=False),  # order, asn
-    Column("key", Text, nullable=False),
-    Column("generation", Integer, nullable=False),
-    Column("operation", String(24), nullable=False),
-    Column("state", String(12), nullable=False),
-    Column("method", String(8), nullable=False),
-    Column("path", Text, nullable=False),
+    _text("account", 200),
+    _text("kind", 12),  # order, asn
+    _text("key"),
+    _number("generation"),
+    _text("operation", 24),
+    _text("state", 12),
+    _text("method", 8),
+    _text("path"),
     Column("body", LargeBinary, nullable=False),  # the exact bytes that are sent; none once they were purged
-    Column("body_sha256", String(64), nullable=False),
-    Column("reference", Text, nullable=False),
+    _text("body_sha256", 64),
+    _text("reference"),
     Column("file_id", ForeignKey("file.id"), nullable=False),  # the arrival that planned it
-    Column("rows", Text, nullable=False),
-    Column("line_rows", Text, nullable=False),
-    Column("keep", Text, nullable=False),
-    Column("awb_number", String(80), nullable=False, default=""),
-    Column("order_id", String(80), nullable=False, default=""),
-    Column("delivery_hub", Text, nullable=False, default=""),
-    Column("items", Text, nullable=False, default="{}"),
-    Column("child_awb_numbers", Text, nullable=False, default="[]"),
-    Column("accepted_run", String(40), nullable=False, default=""),
-    Column("doubt_since", String(40), nullable=False, default=""),  # last moment at which a byte can have left
-    Column("attempts", Integer, nullable=False, default=0),
-    Column("checks", Integer, nullable=False, default=0),  # searches made for it since it is in doubt
-    Column("may_exist", Integer, nullable=False, default=0),  # some attempt of it may have arrived unseen
-    Column("send_approved", Integer, nullable=False, default=0),  # a person decided to send it; goes out with any run
-    Column("waits_for", String(12), nullable=False, default=""),  # of its code: see `messages.reasons.WaitsFor`
-    Column("baseline", Text, nullable=False, default=""),  # ASN: digests of what the service had before the first send
-    Column("planned_at", String(40), nullable=False),
-    Column("settled_at", String(40), nullable=False, default=""),
-    Column("folded_key", Text, nullable=False, server_default=""),  # as people read it: see `spelling`
-    Column("seen", Integer, nullable=False, server_default="0"),  # the service has shown our reference under its AWB
-    Column("code", String(120), nullable=False, server_default=""),  # why refused, held, superseded …, in `messages`
-    Column("values", Text, nullable=False, server_default=""),  # of the code, packed
+    _text("rows"),
+    _text("line_rows"),
+    _text("keep"),
+    _text("awb_number", 80, default=""),
+    _text("order_id", 80, default=""),
+    _text("delivery_hub", default=""),
+    _text("items", default="{}"),
+    _text("child_awb_numbers", default="[]"),
+    _text("accepted_run", 40, default=""),
+    _text("doubt_since", 40, default=""),  # last moment at which a byte can have left
+    _number("attempts", default=0),
+    _number("checks", default=0),  # searches made for it since it is in doubt
+    _number("may_exist", default=0),  # some attempt of it may have arrived unseen
+    _number("send_approved", default=0),  # a person decided to send it; goes out with any run
+    _text("waits_for", 12, default=""),  # of its code: see `messages.reasons.WaitsFor`
+    _text("baseline", default=""),  # ASN: digests of what the service had before the first send
+    _text("planned_at", 40),
+    _text("settled_at", 40, default=""),
+    _text("folded_key", default=""),  # as people read it: see `spelling`
+    _number("seen", default=0),  # the service has shown our reference under its AWB
+    _text("code", 120, default=""),  # why refused, held, superseded …, in `messages`
+    _text("values", default=""),  # of the code, packed
     UniqueConstraint("account", "kind", "key", "generation"),
 )
 Index("document_state", document.c.state)
@@ -112,12 +125,13 @@ row = Table(
     "row",
     metadata,
     Column("file_id", ForeignKey("file.id"), primary_key=True),
+    Column("sheet", Text, primary_key=True),  # "" on the file's own sheet
     Column("row", Integer, primary_key=True, autoincrement=False),
     Column("document_id", ForeignKey("document.id")),
-    Column("fate", String(12), nullable=False, default=""),
-    Column("key", Text, nullable=False, default=""),
-    Column("code", String(120), nullable=False, server_default=""),  # why it has a fate of its own, in `messages`
-    Column("values", Text, nullable=False, server_default=""),  # of the code, packed
+    _text("fate", 12, default=""),
+    _text("key", default=""),
+    _text("code", 120, default=""),  # why it has a fate of its own, in `messages`
+    _text("values", default=""),  # of the code, packed
 )
 Index("row_document", row.c.document_id)
 
@@ -126,13 +140,14 @@ issue = Table(
     metadata,
     Column("id", Integer, primary_key=True),
     Column("file_id", ForeignKey("file.id"), nullable=False),
-    Column("row", Integer, nullable=False),
-    Column("column", Text, nullable=False),
-    Column("cell", String(16), nullable=False),
-    Column("value", Text, nullable=False),
-    Column("code", String(120), nullable=False, server_default=""),
-    Column("values", Text, nullable=False, server_default=""),
-    Column("field", String(80), nullable=False, server_default=""),  # "" where it is about the whole row
+    _text("sheet"),  # "" on the file's own sheet
+    _number("row"),
+    _text("column"),
+    _text("cell", 16),
+    _text("value"),
+    _text("code", 120, default=""),
+    _text("values", default=""),
+    _text("field", 80, default=""),  # "" where it is about the whole row
 )
 Index("issue_file", issue.c.file_id)
 
@@ -142,18 +157,18 @@ attempt = Table(
     metadata,
     Column("id", Integer, primary_key=True),
     Column("document_id", ForeignKey("document.id"), nullable=False),
-    Column("n", Integer, nullable=False),
-    Column("run_id", String(40), nullable=False),
-    Column("owner", Text, nullable=False),  # host, pid, start time and boot id of the sender
-    Column("intent_at", String(40), nullable=False),
-    Column("request_sha256", String(64), nullable=False),
-    Column("trace", Text, nullable=False, default=""),
+    _number("n"),
+    _text("run_id", 40),
+    _text("owner"),  # host, pid, start time and boot id of the sender
+    _text("intent_at", 40),
+    _text("request_sha256", 64),
+    _text("trace", default=""),
     Column("status", Integer),
-    Column("failure", String(40), nullable=False, default=""),
-    Column("meaning", String(20), nullable=False, default=""),  # "" while nothing came back
-    Column("message", Text, nullable=False, default=""),
-    Column("reply", Text, nullable=False, default=""),
-    Column("finished_at", String(40), nullable=False, default=""),
+    _text("failure", 40, default=""),
+    _text("meaning", 20, default=""),  # "" while nothing came back
+    _text("message", default=""),
+    _text("reply", default=""),
+    _text("finished_at", 40, default=""),
     UniqueConstraint("document_id", "n"),
 )
 
@@ -163,9 +178,9 @@ evidence = Table(
     metadata,
     Column("id", Integer, primary_key=True),
     Column("document_id", ForeignKey("document.id"), nullable=False),
-    Column("at", String(40), nullable=False),
-    Column("kind", String(24), nullable=False),
-    Column("text", Text, nullable=False),
+    _text("at", 40),
+    _text("kind", 24),
+    _text("text"),
 )
 
 # Append-only: what people decided about documents. The words may go, once their time is over.
@@ -174,11 +189,11 @@ decision = Table(
     metadata,
     Column("id", Integer, primary_key=True),
     Column("document_id", ForeignKey("document.id"), nullable=False),
-    Column("at", String(40), nullable=False),
-    Column("who", Text, nullable=False),
-    Column("what", String(12), nullable=False),  # see `messages.reasons.HeldDecision`
-    Column("why", Text, nullable=False),
-    Column("code", String(120), nullable=False),  # why it waited, or had its state, before
+    _text("at", 40),
+    _text("who"),
+    _text("what", 12),  # see `messages.reasons.HeldDecision`
+    _text("why"),
+    _text("code", 120),  # why it waited, or had its state, before
 )
 
 # Numbers under which orders were cancelled that no document holds. Without a document: a person asked for it, and no
@@ -187,10 +202,10 @@ cancelled_number = Table(
     "cancelled_number",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("account", String(200), nullable=False),
-    Column("number", Text, nullable=False),
+    _text("account", 200),
+    _text("number"),
     Column("document_id", ForeignKey("document.id")),
-    Column("at", String(40), nullable=False),
+    _text("at", 40),
 )
 
 # A result file's name belongs to the first content that took it. NAME/fix.xlsx: the digest of what was written last in
@@ -200,7 +215,7 @@ result_name = Table(
     metadata,
     Column("place", String(400), primary_key=True),
     Column("name", String(255), primary_key=True),
-    Column("sha256", String(64), nullable=False),
+    _text("sha256", 64),
 )
 
 # A planned time of a job. state: claimed, ended, seen (since when a schedule is known), lost (a business date without
@@ -211,13 +226,13 @@ slot = Table(
     metadata,
     Column("job", String(200), primary_key=True),
     Column("slot", String(64), primary_key=True),
-    Column("claimed_at", String(40), nullable=False),
-    Column("business_date", String(10), nullable=False, server_default=""),
-    Column("state", String(12), nullable=False, server_default=""),
-    Column("owner", Text, nullable=False, server_default=""),  # host, boot, pid and start time of who runs it
-    Column("alive_at", String(40), nullable=False, server_default=""),
+    _text("claimed_at", 40),
+    _text("business_date", 10, default=""),
+    _text("state", 12, default=""),
+    _text("owner", default=""),  # host, boot, pid and start time of who runs it
+    _text("alive_at", 40, default=""),
     Column("exit_code", Integer),
-    Column("ended_at", String(40), nullable=False, server_default=""),
+    _text("ended_at", 40, default=""),
 )
 
 # Something a person should know: from when it was noticed until it is over, and who was told. `told` and `over_told`
@@ -226,23 +241,23 @@ notice = Table(
     "notice",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("key", String(300), nullable=False),
-    Column("kind", String(40), nullable=False),
-    Column("job", String(200), nullable=False),
-    Column("business_date", String(10), nullable=False),
-    Column("wanted", Integer, nullable=False),  # whether it is sent by itself, or only stands in the digest
-    Column("since", String(40), nullable=False),
-    Column("last_seen", String(40), nullable=False),
-    Column("seen", Integer, nullable=False),  # how often, since then
-    Column("title", Text, nullable=False),
-    Column("text", Text, nullable=False),
-    Column("over_at", String(40), nullable=False),  # "" while it lasts
-    Column("over_text", Text, nullable=False),
-    Column("owed", Integer, nullable=False),  # whether somebody has still to be told of it, or that it is over
-    Column("told", Text, nullable=False),
-    Column("over_told", Text, nullable=False),
-    Column("tries", Integer, nullable=False),  # attempts to tell it that failed, in a row
-    Column("next_try_at", String(40), nullable=False),
+    _text("key", 300),
+    _text("kind", 40),
+    _text("job", 200),
+    _text("business_date", 10),
+    _number("wanted"),  # whether it is sent by itself, or only stands in the digest
+    _text("since", 40),
+    _text("last_seen", 40),
+    _number("seen", default=1),  # how often, since then
+    _text("title"),
+    _text("text"),
+    _text("over_at", 40, default=""),  # "" while it lasts
+    _text("over_text", default=""),
+    _number("owed"),  # whether somebody has still to be told of it, or that it is over
+    _text("told", default="{}"),
+    _text("over_told", default="{}"),
+    _number("tries", default=0),  # attempts to tell it that failed, in a row
+    _text("next_try_at", 40, default=""),
     UniqueConstraint("key", "over_at", name="notice_once"),
 )
 Index("notice_over_at", notice.c.over_at)
@@ -253,8 +268,8 @@ run_note = Table(
     metadata,
     Column("run_id", ForeignKey("run.id"), primary_key=True),
     Column("n", Integer, primary_key=True, autoincrement=False),
-    Column("code", String(120), nullable=False),  # in `messages`
-    Column("values", Text, nullable=False),  # of the code, packed
+    _text("code", 120),  # in `messages`
+    _text("values"),  # of the code, packed
 )
 
 # A file that was held as a whole, until it or its successor was read, or a person closed it. The same file that is
@@ -263,14 +278,14 @@ held_file = Table(
     "held_file",
     metadata,
     Column("file_id", ForeignKey("file.id"), primary_key=True, autoincrement=False),
-    Column("run_id", String(40), nullable=False),
-    Column("job", String(200), nullable=False),
-    Column("stem", Text, nullable=False),  # of its answers: what it shares with a corrected one
-    Column("identity", String(64), nullable=False),  # what makes it this file and no other
-    Column("since", String(40), nullable=False),
-    Column("over_at", String(40), nullable=False, server_default=""),  # "" while it waits
-    Column("over_by", Text, nullable=False, server_default=""),
-    Column("over_why", Text, nullable=False, server_default=""),
+    _text("run_id", 40),
+    _text("job", 200),
+    _text("stem"),  # of its answers: what it shares with a corrected one
+    _text("identity", 64),  # what makes it this file and no other
+    _text("since", 40),
+    _text("over_at", 40, default=""),  # "" while it waits
+    _text("over_by", default=""),
+    _text("over_why", default=""),
 )
 Index("held_file_job", held_file.c.job, held_file.c.over_at)
 
@@ -280,31 +295,31 @@ left_file = Table(
     metadata,
     Column("job", String(200), primary_key=True),
     Column("identity", String(64), primary_key=True),  # a digest of its path
-    Column("name", Text, nullable=False),
-    Column("code", String(120), nullable=False),  # why it is left, in `messages`
-    Column("values", Text, nullable=False),  # of the code, packed
-    Column("since", String(40), nullable=False),
+    _text("name"),
+    _text("code", 120),  # why it is left, in `messages`
+    _text("values"),  # of the code, packed
+    _text("since", 40),
 )
 
 label = Table(
     "label",
     metadata,
     Column("awb_number", String(80), primary_key=True),
-    Column("sha256", String(64), nullable=False),
-    Column("pages", Integer, nullable=False),
-    Column("fetched_at", String(40), nullable=False),
+    _text("sha256", 64),
+    _number("pages"),
+    _text("fetched_at", 40),
 )
 
 print_line = Table(
     "print_line",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("bundle_id", String(60), nullable=False),
-    Column("awb_number", String(80), nullable=False),
-    Column("copy", Integer, nullable=False),
-    Column("reason", Text, nullable=False, default=""),
-    Column("who", Text, nullable=False, default=""),
-    Column("at", String(40), nullable=False),
+    _text("bundle_id", 60),
+    _text("awb_number", 80),
+    _number("copy"),
+    _text("reason", default=""),
+    _text("who", default=""),
+    _text("at", 40),
     UniqueConstraint("awb_number", "copy"),
 )
 Index("print_bundle", print_line.c.bundle_id)
@@ -315,18 +330,18 @@ event = Table(
     "event",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("account", String(200), nullable=False),
-    Column("identity", String(64), nullable=False),  # digest of what makes it this event and no other
-    Column("received_at", String(40), nullable=False),
-    Column("topic", String(80), nullable=False),  # "" where the event does not say
-    Column("waybill", String(80), nullable=False),
-    Column("order_status", String(80), nullable=False),
-    Column("status_at", String(40), nullable=False),
-    Column("zone_assumed", Integer, nullable=False),  # its time came without an offset
-    Column("unreadable", Text, nullable=False),  # why it says nothing about an order, "" if it does
-    Column("seen", Integer, nullable=False),  # how often it came
+    _text("account", 200),
+    _text("identity", 64),  # digest of what makes it this event and no other
+    _text("received_at", 40),
+    _text("topic", 80),  # "" where the event does not say
+    _text("waybill", 80),
+    _text("order_status", 80),
+    _text("status_at", 40),
+    _number("zone_assumed"),  # its time came without an offset
+    _text("unreadable"),  # why it says nothing about an order, "" if it does
+    _number("seen"),  # how often it came
     Column("raw", LargeBinary, nullable=False),
-    Column("content", String(64), nullable=False),  # digest of the bytes: the same event may come with other ones
+    _text("content", 64),  # digest of the bytes: the same event may come with other ones
     UniqueConstraint("account", "identity", "content", name="event_identity"),
 )
 Index("event_waybill", event.c.waybill)
@@ -336,17 +351,17 @@ order_state = Table(
     "order_state",
     metadata,
     Column("document_id", ForeignKey("document.id"), primary_key=True, autoincrement=False),
-    Column("status", String(80), nullable=False),  # as the service writes it, "" until it was asked
-    Column("status_at", String(40), nullable=False),  # since when, or when it was first seen
-    Column("source", String(8), nullable=False),  # what says so: event, fetch
-    Column("shown", Text, nullable=False),  # quantities and COD as the service showed them
-    Column("code", String(120), nullable=False),  # what was wrong when it was asked last
-    Column("values", Text, nullable=False),  # of the code, packed
-    Column("asked_at", String(40), nullable=False),
-    Column("hint_status", String(80), nullable=False),  # of the newest event that was not verified yet
-    Column("hint_at", String(40), nullable=False),
-    Column("event_id", Integer, nullable=False),  # the last event that was taken into account
-    Column("change", Integer, nullable=False),  # its last change, counted over all orders; 0: none yet
+    _text("status", 80),  # as the service writes it, "" until it was asked
+    _text("status_at", 40),  # since when, or when it was first seen
+    _text("source", 8),  # what says so: event, fetch
+    _text("shown"),  # quantities and COD as the service showed them
+    _text("code", 120),  # what was wrong when it was asked last
+    _text("values"),  # of the code, packed
+    _text("asked_at", 40),
+    _text("hint_status", 80),  # of the newest event that was not verified yet
+    _text("hint_at", 40),
+    _number("event_id"),  # the last event that was taken into account
+    _number("change"),  # its last change, counted over all orders; 0: none yet
 )
 Index("order_state_change", order_state.c.change)
 
@@ -357,11 +372,11 @@ feed = Table(
     Column("account", String(200), primary_key=True),
     Column("job", String(200), primary_key=True),
     Column("number", Integer, primary_key=True, autoincrement=False),
-    Column("name", Text, nullable=False),
-    Column("orders", Integer, nullable=False),
-    Column("up_to", Integer, nullable=False),  # the last change that is in it, or in one before
-    Column("sha256", String(64), nullable=False),
+    _text("name"),
+    _number("orders"),
+    _number("up_to"),  # the last change that is in it, or in one before
+    _text("sha256", 64),
     Column("content", LargeBinary, nullable=False),
-    Column("made_at", String(40), nullable=False),
-    Column("delivered_at", String(40), nullable=False),  # "" while it has to be delivered
+    _text("made_at", 40),
+    _text("delivered_at", 40),  # "" while it has to be delivered
 )

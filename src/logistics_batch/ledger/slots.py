@@ -1,33 +1,20 @@
 """Planned times of jobs: each is claimed once, by whomever, and it is known how it ended."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import Connection, Row, func, select
+from sqlalchemy import Connection, Row, select
 
 from logistics_batch.ledger.bulk import insert_into
 from logistics_batch.ledger.connection import Repository
 from logistics_batch.ledger.itself.processes import is_gone, this_process
+from logistics_batch.ledger.records import StoredSlot, stored
 from logistics_batch.ledger.schema import slot
 
 RAN_THROUGH = (0, 3, 4)
 """The exit codes of a run that came to its end: what others wait for was done, as far as the files allowed."""
 
 _SILENT_FOR = timedelta(minutes=5)  # a claimer that cannot be seen and says nothing for so long is gone
-
-
-@dataclass(frozen=True, slots=True)
-class StoredSlot:
-    """A planned time of a job as the ledger holds it; see the table."""
-
-    job: str
-    name: str
-    business_date: str
-    state: str
-    claimed_at: str
-    exit_code: int | None
-    ended_at: str
 
 
 class Slots(Repository):
@@ -65,33 +52,23 @@ class Slots(Repository):
 
     def days_run(self, job: str, *, since: str) -> set[str]:
         """The business dates, from that one on, for which a run of a job at least began."""
-        query = select(slot.c.business_date).where(slot.c.job == job, slot.c.business_date >= since).distinct()
-        with self._read() as connection:
-            return set(connection.execute(query).scalars())
+        return set(self._column(select(slot.c.business_date).where(slot.c.job == job, slot.c.business_date >= since)))
 
     def end(self, job: str, name: str, *, exit_code: int, now: str) -> None:
         """The run for a planned time is over."""
-        with self._write() as connection:
-            connection.execute(
-                slot.update()
-                .where(slot.c.job == job, slot.c.slot == name)
-                .values(state="ended", exit_code=exit_code, ended_at=now)
-            )
+        mine = slot.update().where(slot.c.job == job, slot.c.slot == name)
+        self._execute(mine.values(state="ended", exit_code=exit_code, ended_at=now))
 
     def note_round(self, job: str, business_date: str, *, exit_code: int, now: str) -> None:
         """A run that nobody planned came to its end; for whoever runs after it, it is one as any other."""
-        values = {"claimed_at": now, "business_date": business_date, "state": "ended", "ended_at": now}
+        name = {"job": job, "slot": f"by hand {now}", "claimed_at": now, "business_date": business_date}
         with self._write(counts=False) as connection:
-            if _insert(connection, {"job": job, "slot": f"by hand {now}"} | values):
-                mine = (slot.c.job == job) & (slot.c.slot == f"by hand {now}")
-                connection.execute(slot.update().where(mine).values(exit_code=exit_code))
+            _insert(connection, name | {"state": "ended", "exit_code": exit_code, "ended_at": now})
 
     def renew(self, *, now: str) -> None:
         """Say that this process still runs what it claimed."""
-        with self._write(counts=False) as connection:
-            connection.execute(
-                slot.update().where(slot.c.state == "claimed", slot.c.owner == this_process()).values(alive_at=now)
-            )
+        mine = slot.update().where(slot.c.state == "claimed", slot.c.owner == this_process())
+        self._execute(mine.values(alive_at=now), counts=False)
 
     def schedule_seen(self, job: str, schedule: str, *, now: str) -> str:
         """Since when this schedule of a job is known: what was due before was not missed.
@@ -106,45 +83,28 @@ class Slots(Repository):
 
     def of_job(self, job: str, names: Sequence[str]) -> dict[str, StoredSlot]:
         """Those of these planned times that are known, by name."""
-        found: dict[str, StoredSlot] = {}
-        with self._read() as connection:
-            for start in range(0, len(names), 400):
-                some = slot.c.slot.in_(names[start : start + 400])
-                found |= {
-                    line.slot: _stored(line) for line in connection.execute(select(slot).where(slot.c.job == job, some))
-                }
-        return found
+        query = select(slot).where(slot.c.job == job, self._among(slot.c.slot, names))
+        return {each.slot: each for each in self._values(StoredSlot, query)}
 
     def abandoned(self, job: str, *, now: str) -> list[StoredSlot]:
         """Claimed times whose claimer died before the run ended, oldest first."""
-        query = select(slot).where(slot.c.job == job, slot.c.state == "claimed").order_by(slot.c.business_date)
-        with self._read() as connection:
-            return [_stored(line) for line in connection.execute(query) if _is_abandoned(line, now)]
+        claimed = select(slot).where(slot.c.job == job, slot.c.state == "claimed").order_by(slot.c.business_date)
+        return [stored(StoredSlot, line._mapping) for line in self._rows(claimed) if _is_abandoned(line, now)]
 
     def rounds_of(self, job: str, business_date: str) -> int:
         """How many runs of a job for that day came to their end, also with rows that were refused or are held."""
-        query = select(func.count()).where(
-            slot.c.job == job, slot.c.business_date == business_date, slot.c.exit_code.in_(RAN_THROUGH)
-        )
-        with self._read() as connection:
-            return int(connection.execute(query).scalar_one())
+        return sum(each.exit_code in RAN_THROUGH for each in self.day_slots(job, business_date))
 
     def recent_days(self, job: str, *, since: str) -> list[str]:
         """The business dates for which runs of a job came to their end on that day (ISO) or later; oldest first."""
-        query = (
-            select(slot.c.business_date)
-            .where(slot.c.job == job, slot.c.ended_at >= since, slot.c.exit_code.in_(RAN_THROUGH))
-            .distinct()
-            .order_by(slot.c.business_date)
-        )
-        with self._read() as connection:
-            return list(connection.execute(query).scalars())
+        ended = slot.c.ended_at >= since, slot.c.exit_code.in_(RAN_THROUGH)
+        query = select(slot.c.business_date).where(slot.c.job == job, *ended).distinct()
+        return self._column(query.order_by(slot.c.business_date))
 
     def day_slots(self, job: str, business_date: str) -> list[StoredSlot]:
         """All planned times of a job for one day that are known."""
-        query = select(slot).where(slot.c.job == job, slot.c.business_date == business_date).order_by(slot.c.slot)
-        with self._read() as connection:
-            return [_stored(line) for line in connection.execute(query)]
+        query = select(slot).where(slot.c.job == job, slot.c.business_date == business_date)
+        return self._values(StoredSlot, query.order_by(slot.c.slot))
 
 
 def _is_abandoned(found: "Row[tuple[object, ...]]", now: str) -> bool:
@@ -157,12 +117,6 @@ def _is_abandoned(found: "Row[tuple[object, ...]]", now: str) -> bool:
     return gone
 
 
-def _insert(connection: Connection, values: Mapping[str, str]) -> bool:
+def _insert(connection: Connection, values: Mapping[str, object]) -> bool:
     statement = insert_into(connection, slot).values(dict(values)).on_conflict_do_nothing().returning(slot.c.job)
     return connection.execute(statement).first() is not None
-
-
-def _stored(line: "Row[tuple[object, ...]]") -> StoredSlot:
-    return StoredSlot(
-        line.job, line.slot, line.business_date, line.state, line.claimed_at, line.exit_code, line.ended_at
-    )

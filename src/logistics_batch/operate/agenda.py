@@ -157,8 +157,8 @@ class Agenda:
     def _interrupted(self, job: PlannedJob, now: datetime) -> Due | None:
         for slot in self.ledger.slots.abandoned(job.name, now=now.isoformat()):
             day = slot.business_date
-            if self.ledger.slots.claim(job.name, slot.name, now=now.isoformat(), business_date=day):
-                return Due(slot.name, date.fromisoformat(day), goes_on=True)
+            if self.ledger.slots.claim(job.name, slot.slot, now=now.isoformat(), business_date=day):
+                return Due(slot.slot, date.fromisoformat(day), goes_on=True)
         return None
 
     def _open(self, job: PlannedJob, now: datetime) -> list[_Candidate]:

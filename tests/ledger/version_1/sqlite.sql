@@ -7,19 +7,19 @@ CREATE TABLE attempt (
 	owner TEXT NOT NULL, 
 	intent_at VARCHAR(40) NOT NULL, 
 	request_sha256 VARCHAR(64) NOT NULL, 
-	trace TEXT NOT NULL, 
+	trace TEXT DEFAULT '' NOT NULL, 
 	status INTEGER, 
-	failure VARCHAR(40) NOT NULL, 
-	meaning VARCHAR(20) NOT NULL, 
-	message TEXT NOT NULL, 
-	reply TEXT NOT NULL, 
-	finished_at VARCHAR(40) NOT NULL, 
+	failure VARCHAR(40) DEFAULT '' NOT NULL, 
+	meaning VARCHAR(20) DEFAULT '' NOT NULL, 
+	message TEXT DEFAULT '' NOT NULL, 
+	reply TEXT DEFAULT '' NOT NULL, 
+	finished_at VARCHAR(40) DEFAULT '' NOT NULL, 
 	PRIMARY KEY (id), 
 	UNIQUE (document_id, n), 
 	FOREIGN KEY(document_id) REFERENCES document (id)
 );
-INSERT INTO "attempt" VALUES(1,1,1,'R1','{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":10532,"start":"4117666"}','2026-11-21T21:16:00+05:30','1d929cd694a5a8b34ea7754ad51f4559298cb5d7106983af59678c545e61c31b','',200,'','accepted','','','2026-11-21T21:16:00+05:30');
-INSERT INTO "attempt" VALUES(2,2,1,'R1','{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":10532,"start":"4117666"}','2026-11-21T21:16:00+05:30','44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a','',NULL,'ReadTimeout','unknown','','','2026-11-21T21:16:00+05:30');
+INSERT INTO "attempt" VALUES(1,1,1,'R1','{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":22159,"start":"4162459"}','2026-11-21T21:16:00+05:30','1d929cd694a5a8b34ea7754ad51f4559298cb5d7106983af59678c545e61c31b','',200,'','accepted','','','2026-11-21T21:16:00+05:30');
+INSERT INTO "attempt" VALUES(2,2,1,'R1','{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":22159,"start":"4162459"}','2026-11-21T21:16:00+05:30','44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a','',NULL,'ReadTimeout','unknown','','','2026-11-21T21:16:00+05:30');
 CREATE TABLE cancelled_number (
 	id INTEGER NOT NULL, 
 	account VARCHAR(200) NOT NULL, 
@@ -57,21 +57,21 @@ CREATE TABLE document (
 	rows TEXT NOT NULL, 
 	line_rows TEXT NOT NULL, 
 	keep TEXT NOT NULL, 
-	awb_number VARCHAR(80) NOT NULL, 
-	order_id VARCHAR(80) NOT NULL, 
-	delivery_hub TEXT NOT NULL, 
-	items TEXT NOT NULL, 
-	child_awb_numbers TEXT NOT NULL, 
-	accepted_run VARCHAR(40) NOT NULL, 
-	doubt_since VARCHAR(40) NOT NULL, 
-	attempts INTEGER NOT NULL, 
-	checks INTEGER NOT NULL, 
-	may_exist INTEGER NOT NULL, 
-	send_approved INTEGER NOT NULL, 
-	waits_for VARCHAR(12) NOT NULL, 
-	baseline TEXT NOT NULL, 
+	awb_number VARCHAR(80) DEFAULT '' NOT NULL, 
+	order_id VARCHAR(80) DEFAULT '' NOT NULL, 
+	delivery_hub TEXT DEFAULT '' NOT NULL, 
+	items TEXT DEFAULT '{}' NOT NULL, 
+	child_awb_numbers TEXT DEFAULT '[]' NOT NULL, 
+	accepted_run VARCHAR(40) DEFAULT '' NOT NULL, 
+	doubt_since VARCHAR(40) DEFAULT '' NOT NULL, 
+	attempts INTEGER DEFAULT '0' NOT NULL, 
+	checks INTEGER DEFAULT '0' NOT NULL, 
+	may_exist INTEGER DEFAULT '0' NOT NULL, 
+	send_approved INTEGER DEFAULT '0' NOT NULL, 
+	waits_for VARCHAR(12) DEFAULT '' NOT NULL, 
+	baseline TEXT DEFAULT '' NOT NULL, 
 	planned_at VARCHAR(40) NOT NULL, 
-	settled_at VARCHAR(40) NOT NULL, 
+	settled_at VARCHAR(40) DEFAULT '' NOT NULL, 
 	folded_key TEXT DEFAULT '' NOT NULL, 
 	seen INTEGER DEFAULT '0' NOT NULL, 
 	code VARCHAR(120) DEFAULT '' NOT NULL, 
@@ -132,22 +132,24 @@ CREATE TABLE file (
 	mapping TEXT NOT NULL, 
 	mapping_digest VARCHAR(64) NOT NULL, 
 	operation VARCHAR(24) NOT NULL, 
-	origin TEXT NOT NULL, 
-	sheet TEXT NOT NULL, 
-	header_row INTEGER NOT NULL, 
-	rows_read INTEGER NOT NULL, 
+	origin TEXT DEFAULT '{}' NOT NULL, 
+	sheet TEXT DEFAULT '' NOT NULL, 
+	header_row INTEGER DEFAULT '0' NOT NULL, 
+	lines_sheet TEXT DEFAULT '' NOT NULL, 
+	lines_header_row INTEGER DEFAULT '0' NOT NULL, 
+	rows_read INTEGER DEFAULT '0' NOT NULL, 
 	state VARCHAR(12) NOT NULL, 
-	notes TEXT NOT NULL, 
-	earlier_file TEXT NOT NULL, 
+	notes TEXT DEFAULT '[]' NOT NULL, 
+	earlier_file TEXT DEFAULT '' NOT NULL, 
 	received_at VARCHAR(40) NOT NULL, 
-	stale INTEGER NOT NULL, 
+	stale INTEGER DEFAULT '0' NOT NULL, 
 	code VARCHAR(120) DEFAULT '' NOT NULL, 
 	"values" TEXT DEFAULT '' NOT NULL, 
 	PRIMARY KEY (id), 
 	UNIQUE (run_id, sha256, name), 
 	FOREIGN KEY(run_id) REFERENCES run (id)
 );
-INSERT INTO "file" VALUES(1,'R1','b7bd51f335a48f49117d2c704a62c67ab56aeaf91a501009e8f80a300824de0a','orders.csv',82,'csv','orders','dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd','order.create','{}','orders',1,4,'planned','[]','','2026-11-21T21:15:00+05:30',1,'','');
+INSERT INTO "file" VALUES(1,'R1','b7bd51f335a48f49117d2c704a62c67ab56aeaf91a501009e8f80a300824de0a','orders.csv',82,'csv','orders','dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd','order.create','{}','orders',1,'',0,4,'planned','[]','','2026-11-21T21:15:00+05:30',1,'','');
 CREATE TABLE held_file (
 	file_id INTEGER NOT NULL, 
 	run_id VARCHAR(40) NOT NULL, 
@@ -164,6 +166,7 @@ CREATE TABLE held_file (
 CREATE TABLE issue (
 	id INTEGER NOT NULL, 
 	file_id INTEGER NOT NULL, 
+	sheet TEXT NOT NULL, 
 	"row" INTEGER NOT NULL, 
 	"column" TEXT NOT NULL, 
 	cell VARCHAR(16) NOT NULL, 
@@ -174,7 +177,7 @@ CREATE TABLE issue (
 	PRIMARY KEY (id), 
 	FOREIGN KEY(file_id) REFERENCES file (id)
 );
-INSERT INTO "issue" VALUES(1,1,5,'Phone','B5','12','mobile.in_own_words','{"reason":"Too short.","remedy":"Write ten digits."}','customer_mobile');
+INSERT INTO "issue" VALUES(1,1,'',5,'Phone','B5','12','mobile.in_own_words','{"reason":"Too short.","remedy":"Write ten digits."}','customer_mobile');
 CREATE TABLE label (
 	awb_number VARCHAR(80) NOT NULL, 
 	sha256 VARCHAR(64) NOT NULL, 
@@ -197,7 +200,7 @@ CREATE TABLE meta (
 	PRIMARY KEY (name)
 );
 INSERT INTO "meta" VALUES('schema_version','1');
-INSERT INTO "meta" VALUES('epoch','874988589e687a71');
+INSERT INTO "meta" VALUES('epoch','7c8ff96fc9aef636');
 INSERT INTO "meta" VALUES('seq','6');
 CREATE TABLE notice (
 	id INTEGER NOT NULL, 
@@ -208,16 +211,16 @@ CREATE TABLE notice (
 	wanted INTEGER NOT NULL, 
 	since VARCHAR(40) NOT NULL, 
 	last_seen VARCHAR(40) NOT NULL, 
-	seen INTEGER NOT NULL, 
+	seen INTEGER DEFAULT '1' NOT NULL, 
 	title TEXT NOT NULL, 
 	text TEXT NOT NULL, 
-	over_at VARCHAR(40) NOT NULL, 
-	over_text TEXT NOT NULL, 
+	over_at VARCHAR(40) DEFAULT '' NOT NULL, 
+	over_text TEXT DEFAULT '' NOT NULL, 
 	owed INTEGER NOT NULL, 
-	told TEXT NOT NULL, 
-	over_told TEXT NOT NULL, 
-	tries INTEGER NOT NULL, 
-	next_try_at VARCHAR(40) NOT NULL, 
+	told TEXT DEFAULT '{}' NOT NULL, 
+	over_told TEXT DEFAULT '{}' NOT NULL, 
+	tries INTEGER DEFAULT '0' NOT NULL, 
+	next_try_at VARCHAR(40) DEFAULT '' NOT NULL, 
 	PRIMARY KEY (id), 
 	CONSTRAINT notice_once UNIQUE ("key", over_at)
 );
@@ -242,8 +245,8 @@ CREATE TABLE print_line (
 	bundle_id VARCHAR(60) NOT NULL, 
 	awb_number VARCHAR(80) NOT NULL, 
 	copy INTEGER NOT NULL, 
-	reason TEXT NOT NULL, 
-	who TEXT NOT NULL, 
+	reason TEXT DEFAULT '' NOT NULL, 
+	who TEXT DEFAULT '' NOT NULL, 
 	at VARCHAR(40) NOT NULL, 
 	PRIMARY KEY (id), 
 	UNIQUE (awb_number, copy)
@@ -256,31 +259,32 @@ CREATE TABLE result_name (
 );
 CREATE TABLE "row" (
 	file_id INTEGER NOT NULL, 
+	sheet TEXT NOT NULL, 
 	"row" INTEGER NOT NULL, 
 	document_id INTEGER, 
-	fate VARCHAR(12) NOT NULL, 
-	"key" TEXT NOT NULL, 
+	fate VARCHAR(12) DEFAULT '' NOT NULL, 
+	"key" TEXT DEFAULT '' NOT NULL, 
 	code VARCHAR(120) DEFAULT '' NOT NULL, 
 	"values" TEXT DEFAULT '' NOT NULL, 
-	PRIMARY KEY (file_id, "row"), 
+	PRIMARY KEY (file_id, sheet, "row"), 
 	FOREIGN KEY(file_id) REFERENCES file (id), 
 	FOREIGN KEY(document_id) REFERENCES document (id)
 );
-INSERT INTO "row" VALUES(1,2,1,'','A','','');
-INSERT INTO "row" VALUES(1,3,2,'','B','','');
-INSERT INTO "row" VALUES(1,4,3,'','C','','');
-INSERT INTO "row" VALUES(1,5,NULL,'invalid','','','');
+INSERT INTO "row" VALUES(1,'',2,1,'','A','','');
+INSERT INTO "row" VALUES(1,'',3,2,'','B','','');
+INSERT INTO "row" VALUES(1,'',4,3,'','C','','');
+INSERT INTO "row" VALUES(1,'',5,NULL,'invalid','','','');
 CREATE TABLE run (
 	id VARCHAR(40) NOT NULL, 
 	job VARCHAR(200) NOT NULL, 
 	kind VARCHAR(20) NOT NULL, 
 	business_date VARCHAR(10) NOT NULL, 
 	state VARCHAR(12) NOT NULL, 
-	stopped TEXT NOT NULL, 
+	stopped TEXT DEFAULT '' NOT NULL, 
 	exit_code INTEGER, 
-	summary TEXT NOT NULL, 
+	summary TEXT DEFAULT '{}' NOT NULL, 
 	started_at VARCHAR(40) NOT NULL, 
-	finished_at VARCHAR(40), 
+	finished_at VARCHAR(40) DEFAULT '' NOT NULL, 
 	PRIMARY KEY (id)
 );
 INSERT INTO "run" VALUES('R1','nightly','push','2026-11-21','finished','',4,'{"accepted":1,"in_doubt":1}','2026-11-21T21:16:00+05:30','2026-11-21T21:16:00+05:30');
@@ -304,15 +308,15 @@ CREATE TABLE slot (
 	ended_at VARCHAR(40) DEFAULT '' NOT NULL, 
 	PRIMARY KEY (job, slot)
 );
-INSERT INTO "slot" VALUES('nightly','2026-11-21T21:15:00+05:30','2026-11-21T21:16:00+05:30','2026-11-21','claimed','{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":10532,"start":"4117666"}','2026-11-21T21:16:00+05:30',NULL,'');
+INSERT INTO "slot" VALUES('nightly','2026-11-21T21:15:00+05:30','2026-11-21T21:16:00+05:30','2026-11-21','claimed','{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":22159,"start":"4162459"}','2026-11-21T21:16:00+05:30',NULL,'');
 CREATE INDEX notice_over_at ON notice (over_at);
 CREATE INDEX print_bundle ON print_line (bundle_id);
 CREATE INDEX event_waybill ON event (waybill);
 CREATE INDEX file_sha256 ON file (sha256);
+CREATE INDEX document_reference ON document (reference);
+CREATE INDEX document_awb_number ON document (awb_number);
 CREATE INDEX document_state ON document (state);
 CREATE INDEX document_folded_key ON document (account, kind, folded_key);
-CREATE INDEX document_awb_number ON document (awb_number);
-CREATE INDEX document_reference ON document (reference);
 CREATE INDEX issue_file ON issue (file_id);
 CREATE INDEX held_file_job ON held_file (job, over_at);
 CREATE INDEX row_document ON "row" (document_id);

@@ -1,10 +1,9 @@
 """Intents before the first byte, outcomes after the last: every change of a document's state goes through here."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import polars as pl
-from sqlalchemy import Connection, Select, func, select
+from sqlalchemy import Connection, func, select
 
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import LedgerRefused
@@ -21,7 +20,14 @@ from logistics_batch.ledger.documents.recording import (
 from logistics_batch.ledger.documents.stale import mark_stale
 from logistics_batch.ledger.itself.processes import is_gone, this_process
 from logistics_batch.ledger.orders.awb_numbers import keep_numbers
-from logistics_batch.ledger.records import Decided, Outcome, StoredDocument, in_state, stored_document
+from logistics_batch.ledger.records import (
+    Decided,
+    Outcome,
+    StoredDocument,
+    in_state,
+    select_documents,
+    stored_document,
+)
 from logistics_batch.ledger.schema import attempt, document, evidence, file, row
 from logistics_batch.model.issue import Issue
 
@@ -29,17 +35,6 @@ _CHUNK = 400  # numbers in one IN (…)
 PLANNED = pl.Schema({"id": pl.Int64, "key": pl.String, "operation": pl.String, "send_approved": pl.Boolean})
 """Of documents that are to be sent."""
 _LOOKS_AT_MOST = 3  # for an accepted ASN that is not found by its marker
-
-
-def select_documents() -> Select[Any]:
-    """Documents joined with the file that planned them, in the columns that `stored_document` reads."""
-    return select(
-        document,
-        file.c.run_id.label("file_run"),
-        file.c.name.label("file_name"),
-        file.c.sheet.label("file_sheet"),
-        file.c.operation.label("file_operation"),
-    ).join(file, document.c.file_id == file.c.id)
 
 
 class Attempts(Repository):

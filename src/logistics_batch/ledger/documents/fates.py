@@ -1,14 +1,12 @@
 """From the ledger's rows to the one fate that each row has: the reports' only source."""
 
 import json
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import polars as pl
 from sqlalchemy import ColumnElement, Connection, RowMapping, select
 
 from logistics_batch.ledger.bulk import read_frame
-from logistics_batch.ledger.documents.line_rows import SECOND_SHEET, lines_sheet, shown_row
 from logistics_batch.ledger.schema import document
 from logistics_batch.model.document_state import FATE_OF_STATE
 from logistics_batch.model.issue import Issue, Place, read_notes
@@ -85,41 +83,21 @@ def documents_where(connection: Connection, wanted: ColumnElement[bool]) -> pl.D
     )
 
 
-def placed(lines: pl.DataFrame, origin: Mapping[str, Any], *, sheet: str) -> pl.DataFrame:
-    """Rows with their sheet, as the spreadsheet program numbers them."""
-    second, _ = lines_sheet(origin)
-    is_second = (pl.col("row") > SECOND_SHEET) & pl.lit(bool(second))
-    return lines.with_columns(
-        pl.when(is_second).then(pl.lit(second)).otherwise(pl.lit(sheet)).alias("sheet"),
-        pl.when(is_second).then(pl.col("row") - SECOND_SHEET).otherwise("row").alias("row"),
-    ).select(list(LINES))
-
-
 def report_of(head: RowMapping, rows: pl.DataFrame, documents: pl.DataFrame, issues: tuple[Issue, ...]) -> FileReport:
-    second, second_header_row = lines_sheet(json.loads(head["origin"]))
+    """All that is known of one arrival. head: its record; rows, documents: as `FileReport` has them."""
+    same = ("sha256", "size", "mapping", "mapping_digest", "sheet", "header_row", "rows_read", "received_at")
     return FileReport(
+        **{name: head[name] for name in (*same, "lines_sheet", "lines_header_row", "earlier_file")},
         file=head["name"],
-        sha256=head["sha256"],
-        size=head["size"],
         run=head["run_id"],
-        mapping=head["mapping"],
-        mapping_digest=head["mapping_digest"],
-        sheet=head["sheet"],
-        header_row=head["header_row"],
-        rows_read=head["rows_read"],
-        lines_sheet=second,
-        lines_header_row=second_header_row,
         rows=rows,
         documents=documents,
         issues=issues,
         notes=read_notes(json.loads(head["notes"])),
         held=Issue(head["code"], values=head["values"]),
-        earlier_file=head["earlier_file"],
-        received_at=head["received_at"],
     )
 
 
-def issue_of(line: RowMapping, origin: Mapping[str, Any]) -> Issue:
-    number, sheet = shown_row(line["row"], origin)
-    place = Place(number, line["column"], line["cell"], line["value"], sheet, line["field"])
-    return Issue(line["code"], place, line["values"])
+def issue_of(line: RowMapping) -> Issue:
+    """An issue of a file's row, from its record."""
+    return Issue(line["code"], Place(**{name: line[name] for name in Place.__dataclass_fields__}), line["values"])

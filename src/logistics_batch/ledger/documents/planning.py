@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from typing import Final
 
@@ -34,7 +34,6 @@ from logistics_batch.ledger.documents.known_keys import (
     sent_before,
     why_asked,
 )
-from logistics_batch.ledger.documents.line_rows import SECOND_SHEET, lines_origin, stored_row, without_lines
 from logistics_batch.ledger.documents.marking import Marking, carries_marker
 from logistics_batch.ledger.documents.older_versions import OlderVersions
 from logistics_batch.ledger.documents.replanning import Kept, kept_rows, withdraw
@@ -51,6 +50,7 @@ from logistics_batch.model.issue import Issue, stored_notes
 from logistics_batch.model.sheet import SourceFile
 from logistics_batch.model.spelling import folded_key
 
+_SHEETS = ("sheet", "header_row", "lines_sheet", "lines_header_row")
 _LASTING = (Operation.ORDER_ADD_ITEMS, Operation.ORDER_DELETE_ITEMS)
 
 
@@ -89,10 +89,7 @@ class Planning(Repository):
         """Write a file with all its rows, issues and documents; returns the file's id."""
         with self._write() as connection:
             file_id = self._insert_file(connection, run, arrival)
-            if arrival.mapped is not None:
-                sendable = arrival.mapped.documents if arrival.held is None else ()
-                placed = self._place_documents(connection, file_id, arrival, sendable, kept=Kept())
-                _insert_rows(connection, file_id, arrival, placed, kept=Kept())
+            self._place(connection, file_id, arrival, kept=Kept())
             crash_point("file.before_commit")
         crash_point("file.after_commit")
         return file_id
@@ -107,10 +104,7 @@ class Planning(Repository):
             kept = kept_rows(connection, file_id)
             withdraw(connection, file_id, now=arrival.received_at)
             connection.execute(file.update().where(file.c.id == file_id).values(**_said_of_file(arrival)))
-            if arrival.mapped is not None:
-                sendable = arrival.mapped.documents if arrival.held is None else ()
-                placed = self._place_documents(connection, file_id, arrival, sendable, kept=kept)
-                _insert_rows(connection, file_id, arrival, placed, kept=kept)
+            self._place(connection, file_id, arrival, kept=kept)
             crash_point("file.before_commit")
         crash_point("file.after_commit")
         return len(set(kept.documents.values()))
@@ -128,21 +122,19 @@ class Planning(Repository):
             .order_by(file.c.id.desc())
             .limit(1)
         ).first()
-        file_id: int = (connection.execute(select(func.max(file.c.id))).scalar() or 0) + 1
-        connection.execute(
-            file.insert().values(
-                id=file_id,
-                run_id=run,
-                sha256=source.sha256,
-                name=source.name,
-                size=source.size,
-                format=source.format,
-                earlier_file=f"{earlier.name} (run {earlier.run_id})" if earlier else "",
-                received_at=arrival.received_at,
-                **_said_of_file(arrival),
-            )
-        )
-        return file_id
+        about = {name: getattr(source, name) for name in ("sha256", "name", "size", "format")}
+        about |= {"run_id": run, "received_at": arrival.received_at}
+        about |= {"earlier_file": f"{earlier.name} (run {earlier.run_id})"} if earlier else {}
+        inserted = connection.execute(file.insert().values(about | _said_of_file(arrival)))
+        assert inserted.inserted_primary_key is not None
+        return int(inserted.inserted_primary_key[0])
+
+    def _place(self, connection: Connection, file_id: int, arrival: Arrival, *, kept: Kept) -> None:
+        """Write a file's documents, rows and issues; nothing of one that could not be mapped."""
+        if arrival.mapped is not None:
+            sendable = arrival.mapped.documents if arrival.held is None else ()
+            placed = self._place_documents(connection, file_id, arrival, sendable, kept=kept)
+            _insert_rows(connection, file_id, arrival, arrival.mapped, placed, kept=kept)
 
     def _evaluate(
         self, connection: Connection, arrival: Arrival, documents: Sequence[Document], *, came_before: int
@@ -373,10 +365,9 @@ def _said_of_file(arrival: Arrival) -> dict[str, object]:
         "mapping": arrival.mapping,
         "mapping_digest": arrival.mapping_digest,
         "operation": arrival.operation,
-        "origin": dump({**without_lines(arrival.origin or {}), **lines_origin(mapped)}),
-        "sheet": mapped.sheet if mapped else "",
-        "header_row": mapped.header_row if mapped else 0,
+        "origin": dump(arrival.origin or {}),
         "rows_read": mapped.rows.height if mapped else 0,
+        **{name: getattr(mapped, name) for name in _SHEETS if mapped},
         "state": "planned",
         "code": held.code if held else "",
         "values": packed(held.values) if held else "",
@@ -384,18 +375,16 @@ def _said_of_file(arrival: Arrival) -> dict[str, object]:
     }
 
 
-def _insert_rows(connection: Connection, file_id: int, arrival: Arrival, placed: pl.DataFrame, *, kept: Kept) -> None:
-    mapped, held = arrival.mapped, arrival.held
-    if mapped is None:
-        return
-    number = pl.col("row").cast(pl.Int64)
+def _insert_rows(
+    connection: Connection, file_id: int, arrival: Arrival, mapped: MappedFile, placed: pl.DataFrame, *, kept: Kept
+) -> None:
     lines = mapped.rows.with_columns(
         pl.lit(file_id, dtype=pl.Int64).alias("file_id"),
-        pl.when(pl.col("sheet") == "").then(number).otherwise(number + SECOND_SHEET).alias("row"),
+        pl.col("row").cast(pl.Int64),
         pl.col("key", "code", "values").fill_null(""),
     )
     ready = pl.col("state") == RowState.READY.value
-    if held is not None:
+    if (held := arrival.held) is not None:
         told = {"fate": "held", "code": held.code, "values": packed(held.values)}
         lines = lines.with_columns(pl.col("state").alias("fate"), pl.lit(None, dtype=pl.Int64).alias("document_id"))
         lines = lines.with_columns(
@@ -408,19 +397,17 @@ def _insert_rows(connection: Connection, file_id: int, arrival: Arrival, placed:
         fate = pl.when("unchanged").then(pl.lit("unchanged")).otherwise(pl.lit(""))
         lines = lines.with_columns(pl.when(ready).then(fate).otherwise("state").alias("fate"))
     if kept.documents:  # the answer of these is what became of what was sent
-        sent = pl.DataFrame(list(kept.documents.items()), schema={"row": pl.Int64, "sent": pl.Int64}, orient="row")
-        lines = lines.join(sent, on="row", how="left", maintain_order="left")
+        lines = lines.join(kept.frame, on=("sheet", "row"), how="left", maintain_order="left")
         stays = pl.col("sent").is_not_null()
         lines = lines.with_columns(
             pl.coalesce("sent", "document_id").alias("document_id"),
             *(pl.when(stays).then(pl.lit("")).otherwise(name).alias(name) for name in ("fate", "code", "values")),
         )
-    insert_frame(connection, row, lines.select("file_id", "row", "document_id", "fate", "key", "code", "values"))
-    fields = ("field", "column", "cell", "value")
+    columns = ("file_id", "sheet", "row", "document_id", "fate", "key", "code", "values")
+    insert_frame(connection, row, lines.select(columns))
     issues = [
-        {"file_id": file_id, "row": stored, "code": found.code, "values": found.values}
-        | {name: getattr(found.place, name) for name in fields}
+        asdict(found.place) | {"file_id": file_id, "code": found.code, "values": found.values}
         for found in mapped.issues
-        if (stored := stored_row(found.row, sheet=found.sheet)) not in kept.documents
+        if (found.sheet, found.row) not in kept.documents
     ]
     insert_all(connection, issue, issues)

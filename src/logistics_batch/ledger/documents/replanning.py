@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import polars as pl
 from sqlalchemy import Connection, or_, select
 
 from logistics_batch.ledger.documents.decide import Decision, Decisions, Known, held_for_mapping
-from logistics_batch.ledger.documents.line_rows import stored_row
 from logistics_batch.ledger.documents.stale import mark_stale
 from logistics_batch.ledger.records import in_state
 from logistics_batch.ledger.schema import document, issue, row
@@ -27,9 +27,15 @@ _MAYBE_SENT = or_(
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Rows of a file that stay with what was sent of them: the document of each, by the row's number in the ledger."""
+    """Rows of a file that stay with what was sent of them: the document of each, by the row's sheet and number."""
 
-    documents: Mapping[int, int] = field(default_factory=dict)
+    documents: Mapping[tuple[str, int], int] = field(default_factory=dict)
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The same in the columns sheet, row and sent."""
+        lines = [(sheet, number, sent) for (sheet, number), sent in self.documents.items()]
+        return pl.DataFrame(lines, schema={"sheet": pl.String, "row": pl.Int64, "sent": pl.Int64}, orient="row")
 
     def decisions(self, decisions: Decisions, mapped: MappedFile) -> Decisions:
         """What becomes of a file's documents where some of its rows were sent before, by another mapping.
@@ -38,18 +44,18 @@ class Kept:
         """
         if not self.documents:
             return decisions
-        asked: dict[int, list[int]] = {}
-        for number, sheet, index in mapped.rows.select("row", "sheet", "document").iter_rows():
+        asked: dict[int, list[tuple[str, int]]] = {}
+        for sheet, number, index in mapped.rows.select("sheet", "row", "document").iter_rows():
             if index is not None:
-                asked.setdefault(index, []).append(stored_row(number, sheet=sheet))
+                asked.setdefault(index, []).append((sheet, number))
         others = {place: self._decision(each, asked.get(place, ())) for place, each in enumerate(decisions)}
         return Decisions(len(decisions), decisions.usual, others)
 
-    def _decision(self, decision: Decision, rows: Sequence[int]) -> Decision:
-        sent = {self.documents[number] for number in rows if number in self.documents}
+    def _decision(self, decision: Decision, rows: Sequence[tuple[str, int]]) -> Decision:
+        sent = {self.documents[place] for place in rows if place in self.documents}
         if not sent:
             return decision
-        if len(sent) == 1 and all(number in self.documents for number in rows):
+        if len(sent) == 1 and all(place in self.documents for place in rows):
             return Decision("follow", existing=Known(sent.pop(), 0, "", "", ""))
         if decision.action in ("plan", "hold"):
             return replace(held_for_mapping(decision.generation), supersede=decision.supersede)
@@ -59,11 +65,11 @@ class Kept:
 def kept_rows(connection: Connection, file_id: int) -> Kept:
     """The rows of a file that ask for what was sent, or may have been."""
     query = (
-        select(row.c.row, row.c.document_id)
+        select(row.c.sheet, row.c.row, row.c.document_id)
         .join(document, row.c.document_id == document.c.id)
         .where(row.c.file_id == file_id, row.c.fate == "", document.c.file_id == file_id, _MAYBE_SENT)
     )
-    return Kept({line.row: line.document_id for line in connection.execute(query)})
+    return Kept({(line.sheet, line.row): line.document_id for line in connection.execute(query)})
 
 
 def withdraw(connection: Connection, file_id: int, *, now: str) -> None:

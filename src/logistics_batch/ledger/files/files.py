@@ -4,12 +4,12 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
-from sqlalchemy import Connection, RowMapping, func, select
+from sqlalchemy import ColumnElement, Connection, RowMapping, func, select
 
+from logistics_batch.ledger.bulk import insert_all, insert_into
 from logistics_batch.ledger.connection import Repository
 from logistics_batch.ledger.documents.stale import UNWRITTEN
 from logistics_batch.ledger.records import StoredFile
@@ -23,32 +23,8 @@ from logistics_batch.ledger.schema import (
 from logistics_batch.messages import rule_of
 from logistics_batch.model.issue import Issue
 
-_CHUNK = 400  # numbers in one IN (…), well under every driver's limit
 _PLACE, _PATH = "place_sha256", "path_sha256"
 _DIGITS = 8  # of a content's hash, in the names of results
-
-
-def _stored_file(record: RowMapping) -> StoredFile:
-    fields = (
-        "id",
-        "name",
-        "sha256",
-        "size",
-        "format",
-        "mapping",
-        "state",
-        "sheet",
-        "header_row",
-        "rows_read",
-        "mapping_digest",
-        "operation",
-    )
-    return StoredFile(
-        **{name: record[name] for name in fields},
-        held=Issue(record["code"], values=record["values"]),
-        run=record["run_id"],
-        origin=json.loads(record["origin"]),
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +102,7 @@ class HeldNow:
     """A file that a run holds as a whole. identity: what makes it this one; if it still lies there it is the same."""
 
     file_id: int
-    run: str
+    run_id: str
     job: str
     stem: str
     identity: str
@@ -186,84 +162,61 @@ class Files(Repository):
 
     def of_run(self, *, run: str | None = None, sha256: str | None = None) -> list[StoredFile]:
         """The arrivals of a run or of one content, in order."""
-        query = select(file).order_by(file.c.id)
-        if run is not None:
-            query = query.where(file.c.run_id == run)
-        if sha256 is not None:
-            query = query.where(file.c.sha256 == sha256)
-        with self._read() as connection:
-            return [_stored_file(record) for record in connection.execute(query).mappings()]
+        wanted = [] if run is None else [file.c.run_id == run]
+        return self._files(*wanted, *([] if sha256 is None else [file.c.sha256 == sha256]))
 
     def get(self, file_id: int) -> StoredFile:
         """One arrival by its number."""
-        with self._read() as connection:
-            return _stored_file(connection.execute(select(file).where(file.c.id == file_id)).mappings().one())
+        (found,) = self._files(file.c.id == file_id)
+        return found
+
+    def _files(self, *wanted: ColumnElement[bool]) -> list[StoredFile]:
+        query = select(file, file.c.run_id.label("run")).where(*wanted)
+        return self._values(StoredFile, query.order_by(file.c.id))
 
     def close_files(self, file_ids: Sequence[int]) -> None:
         """Files lie in the archive or in quarantine: reported → closed."""
-        for start in range(0, len(file_ids), _CHUNK):
-            some = file.c.id.in_(file_ids[start : start + _CHUNK])
-            with self._write() as connection:
-                connection.execute(file.update().where(some).values(state="closed"))
+        self._execute(file.update().where(self._among(file.c.id, file_ids)).values(state="closed"))
 
     def stale(self) -> list[StoredFile]:
         """The answered files whose results no longer show what is known: a doubt was settled, a version replaced …
 
         And those whose results could not be written when it was time to.
         """
-        outdated = (file.c.stale == 1) & (file.c.state != "planned")
-        query = select(file).where(outdated | (file.c.stale == UNWRITTEN)).order_by(file.c.id)
-        with self._read() as connection:
-            return [_stored_file(record) for record in connection.execute(query).mappings()]
+        return self._files(((file.c.stale == 1) & (file.c.state != "planned")) | (file.c.stale == UNWRITTEN))
 
     def set_fresh(self, file_id: int, *, first: bool = False) -> None:
         """The results of a file were written as the ledger stands; `first`: by its own run, planned → reported."""
         state = {"state": "reported"} if first else {}
-        with self._write() as connection:
-            connection.execute(file.update().where(file.c.id == file_id).values(stale=0, **state))
+        self._execute(file.update().where(file.c.id == file_id).values(stale=0, **state))
 
     def set_unwritten(self, file_id: int) -> None:
         """The first results of a file could not be written: whoever writes results next tries again."""
-        with self._write() as connection:
-            first = (file.c.id == file_id) & (file.c.state == "planned")
-            connection.execute(file.update().where(first).values(stale=UNWRITTEN))
+        first = file.update().where(file.c.id == file_id, file.c.state == "planned")
+        self._execute(first.values(stale=UNWRITTEN))
 
     def answered(self, stem: str) -> list[StoredFile]:
         """The arrivals whose result files have that stem at some place, oldest first."""
-        contents = select(result_name.c.sha256).where(result_name.c.name == stem)
-        query = select(file).where(file.c.sha256.in_(contents)).order_by(file.c.id)
-        with self._read() as connection:
-            return [_stored_file(record) for record in connection.execute(query).mappings()]
+        return self._files(file.c.sha256.in_(select(result_name.c.sha256).where(result_name.c.name == stem)))
 
     def arrivals_of(self, job: str, *, since: datetime) -> list[FileArrival]:
         """The files that came for a job since a moment, oldest first; the same again is another one."""
         day_before = (since - timedelta(days=1)).date().isoformat()  # texts with other offsets sort by day at most
-        mine = select(file).join(run, file.c.run_id == run.c.id).where(run.c.job == job)
-        with self._read() as connection:
-            recent = connection.execute(mine.where(file.c.received_at >= day_before).order_by(file.c.id)).mappings()
-            found = [line for line in recent if datetime.fromisoformat(line["received_at"]) >= since]
-            first = (
-                select(file.c.sha256, func.min(file.c.id))
-                .join(run, file.c.run_id == run.c.id)
-                .where(run.c.job == job, file.c.sha256.in_({line["sha256"] for line in found}))
-                .group_by(file.c.sha256)
-            )
-            ids = {number: sha for sha, number in connection.execute(first)}
-            times = select(file.c.id, file.c.received_at).where(file.c.id.in_(list(ids)))
-            first_at = {ids[number]: datetime.fromisoformat(at) for number, at in connection.execute(times)}
-        return [_arrival(line, first_at[line["sha256"]]) for line in found]
+        first_at = func.first_value(file.c.received_at).over(partition_by=file.c.sha256, order_by=file.c.id)
+        ever = select(file, first_at.label("first_at")).join(run, file.c.run_id == run.c.id).where(run.c.job == job)
+        arrived = ever.subquery()
+        recent = self._rows(select(arrived).where(arrived.c.received_at >= day_before).order_by(arrived.c.id))
+        return [_arrival(line._mapping) for line in recent if datetime.fromisoformat(line.received_at) >= since]
 
     def was_read(self, job: str, sha256: str) -> bool:
         """Whether these bytes ever came for the job."""
-        query = select(file.c.id).join(run, file.c.run_id == run.c.id).where(run.c.job == job, file.c.sha256 == sha256)
-        with self._read() as connection:
-            return connection.execute(query.limit(1)).first() is not None
+        came = select(file.c.id).join(run, file.c.run_id == run.c.id)
+        return self._exists(came.where(run.c.job == job, file.c.sha256 == sha256))
 
     def sizes_at(self, job: str) -> set[tuple[str, int]]:
         """Digest of path, and size, of all that ever came for a job: what lies there alike may be the same again."""
         query = select(file.c.origin, file.c.size).join(run, file.c.run_id == run.c.id).where(run.c.job == job)
-        with self._read() as connection:
-            return {(_path_digest(json.loads(origin)), size) for origin, size in connection.execute(query)}
+        return {(_path_digest(json.loads(origin)), size) for origin, size in self._rows(query)}
 
     def hold_file(self, held: HeldNow, *, now: str) -> bool:
         """A file is held as a whole; an earlier one with the same answers is replaced by it. False: known already."""
@@ -277,85 +230,47 @@ class Files(Repository):
             mine = (held_file.c.job == held.job) & (held_file.c.stem == held.stem) & (held_file.c.over_at == "")
             said = {"over_at": now, "over_by": "", "over_why": "A newer file of that name came and is held, too."}
             connection.execute(held_file.update().where(mine).values(said))
-            connection.execute(
-                held_file.insert().values(
-                    file_id=held.file_id,
-                    run_id=held.run,
-                    job=held.job,
-                    stem=held.stem,
-                    identity=held.identity,
-                    since=now,
-                )
-            )
+            connection.execute(held_file.insert().values(asdict(held) | {"since": now}))
             return True
 
     def close_held_file(self, file_id: int, *, now: str, why: str, who: str = "") -> bool:
         """What was held is done with. who: the person that says so, "" if it was read. False: nothing waits there."""
-        waits = (held_file.c.file_id == file_id) & (held_file.c.over_at == "")
-        with self._write() as connection:
-            said = {"over_at": now, "over_by": who, "over_why": why}
-            return connection.execute(held_file.update().where(waits).values(said)).rowcount > 0
+        waits = held_file.update().where(held_file.c.file_id == file_id, held_file.c.over_at == "")
+        return self._execute(waits.values(over_at=now, over_by=who, over_why=why)) > 0
 
     def held(self, *, job: str | None = None) -> list[HeldFile]:
         """The files that wait, oldest first."""
-        query = select(held_file, *file.c["name", "code", "values"])
-        query = query.join(file, held_file.c.file_id == file.c.id).where(held_file.c.over_at == "")
-        if job is not None:
-            query = query.where(held_file.c.job == job)
-        with self._read() as connection:
-            return [_held(line) for line in connection.execute(query.order_by(held_file.c.file_id)).mappings()]
+        arrival = file.c.id, held_file.c.run_id.label("run"), *file.c["name", "code", "values"]
+        query = select(*arrival, *held_file.c["job", "stem", "since"]).join(file, held_file.c.file_id == file.c.id)
+        query = query.where(held_file.c.over_at == "", *([] if job is None else [held_file.c.job == job]))
+        return self._values(HeldFile, query.order_by(held_file.c.file_id))
 
     def note_left_files(self, job: str, left: Mapping[str, tuple[str, Issue]], *, now: str) -> None:
         """What lies there and is not taken, by a digest of its path: name and reason; what is not named is gone."""
         mine = left_file.c.job == job
-        with self._read() as connection:
-            known = {
-                line.identity: Issue(line.code, values=line.values)
-                for line in connection.execute(select(left_file).where(mine))
-            }
-        if {identity: why for identity, (_, why) in left.items()} == known:
+        known = {line.identity: line for line in self._rows(select(left_file).where(mine))}
+        said = {identity: (line.code, line._mapping["values"]) for identity, line in known.items()}
+        if {identity: (why.code, why.values) for identity, (_, why) in left.items()} == said:
             return
+        lines = [
+            {"job": job, "identity": identity, "name": name, "code": why.code, "values": why.values}
+            | {"since": known[identity].since if identity in known else now}
+            for identity, (name, why) in left.items()
+        ]
         with self._write(counts=False) as connection:
-            for identity in known.keys() - left.keys():
-                connection.execute(left_file.delete().where(mine, left_file.c.identity == identity))
-            for identity, (name, why) in left.items():
-                if identity not in known:
-                    values = {
-                        "job": job,
-                        "identity": identity,
-                        "name": name,
-                        "code": why.code,
-                        "values": why.values,
-                        "since": now,
-                    }
-                    connection.execute(left_file.insert().values(values))
-                elif known[identity] != why:
-                    connection.execute(
-                        left_file.update()
-                        .where(mine, left_file.c.identity == identity)
-                        .values(code=why.code, values=why.values)
-                    )
+            connection.execute(left_file.delete().where(mine))
+            insert_all(connection, left_file, lines)
 
     def left(self, *, job: str | None = None) -> list[LeftFile]:
         """What lies there and is not taken, by job, the longest first."""
-        query = select(left_file).order_by(left_file.c.job, left_file.c.since, left_file.c.name)
-        if job is not None:
-            query = query.where(left_file.c.job == job)
-        with self._read() as connection:
-            return [
-                LeftFile(line.job, line.name, Issue(line.code, values=line.values), line.since)
-                for line in connection.execute(query)
-            ]
+        query = select(left_file).where(*([] if job is None else [left_file.c.job == job]))
+        return self._values(LeftFile, query.order_by(left_file.c.job, left_file.c.since, left_file.c.name))
 
     def counts_of_waiting_files(self) -> tuple[dict[str, int], dict[str, int]]:
         """How many files are held as a whole, and how many are left, by job."""
         held = select(held_file.c.job, func.count()).where(held_file.c.over_at == "").group_by(held_file.c.job)
         left = select(left_file.c.job, func.count()).group_by(left_file.c.job)
-        with self._read() as connection:
-            found: Sequence[dict[str, int]] = [
-                {line[0]: int(line[1]) for line in connection.execute(query)} for query in (held, left)
-            ]
-            return found[0], found[1]
+        return dict(map(tuple, self._rows(held))), dict(map(tuple, self._rows(left)))
 
     def result_stem(
         self,
@@ -389,20 +304,18 @@ class Files(Repository):
     def last_written(self, *, place: str, stem: str, ending: str) -> str:
         """The sha256 of what was last written under a name that people correct; "" if that is not known."""
         record = (result_name.c.place == place) & (result_name.c.name == _last_written(stem, ending))
-        with self._read() as connection:
-            return str(connection.execute(select(result_name.c.sha256).where(record)).scalar() or "")
+        return next(iter(self._column(select(result_name.c.sha256).where(record))), "")
 
     def keep_last_written(self, *, place: str, stem: str, ending: str, sha256: str) -> None:
         """Remember what was written under a name that people correct."""
-        known = {"place": place, "name": _last_written(stem, ending)}
-        record = (result_name.c.place == known["place"]) & (result_name.c.name == known["name"])
+        record = {"place": place, "name": _last_written(stem, ending), "sha256": sha256}
         with self._write() as connection:
-            changed = connection.execute(result_name.update().where(record).values(sha256=sha256))
-            if not changed.rowcount:
-                connection.execute(result_name.insert().values(**known, sha256=sha256))
+            new = insert_into(connection, result_name).values(record)
+            known = new.on_conflict_do_update(index_elements=["place", "name"], set_={"sha256": sha256})
+            connection.execute(known)
 
 
-def _arrival(line: Any, first_at: datetime) -> FileArrival:
+def _arrival(line: RowMapping) -> FileArrival:
     origin = json.loads(line["origin"])
     return FileArrival(
         name=line["name"],
@@ -412,7 +325,7 @@ def _arrival(line: Any, first_at: datetime) -> FileArrival:
         rows_read=line["rows_read"],
         rule=rule_of(line["code"]),
         at=datetime.fromisoformat(line["received_at"]),
-        first_at=first_at,
+        first_at=datetime.fromisoformat(line["first_at"]),
         business_date=str(origin.get("business_date", "")),
         identity=identity_of(str(origin.get("path", "")), line["size"], origin.get("modified")),
     )
@@ -420,9 +333,3 @@ def _arrival(line: Any, first_at: datetime) -> FileArrival:
 
 def _path_digest(origin: Mapping[str, object]) -> str:
     return str(origin.get(_PATH) or digest_of_names(origin.get("path", "")))
-
-
-def _held(line: RowMapping) -> HeldFile:
-    why = Issue(line["code"], values=line["values"])
-    names = ("job", "name", "stem", "since")
-    return HeldFile(id=line["file_id"], run=line["run_id"], why=why, **{name: line[name] for name in names})

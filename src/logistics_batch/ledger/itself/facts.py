@@ -2,13 +2,12 @@
 
 import json
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sqlalchemy import Connection, select
-
-from logistics_batch.ledger.connection import Repository, dump, named_for
-from logistics_batch.ledger.schema import meta
+from logistics_batch.ledger.connection import Repository, dump, entry, named_for, put_entry
 
 _WORDS_FOR_TAKEN = re.compile(r"\*|already|exist|duplicat|unique|taken|in use|used|repeated", re.IGNORECASE)
 _AWB_NUMBER = re.compile(r"\bSH-\w+")  # API §1
@@ -63,46 +62,40 @@ class Facts(Repository):
 
     def verified(self) -> ServiceFacts | None:
         """What was verified last, None if nothing was."""
-        found = self._meta(named_for("facts", self.account))
-        return None if found is None else ServiceFacts(**found | {"found_by": tuple(found["found_by"])})
+        with self._read() as connection:
+            found = entry(connection, named_for("facts", self.account))
+        if found is None:
+            return None
+        told = json.loads(found)
+        return ServiceFacts(**told | {"found_by": tuple(told["found_by"])})
 
     def keep(self, facts: ServiceFacts) -> None:
         """Remember what was verified."""
         with self._write() as connection:
-            _put(connection, named_for("facts", self.account), dump(asdict(facts)))
+            put_entry(connection, named_for("facts", self.account), dump(asdict(facts)))
 
     def test_orders(self) -> list[TestOrder]:
         """The test orders of this account that may still be there."""
-        found = self._meta(named_for("test-orders", self.account)) or {}
+        with self._read() as connection:
+            found = json.loads(entry(connection, named_for("test-orders", self.account)) or "{}")
         return [TestOrder(reference, told["at"], tuple(told["awb_numbers"])) for reference, told in found.items()]
 
     def note_test_order(self, reference: str, *, at: str, awb_number: str = "") -> None:
         """Before the first byte under a reference, and again for each AWB number that comes back."""
-        with self._write() as connection:
-            found = _get(connection, named_for("test-orders", self.account), lock=True) or {}
-            told = found.setdefault(reference, {"at": at, "awb_numbers": []})
+        with self._changed_test_orders() as orders:
+            told = orders.setdefault(reference, {"at": at, "awb_numbers": []})
             told["awb_numbers"] = sorted({*told["awb_numbers"], awb_number} - {""})
-            _put(connection, named_for("test-orders", self.account), dump(found))
 
     def forget_test_order(self, reference: str) -> None:
         """All of it is cancelled, or certainly never was."""
+        with self._changed_test_orders() as orders:
+            orders.pop(reference, None)
+
+    @contextmanager
+    def _changed_test_orders(self) -> Iterator[dict[str, Any]]:
+        """The test orders by reference, for a change that is kept."""
+        name = named_for("test-orders", self.account)
         with self._write() as connection:
-            found = _get(connection, named_for("test-orders", self.account), lock=True) or {}
-            found.pop(reference, None)
-            _put(connection, named_for("test-orders", self.account), dump(found))
-
-    def _meta(self, name: str) -> dict[str, Any] | None:
-        with self._read() as connection:
-            return _get(connection, name)
-
-
-def _get(connection: Connection, name: str, *, lock: bool = False) -> dict[str, Any] | None:
-    query = select(meta.c.value).where(meta.c.name == name)
-    value = connection.execute(query.with_for_update() if lock else query).scalar()
-    found: dict[str, Any] | None = None if value is None else json.loads(value)
-    return found
-
-
-def _put(connection: Connection, name: str, value: str) -> None:
-    if not connection.execute(meta.update().where(meta.c.name == name).values(value=value)).rowcount:
-        connection.execute(meta.insert().values(name=name, value=value))
+            orders = json.loads(entry(connection, name, lock=True) or "{}")
+            yield orders
+            put_entry(connection, name, dump(orders))

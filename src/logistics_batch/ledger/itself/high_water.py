@@ -12,10 +12,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from sqlalchemy import BigInteger, Connection, String, cast, select
+from sqlalchemy import Connection
 
 from logistics_batch.errors import LedgerRefused
-from logistics_batch.ledger.bulk import execute_plain
 from logistics_batch.ledger.schema import meta
 
 _LINE_BYTES = 128  # one small write within a sector: whole or not at all
@@ -34,34 +33,23 @@ class Mark:
     seq: int
 
 
-_EPOCH = select(meta.c.value).where(meta.c.name == "epoch")
-
-
 _COUNT = (
-    meta.update()
-    .where(meta.c.name == "seq")
-    .values(value=cast(cast(meta.c.value, BigInteger) + 1, String))
-    .returning(meta.c.value, _EPOCH.scalar_subquery())
-)
-_COUNT_PLAIN = (
     "UPDATE meta SET value = CAST(CAST(value AS BIGINT) + 1 AS VARCHAR) WHERE name = 'seq' "
     "RETURNING value, (SELECT value FROM meta WHERE name = 'epoch')"
 )
+_READ = "SELECT value, (SELECT value FROM meta WHERE name = 'epoch') FROM meta WHERE name = 'seq'"
 
 
-def count_transaction(connection: Connection) -> Mark | None:
-    """Count the transaction that is about to commit; None in a ledger of a version that does not count."""
-    if connection.dialect.name == "sqlite":
-        counted = execute_plain(connection, _COUNT_PLAIN, ()).fetchone()
-    else:
-        counted = connection.execute(_COUNT).first()
-    return None if counted is None else Mark(str(counted[1]), int(counted[0]))
+def count_transaction(connection: Connection) -> Mark:
+    """Count the transaction that is about to commit."""
+    seq, epoch = connection.exec_driver_sql(_COUNT).one()
+    return Mark(epoch, int(seq))
 
 
-def read_mark(connection: Connection) -> Mark | None:
-    """How far the ledger is; None in a ledger of a version that does not count."""
-    counted = connection.execute(select(meta.c.value).where(meta.c.name == "seq")).scalar()
-    return None if counted is None else Mark(str(connection.execute(_EPOCH).scalar_one()), int(counted))
+def read_mark(connection: Connection) -> Mark:
+    """How far the ledger is."""
+    seq, epoch = connection.exec_driver_sql(_READ).one()
+    return Mark(epoch, int(seq))
 
 
 def start_anew(connection: Connection, *, above: int) -> Mark:

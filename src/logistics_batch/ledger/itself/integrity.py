@@ -3,11 +3,11 @@
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, select
+from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
 
 from logistics_batch.errors import LedgerRefused
-from logistics_batch.ledger.schema import meta
+from logistics_batch.ledger.connection import entry, put_entry
 
 _ALWAYS_BELOW_BYTES = 32 << 20  # takes a tenth of a second; a larger ledger is looked at once a day
 _EVERY = timedelta(days=1)
@@ -27,7 +27,7 @@ def check_at_opening(engine: Engine, path: Path | None, *, read_only: bool) -> N
     elif not read_only and _is_due(engine):
         check_database(engine)
         with engine.connect().execution_options(write=True) as connection, connection.begin():
-            _note(connection)
+            put_entry(connection, _CHECKED_AT, datetime.now(UTC).isoformat())
 
 
 def check_database(engine: Engine, *, thorough: bool = False) -> None:
@@ -52,11 +52,5 @@ def check_database(engine: Engine, *, thorough: bool = False) -> None:
 
 def _is_due(engine: Engine) -> bool:
     with engine.connect() as connection, connection.begin():
-        last = connection.execute(select(meta.c.value).where(meta.c.name == _CHECKED_AT)).scalar()
+        last = entry(connection, _CHECKED_AT)
     return last is None or not timedelta(0) <= datetime.now(UTC) - datetime.fromisoformat(last) < _EVERY
-
-
-def _note(connection: Connection) -> None:
-    now = datetime.now(UTC).isoformat()
-    if not connection.execute(meta.update().where(meta.c.name == _CHECKED_AT).values(value=now)).rowcount:
-        connection.execute(meta.insert().values(name=_CHECKED_AT, value=now))

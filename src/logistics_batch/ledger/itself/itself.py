@@ -2,11 +2,9 @@
 
 import getpass
 import json
-import os
 import socket
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,12 +12,14 @@ from typing import Any
 from sqlalchemy import Row, Table, case, func, select
 
 from logistics_batch.errors import LedgerRefused, UsageError
-from logistics_batch.ledger.connection import Repository, dump, sqlite_path
+from logistics_batch.ledger.connection import Repository, dump, entry, put_entry
 from logistics_batch.ledger.documents.stale import mark_stale
 from logistics_batch.ledger.failures import told_plainly
 from logistics_batch.ledger.itself.high_water import Mark, read_mark, start_anew
 from logistics_batch.ledger.itself.lock import sending_lock
+from logistics_batch.ledger.itself.opening import sqlite_path
 from logistics_batch.ledger.itself.verifying import Verification, verified
+from logistics_batch.ledger.itself.version import copy_database
 from logistics_batch.ledger.records import in_state
 from logistics_batch.ledger.schema import (
     document,
@@ -31,7 +31,7 @@ from logistics_batch.model.issue import Issue
 RESTORED = "restored"
 """The rule of what was released, or in doubt, in an older copy that goes on: it is not sent again by itself."""
 _MAY_STILL_GO_OUT = ("planned", "refused", "held")
-_NAME = "home"
+_HOME = "home"  # in the table `meta`
 _OPEN = ("planned", "sending", "in_doubt", "held")
 # What holds names, phone numbers and addresses of people.
 _PERSONAL = {
@@ -45,7 +45,7 @@ _AT_ONCE = 500  # records in memory
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LedgerPlace:
     """A ledger's file: on which machine, where, and which file it is there."""
 
     host: str
@@ -56,8 +56,8 @@ class Place:
 class Itself(Repository):
     """What concerns the ledger as a whole."""
 
-    def mark(self) -> Mark | None:
-        """How far the ledger is; None in a ledger of a version that does not count."""
+    def mark(self) -> Mark:
+        """How far the ledger is."""
         with self._read() as connection:
             return read_mark(connection)
 
@@ -68,9 +68,8 @@ class Itself(Repository):
             LedgerRefused: it is an older copy, or another one.
         """
         noted = self._connection.high_water.noted()
-        found = self._connection.mark = self.mark()
-        if found is not None:
-            self._connection.high_water.check(found, noted=noted)
+        self._connection.mark = self.mark()
+        self._connection.high_water.check(self._connection.mark, noted=noted)
 
     def accept_restored(self, *, reason: str, now: str) -> int:
         """A person confirms that this older copy goes on; gives how many open documents it holds.
@@ -90,25 +89,21 @@ class Itself(Repository):
         noted = self._connection.high_water.noted()
         with self._write(counts=False) as connection:
             found = read_mark(connection)
-            above = max([0, *(mark.seq for mark in (*noted, found) if mark is not None)])
-            open_documents = list(
-                connection.execute(select(document.c.id).where(document.c.state.in_(_MAY_STILL_GO_OUT))).scalars()
-            )
-            connection.execute(document.update().where(document.c.state.in_(_MAY_STILL_GO_OUT)).values(may_exist=1))
-            connection.execute(
-                document.update()
-                .where(document.c.state == "planned", document.c.send_approved == 1)
-                .values(in_state("held", Issue(f"{RESTORED}.released")) | {"send_approved": 0})
-            )
-            doubts = document.c.state.in_(("sending", "in_doubt"))
-            connection.execute(document.update().where(doubts, document.c.doubt_since == "").values(doubt_since=now))
-            connection.execute(document.update().where(doubts).values(in_state("in_doubt", Issue(RESTORED))))
-            for number in open_documents:
-                mark_stale(connection, number)
+            above = max(mark.seq for mark in (*noted, found))
+            may_go_out = document.c.state.in_(_MAY_STILL_GO_OUT)
+            open_documents = list(connection.execute(select(document.c.id).where(may_go_out)).scalars())
+            connection.execute(document.update().where(may_go_out).values(may_exist=1))
+            approved = document.update().where(document.c.state == "planned", document.c.send_approved == 1)
+            waits = in_state("held", Issue(f"{RESTORED}.released")) | {"send_approved": 0}
+            connection.execute(approved.values(waits))
+            doubts = document.update().where(document.c.state.in_(("sending", "in_doubt")))
+            connection.execute(doubts.where(document.c.doubt_since == "").values(doubt_since=now))
+            connection.execute(doubts.values(in_state("in_doubt", Issue(RESTORED))))
+            mark_stale(connection, *open_documents)
             mark = start_anew(connection, above=above)
             times = connection.execute(select(func.count()).where(meta.c.name.like("restored:%"))).scalar_one()
             said = {"at": now, "who": getpass.getuser(), "reason": reason, "noted": [asdict(each) for each in noted]}
-            connection.execute(meta.insert().values(name=f"restored:{times + 1}", value=dump(said)))
+            put_entry(connection, f"restored:{times + 1}", dump(said))
         self._connection.mark = mark
         self._connection.older_copy = False
         self.keep_mark()
@@ -116,23 +111,22 @@ class Itself(Repository):
 
     def restorations(self) -> list[dict[str, Any]]:
         """Who confirmed when and why (at, who, reason) that an older copy goes on, the oldest first."""
-        query = select(meta.c.value).where(meta.c.name.like("restored:%"))
-        with self._read() as connection:
-            said = [json.loads(value) for value in connection.execute(query).scalars()]
+        said = map(json.loads, self._column(select(meta.c.value).where(meta.c.name.like("restored:%"))))
         return sorted(said, key=lambda each: str(each["at"]))
 
     def keep_mark(self) -> None:
+        """Note durably, at every place outside of the ledger, how far it is."""
         if self._connection.mark is not None:
             self._connection.high_water.keep(self._connection.mark)
 
-    def moved_from(self) -> Place | None:
+    def moved_from(self) -> LedgerPlace | None:
         """Where it was used last, if this may be a copy of that; None if it is the same, or no SQLite ledger."""
         here = self._here()
         with self._read() as connection:
-            stored = connection.execute(select(meta.c.value).where(meta.c.name == _NAME)).scalar()
+            stored = entry(connection, _HOME)
         if here is None or stored is None:
             return None
-        known = Place(**json.loads(stored))
+        known = LedgerPlace(**json.loads(stored))
         elsewhere = (known.host, known.path) != (here.host, here.path)
         return known if elsewhere and known.inode != here.inode else None
 
@@ -141,20 +135,18 @@ class Itself(Repository):
         here = self._here()
         if here is None:
             return
-        value = dump(asdict(here))
         with self._read() as connection:
-            if connection.execute(select(meta.c.value).where(meta.c.name == _NAME)).scalar() == value:
+            if entry(connection, _HOME) == dump(asdict(here)):
                 return
         with self._write(counts=False) as connection:
-            if not connection.execute(meta.update().where(meta.c.name == _NAME).values(value=value)).rowcount:
-                connection.execute(meta.insert().values(name=_NAME, value=value))
+            put_entry(connection, _HOME, dump(asdict(here)))
 
-    def _here(self) -> Place | None:
+    def _here(self) -> LedgerPlace | None:
         path = sqlite_path(self._connection.url)
         if path is None or not path.exists():
             return None
         found = path.resolve()
-        return Place(socket.gethostname(), str(found), found.stat().st_ino)
+        return LedgerPlace(socket.gethostname(), str(found), found.stat().st_ino)
 
     def back_up(self, file: Path) -> int:
         """Copy the ledger to a new file, whole or not at all, and check the copy; gives its size in bytes.
@@ -167,21 +159,9 @@ class Itself(Repository):
             raise UsageError("This ledger is no SQLite file.", remedy="Back it up with `pg_dump`.")
         if file.exists():
             raise UsageError(f"{file} is there already.", remedy="Name a new file.")
-        beside = file.with_name(f"{file.name}.part")
         try:
-            beside.unlink(missing_ok=True)
-            beside.touch(mode=0o600)
-            with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(beside)) as target:
-                source.backup(target)
-                target.execute("PRAGMA journal_mode = DELETE")
-                found = target.execute("PRAGMA quick_check(1)").fetchone()[0]
-            if found != "ok":
-                raise sqlite3.DatabaseError(found)
-            with beside.open("rb+") as handle:
-                os.fsync(handle.fileno())
-            beside.replace(file)
+            copy_database(path, file)
         except (sqlite3.Error, OSError) as error:
-            beside.unlink(missing_ok=True)
             raise LedgerRefused(
                 f"The ledger could not be copied to {file}: {error}.",
                 remedy="Check the folder and its free space; if the ledger itself is damaged, see `ledger verify`.",
@@ -190,17 +170,14 @@ class Itself(Repository):
 
     def is_new_account(self) -> bool:
         """Whether nothing was ever planned for this address of the service."""
-        with self._read() as connection:
-            mine = select(document.c.id).where(document.c.account == self.account).limit(1)
-            return connection.execute(mine).first() is None
+        return not self._exists(select(document.c.id).where(document.c.account == self.account))
 
     def other_accounts(self) -> dict[str, tuple[int, int]]:
         """For each other address of the service that documents belong to: how many, and how many of them are open."""
         is_open = func.sum(case((document.c.state.in_(_OPEN), 1), else_=0))
         query = select(document.c.account, func.count(), is_open).where(document.c.account != self.account)
-        with self._read() as connection:
-            found = connection.execute(query.group_by(document.c.account).order_by(document.c.account))
-            return {account: (int(count), int(still_open)) for account, count, still_open in found}
+        found = self._rows(query.group_by(document.c.account).order_by(document.c.account))
+        return {account: (int(count), int(still_open)) for account, count, still_open in found}
 
     def records(self, *, personal: bool) -> Iterator[dict[str, Any]]:
         """Every record as {"table": name, column: value …}, table by table, in the order in which they were written.

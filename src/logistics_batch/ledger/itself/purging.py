@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from sqlalchemy import CompoundSelect, Connection, and_, exists, func, or_, select, union
 
-from logistics_batch.ledger.connection import Repository
+from logistics_batch.ledger.connection import Repository, entry, put_entry
 from logistics_batch.ledger.files.files import without_names
 from logistics_batch.ledger.schema import (
     attempt,
@@ -20,7 +20,6 @@ from logistics_batch.ledger.schema import (
     file,
     held_file,
     issue,
-    meta,
     notice,
     print_line,
     result_name,
@@ -136,7 +135,7 @@ class Purging(Repository):
     def _empty_runs(self, before: str) -> int:
         """What runs and alerts of long ago said, where nothing waits: both name files."""
         busy = select(file.c.run_id).where(file.c.sha256.in_(_needed(before)))
-        old = select(run.c.id).where(run.c.started_at < before, run.c.finished_at.is_not(None), run.c.id.not_in(busy))
+        old = select(run.c.id).where(run.c.started_at < before, run.c.finished_at != "", run.c.id.not_in(busy))
         over = (notice.c.over_at != "") & (notice.c.over_at < before) & (notice.c.owed == 0)
         with self._write(counts=False) as connection:
             gone = connection.execute(run_note.delete().where(run_note.c.run_id.in_(old))).rowcount
@@ -154,7 +153,7 @@ class Purging(Repository):
         if self._connection.engine.dialect.name != "sqlite":
             return
         with self._read() as connection:
-            kept = connection.execute(select(meta.c.value).where(meta.c.name == _COMPACTION)).scalar()
+            kept = entry(connection, _COMPACTION)
             today = connection.exec_driver_sql("SELECT julianday('now')").scalar_one()
         before = json.loads(kept) if kept else {"at": 0.0, "owed": False}
         after = before | {"owed": before["owed"] or changed}
@@ -162,8 +161,7 @@ class Purging(Repository):
             after = {"at": today, "owed": False}
         if after != before:
             with self._write(counts=False) as connection:
-                connection.execute(meta.delete().where(meta.c.name == _COMPACTION))
-                connection.execute(meta.insert().values(name=_COMPACTION, value=json.dumps(after)))
+                put_entry(connection, _COMPACTION, json.dumps(after))
         self._cut_log()
 
     def _cut_log(self) -> None:

@@ -3,17 +3,25 @@
 import os
 import secrets
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import Connection, Engine, inspect, select, text
 
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import LedgerRefused
+from logistics_batch.ledger.bulk import insert_all
 from logistics_batch.ledger.documents.guards import guard_statements
 from logistics_batch.ledger.itself.lock import sending_lock
 from logistics_batch.ledger.schema import SCHEMA_VERSION, meta, metadata
 
+STEPS: dict[int, Callable[[Any, str], None]] = {}
+"""How a ledger gets to each version from the one before, by alembic's operations and the name of the dialect.
+
+A step neither reads today's schema nor today's guards: what it makes of an old ledger never changes again.
+"""
 _CREATION_KEY = 0x6C6F6763  # "logc"; that of sending is another
 
 
@@ -51,11 +59,11 @@ def _write(engine: Engine) -> Connection:
 
 
 def _create(connection: Connection) -> None:
-    metadata.create_all(connection)
+    metadata.create_all(connection, checkfirst=False)
     for statement in guard_statements(connection.dialect.name):
         connection.exec_driver_sql(statement)
     known = {"schema_version": str(SCHEMA_VERSION), "epoch": secrets.token_hex(8), "seq": "0"}
-    connection.execute(meta.insert(), [{"name": name, "value": value} for name, value in known.items()])
+    insert_all(connection, meta, [{"name": name, "value": value} for name, value in known.items()])
 
 
 def _version(connection: Connection) -> int:
@@ -70,34 +78,50 @@ def _version(connection: Connection) -> int:
 
 def _bring_up_to_date(engine: Engine, path: Path | None) -> None:
     """One transaction: whoever dies within it leaves the ledger as it was."""
-    from logistics_batch.ledger.itself.migrations import migrate  # takes a while to import, and is hardly ever needed
+    from alembic.operations import Operations  # takes a while to import, and is hardly ever needed
+    from alembic.runtime.migration import MigrationContext
 
     with _write(engine) as connection, connection.begin():
         found = _version(connection)
         if found == SCHEMA_VERSION:  # somebody else was quicker
             return
         if path is not None:
-            _keep_copy(path, path.with_name(f"{path.name}.version-{found}"))
+            copy = path.with_name(f"{path.name}.version-{found}")
+            try:
+                copy_database(path, copy)
+            except (sqlite3.Error, OSError) as error:
+                raise LedgerRefused(
+                    f"The ledger has to be brought up to date, and no copy of it can be kept at {copy}: {error}.",
+                    remedy="Check that the folder is writable and has free space.",
+                ) from error
         crash_point("ledger.schema.begun")
-        migrate(connection, found=found, wanted=SCHEMA_VERSION)
+        operations = Operations(MigrationContext.configure(connection))
+        for version in range(found + 1, SCHEMA_VERSION + 1):
+            STEPS[version](operations, connection.dialect.name)
         connection.execute(meta.update().where(meta.c.name == "schema_version").values(value=str(SCHEMA_VERSION)))
         crash_point("ledger.schema.before_commit")
 
 
-def _keep_copy(path: Path, copy: Path) -> None:
-    """A whole copy of a SQLite ledger, or none."""
-    beside = copy.with_name(copy.name + ".part")
-    beside.unlink(missing_ok=True)
-    beside.touch(mode=0o600)
+def copy_database(path: Path, copy: Path) -> None:
+    """Copy a SQLite ledger, whole or not at all, and check the copy.
+
+    Raises:
+        sqlite3.Error: it cannot be read, or the copy is not sound.
+        OSError: the copy cannot be written.
+    """
+    beside = copy.with_name(f"{copy.name}.part")
     try:
+        beside.unlink(missing_ok=True)
+        beside.touch(mode=0o600)
         with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(beside)) as target:
             source.backup(target)
-    except sqlite3.Error as exc:
+            target.execute("PRAGMA journal_mode = DELETE")
+            found = target.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if found != "ok":
+            raise sqlite3.DatabaseError(found)
+        with beside.open("rb+") as handle:
+            os.fsync(handle.fileno())
+        beside.replace(copy)
+    except (sqlite3.Error, OSError):
         beside.unlink(missing_ok=True)
-        raise LedgerRefused(
-            f"The ledger has to be brought up to date, and no copy of it can be kept at {copy}: {exc}.",
-            remedy="Check that the folder is writable and has free space.",
-        ) from exc
-    with beside.open("rb+") as handle:
-        os.fsync(handle.fileno())
-    beside.replace(copy)
+        raise

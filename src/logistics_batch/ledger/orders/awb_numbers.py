@@ -12,11 +12,10 @@ from sqlalchemy import ColumnElement, Connection, bindparam, literal, select, un
 from logistics_batch.ledger.bulk import execute_plain
 from logistics_batch.ledger.connection import Repository, dump
 from logistics_batch.ledger.documents.decide import CANCELLED
-from logistics_batch.ledger.documents.documents import select_documents
 from logistics_batch.ledger.documents.guards import MIXED_UP
 from logistics_batch.ledger.documents.recording import add_evidence
 from logistics_batch.ledger.documents.stale import mark_stale
-from logistics_batch.ledger.records import Outcome, StoredDocument, in_state, stored_document
+from logistics_batch.ledger.records import Outcome, StoredDocument, in_state, select_documents, stored_document
 from logistics_batch.ledger.schema import cancelled_number, document, row
 from logistics_batch.model.issue import Issue
 

@@ -6,6 +6,7 @@ first: which of them is right is not for us to say.
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, func, select
@@ -33,15 +34,12 @@ class Events(Repository):
     def kept(self) -> tuple[int, int]:
         """How many events have their bytes still, and how many bytes these are."""
         query = select(func.count(), func.coalesce(func.sum(func.length(event.c.raw)), 0))
-        with self._read() as connection:
-            number, size = connection.execute(query.where(func.length(event.c.raw) > 0)).one()
+        ((number, size),) = self._rows(query.where(func.length(event.c.raw) > 0))
         return int(number), int(size)
 
     def has(self, identity: str) -> bool:
         """Whether an event of this identity was kept."""
-        query = select(event.c.id).where(event.c.account == self.account, event.c.identity == identity)
-        with self._read() as connection:
-            return connection.execute(query).first() is not None
+        return self._exists(select(event.c.id).where(event.c.account == self.account, event.c.identity == identity))
 
     def of_orders(self, *, received_from: str) -> Iterator[StoredEvent]:
         """The events about orders that came since a time (ISO 8601), oldest first; not those whose bytes are gone."""
@@ -59,11 +57,10 @@ class Events(Repository):
                     yield StoredEvent(line.received_at, line.waybill, bytes(line.raw))
 
     def _keep(self, connection: Connection, new: NewEvent) -> bool:
-        values = {name: getattr(new, name) for name in NewEvent.__dataclass_fields__}
+        own = {"account": self.account, "zone_assumed": int(new.zone_assumed), "seen": 1}
         statement = (
             insert_into(connection, event)
-            .values(values | {"account": self.account, "zone_assumed": int(new.zone_assumed), "seen": 1})
-            .values(content=hashlib.sha256(new.raw).hexdigest())
+            .values(asdict(new) | own | {"content": hashlib.sha256(new.raw).hexdigest()})
             .on_conflict_do_update(index_elements=["account", "identity", "content"], set_={"seen": event.c.seen + 1})
             .returning(event.c.seen)
         )

@@ -2,13 +2,12 @@
 
 import hashlib
 from collections.abc import Callable, Sequence
-from typing import Any
 
-from sqlalchemy import Connection, RowMapping, Select, func, select
+from sqlalchemy import Select, func, select
 
 from logistics_batch.ledger.connection import Repository, named_for
 from logistics_batch.ledger.orders.orders import lock_changes
-from logistics_batch.ledger.records import StoredFeed
+from logistics_batch.ledger.records import StoredFeed, stored
 from logistics_batch.ledger.schema import document, feed, order_state
 
 WriteFeed = Callable[[int, Sequence[int]], tuple[str, bytes]]
@@ -20,15 +19,12 @@ class Feeds(Repository):
 
     def waiting(self, job: str) -> StoredFeed | None:
         """The feed that has to be delivered before another is made, None if there is none."""
-        with self._read() as connection:
-            return _waiting(connection, self.account, job)
+        return self._value(StoredFeed, self._of(job).where(feed.c.delivered_at == ""))
 
     def has_news(self, job: str) -> bool:
         """Whether anything changed since the last feed that was made."""
-        fed = select(func.max(feed.c.up_to)).where(feed.c.account == self.account, feed.c.job == job)
-        with self._read() as connection:
-            read_to = connection.execute(fed).scalar() or 0
-            return connection.execute(self._changed_since(read_to).limit(1)).first() is not None
+        (read_to,) = self._column(self._of(job).with_only_columns(func.max(feed.c.up_to)))
+        return self._exists(self._changed_since(read_to or 0))
 
     def next(self, job: str, write: WriteFeed, *, at: str, above: int = 0) -> StoredFeed | None:
         """The feed that waits, or a new one of what changed since the last; None if nothing did.
@@ -38,42 +34,34 @@ class Feeds(Repository):
         """
         with self._write() as connection:
             lock_changes(connection, named_for("order-changes", self.account))
-            if found := _waiting(connection, self.account, job):
-                return found
-            mine = feed.select().where(feed.c.account == self.account, feed.c.job == job)
-            last = connection.execute(mine.order_by(feed.c.number.desc()).limit(1)).mappings().first()
+            newest = self._of(job).order_by(feed.c.number.desc()).limit(1)
+            last = connection.execute(newest).mappings().first()
+            if last and not last["delivered_at"]:
+                return stored(StoredFeed, last)
             number, read_to = (last["number"], last["up_to"]) if last else (0, 0)
             changed = connection.execute(self._changed_since(read_to)).all()
             if not changed:
                 return None
             number = max(number, above) + 1
             name, content = write(number, [each.document_id for each in changed])
-            values: dict[str, Any] = {
-                "number": number,
-                "name": name,
-                "orders": len(changed),
-                "sha256": hashlib.sha256(content).hexdigest(),
-                "content": content,
-                "made_at": at,
-                "delivered_at": "",
-            }
-            up_to = changed[-1].change
-            connection.execute(feed.insert().values(account=self.account, job=job, up_to=up_to, **values))
-            return StoredFeed(job=job, **values)
+            digest = hashlib.sha256(content).hexdigest()
+            made = StoredFeed(job, number, name, len(changed), digest, content, made_at=at, delivered_at="")
+            values = {each: getattr(made, each) for each in StoredFeed.__dataclass_fields__}
+            connection.execute(feed.insert().values(values | {"account": self.account, "up_to": changed[-1].change}))
+            return made
 
     def delivered(self, found: StoredFeed, *, at: str) -> None:
         """A feed lies where it belongs; its bytes are no longer kept here."""
-        with self._write() as connection:
-            mine = (feed.c.account == self.account) & (feed.c.job == found.job) & (feed.c.number == found.number)
-            left = feed.update().where(mine, feed.c.delivered_at == "")
-            connection.execute(left.values(delivered_at=at, content=b""))
+        mine = feed.update().where(feed.c.account == self.account, feed.c.job == found.job)
+        left = mine.where(feed.c.number == found.number, feed.c.delivered_at == "")
+        self._execute(left.values(delivered_at=at, content=b""))
 
     def all(self, job: str, *, limit: int = 20) -> list[StoredFeed]:
         """The latest feeds of a job, newest first."""
-        query = feed.select().where(feed.c.account == self.account, feed.c.job == job)
-        with self._read() as connection:
-            found = connection.execute(query.order_by(feed.c.number.desc()).limit(limit)).mappings()
-            return [_stored(record) for record in found]
+        return self._values(StoredFeed, self._of(job).order_by(feed.c.number.desc()).limit(limit))
+
+    def _of(self, job: str) -> Select[tuple[object, ...]]:
+        return feed.select().where(feed.c.account == self.account, feed.c.job == job)
 
     def _changed_since(self, change: int) -> Select[tuple[int, int]]:
         return (
@@ -82,14 +70,3 @@ class Feeds(Repository):
             .where(document.c.account == self.account, order_state.c.change > change)
             .order_by(order_state.c.change)
         )
-
-
-def _waiting(connection: Connection, account: str, job: str) -> StoredFeed | None:
-    query = feed.select().where(feed.c.account == account, feed.c.job == job, feed.c.delivered_at == "")
-    record = connection.execute(query).mappings().first()
-    return _stored(record) if record else None
-
-
-def _stored(record: RowMapping) -> StoredFeed:
-    values = {name: record[name] for name in StoredFeed.__dataclass_fields__}
-    return StoredFeed(**values | {"content": bytes(record["content"])})

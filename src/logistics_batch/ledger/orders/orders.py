@@ -9,8 +9,7 @@ from sqlalchemy import Connection, RowMapping, Select, select
 
 from logistics_batch.ledger.bulk import insert_into
 from logistics_batch.ledger.connection import Repository, dump, named_for
-from logistics_batch.ledger.documents.documents import select_documents
-from logistics_batch.ledger.records import SentOrder, StoredDocument, stored_document
+from logistics_batch.ledger.records import SentOrder, StoredDocument, select_documents, stored_document
 from logistics_batch.ledger.schema import document, event, meta, order_state
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.order_state import Hint, OrderState, Shown, ShownItem
