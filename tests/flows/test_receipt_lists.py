@@ -11,28 +11,18 @@ import pytest
 from flows.test_reconcile import asn_row, found, plan, push, receipts
 
 from logistics_batch.errors import UsageError
-from logistics_batch.flows.reconcile.list import ReadList
+from logistics_batch.flows.reconcile.goods_list import ReadList
 from logistics_batch.flows.reconcile.receipts import RECEIPTS, ListPlace, list_by_hand, list_from
 from logistics_batch.flows.reconcile.reconcile import ListPlan, run_reconcile
 from logistics_batch.model.job import Place
 
 TODAY = date(2026, 11, 5)
-ROWS_WITH_TOTALS = """\
-operation: receipt.read
-sheet: {skip_rows_where: {Invoice: ["TOTAL*"], Condition: ["cancelled"]}}
-key: [Invoice]
-fields:
-  invoice_number: {from: Invoice, required: true}
-  sku_name: {from: SKU, required: true}
-  qty: {from: Received, read: integer, required: true}
-  condition: {from: Condition}
-"""
 
 
-def read(parts, tmp_path: Path, *rows: str, mapping: str = "receipts") -> ReadList:
+def read(parts, tmp_path: Path, *rows: str) -> ReadList:
     path = tmp_path / "r.csv"
     path.write_text("\n".join(["Invoice,SKU,Received,Condition", *rows, ""]), encoding="utf-8")
-    return list_by_hand(parts, path, kind=RECEIPTS, mapping=mapping, business_date=TODAY)
+    return list_by_hand(parts, path, kind=RECEIPTS, mapping="receipts", business_date=TODAY)
 
 
 @pytest.mark.parametrize("sku", ["TOTAL-500", "Total 1", "total 2.0", "TOTAL-牛", "Total Clean"])
@@ -47,16 +37,6 @@ def test_a_row_that_is_only_a_total_is_left_out_and_named(parts, tmp_path):
     assert found.notes == (
         'r.csv: left out is 1 row whose SKU is only the word for a total (row 3, invoice I1: "Sub-Total:" 10).',
     )
-
-
-def test_goods_that_a_pattern_for_totals_skips_are_told_and_prove_nothing(parts, tmp_path):
-    (tmp_path / "workspace" / "mappings" / "totals.yaml").write_text(ROWS_WITH_TOTALS)
-    rows = ("I1,W,10,", "TOTAL-77,W,10,", "TOTAL,All,20,", "Total :,,20,", "I2,W,3,cancelled")
-    found = read(parts, tmp_path, *rows, mapping="totals")
-    assert found.lines["invoice_number"].to_list() == ["I1"] and found.complete
-    [note] = found.notes
-    assert 'skips 1 row with invoice number, SKU and quantity (r.csv row 3: "TOTAL-77" in "Invoice"' in note
-    assert found.unread.select("invoice_number", "sku_name").rows() == [("TOTAL-77", "W")]
 
 
 def test_a_list_by_hand_that_was_taken_back_is_refused(parts, tmp_path):

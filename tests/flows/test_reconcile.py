@@ -157,7 +157,7 @@ def test_as_many_asns_as_a_page_has_are_doubted_unless_more_come_at_once(
     service.cap = 10 if exit_code == 4 else None
     report = run_reconcile(parts, plan(tmp_path))
     assert report.exit_code == exit_code
-    assert ["No answer of the service had more than 10 ASNs" in doubt for doubt in report.doubts] == [True] * (
+    assert ["10 ASNs may be the most that the service sends at once" in doubt for doubt in report.doubts] == [True] * (
         exit_code == 4
     )
 

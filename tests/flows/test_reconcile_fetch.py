@@ -116,7 +116,7 @@ def test_a_hidden_cap_that_even_one_day_reaches_is_branded(parts, service):
     fill(service, days=2, each=120)
     service.cap, service.true_count = 100, False
     found = fetch_asns(parts, WINDOW)
-    assert not found.complete and "100 ASNs may be the most" in " ".join(found.notes)
+    assert not found.complete and "an answer with 100 ASNs was seen to be cut" in " ".join(found.notes)
 
 
 def test_a_round_number_that_was_surpassed_is_no_cap(parts, service):
@@ -143,18 +143,7 @@ def test_an_answer_too_long_to_be_read_is_fetched_in_pieces(parts, service):
     assert ids(found) == expected and found.complete
 
 
-@pytest.mark.parametrize(("by", "spread"), [("delivery", "created"), ("created", "modified")])
-def test_one_day_that_is_too_long_to_be_read_is_fetched_by_another_date(parts, service, by, spread):
-    read_little(parts)
-    expected = fill(service, days=1, each=60)
-    for nth, one in enumerate(service.records):
-        one["description"] = "x" * (TOO_LONG // 50)
-        one[f"{spread}_date"] = f"2026-{10 if by == 'delivery' else 11}-{1 + nth // 15:02}T10:00:00+05:30"
-    found = fetch_asns(parts, asn_range(by, FIRST, FIRST))
-    assert ids(found) == expected and found.complete
-
-
-def test_one_day_that_no_other_date_divides_is_branded(parts, service):
+def test_one_day_that_is_too_long_to_be_read_is_branded(parts, service):
     read_little(parts)
     fill(service, days=1, each=60)
     for one in service.records:
@@ -433,14 +422,26 @@ def test_a_cap_of_just_as_many_as_are_ours_is_found_where_a_question_parts_them(
     assert len(service.asked) < 40
 
 
-def test_a_day_that_no_question_parts_is_said_to_be_one_lump(parts, service):
+def test_a_day_of_a_round_number_that_no_question_parts_is_a_doubt(parts, service):
     one_day(service, ours=20, strangers=0)
-    assert fetch_asns(parts, WINDOW).in_one_lump
+    found = fetch_asns(parts, WINDOW)
+    assert not found.complete and "status New: 20 ASNs may be the most that the service sends at once" in found.notes[0]
     service.records.append(record(999, "I-more", ("W", "1"), day="2026-11-12"))
     service.cap = None
-    assert not fetch_asns(parts, WINDOW).in_one_lump  # 21 came at once, so that 20 are no cap
+    assert fetch_asns(parts, WINDOW).complete  # 21 came at once, so that 20 are no cap
     one_day(service, ours=18, strangers=0)
-    assert not fetch_asns(parts, WINDOW).in_one_lump  # no usual size of a page
+    assert fetch_asns(parts, WINDOW).complete  # no length of a page
+
+
+@pytest.mark.parametrize("count", [10, 20, 25, 30, 50, 60, 100, 120, 200])
+def test_a_range_of_a_round_number_whose_halves_add_up_is_whole(parts, service, count):
+    for says_count in (True, False):
+        service.says_count = says_count
+        service.records = [
+            record(nth, f"I-{nth}", ("W", "1"), day=f"2026-11-{1 + nth * 8 // count:02}") for nth in range(count)
+        ]
+        found = fetch_asns(parts, WINDOW)
+        assert len(found.records) == count and found.complete and not found.notes
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,10 @@
 from logistics_batch.reconciliation.audit import audit
 from logistics_batch.reconciliation.classes import Rules
 from logistics_batch.reconciliation.compare import Change, Comparison, Night, compare
-from logistics_batch.reconciliation.gone_lists import KNOWN_LINES, rewritten, still_counting
 from logistics_batch.reconciliation.legs import (
     ANNOUNCED_LINES,
     ANNOUNCED_NOTICES,
+    KNOWN_LINES,
     ORDERED_LINES,
     RECEIVED_LINES,
     RETURNED_LINES,
@@ -55,8 +55,6 @@ __all__ = [
     "further_status",
     "identifier",
     "order_number_of",
-    "rewritten",
-    "still_counting",
     "unknown_statuses",
     "without_rates",
 ]

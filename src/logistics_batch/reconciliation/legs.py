@@ -95,6 +95,10 @@ ORDERED_LINES = {
     "repeats": pl.String,  # rows of earlier lists in whose place this one stands
     "absent_from": pl.String,  # a later list that names the order without this SKU
 }
+KNOWN_LINES = RECEIVED_LINES | {"last_listed": pl.Date, "written": pl.Float64}
+"""Receipts as an earlier report read them. last_listed: the business date of the last report whose lists had them;
+written: when their list was (seconds since 1970, null if nobody tells).
+"""
 UNREAD_ROWS = {
     "invoice_number": pl.String,  # as far as it can be read, like the next three; null where it cannot
     "supplier_name": pl.String,

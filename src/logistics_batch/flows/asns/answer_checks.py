@@ -72,21 +72,6 @@ def nothing_of_ours(
     return (f"{found}: whether they are missing cannot be told. {remedy}",)
 
 
-def as_many_as_a_page(fetched: FetchedAsns, documents: Iterable[StoredDocument]) -> tuple[str, ...]:
-    """The fullest answer had as many ASNs as services like to send at once, and they are not just those of ours.
-
-    Or they are, and nothing shows that the service would send more.
-    """
-    ours = {folded(one.reference) for one in documents}
-    strange = [number for number in invoices(fetched.records) if folded(number) not in ours]
-    size = f"No answer of the service had more than {fetched.fullest} ASNs, a usual size of a page"
-    if fetched.in_one_lump and not strange:
-        return (f"{size}, all of one day and status, and nothing it can be asked parts them: there may be more.",)
-    if not fetched.fullest or not strange:
-        return ()
-    return (f"{size}, and {len(strange)} are not announced (the first: {strange[0]}): there may be more of these.",)
-
-
 _JOINERS: Final = "\u200c\u200d"  # Indian scripts cannot be written without them
 _KEYS: Final = ("invoice_number", "sku_name", "name", "item_name", "sku")
 _NAMED: Final = 3

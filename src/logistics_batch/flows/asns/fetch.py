@@ -1,11 +1,9 @@
 """Fetch ASNs by a range of dates, and find out whether the service's answer was whole.
 
 The contract shows no body, no paging and no largest number of results (API §4.1, §8.7), so an answer is trusted only as
-far as it can be tested: fewer rows than the count it names, a `next`, a cut body or a suspiciously round number of rows
-make the range fall into halves, down to a day, and a day into the statuses. A count may be that of the rows sent, so
-the halves of the first answer are held against the whole; where one half is as long as the whole, nothing is proven
-yet, and it is parted further, down to a day's statuses and the days on which its ASNs were created. What is still short
-then is said to be.
+far as it can be tested. One that says itself that there is more, or that came cut or too late, falls into halves, down
+to a day, and a day into the statuses. Any other is held against its halves once, the longest first: where they hold
+more, answers of that length are cut. Where nothing parts an answer of a round length, one for more days must be longer.
 
 A question that the service answers with an error falls into halves, too: what lies in the others is fetched, and what
 stays unanswered is said. Nothing is fetched where nothing was answered at all.
@@ -15,7 +13,7 @@ is wrong. It is taken for none where the service answers the same question for m
 """
 
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
@@ -26,18 +24,16 @@ from logistics_batch.api.client import Reply
 from logistics_batch.api.content_match import record_digest
 from logistics_batch.api.envelopes import decode_json, says_no
 from logistics_batch.errors import KeyRefused, LogisticsBatchError, RunStopped, ServiceMisaddressed, UsageError
-from logistics_batch.flows.asns.ranges import AsnRange, Pieces, around_created, finer_pieces, pieces_of
+from logistics_batch.flows.asns.ranges import AsnRange, Pieces, around_created, pieces_of
 from logistics_batch.flows.parts import Parts
 
 FILTERS = ("description", "site", "site_name", "status", "supplier", "supplier_name", "invoice_number")
 _ATTEMPTS = 4
 _FIRST_PAUSE_SECONDS = 1.0
 _UNANSWERED = 12  # questions in a row, and no more are asked; 60 days are halved six times, and a day has four statuses
-# Page sizes at which services cut their answers; the small ones are doubted at once only where no count is named.
-_SMALL_PAGES = (10, 20, 25, 30, 40)
-_PAGE = 50
 _AROUND = timedelta(days=7)
-_WORTH_TESTING = 10  # rows; nobody cuts answers shorter
+_NEVER_CUT = 9  # rows; nobody cuts answers shorter
+_PAGES = (10, 25)  # answers are cut at a multiple of these
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +41,6 @@ class FetchedAsns:
     """ASNs as the service returned them, each once; `complete` is False if there may be more.
 
     notes: what made the answer doubtful, in words. folder: where the raw replies lie; None if none were kept.
-    fullest: how many ASNs the longest answer had, if that is a usual size of a small page, else 0: the service named
-    no more, and still there may be. in_one_lump: one day's ASNs made up that answer, and no question parted them.
     """
 
     records: tuple[dict[str, Any], ...] = field(repr=False)
@@ -54,8 +48,6 @@ class FetchedAsns:
     notes: tuple[str, ...] = ()
     requests: int = 0
     folder: Path | None = None
-    fullest: int = 0
-    in_one_lump: bool = False
 
 
 def fetch_asns(parts: Parts, wanted: AsnRange | None, filters: Mapping[str, str] | None = None) -> FetchedAsns:
@@ -70,7 +62,6 @@ def fetch_asns(parts: Parts, wanted: AsnRange | None, filters: Mapping[str, str]
     found = asker.gather(wanted)
     if wanted is not None and asker.is_told_of_none():
         found = asker.held_against_the_days_around(wanted)
-    asker.look_beyond_a_small_page(wanted)
     parts.progress.done()
     return asker.result(_meeting(found, known))
 
@@ -147,6 +138,10 @@ def _meets(record: dict[str, Any], filters: Mapping[str, str]) -> bool:
     return True
 
 
+class _SaysNone(ServiceMisaddressed):
+    """404 with the service's own FAIL: it has no such ASN, or its address is wrong."""
+
+
 class _Asker:
     """Asks the service and keeps every raw reply."""
 
@@ -155,9 +150,8 @@ class _Asker:
         self._filters = filters
         self._requests = 0
         self._most_rows = 0
+        self._tested = 0  # rows of the longest answer that was held against its pieces
         self._cap: int | None = None  # so many rows an answer had that turned out to be cut
-        self._is_tested = False
-        self._lump = 0  # so many rows an answer had that no question parted
         self._answered = answered
         self._failed: list[LogisticsBatchError] = []  # in a row, since the last answer
         self._unasked = 0
@@ -172,14 +166,11 @@ class _Asker:
             note = f"After {_UNANSWERED} questions without an answer, {self._unasked} more were not asked."
             found = replace(found, notes=(*found.notes, note))
         folder = self._folder if self._requests else None
-        fullest = self._most_rows if self._most_rows in _SMALL_PAGES else 0
-        lump = bool(fullest) and fullest == self._lump
-        records = tuple(found.records.values())
-        return FetchedAsns(records, found.complete, found.notes, self._requests, folder, fullest, lump)
+        return FetchedAsns(tuple(found.records.values()), found.complete, found.notes, self._requests, folder)
 
     def is_told_of_none(self) -> bool:
         """Whether every question was answered with a 404 of the service's own."""
-        return bool(self._failed) and not self._answered and all(isinstance(one, SaysNone) for one in self._failed)
+        return bool(self._failed) and not self._answered and all(isinstance(one, _SaysNone) for one in self._failed)
 
     def held_against_the_days_around(self, wanted: AsnRange) -> _Found:
         """None, where the service answers the same question for more days and shows no ASN of the range itself."""
@@ -195,113 +186,97 @@ class _Asker:
             return _Found({}, complete=False, notes=(note,))
         return _Found({}, notes=(f"{said}: taken for none, since it answers for the days around.",))
 
-    def look_beyond_a_small_page(self, wanted: AsnRange | None) -> None:
-        """Where no answer was longer than a small page: whether the days around show that longer ones are sent."""
-        if wanted is not None and self._most_rows in _SMALL_PAGES:
-            self._ask_around(wanted)
-
     def gather(self, wanted: AsnRange | None, more: Mapping[str, str] | None = None) -> _Found:
         """The records of a range or search, asked for in smaller pieces where the answer is not surely whole."""
-        query = {**self._filters, **(more or {}), **(wanted.query() if wanted else {})}
+        more = more or {}
+        query = {**self._filters, **more, **(wanted.query() if wanted else {})}
         pieces = pieces_of(wanted, query)
         if len(self._failed) >= _UNANSWERED:
             self._unasked += 1
             return _Found({}, complete=False)
         reply = self._ask(query, patient=not pieces)
         try:
-            page = page_of(reply, divisible=bool(pieces))
+            page = _page_of(reply, divisible=bool(pieces))
         except (RunStopped, UsageError) as error:
             self._note_failure(error)
-            why = f"{_asked_for(wanted, query)}: nothing could be fetched: {told_by(reply)}"
-            found = self._around_a_failure(why, pieces, more or {})
-            if isinstance(error, SaysNone) and found.records:
-                return replace(found, complete=False, notes=(*found.notes, f"{why}, though parts of it hold ASNs"))
-            return found
+            return self._around_a_failure(error, _asked_for(wanted, query), reply, pieces, more)
         if not (reply.failure or reply.truncated):
             self._answered, self._failed = True, []
-        records = {record_identity(record): record for record in page.records}
-        self._most_rows = max(self._most_rows, len(page.records))
-        doubt = _doubt(page, reply) or self._like_a_cut_one(page)
-        if not doubt and (pieces or not self._more_come_at_once(page, wanted)):
-            doubt = self._round_number(page)
+        found = _Found({record_identity(record): record for record in page.records})
+        rows = len(page.records)
+        self._most_rows = max(self._most_rows, rows)
+        doubt = _doubt(page, reply)
+        if not doubt and self._cap is not None and rows >= self._cap:
+            doubt = f"an answer with {self._cap} ASNs was seen to be cut, and this one has {rows}"
+        if not doubt and wanted is not None and rows > max(self._tested, 0 if page.count is None else _NEVER_CUT):
+            return self._held_against_pieces(found, wanted, pieces, more)
         if not doubt:
-            return self._held_against_halves(_Found(records), page, pieces, more or {})
-        if not pieces and wanted and reply.truncated:
-            pieces = finer_pieces(wanted, query, today=self._parts.clock.now().date())
+            return found
         if not pieces:
-            return _Found(records, complete=False, notes=(f"{_asked_for(wanted, query)}: {doubt}",))
-        inner = _union(self.gather(piece, {**(more or {}), **extra}) for piece, extra in pieces)
-        whole = _union([_Found(records), inner])
-        short = page.count is not None and len(whole.records) < page.count
-        if short and inner.complete:
+            return _Found(found.records, complete=False, notes=(f"{_asked_for(wanted, query)}: {doubt}",))
+        whole = _union([found, self._of_pieces(pieces, more)])
+        if page.count is not None and len(whole.records) < page.count and whole.complete:
             note = f"{_asked_for(wanted, query)}: {len(whole.records)} of {page.count} ASNs could be fetched"
             return replace(whole, complete=False, notes=(*whole.notes, note))
         return whole
 
+    def _of_pieces(self, pieces: Pieces, more: Mapping[str, str]) -> _Found:
+        return _union(self.gather(piece, {**more, **extra}) for piece, extra in pieces)
+
     def _note_failure(self, error: LogisticsBatchError) -> None:
         """Raises the error where no other question is worth asking: about the key, or the address of a first one."""
-        if isinstance(error, KeyRefused) or not (self._answered or type(error) in (RunStopped, SaysNone)):
+        if isinstance(error, KeyRefused) or not (self._answered or type(error) in (RunStopped, _SaysNone)):
             raise error
         self._failed.append(error)
 
-    def _around_a_failure(self, why: str, pieces: Pieces, more: Mapping[str, str]) -> _Found:
+    def _around_a_failure(
+        self, error: LogisticsBatchError, asked: str, reply: Reply, pieces: Pieces, more: Mapping[str, str]
+    ) -> _Found:
         """What the pieces of a question hold to which an error came. Those of one day may not be all of it."""
+        why = f"{asked}: nothing could be fetched: {_told_by(reply)}"
         if not pieces:
             return _Found({}, complete=False, notes=(why,))
-        found = _union(self.gather(piece, {**more, **extra}) for piece, extra in pieces)
+        found = self._of_pieces(pieces, more)
+        if isinstance(error, _SaysNone) and found.records:
+            return replace(found, complete=False, notes=(*found.notes, f"{why}, though parts of it hold ASNs"))
         if found.complete and "status" in pieces[0][1]:
             return replace(found, complete=False, notes=(*found.notes, why))
         return found
 
-    def _held_against_halves(
-        self, found: _Found, page: AsnPage, pieces: list[tuple[AsnRange, dict[str, str]]], more: Mapping[str, str]
-    ) -> _Found:
-        """The first answer of some size or without a count, with what its pieces hold beyond it: then it was cut."""
-        rows = len(page.records)
-        worth_it = rows >= _WORTH_TESTING or (page.count is None and rows > 0)
-        if not worth_it or not pieces or self._is_tested:
-            return found
-        self._is_tested = True
-        inner = self._beyond(found, pieces, more)
-        if inner.records.keys() <= found.records.keys():
-            return _union([found, inner])
-        self._cap = rows
-        return _union([found, inner, *(self.gather(piece, {**more, **extra}) for piece, extra in pieces)])
+    def _held_against_pieces(self, found: _Found, wanted: AsnRange, pieces: Pieces, more: Mapping[str, str]) -> _Found:
+        """An answer with what its pieces hold beyond it: then it was cut, and so are all of its length.
 
-    def _beyond(self, found: _Found, pieces: Pieces, more: Mapping[str, str]) -> _Found:
-        """What the pieces of an answer hold; where one of them is as long as the whole, what its own pieces hold."""
-        rows, together, full = len(found.records), found, list[tuple[AsnRange, dict[str, str]]]()
-        while pieces:
-            each = [self.gather(piece, {**more, **extra}) for piece, extra in pieces]
+        Of pieces as long as the whole the first is parted further, down to one day and status, and what was created
+        before and after the ASNs that were shown.
+        """
+        rows, together, parted = len(found.records), found, False
+        self._tested = rows
+        lump, extra = wanted, dict(more)
+        while pieces and not parted:
+            each = [self.gather(piece, {**extra, **other}) for piece, other in pieces]
             together = _union([together, *each])
             full = [piece for piece, one in zip(pieces, each, strict=True) if len(one.records) >= rows]
-            if len(together.records) > rows or not full:
-                return together
-            pieces = pieces_of(full[0][0], {**self._filters, **more, **full[0][1]})
-        for wanted, extra in (part for piece in full for part in around_created(*piece, found.records.values())):
-            together = _union([together, self.gather(wanted, {**more, **extra})])
-        self._lump = rows
-        return together
+            parted = len(together.records) > rows or not full
+            if not parted:
+                lump, extra = full[0][0], {**extra, **full[0][1]}
+                pieces = pieces_of(lump, {**self._filters, **extra})
+        if not parted:
+            together = _union([together, self._of_pieces(around_created(lump, {}, found.records.values()), extra)])
+        if len(together.records) > rows:
+            self._cap = rows
+            again = pieces_of(wanted, {**self._filters, **more})
+            return _union([together, self._of_pieces(again, more)])
+        if parted or not any(rows % size == 0 for size in _PAGES) or self._more_come_at_once(wanted, rows):
+            return together
+        asked = _asked_for(lump, {**self._filters, **extra})
+        note = f"{asked}: {rows} ASNs may be the most that the service sends at once"
+        return replace(together, complete=False, notes=(*together.notes, note))
 
-    def _like_a_cut_one(self, page: AsnPage) -> str:
-        if self._cap is None or len(page.records) < self._cap:
-            return ""
-        return f"an answer with {self._cap} ASNs was seen to be cut, and this one has {len(page.records)}"
-
-    def _round_number(self, page: AsnPage) -> str:
-        """Why the number of rows looks like a limit; it is none if the service has sent more at once."""
-        rows = len(page.records)
-        round_number = rows % _PAGE == 0 or (page.count is None and rows in _SMALL_PAGES)
-        if not rows or not round_number or rows < self._most_rows:
-            return ""
-        return f"{rows} ASNs may be the most that the service sends at once"
-
-    def _more_come_at_once(self, page: AsnPage, wanted: AsnRange | None) -> bool:
-        """Whether the service sends more than a round number of ASNs at once, if it is asked for the days around."""
-        if wanted is None or not self._round_number(page):
-            return False
-        self._ask_around(wanted)
-        return not self._round_number(page)
+    def _more_come_at_once(self, wanted: AsnRange, rows: int) -> bool:
+        """Whether the service sends more ASNs at once, if it is asked for the days around."""
+        if self._most_rows <= rows:
+            self._ask_around(wanted)
+        return self._most_rows > rows
 
     def _ask_around(self, wanted: AsnRange) -> AsnPage | ReadFailed:
         around = replace(wanted, date_from=wanted.date_from - _AROUND, date_to=wanted.date_to + _AROUND)
@@ -315,7 +290,7 @@ class _Asker:
 
         patient: also after a timeout; otherwise a smaller piece is asked for instead.
         """
-        pauses = _pauses(1 if self._failed else _ATTEMPTS - 1)
+        pauses = [_FIRST_PAUSE_SECONDS * 2**nth for nth in range(1 if self._failed else _ATTEMPTS - 1)]
         while True:
             if self._parts.stop.is_set():
                 raise RunStopped("Fetching ASNs was stopped: the process was asked to end.", remedy="Run it again.")
@@ -324,10 +299,9 @@ class _Asker:
             self._parts.progress.advance()
             repeatable = reply.status is None or bool(reply.failure) or reply.status == 429 or reply.status >= 500
             too_long = reply.truncated or (not patient and reply.failure in ("timeout", "deadline"))
-            pause = next(pauses, None)
-            if not repeatable or too_long or pause is None:
+            if not repeatable or too_long or not pauses:
                 return reply
-            self._parts.clock.sleep(max(pause, reply.retry_after_seconds or 0.0))
+            self._parts.clock.sleep(max(pauses.pop(0), reply.retry_after_seconds or 0.0))
 
     def _keep(self, reply: Reply, query: Mapping[str, str]) -> None:
         self._requests += 1
@@ -338,11 +312,6 @@ class _Asker:
         path = self._folder / f"{self._requests:04}_{named}.json"
         path.touch(mode=0o600)
         path.write_bytes(reply.body)
-
-
-def _pauses(count: int) -> Iterator[float]:
-    for attempt in range(count):
-        yield _FIRST_PAUSE_SECONDS * 2**attempt
 
 
 def _doubt(page: AsnPage, reply: Reply) -> str:
@@ -366,14 +335,10 @@ def _asked_for(wanted: AsnRange | None, query: Mapping[str, str]) -> str:
     return f"{wanted}{status}"
 
 
-class SaysNone(ServiceMisaddressed):
-    """404 with the service's own FAIL: it has no such ASN, or its address is wrong."""
-
-
-def page_of(reply: Reply, *, divisible: bool) -> AsnPage:
+def _page_of(reply: Reply, *, divisible: bool) -> AsnPage:
     """The page in a reply; an answer too long or too slow for one page is an empty one if it can be divided.
 
-    Raises KeyRefused, SaysNone, ServiceMisaddressed, UsageError for the service's own no, RunStopped for the rest.
+    Raises KeyRefused, _SaysNone, ServiceMisaddressed, UsageError for the service's own no, RunStopped for the rest.
     """
     page = read_asns(reply)
     if not isinstance(page, ReadFailed):
@@ -381,7 +346,7 @@ def page_of(reply: Reply, *, divisible: bool) -> AsnPage:
     if reply.truncated or (divisible and reply.failure in ("timeout", "deadline")):
         return AsnPage(())
     if reply.status == 404 and says_no(decode_json(reply.body).value):
-        raise SaysNone(
+        raise _SaysNone(
             f"The service says of all that was asked: {page.message}",
             remedy="Check service.base_url and service.paths in logistics-batch.toml.",
         )
@@ -404,7 +369,7 @@ def _raise_for(failed: ReadFailed, *, is_page: bool) -> None:
         raise UsageError(f"The service refused the ASN search: {failed.message}", remedy="Change dates or filters.")
 
 
-def told_by(reply: Reply) -> str:
+def _told_by(reply: Reply) -> str:
     """What came instead of ASNs; with the words of the service where it is its own no, and no failure within it."""
     failed = read_asns(reply)
     if not isinstance(failed, ReadFailed):

@@ -86,19 +86,3 @@ def around_created(wanted: AsnRange, extra: Mapping[str, str], records: Iterable
         AsnRange("created", last + timedelta(days=1), last + far),
     )
     return [(wanted, {**extra, **span.query()}) for span in spans]
-
-
-def finer_pieces(wanted: AsnRange, query: Mapping[str, str], *, today: date) -> Pieces:
-    """What the ASNs of one day and status fall into where they are too long for one answer: days of another date.
-
-    Filters are ANDed (API §4.1), and an ASN is changed after it was created, so nothing is lost; only what was created
-    longer ago than `_OLDEST_DAYS` is not looked for.
-    """
-    other = "modified" if wanted.by == "created" else "created"
-    given = query.get(f"{other}_date_start"), query.get(f"{other}_date_end")
-    if given[0] and given[1]:
-        spans = AsnRange(other, date.fromisoformat(given[0]), date.fromisoformat(given[1])).halves()
-    else:
-        first = wanted.date_from if other == "modified" else today - timedelta(days=_OLDEST_DAYS)
-        spans = AsnRange(other, first, today + timedelta(days=1)).halves()
-    return [(wanted, {"status": query["status"], **span.query()}) for span in spans]

@@ -10,8 +10,8 @@ from typing import Final
 import polars as pl
 
 from logistics_batch.flows.asns.ranges import AsnRange
-from logistics_batch.flows.reconcile.gone import Known
-from logistics_batch.flows.reconcile.list import ReadList
+from logistics_batch.flows.reconcile.goods_list import ReadList
+from logistics_batch.flows.reconcile.snapshots import Known
 from logistics_batch.model.counting import counted
 from logistics_batch.model.reconciliation import Level, Standing
 from logistics_batch.model.reconciliation_history import Earlier

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from logistics_batch.flows.asns.answer_checks import (
-    as_many_as_a_page,
     as_seen,
     hidden,
     invoices,
@@ -19,7 +18,7 @@ from logistics_batch.flows.asns.answer_checks import (
 from logistics_batch.flows.asns.fetch import FetchedAsns, fetch_asns, fetch_by_invoice, record_identity
 from logistics_batch.flows.asns.ranges import AsnRange
 from logistics_batch.flows.parts import Parts
-from logistics_batch.flows.reconcile.list import ReadList
+from logistics_batch.flows.reconcile.goods_list import ReadList
 from logistics_batch.flows.reconcile.notices import Scope, announced_documents, in_scope
 from logistics_batch.intake.names import printable
 from logistics_batch.ledger import StoredDocument
@@ -77,7 +76,6 @@ def gather(parts: Parts, scope: Scope, receipts: ReadList, orders: ReadList) -> 
         *hidden(searched, fetched, scope),
         *not_asked_for(searched, absent[:SEARCHED_BY_INVOICE]),
         *nothing_of_ours(announced, scope, (fetched, searched)),
-        *as_many_as_a_page(fetched, announced),
         *_not_searched(absent[SEARCHED_BY_INVOICE:]),
     )
     return Gathered(

@@ -12,7 +12,7 @@ import polars as pl
 from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, LogisticsBatchError, StoreError, UsageError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.program_errors import holding_file
-from logistics_batch.flows.reconcile.list import ListKind, ReadList, read_list
+from logistics_batch.flows.reconcile.goods_list import ListKind, ReadList, read_list
 from logistics_batch.intake.containers import Member
 from logistics_batch.intake.names import copy_name, name_fault, name_matches, printable
 from logistics_batch.intake.stores.readiness import never_input
@@ -21,7 +21,7 @@ from logistics_batch.mapping import Mapping, RunValues
 from logistics_batch.model.counting import counted
 from logistics_batch.model.document import Operation
 from logistics_batch.model.job import Place
-from logistics_batch.reconciliation import ORDERED_LINES, RECEIVED_LINES, Counted, counted_once
+from logistics_batch.reconciliation import ORDERED_LINES, RECEIVED_LINES, UNREAD_ROWS, Counted, counted_once
 from logistics_batch.scratch import scratch_folder
 
 LOOK_BACK_DAYS = 7
@@ -60,7 +60,7 @@ class _Reader:
 
 
 def list_by_hand(parts: Parts, path: Path, *, kind: ListKind, mapping: str, business_date: date) -> ReadList:
-    """The lines of one file.
+    """The lines of one file, as it has them.
 
     Raises UsageError if there is no such file or the mapping is not for lists, FileHeld if it cannot be read.
     """
@@ -88,30 +88,21 @@ def list_from(parts: Parts, source: ListPlace, *, kind: ListKind, since: date, b
     """
     reader = _reader(parts, source.mapping, kind=kind, business_date=business_date)
     oldest = since - timedelta(days=kind.look_back_days)
-    read: list[ReadList] = []
     store = parts.open_store(source.place)
     try:
         listing = listed_at(store, source.place.path)
-        read += [
-            _misnamed(file, reader) for file in listing if name_fault(file.name) and _is_list(file, source.patterns)
-        ]
-        lying = [file for file in listing if not name_fault(file.name)]
-        retracted = _retracted((file.name, file.modified) for file in lying)
-        listed = [file for file in lying if _is_list(file, source.patterns)]
-        aside = [file for file in listed if _is_retracted(file.name, file.modified, retracted)]
-        listed = [file for file in listed if file not in aside]
-        set_aside = _said_of_set_aside([file for file in aside if (_day_of(file, parts) or oldest) >= oldest])
-        written = {file: _day_of(file, parts) for file in listed}
-        wanted = [file for file, day in written.items() if day is None or day >= oldest]
-        older = tuple(sorted(day for day in written.values() if day is not None and day < oldest))
-        parts.progress.start(f"Reading {kind.word}", len(wanted))
-        for file in wanted:
-            read += _fetched(parts, store, file, reader)
-            parts.progress.advance()
-        parts.progress.done()
+        lists = [file for file in listing if _is_list(file, source.patterns)]
+        read = [_misnamed(file, reader) for file in lists if name_fault(file.name)]
+        retracted = _retracted((file.name, file.modified) for file in listing if not name_fault(file.name))
+        days = {file: _day_of(file, parts) for file in lists if not name_fault(file.name)}
+        aside = [file for file in days if _is_retracted(file.name, file.modified, retracted)]
+        set_aside = _said_of_set_aside([file for file in aside if (days[file] or oldest) >= oldest])
+        lying = {file: day for file, day in days.items() if file not in aside}
+        wanted = [file for file, day in lying.items() if day is None or day >= oldest]
+        read += _fetched_each(parts, store, wanted, reader)
     finally:
         store.close()
-    if not wanted and not read:
+    if not read:
         named = f"No {kind.file_word} written since {oldest}"
         note = f"{named} lies in {store.label} {source.place.path}: nothing was compared."
         return ReadList(None, complete=False, notes=(note, *set_aside))
@@ -120,11 +111,37 @@ def list_from(parts: Parts, source: ListPlace, *, kind: ListKind, since: date, b
         together,
         notes=(*together.notes, *set_aside),
         opened_since=oldest,
-        older=older,
-        lying=frozenset(file.name for file in listed),
-        written={file.name: file.modified for file in wanted if file.modified is not None},
+        older=tuple((file, day) for file, day in lying.items() if day is not None and day < oldest),
+        lying=frozenset(file.name for file in lying),
+        written=_written(wanted),
         retracted=retracted,
     )
+
+
+def older_lists(
+    parts: Parts, source: ListPlace, files: Sequence[RemoteFile], *, kind: ListKind, business_date: date
+) -> ReadList:
+    """The lines of lists that `list_from` left as `older`. Raises StoreError if the place cannot be read."""
+    reader = _reader(parts, source.mapping, kind=kind, business_date=business_date)
+    store = parts.open_store(source.place)
+    try:
+        return replace(_put_together(_fetched_each(parts, store, files, reader)), written=_written(files))
+    finally:
+        store.close()
+
+
+def _fetched_each(parts: Parts, store: FileStore, files: Sequence[RemoteFile], reader: _Reader) -> list[ReadList]:
+    read: list[ReadList] = []
+    parts.progress.start(f"Reading {reader.kind.word}", len(files))
+    for file in files:
+        read += _fetched(parts, store, file, reader)
+        parts.progress.advance()
+    parts.progress.done()
+    return read
+
+
+def _written(files: Sequence[RemoteFile]) -> dict[str, float]:
+    return {file.name: file.modified for file in files if file.modified is not None}
 
 
 def _reader(parts: Parts, name: str, *, kind: ListKind, business_date: date) -> _Reader:
@@ -264,12 +281,22 @@ def _read(parts: Parts, path: Path, name: str, reader: _Reader) -> ReadList:
 
 def _put_together(read: Sequence[ReadList]) -> ReadList:
     frames = [one.lines for one in read if one.lines is not None]
-    notes = [note for one in read for note in one.notes]
-    files = tuple(name for one in read for name in one.files)
-    refused = tuple(name for one in read for name in one.refused)
-    if not frames:
-        return ReadList(None, complete=False, notes=tuple(notes), refused=refused)
-    kept = counted_once(pl.concat(frames))
+    return ReadList(
+        pl.concat(frames) if frames else None,
+        complete=bool(frames) and all(one.complete for one in read),
+        notes=tuple(note for one in read for note in one.notes),
+        files=tuple(name for one in read for name in one.files),
+        unread=pl.concat([one.unread for one in read]) if read else pl.DataFrame(schema=UNREAD_ROWS),
+        refused=tuple(name for one in read for name in one.refused),
+    )
+
+
+def counted_lists(read: ReadList) -> ReadList:
+    """The same without lines that only repeat an earlier list, and notes on these."""
+    if read.lines is None:
+        return read
+    kept = counted_once(read.lines)
+    notes = list(read.notes)
     if kept.left_out:
         notes.append(
             f"What only repeats an earlier list counts once: left out is {counted(kept.left_out, 'line')}; the reason "
@@ -284,9 +311,7 @@ def _put_together(read: Sequence[ReadList]) -> ReadList:
         notes.append(
             f"Receipt lines alike in several lists count each time, as deliveries of their own: {_first(kept)}"
         )
-    complete = all(one.complete for one in read)
-    unread = pl.concat([one.unread for one in read])
-    return ReadList(kept.lines, complete=complete, notes=tuple(notes), files=files, unread=unread, refused=refused)
+    return replace(read, lines=kept.lines, notes=tuple(notes))
 
 
 def _first(kept: Counted) -> str:

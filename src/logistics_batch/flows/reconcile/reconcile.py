@@ -12,13 +12,12 @@ from logistics_batch.errors import UsageError
 from logistics_batch.flows.asns.ranges import AsnRange, asn_range
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.run_record import recorded_run
+from logistics_batch.flows.reconcile.earlier_receipts import Counting, all_receipts, judged_invoices, with_refused
 from logistics_batch.flows.reconcile.followed import Followed, followed
 from logistics_batch.flows.reconcile.gather import Gathered, gather, order_numbers
-from logistics_batch.flows.reconcile.gone import Counting, Known, known_receipts, with_known
+from logistics_batch.flows.reconcile.goods_list import ListKind, ReadList
 from logistics_batch.flows.reconcile.limits import limits_of
-from logistics_batch.flows.reconcile.list import ListKind, ReadList
 from logistics_batch.flows.reconcile.notices import Scope, announced_frames, returned_frames, unsent_frame
-from logistics_batch.flows.reconcile.older import judged_invoices, with_older_lists, with_refused
 from logistics_batch.flows.reconcile.output import hand_over
 from logistics_batch.flows.reconcile.previous import Previous, previous_at, previous_by_hand
 from logistics_batch.flows.reconcile.receipts import (
@@ -26,10 +25,17 @@ from logistics_batch.flows.reconcile.receipts import (
     PURCHASE_ORDERS,
     RECEIPTS,
     ListPlace,
+    counted_lists,
     list_by_hand,
     list_from,
 )
-from logistics_batch.flows.reconcile.snapshots import Circumstances, furthest_statuses, keep_snapshot
+from logistics_batch.flows.reconcile.snapshots import (
+    Circumstances,
+    Known,
+    furthest_statuses,
+    keep_snapshot,
+    known_receipts,
+)
 from logistics_batch.flows.reconcile.unsent import ANNOUNCED_BEFORE_DAYS, latest_of_each, legible_of
 from logistics_batch.intake.names import printable
 from logistics_batch.model.counting import counted
@@ -39,7 +45,6 @@ from logistics_batch.model.reconciliation import Discrepancy, Reconciliation
 from logistics_batch.model.reconciliation_history import Watch
 from logistics_batch.model.report import ExitCode
 from logistics_batch.model.run_reports import ReconcileReport
-from logistics_batch.model.spelling import folded
 from logistics_batch.paper.reconciliation_account import Account
 from logistics_batch.paper.reconciliation_data import reconciliation_document
 from logistics_batch.reconciliation import (
@@ -166,7 +171,9 @@ class _Asked:
 
 def _ask(parts: Parts, plan: ReconcilePlan, wanted: AsnRange) -> _Asked:
     receipts = _read(parts, plan.receipts, RECEIPTS, since=wanted.date_from, on=plan.business_date)
-    orders = _read(parts, plan.purchase_orders, PURCHASE_ORDERS, since=wanted.date_from, on=plan.business_date)
+    orders = counted_lists(
+        _read(parts, plan.purchase_orders, PURCHASE_ORDERS, since=wanted.date_from, on=plan.business_date)
+    )
     previous = _previous(parts, plan)
     run = previous.earlier.run if previous.earlier else ""
     known = known_receipts(parts, job=plan.job, run=run, until=plan.business_date)
@@ -181,12 +188,18 @@ def _compared(parts: Parts, plan: ReconcilePlan, asked: _Asked) -> tuple[Legs, C
     scope, on = asked.scope, plan.business_date
     legs = _legs(parts, scope, asked.gathered, receipts=asked.receipts, orders=asked.orders)
     judged = judged_invoices(legs, asked.gathered, scope)
-    older, unopened = with_older_lists(parts, plan.receipts.place, asked.receipts, judged=judged, business_date=on)
-    invoices = {folded(number) for number in judged["invoice"]} | scope.followed.keys()
-    counting = with_known(older, asked.known, judged=invoices, on=on)
+    counting = all_receipts(
+        parts,
+        plan.receipts.place,
+        asked.receipts,
+        asked.known,
+        judged=judged,
+        followed=scope.followed.keys(),
+        on=on,
+    )
     told = counting.receipts
+    unopened = with_refused(counting.unopened, told, legs)
     unsent = _unsent(parts, scope, on)
-    unopened = with_refused(unopened, told, legs)
     whole = replace(legs, received=told.lines, unread=told.unread, unopened=unopened, unsent_rows=unsent)
     return whole, counting
 

@@ -15,7 +15,7 @@ from logistics_batch.errors import UsageError
 from logistics_batch.flows.asns.ranges import AsnRange
 from logistics_batch.flows.parts import Parts
 from logistics_batch.model.reconciliation import Outcome, Reconciliation
-from logistics_batch.reconciliation import KNOWN_LINES, UNREAD_ROWS, Legs, further_status
+from logistics_batch.reconciliation import Legs, further_status
 
 _FOLDER = "reconciliation"
 _ABOUT = "snapshot.json"
@@ -145,38 +145,32 @@ def load_snapshot(parts: Parts, named: str) -> Snapshot:
         ) from error
 
 
-def receipts_of(parts: Parts, *, job: str, run: str, until: date) -> tuple[pl.DataFrame, pl.DataFrame, date] | None:
-    """Receipts (KNOWN_LINES), rows not read (UNREAD_ROWS) and business date of a job's last report up to a day.
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Receipts as earlier reports read them. lines: KNOWN_LINES; unread: UNREAD_ROWS."""
 
-    Or of the run of that id, if it is later or job is "". None if there is none, or if it never knew of receipts.
+    lines: pl.DataFrame
+    unread: pl.DataFrame
+
+
+def known_receipts(parts: Parts, *, job: str, run: str, until: date) -> Known | None:
+    """What the last report of a job up to a day knew of receipts; or that of the run of that id, where job is "".
+
+    None if there is none, or if it never knew of receipts.
     """
     for name in reversed(snapshot_names(parts)):
         folder = parts.files / _FOLDER / name
-        day, its_run = date.fromisoformat(name.split("_", 1)[0]), name.split("_", 1)[1]
+        day, its_run = name.split("_", 1)
         try:
             about = json.loads((folder / _ABOUT).read_text(encoding="utf-8"))
-            if day <= until and (its_run == run or (job and about["job"] == job)):
-                return _receipts_in(folder, day)
+            if date.fromisoformat(day) <= until and (its_run == run or (job and about["job"] == job)):
+                known = folder / f"{_KNOWN}.parquet"
+                if not known.exists():
+                    return None
+                return Known(pl.read_parquet(known), pl.read_parquet(folder / "unread.parquet"))
         except (pl.exceptions.PolarsError, OSError, KeyError, TypeError, ValueError):
             continue  # damaged: an earlier one knows nearly as much
     return None
-
-
-def _receipts_in(folder: Path, day: date) -> tuple[pl.DataFrame, pl.DataFrame, date] | None:
-    """What an older release kept has no list of what is known, and lacks columns."""
-    kept = [path for name in (_KNOWN, "received") if (path := folder / f"{name}.parquet").exists()]
-    if not kept:
-        return None
-    lines = pl.read_parquet(kept[0])
-    dated = lines if "last_listed" in lines.columns else lines.with_columns(pl.lit(day).alias("last_listed"))
-    unread = folder / "unread.parquet"
-    rows = pl.read_parquet(unread) if unread.exists() else pl.DataFrame(schema=UNREAD_ROWS)
-    return _in_full(dated, KNOWN_LINES), _in_full(rows, UNREAD_ROWS), day
-
-
-def _in_full(frame: pl.DataFrame, schema: Mapping[str, Any]) -> pl.DataFrame:
-    absent = [pl.lit(None, kind).alias(name) for name, kind in schema.items() if name not in frame.columns]
-    return frame.with_columns(*absent).select(*schema)
 
 
 def exceptions_of(parts: Parts, run: str) -> dict[str, str]:

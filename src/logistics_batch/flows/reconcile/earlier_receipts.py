@@ -1,0 +1,232 @@
+"""Receipts beside tonight's lists: what earlier reports read, and lists that are older than the range.
+
+A list holds until a list of its name says otherwise of the same days, or a file with its name and `.retracted` at the
+end takes it back. That it is archived takes no goods back: its rows count on as they were read. Of both kinds only the
+rows of the ASNs that are judged count, so that nothing old is called new.
+"""
+
+from collections.abc import Set
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from typing import Final
+
+import polars as pl
+
+from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.reconcile.gather import Gathered
+from logistics_batch.flows.reconcile.goods_list import ReadList
+from logistics_batch.flows.reconcile.notices import Scope
+from logistics_batch.flows.reconcile.receipts import (
+    LOOK_BACK_DAYS,
+    RECEIPTS,
+    RETRACTED,
+    ListPlace,
+    counted_lists,
+    older_lists,
+)
+from logistics_batch.flows.reconcile.snapshots import Known
+from logistics_batch.intake.names import printable
+from logistics_batch.model.counting import counted
+from logistics_batch.model.spelling import folded
+from logistics_batch.reconciliation import KNOWN_LINES, RECEIVED_LINES, UNOPENED, Legs, identifier
+
+KEPT_DAYS: Final = 90
+"""So many days rows are known after the last report whose lists had them, and lists before the range are opened."""
+
+_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """The receipts that count tonight, and what the next report has to know of them; None: nothing was ever read.
+
+    unopened: UNOPENED, the invoices of which lists may tell that were not read.
+    """
+
+    receipts: ReadList
+    known: pl.DataFrame | None
+    unopened: pl.DataFrame
+
+
+def all_receipts(
+    parts: Parts,
+    place: ListPlace | None,
+    tonight: ReadList,
+    known: Known | None,
+    *,
+    judged: pl.DataFrame,
+    followed: Set[str],
+    on: date,
+) -> Counting:
+    """Tonight's receipts with those of older lists and of earlier reports, each counted once.
+
+    place: where the lists lie; None for a list by hand. tonight: as it was read. judged: as `judged_invoices` gives
+    them; followed: folded invoice numbers besides. on: the business date. Raises StoreError if the place cannot be
+    read.
+    """
+    if tonight.lines is None:
+        return Counting(tonight, known.lines if known else None, pl.DataFrame(schema=UNOPENED))
+    kept = pl.DataFrame(schema=KNOWN_LINES) if known is None else known.lines
+    with_older, read, unopened = _with_older(parts, place, tonight, judged=judged, known=set(kept["file_name"]), on=on)
+    invoices = {folded(number) for number in judged["invoice"]} | followed
+    kept = kept.filter(pl.col("last_listed") >= on - timedelta(days=KEPT_DAYS))
+    back = _is_taken_back(kept, with_older)
+    left = _still_counting(kept.filter(~back), _lines(with_older))
+    whole = _with_kept(with_older, _of(left, invoices), unread=_unread_on(known, with_older, invoices))
+    taken_back = _of(kept.filter(back), invoices)
+    if taken_back.height:
+        rows = f"{counted(taken_back.height, 'receipt row')} of {_names(taken_back)}"
+        whole = replace(whole, notes=(*whole.notes, f"Retracted, and counted no more: {rows}."))
+    return Counting(whole, pl.concat([left, _as_known(read, with_older, on=on)]), unopened)
+
+
+def judged_invoices(legs: Legs, gathered: Gathered, scope: Scope) -> pl.DataFrame:
+    """The invoices that are judged by their dates (`invoice`), and when each was first heard of (`first`).
+
+    That is the earliest of the days when it is due, was announced and was created. Those that are followed are not
+    among them, since they have the receipts of the earlier night.
+    """
+    planned = pl.Series("planned", [one.planned_at[:10] for one in gathered.documents], dtype=pl.String)
+    sides = (
+        (legs.announced_notices.with_columns(planned), ("delivery_date", "planned")),
+        (legs.returned_notices, ("delivery_date", "created_at")),
+    )
+    dated = [
+        notices.filter(pl.col("in_window")).select(
+            identifier("invoice_number").alias("invoice"),
+            pl.min_horizontal(
+                pl.col(name).str.slice(0, 10).str.to_date("%Y-%m-%d", strict=False) for name in names
+            ).alias("first"),
+        )
+        for notices, names in sides
+    ]
+    each = pl.concat(dated).group_by("invoice", maintain_order=True).agg(pl.col("first").min())
+    return each.filter((pl.col("invoice") != "") & ~pl.col("invoice").is_in(list(scope.followed)))
+
+
+def with_refused(unopened: pl.DataFrame, receipts: ReadList, legs: Legs) -> pl.DataFrame:
+    """UNOPENED with the lists that could not be read at all: the goods of every invoice may stand in them."""
+    if receipts.lines is None or not receipts.refused:
+        return unopened
+    names = _named(receipts.refused, most=3)
+    sides = (legs.announced_notices, legs.returned_notices)
+    every = pl.concat([side.select(identifier("invoice_number").alias("invoice")) for side in sides]).unique()
+    return pl.concat([unopened, every.select("invoice", pl.lit(f"{names} could not be read").alias("lists"))])
+
+
+def _with_older(
+    parts: Parts, place: ListPlace | None, tonight: ReadList, *, judged: pl.DataFrame, known: Set[str], on: date
+) -> tuple[ReadList, pl.DataFrame, pl.DataFrame]:
+    """Tonight's receipts with what older lists say of the judged invoices; all rows that were read; and UNOPENED.
+
+    Goods may come long before they are due, and what the service changed today may have been due weeks ago: how far
+    back lists are opened follows from the oldest ASN. A list that an earlier report read is not read again.
+    """
+    lines = _lines(tonight)
+    none, first = pl.DataFrame(schema=UNOPENED), judged["first"].min()
+    if place is None or tonight.opened_since is None or not tonight.older or not isinstance(first, date):
+        return tonight, lines, none
+    back = timedelta(days=LOOK_BACK_DAYS)
+    since = min(max(first - back, tonight.opened_since - timedelta(days=KEPT_DAYS)), tonight.opened_since)
+    wanted = [file for file, day in tonight.older if day >= since and file.name not in known]
+    if wanted:
+        far = older_lists(parts, place, wanted, kind=RECEIPTS, business_date=on)
+        lines = pl.concat([_lines(far), lines])
+        tonight = _together(tonight, far, judged, since)
+    left = sum(day < since and file.name not in known for file, day in tonight.older)
+    if not left:
+        return tonight, lines, none
+    note = f"Not opened: {counted(left, 'list')} of receipts written before {since}."
+    perhaps = judged.filter(pl.col("first") - back < since)
+    unopened = perhaps.select("invoice", pl.lit(f"older ones, written before {since}, lie there").alias("lists"))
+    return replace(tonight, notes=(*tonight.notes, note)), lines, unopened
+
+
+def _together(near: ReadList, far: ReadList, judged: pl.DataFrame, since: date) -> ReadList:
+    ours = identifier("invoice_number").is_in(judged["invoice"].implode())
+    unread = far.unread.filter(ours | (identifier("invoice_number") == ""))
+    whole = unread.is_empty() and not far.refused
+    note = (
+        f"Opened besides, as ASNs of this report are older than the range: {counted(len(far.files), 'list')} of "
+        f"receipts written since {since}; only their rows of these ASNs count."
+    )
+    return replace(
+        near,
+        lines=pl.concat([_lines(far).filter(ours), _lines(near)]),
+        unread=pl.concat([unread, near.unread]),
+        complete=near.complete and whole,
+        notes=(*near.notes, *(() if whole else far.notes), note),
+        files=(*near.files, *far.files),
+        refused=(*near.refused, *far.refused),
+        written=near.written | far.written,
+    )
+
+
+def _still_counting(kept: pl.DataFrame, tonight: pl.DataFrame) -> pl.DataFrame:
+    """The known rows that no list of tonight replaces."""
+    first = tonight.group_by("file_name").agg(pl.col("received_date").min().alias("first_day"), read=True)
+    both = kept.join(first, on="file_name", how="left", maintain_order="left")
+    # The next day stands under the same name at docks that write one file: it says nothing of the days before.
+    earlier = (pl.col("received_date") < pl.col("first_day")).fill_null(value=False)
+    return both.filter(pl.col("read").is_null() | earlier).select(*KNOWN_LINES)
+
+
+def _is_taken_back(rows: pl.DataFrame, receipts: ReadList) -> pl.Expr:
+    """Which rows are of a list, or of an archive, that was taken back after it was written."""
+    named = {name: name.split("/")[0] for name in rows["file_name"].drop_nulls().unique()}
+    times = {name: receipts.retracted.get(name, receipts.retracted.get(outer)) for name, outer in named.items()}
+    since = pl.col("file_name").replace_strict(times, default=None, return_dtype=pl.Float64)
+    return (since.is_not_null() & (pl.col("written").is_null() | (pl.col("written") <= since))).fill_null(value=False)
+
+
+def _with_kept(tonight: ReadList, ours: pl.DataFrame, *, unread: pl.DataFrame) -> ReadList:
+    """Tonight's receipts after the known ones, each counted once."""
+    dated = pl.format("{} (as read on {})", "file_name", pl.col("last_listed").dt.to_string("%Y-%m-%d"))
+    lies_there = pl.col("file_name").is_in(list(tonight.lying))
+    shown = ours.with_columns(pl.when(lies_there).then("file_name").otherwise(dated).alias("file_name"))
+    lines = pl.concat([shown.select(*RECEIVED_LINES), _lines(tonight)])
+    whole = counted_lists(replace(tonight, lines=lines, unread=pl.concat([tonight.unread, unread])))
+    gone = ours.filter(~lies_there)
+    if gone.is_empty():
+        return whole
+    name = printable(gone["file_name"][0].split("/")[0])  # lists of an archive are taken back with it
+    last = max(gone["last_listed"].cast(pl.String))
+    rows = f"{counted(gone.height, 'receipt row')} of {_names(gone)}"
+    mark = f"put an empty file with its name and {RETRACTED} at the end ({name}{RETRACTED}) where the lists lie"
+    kept = f"Counted on as the report of {last} read them, though no list of tonight has them: {rows}."
+    return replace(whole, notes=(*whole.notes, f"{kept} If such a list did not hold, {mark}, and reconcile again."))
+
+
+def _unread_on(known: Known | None, tonight: ReadList, invoices: Set[str]) -> pl.DataFrame:
+    """Rows of the invoices that could not be read, of lists that are gone and were not taken back."""
+    if known is None:
+        return tonight.unread.clear()
+    read = [*_lines(tonight)["file_name"].unique(), *tonight.unread["file_name"].unique(), *tonight.retracted]
+    over = pl.col("file_name").is_in(read).fill_null(value=False)
+    theirs = _of(known.unread, invoices).filter(~over)
+    return theirs.join(tonight.unread, on="spot", how="anti", maintain_order="left").select(tonight.unread.columns)
+
+
+def _as_known(lines: pl.DataFrame, receipts: ReadList, *, on: date) -> pl.DataFrame:
+    """Rows as KNOWN_LINES has them."""
+    times = {name: receipts.written.get(name.split("/")[0]) for name in lines["file_name"].unique().drop_nulls()}
+    written = pl.col("file_name").replace_strict(times, default=None, return_dtype=pl.Float64)
+    return lines.with_columns(pl.lit(on).alias("last_listed"), written.alias("written")).select(*KNOWN_LINES)
+
+
+def _lines(read: ReadList) -> pl.DataFrame:
+    return pl.DataFrame(schema=RECEIVED_LINES) if read.lines is None else read.lines
+
+
+def _of(rows: pl.DataFrame, invoices: Set[str]) -> pl.DataFrame:
+    ours = [number for number in rows["invoice_number"].unique() if number and folded(number) in invoices]
+    return rows.filter(pl.col("invoice_number").is_in(ours).fill_null(value=False))
+
+
+def _names(rows: pl.DataFrame) -> str:
+    return _named(rows["file_name"].unique(maintain_order=True).to_list(), most=_NAMED, word=" lists")
+
+
+def _named(names: tuple[str, ...] | list[str], *, most: int, word: str = "") -> str:
+    more = f" and {len(names) - most} more{word}" if len(names) > most else ""
+    return ", ".join(printable(name) for name in names[:most]) + more
