@@ -17,7 +17,7 @@ from cli.conftest import Run
 from support.event_receiver import Receiver, receiving
 from support.workspace import Workspace
 
-from logistics_batch.flows.files.retention import purge_by_age
+from logistics_batch.flows.files.purge import purge_by_age
 from logistics_batch.ledger import open_ledger
 from logistics_batch.operate.metrics import Figure, metrics_server
 from logistics_batch.wiring import Need

@@ -8,7 +8,7 @@ import stat
 import pytest
 
 from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, StoreError, StoreUnreachable
-from logistics_batch.flows.program_errors import fetch_each
+from logistics_batch.flows.files.pull import fetch_each
 from logistics_batch.intake.stores.folder import FolderStore
 from logistics_batch.intake.stores.store import Fetched, RemoteFile
 

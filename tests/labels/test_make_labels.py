@@ -15,7 +15,7 @@ from support.canary import key_of_tests
 
 from logistics_batch.errors import KeyRefused, RunStopped, SettingsError, UsageError
 from logistics_batch.flows.doubts.decisions import decide
-from logistics_batch.flows.files.retention import purge_by_age
+from logistics_batch.flows.files.purge import purge_by_age
 from logistics_batch.flows.labels.labels import LabelsPlan, make_labels
 from logistics_batch.flows.labels.orders import Choice
 from logistics_batch.flows.orders.numbers import order_numbers

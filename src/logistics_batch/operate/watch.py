@@ -13,7 +13,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from logistics_batch.errors import LogisticsBatchError, where_it_failed
-from logistics_batch.flows.files.retention import purge_by_age
+from logistics_batch.flows.files.purge import purge_by_age
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import NewNotice
 from logistics_batch.model.calendar import Calendar

@@ -8,10 +8,10 @@ from pathlib import Path, PurePosixPath
 from uuid import uuid4
 
 from logistics_batch.crash_points import crash_point
-from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, StoreError
+from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, StoreError, StoreUnreachable
 from logistics_batch.flows.files.receive_file import ReceivedFile
 from logistics_batch.flows.parts import Parts
-from logistics_batch.flows.program_errors import fetch_each, holding_file
+from logistics_batch.flows.program_errors import holding_file
 from logistics_batch.intake.names import beside, copy_name, name_fault, name_matches, printable
 from logistics_batch.intake.stores.readiness import (
     Readiness,
@@ -39,6 +39,11 @@ from logistics_batch.model.job import Place, PushJob
 _MORE_LISTINGS = 3
 _TOLD_ONE_BY_ONE = 5
 _MOST_NAMES = 100
+_MISSES = 2  # in a row; a single one may be the file's own
+
+
+FetchOutcome = Fetched | StoreError | FileHeld
+"""What became of a file: it is there, or why it is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +105,27 @@ def pull(parts: Parts, store: FileStore, job: PushJob, *, business_date: date, t
     names = tuple(file.name for file in readiness.ready)
     known = None if cut else tuple(left)
     return Pulled(tuple(files), (*notes, *unfinished), tuple(refused), tuple(failed), names, known)
+
+
+def fetch_each(store: FileStore, wanted: Sequence[tuple[RemoteFile, Path]]) -> Iterator[FetchOutcome | None]:
+    """What became of each listed file; what stops one does not stop the others, be it a mistake of the program.
+
+    A store that was out of reach for two files in a row is not asked again, for each try would wait as long, and
+    count as a log-in that failed: None for the files behind them.
+    """
+    missed = 0
+    for file, to in wanted:
+        outcome = _fetched(store, file, to) if missed < _MISSES else None
+        missed = missed + 1 if isinstance(outcome, StoreUnreachable) else missed if outcome is None else 0
+        yield outcome
+
+
+def _fetched(store: FileStore, file: RemoteFile, to: Path) -> FetchOutcome:
+    try:
+        with holding_file(file.name):
+            return store.fetch(file, to=to)
+    except (StoreError, FileHeld) as error:
+        return error
 
 
 def _is_meant(name: str, job: PushJob) -> bool:

@@ -1,8 +1,13 @@
-"""Data of people goes when the time that the settings give it is over; what dead processes left goes after a day."""
+"""What goes when the time that the settings give it is over: data of people, answers, reports and labels.
 
+What dead processes left goes after a day.
+"""
+
+import re
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
@@ -11,6 +16,9 @@ from logistics_batch.ledger import Purged, sqlite_path
 from logistics_batch.scratch import remove_stale_folders
 
 _NOBODY_WRITES_SO_LONG = timedelta(days=1)
+_ANSWERS = ("*.ack.json", "*.result.xlsx", "*.result.csv", "*.fix.xlsx", "run-*.json")
+_FOLDERS_OF_RUNS = ("reconciliation", "order_status", "labels")
+_RUN = re.compile(r"\d{8}-\d{6}")  # in the ids of runs and bundles
 _KEPT_BY_NAME = ("receipts/*", "asn-replies/*")  # lists of receipts, and what the service answered to searches
 
 
@@ -76,3 +84,48 @@ def _remove(paths: Iterable[Path]) -> None:
             shutil.rmtree(path, ignore_errors=True)
         else:
             path.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """How many files went."""
+
+    reports: int = 0
+    labels: int = 0
+
+
+def purge_by_age(parts: Parts) -> Removed:
+    """Remove what is older than the settings keep; without a time nothing goes.
+
+    A label that is wanted again is asked for again; an answer is written again by `runs report`.
+    """
+    labels = parts.files / "labels"
+    return Removed(
+        reports=_remove_older(parts, _reports(parts.reports), parts.policy.keep_reports_seconds, below=parts.reports),
+        labels=_remove_older(parts, labels.rglob("*"), parts.policy.keep_labels_seconds, below=labels),
+    )
+
+
+def _reports(folder: Path) -> Iterator[Path]:
+    """What this program wrote into the folder of reports, by its names: whatever else lies there is somebody else's."""
+    for pattern in _ANSWERS:
+        yield from folder.glob(pattern)
+    for name in _FOLDERS_OF_RUNS:
+        for of_run in (folder / name).glob("*"):
+            if _RUN.search(of_run.name):
+                yield from of_run.rglob("*")
+    yield from (each for each in folder.glob("feeds/*/*") if each.name.startswith(f"{each.parent.name}-"))
+
+
+def _remove_older(parts: Parts, paths: Iterable[Path], seconds: float, *, below: Path) -> int:
+    """Remove files, and the folders below `below` that are then empty; what begins with a dot is ours to keep."""
+    if not seconds:
+        return 0
+    ours = (path for path in paths if not path.name.startswith(".") and (path.is_symlink() or not path.is_dir()))
+    old = _older(list(ours), parts.clock.now() - timedelta(seconds=seconds))
+    for path in old:
+        path.unlink()
+        with suppress(OSError):  # one of them holds something else
+            for folder in path.relative_to(below).parents[:-1]:
+                (below / folder).rmdir()
+    return len(old)

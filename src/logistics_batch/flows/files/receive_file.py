@@ -12,6 +12,7 @@ from logistics_batch.errors import FileHeld
 from logistics_batch.flows.files.foreign_files import Mapped, map_file
 from logistics_batch.flows.files.gate import OPEN_GATE, Gate, pass_gate
 from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.program_errors import holding_file
 from logistics_batch.intake.readers import identify
 from logistics_batch.intake.stores.store import RemoteFile
 from logistics_batch.ledger import Arrival
@@ -43,23 +44,54 @@ class ReceivedFile:
 def arrival_of(
     parts: Parts, received: ReceivedFile, mapping: Mapping, *, business_date: date, gate: Gate = OPEN_GATE
 ) -> Arrival:
-    """What this file asks for; a file that cannot be taken is an arrival with `held`, not an exception."""
-    source, mapped, held = _map(parts, received, mapping, business_date)
+    """What this file asks for; a file that cannot be taken is an arrival with `held`, not an exception.
+
+    So is one on which the program itself fails.
+    """
+    source = _source_of(parts, received)
+    try:
+        with holding_file(received.name):
+            return _arrival(parts, received, source, mapping, business_date=business_date, gate=gate)
+    except FileHeld as held:
+        return held_arrival(parts, source, mapping, held=held, origin=received.origin)
+
+
+def held_arrival(
+    parts: Parts, source: SourceFile, mapping: Mapping, *, held: FileHeld | None, origin: dict[str, Any]
+) -> Arrival:
+    """A file without rows; one that is held is answered although nothing of it could be read."""
+    return Arrival(
+        source=source,
+        mapping=mapping.name,
+        mapping_digest=mapping.digest,
+        operation=str(mapping.operation),
+        received_at=parts.clock.now().isoformat(),
+        held=held,
+        origin=origin,
+    )
+
+
+def _source_of(parts: Parts, received: ReceivedFile) -> SourceFile:
+    """Who a file is: our own copies are named by the hash of their bytes, which was made as they came."""
+    if received.path.parent != parts.files:
+        return identify(received.path, name=received.name)
+    size = received.path.stat().st_size if received.path.exists() else 0
+    return SourceFile(received.name, size, received.path.stem, "unknown")
+
+
+def _arrival(
+    parts: Parts, received: ReceivedFile, source: SourceFile, mapping: Mapping, *, business_date: date, gate: Gate
+) -> Arrival:
+    source, mapped, held = _map(parts, received, source, mapping, business_date)
     if mapped is not None and held is None:
         if mapping.operation.changes_order:
             from logistics_batch.flows.orders.changes import with_orders  # files of new orders need none of it
 
             mapped = with_orders(parts, mapped)
         mapped, held = pass_gate(gate, mapped, mapping)
-    arrival = Arrival(
-        source=source,
-        mapping=mapping.name,
-        mapping_digest=mapping.digest,
-        operation=str(mapping.operation),
-        received_at=parts.clock.now().isoformat(),
+    arrival = replace(
+        held_arrival(parts, source, mapping, held=held, origin=received.origin),
         mapped=mapped,
-        held=held,
-        origin=received.origin,
         approval=gate.approval,
         marks=parts.policy.marks_asns,
         calls={each: (parts.client.method(each), _path(parts, each)) for each in _CALLS},
@@ -77,9 +109,8 @@ def _path(parts: Parts, operation: Operation) -> str:
 
 
 def _map(
-    parts: Parts, received: ReceivedFile, mapping: Mapping, business_date: date
+    parts: Parts, received: ReceivedFile, source: SourceFile, mapping: Mapping, business_date: date
 ) -> tuple[SourceFile, MappedFile | None, FileHeld | None]:
-    source = identify(received.path, name=received.name)
     if received.held is not None:
         return source, None, received.held
     name = first_name(parts, received.name, mapping=mapping.name)

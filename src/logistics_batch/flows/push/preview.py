@@ -9,9 +9,8 @@ import polars as pl
 
 from logistics_batch.flows.doubts.decisions import preview_id
 from logistics_batch.flows.files.gate import OPEN_GATE, Gate
-from logistics_batch.flows.files.receive_file import ReceivedFile
+from logistics_batch.flows.files.receive_file import ReceivedFile, arrival_of
 from logistics_batch.flows.parts import Parts
-from logistics_batch.flows.program_errors import safe_arrival
 from logistics_batch.ledger import FATE_OF_STATE, KNOWN, LINES, NEW, Arrival, Decision, Decisions, fates
 from logistics_batch.mapping import Mapping
 from logistics_batch.messages import packed
@@ -51,7 +50,7 @@ def preview_files(
     reports = []
     parts.progress.start("Reading", len(files))
     for file in files:
-        arrival = safe_arrival(parts, file, mapping, business_date=business_date, gate=gate)
+        arrival = arrival_of(parts, file, mapping, business_date=business_date, gate=gate)
         reports.append(_preview(parts, arrival))
         parts.progress.advance()
     parts.progress.done()

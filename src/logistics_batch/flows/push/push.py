@@ -13,10 +13,9 @@ from logistics_batch.errors import FileUnstable, StoreError, UsageError
 from logistics_batch.flows.files.deliver import kept_file
 from logistics_batch.flows.files.gate import OPEN_GATE, Gate, gate_of
 from logistics_batch.flows.files.pull import Pulled, origin_of, pull, put_away
-from logistics_batch.flows.files.receive_file import ReceivedFile
+from logistics_batch.flows.files.receive_file import ReceivedFile, arrival_of, held_arrival
 from logistics_batch.flows.files.unpack import unpacked
 from logistics_batch.flows.parts import Parts
-from logistics_batch.flows.program_errors import held_arrival, safe_arrival
 from logistics_batch.flows.push.preview import preview_files
 from logistics_batch.flows.push.run import (
     PushRun,
@@ -187,7 +186,7 @@ def _plan(
             if (file.path.stem, file.name) not in anew:
                 run.notes.append(Issue.of("file.goes_on", name=file.name))
         else:
-            plan_arrival(parts, run, safe_arrival(parts, file, mapping, business_date=business_date, gate=gate))
+            plan_arrival(parts, run, arrival_of(parts, file, mapping, business_date=business_date, gate=gate))
             known.add((file.path.stem, file.name))
         parts.progress.advance()
     parts.progress.done()
@@ -204,7 +203,7 @@ def _made_anew(
             continue
         day = date.fromisoformat(str(file.origin["business_date"]))
         received = ReceivedFile(kept_file(parts, file), file.name, file.origin)
-        plan_anew(parts, run, file, safe_arrival(parts, received, mapping, business_date=day, gate=gate))
+        plan_anew(parts, run, file, arrival_of(parts, received, mapping, business_date=day, gate=gate))
         made.add((file.sha256, file.name))
     return made
 
