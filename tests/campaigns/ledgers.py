@@ -16,11 +16,6 @@ class OutsideLedger:
     workspace: Workspace
     url: str = ""
 
-    @property
-    def kind(self) -> str:
-        """sqlite or postgresql."""
-        return "postgresql" if self.url else "sqlite"
-
     def attempts(self) -> Counter[str]:
         """How many intents to send each reference, or invoice number, are written down, whatever became of them."""
         asked = "SELECT reference, count(*) FROM document JOIN attempt ON document_id = document.id GROUP BY reference"
@@ -34,14 +29,3 @@ class OutsideLedger:
             if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'attempt'").fetchone():
                 return Counter()
             return Counter(dict(connection.execute(asked).fetchall()))
-
-    def change(self, script: str) -> None:
-        """Run statements in it."""
-        if self.url:
-            with psycopg.connect(self.url, autocommit=True) as connection:
-                connection.execute(script)
-            return
-        path = self.workspace.root / "var/ledger.db"
-        path.parent.mkdir(exist_ok=True)
-        with closing(sqlite3.connect(path)) as connection:
-            connection.executescript(script)
