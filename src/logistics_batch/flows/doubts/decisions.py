@@ -12,6 +12,7 @@ from logistics_batch.ledger import FOUND_CANCELLED, OTHER_SPELLING, REOPENED, De
 from logistics_batch.messages.documents import reason_of
 from logistics_batch.messages.reasons import HeldDecision, WaitsFor
 from logistics_batch.model.document import Operation
+from logistics_batch.model.document_state import UNANSWERED, DocumentState
 from logistics_batch.model.issue import Issue
 
 DROPPED = "dropped"
@@ -198,7 +199,7 @@ def _require_free(parts: Parts, document: StoredDocument, *, reissue: bool) -> N
     """
     kind = kind_of(document.operation)
     others = [found for found in parts.ledger.documents.generations(document.key, kind=kind) if found.id != document.id]
-    if any(found.state in ("sending", "in_doubt", "planned") for found in others):
+    if any(found.state in (*UNANSWERED, DocumentState.PLANNED) for found in others):
         raise UsageError(
             "Another version under this key was sent without an answer, or is about to be sent.",
             remedy="Run “settle --wait” and look at “held list” again.",

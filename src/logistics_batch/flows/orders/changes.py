@@ -22,11 +22,11 @@ from logistics_batch.ledger import Ledger, StoredDocument
 from logistics_batch.mapping.documents.changes import unnamed_items, with_item_ids
 from logistics_batch.messages import packed
 from logistics_batch.model.document import ROWS_SCHEMA, Document, MappedFile, Operation, OrderNumber, RowState
+from logistics_batch.model.document_state import OPEN
 from logistics_batch.model.issue import Issue, Place, cell_address
 
 _AT_ONCE = 400  # numbers in one question to the ledger
 _LONGEST_ID = 80
-_UNSETTLED = ("planned", "sending", "in_doubt", "held")
 _MAY_BE_THERE = ("planned", "sending", "in_doubt", "accepted")
 _SIBLING = "sibling.of_order"
 
@@ -138,7 +138,7 @@ def _unfit_order(document: Document, order: OrderNumber, created: StoredDocument
         if not order.is_reference:
             return None
         return _about_order(document, order, "unknown")
-    if created.state in _UNSETTLED:
+    if created.state in OPEN:
         variant = f".{created.state}" if created.state in ("planned", "held") else ""
         return replace(_about_order(document, order, f"not_settled{variant}"), state=RowState.HELD)
     if created.state != "accepted":

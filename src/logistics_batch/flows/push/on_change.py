@@ -13,12 +13,12 @@ from logistics_batch.ledger import Arrival, Decision, StoredDocument, kind_of
 from logistics_batch.mapping.documents.changes import Accepted, CannotUpdate, asn_update, order_update
 from logistics_batch.model.asn_marker import without_marker
 from logistics_batch.model.document import Document, Operation
+from logistics_batch.model.document_state import ENDED, NOT_TAKEN
 
 _WAITED = ("changed_after_acceptance", "earlier_in_doubt", "earlier_held")  # versions of which nothing was sent
 _AT_ONCE = 400  # references in one question to the ledger
 _CAME = ("planned", "sending", "in_doubt", "held", "accepted")  # states of updates that count
 _UPDATE_OF = {Operation.ORDER_CREATE: Operation.ORDER_UPDATE, Operation.ASN_CREATE: Operation.ASN_UPDATE}
-_RESOLVED = ("accepted", "superseded", "abandoned", "refused")
 
 
 def with_updates(parts: Parts, arrival: Arrival) -> Arrival:
@@ -68,7 +68,7 @@ def _living(parts: Parts, document: Document) -> StoredDocument | None:
     history = parts.ledger.documents.generations(document.key, kind=kind_of(document.operation))
     accepted = [found for found in history if found.state == "accepted" and found.rule != "cancelled"]
     waits = [found for found in history if found.state == "held" and found.rule in _WAITED]
-    settled = all(found.state in _RESOLVED or found in waits for found in history)
+    settled = all(found.state in ENDED or found in waits for found in history)
     return accepted[-1] if accepted and settled else None
 
 
@@ -102,6 +102,6 @@ def _asn_update(parts: Parts, document: Document, accepted: Accepted) -> Documen
     if not parts.policy.updates_asns:
         raise CannotUpdate(".asn_identity")
     same = parts.ledger.documents.select(operations=[Operation.ASN_CREATE], references=[document.reference])
-    if any(found.key != document.key and found.state not in ("refused", "abandoned", "superseded") for found in same):
+    if any(found.key != document.key and found.state not in NOT_TAKEN for found in same):
         raise CannotUpdate(".invoice_shared")
     return replace(document, operation=Operation.ASN_UPDATE, body=asn_update(document.body, accepted=accepted))

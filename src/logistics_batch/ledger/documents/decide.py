@@ -15,6 +15,7 @@ from typing import overload
 from logistics_batch.messages import codes_of
 from logistics_batch.messages.documents import reason_of
 from logistics_batch.messages.reasons import REPLACEABLE, WaitsFor
+from logistics_batch.model.document_state import UNANSWERED
 from logistics_batch.model.issue import NOTHING_SAID, Issue
 
 CANCELLED = codes_of("cancelled")
@@ -213,7 +214,7 @@ def _case(history: Sequence[Known], body_sha256: str, versions: Container[int]) 
         body_sha256,
         following=history[-1].generation + 1 if history else 1,
         versions=versions,
-        doubt=newest("sending", "in_doubt") or _approved_doubt(history),
+        doubt=newest(*UNANSWERED) or _approved_doubt(history),
         held=sent[-1] if sent else None,
         waiting=[known for known in held if known.waits_for in REPLACEABLE],
         planned=newest("planned"),  # one that may exist counts as a doubt before

@@ -40,6 +40,7 @@ from logistics_batch.ledger.schema import (
 from logistics_batch.messages import codes_of, told
 from logistics_batch.messages.reasons import REPLACEABLE, WaitsFor
 from logistics_batch.model.document import Operation
+from logistics_batch.model.document_state import UNANSWERED
 from logistics_batch.model.report import DOCUMENT_RESULTS, FileReport
 
 PLANNED = pl.Schema({"id": pl.Int64, "key": pl.String, "operation": pl.String, "send_approved": pl.Boolean})
@@ -139,7 +140,7 @@ class Documents(Repository):
 
     def open_changes(self, keys: Collection[str]) -> dict[str, tuple[int, str]]:
         """Under which of these keys a change was sent and has no end yet: the number and the state of the oldest."""
-        is_open = document.c.state.in_(("sending", "in_doubt")) | (
+        is_open = document.c.state.in_(UNANSWERED) | (
             (document.c.state == "held") & document.c.waits_for.not_in(REPLACEABLE)
         )
         query = select(document.c.key, document.c.id, document.c.state).where(

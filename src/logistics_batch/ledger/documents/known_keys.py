@@ -1,7 +1,7 @@
 """What the ledger knows under the keys of documents that come in, also where these are spelt otherwise."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Final
@@ -12,8 +12,10 @@ from sqlalchemy import Connection, select
 from logistics_batch.ledger.bulk import among, read_frame
 from logistics_batch.ledger.connection import digest
 from logistics_batch.ledger.documents.decide import OTHER_SPELLING, Decision, Known
+from logistics_batch.ledger.files.files import place_of
 from logistics_batch.ledger.schema import document, file
 from logistics_batch.model.document import CALLS_SCHEMA, Document, call_blocks
+from logistics_batch.model.document_state import UNANSWERED
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.spelling import differences, folded_key
 
@@ -31,7 +33,6 @@ _OF_ORDERS: Final = tuple(kind for kind in CHANGES if kind.startswith("order."))
 _UNDONE_BY: Final = {"order.add": "order.delete", "order.delete": "order.add"}
 _PLAIN_KEY: Final = r"^[!-/1-_a-{}~][!-_a-{}~]*(?: [!-_a-{}~]+)*$"
 """Words of ASCII, without an accent grave, parts, and a zero at the beginning."""
-_OPEN: Final = ("sending", "in_doubt")
 _ALIVE: Final = {  # the most telling first
     "accepted": "was accepted",
     "in_doubt": "was sent without an answer",
@@ -89,7 +90,7 @@ class KnownKeys:
         for kind, key, folded, *known in generations.iter_rows():
             one = Known(*known)
             made.history.setdefault((kind, key), []).append(one)
-            if one.state in _OPEN:
+            if one.state in UNANSWERED:
                 made.in_doubt.setdefault(key, set()).add(kind)
             if kind not in CHANGES:
                 made.alike.setdefault((kind, folded), []).append((key, one))
@@ -189,3 +190,22 @@ def why_asked(connection: Connection, other: Known, key: str) -> Issue:
     place = {"file": found.name, "row": json.loads(found.rows)[0]}
     ways = " and ".join(differences(key, found.key))
     return Issue.of(OTHER_SPELLING, key=key, ways=ways, other=found.key, alive=_ALIVE[other.state], **place)
+
+
+class OlderVersions(Container[int]):
+    """The numbers of the arrivals that were earlier versions of one file; each is looked at when it is asked for.
+
+    A file of an archive lies where the archive lies. origin: where the file came from, as its arrival has it.
+    """
+
+    def __init__(self, connection: Connection, *, name: str, origin: Mapping[str, object]) -> None:
+        self._connection = connection
+        self._place = place_of(name, origin)
+        self._known: dict[int, bool] = {}
+
+    def __contains__(self, file_id: object) -> bool:
+        number = int(str(file_id))
+        if number not in self._known:
+            found = self._connection.execute(select(file.c.name, file.c.origin).where(file.c.id == number)).first()
+            self._known[number] = found is not None and place_of(found.name, json.loads(found.origin)) == self._place
+        return self._known[number]

@@ -26,6 +26,7 @@ from logistics_batch.ledger.documents.decide import (
 from logistics_batch.ledger.documents.known_keys import (
     CHANGES,
     KnownKeys,
+    OlderVersions,
     ask_whether_one,
     keyed,
     keys_of,
@@ -35,7 +36,6 @@ from logistics_batch.ledger.documents.known_keys import (
     why_asked,
 )
 from logistics_batch.ledger.documents.marking import Marking, carries_marker
-from logistics_batch.ledger.documents.older_versions import OlderVersions
 from logistics_batch.ledger.documents.replanning import Kept, kept_rows, withdraw
 from logistics_batch.ledger.documents.same_bytes import ask_whether_twice
 from logistics_batch.ledger.documents.stale import mark_stale

@@ -12,6 +12,7 @@ from logistics_batch.ledger.records import in_state
 from logistics_batch.ledger.schema import document, issue, row
 from logistics_batch.messages.reasons import REPLACEABLE
 from logistics_batch.model.document import MappedFile
+from logistics_batch.model.document_state import UNANSWERED, DocumentState
 from logistics_batch.model.issue import Issue
 
 _NEVER_SENT = or_(
@@ -19,7 +20,7 @@ _NEVER_SENT = or_(
     (document.c.state == "held") & document.c.waits_for.in_(REPLACEABLE),
 )
 _MAYBE_SENT = or_(
-    document.c.state.in_(("sending", "in_doubt", "accepted")),
+    document.c.state.in_((*UNANSWERED, DocumentState.ACCEPTED)),
     (document.c.state == "planned") & (document.c.may_exist == 1),
     (document.c.state == "held") & document.c.waits_for.not_in(REPLACEABLE),
 )

@@ -13,9 +13,8 @@ from logistics_batch.ledger.connection import dump
 from logistics_batch.ledger.documents.decide import CANCELLED, SAME_BYTES, Decision
 from logistics_batch.ledger.schema import document, file
 from logistics_batch.model.document import Document
+from logistics_batch.model.document_state import NOT_TAKEN
 from logistics_batch.model.issue import Issue
-
-_GONE = ("refused", "superseded", "abandoned")
 
 
 def ask_whether_twice(connection: Connection, item: Document, decision: Decision, *, sha256: str) -> Decision:
@@ -29,7 +28,9 @@ def ask_whether_twice(connection: Connection, item: Document, decision: Decision
         select(document.c.key, document.c.rows, file.c.name)
         .join(file, document.c.file_id == file.c.id)
         .where(file.c.sha256 == sha256, document.c.operation == str(item.operation), document.c.key != item.key)
-        .where(document.c.rows == dump(item.rows), document.c.state.not_in(_GONE), document.c.code.not_in(CANCELLED))
+        .where(
+            document.c.rows == dump(item.rows), document.c.state.not_in(NOT_TAKEN), document.c.code.not_in(CANCELLED)
+        )
         .order_by(document.c.id.desc())
     )
     earlier = connection.execute(query.limit(1)).first()

@@ -26,13 +26,13 @@ from logistics_batch.ledger.schema import (
     meta,
     metadata,
 )
+from logistics_batch.model.document_state import OPEN, UNANSWERED
 from logistics_batch.model.issue import Issue
 
 RESTORED = "restored"
 """The rule of what was released, or in doubt, in an older copy that goes on: it is not sent again by itself."""
 _MAY_STILL_GO_OUT = ("planned", "refused", "held")
 _HOME = "home"  # in the table `meta`
-_OPEN = ("planned", "sending", "in_doubt", "held")
 # What holds names, phone numbers and addresses of people.
 _PERSONAL = {
     "document": ("body", "keep", "values"),  # what a person said is a value, too
@@ -96,7 +96,7 @@ class Itself(Repository):
             approved = document.update().where(document.c.state == "planned", document.c.send_approved == 1)
             waits = in_state("held", Issue(f"{RESTORED}.released")) | {"send_approved": 0}
             connection.execute(approved.values(waits))
-            doubts = document.update().where(document.c.state.in_(("sending", "in_doubt")))
+            doubts = document.update().where(document.c.state.in_(UNANSWERED))
             connection.execute(doubts.where(document.c.doubt_since == "").values(doubt_since=now))
             connection.execute(doubts.values(in_state("in_doubt", Issue(RESTORED))))
             mark_stale(connection, *open_documents)
@@ -174,7 +174,7 @@ class Itself(Repository):
 
     def other_accounts(self) -> dict[str, tuple[int, int]]:
         """For each other address of the service that documents belong to: how many, and how many of them are open."""
-        is_open = func.sum(case((document.c.state.in_(_OPEN), 1), else_=0))
+        is_open = func.sum(case((document.c.state.in_(OPEN), 1), else_=0))
         query = select(document.c.account, func.count(), is_open).where(document.c.account != self.account)
         found = self._rows(query.group_by(document.c.account).order_by(document.c.account))
         return {account: (int(count), int(still_open)) for account, count, still_open in found}
