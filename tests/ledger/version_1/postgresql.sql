@@ -67,11 +67,11 @@ IF NEW.account <> OLD.account OR NEW.job <> OLD.job OR NEW.number <> OLD.number 
 RETURN NEW; END $$;
 CREATE TRIGGER feed_update BEFORE UPDATE OF account, job, number, name, orders, up_to, sha256, content, made_at ON feed FOR EACH ROW EXECUTE FUNCTION feed_guard();
 CREATE TRIGGER feed_delete BEFORE DELETE ON feed FOR EACH ROW EXECUTE FUNCTION feed_guard();
-INSERT INTO "meta" VALUES ('epoch', '7c8ff96fc9aef636');
+INSERT INTO "meta" VALUES ('epoch', '24d1de0c24a849b0');
 INSERT INTO "meta" VALUES ('schema_version', '1');
 INSERT INTO "meta" VALUES ('seq', '6');
 INSERT INTO "run" VALUES ('R1', 'nightly', 'push', '2026-11-21', 'finished', '', 4, '{"accepted":1,"in_doubt":1}', '2026-11-21T21:16:00+05:30', '2026-11-21T21:16:00+05:30');
-INSERT INTO "slot" VALUES ('nightly', '2026-11-21T21:15:00+05:30', '2026-11-21T21:16:00+05:30', '2026-11-21', 'claimed', '{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":22159,"start":"4162459"}', '2026-11-21T21:16:00+05:30', NULL, '');
+INSERT INTO "slot" VALUES ('nightly', '2026-11-21T21:15:00+05:30', '2026-11-21T21:16:00+05:30', '2026-11-21', 'claimed', '{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":1088,"start":"4202081"}', '2026-11-21T21:16:00+05:30', NULL, '');
 INSERT INTO "file" VALUES (1, 'R1', 'b7bd51f335a48f49117d2c704a62c67ab56aeaf91a501009e8f80a300824de0a', 'orders.csv', 82, 'csv', 'orders', 'dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd', 'order.create', '{}', 'orders', 1, '', 0, 4, 'planned', '[]', '', '2026-11-21T21:15:00+05:30', 1, '', '');
 SELECT setval(pg_get_serial_sequence('file', 'id'), 1);
 INSERT INTO "document" VALUES (1, 'http://service.test', 'order', 'A', 1, 'order.create', 'accepted', 'POST', '/orders/shipment', '\x7b22637573746f6d65725f6e616d65223a22c581c3b364c5ba20e0a486e0a4b6e0a4be227d', '1d929cd694a5a8b34ea7754ad51f4559298cb5d7106983af59678c545e61c31b', 'A', 1, '[2]', '[2]', '{"bin": "B2"}', 'SH-22T70ZX', '', '', '{}', '[]', 'R1', '2026-11-21T21:16:00+05:30', 1, 0, 0, 0, '', '', '2026-11-21T21:15:00+05:30', '2026-11-21T21:16:00+05:30', 'a', 0, '', '');
@@ -80,8 +80,8 @@ INSERT INTO "document" VALUES (3, 'http://service.test', 'order', 'C', 1, 'order
 SELECT setval(pg_get_serial_sequence('document', 'id'), 3);
 INSERT INTO "issue" VALUES (1, 1, '', 5, 'Phone', 'B5', '12', 'mobile.in_own_words', '{"reason":"Too short.","remedy":"Write ten digits."}', 'customer_mobile');
 SELECT setval(pg_get_serial_sequence('issue', 'id'), 1);
-INSERT INTO "attempt" VALUES (1, 1, 1, 'R1', '{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":22159,"start":"4162459"}', '2026-11-21T21:16:00+05:30', '1d929cd694a5a8b34ea7754ad51f4559298cb5d7106983af59678c545e61c31b', '', 200, '', 'accepted', '', '', '2026-11-21T21:16:00+05:30');
-INSERT INTO "attempt" VALUES (2, 2, 1, 'R1', '{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":22159,"start":"4162459"}', '2026-11-21T21:16:00+05:30', '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a', '', NULL, 'ReadTimeout', 'unknown', '', '', '2026-11-21T21:16:00+05:30');
+INSERT INTO "attempt" VALUES (1, 1, 1, 'R1', '{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":1088,"start":"4202081"}', '2026-11-21T21:16:00+05:30', '1d929cd694a5a8b34ea7754ad51f4559298cb5d7106983af59678c545e61c31b', '', 200, '', 'accepted', '', '', '2026-11-21T21:16:00+05:30');
+INSERT INTO "attempt" VALUES (2, 2, 1, 'R1', '{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":1088,"start":"4202081"}', '2026-11-21T21:16:00+05:30', '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a', '', NULL, 'ReadTimeout', 'unknown', '', '', '2026-11-21T21:16:00+05:30');
 SELECT setval(pg_get_serial_sequence('attempt', 'id'), 2);
 INSERT INTO "row" VALUES (1, '', 2, 1, '', 'A', '', '');
 INSERT INTO "row" VALUES (1, '', 3, 2, '', 'B', '', '');
