@@ -8,11 +8,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, inspect, select, text
+from sqlalchemy import Connection, Engine, inspect, text
 
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger.bulk import insert_all
+from logistics_batch.ledger.connection import entry, put_entry
 from logistics_batch.ledger.documents.guards import guard_statements
 from logistics_batch.ledger.itself.lock import sending_lock
 from logistics_batch.ledger.schema import SCHEMA_VERSION, meta, metadata
@@ -67,7 +68,7 @@ def _create(connection: Connection) -> None:
 
 
 def _version(connection: Connection) -> int:
-    stored = connection.execute(select(meta.c.value).where(meta.c.name == "schema_version").with_for_update()).scalar()
+    stored = entry(connection, "schema_version", lock=True)
     if stored is None or not stored.isdecimal():
         raise LedgerRefused(
             f"The ledger does not say which version its schema has ({stored}).",
@@ -98,7 +99,7 @@ def _bring_up_to_date(engine: Engine, path: Path | None) -> None:
         operations = Operations(MigrationContext.configure(connection))
         for version in range(found + 1, SCHEMA_VERSION + 1):
             STEPS[version](operations, connection.dialect.name)
-        connection.execute(meta.update().where(meta.c.name == "schema_version").values(value=str(SCHEMA_VERSION)))
+        put_entry(connection, "schema_version", str(SCHEMA_VERSION))
         crash_point("ledger.schema.before_commit")
 
 
