@@ -24,7 +24,7 @@ class Ledger:
 
 def test_of_a_few_files_each_is_read_once() -> None:
     ledger = Ledger()
-    reports = FileReports(ledger.documents.file_report, [7, 8, 9])
+    reports = FileReports(ledger.file_report, [7, 8, 9])
     assert [report.file for report in reports] == ["7.csv", "8.csv", "9.csv"]
     assert [report.file for report in reports[1:]] == ["8.csv", "9.csv"]
     assert (len(reports), reports[-1].file) == (3, "9.csv")
@@ -35,7 +35,7 @@ def test_of_a_few_files_each_is_read_once() -> None:
 
 def test_of_many_files_none_is_held_and_what_they_come_to_is_counted_once() -> None:
     ledger = Ledger()
-    reports = FileReports(ledger.documents.file_report, range(1000))
+    reports = FileReports(ledger.file_report, range(1000))
     run = RunReport("run", "orders", reports, tally=tally_of(reports))
     assert (run.counts[Fate.ACCEPTED], run.counts[Fate.HELD], run.counts[Fate.REFUSED]) == (500, 500, 0)
     assert run.held_files == 500

@@ -13,13 +13,12 @@ from logistics_batch.intake.stores.store import RemoteFile
 from logistics_batch.ledger import HeldFile, HeldNow, StoredFile
 from logistics_batch.model.answer_files import result_stem
 from logistics_batch.model.issue import Issue
-from logistics_batch.model.report import FileReport
 
 _MOST_KEPT = 1000
 """So many files that are left are followed one by one: a folder without its done-files may hold any number."""
 
 
-def follow_held_files(parts: Parts, job: str, files: Sequence[StoredFile], reports: Sequence[FileReport]) -> None:
+def follow_held_files(parts: Parts, job: str, files: Sequence[StoredFile]) -> None:
     """At the end of a run: what it holds as a whole waits from now on, and what its files take the place of is over.
 
     A file takes the place of one of the same job that has the name of its answers, or is the very same bytes; pushed
@@ -27,12 +26,12 @@ def follow_held_files(parts: Parts, job: str, files: Sequence[StoredFile], repor
     """
     waiting = [(each, parts.ledger.files.get(each.id)) for each in parts.ledger.files.held()]
     now = parts.clock.now().isoformat()
-    for place, file in enumerate(files):
+    for file in files:
         by_hand = not file.origin.get("store")
         if file.reason and not by_hand:
             held = HeldNow(file.id, file.run, job, _stem(parts, file), _identity(file))
             parts.ledger.files.hold_file(held, now=now)
-        elif not file.reason and waiting and reports[place].rows_read:
+        elif not file.reason and waiting and file.rows_read:
             stem = _stem(parts, file)
             for each, earlier in waiting:
                 if not by_hand and each.job != job:

@@ -230,7 +230,7 @@ def finish(parts: Parts, run: PushRun) -> RunReport:
     files = parts.ledger.files.of_run(run=run.id)
     reports = FileReports(parts.ledger.documents.file_report, [file.id for file in files])
     tally = tally_of(reports)
-    follow_held_files(parts, run.job, files, reports)
+    follow_held_files(parts, run.job, files)
     if run.left is not None:
         follow_left_files(parts, run.job, run.left)
     notes = list(run.notes)
