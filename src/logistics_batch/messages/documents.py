@@ -334,9 +334,15 @@ HELD_BEFORE_SENDING: Final[dict[str, Entry]] = {
         "To use the reference again, decide “send-again” with --reissue.",
         waits_for=WaitsFor.CHOICE,
     ),
-    "changed_after_acceptance": Reason(_CHANGED, _PUT_BACK, _RESTORE, waits_for=WaitsFor.CHOICE),
+    "changed_after_acceptance": Reason(
+        _CHANGED, _PUT_BACK, _RESTORE, waits_for=WaitsFor.CHOICE, choices=(HeldDecision.SEND_AGAIN, HeldDecision.DROP)
+    ),
     "changed_after_acceptance.no_update": Reason(
-        f"{_CHANGED} It is not updated: {{why:messages}}", _PUT_BACK, _RESTORE, waits_for=WaitsFor.CHOICE
+        f"{_CHANGED} It is not updated: {{why:messages}}",
+        _PUT_BACK,
+        _RESTORE,
+        waits_for=WaitsFor.CHOICE,
+        choices=(HeldDecision.SEND_AGAIN, HeldDecision.DROP),
     ),
     ".nothing_to_compare": Entry("what was accepted earlier is no longer kept, and cannot be compared."),
     ".awb_unknown": Entry("the AWB number of the order is not known."),

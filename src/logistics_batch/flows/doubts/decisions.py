@@ -78,7 +78,9 @@ def decide(parts: Parts, document_id: int, *, decision: str, reason: str, reissu
             remedy="Decide “drop”, and drop the file again when the order is settled.",
         )
     if choice not in choices:
-        raise UsageError(f"“{decision}” does not fit what is held here.", remedy="Decide send-again, accept or drop.")
+        fitting = ", ".join(each for each in choices if each is not HeldDecision.APPROVE)
+        remedy = f"Decide {' or '.join(fitting.rsplit(', ', 1))}."
+        raise UsageError(f"“{decision}” does not fit what is held here.", remedy=remedy)
     if choice is HeldDecision.SEND_AGAIN:
         _require_free(parts, document, reissue=reissue)
     if not write_choice(parts, [document], choice, reason, expected="held"):
