@@ -94,8 +94,8 @@ document = Table(
     _text("rows"),
     _text("line_rows"),
     _text("keep"),
-    _text("awb_number", 80, default=""),
-    _text("order_id", 80, default=""),
+    _text("awb_number", default=""),
+    _text("order_id", default=""),
     _text("delivery_hub", default=""),
     _text("items", default="{}"),
     _text("child_awb_numbers", default="[]"),
@@ -304,7 +304,7 @@ left_file = Table(
 label = Table(
     "label",
     metadata,
-    Column("awb_number", String(80), primary_key=True),
+    Column("awb_number", Text(), primary_key=True),
     _text("sha256", 64),
     _number("pages"),
     _text("fetched_at", 40),
@@ -315,7 +315,7 @@ print_line = Table(
     metadata,
     Column("id", Integer, primary_key=True),
     _text("bundle_id", 60),
-    _text("awb_number", 80),
+    _text("awb_number"),
     _number("copy"),
     _text("reason", default=""),
     _text("who", default=""),
@@ -333,9 +333,9 @@ event = Table(
     _text("account", 200),
     _text("identity", 64),  # digest of what makes it this event and no other
     _text("received_at", 40),
-    _text("topic", 80),  # "" where the event does not say
-    _text("waybill", 80),
-    _text("order_status", 80),
+    _text("topic"),  # "" where the event does not say
+    _text("waybill"),
+    _text("order_status"),
     _text("status_at", 40),
     _number("zone_assumed"),  # its time came without an offset
     _text("unreadable"),  # why it says nothing about an order, "" if it does
@@ -351,14 +351,14 @@ order_state = Table(
     "order_state",
     metadata,
     Column("document_id", ForeignKey("document.id"), primary_key=True, autoincrement=False),
-    _text("status", 80),  # as the service writes it, "" until it was asked
+    _text("status"),  # as the service writes it, "" until it was asked
     _text("status_at", 40),  # since when, or when it was first seen
     _text("source", 8),  # what says so: event, fetch
     _text("shown"),  # quantities and COD as the service showed them
     _text("code", 120),  # what was wrong when it was asked last
     _text("values"),  # of the code, packed
     _text("asked_at", 40),
-    _text("hint_status", 80),  # of the newest event that was not verified yet
+    _text("hint_status"),  # of the newest event that was not verified yet
     _text("hint_at", 40),
     _number("event_id"),  # the last event that was taken into account
     _number("change"),  # its last change, counted over all orders; 0: none yet

@@ -18,8 +18,8 @@ CREATE TABLE attempt (
 	UNIQUE (document_id, n), 
 	FOREIGN KEY(document_id) REFERENCES document (id)
 );
-INSERT INTO "attempt" VALUES(1,1,1,'R1','{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":1088,"start":"4202081"}','2026-11-21T21:16:00+05:30','1d929cd694a5a8b34ea7754ad51f4559298cb5d7106983af59678c545e61c31b','',200,'','accepted','','','2026-11-21T21:16:00+05:30');
-INSERT INTO "attempt" VALUES(2,2,1,'R1','{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":1088,"start":"4202081"}','2026-11-21T21:16:00+05:30','44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a','',NULL,'ReadTimeout','unknown','','','2026-11-21T21:16:00+05:30');
+INSERT INTO "attempt" VALUES(1,1,1,'R1','{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":28508,"start":"4479637"}','2026-11-21T21:16:00+05:30','1d929cd694a5a8b34ea7754ad51f4559298cb5d7106983af59678c545e61c31b','',200,'','accepted','','','2026-11-21T21:16:00+05:30');
+INSERT INTO "attempt" VALUES(2,2,1,'R1','{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":28508,"start":"4479637"}','2026-11-21T21:16:00+05:30','44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a','',NULL,'ReadTimeout','unknown','','','2026-11-21T21:16:00+05:30');
 CREATE TABLE cancelled_number (
 	id INTEGER NOT NULL, 
 	account VARCHAR(200) NOT NULL, 
@@ -57,8 +57,8 @@ CREATE TABLE document (
 	rows TEXT NOT NULL, 
 	line_rows TEXT NOT NULL, 
 	keep TEXT NOT NULL, 
-	awb_number VARCHAR(80) DEFAULT '' NOT NULL, 
-	order_id VARCHAR(80) DEFAULT '' NOT NULL, 
+	awb_number TEXT DEFAULT '' NOT NULL, 
+	order_id TEXT DEFAULT '' NOT NULL, 
 	delivery_hub TEXT DEFAULT '' NOT NULL, 
 	items TEXT DEFAULT '{}' NOT NULL, 
 	child_awb_numbers TEXT DEFAULT '[]' NOT NULL, 
@@ -88,9 +88,9 @@ CREATE TABLE event (
 	account VARCHAR(200) NOT NULL, 
 	identity VARCHAR(64) NOT NULL, 
 	received_at VARCHAR(40) NOT NULL, 
-	topic VARCHAR(80) NOT NULL, 
-	waybill VARCHAR(80) NOT NULL, 
-	order_status VARCHAR(80) NOT NULL, 
+	topic TEXT NOT NULL, 
+	waybill TEXT NOT NULL, 
+	order_status TEXT NOT NULL, 
 	status_at VARCHAR(40) NOT NULL, 
 	zone_assumed INTEGER NOT NULL, 
 	unreadable TEXT NOT NULL, 
@@ -179,7 +179,7 @@ CREATE TABLE issue (
 );
 INSERT INTO "issue" VALUES(1,1,'',5,'Phone','B5','12','mobile.in_own_words','{"reason":"Too short.","remedy":"Write ten digits."}','customer_mobile');
 CREATE TABLE label (
-	awb_number VARCHAR(80) NOT NULL, 
+	awb_number TEXT NOT NULL, 
 	sha256 VARCHAR(64) NOT NULL, 
 	pages INTEGER NOT NULL, 
 	fetched_at VARCHAR(40) NOT NULL, 
@@ -200,7 +200,7 @@ CREATE TABLE meta (
 	PRIMARY KEY (name)
 );
 INSERT INTO "meta" VALUES('schema_version','1');
-INSERT INTO "meta" VALUES('epoch','24d1de0c24a849b0');
+INSERT INTO "meta" VALUES('epoch','13cd0491cb12517f');
 INSERT INTO "meta" VALUES('seq','6');
 CREATE TABLE notice (
 	id INTEGER NOT NULL, 
@@ -226,14 +226,14 @@ CREATE TABLE notice (
 );
 CREATE TABLE order_state (
 	document_id INTEGER NOT NULL, 
-	status VARCHAR(80) NOT NULL, 
+	status TEXT NOT NULL, 
 	status_at VARCHAR(40) NOT NULL, 
 	source VARCHAR(8) NOT NULL, 
 	shown TEXT NOT NULL, 
 	code VARCHAR(120) NOT NULL, 
 	"values" TEXT NOT NULL, 
 	asked_at VARCHAR(40) NOT NULL, 
-	hint_status VARCHAR(80) NOT NULL, 
+	hint_status TEXT NOT NULL, 
 	hint_at VARCHAR(40) NOT NULL, 
 	event_id INTEGER NOT NULL, 
 	change INTEGER NOT NULL, 
@@ -243,7 +243,7 @@ CREATE TABLE order_state (
 CREATE TABLE print_line (
 	id INTEGER NOT NULL, 
 	bundle_id VARCHAR(60) NOT NULL, 
-	awb_number VARCHAR(80) NOT NULL, 
+	awb_number TEXT NOT NULL, 
 	copy INTEGER NOT NULL, 
 	reason TEXT DEFAULT '' NOT NULL, 
 	who TEXT DEFAULT '' NOT NULL, 
@@ -308,7 +308,7 @@ CREATE TABLE slot (
 	ended_at VARCHAR(40) DEFAULT '' NOT NULL, 
 	PRIMARY KEY (job, slot)
 );
-INSERT INTO "slot" VALUES('nightly','2026-11-21T21:15:00+05:30','2026-11-21T21:16:00+05:30','2026-11-21','claimed','{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":1088,"start":"4202081"}','2026-11-21T21:16:00+05:30',NULL,'');
+INSERT INTO "slot" VALUES('nightly','2026-11-21T21:15:00+05:30','2026-11-21T21:16:00+05:30','2026-11-21','claimed','{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":28508,"start":"4479637"}','2026-11-21T21:16:00+05:30',NULL,'');
 CREATE INDEX notice_over_at ON notice (over_at);
 CREATE INDEX print_bundle ON print_line (bundle_id);
 CREATE INDEX event_waybill ON event (waybill);

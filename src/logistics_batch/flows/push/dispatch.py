@@ -134,7 +134,7 @@ class Dispatcher:
                     if not self._under_way and (self._health.stopped or self._next() is None):
                         break
                     self._collect()
-            except LedgerRefused:  # it takes nothing more: nothing more begins, and what is under way is waited for
+            except BaseException:  # nothing more begins; what is under way is waited for, and its answers are written
                 self._may_begin = False
                 workers.shutdown()
                 self._write_late()
@@ -216,11 +216,14 @@ class Dispatcher:
         return intents
 
     def _write_late(self) -> None:
-        """Write the answers that came while the ledger failed, if it goes again; else they are doubts."""
+        """Write the answers that are not written yet, if the ledger takes them; else they are doubts."""
         for call in self._under_way:
             if call.exception() is None and (finished := call.result()).told is None:
                 self._note(finished)
         with suppress(LedgerRefused):  # the first failure is told
+            # The commit that failed may have been done, or was done in part.
+            waiting = self._parts.ledger.attempts.unanswered([each.document_id for each in self._outcomes])
+            self._outcomes = [each for each in self._outcomes if each.document_id in waiting]
             self._write(())
 
     # Calls, in worker threads

@@ -58,7 +58,9 @@ def outcome_of(
         trace=trace_text(reply),
         status=reply.status,
         failure=reply.failure,
-        reply=reply.body[:_KEPT_REPLY_CHARACTERS].decode(errors="replace"),
+        reply=reply.body[:_KEPT_REPLY_CHARACTERS]
+        .decode(errors="replace")
+        .replace("\0", "\ufffd"),  # no text of PostgreSQL
         why=why,
         awb_number=answer.awb_number,
         order_id=answer.order_id,

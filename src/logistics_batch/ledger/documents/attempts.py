@@ -81,6 +81,12 @@ class Attempts(Repository):
             crash_point("intent.after_commit")
         return intents
 
+    def unanswered(self, numbers: Sequence[int]) -> set[int]:
+        """Those of some documents that wait for the answer to the attempt that this object began."""
+        query = select(document.c.id, document.c.attempts).where(document.c.state == "sending")
+        found = self._rows(query.where(self._among(document.c.id, numbers)))
+        return {number for number, n in found if self._claimed.get(number) == n}
+
     def being_sent(self) -> dict[tuple[str, str], int]:
         """How many documents are `sending`, by the name of their file and its run, the oldest first."""
         query = (

@@ -124,6 +124,8 @@ def move_all(
         if attempts is not None:
             found["attempts"] = attempts.get(outcome.document_id, 0)
         values = _document_values(outcome, now=now)
+        if (expected, outcome.state) == ("sending", "planned"):
+            del values["waits_for"]  # what any run takes along stays so
         alike[tuple(values)].append(Change(found, values))
     operations: dict[int, str] = {}
     for changes in alike.values():
