@@ -115,6 +115,18 @@ def test_every_number_of_the_list_can_be_shown(run: Run, workspace: Workspace) -
         shown = run("held", "show", number)
         assert (shown.code, str(number) in shown.out) == (0, True)
     (file,) = listed["files"]
+    assert (file["rule"], file["job"]) == ("header", "watched")
+    assert (file["reason"], file["remedy"]) == (file["reason"].strip(), file["fix"])
+    assert file["reason"] in run("held", "list").out
+    (preview,) = listed["previews"]
+    assert (preview["rule"], preview["job"]) == ("approval", "watched")
+    for each in (each for group in ("held", "previews", "files") for each in listed[group]):
+        assert each["reason"]
+        assert each["fix"]
+        assert each["since"]
+    assert run("held", "decide", "--rule", "header", "drop", *WHY, "--dry-run").out.count(file["id"]) == 1
+    (finding,) = [each for each in run("doctor", "--json").json["checks"] if each["name"] == "ledger"]
+    assert "7 held" in finding["text"], "six documents and a file"
     assert run("held", "show", file["id"], "--json").json["file"]["name"] == "broken.csv"
     assert run("held", "show", 9999).code == 2
 
@@ -131,3 +143,23 @@ def test_a_dropped_version_says_what_goes_on(run: Run, workspace: Workspace, san
     run("order", "cancel", awb_numbers["A-4"])
     assert run("held", "decide", waiting(run)["A-4"], "drop", *WHY).code == 0
     assert "still ships" not in (workspace.root / "reports/second.result.csv").read_text("utf-8-sig")
+
+
+def test_a_wide_range_is_not_counted_one_by_one(run: Run, workspace: Workspace) -> None:
+    workspace.drop("broken.csv", "Order No,Order No\n1,2\n", folder="watched")
+    workspace.job("watched", APPROVED_JOB.replace("inbound", "watched"))
+    assert run("run", "watched").code == 4
+    done = run("held", "decide", "1-1000000000000", "drop", *WHY, "--dry-run")
+    assert (done.code, "file-" in done.out) == (0, False)
+    assert all(name in done.out for name in ORDERS)
+
+
+def test_a_reason_says_something(run: Run, workspace: Workspace) -> None:
+    done = run("held", "decide", waiting(run)["A-1"], "drop", "--reason", "  ")
+    assert (done.code, "blank" in done.err) == (2, True)
+    assert len(waiting(run)) == 4
+
+
+def test_brackets_in_a_name_stand_for_themselves(run: Run, workspace: Workspace) -> None:
+    assert run("held", "decide", "--file", "[f]irst*", "drop", *WHY).code == 2
+    assert run("held", "decide", "--file", "f?rst*", "drop", *WHY, "--dry-run").code == 0

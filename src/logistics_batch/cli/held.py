@@ -31,6 +31,12 @@ class _HeldIds(_HeldId):
         return range(int(ends[1]), int(ends[2]) + 1) if ends else super().convert(value, param, ctx)
 
 
+def _not_blank(_ctx: click.Context, _param: click.Parameter, value: str) -> str:
+    if not value.strip():
+        raise click.BadParameter("it is blank: say why.")
+    return value
+
+
 @click.group(epilog="Example: logistics-batch held list")
 def held() -> None:
     """What waits for a person, and the person's decision."""
@@ -41,36 +47,42 @@ def held() -> None:
 @in_workspace
 def list_held(*, folder: str, as_json: bool) -> int:
     """List everything that is held, documents and whole files, with the reason and what can be done."""
-    from dataclasses import asdict
-
     from logistics_batch.cli.show import print_json
     from logistics_batch.flows.doubts.decisions import held_documents
-    from logistics_batch.flows.doubts.held import everything_held
+    from logistics_batch.flows.doubts.held import Held, everything_held, in_words
 
     with reading(folder) as parts:
         found = everything_held(parts)
         documents = held_documents(parts) if as_json else []
+        waits = in_words(parts, found)
+        single = in_words(parts, [Held(each.id, each.why, each.file_name, (each,)) for each in documents])
     if not as_json:
         _print_held(found)
         return 0
     names = ("id", "operation", "key", "reference", "rule", "reason", "fix", "awb_number", "file_name", "sheet")
     groups = [
-        {"id": each.id, "file_name": each.file_name, "documents": [one.id for one in each.documents]}
-        for each in found
+        {"id": each.id, "file_name": each.file_name, "documents": [one.id for one in each.documents]} | why
+        for each, why in zip(found, waits, strict=True)
         if isinstance(each.id, str) and not each.file
     ]
     print_json(
         {
             "held": [
-                {name: getattr(each, name) for name in names} | {"rows": each.rows, "run": each.run}
-                for each in documents
+                {name: getattr(each, name) for name in names} | {"rows": each.rows, "run": each.run} | why
+                for each, why in zip(documents, single, strict=True)
             ],
             "previews": [each for each in groups if each["file_name"]],
             "addresses": [each for each in groups if not each["file_name"]],
-            "files": [asdict(each.file) | {"id": each.id} for each in found if each.file],
+            "files": [_file(each) | why for each, why in zip(found, waits, strict=True) if each.file],
         }
     )
     return 0
+
+
+def _file(held: Any) -> dict[str, Any]:
+    """A file that is held as a whole; its remedy stands under that name, too, as in the answer of its run."""
+    names = ("run", "job", "name", "stem", "since", "rule", "reason", "remedy")
+    return {"id": held.id} | {name: getattr(held.file, name) for name in names}
 
 
 def _print_held(found: Sequence[Any]) -> None:
@@ -95,14 +107,13 @@ def show(*, folder: str, held_id: int | str, as_json: bool) -> int:
 
     ID is whatever stands first in a line of `held list`.
     """
-    from dataclasses import asdict
-
     from logistics_batch.cli.show import print_json
-    from logistics_batch.flows.doubts.held import beside_earlier, held_under
+    from logistics_batch.flows.doubts.held import beside_earlier, held_under, in_words
 
     with reading(folder) as parts:
         found = held_under(parts, held_id)
         compared = [(document, beside_earlier(parts, document)) for document in found.documents]
+        (why,) = in_words(parts, [found])
     if not as_json:
         _print_held([found])
         for document, beside in compared:
@@ -118,7 +129,7 @@ def show(*, folder: str, held_id: int | str, as_json: bool) -> int:
         }
         for document, beside in compared
     ]
-    print_json({"id": held_id, "documents": documents} | ({"file": asdict(found.file)} if found.file else {}))
+    print_json({"id": held_id, "documents": documents} | why | ({"file": _file(found)} if found.file else {}))
     return 0
 
 
@@ -141,7 +152,7 @@ def _print_document(document: Any, beside: Any) -> None:
 @held.command(epilog='Example: logistics-batch held decide 17 20-24 drop --reason "the customer cancelled by phone"')
 @click.argument("held_ids", metavar="[ID|N-M]...", nargs=-1, type=_HeldIds(1))
 @click.argument("decision", type=click.Choice(_DECISIONS))
-@click.option("--reason", required=True, metavar="TEXT", help="Why; it is kept with the decision.")
+@click.option("--reason", required=True, metavar="TEXT", callback=_not_blank, help="Why; it is kept.")
 @click.option("--reissue", is_flag=True, help="With send-again: use the reference of a cancelled order again.")
 @click.option("--rule", default="", metavar="RULE", help="Only what is held for this reason, as in `held list --json`.")
 @click.option("--file", "file_name", default="", metavar="PATTERN", help="Only what came in files named so.")

@@ -76,9 +76,10 @@ _SENDING: Final = {
 }
 _LEDGER: Final = {
     "ledger.moved": f"{_USED_LAST} {_ONE_OF_THEM}",
-    "ledger.other_address": "The ledger holds {count:,} documents of {account} and none of {own}: if that is the same "
-    "service, what went there is not known here. `logistics-batch doctor` says what to do.",
-    "ledger.open_elsewhere": "{count:,} documents of {account} are still open; settling under {own} leaves them.",
+    "ledger.other_address": "The ledger holds {count:,} {count:document|documents} of {account} and none of {own}: "
+    "if that is the same service, what went there is not known here. `logistics-batch doctor` says what to do.",
+    "ledger.open_elsewhere": "{count:,} {count:document|documents} of {account} {count:is|are} still open; "
+    "settling under {own} leaves {count:it|them}",
 }
 
 RUNS: Final[dict[str, Entry]] = {

@@ -23,6 +23,7 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.reconcile.receipts import listed_at
 from logistics_batch.ledger import Ledger, NewEvent, require_local_disk, sqlite_path
 from logistics_batch.model.calendar import Calendar
+from logistics_batch.model.counting import counted
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.job import JobSpec, LabelsJob, OrderStatusJob, Place, PushJob, ReconcileJob
 from logistics_batch.model.report import Fate
@@ -177,7 +178,7 @@ def _look(parts: Parts, place: Place, *, must_be_there: bool) -> str:
             return "can be reached; the folder is made when it is needed"
         if not must_be_there and not store.exists(place.path):
             return "can be reached; the folder is made when it is needed"
-        return f"{len(listed_at(store, place.path))} files"
+        return counted(len(listed_at(store, place.path)), "file")
     finally:
         store.close()
 
@@ -189,7 +190,7 @@ def check_ledger(parts: Parts) -> Check:
     except LedgerRefused as error:
         return Check("ledger", State.PROBLEM, error.message, error.remedy)
     fates = document_fates(parts.ledger)
-    doubts, held = fates[Fate.IN_DOUBT], fates[Fate.HELD]
+    doubts, held = fates[Fate.IN_DOUBT], fates[Fate.HELD] + len(parts.ledger.files.held())
     if not doubts and not held:
         return Check("ledger", State.OK, "sound; nothing is in doubt or held")
     text = f"sound; {doubts} in doubt, {held} held"
@@ -203,7 +204,8 @@ def check_never_sent(parts: Parts) -> Check:
     if not left:
         return Check("unsent", State.OK, "nothing is left of earlier runs")
     runs = ", ".join(dict.fromkeys(f"{each.run} ({each.job}: {each.file_name})" for each in left[:_FILES_NAMED]))
-    text = f"{sum(each.documents for each in left):,} documents were never sent: {runs}"
+    count = sum(each.documents for each in left)
+    text = f"{counted(count, 'document')} {'was' if count == 1 else 'were'} never sent: {runs}"
     remedy = "The next run of their job goes on with them; else `logistics-batch retry` with the run sends them."
     return Check("unsent", State.WARNING, text, remedy)
 
@@ -246,7 +248,8 @@ def check_accounts(parts: Parts) -> Iterator[Check]:
     unsent = {document.account for document in parts.ledger.documents.left_elsewhere()}
     for account, (count, still_open) in parts.ledger.itself.other_accounts().items():
         if is_new or still_open:
-            text = f"It holds {count} documents of {account} ({still_open} of them open), and looks at none of them."
+            documents = counted(count, "document")
+            text = f"It holds {documents} of {account} ({still_open:,} open), and looks at none of them."
             remedy = (
                 f"If {account} is the same service, write service.base_url so again: under another address its orders "
                 "would be created once more. If it is another one, settle what is open with its address."

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cache
 from typing import Any, Final
 
 from logistics_batch.errors import UsageError
@@ -51,6 +52,11 @@ class Held:
         return self.documents[0].operation if isinstance(self.id, int) else counted(len(self.documents), "document")
 
     @property
+    def is_address(self) -> bool:
+        """Whether it is all that waits at another address of the service."""
+        return self.file is None and isinstance(self.id, str) and not self.file_name
+
+    @property
     def reference(self) -> str:
         """That of a document, "" of anything else."""
         return self.documents[0].reference if isinstance(self.id, int) else ""
@@ -59,6 +65,11 @@ class Held:
     def rows(self) -> tuple[int, ...]:
         """Those of a document."""
         return self.documents[0].rows if isinstance(self.id, int) else ()
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """Those that it came in."""
+        return (self.file.run,) if self.file else tuple(dict.fromkeys(each.run for each in self.documents))
 
     @property
     def fix(self) -> str:
@@ -84,10 +95,29 @@ def everything_held(parts: Parts) -> list[Held]:
     ]
 
 
+def in_words(parts: Parts, found: Sequence[Held]) -> list[dict[str, Any]]:
+    """What is told of each: why it waits, what to do, of which job it is, and since when."""
+    job_of = cache(lambda run: stored.job if (stored := parts.ledger.runs.get(run)) else "")
+    return [
+        {
+            "rule": each.why.rule,
+            "reason": each.why.reason,
+            "fix": each.fix,
+            "job": ", ".join(dict.fromkeys(job_of(run) for run in each.runs)),
+            "since": each.file.since if each.file else min(one.planned_at for one in each.documents),
+        }
+        for each in found
+    ]
+
+
 def held_under(parts: Parts, held_id: HeldId) -> Held:
     """What has this number in `held list`, or is a document of a file that waits there. Raises UsageError: nothing."""
     listed = everything_held(parts)
-    inside = (Held(each.id, each.why, each.file_name, (each,)) for held in listed for each in held.documents)
+    inside = (
+        Held(each.id, held.why if held.is_address else each.why, each.file_name, (each,))
+        for held in listed
+        for each in held.documents
+    )
     for held in (*listed, *inside):
         if held.id == held_id:
             return held
@@ -108,7 +138,9 @@ def chosen(
     found: dict[HeldId, Held | HeldId] = {}
     for one in wanted or [held.id for held in fitting]:
         if isinstance(one, range):
-            inside = {each.id: each for each in fitting if each.id in one}
+            inside: dict[HeldId, Held | HeldId] = {
+                each.id: each for each in fitting if isinstance(each.id, int) and each.id in one
+            }
             if not inside:
                 raise UsageError(f"Nothing from {one.start} to {one.stop - 1} is held.", remedy="See “held list”.")
             found |= inside
@@ -122,7 +154,8 @@ def chosen(
 
 
 def _is_named(name: str, pattern: str) -> bool:
-    return not pattern or fnmatchcase(name.casefold(), pattern.casefold())
+    """Only * and ? stand for something else: brackets are common in names of files."""
+    return not pattern or fnmatchcase(name.casefold(), pattern.casefold().replace("[", "[[]"))
 
 
 def decide_held(parts: Parts, held_id: HeldId, *, decision: str, reason: str, reissue: bool) -> str:
