@@ -163,3 +163,22 @@ def test_a_reason_says_something(run: Run, workspace: Workspace) -> None:
 def test_brackets_in_a_name_stand_for_themselves(run: Run, workspace: Workspace) -> None:
     assert run("held", "decide", "--file", "[f]irst*", "drop", *WHY).code == 2
     assert run("held", "decide", "--file", "f?rst*", "drop", *WHY, "--dry-run").code == 0
+
+
+def test_a_trial_says_what_the_decision_would(run: Run, workspace: Workspace) -> None:
+    """The same words and code, and nothing is written."""
+    number = waiting(run)["A-1"]
+    refused = [
+        (9999, "drop"),
+        (number, "approve"),
+        ("http://nowhere", "drop"),
+        ("preview-x", "reopen"),
+        ("--file", "f*", "approve"),
+    ]
+    for arguments in refused:
+        trial = run("held", "decide", *arguments, *WHY, "--dry-run")
+        real = run("held", "decide", *arguments, *WHY)
+        assert (trial.code, trial.err) == (real.code, real.err)
+        assert real.code == 2
+    assert run("held", "decide", number, "drop", *WHY, "--dry-run").code == 0
+    assert len(waiting(run)) == 4

@@ -156,7 +156,7 @@ def _print_document(document: Any, beside: Any) -> None:
 @click.option("--reissue", is_flag=True, help="With send-again: use the reference of a cancelled order again.")
 @click.option("--rule", default="", metavar="RULE", help="Only what is held for this reason, as in `held list --json`.")
 @click.option("--file", "file_name", default="", metavar="PATTERN", help="Only what came in files named so.")
-@click.option("--dry-run", is_flag=True, help="Only list what would be decided.")
+@click.option("--dry-run", is_flag=True, help="Only list what would be decided, and what could not.")
 @click.option("--yes", is_flag=True, help="Do not ask before several decisions.")
 @in_workspace
 def decide(
@@ -190,10 +190,13 @@ def decide(
         found = chosen(parts, held_ids, rule=rule, file_name=file_name)
         if dry_run or len(found) > 1:
             _print_held(found)
-        if dry_run or (len(found) > 1 and not yes and not _agreed(f"{decision}: {len(found)} of these?")):
-            return 0
         ids = [each if isinstance(each, int | str) else each.id for each in found]
-        code = _decide_all(parts, ids, decision=decision, reason=reason, reissue=reissue)
+        words = {"decision": decision, "reason": reason, "reissue": reissue}
+        if dry_run:
+            return _decide_all(parts, ids, dry_run=True, **words)
+        if len(found) > 1 and not yes and not _agreed(f"{decision}: {len(found)} of these?"):
+            return 0
+        code = _decide_all(parts, ids, dry_run=False, **words)
         for delivered in deliver_stale(parts):
             for problem in (*delivered.failed, *(note.reason for note in delivered.notes)):
                 click.echo(problem, err=True)
@@ -207,7 +210,7 @@ def _agreed(question: str) -> bool:
     return not (sys.stdin.isatty() and sys.stderr.isatty()) or click.confirm(question, err=True)
 
 
-def _decide_all(parts: Any, ids: Sequence[int | str], *, decision: str, reason: str, reissue: bool) -> int:
+def _decide_all(parts: Any, ids: Sequence[int | str], *, dry_run: bool, **words: Any) -> int:
     """Decide one after the other; one that cannot be decided so keeps no other from it."""
     from logistics_batch.cli.show import plain
     from logistics_batch.errors import UsageError
@@ -216,15 +219,17 @@ def _decide_all(parts: Any, ids: Sequence[int | str], *, decision: str, reason: 
     done, code = [], 0
     for held_id in ids:
         try:
-            click.echo(plain(decide_held(parts, held_id, decision=decision, reason=reason, reissue=reissue)))
-            done.append(held_id)
+            told = decide_held(parts, held_id, dry_run=dry_run, **words)
+            if not dry_run:
+                click.echo(plain(told))
+                done.append(held_id)
         except UsageError as error:
             if len(ids) == 1:
                 raise
             click.echo(f"{held_id}: {error.message} {error.remedy}", err=True)
             code = error.exit_code
     back = [str(each) for each in done if isinstance(each, int) or each.startswith("preview-")]
-    if decision == "drop" and back:
+    if words["decision"] == "drop" and back:
         click.echo(f"To take that back: held decide {' '.join(back)} reopen, then drop the file again.")
     return code
 

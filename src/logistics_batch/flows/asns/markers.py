@@ -82,16 +82,16 @@ def raise_alarm(parts: Parts, document: StoredDocument, marked: Marked) -> None:
     )
 
 
-def end_alarm(parts: Parts, document: StoredDocument, *, why: Issue) -> bool:
-    """A person says that the others are closed at the service; False if there is no such alarm."""
-    if not any(each.key == _alarm(document.id) for each in parts.ledger.notices.open()):
-        return False
-    _end(parts, document, why)
-    return True
+def has_alarm(parts: Parts, document: StoredDocument) -> bool:
+    """Whether an alarm says that the service has it more than once."""
+    return any(each.key == _alarm(document.id) for each in parts.ledger.notices.open())
 
 
-def _end(parts: Parts, document: StoredDocument, why: Issue) -> None:
-    """The alarm last, so that whoever is interrupted can say it again."""
+def end_alarm(parts: Parts, document: StoredDocument, *, why: Issue) -> None:
+    """It is over, or a person says that the others are closed at the service.
+
+    The alarm last, so that whoever is interrupted can say it again.
+    """
     now = parts.clock.now().isoformat()
     parts.ledger.attempts.note_duplicate(document.id, why=why, at=now)
     parts.ledger.notices.over(_alarm(document.id), why.reason, now=now)
@@ -181,7 +181,7 @@ def _follow_alarms(parts: Parts) -> int:
         if marked.unreachable:
             break
         if key in last and marked.live == 1 and marked.whole:  # of an empty list, or of a part of one, nothing follows
-            _end(parts, document, _ONCE_AGAIN)
+            end_alarm(parts, document, why=_ONCE_AGAIN)
         elif key not in last and marked.live > 1:
             _tell_doubled(parts, document, marked)
             begun += 1

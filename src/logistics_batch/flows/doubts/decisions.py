@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from logistics_batch.errors import UsageError
-from logistics_batch.flows.asns.markers import end_alarm
+from logistics_batch.flows.asns.markers import end_alarm, has_alarm
 from logistics_batch.flows.orders.search import Calibration, Presence, probe_order
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import FOUND_CANCELLED, OTHER_SPELLING, REOPENED, Decided, Outcome, StoredDocument, kind_of
@@ -56,18 +56,23 @@ def held_documents(parts: Parts) -> list[StoredDocument]:
     return parts.ledger.documents.select(states=["held"])
 
 
-def decide(parts: Parts, document_id: int, *, decision: str, reason: str, reissue: bool = False) -> StoredDocument:
+def decide(
+    parts: Parts, document_id: int, *, decision: str, reason: str, reissue: bool = False, dry_run: bool = False
+) -> StoredDocument:
     """A person's word about one held document, written down with the reason; returns the document as it is now.
 
     approve, send-again: it goes out with the next run. accept: the service has it; of an accepted ASN that stood more
-    than once at the service, it has it once again. drop: it is not wanted any more.
+    than once at the service, it has it once again. drop: it is not wanted any more. dry_run: it is looked at whether
+    that can be decided, and nothing is written.
 
     Raises:
         UsageError: no such held document, or the decision does not fit what is known about it.
     """
     document, choice = parts.ledger.documents.get(document_id), HeldDecision(decision)
     closed = document is not None and (document.state, choice) == ("accepted", HeldDecision.ACCEPT)
-    if document is not None and closed and end_alarm(parts, document, why=_decided(parts, reason)):
+    if document is not None and closed and has_alarm(parts, document):
+        if not dry_run:
+            end_alarm(parts, document, why=_decided(parts, reason))
         return parts.ledger.documents.get(document_id) or document
     if document is None or document.state != "held":
         raise UsageError(f"Nothing with the number {document_id} is held.", remedy="See “held list”.")
@@ -82,13 +87,13 @@ def decide(parts: Parts, document_id: int, *, decision: str, reason: str, reissu
         remedy = f"Decide {' or '.join(fitting.rsplit(', ', 1))}."
         raise UsageError(f"“{decision}” does not fit what is held here.", remedy=remedy)
     if choice is HeldDecision.SEND_AGAIN:
-        _require_free(parts, document, reissue=reissue)
-    if not write_choice(parts, [document], choice, reason, expected="held"):
+        _require_free(parts, document, reissue=reissue, dry_run=dry_run)
+    if not dry_run and not write_choice(parts, [document], choice, reason, expected="held"):
         raise UsageError(f"Document {document_id} is no longer held.", remedy="Look at “held list” again.")
     return parts.ledger.documents.get(document_id) or document
 
 
-def decide_preview(parts: Parts, wanted: str, *, decision: str, reason: str) -> Preview:
+def decide_preview(parts: Parts, wanted: str, *, decision: str, reason: str, dry_run: bool = False) -> Preview:
     """A person's word about a whole file, written down with the reason. approve: it goes out with the next run.
 
     Raises:
@@ -103,12 +108,12 @@ def decide_preview(parts: Parts, wanted: str, *, decision: str, reason: str) -> 
     choice = HeldDecision(decision)
     if choice not in (HeldDecision.APPROVE, HeldDecision.DROP):
         raise UsageError(f"“{decision}” does not fit a file that waits for approval.", remedy="Decide approve or drop.")
-    if not write_choice(parts, found.documents, choice, reason, expected="held", number=wanted):
+    if not dry_run and not write_choice(parts, found.documents, choice, reason, expected="held", number=wanted):
         raise UsageError("What would go out has changed meanwhile.", remedy="Look at “held list” again.")
     return found
 
 
-def reopen(parts: Parts, wanted: int | str, *, reason: str) -> list[StoredDocument]:
+def reopen(parts: Parts, wanted: int | str, *, reason: str, dry_run: bool = False) -> list[StoredDocument]:
     """Take a drop back: the file that comes once more is looked at as if that had never been said.
 
     wanted: the number of a document, or that of a preview, for all of it. Nothing goes out by this alone, and what may
@@ -127,7 +132,7 @@ def reopen(parts: Parts, wanted: int | str, *, reason: str) -> list[StoredDocume
             f"Nothing that was dropped has the number {wanted}.",
             remedy="Only a drop can be taken back; its number stands in the answers of the file, under “What to do”.",
         )
-    if not write_choice(parts, gone, HeldDecision.REOPEN, reason, expected="abandoned"):
+    if not dry_run and not write_choice(parts, gone, HeldDecision.REOPEN, reason, expected="abandoned"):
         raise UsageError(
             f"What was dropped under the number {wanted} has changed meanwhile.",
             remedy="Look at the answers of the file again.",
@@ -193,7 +198,7 @@ def _alive_beside(parts: Parts, document: StoredDocument) -> StoredDocument | No
     return same[-1] if same and same[-1].rule != "cancelled" else None
 
 
-def _require_free(parts: Parts, document: StoredDocument, *, reissue: bool) -> None:
+def _require_free(parts: Parts, document: StoredDocument, *, reissue: bool, dry_run: bool) -> None:
     """Nothing else under this key may be on its way, undecided or alive before it is sent (again).
 
     Raises:
@@ -220,10 +225,10 @@ def _require_free(parts: Parts, document: StoredDocument, *, reissue: bool) -> N
             remedy="Cancel the earlier order first, then repeat with --reissue.",
         )
     if accepted:
-        _require_cancelled(parts, accepted[-1])
+        _require_cancelled(parts, accepted[-1], dry_run=dry_run)
 
 
-def _require_cancelled(parts: Parts, earlier: StoredDocument) -> None:
+def _require_cancelled(parts: Parts, earlier: StoredDocument, *, dry_run: bool) -> None:
     if earlier.operation != "order.create":
         raise UsageError(
             "An accepted ASN is not sent a second time.", remedy="Change it at the service, or drop this version."
@@ -235,4 +240,5 @@ def _require_cancelled(parts: Parts, earlier: StoredDocument) -> None:
             "The accepted order is not known to be cancelled, so its reference cannot be used again (API §8.4).",
             remedy=f"Cancel it first: logistics-batch order cancel {earlier.awb_number or earlier.reference}",
         )
-    parts.ledger.awb_numbers.found_cancelled(earlier.id, at=parts.clock.now().isoformat())
+    if not dry_run:
+        parts.ledger.awb_numbers.found_cancelled(earlier.id, at=parts.clock.now().isoformat())

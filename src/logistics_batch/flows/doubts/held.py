@@ -158,30 +158,36 @@ def _is_named(name: str, pattern: str) -> bool:
     return not pattern or fnmatchcase(name.casefold(), pattern.casefold().replace("[", "[[]"))
 
 
-def decide_held(parts: Parts, held_id: HeldId, *, decision: str, reason: str, reissue: bool) -> str:
+def decide_held(
+    parts: Parts, held_id: HeldId, *, decision: str, reason: str, reissue: bool, dry_run: bool = False
+) -> str:
     """A person's word about anything that is held, written down with the reason; what became of it, in words.
+
+    dry_run: it is looked at whether that can be decided, and nothing is written.
 
     Raises UsageError: nothing of that number is held, or the decision does not fit what is known about it.
     """
     name = str(held_id)
     if name.startswith("file-"):
-        file = close_held_file(parts, name, decision=decision, reason=reason)
+        file = close_held_file(parts, name, decision=decision, reason=reason, dry_run=dry_run)
         return f"{file.name} of run {file.run} is no longer waited for."
     if name.startswith("http"):
-        gone = _drop_elsewhere(parts, name, decision=decision, reason=reason)
+        gone = _drop_elsewhere(parts, name, decision=decision, reason=reason, dry_run=dry_run)
         return f"{counted(len(gone), 'document')} planned for {name}: dropped."
     if decision == "reopen":
-        again = counted(len(reopen(parts, held_id, reason=reason)), "document")
+        again = counted(len(reopen(parts, held_id, reason=reason, dry_run=dry_run)), "document")
         return f"{again} reopened: drop the file again, and it is looked at as if nothing had been decided."
     if isinstance(held_id, str):
-        preview = decide_preview(parts, held_id, decision=decision, reason=reason)
+        preview = decide_preview(parts, held_id, decision=decision, reason=reason, dry_run=dry_run)
         end = "goes out with the next run" if decision == "approve" else "is dropped"
         return f"{preview.file_name}, {counted(len(preview.documents), 'document')}: {end}."
-    document = decide(parts, held_id, decision=decision, reason=reason, reissue=reissue)
+    document = decide(parts, held_id, decision=decision, reason=reason, reissue=reissue, dry_run=dry_run)
     return f"{document.reference} ({document.operation}) is now {document.state.replace('_', ' ')}."
 
 
-def _drop_elsewhere(parts: Parts, address: str, *, decision: str, reason: str) -> Sequence[StoredDocument]:
+def _drop_elsewhere(
+    parts: Parts, address: str, *, decision: str, reason: str, dry_run: bool
+) -> Sequence[StoredDocument]:
     """Close what was planned for another address of the service; what may have arrived there stays as it is."""
     documents = held_under(parts, address).documents
     if decision != "drop":
@@ -191,7 +197,7 @@ def _drop_elsewhere(parts: Parts, address: str, *, decision: str, reason: str) -
         )
     for state in {document.state for document in documents}:
         some = [each for each in documents if each.state == state]
-        if not write_choice(parts, some, HeldDecision.DROP, reason, expected=state):
+        if not dry_run and not write_choice(parts, some, HeldDecision.DROP, reason, expected=state):
             raise UsageError("What was planned there has changed meanwhile.", remedy="Look at “held list” again.")
     return documents
 

@@ -67,8 +67,10 @@ def follow_left_files(parts: Parts, job: str, left: Iterable[tuple[RemoteFile, I
     parts.ledger.files.note_left_files(job, found, now=parts.clock.now().isoformat())
 
 
-def close_held_file(parts: Parts, held_id: str, *, decision: str, reason: str) -> HeldFile:
+def close_held_file(parts: Parts, held_id: str, *, decision: str, reason: str, dry_run: bool = False) -> HeldFile:
     """A person's word that a file which is held as a whole is done with, written down with the reason.
+
+    dry_run: it is looked at whether that can be decided, and nothing is written.
 
     Raises UsageError: no such file waits, or the decision does not fit.
     """
@@ -80,6 +82,8 @@ def close_held_file(parts: Parts, held_id: str, *, decision: str, reason: str) -
             f"“{decision}” does not fit a file that is held as a whole: nothing of it is known to be right.",
             remedy="Correct it and drop it again, or decide “drop” if it is done with.",
         )
+    if dry_run:
+        return found
     who = getpass.getuser()
     if not parts.ledger.files.close_held_file(found.id, now=parts.clock.now().isoformat(), why=reason, who=who):
         raise UsageError(f"{held_id} is no longer held.", remedy="Look at “held list” again.")
