@@ -61,7 +61,8 @@ def test_a_list_whose_name_is_no_unicode_is_named_and_the_others_are_read(parts,
     assert told.lines["invoice_number"].to_list() == ["I1"]
     assert (told.complete, told.refused, told.lying) == (False, (r"tuesday\udcff.csv",), {"monday.csv"})
     assert (
-        r"tuesday\udcff.csv could not be read, and nothing of it counts: its name is not valid Unicode" in told.notes[0]
+        r"tuesday\udcff.csv could not be read, and nothing of it counts: its name is not valid Unicode"
+        in told.doubts[0]
     )
 
 
@@ -79,7 +80,7 @@ def test_a_list_on_which_the_program_fails_is_named_and_the_others_are_read(part
     told = listed(replace(parts, limited=limited), drop)
     assert told.lines.height == 1
     assert (told.complete, told.refused) == (False, ("tuesday.csv",))
-    assert "the program itself failed on it (RecursionError)" in told.notes[0]
+    assert "the program itself failed on it (RecursionError)" in told.doubts[0]
 
 
 def test_a_list_that_was_written_in_a_year_that_no_calendar_has_is_read(parts, tmp_path):
@@ -99,7 +100,7 @@ def test_the_mark_that_takes_a_list_back_may_be_in_capitals(parts, tmp_path, end
     for path in ("/", "/monday.csv"):
         place = ListPlace(Place(folder=str(drop), path=path), ("*",), "receipts")
         told = list_from(parts, place, kind=RECEIPTS, since=TODAY, business_date=TODAY)
-        assert told.lines is None and "took it back: monday.csv." in told.notes[1]
+        assert told.lines is None and "took it back: monday.csv." in told.notes[0]
 
 
 def written(tmp_path: Path, *rows: str, day: date) -> None:

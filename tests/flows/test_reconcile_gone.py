@@ -68,6 +68,45 @@ def test_nights_that_look_elsewhere_or_find_no_list_make_nothing_forgotten(parts
     assert night(parts, tmp_path, WEDNESDAY).counts["matched"] == 1
 
 
+def test_a_list_that_was_retracted_while_no_other_lay_there_never_comes_back(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I2", "W", "7"))
+    lists(tmp_path, w1=("I2,W,7,,2026-11-02",))
+    night(parts, tmp_path, MONDAY)
+    mark = tmp_path / "lists" / "w1.csv.retracted"
+    (tmp_path / "lists" / "w1.csv").rename(mark)
+    report = night(parts, tmp_path, TUESDAY)
+    assert report.exit_code == 4 and "Retracted, and counted no more: 1 receipt row of w1.csv." in report.notes
+    assert any(doubt.startswith("Not compared with receipts: 1 line.") for doubt in report.doubts)
+    mark.unlink()
+    lists(tmp_path, w2=("I9,V,1,,2026-11-03",))
+    assert ("NOT_RECEIVED", "I2", "W") in found(night(parts, tmp_path, WEDNESDAY))
+
+
+def test_goods_of_lists_that_are_all_archived_count_on(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I1", "W", "10"), asn_row("I2", "W", "7"))
+    lists(tmp_path, r1=("I1,W,10,,2026-11-02",))
+    night(parts, tmp_path, MONDAY)
+    lists(tmp_path)
+    for day in (TUESDAY, WEDNESDAY):
+        report = night(parts, tmp_path, day)
+        assert found(report) == [("NOT_RECEIVED", "I2", "W")] and report.counts["matched"] == 1
+        [doubt] = report.doubts
+        assert report.exit_code == 4 and doubt.startswith("No receipts file written since ")
+        [note] = [note for note in report.notes if note.startswith("Counted on as the report of 2026-11-04")]
+        assert "1 receipt row of r1.csv." in note
+
+
+def test_what_is_only_noted_is_no_doubt_where_a_row_cannot_be_read(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I1", "W", "10"))
+    lists(tmp_path, r1=("I1,W,10,,2026-11-02",))
+    night(parts, tmp_path, MONDAY)
+    lists(tmp_path, r2=("I9,V,many,,2026-11-03",))
+    report = night(parts, tmp_path, TUESDAY)
+    [doubt] = report.doubts
+    assert doubt.startswith("Receipts file r2.csv: 1 rows could not be read")
+    assert any(note.startswith("Counted on as the report of 2026-11-04") for note in report.notes)
+
+
 def rows_of(contents: dict[str, tuple[str, ...]]) -> pl.DataFrame:
     """Rows as RECEIVED_LINES has them: "I1,W,10,2026-11-02" in a list."""
     names = ("invoice_number", "sku_name", "qty", "received_date")

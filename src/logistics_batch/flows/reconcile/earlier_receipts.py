@@ -64,7 +64,7 @@ def all_receipts(
     them; followed: folded invoice numbers besides. on: the business date. Raises StoreError if the place cannot be
     read.
     """
-    if tonight.lines is None:
+    if tonight.lines is None and (known is None or tonight.complete):  # nothing is known, or no list was asked for
         return Counting(tonight, known.lines if known else None, pl.DataFrame(schema=UNOPENED))
     kept = pl.DataFrame(schema=KNOWN_LINES) if known is None else known.lines
     with_older, read, unopened = _with_older(parts, place, tonight, judged=judged, known=set(kept["file_name"]), on=on)
@@ -72,12 +72,21 @@ def all_receipts(
     kept = kept.filter(pl.col("last_listed") >= on - timedelta(days=KEPT_DAYS))
     back = _is_taken_back(kept, with_older)
     left = _still_counting(kept.filter(~back), _lines(with_older))
+    if with_older.lines is None and not left.is_empty():  # every list is archived
+        with_older = replace(with_older, lines=_lines(with_older))
     whole = _with_kept(with_older, _of(left, invoices), unread=_unread_on(known, with_older, invoices))
     taken_back = _of(kept.filter(back), invoices)
     if taken_back.height:
         rows = f"{counted(taken_back.height, 'receipt row')} of {_names(taken_back)}"
         whole = replace(whole, notes=(*whole.notes, f"Retracted, and counted no more: {rows}."))
     return Counting(whole, pl.concat([left, _as_known(read, with_older, on=on)]), unopened)
+
+
+def is_compared(tonight: ReadList, known: Known | None) -> bool:
+    """Whether tonight's receipts are compared: a list could be read, or what an earlier report read counts on."""
+    if tonight.lines is not None or tonight.complete or known is None:
+        return tonight.lines is not None
+    return not known.lines.filter(~_is_taken_back(known.lines, tonight)).is_empty()
 
 
 def judged_invoices(legs: Legs, gathered: Gathered, scope: Scope) -> pl.DataFrame:
@@ -155,7 +164,8 @@ def _together(near: ReadList, far: ReadList, judged: pl.DataFrame, since: date) 
         lines=pl.concat([_lines(far).filter(ours), _lines(near)]),
         unread=pl.concat([unread, near.unread]),
         complete=near.complete and whole,
-        notes=(*near.notes, *(() if whole else far.notes), note),
+        doubts=(*near.doubts, *(() if whole else far.doubts)),
+        notes=(*near.notes, note),
         files=(*near.files, *far.files),
         refused=(*near.refused, *far.refused),
         written=near.written | far.written,
@@ -184,7 +194,7 @@ def _with_kept(tonight: ReadList, ours: pl.DataFrame, *, unread: pl.DataFrame) -
     dated = pl.format("{} (as read on {})", "file_name", pl.col("last_listed").dt.to_string("%Y-%m-%d"))
     lies_there = pl.col("file_name").is_in(list(tonight.lying))
     shown = ours.with_columns(pl.when(lies_there).then("file_name").otherwise(dated).alias("file_name"))
-    lines = pl.concat([shown.select(*RECEIVED_LINES), _lines(tonight)])
+    lines = None if tonight.lines is None else pl.concat([shown.select(*RECEIVED_LINES), tonight.lines])
     whole = counted_lists(replace(tonight, lines=lines, unread=pl.concat([tonight.unread, unread])))
     gone = ours.filter(~lies_there)
     if gone.is_empty():

@@ -10,6 +10,7 @@ from typing import Final
 import polars as pl
 
 from logistics_batch.flows.asns.ranges import AsnRange
+from logistics_batch.flows.reconcile.earlier_receipts import is_compared
 from logistics_batch.flows.reconcile.goods_list import ReadList
 from logistics_batch.flows.reconcile.snapshots import Known
 from logistics_batch.model.counting import counted
@@ -32,7 +33,7 @@ class Followed:
 def followed(earlier: Earlier | None, wanted: AsnRange, receipts: ReadList, known: Known | None) -> Followed:
     """The invoices of open exceptions whose ASN may lie outside the range, as far as they can be judged tonight."""
     open_ones = _outside(earlier, wanted)
-    if open_ones.is_empty() or (known is None) != (receipts.lines is None):
+    if open_ones.is_empty() or (known is None) == is_compared(receipts, known):
         return Followed({})  # what was received is compared only in one of the two nights
     numbers = open_ones["invoice"].unique(maintain_order=True)
     had = set(open_ones.filter(pl.col("receipt_file") != "")["invoice"])

@@ -46,14 +46,16 @@ class ReadList:
     """What was received or ordered, as far as it could be read.
 
     lines: as the kind's columns say; None where there was no file at all. complete: every row of every file could be
-    read. notes: what could not, and what was left out, in words. files: what was read. unread: UNREAD_ROWS. refused:
-    names of the files that could not be read at all. opened_since: lists of a place that were written before this day
-    were not opened; older: those, with the days. lying: names of the lists that lie there, opened or not. written:
-    when each that was opened was written, retracted: when a person took lists of a name back (seconds since 1970).
+    read. doubts: what could not, in words; notes: what was left out, and the like. files: what was read. unread:
+    UNREAD_ROWS. refused: names of the files that could not be read at all. opened_since: lists of a place that were
+    written before this day were not opened; older: those, with the days. lying: names of the lists that lie there,
+    opened or not. written: when each that was opened was written, retracted: when a person took lists of a name back
+    (seconds since 1970).
     """
 
     lines: pl.DataFrame | None
     complete: bool = True
+    doubts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     unread: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=UNREAD_ROWS))
@@ -76,7 +78,7 @@ def read_list(path: Path, mapping: Mapping, *, kind: ListKind, run_values: RunVa
     lines = mapped.keep.with_columns(pl.lit(name).alias("file_name"), pl.lit(mapped.sheet).alias("sheet"))
     whole = _with_columns(lines, kind.columns)
     file_words = f"{kind.file_word.capitalize()} {name}"
-    unread, notes = _unread_rows(mapping, sheets, mapped, run_values=run_values, file_words=file_words)
+    unread, doubts = _unread_rows(mapping, sheets, mapped, run_values=run_values, file_words=file_words)
     is_sum = pl.col("sku_name").fill_null("").str.to_lowercase().str.replace_all(r"[^\p{L}\p{N}]+", "").is_in(_TOTALS)
     goods = whole.filter(~is_sum)
     if _DAY in kind.columns:
@@ -85,13 +87,14 @@ def read_list(path: Path, mapping: Mapping, *, kind: ListKind, run_values: RunVa
         unread = pl.concat([unread, _with_columns(to_come, UNREAD_ROWS)])
         if to_come.height:
             first = _first_of(to_come["spot"].to_list())
-            notes += (f"{file_words}: {counted(to_come.height, 'row')} of days to come counted in no sum ({first}).",)
+            doubts += (f"{file_words}: {counted(to_come.height, 'row')} of days to come counted in no sum ({first}).",)
     digest = identify(path, name=name).sha256[:8]
     files = (f"{name} (sha256 {digest}, {goods.height} lines)",)
     return ReadList(
         goods,
-        complete=not notes,
-        notes=(*notes, *_sums_left_out(whole.filter(is_sum), name)),
+        complete=not doubts,
+        doubts=doubts,
+        notes=_sums_left_out(whole.filter(is_sum), name),
         files=files,
         unread=unread,
     )

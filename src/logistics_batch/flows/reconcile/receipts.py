@@ -102,11 +102,10 @@ def list_from(parts: Parts, source: ListPlace, *, kind: ListKind, since: date, b
         read += _fetched_each(parts, store, wanted, reader)
     finally:
         store.close()
-    if not read:
-        named = f"No {kind.file_word} written since {oldest}"
-        note = f"{named} lies in {store.label} {source.place.path}: nothing was compared."
-        return ReadList(None, complete=False, notes=(note, *set_aside))
     together = _put_together(read)
+    if not read:
+        named = f"No {kind.file_word} written since {oldest} lies in {store.label} {source.place.path}"
+        together = replace(together, doubts=(f"{named}: no list of tonight was compared.",))
     return replace(
         together,
         notes=(*together.notes, *set_aside),
@@ -268,7 +267,7 @@ def _misnamed(file: RemoteFile, reader: _Reader) -> ReadList:
 def _unreadable(name: str, error: LogisticsBatchError, reader: _Reader) -> ReadList:
     told = f"{error.message} {error.remedy or ''}".strip()
     note = f"{reader.kind.file_word.capitalize()} {printable(name)} could not be read, and nothing of it counts: {told}"
-    return ReadList(None, complete=False, notes=(note,), refused=(name,))
+    return ReadList(None, complete=False, doubts=(note,), refused=(name,))
 
 
 def _read(parts: Parts, path: Path, name: str, reader: _Reader) -> ReadList:
@@ -284,6 +283,7 @@ def _put_together(read: Sequence[ReadList]) -> ReadList:
     return ReadList(
         pl.concat(frames) if frames else None,
         complete=bool(frames) and all(one.complete for one in read),
+        doubts=tuple(doubt for one in read for doubt in one.doubts),
         notes=tuple(note for one in read for note in one.notes),
         files=tuple(name for one in read for name in one.files),
         unread=pl.concat([one.unread for one in read]) if read else pl.DataFrame(schema=UNREAD_ROWS),

@@ -236,8 +236,8 @@ def _account(
         known=counting.known,
     )
     keep_snapshot(parts, legs, result, made=made)
-    doubts = [note for read in (receipts, orders) if not read.complete for note in read.notes]
-    notes = [note for read in (receipts, orders) if read.complete for note in read.notes]
+    doubts = [doubt for read in (receipts, orders) for doubt in read.doubts]
+    notes = [note for read in (receipts, orders) for note in read.notes]
     return Account(
         run=run,
         by=wanted.by,
