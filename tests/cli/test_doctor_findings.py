@@ -504,9 +504,9 @@ def test_a_ledger_of_another_address(run: Run, tmp_path: Path, sandbox: RunningS
     assert problems(run, "ledger, other addresses") == []
     set_url(workspace, sandbox.url.replace("127.0.0.1", "localhost"))
     (finding,) = problems(run, "ledger, other addresses")
-    assert f"It holds 1 documents of {sandbox.url}" in finding["text"]
+    assert f"It holds 1 document of {sandbox.url}" in finding["text"]
     (note,) = run("push", path, "--mapping", "orders", "--json").json["notes"]
-    assert f"The ledger holds 1 documents of {sandbox.url} and none of http://localhost" in note
+    assert f"The ledger holds 1 document of {sandbox.url} and none of http://localhost" in note
     set_url(workspace, sandbox.url)
     assert problems(run, "ledger, other addresses") == []
 

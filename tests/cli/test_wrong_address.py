@@ -64,6 +64,9 @@ def test_what_was_planned_for_the_wrong_one_is_listed_and_dropped(
     assert (address["id"], len(address["documents"])) == (wrong, 3)
     assert any(line.split()[:3] == [wrong, "3", "documents"] for line in run("held", "list").out.splitlines())
     assert '"A-1"' in run("held", "show", wrong).out
+    shown = run("held", "show", address["documents"][0])
+    assert "planned for another address" in shown.out
+    assert "the next run sends it" not in shown.out
     assert run("held", "decide", wrong, "send-again", "--reason", "x").code == 2
     done = run("held", "decide", wrong, "drop", "--reason", "mistyped")
     assert (done.code, f"3 documents planned for {wrong}: dropped." in done.out) == (0, True)
@@ -86,3 +89,33 @@ def test_what_may_have_arrived_there_is_not_dropped(run: Run, workspace: Workspa
     workspace.configure()
     assert run("held", "list", "--json").json["addresses"] == []
     assert run("held", "decide", sandbox.url, "drop", "--reason", "x").code == 2
+
+
+def test_what_is_held_where_others_were_accepted_is_not_dropped_as_mistyped(
+    run: Run, workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    """While the address is mistyped, what waits at the right one is named with its own reason."""
+    correct(workspace)
+    lines = order_lines(["A-1"])
+    assert run("push", workspace.drop("orders.csv", lines), "--mapping", "orders").code == 0
+    changed = workspace.drop("changed.csv", lines.replace("Market", "Station"))
+    assert run("push", changed, "--mapping", "orders").code == 4
+    workspace.settings = [each.replace(sandbox.url, f"{sandbox.url}/v2") for each in workspace.settings]
+    workspace.configure()
+    (address,) = run("held", "list", "--json").json["addresses"]
+    assert "already accepted this document with other content" in address["reason"]
+    assert "drop" not in address["fix"]
+    assert "changed.csv" in run("held", "list").out
+    for held in (sandbox.url, address["documents"][0]):
+        refused = run("held", "decide", held, "drop", "--reason", "x")
+        assert (refused.code, "Write service.base_url so again" in refused.err) == (2, True)
+
+
+def test_what_was_dropped_unsent_is_not_told_of(run: Run, workspace: Workspace, sandbox: RunningSandbox) -> None:
+    workspace.drop("orders.csv", order_lines(["A-1"]))
+    assert run("run", "nightly").code == 5
+    correct(workspace)
+    assert run("held", "decide", f"{sandbox.url}/v2", "drop", "--reason", "mistyped").code == 0
+    assert [each for each in run("doctor", "--json").json["checks"] if "other addresses" in each["name"]] == []
+    done = run("push", workspace.drop("others.csv", order_lines(["B-1"])), "--mapping", "orders", "--json")
+    assert (done.code, done.json["notes"]) == (0, [])

@@ -92,7 +92,7 @@ def _print_held(found: Sequence[Any]) -> None:
     lines = [
         (each, *[""] * 6)
         if isinstance(each, int | str)
-        else (each.id, each.what, each.reference, each.file_name, _rows(each.rows), each.why.reason, each.fix)
+        else (each.id, each.what, each.reference, each.files, _rows(each.rows), each.why.reason, each.fix)
         for each in found
     ]
     print_table(_COLUMNS, lines, empty="Nothing is held.")

@@ -403,6 +403,14 @@ HELD_BEFORE_SENDING: Final[dict[str, Entry]] = {
         waits_for=WaitsFor.CHOICE,
         choices=(HeldDecision.DROP,),
     ),
+    "other_address.in_use": Reason(
+        "It waits at another address of the service than that of the settings, which has accepted others."
+        "{why: messages}",
+        "Nothing now: the operator decides.",
+        "Write service.base_url so again, and decide there.",
+        waits_for=WaitsFor.CHOICE,
+        choices=(),
+    ),
     "other_grouping": Reason(
         "Some rows of this were sent by the mapping as it was before, in other documents.",
         "Nothing now: the operator decides, for some rows of it were sent in another order.",

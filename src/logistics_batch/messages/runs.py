@@ -79,7 +79,7 @@ _LEDGER: Final = {
     "ledger.other_address": "The ledger holds {count:,} {count:document|documents} of {account} and none of {own}: "
     "if that is the same service, what went there is not known here. `logistics-batch doctor` says what to do.",
     "ledger.open_elsewhere": "{count:,} {count:document|documents} of {account} {count:is|are} still open; "
-    "settling under {own} leaves {count:it|them}",
+    "settling under {own} leaves {count:it|them}.",
 }
 
 RUNS: Final[dict[str, Entry]] = {

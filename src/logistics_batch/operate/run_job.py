@@ -193,7 +193,9 @@ def settle_now(parts: Parts, *, run: str | None, wait: bool, queues: bool = Fals
     notes = [note.reason for note in (*report.notes, *(note for delivered in stale for note in delivered.notes))]
     code = ExitCode.DOUBT if report.open or report.held else ExitCode.STOPPED_EARLY if undelivered else ExitCode.DONE
     line = f"{len(report.settled)} settled, {len(report.held)} held for a person, {len(report.open)} still in doubt"
-    return Outcome(code, ". ".join([line, *notes, *undelivered]), report, " ".join(undelivered))
+    return Outcome(
+        code, ". ".join(each.removesuffix(".") for each in (line, *notes, *undelivered)), report, " ".join(undelivered)
+    )
 
 
 def push_outcome(report: RunReport) -> Outcome:

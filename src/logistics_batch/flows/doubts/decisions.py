@@ -76,6 +76,11 @@ def decide(
         return parts.ledger.documents.get(document_id) or document
     if document is None or document.state != "held":
         raise UsageError(f"Nothing with the number {document_id} is held.", remedy="See “held list”.")
+    if document.account != parts.ledger.account:
+        raise UsageError(
+            f"Document {document_id} is held for {document.account}, another address of the service.",
+            remedy="Write service.base_url so again, and decide there.",
+        )
     choices = reason_of(document.why.code).choices
     if choices == (HeldDecision.DROP,) and choice is not HeldDecision.DROP:
         raise UsageError(

@@ -19,7 +19,9 @@ from logistics_batch.flows.doubts.decisions import (
 from logistics_batch.flows.files.waiting_files import close_held_file
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import HeldFile, StoredDocument, kind_of
+from logistics_batch.messages.documents import reason_of
 from logistics_batch.messages.reasons import HeldDecision, WaitsFor
+from logistics_batch.messages.words import shortened
 from logistics_batch.model.counting import counted
 from logistics_batch.model.document import Operation
 from logistics_batch.model.document_state import OPEN, DocumentState
@@ -57,6 +59,11 @@ class Held:
         return self.file is None and isinstance(self.id, str) and not self.file_name
 
     @property
+    def files(self) -> str:
+        """Names of the files that it came in."""
+        return self.file_name or shortened(list(dict.fromkeys(each.file_name for each in self.documents)), limit=5)
+
+    @property
     def reference(self) -> str:
         """That of a document, "" of anything else."""
         return self.documents[0].reference if isinstance(self.id, int) else ""
@@ -82,9 +89,12 @@ def everything_held(parts: Parts) -> list[Held]:
     elsewhere: dict[str, list[StoredDocument]] = {}
     for document in parts.ledger.documents.left_elsewhere():
         elsewhere.setdefault(document.account, []).append(document)
-    other = Issue("other_address")
+    in_use = parts.ledger.documents.accounts_in_use() if elsewhere else set()
     return [
-        *(Held(address, other, documents=tuple(documents)) for address, documents in elsewhere.items()),
+        *(
+            Held(address, _why_there(documents, in_use=address in in_use), documents=tuple(documents))
+            for address, documents in elsewhere.items()
+        ),
         *(Held(each.id, each.documents[0].why, each.file_name, each.documents) for each in previews(parts)),
         *(Held(f"file-{each.id}", each.why, each.name, file=each) for each in parts.ledger.files.held()),
         *(
@@ -93,6 +103,14 @@ def everything_held(parts: Parts) -> list[Held]:
             if each.waits_for != WaitsFor.APPROVAL
         ),
     ]
+
+
+def _why_there(documents: Sequence[StoredDocument], *, in_use: bool) -> Issue:
+    """Of an address that accepted something, why each of them waits; else it may be mistyped."""
+    if not in_use:
+        return Issue("other_address")
+    own = dict.fromkeys(each.why for each in documents if each.state == DocumentState.HELD)
+    return Issue.of("other_address.in_use", why=[each.pair for each in own])
 
 
 def in_words(parts: Parts, found: Sequence[Held]) -> list[dict[str, Any]]:
@@ -189,7 +207,10 @@ def _drop_elsewhere(
     parts: Parts, address: str, *, decision: str, reason: str, dry_run: bool
 ) -> Sequence[StoredDocument]:
     """Close what was planned for another address of the service; what may have arrived there stays as it is."""
-    documents = held_under(parts, address).documents
+    found = held_under(parts, address)
+    documents = found.documents
+    if HeldDecision.DROP not in reason_of(found.why.code).choices:
+        raise UsageError(f"{address} accepted others, so it is not mistyped.", remedy=found.fix)
     if decision != "drop":
         raise UsageError(
             f"“{decision}” does not fit what was planned for another address of the service.",

@@ -103,7 +103,7 @@ def _under_another_address(parts: Parts) -> list[Issue]:
         return []
     return [
         Issue.of("ledger.other_address", count=count, account=account, own=parts.ledger.account)
-        for account, (count, _) in parts.ledger.itself.other_accounts().items()
+        for account, count in parts.ledger.documents.sent_elsewhere().items()
     ]
 
 
