@@ -51,6 +51,8 @@ def test_several_numbers_and_ranges_are_decided_at_once(run: Run, workspace: Wor
     assert done.code == 0, done.err
     assert set(waiting(run)) == {"A-3"}
     assert f"held decide {ids['A-1']} {ids['A-2']} {ids['A-4']} reopen" in done.out
+    tried = run("held", "decide", f"{ids['A-1']}-{ids['A-4']}", "reopen", *WHY, "--dry-run")
+    assert (tried.code, [name for name in ORDERS if name in tried.out]) == (0, ["A-1", "A-2", "A-4"])
     again = run("held", "decide", f"{ids['A-1']}-{ids['A-2']}", "drop", *WHY)
     assert (again.code, "Nothing from" in again.err) == (2, True)
 

@@ -187,7 +187,7 @@ def decide(
     if not (held_ids or rule or file_name):
         raise click.UsageError("Nothing is named: give numbers of `held list`, --rule or --file.")
     with opened(folder) as parts:
-        found = chosen(parts, held_ids, rule=rule, file_name=file_name)
+        found = chosen(parts, held_ids, rule=rule, file_name=file_name, dropped=decision == "reopen")
         if dry_run or len(found) > 1:
             _print_held(found)
         ids = [each if isinstance(each, int | str) else each.id for each in found]

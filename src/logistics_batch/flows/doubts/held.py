@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.doubts.decisions import (
+    DROPPED,
     decide,
     decide_preview,
     held_documents,
@@ -143,16 +144,19 @@ def held_under(parts: Parts, held_id: HeldId) -> Held:
 
 
 def chosen(
-    parts: Parts, wanted: Sequence[HeldId | range], *, rule: str = "", file_name: str = ""
+    parts: Parts, wanted: Sequence[HeldId | range], *, rule: str = "", file_name: str = "", dropped: bool = False
 ) -> list[Held | HeldId]:
     """What is to be decided, each once: what is listed, and numbers that are not (of what was dropped or accepted).
 
     wanted: numbers and ranges of numbers; none: all that fits. rule: the reason's word. file_name: a pattern of names.
+    dropped: of what was dropped, not of what is held.
 
     Raises UsageError if a range or the filter leaves nothing.
     """
-    listed = everything_held(parts)
+    listed = _dropped(parts) if dropped else everything_held(parts)
     fitting = [each for each in listed if rule in ("", each.why.rule) and _is_named(each.file_name, file_name)]
+    was = "was dropped" if dropped else "is held"
+    remedy = "See the answers of the file, under “What to do”." if dropped else "See “held list”."
     found: dict[HeldId, Held | HeldId] = {}
     for one in wanted or [held.id for held in fitting]:
         if isinstance(one, range):
@@ -160,15 +164,21 @@ def chosen(
                 each.id: each for each in fitting if isinstance(each.id, int) and each.id in one
             }
             if not inside:
-                raise UsageError(f"Nothing from {one.start} to {one.stop - 1} is held.", remedy="See “held list”.")
+                raise UsageError(f"Nothing from {one.start} to {one.stop - 1} {was}.", remedy=remedy)
             found |= inside
         else:
             found |= {one: next((each for each in fitting if each.id == one), one)}
     if rule or file_name:
         found = {held_id: held for held_id, held in found.items() if isinstance(held, Held)}
     if not found:
-        raise UsageError("Nothing that fits is held.", remedy="See “held list”.")
+        raise UsageError(f"Nothing that fits {was}.", remedy=remedy)
     return list(found.values())
+
+
+def _dropped(parts: Parts) -> list[Held]:
+    """The documents that were dropped, oldest first."""
+    gone = parts.ledger.documents.select(states=[DocumentState.ABANDONED])
+    return [Held(each.id, each.why, each.file_name, (each,)) for each in gone if each.rule == DROPPED]
 
 
 def _is_named(name: str, pattern: str) -> bool:
