@@ -5,7 +5,9 @@ import json
 import socket
 import threading
 import zlib
+from typing import Any
 
+import httpcore
 import pytest
 from support.raw_servers import RawServer, after_request, answering, http_bytes
 
@@ -267,6 +269,29 @@ def test_a_call_waits_for_its_turn_unless_it_has_it() -> None:
     client.call("asn.fetch", turn_taken=True)
     assert slept == pytest.approx([0.515, 0.515])
     client.close()
+
+
+def test_calls_that_connect_slowly_leave_at_a_slow_rate(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, server = connect(answering(200, PASS))
+    now, waits = [100.0], list[tuple[float, int]]()
+    really = httpcore.SyncBackend.connect_tcp
+
+    def sleep(seconds: float) -> None:
+        waits.append((seconds, server.connections))
+        now[0] += seconds
+
+    def slowly(*args: Any, **options: Any) -> httpcore.NetworkStream:
+        now[0] += 0.5
+        return really(*args, **options)
+
+    monkeypatch.setattr(httpcore.SyncBackend, "connect_tcp", slowly)
+    pacer = Pacer("5/min", clock=lambda: now[0], sleep=sleep)
+    client = Client(ServiceAccess(server.url, Secret(KEY)), pacer=pacer, kept_idle_seconds=0)
+    assert [client.call("asn.fetch").status for _ in range(5)] == [200] * 5
+    client.close()
+    assert 4 * 12 <= now[0] - 100.5 <= 4 * 12 / 0.95
+    # No connection stands open while a call waits for its turn.
+    assert [connections for seconds, connections in waits if seconds > 0.01] == [1, 2, 3, 4]
 
 
 def test_a_process_that_ends_sends_nothing_more(connect: Connect) -> None:

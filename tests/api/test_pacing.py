@@ -1,9 +1,11 @@
 """One rate for all threads, never above it."""
 
 import itertools
+import math
 import random
 import threading
 import time
+from collections.abc import Iterable
 
 import pytest
 from hypothesis import given, settings
@@ -160,14 +162,23 @@ def test_sixteen_threads_keep_one_rate() -> None:
     assert max(turns) - start >= 79 / 200  # a machine under load makes it slower, nothing makes it faster
 
 
-def departures(pacer: Pacer, clock: Clock, delays: list[float]) -> list[float]:
-    """When calls leave that are held up so long between their turn and their departure."""
+def leaves(pacer: Pacer, clock: Clock, *, connect: float = 0.0) -> float | None:
+    """When a call leaves that waits for its turn and then connects for so long; 0: on a kept connection."""
+    turn = pacer.approach(kept_until=-math.inf if connect else math.inf)
+    clock.now += connect
+    return turn and pacer.depart(turn)
+
+
+def departures(
+    pacer: Pacer, clock: Clock, delays: Iterable[float], connects: Iterable[float] = itertools.repeat(0.0)
+) -> list[float]:
+    """When calls leave that are held up so long after they took their turn, and connect, one after the other."""
     moments = []
-    for late in delays:
+    for late, connect in zip(delays, connects, strict=False):
         while (wait := pacer.try_turn(ahead_seconds=0.02)) > 0.02:
             clock.sleep(wait - 0.015)
         clock.now += late
-        left = pacer.depart()
+        left = leaves(pacer, clock, connect=connect)
         assert left is not None
         moments.append(left)
     return moments
@@ -202,7 +213,70 @@ def test_one_that_has_no_turn_soon_does_not_leave() -> None:
     pacer.try_turn(ahead_seconds=0.02)
     pacer.slow_down(60)
     clock.now += 0.05  # the turn has passed
-    assert pacer.depart() is None
+    assert leaves(pacer, clock) is None
+    assert clock.slept == []
+
+
+@pytest.mark.parametrize("connect", [0.15, 0.5, 2.0])
+@pytest.mark.parametrize("rate", ["5/min", "30/min", "1/s"])
+def test_calls_that_connect_slowly_all_leave_at_the_rate(rate: str, connect: float) -> None:
+    clock, interval = Clock(), interval_seconds(rate)
+    pacer = Pacer(rate, clock=clock, sleep=clock.sleep)
+    moments = departures(pacer, clock, [0.0] * 20, itertools.repeat(connect))
+    assert min(after - before for before, after in itertools.pairwise(moments)) >= interval - 1e-9
+    if connect <= 0.5:
+        assert 19 * interval >= 0.95 * (moments[-1] - moments[0])
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from([0.0, 0.15, 0.3, 0.5, 4.0]), max_size=80), st.sampled_from([1, 2, 10, 300]))
+def test_no_second_holds_one_more_however_slowly_some_connect(connects: list[float], rate: int) -> None:
+    clock = Clock()
+    moments = departures(Pacer(f"{rate}/s", clock=clock, sleep=clock.sleep), clock, itertools.repeat(0.0), connects)
+    assert all(last - first >= 1.0 - 1e-6 for first, last in zip(moments, moments[rate:], strict=False))
+
+
+@pytest.mark.parametrize("rate", ["1/s", "2/s"])
+def test_sleepers_that_wake_late_leave_all_the_same(rate: str) -> None:
+    clock = Clock(late=0.035)
+    pacer = Pacer(rate, clock=clock, sleep=clock.sleep)
+    moments = departures(pacer, clock, [0.0] * 30)
+    assert 29 * interval_seconds(rate) >= 0.85 * (moments[-1] - moments[0])
+
+
+def test_nothing_waits_once_a_kept_connection_is_at_hand() -> None:
+    clock = Clock()
+    pacer = Pacer("1/s", clock=clock, sleep=clock.sleep)
+    departures(pacer, clock, [0.0] * 5, itertools.repeat(0.4))  # a connect is begun earlier by now
+    while pacer.try_turn(ahead_seconds=0.1) > 0.1:
+        clock.sleep(0.1)
+    turn = pacer.approach(kept_until=clock.now + 2)
+    slept = len(clock.slept)
+    assert turn is not None
+    assert pacer.depart(turn) == clock.now
+    assert len(clock.slept) == slept
+
+
+@pytest.mark.parametrize("rate", ["none", "10/s"])
+@pytest.mark.parametrize("connecting", [False, True])
+def test_a_pause_stops_turns_that_were_taken(rate: str, connecting: bool) -> None:
+    clock = Clock()
+    pacer = Pacer(rate, clock=clock, sleep=clock.sleep)
+    pacer.try_turn(ahead_seconds=0.3)
+    turn = pacer.approach() if connecting else None
+    pacer.slow_down(5)
+    assert (pacer.depart(turn) if turn else pacer.approach()) is None
+    assert clock.now == 1000
+    clock.now += 4
+    assert leaves(pacer, clock) == 1005  # soon enough to be waited for
+
+
+def test_no_call_waits_when_the_process_is_to_end() -> None:
+    clock, stop = Clock(), threading.Event()
+    pacer = Pacer("1/s", clock=clock, sleep=clock.sleep, stop=stop)
+    assert leaves(pacer, clock) == 1000
+    stop.set()
+    assert leaves(pacer, clock) is None
     assert clock.slept == []
 
 
@@ -229,7 +303,7 @@ def called_for(seconds: float, pacer: Pacer, clock: Clock, service: LimitedServi
     """One call after the other, each of which takes 20 ms."""
     end = clock.now + seconds
     while clock.now < end and pacer.wait_turn():
-        left = pacer.depart() or clock.now
+        left = leaves(pacer, clock) or clock.now
         clock.now += 0.02
         if service.takes(left):
             pacer.answered(left)
@@ -296,7 +370,7 @@ def test_calls_that_were_under_way_together_lower_the_rate_once() -> None:
     left = []
     for _ in range(8):
         pacer.wait_turn()
-        left.append(pacer.depart() or clock.now)
+        left.append(leaves(pacer, clock) or clock.now)
     clock.now += 0.1
     for moment in left:
         pacer.refused(moment, pause_seconds=1.0)

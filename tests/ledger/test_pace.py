@@ -1,6 +1,7 @@
 """Turns are claimed in the ledger: processes that share it keep one rate together."""
 
 import heapq
+import math
 import random
 import time
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, text
 
-from logistics_batch.api.pacing import Pacer
+from logistics_batch.api.pacing import Pacer, Turn
 from logistics_batch.ledger import Ledger, open_ledger
 
 
@@ -91,6 +92,17 @@ def test_a_turn_taken_ahead_moves_the_next_from_its_own_moment(ledger: Ledger, o
     assert 90 < wait(ledger, 50, ahead=60) <= 100
 
 
+def test_a_turn_that_was_missed_is_given_back_unless_somebody_has_one_behind_it(ledger: Ledger, other: Ledger) -> None:
+    def another(missed: float) -> float:
+        found, _ = ledger.pace.take_turns(1, spacing_seconds=50, ahead_seconds=0, instead_of=missed)
+        return found - time.monotonic()
+
+    missed, _ = ledger.pace.take_turns(1, spacing_seconds=50, ahead_seconds=0)
+    assert another(missed) <= 0
+    assert 40 < wait(other, 50, ahead=60) <= 50  # behind the moment at which the late call left
+    assert another(missed) > 90
+
+
 class OneClock:
     """Time that passes only by sleeping, for several processes at once; one sleeper in four may wake late."""
 
@@ -128,22 +140,30 @@ def sharing_processes(folder: Path, clock: OneClock, *, processes: int, rate: in
         yield pacers
 
 
-def departures(clock: OneClock, pacers: list[Pacer], *, calls: int, held_up: float) -> list[float]:
-    """When calls of several processes leave, each of which is held up between its turn and its departure."""
+def departures(
+    clock: OneClock, pacers: list[Pacer], *, calls: int, held_up: float, connects: float = 0.0
+) -> list[float]:
+    """When calls of several processes leave, each of which is held up behind its turn, and then connects.
+
+    connects: for how long at most, and a third of it at least.
+    """
     chance = random.Random(20261122)
-    ready: list[tuple[float, int, Pacer]] = []
+    ready: list[tuple[float, int, Pacer, Turn | None]] = []
     moments: list[float] = []
     number = 0
     while len(moments) < calls:
         while ready and ready[0][0] <= clock.now:
-            left = heapq.heappop(ready)[2].depart()
-            assert left is not None
-            moments.append(left)
+            _, known, leaving, turn = heapq.heappop(ready)
+            if turn is not None:
+                if left := leaving.depart(turn):
+                    moments.append(left)
+            elif turn := leaving.approach(kept_until=-math.inf if connects else math.inf):
+                heapq.heappush(ready, (clock.now + chance.uniform(connects / 3, connects), known, leaving, turn))
         pacer = chance.choice(pacers)
         wait = pacer.try_turn(ahead_seconds=0.02)
         if wait <= 0.02:
             number += 1
-            heapq.heappush(ready, (clock.now + wait + chance.uniform(0, held_up), number, pacer))
+            heapq.heappush(ready, (clock.now + wait + chance.uniform(0, held_up), number, pacer, None))
         clock.now += 0.002
     return moments
 
@@ -159,6 +179,18 @@ def test_no_second_sees_one_more_call_than_the_rate_allows(
         moments = departures(clock, pacers, calls=60, held_up=min(0.9, 8 / rate))
     assert all(last - first >= 1.0 - 1e-6 for first, last in zip(moments, moments[rate:], strict=False))
     # A call that is held up beyond its turn takes another: slower, but none waits long.
+    assert (len(moments) - 1) / (moments[-1] - moments[0]) > 0.3 * rate
+
+
+@pytest.mark.parametrize("connects", [0.15, 0.5])
+@pytest.mark.parametrize("rate", [1, 2, 20])
+@pytest.mark.parametrize("processes", [1, 3])
+def test_slow_connects_bring_no_second_above_the_rate(
+    tmp_path: Path, clock: OneClock, processes: int, rate: int, connects: float
+) -> None:
+    with sharing_processes(tmp_path, clock, processes=processes, rate=rate) as pacers:
+        moments = departures(clock, pacers, calls=60, held_up=0.0, connects=connects)
+    assert all(last - first >= 1.0 - 1e-6 for first, last in zip(moments, moments[rate:], strict=False))
     assert (len(moments) - 1) / (moments[-1] - moments[0]) > 0.3 * rate
 
 

@@ -3,11 +3,12 @@
 Redirects are not followed, proxies and certificates of the environment are not used, nothing is repeated.
 """
 
+import math
 import time
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib.metadata import version
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -25,6 +26,7 @@ from logistics_batch.api.transport import (
     CallTrace,
     Connections,
     Deadline,
+    TooLate,
     failure_of,
 )
 from logistics_batch.errors import UsageError
@@ -127,7 +129,7 @@ class Client:
     def _exchange(self, endpoint: Endpoint, url: str, body: bytes | None) -> Reply:
         seconds = self.settings.create_deadline_seconds if endpoint.creates else self.settings.deadline_seconds
         deadline = Deadline(seconds)
-        trace = CallTrace(deadline, first_byte_before=CONNECT_SECONDS, depart=self.pacer.depart)
+        trace = CallTrace(deadline, first_byte_before=CONNECT_SECONDS)
         largest = self.settings.largest_bytes(endpoint)
         received = _Received(largest)
         failure: Failure = ""
@@ -137,6 +139,10 @@ class Client:
             request = self._request(endpoint, url, body, alone=alone)
             # A create may keep us waiting up to its own deadline without a sign of life.
             read = seconds if endpoint.creates else READ_SECONDS
+            turn = self.pacer.approach(kept_until=-math.inf if alone else self._connections.kept_until)
+            if turn is None:
+                raise TooLate("there was no turn soon; nothing was sent")
+            trace.depart = partial(self.pacer.depart, turn)
             with self._connections.exchange(
                 request, deadline=deadline, trace=trace, read_seconds=read, alone=alone
             ) as response:

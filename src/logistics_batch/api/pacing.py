@@ -1,8 +1,9 @@
 """One rate for everything that uses the API key (limits are not published: API §8.6).
 
 A turn is a moment at which one call may leave. Turns lie a trifle farther apart than the rate asks, so that a call
-which leaves that trifle late brings no second above the rate; one that is later takes another turn. Processes that
-share a ledger take their turns from one row of it, some at once.
+which leaves that trifle late brings no second above the rate; one that is later gets another turn, at once where nobody
+has the one behind its own. A call waits before its connection is taken, and one that has to connect begins so much
+sooner. Processes that share a ledger take their turns from one row of it, some at once.
 """
 
 import math
@@ -12,6 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Protocol
 
 from logistics_batch.errors import LedgerRefused, SettingsError
@@ -20,9 +22,12 @@ LONGEST_PAUSE_SECONDS = 15 * 60.0
 _LONGEST_NAP_SECONDS = 0.5  # how soon a waiting thread notices that the process was asked to end
 _LATE_SHARE = 0.03  # of a second, or of a longer interval: so late after its turn a call may leave
 _BLOCK_SECONDS = 0.2  # turns of so long are taken at once
-_LONGEST_WAIT_SECONDS = 9.0  # for a call that missed its turn; its intent grows old
+_LONGEST_WAIT_SECONDS = 3.0  # for a turn, before a connection is taken: the call's intent grows old
+_LONGEST_HELD_SECONDS = 0.5  # for a turn, with a connection at hand
+_CONNECT_FADES, _UNUSED_FADES = 0.98, 0.9  # what the slowest connect took lately, each call: with a connect or without
 _LONGEST_LEAD_SECONDS = 0.25
 _TRIES = 10  # to find a turn for a call that missed its own
+_NEXT_SPACINGS = 1.2  # behind a turn: the next one, which nobody has
 _MOST_REMEMBERED = 1000  # departures
 _SHORTEST_SPAN_SECONDS = 0.25  # a rate is not told from less
 _RATE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*/\s*(s|min)")
@@ -62,15 +67,25 @@ class SharedTurns(Protocol):
     """Where turns are taken by several processes; each call raises LedgerRefused if that cannot be written."""
 
     def take_turns(
-        self, count: int, *, spacing_seconds: float, ahead_seconds: float, lead_seconds: float
+        self, count: int, *, spacing_seconds: float, ahead_seconds: float, lead_seconds: float, instead_of: float
     ) -> tuple[float, bool]:
         """The moment of the next turn (monotonic), and whether it and those behind it were taken: if it comes so soon.
 
-        lead_seconds: no turn comes before, and so much later may one come that is taken.
+        lead_seconds: no turn comes before, and so much later may one come that is taken. instead_of: a turn that was
+        missed; it is given back, unless somebody has one behind it.
         """
 
     def hold_turns(self, seconds: float) -> None:
         """Give nobody a turn for so long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """The moment at which a call may leave; connects: it has been opening a connection since `begun`."""
+
+    moment: float
+    begun: float
+    connects: bool
 
 
 class Pacer:
@@ -96,9 +111,10 @@ class Pacer:
         self._sleep = sleep
         self._stop = stop
         self._queue = threading.Lock()  # held by the one thread that waits for the next turn
-        self._departures = threading.Lock()  # held by the one call that is about to leave
         self._state = threading.RLock()
         self._not_before = -math.inf  # the next turn that nobody has
+        self._resumes = -math.inf  # the end of a pause
+        self._connect_seconds = 0.0  # so much before its turn a call begins to connect
         self._lead_seconds = 0.0  # a shared turn that came before would have passed when it is known
         self._block: deque[float] = deque()  # turns of this process
         self._taken: deque[float] = deque()  # turns of calls that have not left yet: whichever leaves next has the next
@@ -121,11 +137,15 @@ class Pacer:
         return self._allowance.refusals
 
     def try_turn(self, *, ahead_seconds: float = 0.0) -> float:
-        """The seconds until the next turn, without waiting; it is taken if that is no more than `ahead_seconds`."""
+        """The seconds until the call of the next turn begins, without waiting.
+
+        The turn is taken if that is no more than `ahead_seconds`.
+        """
         with self._state:
             now = self._clock()
             if not self.paced:
                 return max(0.0, self._not_before - now)
+            ahead_seconds += self._connect_seconds
             while self._block and now - self._block[0] > self._allowance.late_seconds / 2:
                 self._block.popleft()
             if not self._block:
@@ -133,7 +153,7 @@ class Pacer:
             wait = max(0.0, (self._block[0] if self._block else self._not_before) - self._clock())
             if self._block and wait <= ahead_seconds:
                 self._taken.append(self._block.popleft())
-            return wait
+            return max(0.0, wait - self._connect_seconds)
 
     def _fill_block(self, now: float, *, ahead_seconds: float) -> None:
         """Take the next turns, of this process or of all that share them, if the first comes so soon."""
@@ -144,7 +164,11 @@ class Pacer:
         if taken and self._shared:
             with suppress(LedgerRefused):  # the rate of this process holds then; what is sent must be written anyway
                 moment, taken = self._shared[-1].take_turns(
-                    count, spacing_seconds=spacing, ahead_seconds=ahead_seconds, lead_seconds=self._lead_seconds
+                    count,
+                    spacing_seconds=spacing,
+                    ahead_seconds=ahead_seconds,
+                    lead_seconds=self._lead_seconds,
+                    instead_of=-math.inf,
                 )
                 first = max(first, moment)
                 self._lead_seconds = min(2 * (self._clock() - now), _LONGEST_LEAD_SECONDS)
@@ -174,34 +198,87 @@ class Pacer:
                 self._sleep(wait if stop is None else min(wait, _LONGEST_NAP_SECONDS))
             return False
 
-    def depart(self) -> float | None:
-        """Wait for the turn of a call, just before its first byte; gives the moment at which it leaves.
+    def approach(self, *, kept_until: float = math.inf) -> Turn | None:
+        """Wait for the turn of a call, before its connection is taken; None: there is none soon, or all is to end.
 
-        A disk or a thread may have held it up since its turn was taken; then it takes another. None: there is none
-        soon, so that it must not leave.
+        kept_until: how long a kept connection is at hand; a call that leaves later begins earlier.
         """
-        with self._departures:
-            for _ in range(_TRIES if self.paced else 0):
-                turn = self._next_taken()
-                early = turn - self._clock()
-                if early > _LONGEST_WAIT_SECONDS:
-                    return None
-                if early > 0:
-                    self._sleep(early)
-                if self._clock() - turn <= self._allowance.late_seconds:
-                    break
-            left = self._clock()
-            self._left.append(left)
-            return left
-
-    def _next_taken(self) -> float:
-        """The next turn that is taken and has not passed; a new one where there is none."""
         with self._state:
-            while self._taken:
-                if self._clock() - (turn := self._taken.popleft()) <= self._allowance.late_seconds:
-                    return turn
-            wait = self.try_turn(ahead_seconds=_LONGEST_WAIT_SECONDS)
-            return self._taken.popleft() if self._taken else self._clock() + wait
+            moment = self._taken.popleft() if self._taken else -math.inf
+        found = self._await(moment, longest=_LONGEST_WAIT_SECONDS, kept_until=kept_until)
+        return None if found is None else Turn(found, self._clock(), found > kept_until)
+
+    def depart(self, turn: Turn) -> float | None:
+        """The moment at which a call leaves, asked just before its first byte; None: it must not leave.
+
+        It waits a trifle at most: what a connect took less than another one lately.
+        """
+        with self._state:
+            took = self._clock() - turn.begun if turn.connects else 0.0
+            faded = (_CONNECT_FADES if turn.connects else _UNUSED_FADES) * self._connect_seconds
+            self._connect_seconds = min(max(took, faded), _LONGEST_HELD_SECONDS)
+        if self._await(turn.moment, longest=_LONGEST_HELD_SECONDS) is None:
+            return None
+        left = self._clock()
+        self._left.append(left)
+        return left
+
+    def _await(self, moment: float, *, longest: float, kept_until: float = math.inf) -> float | None:
+        """Wait for this turn of a call, or for another one where it has passed; gives the one that has come."""
+        until = self._clock() + longest
+        found: float | None = moment
+        for _ in range(_TRIES):
+            if not self._holds(moment):
+                found = self._another(moment, ahead_seconds=until - self._clock())
+            if found is None or found > until:
+                return None
+            moment = found
+            begin = moment - (self._connect_seconds if moment > kept_until else 0.0)
+            while (early := begin - self._clock()) > 0:
+                if self._stop is not None and self._stop.is_set():
+                    return None
+                self._sleep(early if self._stop is None else min(early, _LONGEST_NAP_SECONDS))
+            if self._holds(moment):
+                return moment
+        return None
+
+    def _holds(self, moment: float) -> bool:
+        """Whether a turn has neither passed nor fallen into a pause."""
+        return moment >= self._resumes and self._clock() - moment <= self._allowance.late_seconds
+
+    def _another(self, missed: float, *, ahead_seconds: float) -> float | None:
+        """A turn for a call that missed its own: this moment, if nobody has one behind it; None if none comes so soon.
+
+        Whichever call of this process leaves next has its next turn.
+        """
+        with self._state:
+            now, spacing = self._clock(), self._allowance.spacing_seconds
+            for turns in (self._taken, self._block):
+                while turns and not self._holds(turns[0]):
+                    missed = max(missed, turns.popleft())
+                if turns:
+                    return turns.popleft() if turns[0] - now <= ahead_seconds else None
+            if self._not_before <= missed + _NEXT_SPACINGS * spacing:
+                self._not_before = missed
+            first = max(self._not_before, self._resumes, now)
+            if first - now > ahead_seconds:
+                return None
+            if self.paced:
+                self._not_before = first + spacing
+            shared = self._shared[-1] if self._shared and self.paced else None
+            lead = max(self._lead_seconds, first - now)
+        if shared is None:
+            return first
+        try:  # without the lock: the thread that owns the ledger does not wait for this one
+            moment, taken = shared.take_turns(
+                1, spacing_seconds=spacing, ahead_seconds=ahead_seconds, lead_seconds=lead, instead_of=missed
+            )
+        except LedgerRefused:
+            return first
+        with self._state:
+            self._lead_seconds = min(2 * (self._clock() - now), _LONGEST_LEAD_SECONDS)
+            self._not_before = max(self._not_before, moment + spacing if taken else moment)
+        return max(first, moment) if taken else None
 
     def refused(self, departed: float, *, pause_seconds: float) -> None:
         """The service said 429 to a call that left then: nobody has a turn for so long, and turns come slower."""
@@ -221,13 +298,18 @@ class Pacer:
             self._allowance.answered(departed)
 
     def slow_down(self, seconds: float) -> None:
-        """Give no turn for so long, at most 15 minutes: the service asked for it (Retry-After)."""
+        """Give no turn for so long, at most 15 minutes: the service asked for it (Retry-After).
+
+        Turns that calls have already are void.
+        """
         if not seconds > 0:
             return
         pause = min(seconds, LONGEST_PAUSE_SECONDS)
         with self._state:
             self._block.clear()
-            self._not_before = max(self._not_before, self._clock() + pause)
+            self._taken.clear()
+            self._resumes = max(self._resumes, self._clock() + pause)
+            self._not_before = max(self._not_before, self._resumes)
             shared = self._shared[-1] if self._shared else None
         if shared is not None:
             with suppress(LedgerRefused):

@@ -87,16 +87,14 @@ class CallTrace:
 
     first_byte_before: a call that has not begun to send by then (seconds from its start) does not send at all: its
     intent was written down for now, not for later. depart: called just before the first byte; says when that is, None
-    if the call must not leave.
+    if the call must not leave. A connection waits meanwhile, so that it must be quick.
     """
 
-    def __init__(
-        self, deadline: Deadline, *, first_byte_before: float, depart: Callable[[], float | None] = time.monotonic
-    ) -> None:
+    def __init__(self, deadline: Deadline, *, first_byte_before: float) -> None:
+        self.depart: Callable[[], float | None] = time.monotonic
         self.departed = -math.inf
         self._deadline = deadline
         self._first_byte_before = first_byte_before
-        self._depart = depart
         self._seen: set[str] = set()
         self._to_proxy = False
 
@@ -107,7 +105,7 @@ class CallTrace:
             # What is said to a proxy to reach the service is not the call itself.
             self._to_proxy = info["request"].method == b"CONNECT"
             if not self._to_proxy:
-                departed = self._depart()
+                departed = self.depart()
                 if departed is None or self._deadline.elapsed > self._first_byte_before:
                     raise TooLate("it took too long until the call could leave; nothing was sent")
                 self.departed = departed
@@ -289,6 +287,7 @@ class _Line:
 
     def __init__(self, ssl_context: ssl.SSLContext | None, proxy: httpcore.Proxy | None, idle_seconds: float) -> None:
         self.network = TimedNetwork(Deadline(0))
+        self.kept_until = -math.inf
         self.pool = httpcore.ConnectionPool(
             ssl_context=ssl_context,
             proxy=proxy,
@@ -323,6 +322,14 @@ class Connections:
         """Whether connections are kept."""
         return self._idle_seconds > 0
 
+    @property
+    def kept_until(self) -> float:
+        """The moment until which a kept connection is at hand for the next call; in the past if there is none."""
+        try:
+            return self._idle[-1].kept_until
+        except IndexError:
+            return -math.inf
+
     @contextmanager
     def exchange(
         self, request: httpcore.Request, *, deadline: Deadline, trace: CallTrace, read_seconds: float, alone: bool
@@ -343,9 +350,11 @@ class Connections:
                 yield response
             finally:
                 response.close()
-            kept = self.keeps and not alone and line.network.ended_exactly(response)
+            # After an answer that said so, httpcore has closed it.
+            kept = self.keeps and not alone and line.network.ended_exactly(response) and bool(line.pool.connections)
         finally:
             if kept:
+                line.kept_until = time.monotonic() + self._idle_seconds
                 self._idle.append(line)
             else:
                 line.pool.close()

@@ -1,5 +1,6 @@
 """One rate for an account over all processes and machines that share the ledger: the next turn is one row of it."""
 
+import math
 import time
 
 from sqlalchemy import Connection, select, text
@@ -11,6 +12,7 @@ from logistics_batch.ledger.schema import meta
 _PATIENCE_SECONDS = 2.0
 _LOOKS_AT_CLOCKS = 10
 _CLOCKS_READ_IN_SECONDS = 0.0005
+_NEXT_SPACINGS = 1.2  # behind a turn: the next one, which nobody has; clocks differ a trifle
 _LONGEST_HOLD_SECONDS = 20 * 60.0  # what lies further ahead was written by a clock that is wrong
 
 
@@ -18,17 +20,27 @@ class Pace(Repository):
     """When the next call may leave, whoever makes it; short transactions of their own."""
 
     def take_turns(
-        self, count: int, *, spacing_seconds: float, ahead_seconds: float, lead_seconds: float = 0.0
+        self,
+        count: int,
+        *,
+        spacing_seconds: float,
+        ahead_seconds: float,
+        lead_seconds: float = 0.0,
+        instead_of: float = -math.inf,
     ) -> tuple[float, bool]:
         """The moment of the next turn (monotonic), and whether it and those behind it were taken: if it comes so soon.
 
-        lead_seconds: no turn comes before, and so much later may one come that is taken.
+        lead_seconds: no turn comes before, and so much later may one come that is taken. instead_of: a turn that was
+        missed; it is given back, unless somebody has one behind it.
 
         Raises:
             LedgerRefused: the ledger takes nothing.
         """
         with self._write(patience_seconds=_PATIENCE_SECONDS, counts=False) as connection:
             now, here, next_at = self._times(connection)
+            missed = instead_of - here + now
+            if next_at <= missed + _NEXT_SPACINGS * spacing_seconds:
+                next_at = missed
             first = max(next_at, now + lead_seconds)
             taken = first - now <= ahead_seconds + lead_seconds
             if taken:
