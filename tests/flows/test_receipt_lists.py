@@ -10,7 +10,7 @@ import openpyxl
 import pytest
 from flows.test_reconcile import asn_row, found, plan, push, receipts
 
-from logistics_batch.errors import UsageError
+from logistics_batch.errors import FileHeld, UsageError
 from logistics_batch.flows.reconcile.goods_list import ReadList
 from logistics_batch.flows.reconcile.receipts import RECEIPTS, ListPlace, list_by_hand, list_from
 from logistics_batch.flows.reconcile.reconcile import ListPlan, run_reconcile
@@ -37,6 +37,13 @@ def test_a_row_that_is_only_a_total_is_left_out_and_named(parts, tmp_path):
     assert found.notes == (
         'r.csv: left out is 1 row whose SKU is only the word for a total (row 3, invoice I1: "Sub-Total:" 10).',
     )
+
+
+def test_a_list_by_hand_that_cannot_be_read_is_named(parts, tmp_path):
+    path = tmp_path / "k.csv"
+    path.write_bytes(b"Foo,Bar\n1,2\n")
+    with pytest.raises(FileHeld, match=r"^Receipts file k\.csv could not be read: "):
+        list_by_hand(parts, path, kind=RECEIPTS, mapping="receipts", business_date=TODAY)
 
 
 def test_a_list_by_hand_that_was_taken_back_is_refused(parts, tmp_path):

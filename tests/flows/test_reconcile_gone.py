@@ -107,6 +107,15 @@ def test_what_is_only_noted_is_no_doubt_where_a_row_cannot_be_read(parts, servic
     assert any(note.startswith("Counted on as the report of 2026-11-04") for note in report.notes)
 
 
+def test_the_remedy_for_a_list_that_is_gone_can_be_taken(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I1", "W", "10"), asn_row("I2", "W", "7"))
+    lists(tmp_path, r1=("I1,W,10,,2026-11-02", "I2,W,7,,2026-11-02"))
+    night(parts, tmp_path, MONDAY)
+    lists(tmp_path, v2=("I1,W,8,,2026-11-02", "I2,W,7,,2026-11-02"))
+    for line in night(parts, tmp_path, TUESDAY).document["exceptions"]:
+        assert "Put an empty file with the name of the list that does not hold and .retracted at the" in line["reason"]
+
+
 def rows_of(contents: dict[str, tuple[str, ...]]) -> pl.DataFrame:
     """Rows as RECEIVED_LINES has them: "I1,W,10,2026-11-02" in a list."""
     names = ("invoice_number", "sku_name", "qty", "received_date")

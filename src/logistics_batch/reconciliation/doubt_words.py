@@ -40,8 +40,8 @@ def receipts_in_doubt() -> pl.Expr:
     lists = [pl.when(text != "").then(text) for text in (pl.col(name).fill_null("") for name in _SEVERAL_LISTS)]
     twice = pl.format(
         "{} of {} received if all lists count, {} if a later list repeats or corrects an earlier one ({}): which of "
-        "both cannot be told. Add .retracted to the name of the list that does not hold and reconcile again, or accept "
-        "the line.",
+        "both cannot be told. Put an empty file with the name of the list that does not hold and .retracted at the end "
+        "(r1.csv.retracted) where the lists lie and reconcile again, or accept the line.",
         plain("received"),
         plain("expected"),
         plain("qty_once"),

@@ -68,9 +68,15 @@ def list_by_hand(parts: Parts, path: Path, *, kind: ListKind, mapping: str, busi
     if not path.is_file():
         raise UsageError(f"There is no {kind.file_word} {path}.", remedy=f"Check the path after {kind.option}.")
     with scratch_folder() as folder, holding_file(path.name):
-        members = parts.unpack(path, name=path.name, to=folder)
-        read = _members_read(parts, path.name, members, reader)
-        read += [] if members else [_read(parts, path, path.name, reader)]
+        try:
+            members = parts.unpack(path, name=path.name, to=folder)
+            read = _members_read(parts, path.name, members, reader)
+            read += [] if members else [_read(parts, path, path.name, reader)]
+        except FileHeld as held:
+            which = f"{kind.file_word.capitalize()} {printable(path.name)}"
+            held.message = f"{which} could not be read: {held.message}"
+            held.args = (held.message,)
+            raise
     beside = path.parent.glob(f"{path.name}*")
     retracted = _retracted((file.name, file.stat().st_mtime) for file in beside)
     written = {path.name: path.stat().st_mtime}
