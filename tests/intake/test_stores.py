@@ -195,16 +195,15 @@ def test_a_file_that_came_in_the_place_of_the_one_that_was_read_stays(under_test
     assert not list((under_test.root / "archive").glob("*"))
 
 
-def test_a_folder_knows_another_file_by_its_bytes(tmp_path):
-    store = FolderStore(tmp_path)
-    (tmp_path / "a.csv").write_text("as read")
-    file = store.list("/")[0]
-    file = replace(file, sha256=store.fetch(file, to=tmp_path / ".a").sha256)
-    (tmp_path / "a.csv").write_text("another")
-    os.utime(tmp_path / "a.csv", (file.modified, file.modified))
+def test_another_file_of_the_same_size_and_time_is_known_by_its_bytes(under_test, tmp_path):
+    (under_test.root / "a.csv").write_text("as read")
+    file = read(under_test, "/a.csv", to=tmp_path / "a")
+    before = (under_test.root / "a.csv").stat()
+    (under_test.root / "a.csv").write_text("another")
+    os.utime(under_test.root / "a.csv", ns=(before.st_atime_ns, before.st_mtime_ns))
     with pytest.raises(FileUnstable):
-        store.move(file.path, to_folder="/archive", as_read=file)
-    assert (tmp_path / "a.csv").read_text() == "another"
+        under_test.store.move(file.path, to_folder=under_test.path("/archive"), as_read=file)
+    assert (under_test.root / "a.csv").read_text() == "another"
 
 
 def read(under_test, path: str, *, to: Path) -> RemoteFile:

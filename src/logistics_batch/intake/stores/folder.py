@@ -34,8 +34,6 @@ _CODES = {
 class FolderStore(FileStore):
     """Files below `root`; paths count from there, with or without a leading slash, and never lead out of it."""
 
-    MOVED_BY_BYTES = True
-
     def __init__(self, root: Path, *, max_file_bytes: int = MAX_FILE_BYTES, max_names: int = MAX_NAMES) -> None:
         super().__init__(f"folder:{root}", max_file_bytes=max_file_bytes, max_names=max_names)
         self._root = root

@@ -221,10 +221,6 @@ class FileStore(ABC):
     FAULTS: ClassVar[tuple[type[Exception], ...]] = (OSError,)
     """What its steps raise."""
 
-    MOVED_BY_BYTES: ClassVar[bool] = False
-    """Whether the bytes of a moved file are at hand, so that they say whether it is the one that was read, not its time
-    of change."""
-
     _transfer_seconds = float("inf")
     _listing_seconds = LISTING_SECONDS
 
@@ -352,8 +348,9 @@ class FileStore(ABC):
     def move(self, path: str, *, to_folder: str, name: str | None = None, as_read: RemoteFile | None = None) -> str:
         """Move a file, never over another: a taken name gets a number before its ending. Returns the final path.
 
-        as_read: the file that is meant; it is looked at directly before it is moved and once more where it lies then.
-        Raises FileVanished if it is gone, FileUnstable if another one came in its place, which lies where it lay.
+        as_read: the file that is meant; where it lies then its bytes are read once more, for another one may have come
+        that has its size and its time. Raises FileVanished if it is gone, FileUnstable if another one came in its
+        place, which lies where it lay.
         """
         source = self._checked(path, "move")
         wanted = name or PurePosixPath(source).name
@@ -364,7 +361,7 @@ class FileStore(ABC):
             is_done = bool(tried) and not session.lies(source) and session.lies(tried[-1])
             if not is_done:
                 now = session.look(source)
-                if as_read is not None and not (self.MOVED_BY_BYTES and as_read.sha256):
+                if as_read is not None and not as_read.sha256:
                     self._check_listed(as_read, now)
                 session.make_folders(folder)
             names = (str(folder / candidate) for candidate in free_names(wanted))
@@ -409,19 +406,18 @@ class FileStore(ABC):
     def _check_moved(self, session: Session, file: RemoteFile | None, final: str) -> None:
         """Raise FileUnstable if what was moved is another file than the one that was read.
 
-        Servers may give every moved file a new time; then its bytes decide.
+        Its bytes decide; only of a file that was never fetched is no more known than size and time.
         """
         if file is None:
             return
-        now = session.look(final)
-        by_time = now.modified == file.modified and not self.MOVED_BY_BYTES
-        if now.size != file.size or not (by_time or not file.sha256 or self._digest(session, now) == file.sha256):
-            raise self._unstable(file, "another file came under its name")
-
-    def _digest(self, session: Session, file: RemoteFile) -> str:
+        moved = replace(file, path=final, modified=None if file.sha256 else file.modified)
         content = hashlib.sha256()
-        self._download(session, replace(file, modified=None), write=content.update)
-        return content.hexdigest()
+        if file.sha256:
+            self._download(session, moved, write=content.update)
+        else:
+            self._check_listed(moved, session.look(final))
+        if file.sha256 not in ("", content.hexdigest()):
+            raise self._unstable(file, "another file came under its name")
 
     def _unstable(self, file: RemoteFile, why: str) -> FileUnstable:
         return FileUnstable.of("store.unstable", store=self.label, path=printable(file.path), why=why)
