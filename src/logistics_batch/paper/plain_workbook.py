@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 
 import polars as pl
 
@@ -149,40 +150,51 @@ def _blocks(
     heights = pl.DataFrame(list(looks.heights.items()), schema={"row": pl.UInt32, "height": pl.Float64}, orient="row")
     answered = annotations.answers.filter(pl.col("row").is_in(looks.answered))
     how = _Row(annotations, looks, wrapped, range(len(PlainStyle) + len(number_formats)))
-    written = looks.answered.difference(sheet.frame["row"])
+    written = looks.answered.difference(sheet.frame["row"].to_list())
     rows = pl.concat([sheet.frame, pl.DataFrame({"row": sorted(written)}, schema={"row": pl.UInt32})], how="diagonal")
+    frames = list((rows.sort("row") if written else rows).iter_slices(_ROWS_A_BLOCK))
+    starts = pl.Series([frame["row"][0] for frame in frames], dtype=pl.UInt32)
+    facts = {"type": types, "style": shown, "parts": struck, "failing": failing}
+    facts_by_block = {kind: _cut(frame, starts) for kind, frame in facts.items()}
+    answers_by_block, heights_by_block = _cut(answered, starts), _cut(heights, starts)
+    texts = rows.drop("row")
+    escaped, formulas, answer = escaped_columns(texts), formula_columns(texts), _answer_xml(answered, looks)
     made: dict[_Block, pl.Expr] = {}  # most blocks are alike
-    for frame in (rows.sort("row") if written else rows).iter_slices(_ROWS_A_BLOCK):
+    for index, frame in enumerate(frames):
         wide = frame
-        for facts, kind in ((types, "type"), (shown, "style"), (struck, "parts"), (failing, "failing")):
-            wide = _beside(wide, facts, kind, columns=frame.columns)
-        here = answered.filter(pl.col("row").is_between(frame["row"][0], frame["row"][-1]))
-        answers = _answer_cells(here, looks, header_row=annotations.header_row if annotations.answers.height else 0)
-        wide = wide.join(answers, on="row", how="left", maintain_order="left")
-        wide = wide.join(heights, on="row", how="left", maintain_order="left")
-        texts = frame.drop("row")
+        for kind, blocks in facts_by_block.items():
+            wide = _beside(wide, blocks[index], kind, columns=texts.columns)
         has_header = annotations.header_row in frame["row"]
-        block = _Block(frozenset(wide.columns), escaped_columns(texts), formula_columns(texts), has_header)
+        answers = answers_by_block[index].select("row", answer=answer)
+        if has_header and annotations.answers.height:
+            answers = pl.concat([_answer_headers(looks, annotations.header_row), answers])
+        wide = wide.join(answers, on="row", how="left", maintain_order="left")
+        wide = wide.join(heights_by_block[index], on="row", how="left", maintain_order="left")
+        block = _Block(frozenset(wide.columns), escaped, formulas, has_header)
         if block not in made:
             made[block] = _row_xml(texts.columns, block, how)
         yield wide.select(made[block].str.join("")).item().encode()
 
 
+def _cut(frame: pl.DataFrame, starts: pl.Series) -> list[pl.DataFrame]:
+    """What a frame has of each block of rows, in their order; starts: the first row of each block."""
+    in_order = frame.sort("row", maintain_order=True)
+    at = [0, *in_order["row"].search_sorted(starts[1:]).to_list(), frame.height]
+    return [in_order.slice(begin, end - begin) for begin, end in pairwise(at)]
+
+
 def _beside(frame: pl.DataFrame, facts: pl.DataFrame, kind: str, *, columns: Sequence[str]) -> pl.DataFrame:
     """A frame with a fact about cells as a column `KIND COLUMN` for each column that has any."""
-    first, last = frame["row"][0], frame["row"][-1]
-    here = facts.filter(pl.col("row").is_between(first, last), pl.col("column").cast(pl.String).is_in(list(columns)))
-    for (column,), of_column in here.group_by("column"):
-        values = of_column.select("row", pl.col(kind).alias(f"{kind} {column}")).unique("row")
-        frame = frame.join(values, on="row", how="left", maintain_order="left")
+    for (column,), of_column in facts.group_by("column") if facts.height else ():
+        if str(column) in columns:
+            values = of_column.select("row", pl.col(kind).alias(f"{kind} {column}")).unique("row")
+            frame = frame.join(values, on="row", how="left", maintain_order="left")
     return frame
 
 
-def _answer_cells(answers: pl.DataFrame, looks: Looks, *, header_row: int) -> pl.DataFrame:
-    """Our cells of some rows as XML: row, answer. header_row: where our headers stand, 0: nowhere."""
+def _answer_xml(answers: pl.DataFrame, looks: Looks) -> pl.Expr:
+    """Our cells of a row as XML."""
     styles = looks.styles
-    if not header_row:
-        return pl.DataFrame(schema={"row": pl.UInt32, "answer": pl.String})
     cells = []
     escaped = escaped_columns(answers.select(ANSWERS.names()[1:]))
     for index, name in enumerate(ANSWERS.names()[1:]):
@@ -196,14 +208,17 @@ def _answer_cells(answers: pl.DataFrame, looks: Looks, *, header_row: int) -> pl
                 number = styles.text(fate, wrap=index in WRAPPED_COLUMNS, guarded=of_guarded)
                 style = pl.when((muted == of_muted) & (guarded == of_guarded)).then(number).otherwise(style)
         cells.append(_inline(name, _address(looks.first_column + index), style, is_escaped=name in escaped))
-    header_style = styles.header()
-    header = "".join(
-        f'<c r="{column_letters(looks.first_column + index)}{header_row}" s="{header_style}" t="inlineStr">'
-        f"<is><t>{text}</t></is></c>"
+    return pl.concat_str(cells, ignore_nulls=True)
+
+
+def _answer_headers(looks: Looks, row: int) -> pl.DataFrame:
+    """The cells above ours, in the row of the header: row, answer."""
+    style = looks.styles.header()
+    cells = "".join(
+        f'<c r="{column_letters(looks.first_column + index)}{row}" s="{style}" t="inlineStr"><is><t>{text}</t></is></c>'
         for index, text in enumerate(ANSWER_COLUMNS)
     )
-    own = pl.DataFrame({"row": [header_row], "answer": [header]}, schema_overrides={"row": pl.UInt32})
-    return pl.concat([own, answers.select("row", pl.concat_str(cells, ignore_nulls=True).alias("answer"))])
+    return pl.DataFrame({"row": [row], "answer": [cells]}, schema_overrides={"row": pl.UInt32})
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,7 +144,7 @@ class SheetAnnotator:
             return frozenset()
         titles = [area for area in self._part.merged_areas() if area.bottom < annotations.header_row]
         covered = {row for area in titles if area.right >= first for row in range(area.top, area.bottom + 1)}
-        return (frozenset(annotations.answers["row"]) | {annotations.header_row}) - covered
+        return (frozenset(annotations.answers["row"].to_list()) | {annotations.header_row}) - covered
 
     def _lay_out(self, annotations: Annotations, first: int) -> None:
         part, header_row = self._part, annotations.header_row
