@@ -1,8 +1,8 @@
-"""What a run does while nothing of it arrives: it pauses, longer each time, goes on where it can, and ends at last."""
+"""What a run does while nothing of it arrives: it pauses, probes with one call, goes on, and ends at last."""
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -15,7 +15,7 @@ from support.workspace import Workspace, asn_lines, order_lines
 
 from logistics_batch import wiring
 from logistics_batch.api.transport import Connections, TimedNetwork
-from logistics_batch.flows.parts import Clock
+from logistics_batch.flows.parts import Clock, Silent
 from logistics_batch.flows.push import health
 from logistics_batch.flows.push.dispatch import Dispatcher, DispatchResult
 
@@ -43,12 +43,23 @@ class Hurried:
 
 @dataclass
 class Room:
-    """What was planned, a way to send it, the clock, and what the pacer was told to pause (seconds)."""
+    """What was planned, a way to send it, the clock, what the pacer was told to pause (seconds), and what was shown."""
 
     send: Callable[[], DispatchResult]
     clock: Hurried
     pauses: list[float]
+    shown: list[str]
     states: Callable[[], Counter[str]]
+
+
+@dataclass
+class Shown(Silent):
+    """Progress that keeps what it was told."""
+
+    notes: list[str] = field(default_factory=list)
+
+    def advance(self, n: int = 1, note: str = "") -> None:  # noqa: ARG002
+        self.notes.append(note)
 
 
 Open = Callable[..., Any]
@@ -59,9 +70,9 @@ def opened(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Open:
     """Opens a room with the planned documents of a run that was cut short."""
 
     @contextmanager
-    def room(mapping: str) -> Iterator[Room]:
-        workspace.configure("concurrency = 1")
-        lines = order_lines(REFERENCES) if mapping == "orders" else asn_lines(REFERENCES)
+    def room(mapping: str, references: Sequence[str] = REFERENCES, *, concurrency: int = 1) -> Iterator[Room]:
+        workspace.configure(f"concurrency = {concurrency}")
+        lines = order_lines(references) if mapping == "orders" else asn_lines(references)
         file = workspace.drop(f"{mapping}.csv", lines)
         workspace.run("push", file, "--mapping", mapping, LOGISTICS_BATCH_CRASH_AT="file.after_commit:1")
         with wiring.Workspace(workspace.root).parts(wiring.Need()) as parts, monkeypatch.context() as patch:
@@ -77,13 +88,21 @@ def opened(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Open:
 
             patch.setattr(pacer, "slow_down", noted)
 
+            shown = Shown()
+
             def send() -> DispatchResult:
                 with parts.ledger.sending("again"):
                     planned = parts.ledger.documents.select(states=["planned"])
-                    dispatcher = Dispatcher(replace(parts, clock=clock), run="R")
+                    dispatcher = Dispatcher(replace(parts, clock=clock, progress=shown), run="R")
                     return dispatcher.send([each.id for each in planned])
 
-            yield Room(send, clock, pauses, lambda: Counter(each.state for each in parts.ledger.documents.select()))
+            yield Room(
+                send,
+                clock,
+                pauses,
+                shown.notes,
+                lambda: Counter(each.state for each in parts.ledger.documents.select()),
+            )
 
     return room
 
@@ -125,18 +144,59 @@ def test_a_network_that_comes_back_costs_pauses_only(
     assert created(sandbox) == dict.fromkeys(REFERENCES, 1)
 
 
-def test_three_failures_in_a_row_end_the_run_and_nothing_is_in_doubt(
-    opened: Open, unreachable: Any, sandbox: RunningSandbox
+@pytest.mark.parametrize(
+    ("answered", "pauses"), [(2, [1, 2, 4, 8, 16]), (0, [1, 2, 4])], ids=["answered before", "nobody answered yet"]
+)
+def test_a_service_that_stays_away_ends_the_sending_and_nothing_is_in_doubt(
+    opened: Open, unreachable: Any, sandbox: RunningSandbox, answered: int, pauses: list[int]
 ) -> None:
     with opened("orders") as room:
-        tried = unreachable(room, {2, 3, 5, 6, 7})
+        tried = unreachable(room, set(range(answered + 1, answered + 2 + len(pauses))))
         result = room.send()
         assert "Nothing could be sent" in result.stopped
         assert "Check the network" in result.remedy
-        assert (len(tried), result.doubts) == (7, 0)
-        assert room.states() == {"accepted": 2, "planned": 4}
+        assert not result.lasting
+        assert (room.pauses, result.pauses, result.paused_seconds) == (pauses, len(pauses), sum(pauses))
+        assert (len(tried), result.doubts) == (answered + 1 + len(pauses), 0)
+        assert room.states() == Counter(accepted=answered, planned=6 - answered)
         assert room.send().stopped == ""
     assert created(sandbox) == dict.fromkeys(REFERENCES, 1)
+
+
+MANY = [f"M-{number}" for number in range(1, 121)]
+
+
+def test_a_service_that_is_away_for_seconds_costs_a_pause_with_one_call_as_a_probe(
+    opened: Open, sandbox: RunningSandbox
+) -> None:
+    """It answers 503 with a page for as long as two probes: five doubts and those, and all others are sent."""
+    sandbox.set_faults([{"endpoint": "order.create", "from": 26, "to": 32, "kind": "status_503"}])
+    with opened("orders", MANY) as room:
+        result = room.send()
+        assert (result.stopped, room.states()) == ("", {"accepted": 113, "in_doubt": 7})
+        assert (room.pauses, result.pauses, result.paused_seconds) == ([1, 2, 4], 3, 7)
+        waited = [note for note in room.shown if "waits until" in note]
+        assert len(waited) == 3
+        assert "5 calls in a row had no trustworthy answer" in waited[0]
+
+
+def test_bad_answers_between_good_ones_end_no_run(opened: Open, sandbox: RunningSandbox) -> None:
+    """Half of them, by chance, so that five in a row come now and then."""
+    sandbox.set_faults([{"endpoint": "order.create", "kind": "status_502", "probability": 0.5, "seed": 3}])
+    with opened("orders", MANY, concurrency=4) as room:
+        result = room.send()
+        states = room.states()
+        assert (result.stopped, states["planned"], sum(states.values())) == ("", 0, 120)
+        assert result.pauses > 0
+
+
+def test_a_page_of_a_gateway_that_has_no_service_behind_it_is_waited_for(opened: Open, sandbox: RunningSandbox) -> None:
+    """At the first call, too: a page with 502 or 503 is no other web site."""
+    sandbox.set_faults([{"endpoint": "order.create", "to": 6, "kind": "status_503"}])
+    with opened("orders") as room:
+        result = room.send()
+        assert result.stopped == ""
+        assert room.states() == {"in_doubt": 6}
 
 
 def test_a_service_that_never_stops_asking_to_slow_down_ends_the_run(opened: Open, sandbox: RunningSandbox) -> None:
@@ -144,6 +204,7 @@ def test_a_service_that_never_stops_asking_to_slow_down_ends_the_run(opened: Ope
     with opened("orders") as room:
         result = room.send()
         assert "keeps asking to slow down (429)" in result.stopped
+        assert not result.lasting
         assert "Lower service.rate" in result.remedy
         assert len(sandbox.received("order.create")) == 2 + health.SLOW_DOWNS_UNTIL_STOP
         assert room.states() == {"accepted": 2, "planned": 4}

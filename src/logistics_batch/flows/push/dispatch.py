@@ -46,11 +46,17 @@ _LONGEST_NAP_SECONDS = 0.5  # how soon a waiting run notices that it was asked t
 
 @dataclass(frozen=True, slots=True)
 class DispatchResult:
-    """How sending ended: `stopped` says why documents were left pending, "" if none were; notes: what else to tell."""
+    """How sending ended: `stopped` says why documents were left pending, "" if none were; notes: what else to tell.
+
+    lasting: no waiting mends what stopped it. pauses, paused_seconds: how often and how long it waited for the service.
+    """
 
     stopped: str = ""
     remedy: str = ""
+    lasting: bool = False
     doubts: int = 0
+    pauses: int = 0
+    paused_seconds: float = 0.0
     notes: tuple[Issue, ...] = ()
 
 
@@ -66,8 +72,13 @@ def send_in_turn(parts: Parts, planned: pl.DataFrame, *, run: str) -> DispatchRe
     result = DispatchResult()
     for some in sorted(rounds, key=lambda some: some.item(0, "round")) or [planned]:
         sent = Dispatcher(parts, run=run).send(_free(parts, some.filter(~creates), some))
-        doubts, notes = result.doubts + sent.doubts, result.notes + sent.notes
-        result = replace(sent, doubts=doubts, notes=notes)
+        result = replace(
+            sent,
+            doubts=result.doubts + sent.doubts,
+            pauses=result.pauses + sent.pauses,
+            paused_seconds=result.paused_seconds + sent.paused_seconds,
+            notes=result.notes + sent.notes,
+        )
         if result.stopped:
             break
     return result
@@ -145,7 +156,16 @@ class Dispatcher:
         notes = [*self._health.notes(), *self._preflight.notes]
         if self._facts is None and self._parts.ledger.facts.verified() is not None:
             notes.append(Issue("sending.other_key"))
-        return DispatchResult(self._health.stopped, self._health.remedy, self._health.doubts, tuple(notes))
+        health = self._health
+        return DispatchResult(
+            stopped=health.stopped,
+            remedy=health.remedy,
+            lasting=health.lasting,
+            doubts=health.doubts,
+            pauses=health.pauses,
+            paused_seconds=health.paused_seconds,
+            notes=tuple(notes),
+        )
 
     # Claims and intents
 
@@ -160,6 +180,7 @@ class Dispatcher:
             asks = self._preflight.needed(document)
             if (asks and self._preflight.under_way(document)) or not self._take_turn():
                 break
+            self._health.note_begun()
             self._queue.popleft()
             if unfit := self._preflight.unfit(document):
                 self._hold(unfit, evidence_text="Checked before sending.")

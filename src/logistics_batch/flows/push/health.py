@@ -1,28 +1,34 @@
-"""What the answers of a run say about the service: how many calls it takes at once, when to pause, when to stop."""
+"""What the answers of a run say about the service: how many calls it takes at once, when to wait for it, when to stop."""
 
 import math
 from collections.abc import Iterator
+from datetime import timedelta
 
 from logistics_batch.api.answers import Answer, ReplyVerdict
 from logistics_batch.api.client import Reply
+from logistics_batch.api.pacing import LONGEST_PAUSE_SECONDS
 from logistics_batch.flows.asns.baseline import UnconfirmedCreates
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.outcomes import stop_reason
 from logistics_batch.ledger import StoredDocument
 from logistics_batch.model.issue import Issue
 
-DOUBTS_UNTIL_STOP = 5
-FAILURES_UNTIL_STOP = 3
-SLOW_DOWNS_UNTIL_STOP = 30
+DOUBTS_UNTIL_PAUSE = 5
+SLOW_DOWNS_UNTIL_STOP = 30  # it is there, and says when it may be called again
+_PROBES_UNTIL_STOP = 5  # pauses of 31 s in all
+_FIRST_PROBES_UNTIL_STOP = 3  # … of 7 s, where nobody has answered yet: the address may be wrong
+_LONGEST_DOUBLED_SECONDS = 64.0
+_MIXED_UP_UNTIL_STOP = 5
 _OVERLOADED = (429, 503)
+_GATEWAY_ERRORS = 500  # a page with such a status is that of a service which is away
 _QUICK_SECONDS = 1.0  # an intent that waits longer for a free worker may grow too old
-_LONGEST_PAUSE_SECONDS = 15 * 60.0
 
 
 class ServiceHealth:
-    """Counts of doubts, failures and calls that were too many, each in a row, and what follows from them.
+    """What goes wrong in a row, and what follows: a pause, then one call as a probe, which ends it or doubles the next.
 
-    stopped: why nothing more is to begin, "" if it may; remedy: what to do about it; doubts: in a row.
+    stopped: why nothing more is to begin, "" if it may; remedy: what to do about it; lasting: no waiting mends that.
+    doubts: in a row. pauses, paused_seconds: how often and how long sending waited for the service.
     """
 
     def __init__(self, parts: Parts) -> None:
@@ -34,14 +40,18 @@ class ServiceHealth:
         self._quick = False  # the last answer came soon
         self._at_once = float(parts.policy.concurrency)
         self._slowest = math.inf  # calls a second
-        self._failures = self._slow_downs = self._mixed_up = 0
-        self.doubts = 0
+        self._in_vain = 0  # pauses and their probes in a row
+        self._pausing = False  # until the probe begins
+        self._mixed_up = 0
+        self.doubts = self.pauses = 0
+        self.paused_seconds = 0.0
         self.stopped = self.remedy = ""
+        self.lasting = False
 
     @property
     def calls_at_once(self) -> int:
-        """How many calls may be in flight; the first create of a run goes alone."""
-        return int(self._at_once) if self._proven else 1
+        """How many calls may be in flight; the first create of a run goes alone, and so does a probe."""
+        return int(self._at_once) if self._proven and not self._in_vain else 1
 
     @property
     def intents_ahead(self) -> int:
@@ -58,27 +68,35 @@ class ServiceHealth:
         elif reply.status is not None and reply.status < 500:
             self._at_once = min(float(self._parts.policy.concurrency), self._at_once + 1 / self._at_once)
 
+    def note_begun(self) -> None:
+        """A call begins: what comes back from now on says how the service is after the pause."""
+        self._pausing = False
+
     def note_outcome(self, document: StoredDocument, reply: Reply, answer: Answer, *, state: str) -> None:
-        """A call had an outcome, or may have had one: five doubts in a row stop sending."""
+        """A call had an outcome, or may have had one: five doubts in a row, or that of a probe, make a pause."""
         if answer.meaning is ReplyVerdict.MISADDRESSED:  # a redirect, which is in doubt
             self._stop_misaddressed(reply)
         if state != "in_doubt":
-            self._proven, self.doubts, self._failures, self._slow_downs = True, 0, 0, 0
+            self._proven, self.doubts, self._in_vain = True, 0, 0
             return
         self.doubts += 1
         self._unconfirmed.note(document, reply, answer)
-        if answer.looks_like_html and not self._proven:
+        if answer.looks_like_html and not self._proven and (reply.status or 0) < _GATEWAY_ERRORS:
             self.stop(
                 "A web page came back instead of an answer of the service.",
                 "Check service.base_url: it points to something else than the API.",
+                lasting=True,
             )
-        if self.doubts >= DOUBTS_UNTIL_STOP and self._unconfirmed.is_confirmed():
-            self._proven, self.doubts = True, 0
-        elif self.doubts >= DOUBTS_UNTIL_STOP:
-            self.stop(
-                f"{self.doubts} calls in a row had no trustworthy answer.",
-                "Find out what is wrong with the service; run the job again later, doubts are settled first.",
-            )
+        if self.doubts < DOUBTS_UNTIL_PAUSE and not self._in_vain:
+            return
+        if self._unconfirmed.is_confirmed():
+            self._proven, self.doubts, self._in_vain = True, 0, 0
+            return
+        self._pause(
+            reply,
+            f"{self.doubts} calls in a row had no trustworthy answer.",
+            "Find out what is wrong with the service; run the job again later, doubts are settled first.",
+        )
 
     def note_unsent(self, reply: Reply, answer: Answer) -> None:
         """A call certainly had no effect: pause, or stop where that does not help."""
@@ -87,40 +105,37 @@ class ServiceHealth:
                 "The service does not accept the API key (401).",
                 "Check service.api_key: a wrong or expired key, one still in base64 form, or a proxy that drops the "
                 "header API_KEY.",
+                lasting=True,
             )
         elif answer.meaning is ReplyVerdict.MISADDRESSED:
             self._stop_misaddressed(reply)
         elif answer.meaning is ReplyVerdict.SLOW_DOWN:
-            self._slow_downs += 1
-            self._pause(reply.retry_after_seconds or 2.0 ** min(self._slow_downs - 1, 6))
-            if self._slow_downs >= SLOW_DOWNS_UNTIL_STOP:
-                self.stop("The service keeps asking to slow down (429).", "Lower service.rate, then run again.")
+            words = "The service keeps asking to slow down (429).", "Lower service.rate, then run again."
+            self._pause(reply, *words, calls=SLOW_DOWNS_UNTIL_STOP)
         else:
-            self._failures += 1
-            self._pause(2.0 ** (self._failures - 1))
-            if self._failures >= FAILURES_UNTIL_STOP:
-                self.stop(
-                    f"Nothing could be sent: {stop_reason(reply, answer)}",
-                    "Check the network and service.base_url, then run the job again.",
-                )
+            self._pause(
+                reply,
+                f"Nothing could be sent: {stop_reason(reply, answer)}",
+                "Check the network and service.base_url, then run the job again.",
+            )
 
     def note_mixed_up(self, answers: int) -> None:
         """So many answers more carried the AWB numbers of other orders."""
         self._mixed_up += answers
-        if self._mixed_up >= DOUBTS_UNTIL_STOP:
+        if self._mixed_up >= _MIXED_UP_UNTIL_STOP:
             self.stop(
                 f"{self._mixed_up} answers carried the AWB numbers of other orders.",
                 "Find out what mixes them up, a cache or a proxy in between; run the job again later: doubts are "
                 "settled first.",
             )
 
-    def stop(self, reason: str, remedy: str) -> None:
+    def stop(self, reason: str, remedy: str, *, lasting: bool = False) -> None:
         """Nothing more is to begin; the first reason counts."""
         if not self.stopped:
-            self.stopped, self.remedy = reason, remedy
+            self.stopped, self.remedy, self.lasting = reason, remedy, lasting
 
     def notes(self) -> Iterator[Issue]:
-        """What the operator should know about it."""
+        """What the operator should know about the rate of calls."""
         refusals = self._pacer.refusals - self._refusals_before
         if refusals:
             now = self._pacer.lowered_to
@@ -133,7 +148,26 @@ class ServiceHealth:
         self.stop(
             f"The service's address or path is wrong: it answered {reply.status}.",
             "Check service.base_url and service.paths.",
+            lasting=True,
         )
 
-    def _pause(self, seconds: float) -> None:
-        self._pacer.slow_down(min(seconds, _LONGEST_PAUSE_SECONDS))
+    def _pause(self, reply: Reply, reason: str, remedy: str, *, calls: int = 0) -> None:
+        """Begin nothing for twice as long as the last time, or as the service says; then one call is the probe.
+
+        calls: so many in vain, the first one too, end the sending.
+        """
+        if self._pausing:  # a call from before it came back
+            return
+        calls = calls or 1 + (_PROBES_UNTIL_STOP if self._proven else _FIRST_PROBES_UNTIL_STOP)
+        if self._in_vain + 1 >= calls:
+            self.stop(reason, remedy)
+            return
+        doubled = min(2.0**self._in_vain, _LONGEST_DOUBLED_SECONDS)
+        seconds = min(reply.retry_after_seconds or doubled, LONGEST_PAUSE_SECONDS)
+        self._in_vain += 1
+        self._pausing = True
+        self.pauses += 1
+        self.paused_seconds += seconds
+        self._pacer.slow_down(seconds)
+        until = self._parts.clock.now() + timedelta(seconds=seconds)
+        self._parts.progress.advance(0, note=f"waits until {until:%H:%M:%S}: {reason}")
