@@ -143,9 +143,7 @@ class Client:
             if turn is None:
                 raise TooLate("there was no turn soon; nothing was sent")
             trace.depart = partial(self.pacer.depart, turn)
-            with self._connections.exchange(
-                request, deadline=deadline, trace=trace, read_seconds=read, alone=alone
-            ) as response:
+            with self._connections.exchange(request, trace=trace, read_seconds=read, alone=alone) as response:
                 received.read(response)
         except tuple(FAILURES) as error:
             failure, detail = _named(error, deadline, trace), _system_words(error)

@@ -2,6 +2,7 @@
 
 HTTP itself is httpcore's. Added to it are the deadline, which no byte now and then can stretch; the trace of each call,
 where a request of which no byte left is proven not to have been sent; and a strict rule for connections that are kept.
+Of httpcore's pool each has one connection: to look through all of them at every call would take longer than the call.
 """
 
 import math
@@ -83,72 +84,56 @@ class Deadline:
 
 
 class CallTrace:
-    """How far one call got, as httpcore's trace tells it.
+    """How far one call got, as its connection sees it.
 
     first_byte_before: a call that has not begun to send by then (seconds from its start) does not send at all: its
     intent was written down for now, not for later. depart: called just before the first byte; says when that is, None
     if the call must not leave. A connection waits meanwhile, so that it must be quick.
     """
 
-    def __init__(self, deadline: Deadline, *, first_byte_before: float) -> None:
+    def __init__(self, deadline: Deadline, *, first_byte_before: float = math.inf) -> None:
+        self.deadline = deadline
         self.depart: Callable[[], float | None] = time.monotonic
         self.departed = -math.inf
-        self._deadline = deadline
+        self.connect_started = self.tls_failed = self.send_started = self.body_sent = self.reply_started = False
         self._first_byte_before = first_byte_before
-        self._seen: set[str] = set()
-        self._to_proxy = False
 
-    def __call__(self, event: str, info: dict[str, Any]) -> None:
-        """Note a step; raises TooLate where the first byte would leave too late."""
-        step = event.partition(".")[2]
-        if step == "send_request_headers.started":
-            # What is said to a proxy to reach the service is not the call itself.
-            self._to_proxy = info["request"].method == b"CONNECT"
-            if not self._to_proxy:
-                departed = self.depart()
-                if departed is None or self._deadline.elapsed > self._first_byte_before:
-                    raise TooLate("it took too long until the call could leave; nothing was sent")
-                self.departed = departed
-        if not self._to_proxy:
-            self._seen.add(step)
-
-    @property
-    def tls_failed(self) -> bool:
-        """Whether the encrypted connection could not be made."""
-        return "start_tls.failed" in self._seen
+    def leave(self) -> None:
+        """The first byte is about to leave; raises TooLate where that would be too late."""
+        departed = self.depart()
+        if departed is None or self.deadline.elapsed > self._first_byte_before:
+            raise TooLate("it took too long until the call could leave; nothing was sent")
+        self.departed, self.send_started = departed, True
 
     @property
     def steps(self) -> Trace:
         """The steps that are known to have happened."""
-        return Trace(
-            connect_started="connect_tcp.started" in self._seen,
-            send_started="send_request_headers.started" in self._seen,
-            body_sent="send_request_body.complete" in self._seen,
-            reply_started="receive_response_headers.complete" in self._seen,
-        )
+        return Trace(self.connect_started, self.send_started, self.body_sent, self.reply_started)
 
 
 class TimedNetwork(httpcore.NetworkBackend):
     """Connects within a deadline, looking up the name and trying all its addresses included.
 
-    deadline: of the call that goes on; each wait on its connections ends with it. resolve: the addresses of a name.
-    connect: what connects to one of them.
+    deadline: of the call that goes on; each wait on its connections ends with it. secure: calls are encrypted; what is
+    said in the clear, to a proxy on the way, is none. resolve: the addresses of a name. connect: what connects to one.
     """
 
     def __init__(
         self,
         deadline: Deadline,
         *,
+        secure: bool = False,
         resolve: Callable[[str, int, Deadline], Sequence[str]] | None = None,
         connect: httpcore.NetworkBackend | None = None,
     ) -> None:
+        self.secure = secure
         self._resolve = resolve or addresses_of
         self._sockets = connect or httpcore.SyncBackend()
-        self.begin(deadline)
+        self.begin(CallTrace(deadline))
 
-    def begin(self, deadline: Deadline) -> None:
+    def begin(self, trace: CallTrace) -> None:
         """Another call begins, with its own deadline; nothing of its answer has come in."""
-        self.deadline = deadline
+        self.trace = trace
         self._head = b""
         self._head_bytes = self._came_bytes = 0
 
@@ -175,7 +160,8 @@ class TimedNetwork(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.NetworkStream:
-        connecting = Deadline(self.deadline.within(timeout, httpcore.ConnectTimeout))
+        self.trace.connect_started = True
+        connecting = Deadline(self.trace.deadline.within(timeout, httpcore.ConnectTimeout))
         addresses = self._resolve(host, port, connecting)
         for position, address in enumerate(addresses, start=1):
             share = connecting.within(None, httpcore.ConnectTimeout) / (len(addresses) - position + 1)
@@ -190,15 +176,23 @@ class TimedNetwork(httpcore.NetworkBackend):
 
 
 class TimedStream(httpcore.NetworkStream):
-    """A connection whose every wait ends at its network's deadline: a byte now and then gains a server nothing."""
+    """A connection whose every wait ends at its network's deadline: a byte now and then gains a server nothing.
+
+    What is written goes out once an answer is awaited: head and body in one piece.
+    """
 
     def __init__(self, stream: httpcore.NetworkStream, network: TimedNetwork) -> None:
         self._stream = stream
         self._network = network
         self._socket: socket.socket = stream.get_extra_info("socket")
+        self._unsent: list[bytes] = []
+        self._write_seconds: float | None = None
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        self._wait_at_most(socket.SO_RCVTIMEO, self._network.deadline.within(timeout, httpcore.ReadTimeout))
+        if self._unsent:
+            with suppress(httpcore.WriteError):  # who refuses a request may answer before it has come in as a whole
+                self._send()
+        self._wait_at_most(socket.SO_RCVTIMEO, self._network.trace.deadline.within(timeout, httpcore.ReadTimeout))
         try:
             came = self._socket.recv(max_bytes)
         except (TimeoutError, BlockingIOError) as error:
@@ -209,16 +203,26 @@ class TimedStream(httpcore.NetworkStream):
         return came
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        rest = memoryview(buffer)
+        self._unsent.append(buffer)
+        self._write_seconds = timeout
+
+    def _send(self) -> None:
+        rest, trace = memoryview(b"".join(self._unsent)), self._network.trace
+        self._unsent = []
+        is_call = self._network.secure == isinstance(self._socket, ssl.SSLSocket)
+        if is_call:
+            trace.leave()
         while rest:
             # Each time anew: small pieces that the other side takes do not have the whole time each.
-            self._wait_at_most(socket.SO_SNDTIMEO, self._network.deadline.within(timeout, httpcore.WriteTimeout))
+            seconds = trace.deadline.within(self._write_seconds, httpcore.WriteTimeout)
+            self._wait_at_most(socket.SO_SNDTIMEO, seconds)
             try:
                 rest = rest[self._socket.send(rest) :]
             except (TimeoutError, BlockingIOError) as error:
                 raise httpcore.WriteTimeout(str(error)) from error
             except OSError as error:
                 raise httpcore.WriteError(str(error)) from error
+        trace.body_sent = is_call
 
     def _wait_at_most(self, option: int, seconds: float) -> None:
         """The next wait ends after so long: by the system, where Python's own limit takes three calls of it more."""
@@ -237,8 +241,12 @@ class TimedStream(httpcore.NetworkStream):
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
-        left = self._network.deadline.within(timeout, httpcore.ConnectTimeout)
-        return TimedStream(self._stream.start_tls(ssl_context, server_hostname, left), self._network)
+        try:
+            left = self._network.trace.deadline.within(timeout, httpcore.ConnectTimeout)
+            return TimedStream(self._stream.start_tls(ssl_context, server_hostname, left), self._network)
+        except (httpcore.ConnectError, httpcore.ConnectTimeout):
+            self._network.trace.tls_failed = True
+            raise
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)
@@ -283,26 +291,25 @@ def is_literal(host: str) -> bool:
 
 
 class _Line:
-    """One of httpcore's pools, with one connection at most, and the network that the connection is made in."""
+    """One of httpcore's connections, and the network that it is made in."""
 
-    def __init__(self, ssl_context: ssl.SSLContext | None, proxy: httpcore.Proxy | None, idle_seconds: float) -> None:
-        self.network = TimedNetwork(Deadline(0))
+    def __init__(
+        self,
+        origin: httpcore.Origin,
+        ssl_context: ssl.SSLContext | None,
+        proxy: httpcore.Proxy | None,
+        idle_seconds: float,
+    ) -> None:
+        self.network = TimedNetwork(Deadline(0), secure=origin.scheme == b"https")
         self.kept_until = -math.inf
-        self.pool = httpcore.ConnectionPool(
-            ssl_context=ssl_context,
-            proxy=proxy,
-            max_connections=1,
-            max_keepalive_connections=1 if idle_seconds else 0,
-            keepalive_expiry=idle_seconds,
-            network_backend=self.network,
+        pool = httpcore.ConnectionPool(
+            ssl_context=ssl_context, proxy=proxy, keepalive_expiry=idle_seconds, network_backend=self.network
         )
+        self.connection = pool.create_connection(origin)
 
 
 class Connections:
-    """The connections of one client, each for one call at a time; safe for threads.
-
-    One for all would look through all of its connections at every call, which with 64 takes eight times as long.
-    """
+    """The connections of one client, each for one call at a time; safe for threads."""
 
     def __init__(self, *, ca_file: str | None, proxy: str | None = None, idle_seconds: float = 0.0) -> None:
         """idle_seconds: for how long a connection is kept without a call; 0: not at all. A proxy's never is.
@@ -332,39 +339,42 @@ class Connections:
 
     @contextmanager
     def exchange(
-        self, request: httpcore.Request, *, deadline: Deadline, trace: CallTrace, read_seconds: float, alone: bool
+        self, request: httpcore.Request, *, trace: CallTrace, read_seconds: float, alone: bool
     ) -> Iterator[httpcore.Response]:
         """Send one request over a connection that nothing else uses meanwhile; its answer is read within the block.
 
         read_seconds: for how long no byte of it may come. alone: on a connection of its own. Raises httpcore's
         exceptions; `failure_of` knows them.
         """
-        waits = {"connect": CONNECT_SECONDS, "write": READ_SECONDS, "read": read_seconds}
-        request.extensions = {"timeout": waits, "trace": trace}
-        line = self._taken(request.url.scheme, alone=alone)
-        line.network.begin(deadline)
+        request.extensions = {"timeout": {"connect": CONNECT_SECONDS, "write": READ_SECONDS, "read": read_seconds}}
+        line = self._taken(request.url.origin, alone=alone)
+        line.network.begin(trace)
         kept = False
         try:
-            response = line.pool.handle_request(request)
+            response = line.connection.handle_request(request)
+            trace.reply_started = True
             try:
                 yield response
             finally:
                 response.close()
             # After an answer that said so, httpcore has closed it.
-            kept = self.keeps and not alone and line.network.ended_exactly(response) and bool(line.pool.connections)
+            kept = self.keeps and not alone and line.network.ended_exactly(response) and line.connection.is_available()
         finally:
             if kept:
                 line.kept_until = time.monotonic() + self._idle_seconds
                 self._idle.append(line)
             else:
-                line.pool.close()
+                line.connection.close()
 
-    def _taken(self, scheme: bytes, *, alone: bool) -> _Line:
-        if not alone:
+    def _taken(self, origin: httpcore.Origin, *, alone: bool) -> _Line:
+        while not alone and self._idle:
             with suppress(IndexError):
-                return self._idle.pop()
-        secure = self._tls() if scheme == b"https" else None
-        return _Line(secure, self._proxy, 0.0 if alone else self._idle_seconds)
+                line = self._idle.pop()
+                if not line.connection.has_expired():
+                    return line
+                line.connection.close()
+        secure = self._tls() if origin.scheme == b"https" else None
+        return _Line(origin, secure, self._proxy, 0.0 if alone else self._idle_seconds)
 
     def _tls(self) -> ssl.SSLContext:
         """How certificates are verified; the public authorities are read for the first call, not for a dry run."""
@@ -378,7 +388,7 @@ class Connections:
         self._idle_seconds = 0.0
         while self._idle:
             with suppress(IndexError):
-                self._idle.pop().pool.close()
+                self._idle.pop().connection.close()
 
 
 def proxy_of(address: str) -> httpcore.Proxy:
