@@ -4,25 +4,24 @@ Everything else in the package (other sheets, charts, text boxes, shared strings
 every cell that we say nothing about, formula and cached value alike.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
+from logistics_batch.model.issue import column_letters
 from logistics_batch.paper.answer_cells import AnswerCells, lines_needed
-from logistics_batch.paper.comment_boxes import placed_notes
 from logistics_batch.paper.row_answers import CellNote
 from logistics_batch.paper.status_columns import COLUMN_WIDTHS
-from logistics_batch.paper.xlsx_annotations import SheetComments
-from logistics_batch.paper.xlsx_comments import Note
-from logistics_batch.paper.xlsx_filter import with_filter_named
+from logistics_batch.paper.xlsx_comments import Note, SheetComments, placed_notes
 from logistics_batch.paper.xlsx_package import Package, packed
-from logistics_batch.paper.xlsx_parts import WorkbookParts, find_sheet
+from logistics_batch.paper.xlsx_parts import MAIN, WorkbookParts, find_sheet, parsed, workbook_part
 from logistics_batch.paper.xlsx_rows import RowChanges, RowReader, changed_rows
 from logistics_batch.paper.xlsx_sheet import LAST_COLUMN, Area, SheetPart, checked
 from logistics_batch.paper.xlsx_styles import StyleSheet
 from logistics_batch.paper.xlsx_survey import Survey, drawn_areas, own_words, place_for, survey
-from logistics_batch.paper.xml_bytes import NotPatchable
+from logistics_batch.paper.xml_bytes import NotPatchable, attribute, element_pattern, opening_tag
 
 MOST_COMMENTS = 2_000
 """A sheet with more comments than this opens slowly; the cells beyond are coloured and explained in their row."""
@@ -177,3 +176,31 @@ def columns_by_row(notes: Sequence[CellNote]) -> dict[int, frozenset[int]]:
         if area is not None:
             found.setdefault(area.top, set()).add(area.left)
     return {row: frozenset(columns) for row, columns in found.items()}
+
+
+_NAME = b"_xlnm._FilterDatabase"
+_AREA = re.compile(rb"(.*!)\$[A-Z]{1,3}\$\d+:\$[A-Z]{1,3}\$\d+", re.DOTALL)
+_DEFINED_NAME = re.compile(rb"<((?:[\w.-]+:)?definedName)(?=\s)")
+
+
+def with_filter_named(content: bytes, sheet: str, area: Area) -> bytes:
+    """The workbook whose name for that sheet's filter says this area; one without such a name stays as it is."""
+    package = Package(content)
+    workbook = workbook_part(package)
+    xml = package.read(workbook)
+    tag = _DEFINED_NAME.search(xml)
+    if tag is None or _NAME not in xml:
+        return content
+    names = [line.get("name") for line in parsed(xml, part=workbook).iter(f"{{{MAIN}}}sheet")]
+    number = str(names.index(sheet)).encode()
+    changed = element_pattern(tag[1]).sub(lambda found: _named(found, number, area), xml)
+    return package.with_parts({workbook: packed(checked([changed]))})
+
+
+def _named(found: re.Match[bytes], sheet_number: bytes, area: Area) -> bytes:
+    known = _AREA.fullmatch(found[2] or b"")
+    if known is None or (attribute(found[1], b"name"), attribute(found[1], b"localSheetId")) != (_NAME, sheet_number):
+        return found[0]
+    left, right = column_letters(area.left), column_letters(area.right)
+    written = f"${left}${area.top}:${right}${area.bottom}".encode()
+    return b"".join([opening_tag(found[0]), known[1], written, found[0][found.end(2) - found.start() :]])
