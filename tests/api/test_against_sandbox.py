@@ -213,4 +213,4 @@ def test_faults(sandbox: RunningSandbox, client: Client, fault: dict[str, Any], 
 def test_a_wrong_path_is_told_from_a_refusal(sandbox: RunningSandbox) -> None:
     access = ServiceAccess(sandbox.url, Secret(sandbox.api_key), paths={"order.create": "/v9/orders"})
     with closing(Client(access, pacer=Pacer("none"))) as lost:
-        assert call(lost, "order.create", body=order("LOST")).meaning is ReplyVerdict.MISADDRESSED
+        assert call(lost, "order.create", body=order("LOST")).meaning is ReplyVerdict.DECLINED

@@ -27,7 +27,8 @@ def page(status: int) -> Reply:
 
 
 ACCEPTED, REFUSED, UNKNOWN = ReplyVerdict.ACCEPTED, ReplyVerdict.REFUSED, ReplyVerdict.UNKNOWN
-NOT_SENT, UNAUTHORIZED, SLOW_DOWN, MISADDRESSED = (
+DECLINED, NOT_SENT, UNAUTHORIZED, SLOW_DOWN, MISADDRESSED = (
+    ReplyVerdict.DECLINED,
     ReplyVerdict.NOT_SENT,
     ReplyVerdict.UNAUTHORIZED,
     ReplyVerdict.SLOW_DOWN,
@@ -46,8 +47,10 @@ TABLE = [
     ("429", reply(429, {"status": "FAIL"}), SLOW_DOWN, SLOW_DOWN),
     ("429 page", page(429), SLOW_DOWN, SLOW_DOWN),
     ("404", page(404), MISADDRESSED, MISADDRESSED),
-    ("404 in JSON", reply(404, {"status": "FAIL", "message": "Not Found"}), MISADDRESSED, MISADDRESSED),
+    ("404 of a framework", reply(404, {"detail": "Not Found"}), MISADDRESSED, MISADDRESSED),
+    ("404 with FAIL", reply(404, {"status": "FAIL", "message": "Hub not found"}), DECLINED, DECLINED),
     ("405", reply(405), MISADDRESSED, MISADDRESSED),
+    ("405 with FAIL", reply(405, FAIL), DECLINED, DECLINED),
     ("415", reply(415), MISADDRESSED, MISADDRESSED),
     ("301", reply(301), MISADDRESSED, MISADDRESSED),
     ("302", page(302), MISADDRESSED, MISADDRESSED),
@@ -59,11 +62,13 @@ TABLE = [
     ("400, body cut", reply(400, b'{"status":"FAIL"', failure="protocol"), UNKNOWN, UNKNOWN),
     ("400, cut without a trace", reply(400, b'{"status":"FA'), UNKNOWN, UNKNOWN),
     ("400 that says PASS", reply(400, PASS), UNKNOWN, UNKNOWN),
-    ("422 with FAIL", reply(422, FAIL), UNKNOWN, REFUSED),
+    ("422 with FAIL", reply(422, FAIL), REFUSED, REFUSED),
     ("422 without FAIL", reply(422, {"detail": []}), UNKNOWN, UNKNOWN),
-    ("403", reply(403, FAIL), UNKNOWN, UNKNOWN),
-    ("409", reply(409, FAIL), UNKNOWN, UNKNOWN),
-    ("413", reply(413, FAIL), UNKNOWN, UNKNOWN),
+    ("403 with FAIL", reply(403, FAIL), DECLINED, DECLINED),
+    ("403 of a gateway", reply(403, {"message": "Forbidden"}), UNKNOWN, UNKNOWN),
+    ("409 with FAIL", reply(409, FAIL), REFUSED, REFUSED),
+    ("409 without FAIL", reply(409, {"error": "conflict"}), UNKNOWN, UNKNOWN),
+    ("413 with FAIL", reply(413, FAIL), REFUSED, REFUSED),
     ("200 PASS with AWB", reply(200, PASS), ACCEPTED, ACCEPTED),
     ("200 PASS without AWB", reply(200, {"status": "PASS", "message": {}}), ACCEPTED, ACCEPTED),
     ("200 PASS with text", reply(200, {"status": "PASS", "message": "ok"}), ACCEPTED, ACCEPTED),
@@ -153,7 +158,7 @@ def test_the_other_operations() -> None:
     assert judge(reply(200, {"status": "SUCCESS", "url": "x"}), operation="label.create").meaning is ACCEPTED
     assert judge(reply(200, {"webhookId": 3}), operation="webhook.update").meaning is ACCEPTED
     assert judge(reply(200, {"webhookId": 3}), operation="webhook.subscribe").meaning is UNKNOWN
-    assert judge(reply(404, FAIL), operation="webhook.update").meaning is MISADDRESSED
+    assert judge(reply(404, FAIL), operation="webhook.update").meaning is DECLINED
 
 
 def test_what_a_created_order_tells() -> None:

@@ -189,7 +189,7 @@ def test_a_wrong_path_stops_the_run_instead_of_refusing_every_row(workspace: Wor
 
 def test_the_first_create_of_a_run_goes_alone(workspace: Workspace, sandbox: RunningSandbox) -> None:
     slow = {"endpoint": "order.create", "kind": "delay", "seconds": 0.3}
-    sandbox.set_faults([slow, {"endpoint": "order.create", "kind": "status_404"}])
+    sandbox.set_faults([slow, {"endpoint": "order.create", "kind": "status_404", "page": True}])
     assert push(workspace).code == 5
     assert len(sandbox.received("order.create")) == 1
 

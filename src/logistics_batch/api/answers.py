@@ -28,6 +28,8 @@ from logistics_batch.api.envelopes import (
 from logistics_batch.api.reply import LARGEST_LIST_BYTES, Reply
 
 _WRONG_ADDRESS = (404, 405, 415)
+# With the service's own FAIL these may be about one document, or about the address or the account.
+_OF_ADDRESS_TOO = (402, 403, 404, 405, 410, 415)
 
 
 class ReplyVerdict(StrEnum):
@@ -35,6 +37,7 @@ class ReplyVerdict(StrEnum):
 
     ACCEPTED = "accepted"  # the service took it
     REFUSED = "refused"  # the service said no, and nothing happened
+    DECLINED = "declined"  # it said no in its own words, to this or to all that is sent so; nothing happened
     NOT_SENT = "not_sent"  # the service never saw it
     UNAUTHORIZED = "unauthorized"  # the key is not taken; nothing happened
     SLOW_DOWN = "slow_down"  # too many calls; nothing happened
@@ -42,10 +45,10 @@ class ReplyVerdict(StrEnum):
     UNKNOWN = "unknown"  # nothing is proven
 
 
-def by_status(reply: Reply, *, names_an_order: bool = False) -> ReplyVerdict | None:
+def by_status(reply: Reply) -> ReplyVerdict | None:
     """The meaning where trace and status decide alone; None where the content must be read.
 
-    names_an_order: a 404 with the service's own FAIL then speaks of the order, not of the address.
+    A 4xx with the service's own FAIL is its answer; without one 404, 405 and 415 tell of a wrong address.
     """
     status = reply.status
     if status is None:
@@ -54,9 +57,7 @@ def by_status(reply: Reply, *, names_an_order: bool = False) -> ReplyVerdict | N
         return ReplyVerdict.UNAUTHORIZED
     if status == 429:
         return ReplyVerdict.SLOW_DOWN
-    if status == 404 and names_an_order and says_no(content(reply).value):
-        return None
-    if status in _WRONG_ADDRESS or 300 <= status < 400:
+    if 300 <= status < 400 or (status in _WRONG_ADDRESS and not says_no(content(reply).value)):
         return ReplyVerdict.MISADDRESSED
     if status >= 500 or status < 200:
         return ReplyVerdict.UNKNOWN
@@ -98,6 +99,11 @@ class Answer:
     looks_like_html: bool = False
     invoice_number: str = ""
 
+    @property
+    def is_about_document(self) -> bool:
+        """Whether the service itself answered about what was sent; such an answer says nothing against the service."""
+        return self.meaning in (ReplyVerdict.ACCEPTED, ReplyVerdict.REFUSED, ReplyVerdict.DECLINED)
+
 
 def judge(reply: Reply, *, operation: str) -> Answer:
     """What a clean attempt of an operation proves; the caller knows whether an earlier attempt is in doubt.
@@ -106,35 +112,30 @@ def judge(reply: Reply, *, operation: str) -> Answer:
 
     operation: an endpoint's name, such as "order.create".
     """
-    endpoint = ENDPOINTS.get(operation)
     value = content(reply).value
-    # In the path, or in the body of a label call.
-    names_an_order = operation == "label.create" or (endpoint is not None and endpoint.needs_order_id)
-    decided = by_status(reply, names_an_order=names_an_order)
-    if decided is None:
-        undocumented = operation in _UNDOCUMENTED
-        decided = _undocumented(reply, value) if undocumented else _documented(reply, value)
+    decided = by_status(reply) or _by_content(reply, value, operation)
     if decided is ReplyVerdict.ACCEPTED:
         return _accepted(value)
     return Answer(decided, message_of(value), looks_like_html=is_page(reply))
 
 
-def _documented(reply: Reply, value: object) -> ReplyVerdict:
-    """Orders, labels and subscriptions: 200 with PASS or SUCCESS, 400 with FAIL (API §4.4-4.11).
+def _by_content(reply: Reply, value: object, operation: str) -> ReplyVerdict:
+    """With 2xx the contract's word is a yes, or where no answer is shown what confirms it in any form.
 
-    404 comes here only with the service's own FAIL about a named order. A 400 without one may be a gateway's, which
-    says nothing about what the service behind it did.
+    With 4xx the service's own FAIL is a no, of whatever kind; without one a gateway may have answered, which says
+    nothing about what the service behind it did.
     """
-    if reply.status is not None and reply.status < 300:
-        return ReplyVerdict.ACCEPTED if says_yes(value) else ReplyVerdict.UNKNOWN
-    return ReplyVerdict.REFUSED if reply.status in (400, 404) and says_no(value) else ReplyVerdict.UNKNOWN
-
-
-def _undocumented(reply: Reply, value: object) -> ReplyVerdict:
-    """ASNs: what confirms it is a yes, in any form; only a clear FAIL is a no; the rest has to be looked up."""
-    if reply.status is not None and reply.status < 300:
-        return ReplyVerdict.ACCEPTED if confirms(value) else ReplyVerdict.UNKNOWN
-    return ReplyVerdict.REFUSED if reply.status in (400, 422) and says_no(value) else ReplyVerdict.UNKNOWN
+    status = reply.status or 0
+    if status < 300:
+        agrees = confirms if operation in _UNDOCUMENTED else says_yes
+        return ReplyVerdict.ACCEPTED if agrees(value) else ReplyVerdict.UNKNOWN
+    if not says_no(value):
+        return ReplyVerdict.UNKNOWN
+    endpoint = ENDPOINTS.get(operation)
+    # In the path, or in the body of a label call.
+    names_an_order = operation == "label.create" or (endpoint is not None and endpoint.needs_order_id)
+    of_address_too = status in _OF_ADDRESS_TOO and not (status == 404 and names_an_order)
+    return ReplyVerdict.DECLINED if of_address_too else ReplyVerdict.REFUSED
 
 
 def _accepted(value: object) -> Answer:
@@ -258,7 +259,7 @@ class LabelLink:
 
 def read_order(reply: Reply) -> OrderFound | OrderAbsent | ReadFailed:
     """Read the reply of fetching one order (API §4.5)."""
-    decided = by_status(reply, names_an_order=True)
+    decided = _of_a_read(reply, names_an_order=True)
     decoded = content(reply)
     if decided is not None or decoded.problem:
         return _failed(reply, decided)
@@ -273,7 +274,7 @@ def read_order(reply: Reply) -> OrderFound | OrderAbsent | ReadFailed:
 
 def read_asns(reply: Reply) -> AsnPage | ReadFailed:
     """Read the reply of an ASN search, whose body the contract does not show (API §4.1)."""
-    decided = by_status(reply)
+    decided = _of_a_read(reply)
     decoded = content(reply)
     if decided is not None or decoded.problem or not _is_success(reply) or says_no(decoded.value):
         return _failed(reply, decided)
@@ -285,7 +286,7 @@ def read_asns(reply: Reply) -> AsnPage | ReadFailed:
 
 def read_label(reply: Reply) -> LabelLink | ReadFailed:
     """Read the reply of a label call: SUCCESS and a link (API §4.4)."""
-    decided = by_status(reply, names_an_order=True)
+    decided = _of_a_read(reply, names_an_order=True)
     value = content(reply).value
     if decided is None and _is_success(reply) and says_yes(value):
         for place in (value, value.get("message"), value.get("data")):
@@ -318,6 +319,12 @@ def _id_and_name(record: dict[str, Any], key: str) -> tuple[str, str]:
     if own_id and isinstance(value, str) and value.strip() != own_id:  # what stands beside an id is the name
         return own_id, as_text(name) or as_text(value)
     return own_id or as_text(value), as_text(name)
+
+
+def _of_a_read(reply: Reply, *, names_an_order: bool = False) -> ReplyVerdict | None:
+    """As `by_status`; what may be about the address counts so, but for a 404 about a named order in its own words."""
+    of_address = reply.status in _WRONG_ADDRESS and not (reply.status == 404 and names_an_order)
+    return by_status(reply) or (ReplyVerdict.MISADDRESSED if of_address else None)
 
 
 def _is_success(reply: Reply) -> bool:

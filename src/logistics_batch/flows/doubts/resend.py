@@ -18,7 +18,13 @@ from logistics_batch.model.issue import Issue
 
 ATTEMPTS_AT_MOST = 3
 RESEND_WITHIN = timedelta(hours=24)
-_NO_EFFECT = (ReplyVerdict.NOT_SENT, ReplyVerdict.UNAUTHORIZED, ReplyVerdict.SLOW_DOWN, ReplyVerdict.MISADDRESSED)
+_NO_EFFECT = (
+    ReplyVerdict.NOT_SENT,
+    ReplyVerdict.UNAUTHORIZED,
+    ReplyVerdict.SLOW_DOWN,
+    ReplyVerdict.MISADDRESSED,
+    ReplyVerdict.DECLINED,
+)
 
 
 def may_send_again(parts: Parts, document: StoredDocument) -> bool:

@@ -27,7 +27,13 @@ _SPOILT = (
     {"item_details": [{"item_quantity": 1}]},
     {"packages_count": "1", "item_details": [{"item_name": "TEST", "package_id": "1"}]},
 )
-_NEVER_CAME = (ReplyVerdict.NOT_SENT, ReplyVerdict.UNAUTHORIZED, ReplyVerdict.SLOW_DOWN, ReplyVerdict.REFUSED)
+_NEVER_CAME = (
+    ReplyVerdict.NOT_SENT,
+    ReplyVerdict.UNAUTHORIZED,
+    ReplyVerdict.SLOW_DOWN,
+    ReplyVerdict.REFUSED,
+    ReplyVerdict.DECLINED,
+)
 
 
 @dataclass(frozen=True, slots=True)

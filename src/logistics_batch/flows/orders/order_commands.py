@@ -68,7 +68,7 @@ def cancel_order(parts: Parts, order_id: str) -> Conclusion:
     if answer.meaning is ReplyVerdict.ACCEPTED or shown:
         return _cancelled(parts, order_id, order, answer)
     _note(parts, order_id, _evidence(answer))
-    if answer.meaning is not ReplyVerdict.REFUSED:
+    if answer.meaning not in (ReplyVerdict.REFUSED, ReplyVerdict.DECLINED):
         _tell_unknown(parts, order_id)
         return open_end(answer, question=f"Whether {order_id} is cancelled is not known: see `order get {order_id}`.")
     if order is None:

@@ -32,7 +32,7 @@ def _configure(parts: Parts, endpoint: str, payload: BaseModel) -> Conclusion:
     answer = judge(parts.client.call(endpoint, body=body_text(payload)), operation=endpoint)
     if answer.meaning is ReplyVerdict.ACCEPTED:
         return Conclusion(f"The service took it: {answer.message or 'no message'}", ExitCode.DONE)
-    if answer.meaning is ReplyVerdict.REFUSED:
+    if answer.meaning in (ReplyVerdict.REFUSED, ReplyVerdict.DECLINED):
         return Conclusion(f"The service refused it: {answer.message}", ExitCode.ROWS_NOT_DONE)
     return open_end(answer, question="Whether the service took it is not known; the same call may be made again.")
 

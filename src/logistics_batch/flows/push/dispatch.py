@@ -15,7 +15,7 @@ from queue import Empty, SimpleQueue
 
 import polars as pl
 
-from logistics_batch.api.answers import Answer, ReplyVerdict, judge
+from logistics_batch.api.answers import Answer, judge
 from logistics_batch.api.client import Reply
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import LedgerRefused
@@ -34,7 +34,6 @@ from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import Issue
 
 INTENT_MAY_AGE_SECONDS = 5.0  # a process that slept longer between intent and first byte does not send
-_CLEAR = (ReplyVerdict.ACCEPTED, ReplyVerdict.REFUSED)
 _LOADED_AT_ONCE = 200  # documents
 _GATHER_SECONDS = 0.01  # while intents wait for the workers, a commit waits so long for more outcomes
 _TURN_AHEAD_SECONDS = 0.02  # so long before its turn, and a commit, an intent may be written
@@ -268,7 +267,7 @@ class Dispatcher:
             reply = None
         if reply is not None:
             answer = judge(reply, operation=document.operation)
-            if answer.meaning not in _CLEAR:
+            if not answer.is_about_document:
                 self._unclear.add(document.id)
         return _Finished(document, reply, answer)
 
@@ -309,8 +308,11 @@ class Dispatcher:
         self._health.note_answer(reply)
         if outcome.state == "planned":
             self._queue.appendleft(replace(document, attempts=document.attempts + 1))
-            self._health.note_unsent(reply, answer)
-            self._may_begin = False  # what was handed out waits as well; a question that failed keeps none back
+            self._health.note_unsent(document, reply, answer)
+            if answer.is_about_document:
+                self._let_others_by(document)
+            else:
+                self._may_begin = False  # what was handed out waits as well; a question that failed keeps none back
         else:
             lowered = self._parts.client.pacer.lowered_to
             note = outcome.state if lowered is None else f"{outcome.state}, slowed to {lowered:.3g}/s"
@@ -324,7 +326,9 @@ class Dispatcher:
         if reply is None or answer is None:
             outcome = Outcome(document.id, "planned", "not_sent", why=Issue("not_sent.yet"))
         else:
-            outcome = outcome_of(document, reply, answer, run=self._run, facts=self._facts)
+            outcome = outcome_of(
+                document, reply, self._health.weigh(document, answer), run=self._run, facts=self._facts
+            )
             if self._history_lost:
                 outcome = unless_sent_before(outcome, document, facts=self._facts)
         if document.operation == Operation.ORDER_CREATE and outcome.state == "accepted":
@@ -344,7 +348,7 @@ class Dispatcher:
         else:
             reply, answer = told.failed
             self._queue.appendleft(document)
-            self._health.note_unsent(reply, answer)
+            self._health.note_unsent(document, reply, answer)
             if reply.status is not None and reply.status >= 500:
                 self._let_others_by(document)
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 
 from logistics_batch.api.answers import Answer, ReplyVerdict
@@ -11,6 +12,7 @@ from logistics_batch.flows.asns.baseline import UnconfirmedCreates
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.outcomes import stop_reason
 from logistics_batch.ledger import StoredDocument
+from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import Issue
 
 DOUBTS_UNTIL_PAUSE = 5
@@ -19,6 +21,8 @@ _PROBES_UNTIL_STOP = 5  # pauses of 31 s in all
 _FIRST_PROBES_UNTIL_STOP = 3  # … of 7 s, where nobody has answered yet: the address may be wrong
 _LONGEST_DOUBLED_SECONDS = 64.0
 _MIXED_UP_UNTIL_STOP = 5
+_DECLINED_UNTIL_STOP = 25  # documents in a row: it is the address, not they …
+_FIRST_DECLINED_UNTIL_STOP = 5  # … where none was ever accepted
 _OVERLOADED = (429, 503)
 _GATEWAY_ERRORS = 500  # a page with such a status is that of a service which is away
 _QUICK_SECONDS = 1.0  # an intent that waits longer for a free worker may grow too old
@@ -45,6 +49,8 @@ class ServiceHealth:
         self._mixed_up = 0
         self.doubts = self.pauses = 0
         self.paused_seconds = 0.0
+        self._declined: set[int] = set()  # documents that are tried once more at the end of the run
+        self._declined_in_a_row = 0  # when they were tried first
         self.stopped = self.remedy = ""
         self.lasting = False
 
@@ -72,12 +78,25 @@ class ServiceHealth:
         """A call begins: what comes back from now on says how the service is after the pause."""
         self._pausing = False
 
+    def weigh(self, document: StoredDocument, answer: Answer) -> Answer:
+        """The answer as it counts now: what the service declines a second time is refused where it answers others.
+
+        One of a few that come alone is, too, where a document like it was accepted in an earlier run.
+        """
+        few = len(self._declined) < _FIRST_DECLINED_UNTIL_STOP
+        again = answer.meaning is ReplyVerdict.DECLINED and document.id in self._declined
+        refused = again and (self._proven or (few and self._accepted_before(document)))
+        return replace(answer, meaning=ReplyVerdict.REFUSED) if refused else answer
+
+    def _accepted_before(self, document: StoredDocument) -> bool:
+        return self._parts.ledger.documents.last_accepted(Operation(document.operation)) is not None
+
     def note_outcome(self, document: StoredDocument, reply: Reply, answer: Answer, *, state: str) -> None:
         """A call had an outcome, or may have had one: five doubts in a row, or that of a probe, make a pause."""
         if answer.meaning is ReplyVerdict.MISADDRESSED:  # a redirect, which is in doubt
             self._stop_misaddressed(reply)
         if state != "in_doubt":
-            self._proven, self.doubts, self._in_vain = True, 0, 0
+            self._proven, self.doubts, self._in_vain, self._declined_in_a_row = True, 0, 0, 0
             return
         self.doubts += 1
         self._unconfirmed.note(document, reply, answer)
@@ -98,7 +117,7 @@ class ServiceHealth:
             "Find out what is wrong with the service; run the job again later, doubts are settled first.",
         )
 
-    def note_unsent(self, reply: Reply, answer: Answer) -> None:
+    def note_unsent(self, document: StoredDocument, reply: Reply, answer: Answer) -> None:
         """A call certainly had no effect: pause, or stop where that does not help."""
         if answer.meaning is ReplyVerdict.UNAUTHORIZED:
             self.stop(
@@ -109,6 +128,15 @@ class ServiceHealth:
             )
         elif answer.meaning is ReplyVerdict.MISADDRESSED:
             self._stop_misaddressed(reply)
+        elif answer.meaning is ReplyVerdict.DECLINED:
+            again = document.id in self._declined
+            self._declined.add(document.id)
+            self._in_vain = 0
+            self._declined_in_a_row += 1
+            known = self._proven or self._accepted_before(document)
+            most = _DECLINED_UNTIL_STOP if known else _FIRST_DECLINED_UNTIL_STOP
+            if again or self._declined_in_a_row >= most:
+                self._stop_misaddressed(reply)
         elif answer.meaning is ReplyVerdict.SLOW_DOWN:
             words = "The service keeps asking to slow down (429).", "Lower service.rate, then run again."
             self._pause(reply, *words, calls=SLOW_DOWNS_UNTIL_STOP)

@@ -21,6 +21,7 @@ _REDIRECTS = range(300, 400)
 _STATES = {
     ReplyVerdict.ACCEPTED: "accepted",
     ReplyVerdict.REFUSED: "refused",
+    ReplyVerdict.DECLINED: "planned",  # tried once more at the end of the run
     ReplyVerdict.NOT_SENT: "planned",
     ReplyVerdict.UNAUTHORIZED: "planned",
     ReplyVerdict.SLOW_DOWN: "planned",
@@ -210,7 +211,7 @@ def _obstacle(reply: Reply, answer: Answer) -> list[object]:
             return [".key_refused", {}]
         case ReplyVerdict.SLOW_DOWN:
             return [".slow_down", {}]
-        case ReplyVerdict.MISADDRESSED:
+        case ReplyVerdict.MISADDRESSED | ReplyVerdict.DECLINED:
             return [".misaddressed", {"status": reply.status}]
         case _:
             return [".unreachable", {}]

@@ -1,0 +1,46 @@
+"""An answer that is about one document never stops the others."""
+
+import pytest
+from support.sandbox_process import RunningSandbox, created
+from support.workspace import Workspace, order_lines
+
+REFERENCES = [f"P-{number}" for number in range(1, 9)]
+
+
+def pushed(workspace: Workspace, *, code: int) -> dict[str, str]:
+    """What became of each order of one file, by its reference."""
+    drop = workspace.drop("orders.csv", order_lines(REFERENCES))
+    done = workspace.run("push", drop, "--mapping", "orders", "--json")
+    assert done.code == code, done.out + done.err
+    return {row["reference_number"]: f"{row['fate']}: {row['reason']}" for row in done.json["files"][0]["rows"]}
+
+
+@pytest.mark.parametrize("poison", [["P-1"], ["P-5"], ["P-1", "P-2", "P-8"]])
+def test_what_is_declined_alone_is_refused_in_the_service_s_words_and_the_others_go_out(
+    workspace: Workspace, sandbox: RunningSandbox, poison: list[str]
+) -> None:
+    kind = {"endpoint": "order.create", "kind": "status_404", "message": "No hub for this pincode"}
+    sandbox.set_faults([kind | {"reference": reference} for reference in poison])
+    fates = pushed(workspace, code=3)
+    assert created(sandbox) == dict.fromkeys(set(REFERENCES) - set(poison), 1)
+    assert {key for key, fate in fates.items() if fate.startswith("refused")} == set(poison)
+    assert all("No hub for this pincode" in fates[key] for key in poison)
+
+
+def test_at_a_wrong_path_nothing_is_refused(workspace: Workspace, sandbox: RunningSandbox) -> None:
+    sandbox.set_faults([{"endpoint": "order.create", "kind": "status_404"}])
+    fates = pushed(workspace, code=5)
+    assert all(fate.startswith("pending") for fate in fates.values())
+    assert len(sandbox.received("order.create")) == 5
+    sandbox.set_faults([])
+    assert all(fate.startswith("accepted") for fate in pushed(workspace, code=0).values())
+
+
+def test_one_that_comes_alone_is_refused_where_others_were_accepted_before(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    pushed(workspace, code=0)
+    sandbox.set_faults([{"endpoint": "order.create", "kind": "status_405", "message": "Not for this customer"}])
+    done = workspace.run("push", workspace.drop("one.csv", order_lines(["ALONE"])), "--mapping", "orders", "--json")
+    assert (done.code, done.json["files"][0]["counts"]["refused"]) == (3, 1)
+    assert "Not for this customer" in done.out
