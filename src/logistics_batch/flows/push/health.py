@@ -1,4 +1,4 @@
-"""What the answers of a run say about the service: how many calls it takes at once, when to wait for it, when to stop."""
+"""What the answers of a run say about the service: how many calls it takes at once, when to wait, when to stop."""
 
 import math
 from collections.abc import Iterator
