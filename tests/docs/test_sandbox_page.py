@@ -8,7 +8,6 @@ from docs.console import Reader
 from docs.pages import ROOT, blocks
 
 from logistics_batch.sandbox import routes_control, routes_warehouse
-from logistics_batch.sandbox.switches_table import as_markdown
 
 PAGE = ROOT / "docs/how-to/sandbox.md"
 TEXT = PAGE.read_text(encoding="utf-8")
@@ -31,13 +30,8 @@ def test_the_page_works_as_it_is_written(tmp_path: Path) -> None:
     assert described - written == {"kind"}, "no fault was asked for"
 
 
-def test_the_switches_are_those_of_the_program() -> None:
-    shown = TEXT.split("<!-- switches: begin -->\n")[1].split("<!-- switches: end -->")[0]
-    assert shown == as_markdown(), "renew it with: python -m logistics_batch.sandbox.switches_table"
-
-
 def test_every_control_is_named() -> None:
     named = set(re.findall(r"^\| `((?:GET|POST|PUT) /_sandbox/\S+)`", TEXT, re.MULTILINE))
     routes = [*routes_control.routes.routes, *routes_warehouse.routes.routes]
     served = {f"{method} {route.path}" for route in routes for method in route.methods}
-    assert named - {"GET /_sandbox/", "GET /_sandbox/api"} == served
+    assert named - {"GET /_sandbox/"} == served

@@ -1,41 +1,30 @@
 """The page about faults: its tables are those of the code, and every plan in it can be loaded."""
 
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 import yaml
-from docs.pages import ROOT, Block, blocks
+from docs.pages import Block, blocks
+from sandbox.reference_pages import FAULTS_PAGE, SANDBOX_PAGE, example, fault_tables, meanings, renewed
 
 from logistics_batch.sandbox.endpoints import ENDPOINT_NAMES
 from logistics_batch.sandbox.fault_kinds import KINDS
-from logistics_batch.sandbox.fault_page import example, renewed, tables
 from logistics_batch.sandbox.fault_values import CHOOSING
 from logistics_batch.sandbox.faults import make_plan, read_plan
+from logistics_batch.sandbox.switches import Switches
 
-PAGE = ROOT / "docs" / "sandbox-faults.md"
+PAGE = FAULTS_PAGE
 PLANS = [block for block in blocks(PAGE) if block.language == "yaml"]
 
 
 def test_the_tables_are_those_of_the_code() -> None:
-    assert renewed(PAGE.read_text(encoding="utf-8")) == PAGE.read_text(encoding="utf-8")
+    for page in (FAULTS_PAGE, SANDBOX_PAGE):
+        assert renewed(page) == page.read_text(encoding="utf-8"), "renew: python tests/sandbox/reference_pages.py"
 
 
-def test_a_page_without_its_marks_is_not_written() -> None:
-    with pytest.raises(ValueError, match="lost the marks"):
-        renewed("# Faults\n")
-
-
-def test_the_page_is_renewed_on_demand(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text(PAGE.read_text(encoding="utf-8").replace("| `drop_before` |", "| `drop_befroe` |"))
-    command = [sys.executable, "-m", "logistics_batch.sandbox.fault_page", str(page)]
-    found = subprocess.run(command, capture_output=True, text=True)
-    assert (found.returncode, found.stderr) == (1, f"{page} is out of date; write it anew with --write\n")
-    assert subprocess.run([*command, "--write"]).returncode == 0
-    assert page.read_text(encoding="utf-8") == PAGE.read_text(encoding="utf-8")
+def test_every_switch_is_explained() -> None:
+    assert list(meanings()) == list(Switches().as_dict())
+    assert all(meanings().values())
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -43,7 +32,7 @@ def test_the_example_of_a_kind_can_be_loaded(kind: str) -> None:
     (rule,) = read_plan(f"- {example(kind)}").rules
     assert rule.values["kind"] == kind
     assert set(rule.given) - {"kind", "phase", *CHOOSING, *KINDS[kind].options} == set()
-    assert f"`{example(kind)}`" in tables()
+    assert f"`{example(kind)}`" in fault_tables()
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -205,14 +205,12 @@ def sandbox(*, api_keys: tuple[str, ...], switches: tuple[str, ...], **given: An
     from logistics_batch.errors import UsageError
 
     try:
-        from logistics_batch.sandbox.options import check_faults, read_keys, read_switches, reason
-        from logistics_batch.sandbox.serve import serve
+        from logistics_batch.sandbox.serve import read_keys, read_switches, reason, serve
     except ModuleNotFoundError as error:
         remedy = "Install the extra: pip install 'logistics-batch[sandbox]'."
         raise UsageError(f"The sandbox needs {error.name}, which is not installed.", remedy=remedy) from error
     paths = {name: Path(value) if value else None for name, value in given.items() if name in _PATHS}
     try:
-        check_faults(paths["faults"])
         serve(
             port=given["port"],
             sftp_port=given["sftp_port"],

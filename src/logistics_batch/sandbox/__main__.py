@@ -4,15 +4,13 @@ import argparse
 import sys
 from pathlib import Path
 
-from logistics_batch.sandbox.options import check_faults, read_keys, read_switches, reason
-from logistics_batch.sandbox.serve import DEMO_KEY, serve
+from logistics_batch.sandbox.serve import DEMO_KEY, read_keys, read_switches, reason, serve
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Serve until told to stop; 2 when the fault plan, a switch, a port or a folder is wrong."""
     given = _parser().parse_args(arguments)
     try:
-        check_faults(given.faults)
         serve(
             port=given.port,
             data=given.data,

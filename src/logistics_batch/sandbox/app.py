@@ -12,11 +12,11 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
 from logistics_batch.sandbox import (
+    page,
     routes_asns,
     routes_control,
     routes_labels,
     routes_orders,
-    routes_pages,
     routes_warehouse,
     routes_webhooks,
 )
@@ -51,7 +51,7 @@ def create_app(service: Service) -> Gate:
     # what is called most has plain routes of its own before those of FastAPI
     app = Starlette(routes=[*routes_orders.routes, *routes_asns.routes], lifespan=lifespan, exception_handlers=failures)
     others = FastAPI(redirect_slashes=False, docs_url=None, redoc_url=None, openapi_url=None)
-    for part in (routes_labels, routes_webhooks, routes_warehouse, routes_control, routes_pages):
+    for part in (routes_labels, routes_webhooks, routes_warehouse, routes_control, page):
         others.include_router(part.routes)
     for kind, answer in failures.items():
         others.add_exception_handler(kind, answer)

@@ -12,10 +12,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from logistics_batch.sandbox.answer import Answer, fail
 from logistics_batch.sandbox.call import MAX_BODY_BYTES, Call, read_call
 from logistics_batch.sandbox.delivery import DELIVERIES, Connection
-from logistics_batch.sandbox.endpoints import is_link
+from logistics_batch.sandbox.endpoints import CONTROL, is_link
 from logistics_batch.sandbox.fault_kinds import LABEL_KINDS
 from logistics_batch.sandbox.faults import Fault
-from logistics_batch.sandbox.pages_access import is_control, is_open
+from logistics_batch.sandbox.page import OPENAPI, needs_no_key
 from logistics_batch.sandbox.service import UNEXPECTED, Service
 from logistics_batch.sandbox.spoiled import UNAUTHORIZED, spoiled, stand_in
 
@@ -69,7 +69,7 @@ class Gate:
         call = await read_call(scope, receive)
         if call is None:
             return
-        if is_control(call.path):
+        if call.path.startswith(CONTROL) or call.path == OPENAPI:
             await self._control(call, send)
         elif len(call.body) > MAX_BODY_BYTES:
             await fail(413, "Request is too large").send(send)
@@ -77,7 +77,7 @@ class Gate:
             await self._serve(call, send)
 
     async def _control(self, call: Call, send: Send) -> None:
-        if not is_open(call.scope["method"], call.path) and self._known(call.key()) is None:
+        if not needs_no_key(call.scope["method"], call.path) and self._known(call.key()) is None:
             await fail(401, UNAUTHORIZED).send(send)
         else:
             await self._app(call.scope, call.replay(), send)

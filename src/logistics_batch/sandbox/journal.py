@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 from logistics_batch.sandbox.clock import now_text
 
 HIDDEN = "[api key]"
+BLOCK_BYTES = 256 * 1024
 
 
 class Journal:
@@ -73,9 +74,14 @@ class Journal:
             flushed.set_result(None)
 
     def tail(self, count: int) -> list[dict[str, Any]]:
-        """The last `count` lines."""
+        """The last `count` lines, read from the end: how long the file has become does not matter."""
         with self.path.open("rb") as file:
-            return [json.loads(line) for line in file.read().splitlines()[-count:]]
+            start, content = file.seek(0, os.SEEK_END), b""
+            while start and content.count(b"\n") <= count:
+                start, end = max(0, start - BLOCK_BYTES), start
+                file.seek(start)
+                content = file.read(end - start) + content
+        return [json.loads(line) for line in content.split(b"\n")[:-1][-count:]] if count > 0 else []
 
     def close(self) -> None:
         """Flush and close the file."""

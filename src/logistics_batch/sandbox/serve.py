@@ -8,7 +8,7 @@ import socket
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,6 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from logistics_batch.sandbox.app import create_app
 from logistics_batch.sandbox.faults import FaultPlan, read_plan
-from logistics_batch.sandbox.greeting import greeting
 from logistics_batch.sandbox.journal import Journal
 from logistics_batch.sandbox.links import link_secret
 from logistics_batch.sandbox.service import Service
@@ -66,7 +65,7 @@ def serve(
     """
     keys = api_keys or (api_key,)
     sftp = None if sftp_port is None else SftpOptions(sftp_port, sftp_root, sftp_password, sftp_public_key)
-    plan = read_plan(faults.read_text(encoding="utf-8")) if faults else FaultPlan()
+    plan = read_faults(faults) if faults else FaultPlan()
     with ExitStack() as stack:
         folder = data or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="logistics-sandbox-")))
         folder.mkdir(parents=True, exist_ok=True)
@@ -170,4 +169,53 @@ def _say(said: dict[str, Any], ready_file: Path | None, keys: tuple[str, ...]) -
     sys.stdout.write(line)
     sys.stdout.flush()
     if sys.stderr.isatty():
-        sys.stderr.write(greeting(said, keys=keys, demo_key=DEMO_KEY))
+        sys.stderr.write(_greeting(said, keys))
+
+
+def _greeting(said: dict[str, Any], keys: tuple[str, ...]) -> str:
+    """Where everything is; keys that somebody chose are not repeated."""
+    url, sftp = said["url"], said["sftp"]
+    key = DEMO_KEY if keys == (DEMO_KEY,) else "as given" if len(keys) == 1 else f"any of the {len(keys)} given"
+    lines = [("Service", f"{url}   (API_KEY: {key})"), ("Status page", f"{url}/_sandbox/")]
+    lines.append(("API", f"{url}/openapi.json"))
+    if sftp:
+        lines.append(("SFTP", f"sftp -P {sftp['port']} {sftp['username']}@{sftp['host']}   (folder: {sftp['root']})"))
+    text = "".join(f"  {name:<12} {where}\n" for name, where in lines)
+    return f"The sandbox listens, on this machine only. Ctrl-C stops it.\n{text}"
+
+
+def read_keys(given: Iterable[str], file: Path | None) -> tuple[str, ...]:
+    """The keys given, and those in a file, one a line; ValueError when that file holds none."""
+    keys = [key for key in given if key]
+    if file is not None:
+        lines = [line.strip() for line in file.read_text(encoding="utf-8").splitlines()]
+        if not any(lines):
+            raise ValueError(f"{file} holds no key")
+        keys += filter(None, lines)
+    return tuple(dict.fromkeys(keys))
+
+
+def read_switches(given: Iterable[str]) -> Switches:
+    """Switches from ``NAME=VALUE`` texts; ValueError says which is wrong."""
+    changes = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise ValueError(f"--switch {text}: NAME=VALUE is expected")
+        changes[name.strip()] = value
+    return Switches().changed(changes)
+
+
+def read_faults(file: Path) -> FaultPlan:
+    """The plan in a file; ValueError names the file, the number of the rule, and what is wrong with it."""
+    try:
+        return read_plan(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{file}: {error}") from error
+
+
+def reason(error: OSError | ValueError) -> str:
+    """Why the sandbox cannot start, without a number of the system."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error).rstrip(".")

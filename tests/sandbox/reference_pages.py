@@ -1,0 +1,105 @@
+"""The tables of the pages about the sandbox, from the code: `python tests/sandbox/reference_pages.py` writes them."""
+
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import wrap
+from typing import get_type_hints
+
+from logistics_batch.sandbox.endpoints import ENDPOINT_NAMES
+from logistics_batch.sandbox.fault_kinds import KINDS, LABEL_KINDS, Kind
+from logistics_batch.sandbox.fault_values import CHOOSING
+from logistics_batch.sandbox.switches import CHOICES, Switches
+
+DOCS = Path(__file__).parents[2] / "docs"
+FAULTS_PAGE, SANDBOX_PAGE = DOCS / "sandbox-faults.md", DOCS / "how-to" / "sandbox.md"
+_ENTRY = re.compile(r"(?:^|(?<=[.] ))((?:``\w+``(?:, )?)+): ", re.MULTILINE)
+
+
+def renewed(page: Path) -> str:
+    """The page with the tables of today between its marks."""
+    name, table = ("tables", fault_tables()) if page == FAULTS_PAGE else ("switches", switch_table())
+    begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
+    head, rest = page.read_text(encoding="utf-8").split(begin)
+    return head + begin + table + end + rest.split(end)[1]
+
+
+def example(name: str) -> str:
+    """The example of a kind as a rule in YAML."""
+    return f"{{kind: {name}, {KINDS[name].example}}}"
+
+
+def fault_tables() -> str:
+    """Which requests go wrong, and the kinds by group."""
+    return "\n".join(_fault_lines())
+
+
+def switch_table() -> str:
+    """Switch, values, default and meaning."""
+    meaning, kinds = meanings(), get_type_hints(Switches)
+    rows = [
+        f"| `{name}` | {_values(name, kinds[name])} | {_shown(default)} | {meaning[name]} |"
+        for name, default in Switches().as_dict().items()
+    ]
+    return "\n".join([*_heads("switch", "values", "default", "meaning"), *rows, ""])
+
+
+def meanings() -> dict[str, str]:
+    """What each switch means, from the words beside its definition."""
+    parts = _ENTRY.split(inspect.cleandoc(Switches.__doc__ or ""))[1:]
+    found: dict[str, str] = {}
+    for names, text in zip(parts[::2], parts[1::2], strict=True):
+        found |= dict.fromkeys(re.findall(r"\w+", names), " ".join(text.replace("``", "`").split()))
+    return found
+
+
+def _fault_lines() -> Iterator[str]:
+    yield "\n## Which requests go wrong\n"
+    yield from _heads("key", "meaning")
+    yield from (f"| `{name}` | {text} |" for name, text in CHOOSING.items())
+    yield ""
+    yield from wrap("The endpoints are " + ", ".join(f"`{name}`" for name in ENDPOINT_NAMES) + ".\n", width=120)
+    yield "\n## Kinds"
+    for group in dict.fromkeys(kind.group for kind in KINDS.values()):
+        yield f"\n### {group}\n"
+        yield from _heads("kind", "what happens", "effect", "own keys", "example")
+        for name, kind in KINDS.items():
+            if kind.group == group:
+                own = ", ".join(f"`{key}: {_plain(value)}`" for key, value in kind.options.items()) or "–"
+                yield f"| `{name}` | {kind.text} | {_effect(name, kind)} | {own} | `{example(name)}` |"
+    yield ""
+
+
+def _heads(*heads: str) -> tuple[str, str]:
+    return f"| {' | '.join(heads)} |", f"|{'|'.join('---' for _ in heads)}|"
+
+
+def _plain(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value).lower() if isinstance(value, bool) else f"{value}"
+
+
+def _shown(value: object) -> str:
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return f"`{text}`" if text else "none"
+
+
+def _values(name: str, kind: type) -> str:
+    if name in CHOICES:
+        return " ".join(f"`{choice}`" for choice in CHOICES[name])
+    return {bool: "`true` `false`", int: "whole number", float: "number", str: "text"}[kind]
+
+
+def _effect(name: str, kind: Kind) -> str:
+    if name == "delay":
+        return "`phase: before` puts it off, `after` comes between it and the answer"
+    if name == "late_effect" or name in LABEL_KINDS:
+        return "later" if name == "late_effect" else "–"
+    words = {"before": "none", "after": "done"}
+    usual, *others = kind.phases
+    return "; ".join([words[usual], *(f"{words[other]} with `phase: {other}`" for other in others)])
+
+
+if __name__ == "__main__":
+    for each in (FAULTS_PAGE, SANDBOX_PAGE):
+        each.write_text(renewed(each), encoding="utf-8")
