@@ -25,6 +25,17 @@ def label(*awbs: str, size: tuple[float, float] = (WIDTH, HEIGHT), name: str = "
     return out.getvalue()
 
 
+def a5_label(awb: str) -> bytes:
+    """A label that fills a page twice as large as the stock."""
+    out = io.BytesIO()
+    canvas = Canvas(out, pagesize=(420, 595), invariant=1)
+    canvas.scale(1.4, 1.35)
+    _draw(canvas, awb, "Asha Rao")
+    canvas.showPage()
+    canvas.save()
+    return out.getvalue()
+
+
 def _draw(canvas: Canvas, awb: str, name: str) -> None:
     canvas.rect(6, 6, WIDTH - 12, HEIGHT - 12)
     Code128(awb, barHeight=60, barWidth=1.1, quiet=0).drawOn(canvas, 40, 320)

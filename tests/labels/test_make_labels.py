@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from labels.label_files import blank, cropped, encrypted, label, rotated, scan
+from labels.label_files import a5_label, blank, cropped, encrypted, label, rotated, scan
 from labels.label_service import Given, LabelService
 from labels.print_room import PrintRoom, Wish
 from labels.test_manifest import text_of
@@ -120,7 +120,7 @@ def test_every_bad_label_is_listed_and_the_rest_is_bundled(room: PrintRoom, serv
         "BLANK": Given(blank()),
         "LOCKED": Given(encrypted("SH-LOCKED")),
         "TWO": Given(label("SH-TWO", "INVOICE")),
-        "LARGE": Given(label("SH-LARGE", size=(595, 842))),
+        "LARGE": Given(a5_label("SH-LARGE")),
         "WRONG": Given(label("SH-OTHER")),
         "NOLABEL": Given(refuse="Shipment is on hold"),
         "EXPIRED": Given(expire=9),

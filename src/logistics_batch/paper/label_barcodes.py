@@ -5,10 +5,11 @@ render and scan come with the extra `barcodes`; without them nothing is proven, 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.util import find_spec
+from typing import Any, TypeVar
 
 _DOTS_PER_INCH = (203, 300)  # as thermal printers have them; the finer one where the first reads nothing
 _LARGEST_SIDE = 4000  # pixels: an A3 page at 203 dpi, and no more memory than that
@@ -40,27 +41,35 @@ def read_barcodes(content: bytes) -> list[list[str]] | None:
     """The texts of the barcodes on each page of a sound PDF; None where nothing can read them."""
     if not can_read_barcodes():
         return None
-    import pypdfium2
     import zxingcpp
 
-    pages: list[list[str]] = []
+    def texts_of(render: Render) -> list[str]:
+        found = (zxingcpp.read_barcodes(render(dots)) for dots in _DOTS_PER_INCH)
+        return next(([code.text for code in codes] for codes in found if codes), [])
+
+    return look_at_pages(content, texts_of, unreadable=list[str]())
+
+
+Seen = TypeVar("Seen")
+Render = Callable[[int], Any]
+"""A page as a picture (of the library pillow, in shades of grey) with so many dots per inch, or as many as we allow."""
+
+
+def look_at_pages(content: bytes, look: Callable[[Render], Seen], *, unreadable: Seen) -> list[Seen]:
+    """What is seen on each page of a sound PDF; `unreadable` on all where a page cannot be rendered."""
+    import pypdfium2
+
+    def looked_at(page: Any) -> Seen:
+        allowed = _LARGEST_SIDE / max(*page.get_size(), 1)
+        return look(lambda dots: page.render(scale=min(dots / 72, allowed), grayscale=True).to_pil())
+
     pdf = pypdfium2.PdfDocument(content)
     try:
-        for page in pdf:
-            texts: list[str] = []
-            for dots in _DOTS_PER_INCH:
-                scale = min(dots / 72, _LARGEST_SIDE / max(*page.get_size(), 1))
-                texts = [
-                    code.text for code in zxingcpp.read_barcodes(page.render(scale=scale, grayscale=True).to_pil())
-                ]
-                if texts:
-                    break
-            pages.append(texts)
+        return [looked_at(page) for page in pdf]
     except pypdfium2.PdfiumError:
-        return [[] for _ in range(len(pdf))]
+        return [unreadable for _ in range(len(pdf))]
     finally:
         pdf.close()
-    return pages
 
 
 def prove(pages: Sequence[Sequence[str]] | None, awb_numbers: Sequence[str]) -> Proof | OtherLabel:

@@ -1,12 +1,12 @@
-"""One file to print: many label PDFs in a declared order, nothing rescaled that a scanner has to read.
+"""One file to print: many label PDFs in a declared order.
 
-On 4x6 stock every page is the label itself, vectors and size untouched. On A4 and Letter several labels share a sheet.
-Equal fonts and pictures are stored once (see `label_bundle_sharing`). A label that cannot be placed is left out and
-named; the rest goes on.
+On 4x6 stock every page is the label itself, vectors and size untouched; one that is a little larger is fitted first
+(see `label_fit`). On A4 and Letter several labels share a sheet. Equal fonts and pictures are stored once (see
+`label_bundle_sharing`). A label that cannot be placed is left out with its order and named; the rest goes on.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import groupby
@@ -14,12 +14,25 @@ from pathlib import Path
 
 import pikepdf
 
-from logistics_batch.paper.label_bundle_layout import LabelPage, Layout, Sheet, is_small, place, sheet_of, size_in_words
+from logistics_batch.paper.label_bundle_layout import (
+    Box,
+    LabelPage,
+    Layout,
+    Sheet,
+    is_small,
+    place,
+    sheet_of,
+    size_in_words,
+)
 from logistics_batch.paper.label_bundle_parts import BundlePart, PartWriter, Sources, Sticker
 from logistics_batch.paper.label_bundle_slips import Slip, slips_pdf
 from logistics_batch.paper.label_check import UNREADABLE
 
 WARN_BELOW_SCALE = 0.9
+Fitted = Sequence[Box | None] | str
+"""For each page of a label that is larger than the stock the box that is painted, None for the whole; or why not."""
+FitLabels = Callable[[Sequence[Path]], Sequence[Fitted]]
+
 _UNFIT_FOR_A_NAME = re.compile(r"[^A-Za-z0-9]+")
 
 
@@ -60,17 +73,21 @@ class BundleOptions:
 
 @dataclass(frozen=True, slots=True)
 class PlacedPage:
-    """Where one page of one label is found: its number in walking order, the part and the page in it, from 1."""
+    """Where one page of one label is found: its number in walking order, the part and the page in it, from 1.
+
+    change: what was done to it, as "trimmed, shrunk to 97 %".
+    """
 
     label: int
     sequence: int
     part: int
     page: int
+    change: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A label that is in no part, and why."""
+    """A label that is in no part, and why; the other labels of its order are in none either."""
 
     label: int
     reason: str
@@ -94,32 +111,46 @@ class _Block:
     stickers: tuple[Sticker, ...]
 
 
-def build_bundle(labels: Sequence[OrderedLabel], options: BundleOptions | None = None) -> Bundle:
+def build_bundle(
+    labels: Sequence[OrderedLabel], options: BundleOptions | None = None, *, fit: FitLabels | None = None
+) -> Bundle:
     """Put labels together in the given order.
 
+    fit: asked for labels that are larger than the stock; without it they are left out.
     Raises nothing for a bad label file: it is listed in `left_out`. Without any good label there are no parts.
     """
     options = options or BundleOptions()
     lost: dict[int, str] = {}
+    fitted: dict[int, Sequence[Box | None]] = {}
     counts = _page_counts(labels, lost)
     while True:
-        good = {index: pages for index, pages in counts.items() if index not in lost}
-        written = _written(labels, good, options)
+        torn = {labels[index].order for index in lost}
+        good = {index: pages for index, pages in counts.items() if labels[index].order not in torn}
+        written = _written(labels, good, options, fitted)
         if not written.lost:
             break
         lost |= written.lost  # numbers, slips and parts are counted anew without them
+        if fit and written.larger:
+            for index, boxes in zip(written.larger, fit([labels[index].path for index in written.larger]), strict=True):
+                if isinstance(boxes, str):
+                    lost[index] = boxes
+                else:
+                    fitted[index] = boxes
+                    del lost[index]
     left_out = tuple(LeftOut(index, lost[index]) for index in sorted(lost))
-    return Bundle(written.parts, written.placed, left_out, _warnings(labels, written.pages, sheet_of(options.layout)))
+    return Bundle(written.parts, written.placed, left_out, _warnings(labels, written, options.layout))
 
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """One try: `lost` are labels that turned out to be unfit, and why; `pages` the sizes of those that are not."""
+    """One try: `lost` are labels that turned out to be unfit, and why, `larger` those of them that are larger than the
+    stock; `pages` what was painted of those that are not."""
 
     parts: tuple[BundlePart, ...]
     placed: tuple[PlacedPage, ...]
     lost: Mapping[int, str]
-    pages: Sequence[tuple[int, LabelPage]]
+    larger: Sequence[int]
+    pages: Mapping[tuple[int, int], LabelPage]
 
 
 def _page_counts(labels: Sequence[OrderedLabel], lost: dict[int, str]) -> dict[int, int]:
@@ -138,23 +169,32 @@ def _count(path: Path) -> int:
         return len(pdf.pages)
 
 
-def _written(labels: Sequence[OrderedLabel], counts: dict[int, int], options: BundleOptions) -> _Written:
+def _written(
+    labels: Sequence[OrderedLabel],
+    counts: dict[int, int],
+    options: BundleOptions,
+    fitted: Mapping[int, Sequence[Box | None]],
+) -> _Written:
     total = sum(counts.values())
     slips = _slips(labels, counts) if options.separators and options.layout is Layout.STOCK_4X6 else {}
-    sources = Sources([label.path for label in labels], slips_pdf(list(slips.values()), total=total) if slips else b"")
+    slip_file = slips_pdf(list(slips.values()), total=total) if slips else b""
+    sources = Sources([label.path for label in labels], slip_file, fitted)
     sheet = sheet_of(options.layout)
     stacks = list(_stacks(_blocks(labels, counts, list(slips)), options, len(sheet.slots)))
-    parts, placed = [], []
+    parts: list[BundlePart] = []
+    placed: list[PlacedPage] = []
     lost: dict[int, str] = {}
-    pages: list[tuple[int, LabelPage]] = []
+    larger: list[int] = []
+    pages: dict[tuple[int, int], LabelPage] = {}
     for number, (name, stickers) in enumerate(stacks, start=1):
         writer = PartWriter(options.layout, sources, total=total)
         parts.append(writer.write(stickers, name=name, title=options.title))
-        placed += _positions(stickers, number, len(sheet.slots))
         lost |= writer.lost
-        pages += writer.pages
+        larger += writer.larger
+        pages |= writer.pages
+        placed += _positions(stickers, number, sheet, writer.pages, fitted)
     placed.sort(key=lambda one: one.sequence)
-    return _Written(tuple(parts), tuple(placed), lost, pages)
+    return _Written(tuple(parts), tuple(placed), lost, larger, pages)
 
 
 def _slips(labels: Sequence[OrderedLabel], counts: dict[int, int]) -> dict[str, Slip]:
@@ -232,24 +272,42 @@ def _chunks(blocks: Iterable[_Block], slots: int) -> Iterator[list[Sticker]]:
         yield chunk
 
 
-def _positions(stickers: Sequence[Sticker], part: int, slots: int) -> list[PlacedPage]:
-    return [
-        PlacedPage(sticker.label, sticker.sequence, part, position // slots + 1)
-        for position, sticker in enumerate(stickers)
-        if sticker.label is not None
-    ]
+def _positions(
+    stickers: Sequence[Sticker],
+    part: int,
+    sheet: Sheet,
+    pages: Mapping[tuple[int, int], LabelPage],
+    fitted: Mapping[int, Sequence[Box | None]],
+) -> Iterator[PlacedPage]:
+    slots = len(sheet.slots)
+    for position, sticker in enumerate(stickers):
+        page = pages.get((sticker.label, sticker.index)) if sticker.label is not None else None
+        if sticker.label is not None and page is not None:
+            is_trimmed = sticker.label in fitted and fitted[sticker.label][sticker.index] is not None
+            done = ["trimmed"] * is_trimmed
+            percent = round(place(page, sheet.slots[0]).scale * 100)
+            done += [f"shrunk to {percent} %"] * (percent < 100)
+            yield PlacedPage(sticker.label, sticker.sequence, part, position // slots + 1, ", ".join(done))
 
 
-def _warnings(labels: Sequence[OrderedLabel], pages: Sequence[tuple[int, LabelPage]], sheet: Sheet) -> tuple[str, ...]:
+def _warnings(labels: Sequence[OrderedLabel], written: _Written, layout: Layout) -> tuple[str, ...]:
     warnings = []
-    lowest = min((place(page, sheet.slots[0]).scale for _, page in pages), default=1.0)
-    if lowest < WARN_BELOW_SCALE:
+    slot = sheet_of(layout).slots[0]
+    lowest = min((place(page, slot).scale for page in written.pages.values()), default=1.0)
+    changed = [placed for placed in written.placed if placed.change]
+    if layout is Layout.STOCK_4X6 and changed:
+        first = labels[changed[0].label].awb_number
+        warnings.append(
+            f"{len(changed)} label page(s) were larger than the 4x6 stock and were made to fit, none smaller than "
+            f"{lowest:.0%} (the first: {first}); index.csv says what was done to each"
+        )
+    elif lowest < WARN_BELOW_SCALE:
         warnings.append(
             f"labels are shrunk to {lowest:.0%} on this paper; scan one printed label of each kind before handing over"
         )
     elif round(lowest * 100) < 100:
         warnings.append(f"labels at {lowest:.0%} of their size on this paper")
-    small = [(labels[index], page) for index, page in pages if is_small(page)]
+    small = [(labels[index], page) for (index, _), page in written.pages.items() if is_small(page)]
     if small:
         label, page = small[0]
         warnings.append(

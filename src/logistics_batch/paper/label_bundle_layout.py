@@ -13,6 +13,9 @@ import pikepdf
 POINTS_PER_MM = 72 / 25.4
 STOCK_WIDTH, STOCK_HEIGHT = 288.0, 432.0  # 4 x 6 in
 
+Box = tuple[float, float, float, float]
+"""Left, bottom, right and top."""
+
 _SAME_SIZE = 1.5  # what printers and makers of labels call the same size
 _SMALL = 0.9
 _CAPTION_LARGEST, _CAPTION_SMALLEST, _CAPTION_STRIP = 10.0, 6.0, 15.0
@@ -32,10 +35,10 @@ class Layout(StrEnum):
 class LabelPage:
     """The visible part of a source page.
 
-    box: left, bottom, right, top in the page's own units. turn: degrees clockwise for display. unit: points per unit.
+    box: in the page's own units. turn: degrees clockwise for display. unit: points per unit.
     """
 
-    box: tuple[float, float, float, float]
+    box: Box
     turn: int
     unit: float
 
@@ -120,7 +123,7 @@ def read_page(page: pikepdf.Page) -> LabelPage:
     return LabelPage(box, _rotation(page), unit)
 
 
-def _box(rectangle: Iterable[Any]) -> tuple[float, float, float, float]:
+def _box(rectangle: Iterable[Any]) -> Box:
     x1, y1, x2, y2 = (float(value) for value in rectangle)
     return min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2)
 
@@ -142,14 +145,17 @@ def is_stock_size(page: LabelPage) -> bool:
     return abs(short - STOCK_WIDTH) <= _SAME_SIZE and abs(long - STOCK_HEIGHT) <= _SAME_SIZE
 
 
-def misfit(page: LabelPage, layout: Layout) -> str:
-    """Why a page cannot go on this paper without being shrunk, "" if it can or may be."""
+def is_larger(page: LabelPage) -> bool:
+    """Whether a page goes beyond the 4x6 stock, upright or lying."""
     short, long = sorted(page.shown_size)
-    if layout is not Layout.STOCK_4X6 or (short <= STOCK_WIDTH + _SAME_SIZE and long <= STOCK_HEIGHT + _SAME_SIZE):
-        return ""
+    return short > STOCK_WIDTH + _SAME_SIZE or long > STOCK_HEIGHT + _SAME_SIZE
+
+
+def too_large(page: LabelPage, why: str = "") -> str:
+    """Why a page is not printed on the 4x6 stock, and what helps."""
     return (
-        f"its page measures {_mm(short)} x {_mm(long)} mm, more than the 4x6 stock (101.6 x 152.4 mm) "
-        f"on which labels are never shrunk; use --layout {Layout.A4_2UP} or {Layout.A4_4UP}"
+        f"its page measures {size_in_words(page)}, more than the 4x6 stock (101.6 x 152.4 mm){why}; "
+        f"use --layout {Layout.A4_2UP} or {Layout.A4_4UP}"
     )
 
 
@@ -226,7 +232,7 @@ def _fits(width: float, height: float, slot: Slot) -> bool:
     return width <= slot.width + _SAME_SIZE and height <= slot.height + _SAME_SIZE
 
 
-def _turned(box: tuple[float, float, float, float], turn: int) -> tuple[float, float, float, float, float, float]:
+def _turned(box: Box, turn: int) -> tuple[float, float, float, float, float, float]:
     """The matrix that turns a box clockwise and moves its lower left corner to the origin."""
     left, bottom, right, top = box
     if turn == 90:

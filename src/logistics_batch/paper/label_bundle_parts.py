@@ -1,9 +1,9 @@
 """Writes one part of a bundle: label pages as they are, or as forms on a shared sheet."""
 
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 from typing import BinaryIO
@@ -11,16 +11,18 @@ from typing import BinaryIO
 import pikepdf
 
 from logistics_batch.paper.label_bundle_layout import (
+    Box,
     Caption,
     LabelPage,
     Layout,
     Placement,
     caption_beside,
+    is_larger,
     is_stock_size,
-    misfit,
     place,
     read_page,
     sheet_of,
+    too_large,
 )
 from logistics_batch.paper.label_bundle_sharing import SharedObjects
 from logistics_batch.paper.label_check import UNREADABLE
@@ -49,10 +51,15 @@ class Sticker:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The label files, by number, and the slips."""
+    """The label files, by number, and the slips.
+
+    fitted: labels that are larger than the stock and may be painted on it all the same: for each page the box that
+    remains of it, None for the whole.
+    """
 
     files: Sequence[Path | BinaryIO]
     slip_file: bytes = b""
+    fitted: Mapping[int, Sequence[Box | None]] = field(default_factory=dict)
 
     @contextmanager
     def opened(self, label: int | None) -> Iterator[pikepdf.Pdf]:
@@ -67,20 +74,21 @@ class Sources:
 _Placed = tuple[Sticker, pikepdf.Object, LabelPage]
 
 
-class _Misfit(Exception):
-    """A label that does not go on the paper."""
-
-    def __init__(self, label: int, reason: str) -> None:
-        super().__init__(reason)
-        self.label = label
+class _TooLarge(Exception):
+    """A label that goes beyond the stock."""
 
 
 class PartWriter:
-    """Writes one part; `lost` are the labels that turn out to be unfit and why, `pages` the sizes of all others."""
+    """Writes one part.
+
+    lost: the labels that turn out to be unfit, and why. larger: those among them that go beyond the stock and have not
+    been fitted. pages: what is painted of all others, by label and page.
+    """
 
     def __init__(self, layout: Layout, sources: Sources, *, total: int) -> None:
         self.lost: dict[int, str] = {}
-        self.pages: list[tuple[int, LabelPage]] = []
+        self.larger: list[int] = []
+        self.pages: dict[tuple[int, int], LabelPage] = {}
         self._layout = layout
         self._sheet = sheet_of(layout)
         self._sources = sources
@@ -110,21 +118,25 @@ class PartWriter:
                     self._shared.next_source(pdf)
                     for sticker in members:
                         source = pdf.pages[sticker.index]
-                        page = read_page(source)
-                        self._judge(label, page)
-                        do(sticker, source, page)
-            except _Misfit as reason:
-                self.lost[reason.label] = str(reason)
-            except (*UNREADABLE, OSError):
+                        do(sticker, source, self._page(sticker, read_page(source)))
+            except (*UNREADABLE, OSError, _TooLarge) as reason:
                 if label is None:
                     raise
-                self.lost[label] = "its kept label file cannot be read"
+                if isinstance(reason, _TooLarge):
+                    self.larger.append(label)
+                self.lost[label] = str(reason) if label in self.larger else "its kept label file cannot be read"
 
-    def _judge(self, label: int | None, page: LabelPage) -> None:
-        if label is not None:
-            if reason := misfit(page, self._layout):
-                raise _Misfit(label, reason)
-            self.pages.append((label, page))
+    def _page(self, sticker: Sticker, page: LabelPage) -> LabelPage:
+        """What is painted of a page."""
+        if sticker.label is None:
+            return page
+        fitted = self._sources.fitted.get(sticker.label)
+        if fitted is not None:
+            page = replace(page, box=fitted[sticker.index] or page.box)
+        elif self._layout is Layout.STOCK_4X6 and is_larger(page):
+            raise _TooLarge(too_large(page))
+        self.pages[sticker.label, sticker.index] = page
+        return page
 
     def _add_single(self, sticker: Sticker, source: pikepdf.Page, page: LabelPage) -> None:
         if is_stock_size(page):

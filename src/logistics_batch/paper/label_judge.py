@@ -11,6 +11,7 @@ from typing import Any
 
 from logistics_batch.child_process import Allowance, Child, ChildFailed, ChildLost
 from logistics_batch.paper.label_barcodes import Proof
+from logistics_batch.paper.label_bundle import Fitted
 from logistics_batch.paper.label_check import LabelFault, LabelFaultKind
 
 _CHILD = "logistics_batch.paper.label_judge_child"
@@ -33,6 +34,7 @@ class LabelJudge:
 
     def __init__(self, *, processes: int = 2, allowance: Allowance | None = None) -> None:
         """Start nothing yet; `processes` files are judged at a time."""
+        self.processes = processes
         self._children = [Child(_CHILD, allowance=allowance or _ALLOWANCE) for _ in range(processes)]
         self._idle: LifoQueue[Child] = LifoQueue()  # one that runs already before one that has to be started
         for child in self._children:
@@ -54,6 +56,13 @@ class LabelJudge:
         if "fault" in said:
             return LabelFault(LabelFaultKind(said["fault"]), said["message"])
         return [SoundLabel(body, len(order), Proof.PROVEN) for body, order in zip(bodies, orders, strict=True)]
+
+    def fit(self, content: bytes) -> Fitted:
+        """How a label that is larger than the 4x6 stock is painted on it (see `label_fit`)."""
+        said, _ = self._ask({"fit": True}, content)
+        if "fault" in said:
+            return str(said["message"])
+        return [box and (box[0], box[1], box[2], box[3]) for box in said["boxes"]]
 
     def close(self) -> None:
         """End the child processes."""

@@ -11,6 +11,7 @@ from logistics_batch.paper.label_barcodes import OtherLabel, assign, prove, read
 from logistics_batch.paper.label_bundle_layout import Layout
 from logistics_batch.paper.label_bundle_parts import PartWriter, Sources, Sticker
 from logistics_batch.paper.label_check import LabelFault, LabelFaultKind, check_label, limit_decoding
+from logistics_batch.paper.label_fit import fit_to_stock
 
 limit_decoding()
 
@@ -18,6 +19,9 @@ limit_decoding()
 def answer(question: dict[str, Any], files: tuple[bytes, ...]) -> Answer:
     """What is said of one label file, with the files that it is divided into."""
     (content,) = files
+    if "fit" in question:
+        boxes = fit_to_stock(content)
+        return Answer({"fault": "", "message": boxes} if isinstance(boxes, str) else {"boxes": boxes})
     awb_numbers = question.get("awb_numbers") or [number for order in question["orders"] for number in order]
     fault = _unsound(content, pages=len(awb_numbers))
     if fault:

@@ -18,7 +18,8 @@ class ManifestLine:
 
     sequence: its number in walking order. part, page: where it is printed. items, quantity, cash: on an order's first
     label only; cash: rupees to collect on delivery. rows: of the source sheet. package: "2 of 3", "" for a single one.
-    copy: 1 for the first print, more for reprints. sha256: of the kept label file.
+    copy: 1 for the first print, more for reprints. sha256: of the kept label file. change: what was
+    done to the page to fit it on the paper.
     """
 
     sequence: int
@@ -38,6 +39,7 @@ class ManifestLine:
     package: str = ""
     copy: int = 1
     sha256: str = ""
+    change: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +145,7 @@ def _index_rows(manifest: Manifest) -> Iterable[tuple[str, ...]]:
             line.group,
             str(line.copy),
             line.sha256,
-            "",
+            line.change,
         )
     for lost in manifest.missing:
         place = (lost.file, lost.sheet, rows_in_words(lost.rows))

@@ -1,8 +1,11 @@
 """Labels for the printer: choose the orders, sort them as people walk, fetch, bundle, hand over, remember."""
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import date
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 from logistics_batch.errors import SettingsError, UsageError
@@ -19,9 +22,10 @@ from logistics_batch.model.job import Place
 from logistics_batch.model.report import ExitCode
 from logistics_batch.model.run_reports import LabelReport
 from logistics_batch.paper.label_barcodes import can_read_barcodes
-from logistics_batch.paper.label_bundle import BundleOptions
+from logistics_batch.paper.label_bundle import BundleOptions, Fitted
 from logistics_batch.paper.label_bundle_layout import Layout
 from logistics_batch.paper.label_check import limit_decoding
+from logistics_batch.paper.label_judge import LabelJudge
 from logistics_batch.paper.manifest import Manifest, PrintedBefore, index_csv
 from logistics_batch.paper.manifest_pages import manifest_pdf
 from logistics_batch.paper.pick_list import pick_list_pdf
@@ -79,7 +83,7 @@ def make_labels(parts: Parts, plan: LabelsPlan) -> LabelReport:
         files = LabelSource(parts).fetch_all(orders)
         title = f"Labels {run.id}"
         options = BundleOptions(layout, plan.max_pages, plan.reverse, title=title, per_group=plan.per_group)
-        printed = put_together(orders, files, keys=keys, options=options)
+        printed = put_together(orders, files, keys=keys, options=options, fit=partial(_fitted, parts))
         _refuse_printed_meanwhile(parts, printed.orders)
         manifest = _manifest(parts, plan, run.id, chosen, printed)
         report = _hand_over(parts, plan, chosen, printed, manifest)
@@ -94,6 +98,18 @@ def _check_means(parts: Parts) -> None:
             "prove which page belongs to whom.",
             remedy='Install the extra "barcodes", as in pip install "logistics-batch[barcodes]", or remove the key.',
         )
+
+
+def _fitted(parts: Parts, paths: Sequence[Path]) -> list[Fitted]:
+    """How each of these labels, which are larger than the stock, is painted on it."""
+    parts.progress.start("Fitting larger labels", len(paths))
+    found: list[Fitted] = []
+    with closing(LabelJudge()) as judge, ThreadPoolExecutor(judge.processes) as workers:
+        for fitted in workers.map(lambda path: judge.fit(path.read_bytes()), paths):
+            found.append(fitted)
+            parts.progress.advance()
+    parts.progress.done()
+    return found
 
 
 def _refuse_printed_meanwhile(parts: Parts, orders: Sequence[LabelOrder]) -> None:

@@ -11,7 +11,7 @@ from logistics_batch.flows.labels.sorting import group_of, natural
 from logistics_batch.model.counting import counted
 from logistics_batch.model.run_reports import MissingLabel
 from logistics_batch.paper.label_barcodes import Proof
-from logistics_batch.paper.label_bundle import Bundle, BundleOptions, OrderedLabel, build_bundle
+from logistics_batch.paper.label_bundle import Bundle, BundleOptions, FitLabels, OrderedLabel, build_bundle
 from logistics_batch.paper.manifest import ManifestLine, Pick
 
 _MANY_GROUPS = 2  # with fewer orders a group than this, separators would double the paper
@@ -42,26 +42,31 @@ def put_together(
     *,
     keys: Sequence[str],
     options: BundleOptions,
+    fit: FitLabels | None = None,
 ) -> Printed:
     """Bundle what can be printed of the sorted orders; an order goes in whole or is listed as missing."""
     collected = _collect(orders, files, keys)
     groups = len({label.group for label in collected.labels})
     separators = options.separators and groups * _MANY_GROUPS <= len(collected.labels)
     options = replace(options, separators=separators)
-    bundle = build_bundle(collected.labels, options)
-    while bundle.left_out:  # an order of which one label cannot be placed is left out as a whole
-        _leave_out(collected, bundle)
-        bundle = build_bundle(collected.labels, options)
-    inside = {order.awb_number for order, _ in collected.owners}
+    bundle = build_bundle(collected.labels, options, fit=fit)
+    missing = {
+        order.awb_number: missing_label(
+            order.document, f"the label cannot be printed: {lost.reason}", "choose another layout"
+        )
+        for lost in bundle.left_out
+        for order, _ in [collected.owners[lost.label]]
+    }
+    inside = {order.awb_number for order, _ in collected.owners} - set(missing)
     lines = _lines(collected, bundle)
     whole = tuple(order for order in orders if order.awb_number in inside)
     return Printed(
         bundle,
         lines,
-        tuple(collected.missing),
+        (*collected.missing, *missing.values()),
         whole,
         _picks([order for order in whole if not order.copies], lines, keys),
-        tuple(_notes(collected)),
+        tuple(_notes([owner for owner in collected.owners if owner[0].awb_number in inside])),
     )
 
 
@@ -104,18 +109,6 @@ def _twins(files: dict[str, tuple[LabelFile, ...] | LabelLost]) -> set[str]:
     return {digest for digest, count in seen.items() if count > 1}
 
 
-def _leave_out(collected: _Collected, bundle: Bundle) -> None:
-    reasons = {collected.owners[lost.label][0].awb_number: lost.reason for lost in bundle.left_out}
-    kept = [number for number, (order, _) in enumerate(collected.owners) if order.awb_number not in reasons]
-    lost = {order.awb_number: order for order, _ in collected.owners if order.awb_number in reasons}
-    collected.missing += [
-        missing_label(order.document, f"the label cannot be printed: {reasons[awb_number]}", "choose another layout")
-        for awb_number, order in lost.items()
-    ]
-    collected.labels = [collected.labels[number] for number in kept]
-    collected.owners = [collected.owners[number] for number in kept]
-
-
 def _lines(collected: _Collected, bundle: Bundle) -> tuple[ManifestLine, ...]:
     seen: Counter[str] = Counter()
     lines = []
@@ -142,6 +135,7 @@ def _lines(collected: _Collected, bundle: Bundle) -> tuple[ManifestLine, ...]:
                 package=f"{number} of {order.packages}" if order.packages > 1 else "",
                 copy=order.copies + 1,
                 sha256=file.sha256,
+                change=placed.change,
             )
         )
     return tuple(lines)
@@ -194,15 +188,15 @@ def _walk(place_and_sku: tuple[str, str]) -> tuple[object, ...]:
     return (not place, natural(place), natural(sku))
 
 
-def _notes(collected: _Collected) -> Iterator[str]:
+def _notes(owners: Sequence[tuple[LabelOrder, LabelFile]]) -> Iterator[str]:
     """What the barcodes did not prove; labels that were kept from an earlier run were judged then."""
-    unread = [order.awb_number for order, file in collected.owners if file.proof is Proof.UNREAD]
+    unread = [order.awb_number for order, file in owners if file.proof is Proof.UNREAD]
     if unread:
         yield (
             f"on {counted(len(unread), 'label file')} no barcode with the AWB could be read (the first: {unread[0]}); "
             "scan the printed labels before handing over"
         )
-    blind = sum(file.proof is Proof.NOT_TRIED for _, file in collected.owners)
+    blind = sum(file.proof is Proof.NOT_TRIED for _, file in owners)
     if blind:
         files = counted(blind, "label file")
         yield f'the barcodes of {files} were not read back: the extra "barcodes" is not installed'

@@ -1,0 +1,120 @@
+"""Labels that are a little larger than the 4x6 stock: trimmed, shrunk by little, read back, or refused."""
+
+import csv
+import io
+
+import pytest
+from labels.label_files import HEIGHT, WIDTH, changed, page_sizes, rotated, scan
+from labels.label_service import Given, LabelService
+from labels.print_room import PrintRoom, Wish
+from reportlab.graphics.barcode.code128 import Code128
+from reportlab.lib.units import mm
+from reportlab.pdfgen.canvas import Canvas
+
+from logistics_batch.flows.labels.labels import LabelsPlan, make_labels
+from logistics_batch.model.run_reports import LabelReport
+from logistics_batch.paper import label_barcodes, label_fit
+
+A6, A5, A4 = (105 * mm, 148 * mm), (148 * mm, 210 * mm), (210 * mm, 297 * mm)
+
+
+def framed(
+    awb: str, size: tuple[float, float], *, margin: float, at: tuple[float, float] = (0, 0), bar: float = 1.0
+) -> bytes:
+    """A label whose frame stands `margin` mm inside a box of `size` at `at` of its page, which is so large or A4."""
+    out = io.BytesIO()
+    canvas = Canvas(out, pagesize=A4 if any(at) else size, invariant=1)
+    canvas.translate(*at)
+    edge = margin * mm
+    canvas.setLineWidth(0.5)
+    canvas.rect(edge, edge, size[0] - 2 * edge, size[1] - 2 * edge)
+    Code128(awb, barHeight=60, barWidth=bar, quiet=0).drawOn(canvas, edge + 20, size[1] / 2)
+    canvas.drawString(edge + 20, size[1] / 2 - 20, awb)
+    canvas.showPage()
+    canvas.save()
+    return out.getvalue()
+
+
+def moved(content: bytes) -> bytes:
+    """The same page with its origin elsewhere."""
+
+    def change(_: object, page: object) -> None:
+        left, bottom, right, top = map(float, page.mediabox)
+        page.mediabox = [left - 30, bottom - 20, right - 30, top - 20]
+        page.contents_add(b"1 0 0 1 -30 -20 cm", prepend=True)
+
+    return changed(content, change)
+
+
+def printed(room: PrintRoom, service: LabelService, content: bytes) -> tuple[LabelReport, dict[str, str]]:
+    service.given = {"SH-A": Given(content)}
+    room.accept(room.drop(Wish("A")), {"A": "SH-A"})
+    report = make_labels(room.parts, LabelsPlan())
+    path = next(path for path in report.files if path.name == "index.csv")
+    (row,) = csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig")))
+    return report, row
+
+
+@pytest.mark.parametrize(
+    ("content", "change"),
+    [
+        (framed("SH-A", A6, margin=1), "trimmed, shrunk to 98 %"),
+        (framed("SH-A", A6, margin=0), "shrunk to 97 %"),
+        (framed("SH-A", A6, margin=4), "trimmed"),
+        (framed("SH-A", (110 * mm, 160 * mm), margin=1.5), "trimmed, shrunk to 94 %"),
+        (framed("SH-A", (100 * mm, 150 * mm), margin=2, at=(0, 147 * mm)), "trimmed"),
+        (framed("SH-A", (150 * mm, 100 * mm), margin=2, at=(30 * mm, 180 * mm)), "trimmed"),
+        (rotated(framed("SH-A", A6, margin=4), 90), "trimmed"),
+        (rotated(framed("SH-A", (100 * mm, 150 * mm), margin=2, at=(5, 147 * mm)), 180), "trimmed"),
+        (rotated(framed("SH-A", (100 * mm, 150 * mm), margin=2, at=(5, 147 * mm)), 270), "trimmed"),
+        (moved(framed("SH-A", A6, margin=4)), "trimmed"),
+    ],
+    ids=["A6", "to the edge", "white", "both", "corner of A4", "lying on A4", "90", "180", "270", "moved"],
+)
+def test_a_label_a_little_larger_than_the_stock_is_printed(
+    room: PrintRoom, service: LabelService, content: bytes, change: str
+) -> None:
+    report, row = printed(room, service, content)
+    assert (row["status"], row["reason"]) == ("printed", change)
+    (bundle,) = [path.read_bytes() for path in report.files if path.name == "labels.pdf"]
+    assert page_sizes(bundle) == [(WIDTH, HEIGHT)]
+    assert scan(bundle) == [["SH-A"]]
+    assert any("larger than the 4x6 stock" in note for note in report.notes)
+    assert (report.exit_code, report.missing) == (0, ())
+
+
+@pytest.mark.parametrize("size", [A5, A4])
+def test_a_label_much_larger_is_refused_with_the_remedy(
+    room: PrintRoom, service: LabelService, size: tuple[float, float]
+) -> None:
+    report, row = printed(room, service, framed("SH-A", size, margin=5))
+    (lost,) = report.missing
+    assert row["status"] == "missing"
+    assert "more than the 4x6 stock" in lost.reason
+    assert "below 92%" in lost.reason
+    assert "--layout a4-2up" in lost.reason
+
+
+def test_packages_of_which_one_cannot_be_fitted_are_left_out_together(room: PrintRoom, service: LabelService) -> None:
+    service.given = {"SH-B": Given(framed("SH-B", A5, margin=5))}
+    room.accept(room.drop(Wish("A"), Wish("B")), {"A": "SH-A", "B": "SH-B"})
+    report = make_labels(room.parts, LabelsPlan())
+    assert [lost.reference_number for lost in report.missing] == ["B"]
+    (bundle,) = [path.read_bytes() for path in report.files if path.name == "labels.pdf"]
+    assert scan(bundle) == [["SH-A"]]
+
+
+@pytest.mark.parametrize("after", [[], ["SH-A"]])
+def test_bars_that_do_not_survive_are_refused(monkeypatch: pytest.MonkeyPatch, after: list[str]) -> None:
+    read = iter([[["SH-A", "A-ROUTE"]], [after]])
+    monkeypatch.setattr(label_fit, "read_barcodes", lambda _: next(read))
+    verdict = label_fit.fit_to_stock(framed("SH-A", A6, margin=0))
+    assert isinstance(verdict, str)
+    assert "shrunk to 97% its barcodes cannot be read" in verdict
+
+
+def test_nothing_is_shrunk_where_nothing_reads_it_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(label_barcodes, "find_spec", lambda _: None)
+    verdict = label_fit.fit_to_stock(framed("SH-A", A6, margin=1))
+    assert isinstance(verdict, str)
+    assert '"barcodes"' in verdict
