@@ -138,7 +138,7 @@ def test_a_refusal_in_the_words_for_a_taken_reference_must_be_borne_out(
 ) -> None:
     """The service does not have the order, refuses it in those words, and does not have it either afterwards."""
     doubtful_push(workspace, sandbox, "drop_before", ["A", "B"])
-    words = "Order could not be created"
+    words = "Reference number already exists"
     with Opened(workspace.root).parts(Need(calls=False)) as parts:
         now = parts.clock.now().isoformat()
         parts.ledger.facts.keep(
@@ -167,6 +167,73 @@ def test_what_a_sender_had_that_may_live_is_not_sent_again(workspace: Workspace,
     assert workspace.run("settle", "--wait").code == 4
     assert [line["rule"] for line in held(workspace)] == ["not_found"]
     assert len(sandbox.received("order.create")) == 2
+
+
+def test_what_is_held_is_asked_about_again_and_settled_when_the_service_shows_it(tmp_path: Path) -> None:
+    sandbox = start_sandbox(tmp_path, order_id_reading="id")
+    try:
+        workspace = Workspace(tmp_path / "workspace", url=sandbox.url)
+        doubtful_push(workspace, sandbox, "drop_after", ["A", "B"])
+        assert workspace.run("settle", "--wait").code == 4
+        (waiting,) = held(workspace)
+        assert (waiting["rule"], "is asked again from 20" in waiting["reason"]) == ("unknown", True)
+        sandbox.set_switches(order_id_reading="both")
+        later = workspace.run("push", workspace.drop("later.csv", order_lines(["C"])), "--mapping", "orders")
+        assert later.code == 0, later.err
+        assert held(workspace) == []
+        assert fates(workspace) == {"A": "accepted", "B": "accepted"}
+        assert created(sandbox) == {"A": 1, "B": 1, "C": 1}
+    finally:
+        sandbox.stop()
+
+
+def test_an_asn_is_found_after_it_was_held(workspace: Workspace, sandbox: RunningSandbox) -> None:
+    sandbox.set_faults([{"endpoint": "asn.create", "kind": "drop_before", "times": 1}])
+    workspace.run("push", workspace.drop("asns.csv", asn_lines(["INV-1"])), "--mapping", "asns")
+    assert workspace.run("settle", "--wait").code == 4
+    assert [line["rule"] for line in held(workspace)] == ["not_found"]
+    other = Workspace(workspace.root.with_name("other"), url=sandbox.url)  # what was lost comes after all
+    assert other.run("push", other.drop("asns.csv", asn_lines(["INV-1"])), "--mapping", "asns").code == 0
+    assert workspace.run("settle").code == 0
+    assert fates(workspace, "asns") == {"Acme | Bhiwandi | INV-1": "accepted"}
+
+
+def test_what_certainly_is_not_there_goes_out_again_in_each_run_until_it_is_taken(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    workspace.run("push", workspace.drop("first.csv", order_lines(["A"])), "--mapping", "orders")
+    sandbox.set_faults([{"endpoint": "order.create", "times": 5, "kind": "drop_before"}])
+    workspace.run("push", workspace.drop("orders.csv", order_lines(["B"])), "--mapping", "orders")
+    ends = [workspace.run("settle").code for _ in range(5)]
+    assert (ends[0], ends[-1], held(workspace)) == (4, 0, [])
+    assert created(sandbox) == {"A": 1, "B": 1}
+
+
+def test_a_refusal_of_what_certainly_is_not_there_counts_with_its_words(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    doubtful_push(workspace, sandbox, "drop_before", ["A", "B"])
+    sandbox.set_faults([{"endpoint": "order.create", "every": 1, "kind": "status_400", "message": "No such city"}])
+    workspace.run("settle")
+    assert fates(workspace) == {"A": "accepted", "B": "refused"}
+    assert "No such city" in (workspace.root / "reports/orders.result.csv").read_text("utf-8-sig")
+
+
+def test_a_version_that_never_arrived_makes_way_for_its_correction(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    doubtful_push(workspace, sandbox, "drop_before", ["A", "B"])
+    slow = Workspace(workspace.root, url=sandbox.url, settle_after="1h")
+    corrected = order_lines(["A", "B"]).replace("Market", "Station")
+    corrected = order_lines(["A"]) + corrected.splitlines(keepends=True)[-1]
+    assert slow.run("push", slow.drop("orders.csv", corrected), "--mapping", "orders").code == 4
+    Workspace(workspace.root, url=sandbox.url, settle_after="0s")
+    later = workspace.run("push", workspace.drop("later.csv", order_lines(["C"])), "--mapping", "orders")
+    assert later.code == 0, later.err
+    assert created(sandbox) == {"A": 1, "B": 1, "C": 1}
+    sent = [line["body"] for line in sandbox.received("order.create")]
+    assert ["Station" in body["delivery_address"] for body in sent if body["reference_number"] == "B"] == [False, True]
+    assert held(workspace) == []
 
 
 def test_a_decision_shows_in_the_answer(workspace: Workspace, sandbox: RunningSandbox) -> None:

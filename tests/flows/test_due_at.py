@@ -1,4 +1,4 @@
-"""When a doubt may be looked into: the patience of the settings, and for each search for an ASN a longer one."""
+"""When something is asked about: after the patience of the settings, then after ever longer pauses."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -6,7 +6,7 @@ from typing import cast
 
 import pytest
 
-from logistics_batch.flows.doubts.settle import ASN_SEARCH_AT, due_at
+from logistics_batch.flows.doubts.settle import due_at
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import StoredDocument
 
@@ -20,6 +20,7 @@ class Doubt:
 
     operation: str
     checks: int
+    attempts: int = 1
     doubt_since: str = SINCE.isoformat()
 
 
@@ -33,17 +34,16 @@ class Patient:
     policy: Policy
 
 
-@pytest.mark.parametrize(("searches", "times"), [(0, 1), (1, 3), (2, 6), (3, 6), (20, 6)])
-def test_an_asn_is_searched_for_at_once_three_and_six_times_the_patience(searches: int, times: int) -> None:
-    assert due("asn.create", searches) == SINCE + times * PATIENCE
-    assert len(ASN_SEARCH_AT) == 3
+@pytest.mark.parametrize("operation", ["order.create", "order.update", "asn.create"])
+@pytest.mark.parametrize(("asked", "times"), [(0, 1), (1, 3), (2, 6), (3, 10), (20, 231)])
+def test_what_may_be_there_is_asked_about_with_growing_pauses(operation: str, asked: int, times: int) -> None:
+    assert due(operation, asked) == SINCE + times * PATIENCE
 
 
-@pytest.mark.parametrize("operation", ["order.create", "order.update", "asn.update"])
-@pytest.mark.parametrize("searches", [0, 1, 5])
-def test_anything_else_is_looked_for_once_the_patience_is_over(operation: str, searches: int) -> None:
-    assert due(operation, searches) == SINCE + PATIENCE
+@pytest.mark.parametrize(("attempts", "times"), [(1, 1), (3, 1), (4, 3), (6, 10)])
+def test_what_is_sent_again_and_again_waits_longer_from_the_fourth_attempt_on(attempts: int, times: int) -> None:
+    assert due("order.create", 0, attempts=attempts) == SINCE + times * PATIENCE
 
 
-def due(operation: str, searches: int) -> datetime:
-    return due_at(cast("Parts", Patient(Policy())), cast("StoredDocument", Doubt(operation, searches)))
+def due(operation: str, checks: int, *, attempts: int = 1) -> datetime:
+    return due_at(cast("Parts", Patient(Policy())), cast("StoredDocument", Doubt(operation, checks, attempts)))

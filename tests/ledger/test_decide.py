@@ -45,6 +45,30 @@ def test_what_was_dropped_and_reopened_goes_out_when_it_comes_again() -> None:
     assert decide([reopened, dropped_again], SAME) == Decision("follow", existing=dropped_again)
 
 
+@pytest.mark.parametrize("state", ["in_doubt", "held", "refused", "accepted", "superseded", "abandoned"])
+def test_what_was_dropped_stays_dropped_whatever_came_under_its_key_since(state: str) -> None:
+    dropped = known("abandoned", rule="dropped")
+    decision = decide([dropped, known(state, OTHER, generation=2, file_id=9)], SAME)
+    assert decision == Decision("follow", existing=dropped)
+
+
+def test_what_was_dropped_of_a_change_stays_dropped_behind_one_that_was_refused() -> None:
+    history = [change("abandoned", A, 1, rule="dropped"), change("refused", B, 2)]
+    assert decide_change(history, A) == Decision("follow", existing=history[0])
+    later = [*history, change("accepted", C, 3)]
+    assert decide_change(later, A, came_before=1) == Decision("follow", existing=history[0])
+    assert decide_change(later, A).action == "plan", "another file wants it"
+
+
+@pytest.mark.parametrize("rule", ["two_files", "approval", "earlier_in_doubt", "older_file"])
+def test_what_may_exist_is_replaced_by_nothing_whatever_it_waits_for(rule: str) -> None:
+    """As all that is open in an older copy of the ledger which goes on."""
+    waiting = replace(known("held", rule=rule), may_exist=True)
+    decision = decide([waiting], OTHER, versions=THIS_FILE)
+    assert (decision.action, decision.rule, decision.supersede) == ("hold", "earlier_held", None)
+    assert decide([waiting], SAME) == Decision("follow", existing=waiting)
+
+
 def test_the_same_content_after_acceptance_is_unchanged() -> None:
     assert decide([known("accepted")], SAME).action == "unchanged"
 

@@ -29,6 +29,7 @@ again without a person, and what a person can decide about it. All words stand i
 """
 WAITS = {
     WaitsFor.SETTLING: "It was sent; the service is asked what became of it.",
+    WaitsFor.SHOWING: "It was sent; for a week the service is asked again, and a person may decide before.",
     WaitsFor.DECISION: "A person decides about it before anything newer under its key goes out.",
     WaitsFor.CHOICE: "A person says which of several is wanted; nothing of it was sent.",
     WaitsFor.REPEAT: "A person says whether it is wanted once more: its content went out before.",

@@ -316,6 +316,8 @@ _FOR_SOMETHING_ELSE = ("earlier_in_doubt", "earlier_held")  # and not for a word
 def placed(state: State, content: str, world: World) -> State:
     """A file in the ledger, in one transaction: the oldest open question under its key counts first."""
     of = _Newest(state.documents)
+    if of.is_dropped(content):
+        return state
     doubt = None if world.broken is Broken.CORRECTION_BESIDE_DOUBT else of(*SENT_AND_OPEN)
     if doubt is None and world.broken is not Broken.CORRECTION_REPLACES_RELEASED:
         doubt = of.released_doubt()
@@ -346,9 +348,14 @@ class _Newest:
     def __call__(self, *states: str) -> int | None:
         return self._first(lambda document: document.state in states)
 
+    def is_dropped(self, content: str) -> bool:
+        """A person dropped this very content, and nothing of that came since."""
+        same = self._first(lambda document: document.content == content)
+        return same is not None and self._documents[same].state == "abandoned"
+
     def held(self, *, never_sent: bool) -> int | None:
-        """Held before anything of it was sent, or after."""
-        return self._first(lambda held: held.state == "held" and (held.rule in NEVER_SENT) is never_sent)
+        """Held before anything of it was sent, or after; in an older copy that goes on nobody knows."""
+        return self._first(lambda d: d.state == "held" and (d.rule in NEVER_SENT and not d.tainted) is never_sent)
 
     def released_doubt(self) -> int | None:
         """Planned again by a person after some attempt may have arrived."""

@@ -90,6 +90,12 @@ ANSWERED: Final[dict[str, Entry]] = {
         waits_for=WaitsFor.NEXT_RUN,
         choices=(),
     ),
+    "earlier_ended": Reason(
+        "The version before it is not at the service; this one goes out.",
+        "Nothing: the next run sends it.",
+        waits_for=WaitsFor.NEXT_RUN,
+        choices=(),
+    ),
     "in_doubt": Reason(
         "{why:messages} It may or may not have arrived.",
         _WAIT,
@@ -151,11 +157,13 @@ ANSWERED: Final[dict[str, Entry]] = {
         resend=False,
     ),
     "restored.released": Reason(
-        "It was to be sent again when this copy of the ledger was made; it may have been sent since.",
+        "It was to be sent again when this copy of the ledger was made; it may have been sent since.{next: messages}",
         _OPERATOR_DECIDES,
         _SEARCHED,
+        waits_for=WaitsFor.SHOWING,
         may_exist=True,
     ),
+    ".asked_next": Entry("The service is asked again from {at} on."),
     "settled": Entry("Accepted; found at the service after an answer was lost.", level=Level.NOTE),
     "settled.has_reference": Entry(_HAS_REFERENCE, level=Level.NOTE),
     "settled.has_reference_again": Entry(f"{_HAS_REFERENCE} {_IF_CANCELLED}", level=Level.NOTE),
@@ -215,9 +223,11 @@ HELD_AFTER_SENDING: Final[dict[str, Entry]] = {
         may_exist=True,
     ),
     "not_all_shown": Reason(
-        "Sent without an answer; the service showed only a part of what it has under this invoice number.",
+        "Sent without an answer; the service showed only a part of what it has under this invoice number."
+        "{next: messages}",
         _LOOKED_UP,
         "Look all of it up at the service: decide “accept” if it is there, “send-again” if it is not, or “drop”.",
+        waits_for=WaitsFor.SHOWING,
         may_exist=True,
     ),
     "not_distinct": Reason(
@@ -227,21 +237,24 @@ HELD_AFTER_SENDING: Final[dict[str, Entry]] = {
         may_exist=True,
     ),
     "not_found": Reason(
-        "Sent {at}, no answer; not found in {searches} searches until {until}.",
+        "Sent {at}, no answer; not found in {searches} searches until {until}.{next: messages}",
         _LOOKED_UP,
         "Decide “send-again” if the service does not have it, “accept” if it has, or “drop”.",
+        waits_for=WaitsFor.SHOWING,
         may_exist=True,
     ),
     "not_found.order": Reason(
-        "Sent {attempts} times without a trustworthy answer; the service does not have it.",
+        "Sent {attempts} times without a trustworthy answer; the service does not have it.{next: messages}",
         _LOOKED_UP,
         "Decide “send-again” or “drop”.",
+        waits_for=WaitsFor.SHOWING,
         may_exist=True,
     ),
     "not_shown": Reason(
-        "Sent {at}, no trustworthy answer; {seen}.",
+        "Sent {at}, no trustworthy answer; {seen}.{next: messages}",
         _LOOKED_UP,
         "Look at the order or ASN at the service: decide “accept” if the change is there, else “send-again” or “drop”.",
+        waits_for=WaitsFor.SHOWING,
         may_exist=True,
     ),
     "possible_duplicate": Reason(
@@ -263,36 +276,47 @@ HELD_AFTER_SENDING: Final[dict[str, Entry]] = {
         may_exist=True,
     ),
     "refused_after_doubt": Reason(
-        "An earlier attempt had no answer, and the service now said: {message}", _LOOKED_UP, _LOOK_IT_UP, may_exist=True
+        "An earlier attempt had no answer, and the service now said: {message}{next: messages}",
+        _LOOKED_UP,
+        _LOOK_IT_UP,
+        waits_for=WaitsFor.SHOWING,
+        may_exist=True,
     ),
     "refused_after_doubt.change": Reason(
-        "An earlier attempt had no answer, and the service now said: {message}",
+        "An earlier attempt had no answer, and the service now said: {message}{next: messages}",
         _LOOKED_UP,
         _LOOK_AT_ORDER,
+        waits_for=WaitsFor.SHOWING,
         may_exist=True,
     ),
     "refused_after_doubt.not_shown": Reason(
-        "The service refused it in words for a taken reference, but does not show the order: {message}",
+        "The service refused it in words for a taken reference, but does not show the order: {message}{next: messages}",
         _LOOKED_UP,
         _LOOK_IT_UP,
+        waits_for=WaitsFor.SHOWING,
         may_exist=True,
     ),
     "search_not_believed": Reason(
-        "Sent without an answer and not found; but another ASN, which it has accepted, is not found either.",
+        "Sent without an answer and not found; but another ASN, which it has accepted, is not found either."
+        "{next: messages}",
         _LOOKED_UP,
         _SEARCHED,
+        waits_for=WaitsFor.SHOWING,
         may_exist=True,
     ),
     "search_not_believed.nothing_known": Reason(
-        "Sent without an answer and not found; but no ASN is known yet that the service certainly shows.",
+        "Sent without an answer and not found; but no ASN is known yet that the service certainly shows."
+        "{next: messages}",
         _LOOKED_UP,
         _SEARCHED,
+        waits_for=WaitsFor.SHOWING,
         may_exist=True,
     ),
     "unknown": Reason(
-        "Sent without a trustworthy answer, and asking the service gave no certainty.",
+        "Sent without a trustworthy answer, and asking the service gave no certainty.{next: messages}",
         _LOOKED_UP,
         "Look the reference up at the service: decide “accept” if it is there, “send-again” if it is not.",
+        waits_for=WaitsFor.SHOWING,
         may_exist=True,
     ),
 }

@@ -12,6 +12,7 @@ class WaitsFor(StrEnum):
 
     NOTHING = ""
     SETTLING = "settling"  # it was sent; the service is asked what became of it
+    SHOWING = "showing"  # the same, of what is held: for a week, and a person may decide before
     DECISION = "decision"  # a person decides about it before anything newer under its key goes out
     CHOICE = "choice"  # a person says which of several is wanted; nothing of it was sent
     REPEAT = "repeat"  # a person says whether it is wanted once more: its very content went out before

@@ -18,6 +18,8 @@ from logistics_batch.model.issue import Issue
 
 ATTEMPTS_AT_MOST = 3
 RESEND_WITHIN = timedelta(hours=24)
+ASKED_FOR = timedelta(days=7)
+"""So long what has no trustworthy answer is asked about again."""
 _NO_EFFECT = (
     ReplyVerdict.NOT_SENT,
     ReplyVerdict.UNAUTHORIZED,
@@ -27,12 +29,17 @@ _NO_EFFECT = (
 )
 
 
-def may_send_again(parts: Parts, document: StoredDocument) -> bool:
-    """Whether a document in doubt may go out once more: not too often, not too late, and its sender is gone."""
-    first = datetime.fromisoformat(parts.ledger.attempts.first_sent_at(document.id))
-    doubtful = parts.ledger.attempts.doubtful_attempts(document.id)
-    young = parts.clock.now() - first < RESEND_WITHIN
-    return doubtful < ATTEMPTS_AT_MOST and young and reason_of(document.why.code).resend
+def may_send_again(parts: Parts, document: StoredDocument, *, patiently: bool = False) -> bool:
+    """Whether a document in doubt may go out once more: not too often, not too late, and its sender is gone.
+
+    patiently: the service certainly does not have it and makes no second one of it, so that it may go out for a week.
+    """
+    if document.state != "in_doubt" or not reason_of(document.why.code).resend:
+        return False
+    since = parts.clock.now() - datetime.fromisoformat(parts.ledger.attempts.first_sent_at(document.id))
+    if patiently:
+        return since < ASKED_FOR
+    return since < RESEND_WITHIN and parts.ledger.attempts.doubtful_attempts(document.id) < ATTEMPTS_AT_MOST
 
 
 def is_unique(parts: Parts) -> bool:
@@ -63,10 +70,10 @@ def send_again(
     crash_point("resend.after")
     answer = judge(reply, operation=document.operation)
     said = outcome_of(replace(document, may_exist=True), reply, answer, run=run, facts=facts_of(parts))
-    if search is not None and said.state == "accepted" and answer.meaning is ReplyVerdict.REFUSED:
+    if search is not None and answer.meaning is ReplyVerdict.REFUSED:
         probe = search.look_for(document)
         believe(parts, document, probe)
-        said = _borne_out(said, probe)
+        said = _borne_out(said, probe, run=run)
     is_own = is_own_number(document, said)
     said = replace(said, seen=said.seen or is_own)
     asked = set() if is_own else {document.id}
@@ -79,12 +86,23 @@ def send_again(
     parts.ledger.attempts.step(outcomes=[outcome], claim=[], run=run, now=parts.clock.now().isoformat())
     if answer.meaning in _NO_EFFECT:
         return "unreachable"
-    return {"accepted": "settled", "held": "held", "in_doubt": "open"}[outcome.state]
+    return {"accepted": "settled", "refused": "settled", "held": "held", "in_doubt": "open"}[outcome.state]
 
 
-def _borne_out(said: Outcome, probe: Probe) -> Outcome:
-    """Accepted if the order is found now; else the service contradicts itself, and a person decides."""
+def _borne_out(said: Outcome, probe: Probe, *, run: str) -> Outcome:
+    """What a refusal of an order means that was not there just before: accepted if it is found now, with its number.
+
+    If it certainly is not there either, no earlier attempt arrived and the refusal counts; but not one in the words for
+    a taken reference: there the service contradicts itself, and a person decides.
+    """
     if probe.presence is Presence.PRESENT:
-        return replace(said, awb_number=probe.awb_number, order_id=probe.order_id, seen=probe.named)
-    why = Issue.of("refused_after_doubt.not_shown", message=said.message)
+        why = said.why if said.state == "accepted" else Issue("settled")
+        found = replace(said, awb_number=probe.awb_number, order_id=probe.order_id, seen=probe.named)
+        return replace(found, state="accepted", why=why, accepted_run=run)
+    if said.state != "accepted" and probe.presence is Presence.ABSENT:
+        why = Issue.of("refused", message=said.message) if said.message else Issue("refused.silent")
+        return replace(said, state="refused", why=why)
+    if said.state != "accepted":
+        return said
+    why = Issue.of("refused_after_doubt.not_shown", message=said.message, next=[])
     return replace(said, state="held", why=why, accepted_run="")

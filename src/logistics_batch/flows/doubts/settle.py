@@ -5,6 +5,9 @@ certainly does not have it; reference numbers are unique while not cancelled (AP
 one is refused. An ASN in doubt is searched for and not sent again by itself, because nothing makes ASNs unique, unless
 the settings ask for that (`resend = "after_absent"`: at least once, possibly twice). A change in doubt is looked for in
 the order itself; it is never sent again by itself, for nothing proves that it never came.
+
+What asking does not settle is asked about again, for a week and with growing pauses, also while it is held for a
+person. A version that certainly is not there makes way for its correction.
 """
 
 from dataclasses import dataclass, replace
@@ -29,7 +32,7 @@ from logistics_batch.flows.asns.markers import (
     find_marked,
     raise_alarm,
 )
-from logistics_batch.flows.doubts.resend import is_unique, may_send_again, send_again
+from logistics_batch.flows.doubts.resend import ASKED_FOR, ATTEMPTS_AT_MOST, is_unique, may_send_again, send_again
 from logistics_batch.flows.files.purge import purge_old
 from logistics_batch.flows.moved_ledger import told_once
 from logistics_batch.flows.orders.awb_ownership import believe, find_missing_numbers
@@ -40,11 +43,14 @@ from logistics_batch.flows.push.earlier_runs import recover_orphans, told_of_nev
 from logistics_batch.flows.push.outcomes import cancelled_in_doubt
 from logistics_batch.flows.push.run_record import stopping_early
 from logistics_batch.ledger import Outcome, StoredDocument
+from logistics_batch.messages.documents import reason_of
+from logistics_batch.messages.reasons import WaitsFor
 from logistics_batch.model.document import Operation
+from logistics_batch.model.document_state import DocumentState
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.run_reports import SettleReport
 
-ASN_SEARCH_AT = (1, 3, 6)  # times settle_after, since the doubt
+ASN_SEARCHES = 3  # before an ASN is held or sent again
 _POLL_SECONDS = 1.0
 _CLOCKS_DIFFER = timedelta(minutes=1)
 
@@ -75,12 +81,22 @@ _UNASKED = DoubtFinding("the service could not be asked", end=DoubtEnd.UNREACHAB
 
 
 def due_at(parts: Parts, document: StoredDocument) -> datetime:
-    """When this doubt may be looked into next: D after the last byte that can have left; later for later searches."""
-    since = datetime.fromisoformat(document.doubt_since)
-    times = 1
-    if document.operation == "asn.create":
-        times = ASN_SEARCH_AT[min(document.checks, len(ASN_SEARCH_AT) - 1)]
-    return since + timedelta(seconds=parts.policy.settle_after_seconds * times)
+    """When this may be asked about next: D after the last byte that can have left, then after 3, 6, 10 … times D.
+
+    So, too, after each attempt that came after the third.
+    """
+    asked = document.checks + max(0, document.attempts - ATTEMPTS_AT_MOST)
+    pause = timedelta(seconds=parts.policy.settle_after_seconds)
+    return datetime.fromisoformat(document.doubt_since) + pause * ((asked + 1) * (asked + 2) // 2)
+
+
+def _told_next(parts: Parts, document: StoredDocument, why: Issue) -> Issue:
+    """Why it is held, with when it is asked about again after this time, if it is."""
+    due, since = due_at(parts, replace(document, checks=document.checks + 1)), document.doubt_since
+    ends = due - datetime.fromisoformat(since) >= ASKED_FOR
+    return Issue.of(
+        why.code, **why.given | {"next": [] if ends else [(".asked_next", {"at": due.isoformat(" ")[:16]})]}
+    )
 
 
 def _dated(parts: Parts, document: StoredDocument, now: datetime) -> StoredDocument:
@@ -93,13 +109,14 @@ def _dated(parts: Parts, document: StoredDocument, now: datetime) -> StoredDocum
 
 
 def settle_due(parts: Parts, *, run: str, give_up: bool, only_run: str | None = None) -> SettleReport:
-    """Look into every doubt that is due now; call while holding the sending lock.
+    """Look into everything that is due now, in doubt or held; call while holding the sending lock.
 
     run: under which re-sends are recorded. give_up: hold what cannot be found out by asking, instead of leaving it.
     """
     now = parts.clock.now()
     doubts = [_dated(parts, document, now) for document in parts.ledger.attempts.in_doubt(run=only_run)]
-    due = [document for document in doubts if due_at(parts, document) <= now]
+    waiting = parts.ledger.attempts.asked_again(since=(now - ASKED_FOR).isoformat())
+    due = [document for document in (*doubts, *waiting) if due_at(parts, document) <= now]
     orders = tuple(document for document in due if document.operation == Operation.ORDER_CREATE)
     search = OrderSearch(parts.client, parts.ledger, orders)
     ends: dict[DoubtEnd, list[int]] = {end: [] for end in DoubtEnd}
@@ -119,6 +136,7 @@ def settle_due(parts: Parts, *, run: str, give_up: bool, only_run: str | None = 
         silent = silent + 1 if end is DoubtEnd.UNREACHABLE else 0
         parts.progress.advance(note=end)
     parts.progress.done()
+    parts.ledger.planning.decide_anew(now=parts.clock.now().isoformat())
     return SettleReport(
         settled=(*ends[DoubtEnd.SETTLED], *ends[DoubtEnd.DOUBLED]),
         held=tuple(ends[DoubtEnd.HELD]),
@@ -131,13 +149,23 @@ def settle_due(parts: Parts, *, run: str, give_up: bool, only_run: str | None = 
 
 def _write(parts: Parts, document: StoredDocument, finding: DoubtFinding) -> DoubtEnd:
     """Write down what was found out; if somebody else settled the document meanwhile, that stands."""
-    now = parts.clock.now().isoformat()
-    if finding.outcome is None:
-        asked = finding.end is not DoubtEnd.UNREACHABLE
+    now, outcome = parts.clock.now().isoformat(), finding.outcome
+    asked = finding.end is not DoubtEnd.UNREACHABLE
+    is_open = outcome is None or reason_of(outcome.why.code).waits_for == WaitsFor.SHOWING
+    if is_open and document.state == DocumentState.HELD:
+        same = outcome is not None and outcome.why.code == document.why.code
+        told = _told_next(parts, document, outcome.why if outcome is not None and same else document.why)
+        parts.ledger.attempts.note_check(
+            document.id, at=now, text=finding.text, counts=asked, held=told if asked else None
+        )
+        return DoubtEnd.OPEN if asked else DoubtEnd.UNREACHABLE
+    if outcome is None:
         parts.ledger.attempts.note_check(document.id, at=now, text=finding.text, counts=asked)
         return finding.end
+    if is_open:
+        outcome = replace(outcome, why=_told_next(parts, document, outcome.why))
     written = parts.ledger.attempts.settle_document(
-        finding.outcome, expected="in_doubt", now=now, evidence_text=finding.text
+        outcome, expected=document.state, now=now, evidence_text=finding.text
     )
     return finding.end if written else DoubtEnd.OPEN
 
@@ -164,15 +192,31 @@ def _settle_order(parts: Parts, document: StoredDocument, search: OrderSearch, *
             finding = DoubtFinding(probe.text, cancelled_in_doubt(document, probe.awb_number), DoubtEnd.HELD)
         case Presence.UNREACHABLE:
             finding = DoubtFinding(probe.text, end=DoubtEnd.UNREACHABLE)
-        case Presence.ABSENT if may_send_again(parts, document):
+        case Presence.ABSENT if _made_way(parts, document, probe.text):
+            return DoubtEnd.SETTLED
+        case Presence.ABSENT if document.why.code == "refused_after_doubt":
+            message = document.why.given["message"]
+            why = Issue.of("refused", message=message) if message else Issue("refused.silent")
+            finding = DoubtFinding(probe.text, Outcome(document.id, "refused", "refused", why=why), DoubtEnd.SETTLED)
+        case Presence.ABSENT if may_send_again(parts, document, patiently=not give_up):
             return DoubtEnd(send_again(parts, document, run=run, search=search))
         case Presence.UNKNOWN if is_unique(parts) and not probe.never_blindly and may_send_again(parts, document):
             return DoubtEnd(send_again(parts, document, run=run, unseen=True))
         case Presence.ABSENT:
             finding = _held(document, Issue.of("not_found.order", attempts=document.attempts), probe.text)
         case _:
-            finding = _held(document, Issue("unknown"), probe.text) if give_up else DoubtFinding(probe.text)
+            over = give_up or datetime.fromisoformat(document.doubt_since) + ASKED_FOR < parts.clock.now()
+            finding = _held(document, Issue("unknown"), probe.text) if over else DoubtFinding(probe.text)
     return _write(parts, document, finding)
+
+
+def _made_way(parts: Parts, document: StoredDocument, text: str) -> bool:
+    """Whether a newer version waits for this one, which certainly is not there: then this one is not sent again."""
+    now = parts.clock.now().isoformat()
+    if not parts.ledger.planning.decide_anew(now=now, absent=document.id):
+        return False
+    parts.ledger.attempts.note_check(document.id, at=now, text=text)
+    return True
 
 
 def _settle_asn(parts: Parts, document: StoredDocument, *, run: str) -> DoubtEnd:
@@ -216,7 +260,7 @@ def _found_by_content(parts: Parts, document: StoredDocument, found: Found) -> D
         return _accepted(document, "one new ASN with this content was found")
     if len(fresh) > 1 and whole:
         return _held(document, Issue.of("possible_duplicate", count=len(fresh)), f"{len(fresh)} new records")
-    if document.checks + 1 < len(ASN_SEARCH_AT):
+    if document.checks + 1 < ASN_SEARCHES:
         return DoubtFinding("not found")
     if not whole:
         return _held(document, Issue("not_all_shown"), f"{len(fresh)} new records in the part that was shown")
@@ -230,6 +274,8 @@ def _indistinct(document: StoredDocument, count: int) -> DoubtFinding:
 def _send_absent(parts: Parts, document: StoredDocument, *, run: str) -> DoubtEnd:
     """Send an ASN again that was not found, if searches show what is there; else a person decides."""
     control = search_known(parts.client, parts.ledger)
+    if control is Control.FOUND and _made_way(parts, document, "not found in the last search"):
+        return DoubtEnd.SETTLED
     if control is Control.FOUND:
         return DoubtEnd(send_again(parts, document, run=run))
     if control is Control.UNREACHABLE:

@@ -184,7 +184,7 @@ def _why(state: str, reply: Reply, answer: Answer, *, creates: bool) -> Issue:
             return Issue.of("refused", message=answer.message) if answer.message else Issue("refused.silent")
         case "held":
             code = "refused_after_doubt" if creates else "refused_after_doubt.change"
-            return Issue.of(code, message=answer.message or str(reply.status))
+            return Issue.of(code, message=answer.message or str(reply.status), next=[])
         case "in_doubt":
             return Issue.of("in_doubt", why=[_doubt(reply, answer)])
         case _:

@@ -29,6 +29,7 @@ from logistics_batch.ledger.records import (
     stored_document,
 )
 from logistics_batch.ledger.schema import attempt, document, evidence, file, row
+from logistics_batch.messages.reasons import WaitsFor
 from logistics_batch.model.issue import Issue
 
 _CHUNK = 400  # numbers in one IN (…)
@@ -127,6 +128,12 @@ class Attempts(Repository):
             found = connection.execute(query.order_by(document.c.doubt_since, document.c.id))
             return [stored_document(record) for record in found.mappings()]
 
+    def asked_again(self, *, since: str) -> list[StoredDocument]:
+        """What is held since then or later and may be settled by asking the service again, the oldest first."""
+        shows = document.c.state == "held", document.c.waits_for == WaitsFor.SHOWING, document.c.doubt_since >= since
+        query = select_documents().where(document.c.account == self.account, *shows)
+        return self._values(StoredDocument, query.order_by(document.c.doubt_since, document.c.id))
+
     def first_sent_at(self, document_id: int) -> str:
         """When the first intent to send a document was written."""
         query = select(attempt.c.intent_at).where(attempt.c.document_id == document_id).order_by(attempt.c.n).limit(1)
@@ -148,9 +155,18 @@ class Attempts(Repository):
         with self._read() as connection:
             return int(connection.execute(query).scalar_one())
 
-    def note_check(self, document_id: int, *, at: str, text: str, counts: bool = True) -> None:
-        """One more search for a document in doubt that did not settle it; `counts`: the service was really asked."""
+    def note_check(
+        self, document_id: int, *, at: str, text: str, counts: bool = True, held: Issue | None = None
+    ) -> None:
+        """One more search for a document that did not settle it; `counts`: the service was really asked.
+
+        held: what is told of one that is held since then, by the reason that it had.
+        """
         with self._write() as connection:
+            if held is not None:
+                same = (document.c.id == document_id) & (document.c.state == "held") & (document.c.code == held.code)
+                connection.execute(document.update().where(same).values({"values": held.values}))
+                mark_stale(connection, document_id)
             if counts:
                 connection.execute(
                     document.update().where(document.c.id == document_id).values(checks=document.c.checks + 1)

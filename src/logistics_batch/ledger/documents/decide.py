@@ -1,7 +1,8 @@
 """What a document that comes in means, given every earlier generation of its key: pure.
 
 The oldest open question counts first: a version in doubt, then one that was sent and waits for a person, then one that
-is planned, then the accepted one. What was refused or dropped never hides any of these.
+is planned, then the accepted one. What was refused or dropped never hides any of these, and what a person dropped stays
+dropped, whatever else came under its key.
 
 Of an order or an ASN a file says all there is to say, so that its newer version replaces what was not sent of the older
 one. Another file that says something else is no newer version: which of the two counts, a person knows. A change
@@ -25,6 +26,9 @@ OTHER_SPELLING = "other_spelling"
 TWO_FILES = "two_files"
 SAME_BYTES = "same_bytes"
 REOPENED = "reopened"
+DROPPED = "dropped"
+EARLIER = ("earlier_in_doubt", "earlier_held")
+"""The rules of what waits for the end of an earlier version."""
 
 _OLDER_FILE = "older_file"
 
@@ -119,6 +123,7 @@ class _Case:
     """
 
     body_sha256: str
+    all: Sequence[Known]  # oldest first
     following: int  # the generation that it would be
     versions: Container[int]
     doubt: Known | None
@@ -190,6 +195,12 @@ class _Case:
         return self.ended is not None and self.is_in(self.ended) and self.ended.rule != REOPENED
 
     @property
+    def dropped(self) -> Known | None:
+        """What a person dropped of this very content, if nothing of that came since; no other version ends that."""
+        same = next((known for known in reversed(self.all) if self.is_in(known)), None)
+        return same if same is not None and (same.state, same.rule) == ("abandoned", DROPPED) else None
+
+    @property
     def is_doubt_reopened(self) -> bool:
         """Whether it was dropped though it may have arrived, and a person wants it after all."""
         return (
@@ -209,14 +220,15 @@ def _case(history: Sequence[Known], body_sha256: str, versions: Container[int]) 
         return next((known for known in reversed(history) if known.state in states), None)
 
     held = [known for known in history if known.state == "held"]
-    sent = [known for known in held if known.waits_for not in REPLACEABLE]
+    sent = [known for known in held if known.may_exist or known.waits_for not in REPLACEABLE]
     return _Case(
         body_sha256,
+        history,
         following=history[-1].generation + 1 if history else 1,
         versions=versions,
         doubt=newest(*UNANSWERED) or _approved_doubt(history),
         held=sent[-1] if sent else None,
-        waiting=[known for known in held if known.waits_for in REPLACEABLE],
+        waiting=[known for known in held if known not in sent],
         planned=newest("planned"),  # one that may exist counts as a doubt before
         accepted=newest("accepted"),
         ended=newest("refused", "abandoned"),
@@ -234,6 +246,8 @@ def decide(history: Sequence[Known], body_sha256: str, *, versions: Container[in
     versions: the arrivals that were earlier versions of the file that came in; only of these anything is replaced.
     """
     case = _case(history, body_sha256, versions)
+    if case.dropped is not None:
+        return Decision("follow", existing=case.dropped)
     if decision := case.open_question():
         return decision
     if case.planned is not None and case.accepted is not None:  # a person decided to use the reference again
@@ -299,6 +313,8 @@ def decide_change(
     if case.waits_for_a_word:
         return Decision("follow", existing=waits)
     since = max((known.generation for known in (last, waits) if known is not None), default=0)
+    if case.dropped is not None and (came_before or case.dropped.generation > since):
+        return Decision("follow", existing=case.dropped)
     if case.ended is not None and case.ended.generation > since:
         if case.follows_its_end:
             return Decision("follow", existing=case.ended)
@@ -327,7 +343,9 @@ def held_for_mapping(generation: int) -> Decision:
 
 
 def for_approval(decision: Decision) -> Decision:
-    """The same decision where a person must approve what goes out."""
+    """The same decision where a person must approve what goes out, also if it does so only later."""
+    if decision.rule in EARLIER:
+        return replace(decision, why=Issue.of(decision.why.code, approval=True))
     if decision.action != "plan":
         return decision
     return replace(_hold(decision.generation, APPROVAL, decision.supersede), marker=decision.marker)

@@ -14,6 +14,8 @@ from logistics_batch.errors import FileHeld
 from logistics_batch.ledger.bulk import insert_all, insert_frame
 from logistics_batch.ledger.connection import Repository, digest, dump
 from logistics_batch.ledger.documents.decide import (
+    APPROVAL,
+    EARLIER,
     NEW,
     TWO_FILES,
     Decision,
@@ -41,7 +43,7 @@ from logistics_batch.ledger.documents.same_bytes import ask_whether_twice
 from logistics_batch.ledger.documents.stale import mark_stale
 from logistics_batch.ledger.records import StoredDocument, in_state
 from logistics_batch.ledger.schema import document, file, issue, row
-from logistics_batch.messages import packed
+from logistics_batch.messages import packed, unpacked
 from logistics_batch.messages.documents import reason_of
 from logistics_batch.messages.reasons import WaitsFor
 from logistics_batch.model.asn_marker import with_marker
@@ -190,6 +192,55 @@ class Planning(Repository):
             other = known.spelt_otherwise(kind, found.key)
             return "" if other is None else why_asked(connection, other, found.key).reason
 
+    def decide_anew(self, *, now: str, absent: int = 0) -> bool:
+        """What waits for an earlier version of its order or ASN is decided anew, where that has its end.
+
+        absent: a document that was sent and certainly is not at the service: for what waits it was never sent. Returns
+        whether it made way: it is superseded, or waits as well where another file says something else about it.
+        """
+        names = (*document.c["id", "kind", "key", "body_sha256", "code", "values"], *file.c["name", "origin"])
+        waiting = (
+            select(*names, document.c.rows)
+            .join(file, document.c.file_id == file.c.id)
+            .where(document.c.account == self.account, document.c.state == "held", document.c.code.in_(EARLIER))
+            .where(document.c.kind.not_in(CHANGES))
+            .order_by(document.c.id)
+        )
+        if not self._exists(waiting):
+            return False
+        made_way: set[int] = set()
+        with self._write() as connection:
+            for each in connection.execute(waiting).all():
+                keys = keyed(pl.DataFrame({"kind": [each.kind], "key": [each.key]}))
+                known = KnownKeys.of(known_generations(connection, self.account, keys)).history[each.kind, each.key]
+                states = {one.id: one.state for one in known}
+                others = [
+                    replace(one, state="planned", may_exist=False) if one.id == absent else one
+                    for one in known
+                    if one.id != each.id
+                ]
+                if any(one.state == "abandoned" and one.may_exist for one in others):
+                    continue  # it may be there all the same: a person who dropped it says whether this one is wanted
+                versions = OlderVersions(connection, name=each.name, origin=json.loads(each.origin))
+                decision = _with_the_other_file(connection, decide(others, each.body_sha256, versions=versions))
+                if decision.action not in ("plan", "hold") or decision.rule == each.code:
+                    continue
+                why = decision.why
+                if decision.action == "plan":
+                    why = Issue(APPROVAL if unpacked(each.values).get("approval") else "earlier_ended")
+                state = "planned" if why.code == "earlier_ended" else "held"
+                connection.execute(document.update().where(document.c.id == each.id).values(in_state(state, why)))
+                mark_stale(connection, each.id)
+                if older := decision.supersede:
+                    _supersede(connection, older, by=each.name, at=now, state=states[older.id])
+                    made_way.add(older.id)
+                if rival := decision.rival:
+                    _let_wait(
+                        connection, rival, by=each.name, row_number=json.loads(each.rows)[0], state=states[rival.id]
+                    )
+                    made_way.add(rival.id)
+        return absent in made_way
+
     def _place_documents(
         self, connection: Connection, file_id: int, arrival: Arrival, documents: Sequence[Document], *, kept: Kept
     ) -> pl.DataFrame:
@@ -213,9 +264,9 @@ class Planning(Repository):
             for line in decided.filter(pl.col("place").is_in(others["place"].implode())).iter_rows(named=True):
                 decision = decisions.others[line["place"]]
                 if decision.supersede:
-                    _supersede(connection, decision.supersede, arrival)
+                    _supersede(connection, decision.supersede, by=arrival.source.name, at=arrival.received_at)
                 if decision.rival:
-                    _let_wait(connection, decision.rival, arrival, row_number=line["rows"][0])
+                    _let_wait(connection, decision.rival, by=arrival.source.name, row_number=line["rows"][0])
             new = pl.col("existing").is_null()
             decided = decided.with_columns(pl.coalesce("existing", new.cum_sum() + (next_id - 1)).alias("document_id"))
             if not (records := decided.filter(new)).is_empty():
@@ -332,26 +383,30 @@ def _came_before(connection: Connection, sha256: str, *, but: int = 0) -> int:
     return int(connection.execute(query).scalar() or 0)
 
 
-def _supersede(connection: Connection, known: Known, arrival: Arrival) -> None:
-    at = arrival.received_at[:16].replace("T", " ")
-    why = Issue.of("superseded", file=arrival.source.name, at=at)
+def _supersede(connection: Connection, known: Known, *, by: str, at: str, state: str = "") -> None:
+    """by: the file of the version that takes its place. state: the one it is in, if it is not known by that."""
+    why = Issue.of("superseded", file=by, at=at[:16].replace("T", " "))
     connection.execute(
         document.update()
-        .where(document.c.id == known.id, document.c.state == known.state)
-        .values(in_state("superseded", why) | {"settled_at": arrival.received_at})
+        .where(document.c.id == known.id, document.c.state == (state or known.state))
+        .values(in_state("superseded", why) | {"settled_at": at})
     )
     mark_stale(connection, known.id)
 
 
-def _let_wait(connection: Connection, rival: Known, arrival: Arrival, *, row_number: int) -> None:
-    """What another file planned waits, too, unless a person decided that it goes out; also if it waits for approval."""
-    why = Issue.of(TWO_FILES, file=arrival.source.name, row=row_number)
+def _let_wait(connection: Connection, rival: Known, *, by: str, row_number: int, state: str = "") -> None:
+    """What another file planned waits, too, unless a person decided that it goes out; also if it waits for approval.
+
+    by: the file that says something else. state: as in `_supersede`.
+    """
+    why = Issue.of(TWO_FILES, file=by, row=row_number)
     connection.execute(
         document.update()
         .where(document.c.id == rival.id)
         .where(
             ((document.c.state == "planned") & (document.c.send_approved == 0))
             | ((document.c.state == "held") & (document.c.waits_for == WaitsFor.APPROVAL))
+            | ((document.c.state == state) & (document.c.state == "in_doubt"))
         )
         .values(in_state("held", why))
     )

@@ -15,15 +15,11 @@ from logistics_batch.model.document import MappedFile
 from logistics_batch.model.document_state import UNANSWERED, DocumentState
 from logistics_batch.model.issue import Issue
 
-_NEVER_SENT = or_(
-    (document.c.state == "planned") & (document.c.may_exist == 0),
-    (document.c.state == "held") & document.c.waits_for.in_(REPLACEABLE),
+_WAITS = document.c.state.in_((DocumentState.PLANNED, DocumentState.HELD))
+_MAYBE_SENT = document.c.state.in_((*UNANSWERED, DocumentState.ACCEPTED)) | (
+    _WAITS & or_(document.c.may_exist == 1, (document.c.state == "held") & document.c.waits_for.not_in(REPLACEABLE))
 )
-_MAYBE_SENT = or_(
-    document.c.state.in_((*UNANSWERED, DocumentState.ACCEPTED)),
-    (document.c.state == "planned") & (document.c.may_exist == 1),
-    (document.c.state == "held") & document.c.waits_for.not_in(REPLACEABLE),
-)
+_NEVER_SENT = _WAITS & ~_MAYBE_SENT
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,7 +94,10 @@ class Itself(Repository):
             open_documents = list(connection.execute(select(document.c.id).where(may_go_out)).scalars())
             connection.execute(document.update().where(may_go_out).values(may_exist=1))
             approved = document.update().where(document.c.state == "planned", document.c.send_approved == 1)
-            waits = in_state("held", Issue(f"{RESTORED}.released")) | {"send_approved": 0}
+            waits = in_state("held", Issue.of(f"{RESTORED}.released", next=[])) | {
+                "send_approved": 0,
+                "doubt_since": now,
+            }
             connection.execute(approved.values(waits))
             doubts = document.update().where(document.c.state.in_(UNANSWERED))
             connection.execute(doubts.where(document.c.doubt_since == "").values(doubt_since=now))
