@@ -181,31 +181,43 @@ def _write_outcome(state: State, index: int, worker: Worker, world: World) -> Mo
         yield Label("send", index, number, "again by the transport"), change(state, index, step="intent")
         return
     attempts = max(document.attempts, worker.attempt)
-    changes = outcome(document, worker, world) | {"attempts": attempts, "open_attempt": False}
+    changes = outcome(state, document, worker, world) | {"attempts": attempts, "open_attempt": False}
     label = Label("write_outcome", index, number, f"{worker.heard}: {changes['state']}")
-    yield label, change(with_document(state, number, **changes), index, **IDLE)
+    written = change(with_document(state, number, **changes), index, **IDLE)
+    yield label, decided_anew(written, world) if worker.again else written
     if state.left.full_ledgers:
         lost = with_document(spend(state, full_ledgers=1), number, due=False)
         yield Label("ledger_is_full", index, number), change(lost, index, **GONE)
 
 
-def outcome(document: Document, worker: Worker, world: World) -> dict[str, object]:
+def outcome(state: State, document: Document, worker: Worker, world: World) -> dict[str, object]:
     """What one answer proves."""
     heard, broken = worker.heard, world.broken
     if heard == "pass" or (heard == "unreadable_200" and broken is Broken.FAIL_IS_ACCEPTANCE):
         return {"state": "accepted", "rule": "", "released": False}
     if heard in NO_EFFECT and worker.again:  # the earlier doubt stands as it was
-        return {"state": "in_doubt", "doubtful": document.doubtful - 1, "due": True}
+        soon = document.attempts <= world.attempts_at_most  # later ones wait longer
+        return {"state": "in_doubt", "doubtful": document.doubtful - 1, "due": soon}
     if heard in NO_EFFECT:
         return {"state": "planned", "rule": "not_sent", "doubtful": document.doubtful - 1}
     if heard in ("refuse_400", "taken_400"):
         told = {"released": False, "doubtful": document.doubtful - 1}
+        shown = _probed(state, worker.document, world) if _looks_again(worker, world) else "unknown"
+        if shown == "present":
+            return told | {"state": "accepted", "rule": "settled"}
+        if shown == "absent":
+            return told | {"state": "refused", "rule": "refused"}
         return told | _refused(worker, world, is_taken=heard == "taken_400" and world.verified)
     if heard == "error_500" and broken is Broken.ERROR_IS_REFUSAL and not worker.again:
         return {"state": "refused", "rule": "refused"}
     if heard == "silence" and broken is Broken.RETRY_AFTER_TIMEOUT:
         return {"state": "planned", "rule": "not_sent"}
     return {"state": "in_doubt", "rule": "in_doubt", "tainted": True, "due": False}
+
+
+def _looks_again(worker: Worker, world: World) -> bool:
+    """After a refusal of an order that was not there just before, it is looked for once more."""
+    return worker.again and world.kind == "order" and world.readable
 
 
 def _refused(worker: Worker, world: World, *, is_taken: bool) -> dict[str, object]:
@@ -244,7 +256,13 @@ def _searched(state: State, number: int, world: World) -> str:
 
 
 def _conclude(state: State, index: int, worker: Worker, world: World) -> Moves:
-    """What a probe or a search leads to."""
+    """What a probe or a search leads to; what waited for that is decided anew in the same round."""
+    for label, after in _concluded(state, index, worker, world):
+        in_one_round = label.kind not in ("let_go", "claim_again")
+        yield label, decided_anew(after, world) if in_one_round else after
+
+
+def _concluded(state: State, index: int, worker: Worker, world: World) -> Moves:
     number, document, heard = worker.document, state.documents[worker.document], worker.heard
     done = change(state, index, **IDLE)
     if document.state != "in_doubt":
@@ -258,19 +276,31 @@ def _conclude(state: State, index: int, worker: Worker, world: World) -> Moves:
     elif heard == "unknown" and world.verified and _may_send_again(state, number, world):
         yield _claim(done, index, number, world, again=True)
     elif heard == "unknown":
-        yield Label("leave_open", index, number, heard), done
+        yield Label("leave_open", index, number, heard), with_document(done, number, due=False)
         yield _held(done, index, number, "unknown")
+    elif heard == "absent" and (way := decided_anew(done, world, absent=number)) != done:
+        yield Label("make_way", index, number), way
+    elif heard == "absent" and _may_send_again(state, number, world, patiently=True):
+        yield _claim(done, index, number, world, again=True)
+        if not _may_send_again(state, number, world):  # whoever waits beside it is told so
+            yield _held(done, index, number, "not_found")
     elif world.kind == "asn" and document.checks + 1 < SEARCHES and world.broken is not Broken.SETTLE_AT_ONCE:
         later = with_document(done, number, checks=document.checks + 1, due=False)
         yield Label("search_later", index, number), later
     elif heard != "unsure" and _may_send_again(state, number, world) and _absence_counts(world):
+        if (way := decided_anew(done, world, absent=number)) != done:
+            yield Label("make_way", index, number), way
+            return
         yield _claim(done, index, number, world, again=True)
     else:
         yield _held(done, index, number, "not_found")
 
 
-def _may_send_again(state: State, number: int, world: World) -> bool:
-    """Not while whoever sent it last may only sleep, nor in a restored copy; for ASNs it takes the setting, too."""
+def _may_send_again(state: State, number: int, world: World, *, patiently: bool = False) -> bool:
+    """However often what certainly is not there and is unique, anything else a few times.
+
+    Not while whoever sent it last may only sleep, nor in a restored copy; for ASNs it takes the setting, too.
+    """
     document = state.documents[number]
     if document.rule == "restored" and world.broken is not Broken.DOUBT_OUTLIVES_COPY:
         return False
@@ -278,7 +308,7 @@ def _may_send_again(state: State, number: int, world: World) -> bool:
     if world.broken is Broken.SENDER_LOOKED_FOR_LATE:
         gone = _sender_is_gone(state, number)
     allowed = world.kind == "order" or world.resend_asns
-    return allowed and gone and document.doubtful < world.attempts_at_most
+    return allowed and gone and (patiently or document.doubtful < world.attempts_at_most)
 
 
 def _sender_is_gone(state: State, number: int) -> bool:
@@ -337,6 +367,28 @@ def placed(state: State, content: str, world: World) -> State:
     if waiting is not None and _waits_for_a_word(state.documents[waiting], content):
         return state
     return _added(state, content, "", waiting)
+
+
+def decided_anew(state: State, world: World, *, absent: int = NOBODY) -> State:
+    """What waits for an earlier version is placed once more; what is absent counts as never sent for it."""
+    for number, waits in enumerate(state.documents):
+        if waits.state != "held" or waits.rule not in _FOR_SOMETHING_ELSE:
+            continue
+        if any(d.state == "abandoned" and d.tainted for d in state.documents):
+            continue  # it may be there all the same: a person says whether this one is wanted
+        without = with_document(state, number, state="superseded")
+        if absent != NOBODY:
+            without = with_document(without, absent, state="planned", tainted=False)
+        after = placed(without, waits.content, world).documents
+        if len(after) == len(without.documents) or after[-1].rule == waits.rule:
+            continue
+        documents = list(state.documents)
+        for older, (before, now) in enumerate(zip(without.documents, after, strict=False)):
+            if now != before:
+                documents[older] = documents[older]._replace(state=now.state, rule=now.rule)
+        documents[number] = waits._replace(state=after[-1].state, rule=after[-1].rule)
+        state = state._replace(documents=tuple(documents))
+    return state
 
 
 class _Newest:

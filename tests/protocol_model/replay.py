@@ -198,8 +198,12 @@ class Replay:
     def _find_intent_too_old(self, label: Label, before: State, *_: object) -> None:
         self._on(label.worker, "resend.after" if before.workers[label.worker].again else "send.after")
 
-    def _write_outcome(self, label: Label, *_: object) -> None:
-        self._on(label.worker, "ready")
+    def _write_outcome(self, label: Label, before: State, *_: object) -> None:
+        place = self._on(label.worker, None)
+        while place == "call order.fetch":  # a refusal of what was not there is borne out
+            place = self._on(label.worker, None, reply=self._order(self.actors[label.worker].detail, before))
+        if place != "ready":
+            raise Diverged(f"the process is at “{place}”, the model expects “ready”")
 
     def _ledger_is_full(self, label: Label, *_: object) -> None:
         self._on(label.worker, "LedgerRefused", full=True)
@@ -232,7 +236,7 @@ class Replay:
         elif reached != place:
             raise Diverged(f"the process is at “{reached}”, the model expects “{place}”")
 
-    _settle_accepted = _settle_held = _search_later = _leave_open = _concluded
+    _settle_accepted = _settle_held = _search_later = _leave_open = _make_way = _concluded
 
     # What the network and the machine do to it
 
