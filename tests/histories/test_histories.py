@@ -1,0 +1,135 @@
+"""Histories by chance on the real program: faults, deaths, corrections, people, others, two programs at once.
+
+CAMPAIGN=full plays 5,000 on each ledger; CAMPAIGN_FROM and CAMPAIGN_SECONDS play a part of them. One that breaks a
+promise is printed as a test to keep, with the few steps that matter.
+"""
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from campaigns.scale import SEED, numbers, report
+from histories.drawing import as_test, draw_history, shrunk
+from histories.playing import History, Play, Step, new_workspace
+
+from logistics_batch.api.answers import ReplyVerdict
+
+HISTORIES = {"sample": 30, "full": 5_000}
+Room = Callable[[], Path]
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace to begin with."""
+    folder = tmp_path_factory.mktemp("histories") / "first"
+    new_workspace(folder)
+    return folder
+
+
+def played(template: Path, history: History) -> Play:
+    """Play a history in a copy of the workspace: in memory where that can be, for a kill is no power cut."""
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as folder:
+        return history.play(shutil.copytree(template, Path(folder) / "workspace"))
+
+
+@pytest.mark.slow
+def test_histories_by_chance(template: Path) -> None:
+    began, steps, calls, found = time.monotonic(), 0, 0, []
+    histories = 0
+    for number in numbers(**HISTORIES):
+        history = draw_history(SEED, number)
+        done = played(template, history)
+        histories, steps, calls = histories + 1, steps + len(history.steps), calls + done.judge.judged
+        if done.broken:
+            few = shrunk(history, lambda fewer: played(template, fewer).broken, done.broken)
+            found.append(f"history {number}: {done.broken}\n{as_test(few, done.broken)}")
+    seconds = round(time.monotonic() - began)
+    report(
+        "histories", ledger="sqlite", played=histories, steps=steps, creates=calls, broken=len(found), seconds=seconds
+    )
+    assert not found, "\n\n".join(found)
+
+
+LOST_ORDER: tuple[Step, ...] = (
+    ("fault", "order.create", "lose_answer", 1),
+    ("drop", "order", "a.csv", (("R-1", "A"),)),
+    ("run", "order"),
+    ("wait", 61.0),
+    ("settle",),
+)
+TAKEN_ORDER: tuple[Step, ...] = (
+    ("foreign", "R-1", "X"),
+    ("fault", "order.create", "lose_request", 1),
+    *LOST_ORDER[1:],
+)
+LOST_ASN: tuple[Step, ...] = (
+    ("fault", "asn.create", "lose_answer", 1),
+    ("drop", "asn", "a.csv", (("R-1", "A"),)),
+    ("run", "asn"),
+)
+REPLACED: tuple[Step, ...] = (
+    ("drop", "asn", "a.csv", (("R-1", "A"),)),
+    ("meanwhile", ("drop", "asn", "a.csv", (("R-2", "A"),))),
+    ("run", "asn"),
+)
+_STATES = "logistics_batch.flows.push.outcomes._STATES"
+_ACCEPTED = {ReplyVerdict.ACCEPTED: "accepted"}
+MISTAKES: dict[str, tuple[str, object, tuple[Step, ...], str]] = {
+    "a doubt is sent again": (
+        _STATES,
+        dict.fromkeys(ReplyVerdict, "planned") | _ACCEPTED,
+        LOST_ASN,
+        "asn_created_once",
+    ),
+    "an error is a refusal": (
+        _STATES,
+        dict.fromkeys(ReplyVerdict, "refused") | _ACCEPTED,
+        LOST_ORDER,
+        "refused_is_true",
+    ),
+    "a file is put away unread": (
+        "logistics_batch.intake.stores.store.FileStore._check_moved",
+        lambda *_: None,
+        REPLACED,
+        "no_file_is_lost",
+    ),
+    "anything under the reference is ours": (
+        "logistics_batch.flows.orders.search.same_order",
+        lambda *_: True,
+        TAKEN_ORDER,
+        "accepted_is_true",
+    ),
+    "answers are not written again": (
+        "logistics_batch.ledger.files.files.Files.stale",
+        lambda _: [],
+        LOST_ORDER,
+        "every_row_is_answered",
+    ),
+}
+"""Where each is made, what stands there instead, and a history that then breaks a promise."""
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_found(mistake: str, template: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place, instead, steps, promise = MISTAKES[mistake]
+    assert played(template, History(steps)).broken is None
+    monkeypatch.setattr(place, instead)
+    broken = played(template, History(steps)).broken
+    assert broken is not None
+    assert broken.promise == promise
+
+
+def test_a_history_is_shrunk_to_what_matters(template: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place, instead, steps, _ = MISTAKES["a doubt is sent again"]
+    monkeypatch.setattr(place, instead)
+    long = History((("wait", 1.0), ("fault", "order.create", "late", 2), *steps, ("settle",), ("cure",)))
+    broken = played(template, long).broken
+    assert broken is not None
+    few = shrunk(long, lambda fewer: played(template, fewer).broken, broken)
+    assert tuple(few.steps) == steps
+    assert "('run', 'asn')" in as_test(few, broken)
