@@ -171,12 +171,14 @@ def _items(told: dict[str, Any]) -> dict[str, dict[str, Any]]:
 class ReadFailed:
     """Nothing could be read, so nothing is known: neither that it is there nor that it is not.
 
-    message: with the service's own words, which may name people. brief: without them, for alerts and logs.
+    message: with the service's own words, which may name people. brief: without them, for alerts and logs. signature:
+    how the service said no itself (status, envelope, message), which may mean that there is none; else "".
     """
 
     meaning: ReplyVerdict
     message: str
     brief: str
+    signature: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,7 +357,8 @@ def _order(details: dict[str, Any]) -> OrderDetails:
 
 
 def _failed(reply: Reply, decided: ReplyVerdict | None) -> ReadFailed:
-    said = message_of(content(reply).value)
+    value = content(reply).value
+    said = message_of(value)
     meaning = decided or (ReplyVerdict.REFUSED if reply.status in (400, 404, 422) and said else ReplyVerdict.UNKNOWN)
     if reply.status is None:
         silent = f"no answer ({reply.failure})"
@@ -364,4 +367,8 @@ def _failed(reply: Reply, decided: ReplyVerdict | None) -> ReadFailed:
         page = f"a web page came back instead of an answer of the service (status {reply.status})"
         return ReadFailed(meaning, page, page)
     reason = said or (f"the answer broke off ({reply.failure})" if reply.failure else "the answer cannot be read")
-    return ReadFailed(meaning, f"{reason} (status {reply.status})", f"it answered with status {reply.status}")
+    own = reply.status in (400, 404, 422) and says_no(value)
+    signature = f"{reply.status} {status_word(value)} {message_of(value)}".strip() if own else ""
+    return ReadFailed(
+        meaning, f"{reason} (status {reply.status})", f"it answered with status {reply.status}", signature
+    )

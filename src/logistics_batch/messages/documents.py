@@ -84,6 +84,7 @@ ANSWERED: Final[dict[str, Entry]] = {
     ".slow_down": Entry("the service asked to slow down (429)."),
     ".misaddressed": Entry("the service's address or path is wrong (answer {status})."),
     ".unreachable": Entry("the service could not be reached."),
+    ".not_asked": Entry("asked what it has of it, the service answered {status}: {message}"),
     "retry": Reason(
         "Refused earlier, and to be sent again: run `retry` once more.",
         "Nothing: the next run sends it.",
@@ -403,6 +404,11 @@ HELD_BEFORE_SENDING: Final[dict[str, Entry]] = {
         "Nothing now: the earlier version is checked with the service first.",
         "Wait until the earlier version is settled, then decide.",
         waits_for=WaitsFor.OTHERS,
+    ),
+    "not_answered": Reason(
+        "Nothing was sent: the service was asked first what it has of this, and answered: {message}",
+        _LOOKED_UP,
+        "Look it up at the service: decide “send-again” if it does not have it, “accept” if it has, or “drop”.",
     ),
     "older_file": Reason(
         "This very file was processed before, and a later file changed the same thing since.",

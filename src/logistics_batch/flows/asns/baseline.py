@@ -1,17 +1,23 @@
 """What the service had under an ASN's invoice number before the ASN was sent: the ground for settling a doubt.
 
 ASNs have no documented uniqueness (API §8), so an ASN whose answer was lost can only be recognised as new there.
+
+How a search without results is answered is not documented either (API §4.1). An empty list says it; a 400 or 404 with
+the service's own FAIL does where two numbers that were never used get the same, and where a search for an ASN that
+was accepted finds it.
 """
 
 import json
-from dataclasses import dataclass
+import secrets
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from threading import Lock
 
 from logistics_batch.api.answers import Answer, AsnPage, ReplyVerdict, asn_header, judge, read_asns
 from logistics_batch.api.client import Client, Reply
 from logistics_batch.api.content_match import record_digest, same_asn, same_goods
 from logistics_batch.flows.parts import Parts
-from logistics_batch.ledger import Ledger, StoredDocument
+from logistics_batch.ledger import Ledger, StoredDocument, form_of
 from logistics_batch.model.asn_marker import shows_marker
 from logistics_batch.model.document import Operation
 
@@ -42,33 +48,79 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The service's records under one invoice number; whole: it did not say that it has more."""
+    """The service's records under one invoice number; whole: it did not say that it has more.
+
+    failed: the reply and its meaning where no list came; said_no: how the service said no then, without the number.
+    """
 
     records: tuple[dict[str, object], ...] = ()
     whole: bool = True
     failed: tuple[Reply, Answer] | None = None
+    said_no: str = ""
 
 
 def search_invoice(
     client: Client, document: StoredDocument, *, description: str = "", turn_taken: bool = False
 ) -> Found:
     """Fetch the ASNs with this document's invoice number, and with this text in their description (API §4.1)."""
-    query = {"invoice_number": document.reference} | ({"description": description} if description else {})
+    return _search(client, document.reference, description=description, turn_taken=turn_taken)
+
+
+def _search(client: Client, invoice_number: str, *, description: str = "", turn_taken: bool = False) -> Found:
+    query = {"invoice_number": invoice_number} | ({"description": description} if description else {})
     reply = client.call("asn.fetch", query=query, turn_taken=turn_taken)
     page = read_asns(reply)
     if not isinstance(page, AsnPage):
         answer = judge(reply, operation="asn.fetch")
-        known = (ReplyVerdict.UNAUTHORIZED, ReplyVerdict.SLOW_DOWN, ReplyVerdict.MISADDRESSED)
-        return Found(failed=(reply, answer if answer.meaning in known else Answer(ReplyVerdict.NOT_SENT, page.message)))
+        if page.signature:  # about this number, or about all of them
+            answer = replace(answer, meaning=ReplyVerdict.DECLINED)
+        elif answer.meaning not in (ReplyVerdict.UNAUTHORIZED, ReplyVerdict.SLOW_DOWN, ReplyVerdict.MISADDRESSED):
+            answer = Answer(ReplyVerdict.NOT_SENT, page.message)
+        return Found(failed=(reply, answer), said_no=form_of(page.signature, invoice_number))
     # Names and numbers may match in part at the service: compare again here.
-    exact = [record for record in page.records if asn_header(record).invoice_number == document.reference]
+    exact = [record for record in page.records if asn_header(record).invoice_number == invoice_number]
     more = bool(page.next and page.next.strip("0 ")) or (page.count or 0) > len(page.records)
     return Found(records=tuple(exact), whole=not more)
 
 
-def take_baseline(client: Client, document: StoredDocument) -> Baseline:
+class EmptySearches:
+    """Which no of the service means that it has none, as far as this was verified in one run; usable by all threads."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._lock = Lock()
+        self._none = ""  # how two numbers that were never used were answered
+        self._shows_known = False
+
+    def read(self, found: Found, known: StoredDocument | None) -> Found:
+        """No records where the service's no means that; what was found as it is otherwise.
+
+        known: an ASN that is there. While there is none, nobody can tell whether a search would show one: then the
+        answer is not whole.
+        """
+        if not found.said_no:
+            return found
+        with self._lock:
+            if found.said_no != self._none:
+                unused = [_search(self._client, f"LB-{secrets.token_hex(8)}").said_no for _ in range(2)]
+                self._none = unused[0] if unused[0] == unused[1] else ""
+            if found.said_no != self._none:
+                return found
+            if known is not None and not self._shows_known:
+                self._shows_known = bool(search_invoice(self._client, known).records)
+            if known is None or self._shows_known:
+                return Found(whole=known is not None)
+        if found.failed is None:
+            return found
+        reply, answer = found.failed
+        return Found(failed=(reply, replace(answer, meaning=ReplyVerdict.NOT_SENT)))  # about all searches, not this one
+
+
+def take_baseline(
+    client: Client, document: StoredDocument, *, empty: EmptySearches, known: StoredDocument | None
+) -> Baseline:
     """Ask what is there before the first send; the turn for the call was taken by the caller."""
-    found = search_invoice(client, document, turn_taken=True)
+    found = empty.read(search_invoice(client, document, turn_taken=True), known)
     if found.failed is not None:
         return Baseline(failed=found.failed)
     return Baseline(
@@ -102,7 +154,7 @@ def search_known(client: Client, ledger: Ledger) -> Control:
     if known is None:
         return Control.NOTHING_KNOWN
     found = search_invoice(client, known)
-    if found.failed is not None:
+    if found.failed is not None and not found.said_no:
         return Control.UNREACHABLE
     return Control.FOUND if found.records else Control.NOT_FOUND
 

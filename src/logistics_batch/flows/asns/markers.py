@@ -42,7 +42,7 @@ def find_marked(parts: Parts, document: StoredDocument) -> Marked:
     """Search by invoice number and marker."""
     found = search_invoice(parts.client, document, description=document.marker)
     if found.failed is not None:
-        return Marked(0, 0, unreachable=True)
+        return Marked(0, 0, whole=False, unreachable=not found.said_no)
     marked = marked_in(document, found)
     live = [record for record in marked if asn_header(record).status.casefold() != _EXPIRED]
     return Marked(len(marked), sum(is_new(document, record) for record in marked), len(live), found.whole)

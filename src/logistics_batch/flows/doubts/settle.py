@@ -16,6 +16,7 @@ from enum import StrEnum
 
 from logistics_batch.flows.asns.baseline import (
     Control,
+    EmptySearches,
     Found,
     indistinct,
     like_new,
@@ -223,7 +224,8 @@ def _settle_asn(parts: Parts, document: StoredDocument, *, run: str) -> DoubtEnd
     finding = _found_by_marker(parts, document) if document.marker else None
     if finding is not None:
         return _write(parts, document, finding)
-    found = search_invoice(parts.client, document)
+    known = parts.ledger.documents.last_accepted(Operation.ASN_CREATE)
+    found = EmptySearches(parts.client).read(search_invoice(parts.client, document), known)
     finding = _found_by_content(parts, document, found) if found.failed is None else _UNASKED
     if finding is not None:
         return _write(parts, document, finding)

@@ -15,7 +15,7 @@ from queue import Empty, SimpleQueue
 
 import polars as pl
 
-from logistics_batch.api.answers import Answer, judge
+from logistics_batch.api.answers import Answer, ReplyVerdict, judge
 from logistics_batch.api.client import Reply
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import LedgerRefused
@@ -327,7 +327,7 @@ class Dispatcher:
             outcome = Outcome(document.id, "planned", "not_sent", why=Issue("not_sent.yet"))
         else:
             outcome = outcome_of(
-                document, reply, self._health.weigh(document, answer), run=self._run, facts=self._facts
+                document, reply, self._health.weigh(document, reply, answer), run=self._run, facts=self._facts
             )
             if self._history_lost:
                 outcome = unless_sent_before(outcome, document, facts=self._facts)
@@ -347,9 +347,13 @@ class Dispatcher:
             self._queue.appendleft(ready)
         else:
             reply, answer = told.failed
+            if self._health.weigh(document, reply, answer).meaning is ReplyVerdict.REFUSED:
+                why = Issue.of("not_answered", message=answer.message)
+                self._hold(Outcome(document.id, "held", "held", why=why), evidence_text="Asked for before sending.")
+                return
             self._queue.appendleft(document)
             self._health.note_unsent(document, reply, answer)
-            if reply.status is not None and reply.status >= 500:
+            if answer.is_about_document or (reply.status is not None and reply.status >= 500):
                 self._let_others_by(document)
 
     def _let_others_by(self, document: StoredDocument) -> None:

@@ -49,7 +49,7 @@ class ServiceHealth:
         self._mixed_up = 0
         self.doubts = self.pauses = 0
         self.paused_seconds = 0.0
-        self._declined: set[int] = set()  # documents that are tried once more at the end of the run
+        self._aside: set[int] = set()  # documents that are tried once more at the end of the run
         self._declined_in_a_row = 0  # when they were tried first
         self.stopped = self.remedy = ""
         self.lasting = False
@@ -78,15 +78,21 @@ class ServiceHealth:
         """A call begins: what comes back from now on says how the service is after the pause."""
         self._pausing = False
 
-    def weigh(self, document: StoredDocument, answer: Answer) -> Answer:
-        """The answer as it counts now: what the service declines a second time is refused where it answers others.
+    def weigh(self, document: StoredDocument, reply: Reply, answer: Answer) -> Answer:
+        """The answer as it counts now: the second no to one document is a refusal where the service answers others.
 
-        One of a few that come alone is, too, where a document like it was accepted in an earlier run.
+        So is the second failure of a question before it is sent. One of a few that come alone is, too, where a document
+        like it was accepted in an earlier run.
         """
-        few = len(self._declined) < _FIRST_DECLINED_UNTIL_STOP
-        again = answer.meaning is ReplyVerdict.DECLINED and document.id in self._declined
-        refused = again and (self._proven or (few and self._accepted_before(document)))
-        return replace(answer, meaning=ReplyVerdict.REFUSED) if refused else answer
+        if document.id not in self._aside:
+            return answer
+        few = len(self._aside) < _FIRST_DECLINED_UNTIL_STOP
+        declined = answer.meaning is ReplyVerdict.DECLINED
+        refused = declined and (self._proven or (few and self._accepted_before(document)))
+        failed = answer.meaning is ReplyVerdict.NOT_SENT and reply.status is not None
+        if refused or (failed and self._proven and not self._in_vain):
+            return replace(answer, meaning=ReplyVerdict.REFUSED)
+        return answer
 
     def _accepted_before(self, document: StoredDocument) -> bool:
         return self._parts.ledger.documents.last_accepted(Operation(document.operation)) is not None
@@ -129,8 +135,8 @@ class ServiceHealth:
         elif answer.meaning is ReplyVerdict.MISADDRESSED:
             self._stop_misaddressed(reply)
         elif answer.meaning is ReplyVerdict.DECLINED:
-            again = document.id in self._declined
-            self._declined.add(document.id)
+            again = document.id in self._aside
+            self._aside.add(document.id)
             self._in_vain = 0
             self._declined_in_a_row += 1
             known = self._proven or self._accepted_before(document)
@@ -141,6 +147,7 @@ class ServiceHealth:
             words = "The service keeps asking to slow down (429).", "Lower service.rate, then run again."
             self._pause(reply, *words, calls=SLOW_DOWNS_UNTIL_STOP)
         else:
+            self._aside.add(document.id)
             self._pause(
                 reply,
                 f"Nothing could be sent: {stop_reason(reply, answer)}",

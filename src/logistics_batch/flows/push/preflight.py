@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from logistics_batch.flows.asns.baseline import Baseline, take_baseline
+from logistics_batch.flows.asns.baseline import Baseline, EmptySearches, take_baseline
 from logistics_batch.flows.orders.awb_ownership import Look, OrderLooks, look_at
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import Outcome, StoredDocument
@@ -25,6 +25,8 @@ class Preflight:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._looks = OrderLooks(parts)
+        self._empty = EmptySearches(parts.client)
+        self._first: StoredDocument | None = None  # an ASN of this run that went out when none was known to be there
 
     def prepare(self, documents: Sequence[StoredDocument]) -> None:
         """Look up in the ledger what has to be known of documents that go out next; call before all else for them."""
@@ -47,7 +49,8 @@ class Preflight:
         """The question; the turn for its call is taken."""
         client = self._parts.client
         if self._of_asn(document):
-            return lambda: take_baseline(client, document)
+            known = self._parts.ledger.documents.last_accepted(Operation.ASN_CREATE) or self._first
+            return lambda: take_baseline(client, document, empty=self._empty, known=known)
         order = self._looks.begin(document)
         return lambda: look_at(client, order, turn_taken=True)
 
@@ -55,10 +58,13 @@ class Preflight:
         """The document as it may go out now, or what to write down about it if it must not."""
         if isinstance(told, Look):
             return self._looks.end(document, told) or document
+        if told.failed is not None and document.send_approved and told.failed[1].is_about_document:
+            told = Baseline(whole=False)  # a person has looked where the service does not let us
         if told.failed is not None:
             return document
         if told.already_there and not document.send_approved:  # a person who released it has seen what is there
             return _already_present(document)
+        self._first = self._first or document
         self._parts.ledger.attempts.set_baseline(document.id, told.text)
         return replace(document, baseline=told.text)
 
