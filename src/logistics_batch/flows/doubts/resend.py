@@ -70,7 +70,7 @@ def send_again(
     crash_point("resend.after")
     answer = judge(reply, operation=document.operation)
     said = outcome_of(replace(document, may_exist=True), reply, answer, run=run, facts=facts_of(parts))
-    if search is not None and answer.meaning is ReplyVerdict.REFUSED:
+    if search is not None and answer.meaning in (ReplyVerdict.REFUSED, ReplyVerdict.DECLINED):
         probe = search.look_for(document)
         believe(parts, document, probe)
         said = _borne_out(said, probe, run=run)
@@ -84,7 +84,7 @@ def send_again(
     if outcome.state == "planned":  # this attempt certainly had no effect: the earlier doubt stands as it was
         outcome = replace(outcome, state="in_doubt", why=document.why, doubt_since=document.doubt_since)
     parts.ledger.attempts.step(outcomes=[outcome], claim=[], run=run, now=parts.clock.now().isoformat())
-    if answer.meaning in _NO_EFFECT:
+    if answer.meaning in _NO_EFFECT and outcome.state == "in_doubt":
         return "unreachable"
     return {"accepted": "settled", "refused": "settled", "held": "held", "in_doubt": "open"}[outcome.state]
 
