@@ -257,6 +257,19 @@ class Judge:
         if not self.lost_history:
             self._every_row_is_answered()
 
+    def nobody_is_asked_in_vain(self) -> None:
+        """What is held for a person is nothing that the service would show who asks for it."""
+        if not self.stage.habits.readable:
+            return
+        for document in self.documents():
+            if document.state == "held" and document.kind == "order" and self._shown(document):
+                self._break("nobody_is_asked_in_vain", f"{document.reference} is held ({document.code})")
+
+    def _shown(self, document: Kept) -> bool:
+        """Whether fetching it by reference would end its question: it is there as it was sent, or nothing is."""
+        alive = self.stage.service.alive("order", document.reference)
+        return not alive or bool(self._ours(document))
+
     def _no_file_is_lost(self) -> None:
         root = self.stage.root
         kept = {

@@ -8,7 +8,7 @@ from typing import Any
 
 from histories.judging import Broken, Judge
 from histories.service import ACCOUNT, Habits
-from histories.stage import DAY, KINDS, SETTLE_AFTER_SECONDS, Stage, file_of, job_of, order_body
+from histories.stage import DAY, KINDS, Stage, file_of, job_of, order_body
 
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.doubts.decisions import held_documents, reopen
@@ -33,12 +33,28 @@ QUIET_ROUNDS = 6
 
 @dataclass(frozen=True)
 class World:
-    """What holds for a whole history. resend, marker: settings for ASNs."""
+    """What holds for a whole history. resend, marker: settings for ASNs. settle_after: in seconds."""
 
     habits: Habits = field(default_factory=Habits)
     concurrency: int = 1
     resend: str = "never"
     marker: bool = False
+    settle_after: float = 60.0
+
+    def stage(self, root: Path, url: str = "") -> Stage:
+        """A stage for it. url: of a PostgreSQL database."""
+        policy = Policy(
+            concurrency=self.concurrency,
+            asn_resend=self.resend,
+            marks_asns=self.marker,
+            settle_after_seconds=self.settle_after,
+        )
+        return Stage(root, self.habits, policy, url)
+
+    def on(self, root: Path, url: str = "") -> "Play":
+        """A history that has not begun, in a new workspace."""
+        stage = self.stage(root, url)
+        return Play(stage, Judge(stage))
 
 
 @dataclass
@@ -157,7 +173,7 @@ class Play:
         if self.stage.url or not (self.stage.root / "copy.db").exists():
             return "no copy"
         self.stage.restore_copy()
-        self._wait(SETTLE_AFTER_SECONDS)
+        self._wait(self.stage.policy.settle_after_seconds)
         self.judge.restored()
 
         def accept(parts: Parts) -> None:
@@ -173,14 +189,15 @@ class Play:
             for kind in KINDS:
                 self._run(kind)
             self._settle(wait=number == QUIET_ROUNDS - 1)
-            if not self.judge.open_documents() and not self._lying():
+            if not self.judge.open_documents() and not self.lying():
                 break
-            self._wait(SETTLE_AFTER_SECONDS * (1 + number))
+            self._wait(self.stage.policy.settle_after_seconds * (1 + number))
         self.told.append("the end")
         self.judge.look(("end",))
-        self.judge.end(self._lying())
+        self.judge.end(self.lying())
 
-    def _lying(self) -> list[Path]:
+    def lying(self) -> list[Path]:
+        """Files that still lie where they were dropped."""
         return [path for kind in KINDS.values() for path in (self.stage.root / "inbound" / kind).glob("*.csv")]
 
 
@@ -202,11 +219,8 @@ class History:
 
     def play(self, root: Path, url: str = "") -> Play:
         """Play it in a new workspace to its quiet end, or until a promise is broken. url: of a PostgreSQL database."""
-        world = self.world
-        policy = Policy(concurrency=world.concurrency, asn_resend=world.resend, marks_asns=world.marker)
-        stage = Stage(root, world.habits, policy, url)
-        played = Play(stage, Judge(stage))
-        with stage.set_up():
+        played = self.world.on(root, url)
+        with played.stage.set_up():
             try:
                 for step in self.steps:
                     played.step(step)

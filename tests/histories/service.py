@@ -15,8 +15,8 @@ ACCESS = ServiceAccess(base_url=ACCOUNT, api_key=Secret("the-key-of-histories"))
 CREATES = ("order.create", "asn.create")
 TAKEN = "Reference number already exists"
 LOST_BEFORE, LOST_AFTER = ("lose_request", "refuse_connection"), ("lose_answer",)
-LATE_SECONDS = 40.0
-"""After so long a late request has its effect; the program waits longer before it asks (`settle_after`)."""
+LATE_SHARE = 0.6
+"""Of the pause before the program asks (`settle_after`): after so long a late request has its effect."""
 
 _ARRIVED = Trace(connect_started=True, send_started=True, body_sent=True)
 _PAGE = ("text/html", b"<html><body>Welcome</body></html>")
@@ -73,17 +73,21 @@ class Service:
     """What lies at the service, and every create that came.
 
     plan: what becomes of the next calls, by endpoint; ailing: what becomes of every create of a reference, until it is
-    cured. late: effects that are still to come, with their time. tried: how often each body came, created or not.
+    cured. late: effects that are still to come, with their time; late_seconds: how late they are. tried: the creates
+    that came since somebody looked. meanwhile: what others do while a create is under way. down: what becomes of any
+    call, by share.
     """
 
     habits: Habits
     now: Callable[[], float]
+    late_seconds: float
     records: list[Record] = field(default_factory=list)
     plan: dict[str, list[str]] = field(default_factory=dict)
     ailing: dict[str, str] = field(default_factory=dict)
     late: list[tuple[float, str, dict[str, Any]]] = field(default_factory=list)
     tried: list[tuple[str, str]] = field(default_factory=list)
     meanwhile: list[Callable[[], None]] = field(default_factory=list)
+    down: Callable[[str], str] = lambda endpoint: ""
 
     def create(self, kind: str, body: Mapping[str, Any], *, ours: bool = True) -> Record | None:
         """A new record; None where the reference of an order is taken."""
@@ -125,7 +129,7 @@ class Service:
             status, content = _NOTHING_HAPPENS[fault]
             return _json(endpoint, status, content)
         if fault == "late" and endpoint in CREATES:
-            self.late.append((self.now() + LATE_SECONDS, endpoint.partition(".")[0], json.loads(body)))
+            self.late.append((self.now() + self.late_seconds, endpoint.partition(".")[0], json.loads(body)))
             return Reply(endpoint, trace=_ARRIVED, failure="timeout")
         said = self._act(endpoint, order_id=order_id, body=body, query=query)
         if fault in _SPOILED:
@@ -137,6 +141,8 @@ class Service:
         planned = self.plan.get(endpoint)
         if planned:
             return planned.pop(0)
+        if befallen := self.down(endpoint):
+            return befallen
         ill = [fault for reference, fault in self.ailing.items() if f'"{reference}"' in body]
         return ill[0] if ill else ""
 

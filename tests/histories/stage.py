@@ -10,15 +10,15 @@ import json
 import shutil
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
-from histories.service import ACCOUNT, Caller, Habits, Service
+from histories.service import ACCOUNT, LATE_SHARE, Caller, Habits, Service
 from sqlalchemy import event
 from support.workspace import ASN_COLUMNS, ASNS_MAPPING
 
@@ -38,7 +38,6 @@ from logistics_batch.model.job import Place, PushJob, SettleJob
 
 BEGINS = datetime.fromisoformat("2026-11-21T20:00:00+05:30")
 DAY = date(2026, 11, 21)
-SETTLE_AFTER_SECONDS = 60.0
 KINDS = {"order": "orders", "asn": "asns"}
 ORDERS_MAPPING = """\
 operation: order.create
@@ -64,7 +63,7 @@ source:
   archive: /archive/{kind}
   quarantine: /quarantine/{kind}
 results: {{path: /results/{kind}, formats: [csv]}}
-schedule: {{every: 24h}}
+schedule: {{cron: "5 20 * * *", grace: 6h}}
 """
 SETTLE_JOB = "kind: settle\nschedule: {every: 1m}\n"
 _CONTENTS = {  # name, phone, address, goods
@@ -247,8 +246,8 @@ class Stage:
     _outer: Life | None = None
 
     def __post_init__(self) -> None:
-        self.service = Service(self.habits, self.clock.monotonic)
-        self.policy = replace(self.policy, settle_after_seconds=SETTLE_AFTER_SECONDS)
+        late = LATE_SHARE * self.policy.settle_after_seconds
+        self.service = Service(self.habits, self.clock.monotonic, late)
 
     @property
     def ledger_url(self) -> str:
@@ -297,10 +296,15 @@ class Stage:
                 raise Killed(f"life {life.number} is killed at {point}")
 
     @contextmanager
-    def program(self) -> Iterator[Parts]:
-        """The parts of a new process of the program, gone at the end."""
+    def program(self, *, of_same_process: bool = False) -> Iterator[Parts]:
+        """The parts of a new process of the program, gone at the end; or more parts of the one that is at work."""
+        before: Life | None = getattr(self._local, "life", None)
+        if of_same_process and before is not None:
+            with closing(self._ledger(before)) as ledger:
+                yield self._parts(before, ledger)
+            return
         self._lives += 1
-        life, before = Life(self._lives), getattr(self._local, "life", None)
+        life = Life(self._lives)
         nested = self._outer is not None
         self._local.life = life
         self._outer = self._outer or life

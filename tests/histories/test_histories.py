@@ -19,7 +19,6 @@ from histories.playing import History, Play, Step, new_workspace
 from logistics_batch.api.answers import ReplyVerdict
 
 HISTORIES = {"sample": 30, "full": 5_000}
-Room = Callable[[], Path]
 
 
 @pytest.fixture(scope="module")
@@ -30,11 +29,16 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def played(template: Path, history: History) -> Play:
-    """Play a history in a copy of the workspace: in memory where that can be, for a kill is no power cut."""
+def in_a_copy(template: Path, work: Callable[[Path], Play]) -> Play:
+    """Work in a copy of the workspace: in memory where that can be, for a kill is no power cut."""
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as folder:
-        return history.play(shutil.copytree(template, Path(folder) / "workspace"))
+        return work(shutil.copytree(template, Path(folder) / "workspace"))
+
+
+def played(template: Path, history: History) -> Play:
+    """Play a history in a new workspace."""
+    return in_a_copy(template, history.play)
 
 
 @pytest.mark.slow
