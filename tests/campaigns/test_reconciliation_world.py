@@ -1,6 +1,6 @@
-"""A world in which the simulator plants every difference: each is found once with its class, and none is invented.
+"""A world in which a dock plants every difference: each is found once with its class, and none is invented.
 
-What was planted is counted from the simulator's own list, what was found from the report for programs: neither uses the
+What was planted is counted from the dock's own list, what was found from the report for programs: neither uses the
 auditor. In the suite small worlds with oddities in 30 % and 1 % of the lines; with CAMPAIGN=full worlds of thousands.
 """
 
@@ -16,13 +16,13 @@ import pytest
 from campaigns.scale import FULL, SEED, report, size
 from flows.audit_room import Fixed
 from support.sandbox_process import RunningSandbox, sandbox_for_a_test
+from support.warehouse.day import KINDS, receive
 from support.workspace import Workspace
 
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.push import push_by_hand
 from logistics_batch.flows.reconcile.reconcile import ListPlan, ReconcilePlan, run_reconcile
 from logistics_batch.model.job import Tolerance
-from logistics_batch.sandbox.receipts_plan import KINDS
 from logistics_batch.wiring import Need
 from logistics_batch.wiring import Workspace as Opened
 
@@ -135,13 +135,10 @@ class Night:
         push_by_hand(self.parts, [path], mapping="asns", results=None, dry_run=False)
 
     def plant(self, plan: dict[str, float], *, seed: int) -> list[dict[str, Any]]:
-        """A day at the dock; what was planted, as the simulator tells it."""
-        said = self.sandbox.control(
-            "POST", "/receipts", {"seed": seed, "received_on": self.today.isoformat(), "plant": plan}
-        )
-        (self.root / "receipts.csv").write_text(said["csv"])
-        odd: list[dict[str, Any]] = said["odd"]
-        return odd
+        """A day at the dock; what was planted, as the dock tells it."""
+        odd, text = receive(self.sandbox, plan, seed=seed, received_on=self.today)
+        (self.root / "receipts.csv").write_text(text)
+        return [vars(one) for one in odd]
 
     def reconcile(self, *, receipts: bool = True) -> Any:
         plan = ReconcilePlan(
@@ -202,7 +199,7 @@ def planted_shares(share: float, kinds: list[str]) -> dict[str, float]:
     return dict.fromkeys(kinds, share / len(kinds))  # of the lines, or of the ASNs, which have as many lines each
 
 
-def test_every_kind_that_the_simulator_knows_has_a_class() -> None:
+def test_every_kind_that_the_dock_knows_has_a_class() -> None:
     assert set(KINDS) == {*OF_LINE, *OF_ASN, "mirrored", "line_added"}
 
 

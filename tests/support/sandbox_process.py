@@ -66,9 +66,13 @@ class RunningSandbox:
 
     def control(self, method: str, path: str, content: Any = None) -> Any:
         """A call of a control endpoint, `path` without ``/_sandbox``; the JSON it answers."""
+        return self.call(method, f"/_sandbox{path}", content)
+
+    def call(self, method: str, path: str, content: Any = None) -> Any:
+        """A call with the key; the JSON it answers."""
         headers = {"API_KEY": self.api_key, "Content-Type": "application/json"}
         body = None if content is None else json.dumps(content).encode()
-        request = urllib.request.Request(f"{self.url}/_sandbox{path}", data=body, headers=headers, method=method)
+        request = urllib.request.Request(f"{self.url}{path}", data=body, headers=headers, method=method)
         with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=30) as reply:
             return json.load(reply)
 

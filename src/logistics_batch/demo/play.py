@@ -18,6 +18,7 @@ from logistics_batch.demo.account import (
     faults_of,
 )
 from logistics_batch.demo.comparison import comparison_of
+from logistics_batch.demo.dock import receipts_csv, usual_receipts
 from logistics_batch.demo.findings import ServerFolder, files_of, labels_of, status_of
 from logistics_batch.demo.grounds import claimed
 from logistics_batch.demo.receiver import address_of, running_receiver
@@ -34,8 +35,8 @@ from logistics_batch.operate.run_job import Order, run_job
 from logistics_batch.wiring import Need
 
 _ZONE = ZoneInfo("Asia/Kolkata")
-_SEED = 5  # of the warehouse behind the sandbox: shorts, overs, one damaged line, one swapped SKU
-_STEPS = 2  # orders get a driver, who sets out
+_SEED = 5  # of the dock: shorts, overs, one damaged line, one swapped SKU
+_STATUSES = ("Assigned", "Out-For-Pickup")  # orders get a driver, who sets out
 _EVENTS_SECONDS = 10.0  # after the jobs of the night; the events came long before
 _EVENTS_POLL_SECONDS = 0.05
 _WEBHOOK = 1  # its number at the service
@@ -169,9 +170,12 @@ class _Night:
     def _day_goes_on(self) -> str:
         """Vans set out, and the dock writes down what it received; the path of its list on the server."""
         self._act("Drivers set out, and the dock counts what came in")
-        self._told.reached = self._sandbox.advance_orders(seed=_SEED, steps=_STEPS)
+        self._told.reached = self._sandbox.advance_orders(_STATUSES)
         path = _RECEIPTS.format(day=self._today)
-        self._told.receipt_lines = self._sandbox.drop_receipts(path, seed=_SEED, received_on=self._today)
+        receipts = usual_receipts(self._sandbox.open_asns(), seed=_SEED)
+        text = receipts_csv(receipts, received_on=self._today)
+        self._server.local(path).write_text(text, encoding="utf-8", newline="")
+        self._told.receipt_lines = len(receipts)
         return path
 
     def _act(self, text: str) -> None:

@@ -5,10 +5,9 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -31,16 +30,17 @@ class Sandbox:
     journal: Path
     api_key: str
 
-    def advance_orders(self, *, seed: int, steps: int) -> dict[str, int]:
-        """Let the vans drive: every open order goes `steps` statuses on. Counts of the statuses reached."""
-        reached: dict[str, int] = self._control("/advance", {"seed": seed, "steps": steps})["reached"]
-        return reached
+    def advance_orders(self, statuses: Sequence[str]) -> dict[str, int]:
+        """Drivers take every order that waits through these statuses; how many orders reached each."""
+        waiting = self._control("GET", "/orders?status=Pending")
+        for order in waiting:
+            for status in statuses:
+                self._control("POST", f"/orders/{order['awb_number']}/status", {"status": status})
+        return dict.fromkeys(statuses, len(waiting))
 
-    def drop_receipts(self, file: str, *, seed: int, received_on: date) -> int:
-        """Let the dock count what came in, into a file below the SFTP root; how many lines it has."""
-        body = {"seed": seed, "received_on": received_on.isoformat(), "file": file}
-        lines: int = self._control("/receipts", body)["lines"]
-        return lines
+    def open_asns(self) -> list[dict[str, Any]]:
+        """The ASNs whose goods the warehouse expects."""
+        return [asn for asn in self._control("GET", "/asns") if asn["status"] in ("New", "In-Progress")]
 
     def created(self, noun: str) -> list[str]:
         """The orders (by reference) or ASNs (by invoice number) that the service made, by its own journal."""
@@ -48,10 +48,10 @@ class Sandbox:
         records = [json.loads(line) for line in self.journal.read_bytes().split(b"\n")[:-1]]
         return [line[name] for line in records if line["event"] == "committed" and line["effect"] == effect]
 
-    def _control(self, path: str, content: dict[str, Any]) -> Any:
+    def _control(self, method: str, path: str, content: dict[str, Any] | None = None) -> Any:
         headers = {"API_KEY": self.api_key, "Content-Type": "application/json"}
         request = urllib.request.Request(  # noqa: S310 - always http on this machine
-            f"{self.url}/_sandbox{path}", data=json.dumps(content).encode(), headers=headers, method="POST"
+            f"{self.url}/_sandbox{path}", data=json.dumps(content or {}).encode(), headers=headers, method=method
         )
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:

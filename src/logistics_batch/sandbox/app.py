@@ -17,7 +17,6 @@ from logistics_batch.sandbox import (
     routes_control,
     routes_labels,
     routes_orders,
-    routes_warehouse,
     routes_webhooks,
 )
 from logistics_batch.sandbox.acts import perform_late_acts
@@ -27,7 +26,6 @@ from logistics_batch.sandbox.forms import Refused
 from logistics_batch.sandbox.gate import Gate
 from logistics_batch.sandbox.orders import UnknownOrder
 from logistics_batch.sandbox.service import UNEXPECTED, Service, failed, service_of
-from logistics_batch.sandbox.simulator import drive_for_ever
 
 
 def create_app(service: Service) -> Gate:
@@ -35,7 +33,7 @@ def create_app(service: Service) -> Gate:
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
-        workers = [asyncio.create_task(work(service)) for work in (deliver_for_ever, drive_for_ever, perform_late_acts)]
+        workers = [asyncio.create_task(work(service)) for work in (deliver_for_ever, perform_late_acts)]
         yield
         for worker in workers:
             worker.cancel()
@@ -51,7 +49,7 @@ def create_app(service: Service) -> Gate:
     # what is called most has plain routes of its own before those of FastAPI
     app = Starlette(routes=[*routes_orders.routes, *routes_asns.routes], lifespan=lifespan, exception_handlers=failures)
     others = FastAPI(redirect_slashes=False, docs_url=None, redoc_url=None, openapi_url=None)
-    for part in (routes_labels, routes_webhooks, routes_warehouse, routes_control, page):
+    for part in (routes_labels, routes_webhooks, routes_control, page):
         others.include_router(part.routes)
     for kind, answer in failures.items():
         others.add_exception_handler(kind, answer)

@@ -84,6 +84,15 @@ def amend_asn(change: Change, asn_id: int, changes: Body) -> None:
     _note(change, "asn.amended", asn_id, body)
 
 
+def delete_asn(change: Change, asn_id: int) -> None:
+    """Delete an ASN by hand."""
+    row = _row(change.connection, asn_id)
+    if row is None:
+        raise Refused(NOT_FOUND, status=404)
+    change.connection.execute("DELETE FROM asns WHERE asn_id = ?", (asn_id,))
+    change.effect("asn.deleted", asn_id=asn_id, invoice_number=row["invoice_number"])
+
+
 def find_asns(connection: sqlite3.Connection, query: dict[str, str]) -> list[sqlite3.Row]:
     """ASNs with this invoice number and in these ranges: one counts only with both of its ends, which are inclusive.
 

@@ -10,11 +10,13 @@ from fastapi import APIRouter, Path, Request
 from starlette.responses import JSONResponse
 
 from logistics_batch.sandbox import events
-from logistics_batch.sandbox.asns import amend_asn, records_of, stored_asns
+from logistics_batch.sandbox.asns import amend_asn, delete_asn, records_of, stored_asns
 from logistics_batch.sandbox.faults import make_plan
 from logistics_batch.sandbox.forms import Refused
+from logistics_batch.sandbox.orders import CANCELLED, DUPLICATE, find_order, item_rows, live_order
 from logistics_batch.sandbox.service import json_body, service_of
-from logistics_batch.sandbox.statuses import stored_order
+from logistics_batch.sandbox.statuses import Goods, Move, history_of, move_order, quantity_of, stored_order
+from logistics_batch.sandbox.store import Change
 
 _LARGEST_ID = 2**63 - 1  # of the database
 
@@ -48,6 +50,40 @@ async def orders(request: Request, reference: str = "", status: str = "") -> lis
     return await service_of(request).store.read(look)
 
 
+@routes.post("/orders/{order_id}/status")
+async def set_status(request: Request, order_id: str) -> dict[str, Any]:
+    """Set the status of an order by hand: ``{status, remarks, courier_comment, items}``.
+
+    `items` says what was picked and delivered: ``{item id: {picked, delivered}}``; without it the status decides.
+    """
+    body = await json_body(request)
+    status = body.get("status")
+    if not isinstance(status, str) or not status:
+        raise Refused("status is expected")
+
+    def change(change: Change) -> dict[str, Any]:
+        order = find_order(change.connection, order_id, by_reference=True)
+        holder = live_order(change.connection, order["reference_number"])
+        if status != CANCELLED and holder is not None and holder["order_id"] != order["order_id"]:
+            raise Refused(DUPLICATE)  # its reference belongs to another order by now
+        goods = _goods(body["items"], item_rows(change.connection, order["order_id"])) if "items" in body else None
+        words = {name: str(body.get(name, "")) for name in ("remarks", "courier_comment")}
+        move_order(change, order, Move(status, goods=goods, **words))
+        return stored_order(change.connection, find_order(change.connection, order["awb_number"]))
+
+    return await service_of(request).store.write(change)
+
+
+@routes.get("/orders/{order_id}/history")
+async def history(request: Request, order_id: str) -> list[dict[str, Any]]:
+    """Every status that an order has had, with time, place, remarks, courier's comment and cash collected."""
+
+    def look(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+        return history_of(connection, find_order(connection, order_id, by_reference=True))
+
+    return await service_of(request).store.read(look)
+
+
 @routes.get("/asns")
 async def asns(request: Request) -> JSONResponse:
     """Every ASN."""
@@ -60,6 +96,13 @@ async def amend(request: Request, asn_id: Annotated[int, Path(le=_LARGEST_ID)]) 
     """Set status, dates (also created_date and modified_date) or lines of an ASN."""
     body = await json_body(request)
     await service_of(request).store.write(lambda change: amend_asn(change, asn_id, body))
+    return {"id": asn_id}
+
+
+@routes.delete("/asns/{asn_id}")
+async def delete(request: Request, asn_id: Annotated[int, Path(le=_LARGEST_ID)]) -> dict[str, Any]:
+    """Delete an ASN, as the warehouse's own people would."""
+    await service_of(request).store.write(lambda change: delete_asn(change, asn_id))
     return {"id": asn_id}
 
 
@@ -111,6 +154,22 @@ async def set_switches(request: Request) -> dict[str, Any]:
     with _said_plainly():
         service.switches = service.switches.changed(body)
     return service.switches.as_dict()
+
+
+def _goods(given: Any, items: dict[str, sqlite3.Row]) -> dict[str, Goods]:
+    """Quantities by item id; delivered may not be more than picked, nor picked more than ordered."""
+    if not isinstance(given, dict) or not all(isinstance(one, dict) for one in given.values()):
+        raise Refused("Malformed value of items: an object of {picked, delivered} by item id is expected")
+    goods = {}
+    for item_id, counts in given.items():
+        if item_id not in items:
+            raise Refused(f"Items do not belong to the order: {item_id}")
+        picked, delivered = counts.get("picked", 0), counts.get("delivered", 0)
+        numbers = all(type(one) in (int, float) for one in (picked, delivered))
+        if not numbers or not 0 <= delivered <= picked <= quantity_of(items[item_id]):
+            raise Refused(f"Malformed value of items: 0 <= delivered <= picked <= ordered is expected of {item_id}")
+        goods[item_id] = Goods(picked, delivered)
+    return goods
 
 
 @contextmanager

@@ -82,7 +82,6 @@ def serve(
             link_secret=link_secret(folder),
             switches=switches or Switches(),
             plan=plan,
-            sftp_root=files.root if files else None,
         )
         listener = stack.enter_context(socket.create_server((HOST, port), backlog=2048))
         said = {"url": f"http://{HOST}:{listener.getsockname()[1]}", "sftp": files.describe() if files else None}

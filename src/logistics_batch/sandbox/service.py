@@ -3,7 +3,6 @@
 import json
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NoReturn
 
 from fastapi import Request
@@ -35,7 +34,6 @@ class Service:
     link_secret: bytes
     switches: Switches
     plan: FaultPlan
-    sftp_root: Path | None = None
 
     @property
     def api_key(self) -> str:

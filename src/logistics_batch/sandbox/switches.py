@@ -68,7 +68,6 @@ class Switches:
     forms: ``older comment_null plain_awb mobile_with_country naive_times utc_times trip_created``.
     ``event_disorder``: events at the wrong time, with the share of each: ``duplicate out_of_order late replayed``.
     ``event_late_seconds``: how late those are (replayed ones five times as much). ``event_seed``: what is drawn from.
-    ``move_orders_every_seconds``: every so often each open order goes one status on; 0: orders move only when told.
     """
 
     duplicate_reference: str = "refuse"
@@ -96,7 +95,6 @@ class Switches:
     event_disorder: str = ""
     event_late_seconds: float = 2.0
     event_seed: int = 0
-    move_orders_every_seconds: float = 0.0
 
     def changed(self, changes: dict[str, Any]) -> "Switches":
         """These switches with `changes` (values of their own type, or as text); ValueError names what is wrong."""

@@ -1,11 +1,14 @@
 """A dock that makes mistakes on order: each kind of oddity in the receipts of single lines."""
 
+import csv
+import io
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import Any
 
-from logistics_batch.sandbox.receipts import Receipt
-
+COLUMNS = ("Invoice No", "Supplier", "Site", "Item", "Received Qty", "Condition", "Received On")
 CONDITIONS = {
     "damaged": "Damaged",
     "quality": "Quality fail",
@@ -14,6 +17,45 @@ CONDITIONS = {
     "nonstandard_pack": "Non-standard pack",
     "strange_condition": "Seal broken, mixed lot",
 }
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """One line of the receipts file with its day, and what is odd about it ("" when it is exact)."""
+
+    invoice_number: str
+    supplier: str
+    site: str
+    item: str
+    quantity: float
+    condition: str = "Good"
+    oddity: str = ""
+    received_on: str = ""
+
+
+def exact_receipt(asn: dict[str, Any], line: dict[str, Any], *, received_on: str = "") -> Receipt:
+    """The row for an announced line that came in as announced."""
+    quantity = float(line["qty"])
+    return Receipt(
+        invoice_number=asn["invoice_number"],
+        supplier=asn["supplier_name"] or asn["supplier"],
+        site=asn["site_name"] or asn["site"],
+        item=line["sku_name"] or line["item_desc"] or "",
+        quantity=int(quantity) if quantity.is_integer() else quantity,
+        received_on=received_on,
+    )
+
+
+def receipts_csv(receipts: Iterable[Receipt], *, received_on: date) -> str:
+    """The receipts file as a warehouse sends it: CSV, dates as DD/MM/YYYY; rows without a day have this one."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer)
+    writer.writerow(COLUMNS)
+    for one in receipts:
+        day = date.fromisoformat(one.received_on) if one.received_on else received_on
+        parties = (one.invoice_number, one.supplier, one.site, one.item)
+        writer.writerow((*parties, one.quantity, one.condition, f"{day:%d/%m/%Y}"))
+    return buffer.getvalue()
 
 
 @dataclass(frozen=True)

@@ -1,21 +1,19 @@
-"""The receipts file of the dock: what a warehouse says it received, one row an item of an invoice."""
+"""The dock of the demo's warehouse: the list of what it says it received, one row an item of an invoice."""
 
 import csv
 import io
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from datetime import date
 from typing import Any
-
-from openpyxl import Workbook
 
 COLUMNS = ("Invoice No", "Supplier", "Site", "Item", "Received Qty", "Condition", "Received On")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Receipt:
-    """One line of the receipts file, and what is odd about it ("" when it is exact). received_on: "" is the file's."""
+    """One line of the list."""
 
     invoice_number: str
     supplier: str
@@ -23,13 +21,11 @@ class Receipt:
     item: str
     quantity: float
     condition: str = "Good"
-    oddity: str = ""
-    received_on: str = ""
 
 
 def usual_receipts(asns: list[dict[str, Any]], *, seed: int) -> list[Receipt]:
     """An ordinary day: shorts, overs, one swapped SKU, one damaged line, the rest exact."""
-    lines = [exact_receipt(asn, line) for asn in asns for line in asn["sku_lines"]]
+    lines = [_exact(asn, line) for asn in asns for line in asn["sku_lines"]]
     chance = random.Random(seed)  # noqa: S311
     order = chance.sample(range(len(lines)), len(lines))
     share = max(1, len(lines) // 12)
@@ -46,7 +42,7 @@ def usual_receipts(asns: list[dict[str, Any]], *, seed: int) -> list[Receipt]:
     return received
 
 
-def exact_receipt(asn: dict[str, Any], line: dict[str, Any], *, received_on: str = "") -> Receipt:
+def _exact(asn: dict[str, Any], line: dict[str, Any]) -> Receipt:
     """The row for an announced line that came in as announced."""
     quantity = float(line["qty"])
     return Receipt(
@@ -55,49 +51,31 @@ def exact_receipt(asn: dict[str, Any], line: dict[str, Any], *, received_on: str
         site=asn["site_name"] or asn["site"],
         item=line["sku_name"] or line["item_desc"] or "",
         quantity=int(quantity) if quantity.is_integer() else quantity,
-        received_on=received_on,
     )
 
 
 def receipts_csv(receipts: Sequence[Receipt], *, received_on: date) -> str:
-    """The receipts file as the warehouse sends it: CSV, dates as DD/MM/YYYY."""
+    """The list as the warehouse sends it: CSV, dates as DD/MM/YYYY."""
     buffer = io.StringIO()
     writer = csv.writer(buffer)
     writer.writerow(COLUMNS)
-    writer.writerows(_cells(one, received_on) for one in receipts)
+    writer.writerows((*astuple(one), f"{received_on:%d/%m/%Y}") for one in receipts)
     return buffer.getvalue()
-
-
-def receipts_workbook(receipts: Sequence[Receipt], *, received_on: date) -> bytes:
-    """The same rows as an Excel workbook."""
-    book = Workbook(write_only=True)
-    sheet = book.create_sheet("Receipts")
-    sheet.append(COLUMNS)
-    for one in receipts:
-        sheet.append(_cells(one, received_on))
-    buffer = io.BytesIO()
-    book.save(buffer)
-    return buffer.getvalue()
-
-
-def _cells(one: Receipt, received_on: date) -> tuple[str | float, ...]:
-    day = date.fromisoformat(one.received_on) if one.received_on else received_on
-    return (one.invoice_number, one.supplier, one.site, one.item, one.quantity, one.condition, f"{day:%d/%m/%Y}")
 
 
 def _short(line: Receipt, chance: random.Random) -> Receipt:
     missing = chance.randint(1, max(1, int(line.quantity) // 4))
-    return replace(line, quantity=max(0, line.quantity - missing), oddity="short")
+    return replace(line, quantity=max(0, line.quantity - missing))
 
 
 def _over(line: Receipt, chance: random.Random) -> Receipt:
-    return replace(line, quantity=line.quantity + chance.randint(1, max(1, int(line.quantity) // 5)), oddity="over")
+    return replace(line, quantity=line.quantity + chance.randint(1, max(1, int(line.quantity) // 5)))
 
 
 def _damaged(line: Receipt) -> list[Receipt]:
     broken = max(1, int(line.quantity) // 10)
     whole = replace(line, quantity=line.quantity - broken)
-    spoiled = replace(line, quantity=broken, condition="Damaged", oddity="damaged")
+    spoiled = replace(line, quantity=broken, condition="Damaged")
     return [one for one in (whole, spoiled) if one.quantity > 0]
 
 
@@ -105,4 +83,4 @@ def _swapped(line: Receipt, lines: list[Receipt]) -> Receipt:
     """Another SKU in place of the announced one: one that this invoice does not name."""
     announced = {one.item for one in lines if one.invoice_number == line.invoice_number}
     others = sorted({one.item for one in lines} - announced)
-    return replace(line, item=others[0] if others else f"{line.item}-ALT", oddity="swapped")
+    return replace(line, item=others[0] if others else f"{line.item}-ALT")

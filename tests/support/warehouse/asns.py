@@ -3,15 +3,13 @@
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from typing import Any
 
-from logistics_batch.sandbox.asns import amend_asn, create_asn, take_asn_id
-from logistics_batch.sandbox.clock import ZONE
-from logistics_batch.sandbox.store import Change
-from logistics_batch.sandbox.switches import Switches
+from support.sandbox_process import RunningSandbox
 
+ZONE = timezone(timedelta(hours=5, minutes=30))
 Asn = dict[str, Any]
 _HEADER = ("supplier", "supplier_name", "site", "site_name", "status", "description", "invoice_number")
 _MORE_HEADER = ("delivery_date", "expiry_date", "total_price", "batch", "serial_number")
@@ -41,30 +39,16 @@ class Day:
         return datetime.combine(self.received_on - timedelta(days=days_before), time(12), ZONE).isoformat()
 
 
-def apply(change: Change, wanted: ServiceChange) -> None:
-    """Do it, in the database."""
+def apply(sandbox: RunningSandbox, wanted: ServiceChange) -> None:
+    """Change the sandbox's ASNs as wanted."""
     if wanted.asn_id is None:
         for body in wanted.steps:
-            create_asn(change, take_asn_id(change), body, Switches())  # whatever the API would say to it
+            sandbox.call("POST", "/wms/advance-shipping-notice", body)
     elif not wanted.steps:
-        change.connection.execute("DELETE FROM asns WHERE asn_id = ?", (wanted.asn_id,))
-        change.effect("asn.deleted", asn_id=wanted.asn_id, invoice_number=wanted.detail)
+        sandbox.control("DELETE", f"/asns/{wanted.asn_id}")
     else:
         for fields in wanted.steps:
-            amend_asn(change, wanted.asn_id, fields)
-
-
-def move_asns(change: Change, asns: list[Asn], received: Mapping[str, float], *, received_on: date) -> None:
-    """Set the status that an ASN has after the day: Completed, In-Progress, Expired or as it was."""
-    for asn in asns:
-        announced = sum(float(line["qty"]) for line in asn["sku_lines"])
-        units = received.get(asn["invoice_number"], 0)
-        if units:
-            status = "Completed" if units >= announced else "In-Progress"
-        else:
-            status = "Expired" if (asn["expiry_date"] or "9999") < received_on.isoformat() else asn["status"]
-        if status != asn["status"]:
-            amend_asn(change, asn["id"], {"status": status})
+            sandbox.control("POST", f"/asns/{wanted.asn_id}", fields)
 
 
 def body_of(asn: Asn) -> Asn:

@@ -1,4 +1,4 @@
-"""Which oddities are planted where, and the receipts file that comes of it: all drawn from the seed.
+"""A day at the dock: which oddities are planted where, and the receipts file that comes of it, drawn from the seed.
 
 No line has more than one oddity, nor has a line of an ASN that is odd as a whole, so that what was planted can be
 compared with what was found. ASNs that are not unique (their invoice number, or an item in it) stay exact.
@@ -12,10 +12,9 @@ from datetime import date, timedelta
 from functools import partial
 from typing import Any, TypeVar
 
-from logistics_batch.sandbox.forms import Refused
-from logistics_batch.sandbox.receipts import Receipt, exact_receipt
-from logistics_batch.sandbox.receipts_dock import LINE_KINDS, Dock, Oddity, short
-from logistics_batch.sandbox.receipts_service import SERVICE_KINDS, Asn, Day, ServiceChange
+from support.sandbox_process import RunningSandbox
+from support.warehouse.asns import SERVICE_KINDS, Asn, Day, ServiceChange, apply
+from support.warehouse.lines import LINE_KINDS, Dock, Oddity, Receipt, exact_receipt, receipts_csv, short
 
 RECEIVED_KINDS = ("never_received", "late", "early")
 ADDED_KINDS = ("no_asn", "unexpected_asn")
@@ -41,19 +40,19 @@ class Outcome:
     not_due: int = 0
 
 
-def read_plan(given: object) -> dict[str, float]:
-    """``{kind: share or count}`` as it came; Refused names what is wrong.
+def receive(
+    sandbox: RunningSandbox, plan: Mapping[str, float], *, seed: int, received_on: date
+) -> tuple[list[Oddity], str]:
+    """Have a day at the dock for the open ASNs of a sandbox, and change these; what was planted, and the receipts file.
 
-    A fraction is a share of the lines (of the ASNs, for kinds that concern a whole one), a whole number a count.
+    A fraction in the plan is a share of the lines (of the ASNs, for kinds that concern a whole one), a whole number a
+    count. Raises ValueError if there is no room for what the plan wants.
     """
-    if not isinstance(given, dict):
-        raise Refused("Malformed value of plant: an object of kinds and shares is expected")
-    for kind, amount in given.items():
-        if kind not in KINDS:
-            raise Refused(f"Malformed value of plant: {kind!r} is none of {', '.join(KINDS)}")
-        if type(amount) not in (int, float) or amount < 0 or (isinstance(amount, float) and not amount <= 1):
-            raise Refused(f"Malformed value of plant: {kind} takes a share from 0.0 to 1.0 or a whole number")
-    return given
+    asns = [asn for asn in sandbox.control("GET", "/asns") if asn["status"] in ("New", "In-Progress")]
+    outcome = received_with(asns, plan, seed=seed, received_on=received_on)
+    for change in outcome.changes:
+        apply(sandbox, change)
+    return outcome.oddities, receipts_csv(outcome.receipts, received_on=received_on)
 
 
 def received_with(asns: list[Asn], plan: Mapping[str, float], *, seed: int, received_on: date) -> Outcome:
@@ -61,8 +60,8 @@ def received_with(asns: list[Asn], plan: Mapping[str, float], *, seed: int, rece
     due = [asn for asn in asns if not asn["delivery_date"] or asn["delivery_date"] <= received_on.isoformat()]
     exact = _exact_rows(due, received_on)
     if plan and not any(exact.values()):
-        raise Refused(f"No open ASN is due by {received_on.isoformat()}: there is nothing to plant oddities in")
-    chance = random.Random(f"{seed}:receipts")  # noqa: S311
+        raise ValueError(f"No open ASN is due by {received_on.isoformat()}: there is nothing to plant oddities in")
+    chance = random.Random(f"{seed}:receipts")
     pool = _unique(due, exact)
     chance.shuffle(pool)
     day = Day(received_on, chance)
@@ -127,7 +126,7 @@ def _take(pool: list[One], count: int, fits: Callable[[One], bool]) -> list[One]
 
 def _must_suffice(kind: str, found: int, wanted: int) -> None:
     if found < wanted:
-        raise Refused(f"plant: {kind} is wanted {wanted} times, but only {found} places are left that it fits")
+        raise ValueError(f"plant: {kind} is wanted {wanted} times, but only {found} places are left that it fits")
 
 
 def _take_asns(pool: list[Asn], plan: Mapping[str, float], day: Day, *, of: int) -> list[tuple[str, Asn]]:
