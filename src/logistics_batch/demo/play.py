@@ -174,7 +174,9 @@ class _Night:
         path = _RECEIPTS.format(day=self._today)
         receipts = usual_receipts(self._sandbox.open_asns(), seed=_SEED)
         text = receipts_csv(receipts, received_on=self._today)
-        self._server.local(path).write_text(text, encoding="utf-8", newline="")
+        place = self._server.local(path)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, encoding="utf-8", newline="")
         self._told.receipt_lines = len(receipts)
         return path
 

@@ -15,7 +15,6 @@ from logistics_batch.sandbox import (
     page,
     routes_asns,
     routes_control,
-    routes_labels,
     routes_orders,
     routes_webhooks,
 )
@@ -24,6 +23,7 @@ from logistics_batch.sandbox.endpoints import allowed_methods
 from logistics_batch.sandbox.events_courier import deliver_for_ever
 from logistics_batch.sandbox.forms import Refused
 from logistics_batch.sandbox.gate import Gate
+from logistics_batch.sandbox.labels.routes import routes as label_routes
 from logistics_batch.sandbox.orders import UnknownOrder
 from logistics_batch.sandbox.service import UNEXPECTED, Service, failed, service_of
 
@@ -49,8 +49,8 @@ def create_app(service: Service) -> Gate:
     # what is called most has plain routes of its own before those of FastAPI
     app = Starlette(routes=[*routes_orders.routes, *routes_asns.routes], lifespan=lifespan, exception_handlers=failures)
     others = FastAPI(redirect_slashes=False, docs_url=None, redoc_url=None, openapi_url=None)
-    for part in (routes_labels, routes_webhooks, routes_control, page):
-        others.include_router(part.routes)
+    for part in (label_routes, routes_webhooks.routes, routes_control.routes, page.routes):
+        others.include_router(part)
     for kind, answer in failures.items():
         others.add_exception_handler(kind, answer)
     app.router.redirect_slashes = False

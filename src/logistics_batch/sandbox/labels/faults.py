@@ -12,8 +12,8 @@ from reportlab.pdfgen.canvas import Canvas
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from logistics_batch.sandbox.labels import HEIGHT, WIDTH, LabelPage, draw_pages, label_pdf
-from logistics_batch.sandbox.links import EXPIRED, denial
+from logistics_batch.sandbox.labels.layout import HEIGHT, WIDTH, LabelPage, draw_pages, label_pdf, saved
+from logistics_batch.sandbox.labels.links import EXPIRED, denial
 
 OVERSIZED_BYTES = 48_000_000  # much more than anybody accepts as a label
 _CHUNK_BYTES = 1 << 20
@@ -31,9 +31,9 @@ class WantedLabel:
     others: list[LabelPage]
 
 
-def spoiled_label(kind: str, wanted: WantedLabel) -> Response:
+def faulty_label(kind: str, wanted: WantedLabel) -> Response:
     """The answer to a good link under this fault (one of `KINDS`)."""
-    return _SPOILERS[kind](wanted)
+    return _FAULTY[kind](wanted)
 
 
 def _pdf(content: bytes) -> Response:
@@ -140,8 +140,7 @@ def _new_canvas(size: tuple[float, float]) -> tuple[Canvas, io.BytesIO]:
 
 
 def _finished(canvas: Canvas, buffer: io.BytesIO) -> Response:
-    canvas.save()
-    return _pdf(buffer.getvalue())
+    return _pdf(saved(canvas, buffer))
 
 
 @cache
@@ -183,7 +182,7 @@ def _file(objects: list[bytes]) -> bytes:
     return content + table + b"trailer\n<</Size %d /Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n" % (size, len(content))
 
 
-_SPOILERS: dict[str, Callable[[WantedLabel], Response]] = {
+_FAULTY: dict[str, Callable[[WantedLabel], Response]] = {
     "label_expired": _expired,
     "label_truncated": _truncated,
     "label_html": _html,
@@ -195,4 +194,4 @@ _SPOILERS: dict[str, Callable[[WantedLabel], Response]] = {
     "label_hostile": _hostile,
     "label_oversized": _oversized,
 }
-KINDS = tuple(_SPOILERS)
+KINDS = tuple(_FAULTY)

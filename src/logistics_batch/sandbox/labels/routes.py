@@ -9,10 +9,10 @@ from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, Response
 
 from logistics_batch.sandbox import contract
-from logistics_batch.sandbox.label_faults import WantedLabel, spoiled_label
-from logistics_batch.sandbox.label_orders import pages_of_another_order, pages_of_orders, pages_of_shipment
-from logistics_batch.sandbox.labels import LabelPage, label_pdf, page_from
-from logistics_batch.sandbox.links import check_link, denial, signature
+from logistics_batch.sandbox.labels.faults import WantedLabel, faulty_label
+from logistics_batch.sandbox.labels.layout import LabelPage, label_pdf, page_from
+from logistics_batch.sandbox.labels.links import check_link, denial, signature
+from logistics_batch.sandbox.labels.orders import pages_of_another_order, pages_of_orders, pages_of_shipment
 from logistics_batch.sandbox.service import json_body, request_number, service_of
 from logistics_batch.sandbox.store import Change
 
@@ -59,7 +59,7 @@ async def download(request: Request, label_id: int) -> Response:
         return Response(denial("No such label", code="NoSuchKey"), status_code=404, media_type="application/xml")
     for kind in getattr(request.state, "label_faults", ()):
         others = await service.store.read(lambda connection: pages_of_another_order(connection, pages))
-        return await asyncio.to_thread(spoiled_label, kind, WantedLabel(pages, others))
+        return await asyncio.to_thread(faulty_label, kind, WantedLabel(pages, others))
     return Response(await asyncio.to_thread(label_pdf, pages), media_type="application/pdf")
 
 
