@@ -1,6 +1,6 @@
-"""The push rows: a service that takes 50 ms, one that answers at once, and a fixed rate."""
+"""The push rows: a service that takes 50 ms, one that answers at once, and fixed rates."""
 
-import itertools
+import bisect
 import json
 import statistics
 import subprocess
@@ -13,7 +13,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 WAIT_SECONDS = 0.05
 SCRIPT_SECONDS = 5.0  # at the limit; where a script does a tenth of that, it takes ten times as long
-RATE, RATE_ORDERS = 20.0, 200
+RATES, RATE_SECONDS, RATE_IN_FLIGHT = (20, 150, 500), 10, 32
 WORDS = {
     "ours": "logistics-batch: intent and outcome durable",
     "bare": "the same client, no ledger",
@@ -32,9 +32,9 @@ def _service(seconds: float) -> Iterator[str]:
             process.kill()
 
 
-def _taken(way: str, url: str, orders: int, in_flight: int, *, folder: Path) -> tuple[float, float]:
+def _taken(way: str, url: str, orders: int, in_flight: int, *rate: str, folder: Path) -> tuple[float, float]:
     """Seconds by the clock, and of one processor."""
-    command = [sys.executable, str(HERE / "push_ways.py"), way, url, str(orders), str(in_flight)]
+    command = [sys.executable, str(HERE / "push_ways.py"), way, url, str(orders), str(in_flight), *rate]
     done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=folder)
     said = json.loads(done.stdout)
     return said["seconds"], said["processor"]
@@ -57,17 +57,15 @@ def _row(title: str, url: str, folder: Path, *, orders: int, in_flight: int, run
         print(f"  {WORDS[way]:<46}{rate:>9.0f}{rate / rates['ours']:>9.2f}{cost}{of_limit}", flush=True)
 
 
-def _fixed_rate(folder: Path) -> None:
+def _fixed_rate(rate: int, folder: Path) -> None:
+    orders = rate * RATE_SECONDS
     with _service(WAIT_SECONDS) as url:
-        _taken("paced", url, RATE_ORDERS, 4, folder=folder)
+        _taken("ours", url, orders, RATE_IN_FLIGHT, f"{rate}/s", folder=folder)
         with urllib.request.urlopen(url, timeout=30) as reply:
             moments = sorted(json.load(reply))
-    gaps = [later - earlier for earlier, later in itertools.pairwise(moments)]
-    most = max(sum(start <= moment < start + 1 for moment in moments) for start in moments)
-    print(f"\npush: at {RATE:g} calls a second, {RATE_ORDERS} orders, as the service saw them")
-    print(f"  {'calls a second on average':<46}{(len(moments) - 1) / (moments[-1] - moments[0]):>9.2f}")
-    print(f"  {'most in any one second':<46}{most:>9}")
-    print(f"  {'shortest gap, ms (50 is the rate)':<46}{min(gaps) * 1000:>9.1f}", flush=True)
+    reached = (len(moments) - 1) / (moments[-1] - moments[0])
+    most = max(bisect.bisect_left(moments, start + 1) - place for place, start in enumerate(moments))
+    print(f"  {rate:>6}/s, {orders:>6,} orders{reached:>12.1f} /s{reached / rate:>9.2f}{most:>20}", flush=True)
 
 
 def push(folder: Path, *, runs: int, seconds: float) -> None:
@@ -84,4 +82,7 @@ def push(folder: Path, *, runs: int, seconds: float) -> None:
         with _service(0) as url:
             title = "a service that answers at once"
             _row(title, url, folder, orders=2_000, in_flight=in_flight, runs=runs, limit=0)
-    _fixed_rate(folder)
+    print(f"\npush at a fixed rate, {RATE_IN_FLIGHT} in flight, as the service saw it")
+    print(f"  {'':<23}{'on average':>12}{'of it':>12}{'most in a second':>20}")
+    for rate in RATES:
+        _fixed_rate(rate, folder)

@@ -35,10 +35,8 @@ from logistics_batch.model.issue import Issue
 
 INTENT_MAY_AGE_SECONDS = 5.0  # a process that slept longer between intent and first byte does not send
 _LOADED_AT_ONCE = 200  # documents
-_GATHER_SECONDS = 0.01  # while intents wait for the workers, a commit waits so long for more outcomes
-_TURN_AHEAD_SECONDS = 0.02  # so long before its turn, and a commit, an intent may be written
-_LONGEST_COMMIT_SECONDS = 0.1  # that is expected
-_COMMITS_VARY = 0.9  # of what the longest one took, each time
+_GATHER_SECONDS = 0.02  # while intents wait for the workers, a commit waits so long for more outcomes
+_TURN_AHEAD_SECONDS = 0.25  # so long before its turn an intent may be written: a slow commit makes no call late
 _HISTORY_LOST_FOR = timedelta(days=7)  # after an older copy of the ledger was taken up
 _LONGEST_NAP_SECONDS = 0.5  # how soon a waiting run notices that it was asked to end
 
@@ -130,7 +128,6 @@ class Dispatcher:
         self._unclear: set[int] = set()  # documents with an answer that is neither yes nor no and was not looked at
         self._outcomes: list[Outcome] = []  # to be written down
         self._created: set[int] = set()  # accepted orders among these
-        self._commit_seconds = 0.0  # that the next one may take
         self._pause_seconds = 0.0  # until a turn may be taken, where one is waited for
 
     def send(self, numbers: Collection[int]) -> DispatchResult:
@@ -204,7 +201,7 @@ class Dispatcher:
     def _take_turn(self) -> bool:
         """Whether there is a turn soon, which is taken."""
         pacer = self._parts.client.pacer
-        ahead = _TURN_AHEAD_SECONDS + self._commit_seconds if pacer.paced else 0.0
+        ahead = _TURN_AHEAD_SECONDS if pacer.paced else 0.0
         wait = pacer.try_turn(ahead_seconds=ahead)
         self._pause_seconds = max(0.0, wait - ahead)
         return wait <= ahead
@@ -215,8 +212,6 @@ class Dispatcher:
         intents = self._write(claims)
         if intents:
             self._may_begin = True
-            took = min(self._parts.clock.monotonic() - since, _LONGEST_COMMIT_SECONDS)
-            self._commit_seconds = max(took, _COMMITS_VARY * self._commit_seconds)
         for intent in intents:
             self._start(workers.submit(self._post, intent, since))
 
