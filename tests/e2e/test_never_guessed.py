@@ -242,6 +242,32 @@ def test_after_a_restored_ledger_an_order_that_was_sent_is_found_not_refused(
     assert created(sandbox) == ["A", "B"]
 
 
+@pytest.mark.parametrize("shown", [True, False])
+def test_after_a_restored_ledger_all_orders_are_asked_for_before_any_goes_out(
+    workspace: Workspace, sandbox: RunningSandbox, shown: bool
+) -> None:
+    """Forty were planned in the copy and sent since; without a way to ask they are held, and asked about again."""
+    references = [f"R-{number}" for number in range(40)]
+    sandbox.set_faults([{"endpoint": "order.create", "kind": "status_401"}])
+    assert push(workspace, *references) == 5
+    sandbox.set_faults([])
+    copy = workspace.root / "copy.db"
+    assert workspace.run("ledger", "backup", copy).code == 0
+    assert push(workspace, *references) == 0
+    for leftover in (workspace.root / "var").glob("ledger.db-*"):
+        leftover.unlink()
+    shutil.copy(copy, workspace.root / "var/ledger.db")
+    assert workspace.run("ledger", "verify", "--accept-restored", "--reason", "disk broke").code == 0
+    sandbox.set_switches(order_id_reading="both" if shown else "id")
+    before = len(sandbox.received("order.create"))
+    assert push(workspace, *references) == (0 if shown else 4)
+    assert len(sandbox.received("order.create")) - before == (0 if shown else 40), "no breaker ends it"
+    sandbox.set_switches(order_id_reading="both")
+    assert workspace.run("settle").code == 0
+    assert workspace.run("held", "list", "--json").json["held"] == []
+    assert sorted(created(sandbox)) == sorted(references)
+
+
 def test_what_a_broken_retry_left_goes_out_with_the_next_run(workspace: Workspace, sandbox: RunningSandbox) -> None:
     refused = [{"endpoint": "order.create", "kind": "status_400"}]
     sandbox.set_faults(refused)

@@ -236,7 +236,7 @@ def _let_go_on(state: State, world: World) -> State:
             documents[number] = changed
         elif document.state in SENT_AND_OPEN:
             documents[number] = document._replace(state="in_doubt", rule="restored", tainted=True)
-    return state._replace(documents=tuple(documents), is_old=False)
+    return state._replace(documents=tuple(documents), is_old=False, history_lost=True)
 
 
 def _cancellations(state: State, world: World) -> Moves:

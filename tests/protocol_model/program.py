@@ -51,6 +51,8 @@ def workers_act(state: State, world: World) -> Moves:
                 yield from _begin(state, index, world)
             case "ready":
                 yield from _choose_work(state, index, world)
+            case "asked":
+                yield from _after_asking_first(state, index, worker, world)
             case "based" | "baselined":
                 yield from _after_asking(state, index, worker, world)
             case "intent" | "looked_at_clock":
@@ -107,7 +109,11 @@ def _choose_work(state: State, index: int, world: World) -> Moves:
         if lying != content or world.broken is Broken.FILE_AWAY_FIRST:
             yield Label("put_file_away", index, detail=content), state._replace(inbox=rest)
     for number, document in enumerate(state.documents):
-        if document.state == "planned" and (world.kind == "order" or world.broken is Broken.NO_BASELINE):
+        if document.state == "planned" and world.kind == "order" and state.history_lost:
+            found = _probed(state, number, world)
+            asked = change(state, index, step="asked", document=number, attempt=document.attempts, heard=found)
+            yield Label("ask_first", index, number, found), asked
+        elif document.state == "planned" and (world.kind == "order" or world.broken is Broken.NO_BASELINE):
             yield _claim(state, index, number, world)
         elif document.state == "planned":
             there = 0 if world.blind else sum(r.shown and r.content == document.content for r in state.records)
@@ -135,6 +141,21 @@ def _claim(state: State, index: int, number: int, world: World, *, again: bool =
         return label, claimed
     changes = {"state": "sending", "attempts": attempt, "doubtful": document.doubtful + 1, "due": False}
     return label, with_document(claimed, number, **changes, open_attempt=True)
+
+
+def _after_asking_first(state: State, index: int, worker: Worker, world: World) -> Moves:
+    """An order that may have been sent in the history that is lost is settled by what the service shows of it."""
+    number, document = worker.document, state.documents[worker.document]
+    done = change(state, index, **IDLE)
+    if document.state != "planned" or document.attempts != worker.attempt:  # somebody else was faster
+        yield Label("let_go", index, number), done
+    elif worker.heard == "present":
+        yield Label("settle_first", index, number, worker.heard), with_document(done, number, state="accepted", rule="")
+    elif worker.heard in HELD_FOR:
+        rule = HELD_FOR[worker.heard]
+        yield Label("settle_first", index, number, rule), with_document(done, number, state="held", rule=rule)
+    else:
+        yield _claim(state, index, number, world)
 
 
 def _after_asking(state: State, index: int, worker: Worker, world: World) -> Moves:

@@ -183,8 +183,17 @@ class Replay:
     def _hold_present(self, label: Label, *_: object) -> None:
         self._on(label.worker, "ready", reply=self.actors[label.worker].heard)
 
-    def _claim(self, label: Label, *_: object) -> None:
-        if self.world.kind == "order":
+    def _ask_first(self, label: Label, before: State, *_: object) -> None:
+        self._on(label.worker, "call order.fetch", wanted=("send", self._number(label.document)))
+        self.actors[label.worker].heard = self._order(REFERENCE, before)
+
+    def _settle_first(self, label: Label, *_: object) -> None:
+        self._on(label.worker, "ready", reply=self.actors[label.worker].heard)
+
+    def _claim(self, label: Label, before: State, *_: object) -> None:
+        if before.workers[label.worker].step == "asked":
+            self._on(label.worker, "intent.before_commit", reply=self.actors[label.worker].heard)
+        elif self.world.kind == "order":
             self._on(label.worker, "intent.before_commit", wanted=("send", self._number(label.document)))
         self._on(label.worker, "intent.after_commit")
 

@@ -118,7 +118,7 @@ class Document(NamedTuple):
 
 
 class Worker(NamedTuple):
-    """A process. step: away, locked, ready, based, baselined, intent, looked_at_clock, waiting,
+    """A process. step: away, locked, ready, asked, based, baselined, intent, looked_at_clock, waiting,
     answered, looked.
 
     document, attempt, again, tainted: what it works on, as it read it. heard: what came back. late: it was suspended
@@ -172,7 +172,8 @@ class State(NamedTuple):
     """Everything at one moment. arrived: the contents that were ever dropped.
 
     inbox: the files that lie there, each by the letter of its content, small once it is in the ledger.
-    copy: a copy of the ledger, None if there is none. is_old: the ledger is that copy.
+    copy: a copy of the ledger, None if there is none. is_old: the ledger is that copy. history_lost: a copy goes on, so
+    that orders are asked for before they are sent.
     """
 
     documents: tuple[Document, ...]
@@ -184,6 +185,7 @@ class State(NamedTuple):
     left: Left
     copy: tuple[Document, ...] | None = None
     is_old: bool = False
+    history_lost: bool = False
 
 
 class Label(NamedTuple):

@@ -43,6 +43,7 @@ FATE_OF_STATE: Final[dict[str, Fate]] = {
 TRANSITIONS: Final[dict[DocumentState, dict[DocumentState, str]]] = {
     _S.PLANNED: {
         _S.SENDING: "its intent is durable before the first byte",
+        _S.ACCEPTED: "an older copy of the ledger goes on, and the service shows it",
         _S.HELD: "it must not go out as it is",
         _S.SUPERSEDED: "a newer version of its file came, or a corrected mapping",
         _S.ABANDONED: "a person drops what was planned for another address of the service",

@@ -18,8 +18,8 @@ CREATE TABLE attempt (
 	UNIQUE (document_id, n), 
 	FOREIGN KEY(document_id) REFERENCES document (id)
 );
-INSERT INTO "attempt" VALUES(1,1,1,'R1','{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":26875,"start":"5153182"}','2026-11-21T21:16:00+05:30','1d929cd694a5a8b34ea7754ad51f4559298cb5d7106983af59678c545e61c31b','',200,'','accepted','','','2026-11-21T21:16:00+05:30');
-INSERT INTO "attempt" VALUES(2,2,1,'R1','{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":26875,"start":"5153182"}','2026-11-21T21:16:00+05:30','44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a','',NULL,'ReadTimeout','unknown','','','2026-11-21T21:16:00+05:30');
+INSERT INTO "attempt" VALUES(1,1,1,'R1','{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":12841,"start":"5234447"}','2026-11-21T21:16:00+05:30','1d929cd694a5a8b34ea7754ad51f4559298cb5d7106983af59678c545e61c31b','',200,'','accepted','','','2026-11-21T21:16:00+05:30');
+INSERT INTO "attempt" VALUES(2,2,1,'R1','{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":12841,"start":"5234447"}','2026-11-21T21:16:00+05:30','44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a','',NULL,'ReadTimeout','unknown','','','2026-11-21T21:16:00+05:30');
 CREATE TABLE cancelled_number (
 	id INTEGER NOT NULL, 
 	account VARCHAR(200) NOT NULL, 
@@ -200,7 +200,7 @@ CREATE TABLE meta (
 	PRIMARY KEY (name)
 );
 INSERT INTO "meta" VALUES('schema_version','1');
-INSERT INTO "meta" VALUES('epoch','8d5ce0722951226e');
+INSERT INTO "meta" VALUES('epoch','4db2f179a95a9ec1');
 INSERT INTO "meta" VALUES('seq','6');
 CREATE TABLE notice (
 	id INTEGER NOT NULL, 
@@ -308,20 +308,20 @@ CREATE TABLE slot (
 	ended_at VARCHAR(40) DEFAULT '' NOT NULL, 
 	PRIMARY KEY (job, slot)
 );
-INSERT INTO "slot" VALUES('nightly','2026-11-21T21:15:00+05:30','2026-11-21T21:16:00+05:30','2026-11-21','claimed','{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":26875,"start":"5153182"}','2026-11-21T21:16:00+05:30',NULL,'');
+INSERT INTO "slot" VALUES('nightly','2026-11-21T21:15:00+05:30','2026-11-21T21:16:00+05:30','2026-11-21','claimed','{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":12841,"start":"5234447"}','2026-11-21T21:16:00+05:30',NULL,'');
 CREATE INDEX notice_over_at ON notice (over_at);
 CREATE INDEX print_bundle ON print_line (bundle_id);
 CREATE INDEX event_waybill ON event (waybill);
 CREATE INDEX file_sha256 ON file (sha256);
-CREATE INDEX document_reference ON document (reference);
 CREATE INDEX document_state ON document (state);
-CREATE INDEX document_folded_key ON document (account, kind, folded_key);
 CREATE INDEX document_awb_number ON document (awb_number);
+CREATE INDEX document_folded_key ON document (account, kind, folded_key);
+CREATE INDEX document_reference ON document (reference);
 CREATE INDEX issue_file ON issue (file_id);
 CREATE INDEX held_file_job ON held_file (job, over_at);
 CREATE INDEX row_document ON "row" (document_id);
 CREATE INDEX order_state_change ON order_state (change);
-CREATE TRIGGER document_transition BEFORE UPDATE OF state ON document WHEN OLD.state <> NEW.state AND NOT ((OLD.state = 'planned' AND NEW.state = 'sending') OR (OLD.state = 'planned' AND NEW.state = 'held') OR (OLD.state = 'planned' AND NEW.state = 'superseded') OR (OLD.state = 'planned' AND NEW.state = 'abandoned') OR (OLD.state = 'sending' AND NEW.state = 'accepted') OR (OLD.state = 'sending' AND NEW.state = 'refused') OR (OLD.state = 'sending' AND NEW.state = 'planned') OR (OLD.state = 'sending' AND NEW.state = 'held') OR (OLD.state = 'sending' AND NEW.state = 'in_doubt') OR (OLD.state = 'in_doubt' AND NEW.state = 'accepted') OR (OLD.state = 'in_doubt' AND NEW.state = 'sending') OR (OLD.state = 'in_doubt' AND NEW.state = 'held') OR (OLD.state = 'in_doubt' AND NEW.state = 'superseded') OR (OLD.state = 'refused' AND NEW.state = 'planned') OR (OLD.state = 'held' AND NEW.state = 'accepted') OR (OLD.state = 'held' AND NEW.state = 'planned') OR (OLD.state = 'held' AND NEW.state = 'refused') OR (OLD.state = 'held' AND NEW.state = 'abandoned') OR (OLD.state = 'held' AND NEW.state = 'superseded') OR (OLD.state = 'accepted' AND NEW.state = 'in_doubt' AND NEW.operation = 'order.create' AND NEW.code IN ('mixed_up', 'mixed_up.shown') AND NEW.awb_number = ''))
+CREATE TRIGGER document_transition BEFORE UPDATE OF state ON document WHEN OLD.state <> NEW.state AND NOT ((OLD.state = 'planned' AND NEW.state = 'sending') OR (OLD.state = 'planned' AND NEW.state = 'accepted') OR (OLD.state = 'planned' AND NEW.state = 'held') OR (OLD.state = 'planned' AND NEW.state = 'superseded') OR (OLD.state = 'planned' AND NEW.state = 'abandoned') OR (OLD.state = 'sending' AND NEW.state = 'accepted') OR (OLD.state = 'sending' AND NEW.state = 'refused') OR (OLD.state = 'sending' AND NEW.state = 'planned') OR (OLD.state = 'sending' AND NEW.state = 'held') OR (OLD.state = 'sending' AND NEW.state = 'in_doubt') OR (OLD.state = 'in_doubt' AND NEW.state = 'accepted') OR (OLD.state = 'in_doubt' AND NEW.state = 'sending') OR (OLD.state = 'in_doubt' AND NEW.state = 'held') OR (OLD.state = 'in_doubt' AND NEW.state = 'superseded') OR (OLD.state = 'refused' AND NEW.state = 'planned') OR (OLD.state = 'held' AND NEW.state = 'accepted') OR (OLD.state = 'held' AND NEW.state = 'planned') OR (OLD.state = 'held' AND NEW.state = 'refused') OR (OLD.state = 'held' AND NEW.state = 'abandoned') OR (OLD.state = 'held' AND NEW.state = 'superseded') OR (OLD.state = 'accepted' AND NEW.state = 'in_doubt' AND NEW.operation = 'order.create' AND NEW.code IN ('mixed_up', 'mixed_up.shown') AND NEW.awb_number = ''))
 BEGIN SELECT RAISE(ABORT, 'illegal transition of a document'); END;
 CREATE TRIGGER document_content BEFORE UPDATE OF account, kind, key, generation, body, body_sha256 ON document
 WHEN NEW.account <> OLD.account OR NEW.kind <> OLD.kind OR NEW.key <> OLD.key OR NEW.generation <> OLD.generation OR NEW.body_sha256 <> OLD.body_sha256 OR (NEW.body <> OLD.body AND NOT (length(NEW.body) = 0 AND OLD.state IN ('accepted', 'refused', 'superseded', 'abandoned')))

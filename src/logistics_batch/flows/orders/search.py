@@ -177,7 +177,13 @@ class OrderSearch:
 
     def _by_reference(self, document: StoredDocument) -> Probe:
         """What the service shows under the reference; an earlier order of ours under it says nothing about this one."""
-        probe = probe_order(self._client, document, self._calibration)
+        return self._unless_earlier(document, probe_order(self._client, document, self._calibration))
+
+    def judge(self, document: StoredDocument, seen: OrderFound) -> Probe:
+        """What an order says about a document that was fetched by its reference."""
+        return self._unless_earlier(document, judge_found(document, seen))
+
+    def _unless_earlier(self, document: StoredDocument, probe: Probe) -> Probe:
         if probe.awb_number and self._earlier([probe.awb_number], document, named=probe.named):
             return Probe(Presence.UNKNOWN, f"what is shown is an earlier order of ours (AWB {probe.awb_number})")
         return probe

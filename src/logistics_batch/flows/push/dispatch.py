@@ -116,10 +116,10 @@ class Dispatcher:
         self._parts = parts
         self._run = run
         self._health = ServiceHealth(parts)
-        self._preflight = Preflight(parts)
         self._facts = facts_of(parts)
         lately = (parts.clock.now() - _HISTORY_LOST_FOR).isoformat()
         self._history_lost = any(str(each["at"]) >= lately for each in parts.ledger.itself.restorations())
+        self._preflight = Preflight(parts, history_lost=self._history_lost)
         self._numbers: deque[int] = deque()  # of documents that are not loaded yet
         self._queue: deque[StoredDocument] = deque()  # those that go out next
         self._under_way: set[Future[_Finished]] = set()
@@ -312,7 +312,9 @@ class Dispatcher:
             lowered = self._parts.client.pacer.lowered_to
             note = outcome.state if lowered is None else f"{outcome.state}, slowed to {lowered:.3g}/s"
             self._parts.progress.advance(note=note)
-            self._health.note_outcome(document, reply, answer, state=outcome.state)
+            # A refusal that is not believed after a restore is no sign that the service is unwell.
+            state = "refused" if answer.meaning is ReplyVerdict.REFUSED else outcome.state
+            self._health.note_outcome(document, reply, answer, state=state)
         self._unclear.discard(document.id)
 
     def _note(self, finished: _Finished) -> Outcome:
@@ -338,6 +340,8 @@ class Dispatcher:
         ready = self._preflight.end(document, told)
         if isinstance(ready, Outcome):
             self._hold(ready, evidence_text="Found before sending.")
+            if ready.state == "accepted":
+                self._health.note_shown()
         elif told.failed is None:
             self._queue.appendleft(ready)
         else:
@@ -358,7 +362,7 @@ class Dispatcher:
         self._numbers.extend(each.id for each in own)
 
     def _hold(self, outcome: Outcome, *, evidence_text: str) -> None:
-        """A person decides about a planned document, of which nothing was sent."""
+        """What was found out about a planned document before anything of it was sent from here."""
         now = self._parts.clock.now().isoformat()
         self._parts.ledger.attempts.settle_document(outcome, expected="planned", now=now, evidence_text=evidence_text)
         self._parts.progress.advance()

@@ -123,6 +123,10 @@ class ServiceHealth:
             "Find out what is wrong with the service; run the job again later, doubts are settled first.",
         )
 
+    def note_shown(self) -> None:
+        """The service shows an order of ours before it was sent: it is the right one."""
+        self._proven = True
+
     def note_unsent(self, document: StoredDocument, reply: Reply, answer: Answer) -> None:
         """A call certainly had no effect: pause, or stop where that does not help."""
         if answer.meaning is ReplyVerdict.UNAUTHORIZED:

@@ -4,9 +4,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from logistics_batch.api.answers import OrderFound
 from logistics_batch.flows.asns.baseline import Baseline, EmptySearches, take_baseline
-from logistics_batch.flows.orders.awb_ownership import Look, OrderLooks, look_at
+from logistics_batch.flows.orders.awb_ownership import Look, OrderLooks, believe, look_at, look_under
+from logistics_batch.flows.orders.search import OrderSearch, Presence
 from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.push.outcomes import cancelled_in_doubt
 from logistics_batch.ledger import Outcome, StoredDocument
 from logistics_batch.mapping.documents.documents import body_complaints
 from logistics_batch.model.document import Operation
@@ -19,14 +22,17 @@ Told = Baseline | Look
 class Preflight:
     """The questions of one run: what the service has like a new ASN, and whose the number of a changed order is.
 
+    Where the ledger lost its latest history, each order is asked for, too: it may have been sent unknown to it.
     The thread that owns the ledger calls all of this; what `begin` gives may run in any other.
     """
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Parts, *, history_lost: bool) -> None:
         self._parts = parts
         self._looks = OrderLooks(parts)
         self._empty = EmptySearches(parts.client)
         self._first: StoredDocument | None = None  # an ASN of this run that went out when none was known to be there
+        self._history_lost = history_lost
+        self._asked: set[int] = set()  # orders
 
     def prepare(self, documents: Sequence[StoredDocument]) -> None:
         """Look up in the ledger what has to be known of documents that go out next; call before all else for them."""
@@ -39,7 +45,7 @@ class Preflight:
 
     def needed(self, document: StoredDocument) -> bool:
         """Whether the service has to be asked, which is a call of its own."""
-        return self._of_asn(document) or self._looks.needed(document)
+        return self._of_asn(document) or self._may_be_there(document) or self._looks.needed(document)
 
     def under_way(self, document: StoredDocument) -> bool:
         """Whether it is being asked the very same for another document."""
@@ -51,11 +57,15 @@ class Preflight:
         if self._of_asn(document):
             known = self._parts.ledger.documents.last_accepted(Operation.ASN_CREATE) or self._first
             return lambda: take_baseline(client, document, empty=self._empty, known=known)
+        if self._may_be_there(document):
+            return lambda: look_under(client, document.reference, turn_taken=True)
         order = self._looks.begin(document)
         return lambda: look_at(client, order, turn_taken=True)
 
     def end(self, document: StoredDocument, told: Told) -> StoredDocument | Outcome:
         """The document as it may go out now, or what to write down about it if it must not."""
+        if isinstance(told, Look) and self._may_be_there(document):
+            return self._there(document, told) if told.failed is None else document
         if isinstance(told, Look):
             return self._looks.end(document, told) or document
         if told.failed is not None and document.send_approved and told.failed[1].is_about_document:
@@ -72,6 +82,28 @@ class Preflight:
     def notes(self) -> tuple[Issue, ...]:
         """What the operator should know about it."""
         return self._looks.notes
+
+    def _may_be_there(self, document: StoredDocument) -> bool:
+        """Whether this order may have been sent in the history that is lost, and was not asked for yet."""
+        creates = document.operation == Operation.ORDER_CREATE
+        return self._history_lost and creates and document.id not in self._asked
+
+    def _there(self, document: StoredDocument, look: Look) -> StoredDocument | Outcome:
+        """What the service shows under the reference of an order settles it; what it does not show goes out."""
+        self._asked.add(document.id)
+        if look.order is None:
+            return document
+        probe = OrderSearch(self._parts.client, self._parts.ledger, [document]).judge(document, OrderFound(look.order))
+        believe(self._parts, document, probe)
+        match probe.presence:
+            case Presence.PRESENT:
+                found = Outcome(document.id, "accepted", "accepted", why=Issue("settled"), accepted_run=document.run)
+                return replace(found, awb_number=probe.awb_number, order_id=probe.order_id, seen=probe.named)
+            case Presence.CANCELLED:
+                return cancelled_in_doubt(document, probe.awb_number)
+            case Presence.FOREIGN:
+                return Outcome(document.id, "held", "held", why=Issue("reference_taken.other_content"))
+        return document
 
     def _of_asn(self, document: StoredDocument) -> bool:
         return document.operation == Operation.ASN_CREATE and not document.baseline
