@@ -25,11 +25,26 @@ def show(room: PrintRoom, reference: str, status: str) -> None:
     room.ledger.orders.change_states({order.document_id: seen})
 
 
-def change(room: PrintRoom, reference: str, operation: Operation, body: dict[str, Any], *, run: str) -> None:
+def change(
+    room: PrintRoom,
+    reference: str,
+    operation: Operation,
+    body: dict[str, Any],
+    *,
+    run: str,
+    keep: dict[str, str] | None = None,
+) -> None:
     """The service accepted this change of an order."""
     awb = f"SH-{reference}"
     document = Document(
-        key=awb, operation=operation, rows=(2,), body=json.dumps(body), reference=reference, order_id=awb, path="/any"
+        key=awb,
+        operation=operation,
+        rows=(2,),
+        body=json.dumps(body),
+        reference=reference,
+        order_id=awb,
+        path="/any",
+        keep=keep or {},
     )
     room.plan(document, run=run)
     (planned,) = room.ledger.documents.stored(room.ledger.documents.planned_of(run)["id"])
@@ -87,6 +102,18 @@ def test_what_is_picked_follows_added_and_deleted_items(room: PrintRoom) -> None
     for name, there in (("BULB", True), ("SHADE", True), ("LAMP", False), ("B-07", False)):
         assert (name in picked(report)) is there, name
     assert not [note for note in report.notes if "not certain" in note]
+
+
+def test_every_item_is_picked_from_its_own_bin_also_after_changes(room: PrintRoom) -> None:
+    told = {f"id-{name}": {"item_name": name, "item_quantity": 1} for name in ("LAMP", "SHADE", "PLUG")}
+    keep = {"bin": "B-07", "bin:2": "C-01", "bin:3": "A-03"}
+    room.accept(room.drop(Wish("A", items=("LAMP", "SHADE", "PLUG"), keep=keep)), {"A": "SH-A"}, items=told)
+    change(room, "A", Operation.ORDER_DELETE_ITEMS, {"item_list": ["id-LAMP"]}, run="run-2")
+    bulbs = {"item_details": {"901": {"item_name": "BULB", "item_quantity": 6}}}
+    change(room, "A", Operation.ORDER_ADD_ITEMS, bulbs, run="run-3", keep={"bin": "D-09"})
+    text = " ".join(picked(make_labels(room.parts, LabelsPlan())).split())
+    assert "A-03 PLUG 1 1 1 C-01 SHADE 1 1 1 D-09 BULB 6 1 1" in text
+    assert "B-07" not in text
 
 
 def test_items_that_cannot_be_followed_are_said_to_be_uncertain(room: PrintRoom) -> None:

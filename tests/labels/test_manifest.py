@@ -94,6 +94,19 @@ def test_awb_and_package_are_never_cut(copy: int) -> None:
     assert "…" not in pages[0]
 
 
+@pytest.mark.parametrize("copy", [1, 2])
+def test_quantities_are_never_cut(copy: int) -> None:
+    items = ", ".join(f"LAMP-{number:03} x {number}" for number in range(1, 141))
+    line = replace(LINE, items=items, quantity="12345678", cash=Decimal("123456789.50"), copy=copy)
+    pages = text_of(manifest_pdf(Manifest("L1", lines=(line, replace(LINE, sequence=2)))))
+    together = " ".join(" ".join(pages).split())
+    assert all(f"LAMP-{number:03}" in together for number in range(1, 141))
+    assert "x 139," in together
+    assert "12345678" in together
+    assert "12,34,56,789.50" in pages[1]
+    assert not any("…" in page for page in pages)
+
+
 def test_page_is_told_with_its_file_only_where_there_are_several() -> None:
     alone = " ".join(text_of(manifest_pdf(Manifest("L1", lines=(LINE,), files=("labels.pdf",))))[1].split())
     assert "No. Page AWB" in alone

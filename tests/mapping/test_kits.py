@@ -128,3 +128,23 @@ def test_packages_are_told_by_ids_or_by_their_number_never_both() -> None:
     (issue,) = mapped.issues
     assert (issue.row, issue.rule) == (3, "packages_count_and_package_id|contract")
     assert issue.reason.startswith("The number of packages and package ids must not both be given")
+
+
+def test_the_bin_of_every_item_is_kept_in_the_order_of_the_items() -> None:
+    """First the items of the order itself, then those of its kits, kit by kit."""
+    rows = [
+        ["A1", "Tea set", "pot", "T-1"],
+        ["A1", "", "milk", "M-1"],
+        ["A1", "Wraps", "paper", ""],
+        ["A1", "Tea set", "cup", "T-2"],
+        ["A2", "", "salt", "S-1"],
+        ["A3", "", "rice", ""],
+        ["A3", "", "oats", 'O-"2"'],
+    ]
+    cells = [row(order, kit, "", sku, "1", place) for order, kit, sku, place in rows]
+    mapped = orders(*cells, mapping=f"{KITS}keep: {{bin: {{from: Bin}}}}\n", header=[*HEADER, "Bin"])
+    assert [document.keep for document in mapped.documents] == [
+        {"bin": "T-1", "bin:1": "M-1", "bin:2": "T-1", "bin:3": "T-2"},
+        {"bin": "S-1"},
+        {"bin:2": 'O-"2"'},
+    ]

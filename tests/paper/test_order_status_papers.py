@@ -4,6 +4,7 @@ import csv
 import io
 from dataclasses import replace
 from decimal import Decimal
+from zoneinfo import ZoneInfo
 
 import pytest
 from openpyxl import Workbook, load_workbook
@@ -69,6 +70,17 @@ def test_what_differs_stands_on_a_sheet_of_its_own_and_numbers_are_numbers() -> 
     assert (first["Item"], book["Orders"]["F2"].data_type, first["Row"], second["Row"]) == ("=SUM(A1)", "s", 2, None)
     assert (book["Orders"].freeze_panes, book["Orders"].auto_filter.ref) == ("D2", "A1:T4")
     assert book["About"]["B1"].value == "run-1"
+
+
+def test_times_are_moments_in_the_settings_zone() -> None:
+    told = replace(LINES[0], status_time="2026-11-21T18:45:30+00:00", sent_at="2026-11-20T23:59:59.5+05:30")
+    sheet = opened(order_status_workbook([told], facts=[], zone=ZoneInfo("Asia/Kolkata")))["Orders"]
+    (found,) = lines_of(sheet)
+    assert str(found["Status since"]) == "2026-11-22 00:15:30"
+    assert str(found["Sent at"]) == "2026-11-20 23:59:59"
+    assert found["Asked at"] is None
+    times = [cell for cell in sheet[2] if cell.is_date]
+    assert {cell.number_format for cell in times} == {"dd mmm yyyy hh:mm:ss"}
 
 
 def test_ends_differences_and_notes_are_coloured() -> None:

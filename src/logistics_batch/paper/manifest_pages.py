@@ -3,7 +3,7 @@
 import io
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from reportlab.lib.units import mm
@@ -11,7 +11,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from logistics_batch.model.counting import counted
 from logistics_batch.model.run_reports import MissingLabel
-from logistics_batch.paper.fonts import Style, Typesetter, wrap
+from logistics_batch.paper.fonts import Style, Typesetter, text_width, wrap
 from logistics_batch.paper.manifest import GroupTotal, Manifest, ManifestLine, PrintedBefore, rows_in_words
 from logistics_batch.paper.manifest_words import rupees
 
@@ -32,6 +32,7 @@ _HEAD = Style(7, bold=True)
 _LEADING = 4.1 * mm
 _LINE_HEIGHT = 4.6 * mm
 _GUTTER = 2.5 * mm
+_KEPT_TOGETHER = 12  # lines of one row
 _MOST_BAND_LINES = 20
 _FILE_TITLE = "Label manifest"
 _PAGE, _FILE_AND_PAGE = "Page", "File/page"
@@ -40,7 +41,11 @@ _TITLE_IN_BYTES = re.compile(rb"/Title \(Label manifest ([0-9A-Za-z-]+)\)")
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table; width in mm. whole: what is too long goes on in the next line and is never cut."""
+    """A column of a table; width in mm.
+
+    right: of numbers, which are set smaller where they are too long. whole: a text that is too long goes on in the next
+    line. Neither is ever cut.
+    """
 
     title: str
     width: float
@@ -300,8 +305,8 @@ def _label_columns(manifest: Manifest) -> tuple[Column, ...]:
         Column("Reference", 27 if reprints else 28, whole=True),
         Column("Name", 22 if reprints else 28),
         Column("PIN", 12),
-        Column("Items", 30 if reprints else 39),
-        Column("Qty", 9, right=True),
+        Column("Items", 28 if reprints else 37, whole=True),
+        Column("Qty", 11, right=True),
         Column("COD", 16, right=True),
     )
 
@@ -343,32 +348,35 @@ def _head(pages: Pages, columns: Sequence[Column]) -> None:
 
 
 def _row(pages: Pages, columns: Sequence[Column], cells: Sequence[str], *, shaded: bool = False) -> None:
-    """A row of one line, or of more where a cell must be whole; on a new page it stands below the heads again."""
+    """A row of one line, or of more where a cell must be whole; on a new page it goes on below the heads again."""
     wrapped = [
         wrap(cell, width=column.width * mm - _GUTTER, style=_CELL) if column.whole else [cell]
         for column, cell in zip(columns, cells, strict=True)
     ]
     lines = list(zip_longest(*wrapped, fillvalue=""))
-    height = _LINE_HEIGHT * len(lines)
-    if pages.need(height):
+    if pages.need(_LINE_HEIGHT * min(len(lines), _KEPT_TOGETHER)):
         _head(pages, columns)
-    if shaded:
-        pages.canvas.setFillGray(0.955)
-        pages.canvas.rect(_LEFT, pages.y - height - 1.3 * mm, _RIGHT - _LEFT, height, stroke=0, fill=1)
-        pages.canvas.setFillGray(0)
     for line in lines:
+        if pages.need(_LINE_HEIGHT):
+            _head(pages, columns)
+        if shaded:
+            pages.canvas.setFillGray(0.955)
+            pages.canvas.rect(_LEFT, pages.y - _LINE_HEIGHT - 1.3 * mm, _RIGHT - _LEFT, _LINE_HEIGHT, stroke=0, fill=1)
+            pages.canvas.setFillGray(0)
         pages.y -= _LINE_HEIGHT
         _cells(pages, columns, line, style=_CELL)
 
 
 def _cells(pages: Pages, columns: Sequence[Column], cells: Sequence[str], *, style: Style) -> None:
     x = _LEFT
-    right = Style(style.size, bold=style.bold, align="right")
+    right = replace(style, align="right")
     for column, cell in zip(columns, cells, strict=True):
         width = column.width * mm
         inner = width - _GUTTER
         if column.right:
-            pages.pen.draw(cell, at=(x + width - _GUTTER, pages.y), style=right, fit=inner)
+            wide = text_width(cell, right)
+            fitting = replace(right, size=right.size * inner / wide) if wide > inner else right
+            pages.pen.draw(cell, at=(x + width - _GUTTER, pages.y), style=fitting)
         else:
             pages.pen.draw(cell, at=(x, pages.y), style=style, fit=inner)
         x += width

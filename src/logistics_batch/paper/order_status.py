@@ -3,6 +3,7 @@
 import io
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
+from datetime import datetime, tzinfo
 from decimal import Decimal
 from typing import Any
 
@@ -31,7 +32,7 @@ _WHO = (
     Column("AWB", "awb_number", _K.TEXT, 14),
     Column("Status", "status", _K.TEXT, 17),
 )
-_WHEN = (Column("Status since", "status_time", _K.TEXT, 27), Column("Known by", "source", _K.TEXT, 9))
+_KNOWN_BY = Column("Known by", "source", _K.TEXT, 9)
 _MONEY = (Column("COD sent", "cod_sent", _K.MONEY, 13), Column("COD shown", "cod_shown", _K.MONEY, 13))
 _PLACE = (
     Column("Source file", "file", _K.TEXT, 28),
@@ -48,15 +49,17 @@ REPORT_COLUMNS = (
     Column("Picked", "qty_picked", _K.QUANTITY, 8),
     Column("Delivered", "qty_delivered", _K.QUANTITY, 10),
     *_MONEY,
-    *_WHEN,
+    Column("Status since", "status_time", _K.MOMENT, 21),
+    _KNOWN_BY,
     Column("Days since sent", "days_since_sent", _K.COUNT, 9),
-    Column("Sent at", "sent_at", _K.TEXT, 27),
-    Column("Asked at", "asked_at", _K.TEXT, 27),
+    Column("Sent at", "sent_at", _K.MOMENT, 21),
+    Column("Asked at", "asked_at", _K.MOMENT, 21),
     *_PLACE,
 )
 FEED_COLUMNS = (
     *_WHO,
-    *_WHEN,
+    Column("Status since", "status_time", _K.TEXT, 27),  # read by programs: with its offset
+    _KNOWN_BY,
     Column("Ordered", "qty_ordered", _K.QUANTITY, 9),
     Column("Picked", "qty_picked", _K.QUANTITY, 8),
     Column("Delivered", "qty_delivered", _K.QUANTITY, 10),
@@ -76,18 +79,26 @@ def order_status_csv(lines: Sequence[OrderLine]) -> bytes:
     return csv_bytes(_texts([asdict(line) for line in lines], REPORT_COLUMNS))
 
 
-def order_status_workbook(lines: Sequence[OrderLine], *, facts: Sequence[tuple[str, str]]) -> bytes:
-    """What differs first, then everything, then what this report is."""
+def order_status_workbook(
+    lines: Sequence[OrderLine], *, facts: Sequence[tuple[str, str]], zone: tzinfo | None = None
+) -> bytes:
+    """What differs first, then everything, then what this report is.
+
+    zone: in which times are told; without one each in that of its own offset.
+    """
     book = Workbook()
     book.remove(book.worksheets[0])
-    everything = _frame(lines)
+    everything = _frame(lines).with_columns(
+        pl.Series(name, [_moment(getattr(line, name), zone) for line in lines], dtype=pl.Datetime)
+        for name in ("status_time", "sent_at", "asked_at")
+    )
     different = everything.filter(pl.col("difference") != "")
     nothing = "Everything is as it was sent, as far as it is known."
     tables = [
         _coloured(lay_table(book, different, Layout("Differences", REPORT_COLUMNS, nothing, 3, _LARGEST))),
         _coloured(lay_table(book, everything, Layout("Orders", REPORT_COLUMNS, "No order.", 3, _LARGEST))),
     ]
-    _add_facts(book, facts)
+    _add_facts(book, [*facts, ("Times", f"Of {zone}.")] if zone else facts)
     return _bytes(book, tables)
 
 
@@ -124,6 +135,13 @@ def _frame(lines: Sequence[OrderLine]) -> pl.DataFrame:
         columns[name] = [None if value is None else float(value) for value in columns[name]]
     columns["row"] = [number or None for number in columns["row"]]
     return pl.DataFrame(columns, schema=schema)
+
+
+def _moment(text: str, zone: tzinfo | None) -> datetime | None:
+    if not text:
+        return None
+    moment = datetime.fromisoformat(text)
+    return (moment.astimezone(zone) if zone else moment).replace(tzinfo=None)
 
 
 def _texts(rows: Sequence[dict[str, Any]], columns: Sequence[Column]) -> pl.DataFrame:

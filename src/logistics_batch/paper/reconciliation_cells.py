@@ -55,7 +55,7 @@ FAINT = "FF6B7785"
 # Lakh and crore grouping; Excel allows two conditions, so negative sums (there are none) would group in thousands.
 INR = '[>=10000000]"₹ "##\\,##\\,##\\,##0.00;[>=100000]"₹ "##\\,##\\,##0.00;"₹ "##,##0.00'
 _PRICE = '"₹ "#,##0.00##'
-_NUMBERS = (Kind.QUANTITY, Kind.CHANGE, Kind.PRICE, Kind.MONEY, Kind.PERCENT, Kind.DATE, Kind.COUNT)
+_NUMBERS = (Kind.QUANTITY, Kind.CHANGE, Kind.PRICE, Kind.MONEY, Kind.PERCENT, Kind.DATE, Kind.MOMENT, Kind.COUNT)
 _ENTRIES = (Kind.ENTRY, Kind.ENTRY_QUANTITY)
 _TEXTS = (Kind.TEXT, Kind.WORDS, *_ENTRIES)
 _LINE = Side(style="thin", color="FFD9DFE5")
@@ -151,6 +151,8 @@ def _put_number(cell: Cell, value: object, kind: Kind) -> None:
         cell.number_format = '0.0" %"'
     elif kind is Kind.DATE:
         cell.number_format = "dd mmm yyyy"
+    elif kind is Kind.MOMENT:
+        cell.number_format = "dd mmm yyyy hh:mm:ss"
     else:
         cell.number_format = _whole_or_not(value, signed=kind is Kind.CHANGE)
     cell.alignment = _alignment(right=True)

@@ -16,6 +16,7 @@ class Kind(StrEnum):
     MONEY = "money"  # INR
     PERCENT = "percent"
     DATE = "date"
+    MOMENT = "moment"  # date and time, without an offset
     COUNT = "count"
     ENTRY = "entry"  # for analysts to fill in
     ENTRY_QUANTITY = "entry quantity"  # the same, a number if it is one

@@ -5,7 +5,7 @@ The looks are those that `reconciliation_cells` gives to single cells; here only
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 
 import polars as pl
@@ -37,6 +37,7 @@ _SAMPLES: dict[Kind, tuple[object, ...]] = {
     **dict.fromkeys(_ENTRY, (*_TEXTS, Decimal(1), date(2026, 1, 1))),
     Kind.CODE: (*_TEXTS, *_CODES),
     Kind.DATE: (None, date(2026, 1, 1)),
+    Kind.MOMENT: (None, datetime(2026, 1, 1)),  # noqa: DTZ001
     **dict.fromkeys((Kind.MONEY, Kind.PRICE), (None, Decimal(1))),
     **dict.fromkeys((Kind.QUANTITY, Kind.CHANGE, Kind.COUNT, Kind.PERCENT), (None, Decimal(1), Decimal("1.5"))),
 }
@@ -133,7 +134,7 @@ def _cell(column: Column, looks: Looks, *, place: pl.Expr) -> pl.Expr:
         if kind in _ENTRY:
             text = _as_entered(column, looks, place=place, text=text)
         return pl.when(value.is_null() | (value == "")).then(bare).otherwise(text)
-    number = _days(value) if kind is Kind.DATE else value
+    number = _days(value) if kind is Kind.DATE else _days_and_parts(value) if kind is Kind.MOMENT else value
     full = pl.concat_str(
         place, _number_style(column, looks), pl.lit('"><v>'), number.cast(pl.String), pl.lit("</v></c>")
     )
@@ -155,6 +156,11 @@ def _as_entered(column: Column, looks: Looks, *, place: pl.Expr, text: pl.Expr) 
 def _days(day: pl.Expr) -> pl.Expr:
     """A date as workbooks count it."""
     return (day - pl.date(1899, 12, 30)).dt.total_days()
+
+
+def _days_and_parts(moment: pl.Expr) -> pl.Expr:
+    """A date and time, to the second, as workbooks count them."""
+    return (moment.dt.truncate("1s") - pl.datetime(1899, 12, 30)).dt.total_seconds() / 86_400
 
 
 def _text_style(column: Column, looks: Looks) -> pl.Expr:

@@ -12,68 +12,80 @@ _Item = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
-    """An order's payload with its later header fields and items.
+class OrderItem:
+    """One item of an order; bin: where it lies, "" if that is not known."""
 
-    certain: whether every change of the items could be followed. first_is_sent: whether the first item is still the one
-    that was sent first, whose bin the mapping keeps.
+    name: str
+    quantity: Decimal
+    bin: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What an order is about: its payload with its later header fields, and its items.
+
+    certain: whether every change of the items could be followed.
     """
 
     body: dict[str, Any]
+    items: tuple[OrderItem, ...] = ()
     certain: bool = True
-    first_is_sent: bool = True
 
 
 def contents_of(document: StoredDocument, changes: Sequence[StoredDocument]) -> Contents:
     """The payload of an order whose bytes are kept, after its accepted changes, oldest first."""
     body = _object(document.body)
-    sent: Sequence[_Item] = body.get("item_details") or []
-    items = _Items(sent, {} if body.get("kit_skus") else document.items)
+    items = _Items(document, body)
     for change in changes:
         told = _object(change.body)
         if change.operation == "order.update":
             body |= {name: value for name, value in told.items() if name != "item_details"}
         items.change(change, told)
-    if not items.touched:
-        return Contents(body, certain=items.certain)
-    return Contents(body | {"item_details": items.now()}, items.certain, items.begins_with(sent))
+    return Contents(body, tuple(items.now()), items.certain)
+
+
+def items_of(body: Mapping[str, Any]) -> list[_Item]:
+    """The items of an order's payload and of its kits, as they were sent."""
+    kits = body.get("kit_skus") or []
+    return [*(body.get("item_details") or []), *(item for kit in kits for item in kit.get("item_details", []))]
 
 
 class _Items:
-    """The items of an order under their ids; one whose id is not known has its place instead."""
+    """The items of an order and their bins under the items' ids; one whose id is not known has its place instead."""
 
-    def __init__(self, sent: Sequence[_Item], told: Mapping[str, _Item]) -> None:
-        self._items: dict[str | int, _Item] = dict(_with_ids(sent, told))
-        self._first = next(iter(self._items), None)
+    def __init__(self, document: StoredDocument, body: Mapping[str, Any]) -> None:
+        told = {} if body.get("kit_skus") else document.items
+        sent = items_of(body)
+        bins = (_bin(document, place) for place in range(1, len(sent) + 1))
+        self._items = {name: (item, bin) for (name, item), bin in zip(_with_ids(sent, told), bins, strict=True)}
         self.certain = True
-        self.touched = False
 
     def change(self, change: StoredDocument, told: Mapping[str, Any]) -> None:
         """Take over one accepted change; what does not fit the known items makes them uncertain."""
         if change.purged:
             self.certain = False
-        for item_id, item in (told.get("item_details") or {}).items():
-            self._put(item_id, item, added=change.operation == "order.add_items")
+        for place, (item_id, item) in enumerate((told.get("item_details") or {}).items(), start=1):
+            known = self._items.get(item_id)
+            is_added = change.operation == "order.add_items"
+            if is_added == (known is not None):  # added twice, or changed without being there: it may be either way
+                self.certain = False
+            elif known is not None:
+                self._items[item_id] = ({**known[0], **item}, known[1])
+            else:
+                self._items[item_id] = (item, _bin(change, place))
         for item_id in told.get("item_list") or ():
-            self.touched = True
             if self._items.pop(item_id, None) is None:
                 self.certain = False
 
-    def _put(self, item_id: str, item: _Item, *, added: bool) -> None:
-        known = self._items.get(item_id)
-        if added == (known is not None):  # added twice, or changed without being there: it may be either way
-            self.certain = False
-        else:
-            self.touched = True
-            self._items[item_id] = {**(known or {}), **item}
-
-    def now(self) -> list[_Item]:
+    def now(self) -> Iterator[OrderItem]:
         """The items in the order in which they came."""
-        return list(self._items.values())
+        for item, bin in self._items.values():
+            yield OrderItem(str(item.get("item_name") or ""), Decimal(str(item.get("item_quantity") or 1)), bin)
 
-    def begins_with(self, sent: Sequence[_Item]) -> bool:
-        """Whether the first item that was sent is still there."""
-        return bool(sent) and self._first in self._items
+
+def _bin(document: StoredDocument, place: int) -> str:
+    """The bin of an item, from 1, as the mapping keeps it: that of the first row is the first item's."""
+    return document.keep.get(f"bin:{place}") or (document.keep.get("bin", "") if place == 1 else "")
 
 
 def _with_ids(sent: Sequence[_Item], told: Mapping[str, _Item]) -> Iterator[tuple[str | int, _Item]]:

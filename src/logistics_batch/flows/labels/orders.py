@@ -8,7 +8,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from logistics_batch.errors import UsageError
-from logistics_batch.flows.labels.contents import contents_of
+from logistics_batch.flows.labels.contents import OrderItem, contents_of, items_of
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import PrintLine, StoredDocument
 from logistics_batch.model.order_state import CANCELLED, status_word
@@ -25,14 +25,16 @@ _DROPPED_STATES = frozenset({"superseded", "abandoned"})  # no longer wanted by 
 class LabelOrder:
     """An accepted order as the label flow sees it.
 
-    body: the payload as it was sent, with the header fields and items of later accepted changes; items_certain: whether
-    those of its items could all be followed. changed_at: when the service last accepted a change of the order, "" if
-    never. copies: how often its label was printed so far; printed_at: when last, "" if never. keep: what the mappings
-    keep of it, the label sheet's before the order's. place: in file order, or in the order of a list.
+    body: the payload as it was sent, with the header fields of later accepted changes. items: those that it has now, of
+    its kits too; items_certain: whether all changes of them could be followed. changed_at: when the service last
+    accepted a change of the order, "" if never. copies: how often its label was printed so far; printed_at: when last,
+    "" if never. keep: what the mappings keep of it, the label sheet's before the order's. place: in file order, or in
+    the order of a list.
     """
 
     document: StoredDocument
     body: dict[str, Any]
+    items: tuple[OrderItem, ...] = ()
     items_certain: bool = True
     changed_at: str = ""
     copies: int = 0
@@ -66,14 +68,14 @@ class LabelOrder:
         if self.children:
             return len(self.children)
         count = self.body.get("packages_count")
-        sent = _items_of(json.loads(self.document.body))
+        sent = items_of(json.loads(self.document.body))
         named = {item["package_id"] for item in sent if item.get("package_id")}
         return max(1, count if isinstance(count, int) else 0, len(named))
 
     @property
-    def items(self) -> list[dict[str, Any]]:
-        """The items of the order and of its kits."""
-        return _items_of(self.body)
+    def bin(self) -> str:
+        """Where the first of its items lies whose bin is known."""
+        return next((item.bin for item in self.items if item.bin), "")
 
     @property
     def cash(self) -> Decimal:
@@ -88,11 +90,6 @@ class LabelOrder:
     def text(self, field: str) -> str:
         """A header field of the payload as text, "" if it was not sent."""
         return str(self.body.get(field) or "")
-
-
-def _items_of(body: Mapping[str, Any]) -> list[dict[str, Any]]:
-    kits = body.get("kit_skus") or []
-    return [*(body.get("item_details") or []), *(item for kit in kits for item in kit.get("item_details", []))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,9 +224,8 @@ def _sift(parts: Parts, documents: Sequence[StoredDocument], choice: Choice, *, 
                 missing.append(lost)
             continue
         name = next((name for name in (document.reference, document.awb_number) if name in places), "")
-        order = _label_order(document, later, prints.get(document.awb_number))
-        keep = {**order.keep, **choice.keep.get(name, {})}
-        order = replace(order, keep=keep, place=places.get(name, document.id))
+        order = _label_order(document, later, prints.get(document.awb_number), choice.keep.get(name, {}))
+        order = replace(order, place=places.get(name, document.id))
         (printed if order.copies and not reprint else orders).append(order)
     doubtful = any(document.state in _OPEN_STATES for document in documents)
     lately = (parts.clock.now() - LATELY).isoformat()
@@ -237,18 +233,23 @@ def _sift(parts: Parts, documents: Sequence[StoredDocument], choice: Choice, *, 
     return Chosen(tuple(orders), tuple(missing), tuple(printed), doubtful, cancelled=told)
 
 
-def _label_order(document: StoredDocument, changes: Sequence[StoredDocument], printed: PrintLine | None) -> LabelOrder:
+def _label_order(
+    document: StoredDocument, changes: Sequence[StoredDocument], printed: PrintLine | None, keep: Mapping[str, str]
+) -> LabelOrder:
+    """The order as it is now; keep: what the sheet that asks for its label says of it."""
     contents = contents_of(document, changes)
-    # The bin that a mapping keeps is that of the first item.
-    gone = () if contents.first_is_sent else ("bin",)
+    items = contents.items
+    if items and "bin" in keep:
+        items = (replace(items[0], bin=keep["bin"]), *items[1:])
     return LabelOrder(
         document=document,
         body=contents.body,
+        items=items,
         items_certain=contents.certain,
         changed_at=changes[-1].accepted_at if changes else "",
         copies=printed.copy if printed else 0,
         printed_at=printed.at if printed else "",
-        keep={name: value for name, value in document.keep.items() if name not in gone},
+        keep={name: value for name, value in {**document.keep, **keep}.items() if name.partition(":")[0] != "bin"},
     )
 
 

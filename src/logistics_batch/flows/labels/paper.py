@@ -125,8 +125,10 @@ def _lines(collected: _Collected, bundle: Bundle) -> tuple[ManifestLine, ...]:
                 reference_number=order.reference,
                 name=order.text("customer_name"),
                 pincode=order.text("delivery_postal_code"),
-                items=_items(order) if number == 1 else "",
-                quantity=_quantity(order) if number == 1 else "",
+                items=", ".join(f"{item.name} x {_number(item.quantity)}" for item in order.items)
+                if number == 1
+                else "",
+                quantity=_number(sum((item.quantity for item in order.items), Decimal(0))) if number == 1 else "",
                 cash=order.cash if number == 1 else Decimal(0),
                 group=collected.labels[placed.label].group,
                 file=order.document.file_name,
@@ -145,30 +147,20 @@ def _package_awb(order: LabelOrder, number: int) -> str:
     return order.children[number - 1] if number <= len(order.children) else order.awb_number
 
 
-def _items(order: LabelOrder) -> str:
-    return ", ".join(f"{item.get('item_name', '')} x {item.get('item_quantity', 1)}" for item in order.items)
-
-
-def _quantity(order: LabelOrder) -> str:
-    total = sum(item.get("item_quantity") or 1 for item in order.items)
-    return f"{total:g}"
+def _number(quantity: Decimal) -> str:
+    return f"{quantity.normalize():f}"
 
 
 def _picks(orders: Sequence[LabelOrder], lines: Sequence[ManifestLine], keys: Sequence[str]) -> tuple[Pick, ...]:
-    """What is to be taken for each group, by bin and SKU; for a reprint it was taken before.
-
-    The bin that a mapping keeps is that of the first item.
-    """
+    """What is to be taken for each group, by bin and SKU; for a reprint it was taken before."""
     numbers: dict[str, list[int]] = {}
     for line in lines:
         numbers.setdefault(line.reference_number, []).append(line.sequence)
     wanted: dict[str, dict[tuple[str, str], list[tuple[Decimal, LabelOrder]]]] = {}
     for order in orders:
         group = wanted.setdefault(group_of(order, keys), {})
-        for number, item in enumerate(order.items):
-            place = order.keep.get("bin", "") if number == 0 else ""
-            amount = Decimal(str(item.get("item_quantity") or 1))
-            group.setdefault((place, str(item.get("item_name", ""))), []).append((amount, order))
+        for item in order.items:
+            group.setdefault((item.bin, item.name), []).append((item.quantity, order))
     return tuple(
         Pick(
             group=group,

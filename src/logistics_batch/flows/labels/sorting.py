@@ -90,7 +90,7 @@ def _cut_off(order: LabelOrder) -> str:
 
 
 def _skus(order: LabelOrder) -> list[str]:
-    return list(dict.fromkeys(str(item.get("item_name", "")) for item in order.items))
+    return list(dict.fromkeys(item.name for item in order.items))
 
 
 _KEYS: dict[str, _Key] = {
@@ -100,6 +100,6 @@ _KEYS: dict[str, _Key] = {
     "cut_off": _cut_off,
     "single": lambda order: "one SKU" if len(_skus(order)) <= 1 else "several SKUs",
     "sku": lambda order: " ".join(_skus(order)),
-    "bin": lambda order: order.keep.get("bin", ""),
+    "bin": lambda order: order.bin,
     "file": lambda order: order.document.file_name,
 }

@@ -84,7 +84,9 @@ def _hand_over(
     formats = job.results.formats if job.results else ("xlsx", "csv")
     papers: dict[str, bytes] = {}
     if "xlsx" in formats:
-        papers[f"{_NAME}.xlsx"] = order_status_workbook(lines, facts=_facts(parts, job, report))
+        papers[f"{_NAME}.xlsx"] = order_status_workbook(
+            lines, facts=_facts(parts, job, report), zone=parts.clock.now().tzinfo
+        )
     if "csv" in formats:
         papers[f"{_NAME}.csv"] = order_status_csv(lines)
     folder = (parts.reports / _NAME / report.run).absolute()

@@ -32,6 +32,10 @@ _SPECIAL: Final = r'["\\\x00-\x1f]'
 _BY_PRESENCE: Final = frozenset({Operation.ASN_CREATE, Operation.ASN_UPDATE, Operation.ORDER_CREATE})
 """Operations in whose models the rules between fields ask only which fields are there, not what they hold."""
 
+BIN: Final = "bin"
+"""The name under `keep` of where goods lie, which is kept for every item."""
+_ITEM: Final = "v:lines."
+
 _FEW: Final = 20  # documents: the model is as fast as the columns
 _BREAKS_JSON: Final = r"[\x00-\x1f]"
 
@@ -73,7 +77,7 @@ class Material:
                 "body": self.bodies(heads, lines),
                 "rows": grouped.list.unique(maintain_order=True) if self.rows_repeat else grouped,
                 "line_rows": grouped if self.line else [[]] * heads.height,
-                "keep": _kept_of(lines.filter("first"), self.keep),
+                "keep": _kept_of(lines, self.keep),
                 "order": [None] * heads.height if self.order is None else heads["reference"],
             }
             yield pl.DataFrame(columns, schema=DOCUMENTS_SCHEMA)
@@ -153,14 +157,39 @@ def _between(documents: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
     return lines.slice(begin, end - begin)
 
 
-def _kept_of(firsts: pl.DataFrame, keep: Sequence[Field]) -> pl.Series:
-    """For each document what is kept of its first row, without blanks, as JSON."""
-    members = []
+def _kept_of(lines: pl.DataFrame, keep: Sequence[Field]) -> pl.Series:
+    """For each document what is kept of its first row, without blanks, as JSON; of several items the bin of each."""
+    firsts = lines.filter("first")
+    members: list[pl.Expr] = []
     for field in keep:
         value = pl.col(field.value_name)
-        one = pl.struct(value.alias(field.target)).struct.json_encode()  # {"target":"value"}
-        members.append(pl.when(value.is_not_null()).then(one.str.replace(r"^\{(.*)\}$", ",$1")))
+        members.append(pl.when(value.is_not_null()).then(pl.lit(f",{json.dumps(field.target)}:") + _json_text(value)))
+        if field.target == BIN and any(name.startswith(_ITEM) or name == KIT for name in lines.columns):
+            bins = _bins(lines, value)
+            firsts = firsts.join(bins, on="doc", how="left", maintain_order="left")
+            members.append(pl.col("bins"))
     return firsts.with_columns(keep=_object(members))["keep"]
+
+
+def _bins(lines: pl.DataFrame, value: pl.Expr) -> pl.DataFrame:
+    """The bins of items as members of a JSON object, `bin:2` of the second item: doc, bins.
+
+    The first item's is left out where it is that of the first row.
+    """
+    if KIT in lines.columns:  # items of the order itself come before those of its kits
+        items = [pl.col(name).is_not_null() for name in lines.columns if name.startswith(_ITEM)]
+        lines = lines.filter(pl.any_horizontal(pl.col(KIT).is_not_null(), *items)).with_row_index("nth")
+        kit = pl.when(pl.col(KIT).is_null()).then(-1).otherwise(pl.col("nth").first().over("doc", KIT))
+        lines = lines.sort("doc", kit, maintain_order=True)
+    placed = lines.select("doc", "first", place=pl.int_range(1, pl.len() + 1).over("doc"), bin=value)
+    told = placed.filter(pl.col("bin").is_not_null() & ~(pl.col("first") & (pl.col("place") == 1)))
+    members = told.select("doc", bins=pl.format(',"{}:{}":{}', pl.lit(BIN), "place", _json_text(pl.col("bin"))))
+    return members.group_by("doc", maintain_order=True).agg(pl.col("bins").str.join(""))
+
+
+def _json_text(value: pl.Expr) -> pl.Expr:
+    """A text as JSON has it."""
+    return pl.struct(value.alias("v")).struct.json_encode().str.extract(r"^\{\"v\":(.*)\}$")
 
 
 def body_complaints(body: str, operation: Operation, *, longitude: LongitudeName) -> list[Complaint]:
