@@ -15,15 +15,19 @@
     ├── RunStopped            (5)  sending stopped early; rows wait as pending for the next run
     │   ├── KeyRefused                 the service does not take the API key
     │   └── ServiceMisaddressed        whatever answers at base_url is not the service
+    ├── MachineFailed         (5)  this machine's disk or memory failed: nothing is wrong with files or the program
     ├── ProgramFailed         (5)  the program itself has a mistake, outside one file; report it with the log
     ├── LedgerBusy            (75) another sending run holds the ledger; wait for it
     └── LedgerRefused         (2)  the ledger is damaged, older than its own trace, or not writable; nothing is sent
+                                   (5 where its disk failed)
 
 A bad row is never an exception: it is an `Issue`. Messages hold neither secrets nor personal data.
 """
 
+import errno
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any, Self
 
 from logistics_batch import messages
@@ -144,6 +148,22 @@ class ServiceMisaddressed(RunStopped):
     """Something else than the service answers at base_url, or a path is wrong."""
 
 
+_OF_THIS_MACHINE = {errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.EROFS}
+
+
+class MachineFailed(LogisticsBatchError):
+    """This machine failed, such as its disk; the folder is named, for the name of a file may be a person's."""
+
+    exit_code = 5
+
+    def __init__(self, error: OSError) -> None:
+        folder = f" in {PurePath(error.filename).parent}" if isinstance(error.filename, str) else ""
+        super().__init__(
+            f"This machine failed{folder}: {error.strerror}.",
+            remedy="See to its disk and its free space; what was not sent waits for the next run.",
+        )
+
+
 class ProgramFailed(LogisticsBatchError):
     """A mistake of the program itself ended a run; its kind and place are told, never its text."""
 
@@ -163,17 +183,29 @@ class LedgerBusy(LogisticsBatchError):
 
 
 class LedgerRefused(LogisticsBatchError):
-    """The ledger cannot be trusted or written; nothing is sent."""
+    """The ledger cannot be trusted or written; nothing is sent. of_disk: for the disk that it lies on failed."""
 
     exit_code = 2
 
+    def __init__(self, message: str, *, remedy: str = "", of_disk: bool = False) -> None:
+        super().__init__(message, remedy=remedy)
+        if of_disk:
+            self.exit_code = 5
 
-def is_of_program(error: BaseException) -> bool:
-    """Whether an error is a mistake of the program: none of ours, and not the wish to end it.
 
-    A panic of polars is one, though it is no Exception.
+def is_of_machine(error: BaseException) -> bool:
+    """Whether an error says that this machine failed."""
+    return isinstance(error, OSError) and error.errno in _OF_THIS_MACHINE
+
+
+def as_told(error: BaseException) -> BaseException:
+    """An error of ours, and the wish to end the program, as it is; any other as MachineFailed or ProgramFailed.
+
+    A panic of polars is a mistake of the program, too, though it is no Exception.
     """
-    return not isinstance(error, LogisticsBatchError | KeyboardInterrupt | SystemExit | GeneratorExit)
+    if isinstance(error, LogisticsBatchError | KeyboardInterrupt | SystemExit | GeneratorExit):
+        return error
+    return MachineFailed(error) if isinstance(error, OSError) and is_of_machine(error) else ProgramFailed(error)
 
 
 def where_it_failed(error: BaseException) -> str:

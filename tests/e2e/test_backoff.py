@@ -58,7 +58,7 @@ class Shown(Silent):
 
     notes: list[str] = field(default_factory=list)
 
-    def advance(self, n: int = 1, note: str = "") -> None:  # noqa: ARG002
+    def advance(self, n: int = 1, note: str = "") -> None:
         self.notes.append(note)
 
 
@@ -192,11 +192,12 @@ def test_bad_answers_between_good_ones_end_no_run(opened: Open, sandbox: Running
 
 def test_a_page_of_a_gateway_that_has_no_service_behind_it_is_waited_for(opened: Open, sandbox: RunningSandbox) -> None:
     """At the first call, too: a page with 502 or 503 is no other web site."""
-    sandbox.set_faults([{"endpoint": "order.create", "to": 6, "kind": "status_503"}])
+    sandbox.set_faults([{"endpoint": "order.create", "to": 3, "kind": "status_503"}])
     with opened("orders") as room:
         result = room.send()
         assert result.stopped == ""
-        assert room.states() == {"in_doubt": 6}
+        assert room.states() == {"in_doubt": 3, "accepted": 3}
+        assert room.pauses == [1, 2, 4]
 
 
 def test_a_service_that_never_stops_asking_to_slow_down_ends_the_run(opened: Open, sandbox: RunningSandbox) -> None:

@@ -367,5 +367,21 @@ def test_a_mistake_in_the_middle_of_a_run_ends_its_record(
     assert (run.exit_code, run.stopped) == (5, "The program itself failed (KeyError).")
 
 
+def test_a_dying_disk_is_told_as_such(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def dies(*_: Any, **__: Any) -> None:
+        raise OSError(errno.EIO, "Input/output error", f"/srv/wms/{SECRET}.csv")
+
+    monkeypatch.setattr(running, "run_push_job", dies)
+    assert front.run(["--workspace", str(workspace.root), "run", "orders", "--business-date", "2026-11-20"]) == 5
+    told = capsys.readouterr().err
+    assert "This machine failed in /srv/wms: Input/output error." in told
+    assert "See to its disk" in told
+    assert not any(word in told for word in ("eport this", "eport it", *SECRET.split(", ")))
+    (run,) = workspace.run("runs", "--json").json["runs"]
+    assert (run["exit_code"], run["stopped"]) == (5, "This machine failed in /srv/wms: Input/output error.")
+
+
 def fails(*_: Any, **__: Any) -> None:
     raise KeyError(SECRET)

@@ -1,5 +1,6 @@
 """The ledger's promises: one transaction a file, one owner a document, history that cannot be rewritten."""
 
+import os
 from dataclasses import replace
 
 import pytest
@@ -246,11 +247,14 @@ def test_a_slot_is_taken_once(ledger: Ledger) -> None:
 
 def test_an_interrupted_run_is_found_until_it_finishes(ledger: Ledger) -> None:
     start(ledger)
-    assert [run.id for run in ledger.runs.interrupted(job="nightly")] == ["R1"]
+    assert [run.id for run in ledger.runs.interrupted(job="nightly", business_date="2026-11-21")] == ["R1"]
     ledger.runs.finish("R1", exit_code=5, summary={}, now=NOW, stopped="The key was refused.")
-    assert [run.stopped for run in ledger.runs.interrupted(job="nightly")] == ["The key was refused."]
+    assert [run.stopped for run in ledger.runs.interrupted(job="nightly", business_date="2026-11-21")] == [
+        "The key was refused."
+    ]
+    assert ledger.runs.interrupted(job="nightly", business_date="2026-11-22") == [], "of another day"
     ledger.runs.finish("R1", exit_code=0, summary={"accepted": 1}, now=NOW)
-    assert ledger.runs.interrupted(job="nightly") == []
+    assert ledger.runs.interrupted(job="nightly", business_date="2026-11-21") == []
     assert ledger.runs.latest()[0].summary == {"accepted": 1}
 
 
@@ -280,7 +284,7 @@ def test_an_order_cancelled_by_hand_is_not_printed_and_not_created_again(ledger:
 
 
 def test_another_schema_version_is_refused(ledger: Ledger, url: str) -> None:
-    with ledger._connection.write() as connection:
+    with ledger._connection.engine.begin() as connection:
         connection.execute(text("UPDATE meta SET value = '999'"))
     with pytest.raises(LedgerRefused, match="999"):
         open_ledger(url, account="x")
@@ -315,3 +319,30 @@ def test_the_number_of_a_cancelled_attempt_is_no_other_orders(ledger: Ledger) ->
     )
     assert ledger.awb_numbers.owners(["SH-1", "SH-2", "SH-3"]) == {"SH-1": 0, "SH-2": accepted.id}
     assert ledger.awb_numbers.cancelled_before(lost.id) == {"SH-1"}
+
+
+def test_a_ledger_in_use_says_by_whom(ledger: Ledger, url: str) -> None:
+    other = open_ledger(url, account="http://service.test")
+    with other.sending("orders-nightly"):
+        busy = pytest.raises(LedgerBusy, match=rf"\(orders-nightly, process {os.getpid()} on \S+, since 2")
+        with busy, ledger.sending("another"):
+            pass
+    with ledger.sending("another"):
+        pass
+    other.close()
+
+
+def test_a_program_whose_ledger_was_brought_up_to_date_meanwhile_sends_nothing(ledger: Ledger) -> None:
+    """It waited for the lock while a newer one had it; or lost the lock, and the newer one came in between."""
+    start(ledger)
+    ledger.planning.plan_file("R1", arrival({"A": "{}", "B": "{}"}))
+    first, second = ledger.documents.stored(ledger.documents.planned_of("R1")["id"])
+    with ledger.sending("orders"):
+        ledger.attempts.step(outcomes=[], claim=[first], run="R1", now=NOW)
+        with ledger._connection.engine.begin() as newer:
+            newer.execute(text("UPDATE meta SET value = '2' WHERE name = 'schema_version'"))
+        with pytest.raises(LedgerRefused, match="written by a newer version"):
+            ledger.attempts.step(outcomes=[], claim=[second], run="R1", now=NOW)
+    assert [each.state for each in ledger.documents.select()] == ["sending", "planned"]
+    with pytest.raises(LedgerRefused, match="written by a newer version"), ledger.sending("orders"):
+        pytest.fail("it was allowed to send")

@@ -2,7 +2,9 @@
 
 import json
 import shutil
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -153,7 +155,12 @@ class TestAFile:
         ledger = opened()
         one_run(ledger)
         ledger.close()  # nothing of it is in memory
-        path.with_name("ledger.db.lock").write_text("{}")  # what a process that dies while sending leaves behind
+        with (
+            closing(sqlite3.connect(path)) as database,
+            database,
+        ):  # what a process that dies while sending leaves behind
+            gone = json.dumps({"what": "run orders", "process": json.dumps({"boot": "another"}), "since": NOW})
+            database.execute("INSERT INTO meta (name, value) VALUES ('sender', ?)", [gone])
         content = bytearray(path.read_bytes())
         content[-8192:-4096] = b"\xff" * 4096
         path.write_bytes(content)

@@ -3,14 +3,19 @@
 import resource
 import sqlite3
 import stat
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from ledger.arrivals import arrival
 
-from logistics_batch.errors import LedgerRefused
+from logistics_batch.errors import LedgerBusy, LedgerRefused
 from logistics_batch.ledger import open_ledger
+
+NOW = "2026-11-21T21:15:00+05:30"
 
 
 def test_the_file_is_private(tmp_path: Path) -> None:
@@ -53,8 +58,46 @@ def test_a_disk_that_takes_nothing_more_is_told_before_anything_is_sent(tmp_path
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, usual)
     assert "free space" in refused.value.remedy
+    assert refused.value.exit_code == 5, "it is neither the settings nor the program"
+    busy = pytest.raises(LedgerBusy, match=r"\(run orders, process ")
+    with ledger.sending("run orders"), busy, ledger.sending("another"):
+        pass
+    ledger.close()
+
+
+def test_a_ledger_that_is_reached_by_a_link_is_the_same_ledger(tmp_path: Path) -> None:
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked/other.db").symlink_to(tmp_path / "ledger.db")
+    one = open_ledger(f"sqlite:///{tmp_path}/ledger.db", account="x")
+    other = open_ledger(f"sqlite:///{tmp_path}/linked/other.db", account="x")
+    with one.sending("run orders"), pytest.raises(LedgerBusy, match="run orders"), other.sending("another"):
+        pass
+    with other.sending("another"), pytest.raises(LedgerBusy, match="another"), one.sending("run orders"):
+        pass
+    one.close()
+    other.close()
+
+
+def test_a_lock_file_that_was_removed_lets_no_second_sender_in(tmp_path: Path) -> None:
+    """Neither another program while the first one lives, nor the first one any longer."""
+    ledger = open_ledger(f"sqlite:///{tmp_path}/ledger.db", account="x")
+    program = f"""
+from logistics_batch.ledger import open_ledger
+with open_ledger("sqlite:///{tmp_path}/ledger.db", account="x").sending("another"):
+    print("sends")
+"""
+    ledger.runs.start("R1", job="orders", kind="push", business_date="2026-11-21", now=NOW)
+    ledger.planning.plan_file("R1", arrival({"A": "{}"}))
+    documents = ledger.documents.stored(ledger.documents.planned_of("R1")["id"])
     with ledger.sending("run orders"):
-        assert "run orders" in (tmp_path / "ledger.db.lock").read_text()
+        (tmp_path / "ledger.db.lock").unlink()
+        other = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+        assert "Another sending run holds the ledger (run orders, process " in other.stderr
+        assert other.stdout == ""
+        with pytest.raises(LedgerRefused, match="another run may be sending"):
+            ledger.attempts.step(outcomes=[], claim=documents, run="R1", now=NOW)
+    other = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (other.stdout, other.stderr) == ("sends\n", "")
     ledger.close()
 
 

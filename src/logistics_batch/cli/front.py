@@ -10,7 +10,7 @@ from types import TracebackType
 import click
 
 from logistics_batch import __version__
-from logistics_batch.errors import LogisticsBatchError, ProgramFailed
+from logistics_batch.errors import LogisticsBatchError, MachineFailed, ProgramFailed, is_of_machine
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("demo", "The whole nightly loop on embedded parts."),
@@ -101,6 +101,10 @@ def run(arguments: list[str] | None = None) -> int:
         if isinstance(error, ProgramFailed) and sys.excepthook is not _unexpected:
             raise  # --traceback
         return fail(error)
+    except OSError as error:
+        if not is_of_machine(error):
+            raise
+        return fail(MachineFailed(error))
     except click.ClickException as error:
         error.show()
         return 2

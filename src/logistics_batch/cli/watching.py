@@ -10,10 +10,11 @@ from logistics_batch.errors import LedgerBusy, LogisticsBatchError, SettingsErro
 from logistics_batch.flows.parts import Parts
 from logistics_batch.jobs import load_calendar
 from logistics_batch.model.job import JobSpec, PushJob
+from logistics_batch.operate.agenda import next_try
 from logistics_batch.operate.alerts import Teller, addresses
 from logistics_batch.operate.log import Log, file_writer
 from logistics_batch.operate.metrics import Figure, figures, write_metrics
-from logistics_batch.operate.run_job import Order, Outcome, run_job
+from logistics_batch.operate.run_job import Order, Outcome, run_job, waits
 from logistics_batch.operate.run_notices import Ran, observe
 from logistics_batch.settings import Settings, notify_urls
 from logistics_batch.wiring import Workspace
@@ -77,22 +78,34 @@ def write_figures(workspace: Workspace, settings: Settings, compute: Callable[[]
 
 
 def observed_run(workspace: Workspace, parts: Parts, job: JobSpec, order: Order) -> Outcome:
-    """A run by hand or by cron, of which people are told as if the scheduler had made it.
+    """A run by hand or by cron, of which people are told as if the scheduler had made it; it goes on when it can again.
 
     Raises what the run raises; LedgerBusy is no failure, and told to nobody else.
     """
     expect = job.expect if isinstance(job, PushJob) else None
     calendar = load_calendar(workspace.folder, expect.calendar if expect else None)
+    until, stopped_at = parts.clock.now() + job.tried_for, None
     end: Outcome | LogisticsBatchError
     log = _log_of_run(workspace, parts)
-    try:
-        with records_in(log, echo=lambda words: click.echo(words, err=True)):
-            end = run_job(parts, job, order)
-    except LedgerBusy:
-        raise
-    except LogisticsBatchError as error:
-        end = error
-    _after_run(workspace, parts, Ran(job, order.business_date, end, calendar), log)
+    while True:
+        try:
+            with records_in(log, echo=lambda words: click.echo(words, err=True)):
+                end = run_job(parts, job, order)
+        except LogisticsBatchError as error:
+            end = error
+        if isinstance(end, LedgerBusy) and stopped_at is None:
+            raise end
+        _after_run(workspace, parts, Ran(job, order.business_date, end, calendar), log)
+        now = parts.clock.now()
+        stopped_at = stopped_at or now
+        at = next_try(stopped_at=stopped_at, now=now)
+        if at > until or parts.stop.is_set() or not waits(end):
+            break
+        why = end.cause if isinstance(end, Outcome) else end.message
+        click.echo(f"Stopped early; goes on at {at:%H:%M:%S}, until {until:%H:%M} at the latest: {why}", err=True)
+        parts.progress.start(f"Waits until {at:%H:%M:%S}", None)
+        parts.clock.sleep((at - now).total_seconds())
+        parts.progress.done()
     if isinstance(end, LogisticsBatchError):
         raise end
     return end

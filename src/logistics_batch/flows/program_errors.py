@@ -1,14 +1,12 @@
 """A mistake of the program itself costs the one file it happened on: that is held and answered, the run goes on."""
 
-import errno
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from logistics_batch.errors import FileHeld, StoreError, is_of_program, where_it_failed
+from logistics_batch.errors import FileHeld, ProgramFailed, StoreError, as_told, is_of_machine, where_it_failed
 from logistics_batch.intake.names import printable
 
-_OF_THIS_MACHINE = {errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.EROFS}
 _log = logging.getLogger(__name__)
 
 
@@ -23,12 +21,12 @@ def holding_file(name: str) -> Iterator[None]:
     try:
         yield
     except BaseException as error:  # also a panic of polars, which is no Exception
-        if not is_of_program(error):
-            raise
-        if isinstance(error, OSError) and error.errno in _OF_THIS_MACHINE:
+        if isinstance(error, OSError) and is_of_machine(error):
             raise StoreError(
                 f"{printable(name)} cannot be worked on here: {error.strerror}.",
                 remedy="Correct that on this machine; the next run takes the file.",
             ) from error
+        if not isinstance(as_told(error), ProgramFailed):
+            raise
         _log.error("The program failed on %s: %s", printable(name), where_it_failed(error))
         raise FileHeld("file|program_error", values={"name": printable(name), "error": type(error).__name__}) from error

@@ -7,13 +7,27 @@ from contextlib import contextmanager
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from logistics_batch.errors import LedgerRefused
+from logistics_batch.ledger.schema import SCHEMA_VERSION
 
 LOCKED = "database is locked"  # in SQLite's words
+DAMAGED = ("file is not a database", "database disk image is malformed")
+FAILED_DISK = ("disk I/O error", "database or disk is full")
+PUT_BACK = "It is damaged: keep it as it is, and put the newest backup in its place (operator's guide, Backup)."
 
 
 def cause_of(error: Exception) -> str:
     """The database's own words: their first line, for further ones quote values."""
     return str(error.orig if isinstance(error, DBAPIError) else error).splitlines()[0]
+
+
+def require_known(version: int, *, known: int = SCHEMA_VERSION) -> None:
+    """Raises LedgerRefused if a schema is that of a later program, which may have come since this one opened it."""
+    if version > known:
+        raise LedgerRefused(
+            f"The ledger was written by a newer version of this program: its schema has version {version}, "
+            f"this program knows versions up to {known}.",
+            remedy="Install the newer version, and end what still runs of this one; nothing was changed.",
+        )
 
 
 @contextmanager
@@ -34,10 +48,17 @@ def told_plainly(doing: str, *, patience_seconds: float = 0.0) -> Iterator[None]
                 f"Another program has been writing into the ledger for {patience_seconds:g} seconds.",
                 remedy="It may be suspended: see what it does, then run again.",
             ) from error
-        raise LedgerRefused(f"The ledger cannot be {doing}: {cause}", remedy=_remedy(error)) from error
+        what = "is damaged" if cause in DAMAGED else f"cannot be {doing}"
+        raise LedgerRefused(
+            f"The ledger {what}: {cause}", remedy=_remedy(error), of_disk=cause in FAILED_DISK
+        ) from error
 
 
 def _remedy(error: DBAPIError) -> str:
+    if cause_of(error) in DAMAGED:
+        return PUT_BACK
+    if cause_of(error) in FAILED_DISK:
+        return "See to the disk that it lies on and its free space, then run again."
     if isinstance(error, IntegrityError):
         return (
             "Another program may have written into it at the same moment: run again. If that does not help, report it."

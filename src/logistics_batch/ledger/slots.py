@@ -35,9 +35,7 @@ class Slots(Repository):
             if not _is_abandoned(found, now):
                 return False
             connection.execute(
-                slot.update()
-                .where(slot.c.job == job, slot.c.slot == name)
-                .values(**mine, claimed_at=now, ended_at="", exit_code=None)
+                slot.update().where(slot.c.job == job, slot.c.slot == name).values(**mine, ended_at="", exit_code=None)
             )
             return True
 

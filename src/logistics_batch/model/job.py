@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from logistics_batch.model.complaints import AMOUNT, FILE_STEM, ONE_WORD
 from logistics_batch.model.job_fields import Days, Names, Part, Path, Percent, Seconds, complaint, dated_path
-from logistics_batch.model.job_watch import DEFAULT_NOTIFY, Expect, NotifyKind, Schedule
+from logistics_batch.model.job_watch import DEFAULT_GRACE_SECONDS, DEFAULT_NOTIFY, Expect, NotifyKind, Schedule
 from logistics_batch.model.order_state import END_STATUSES
 
 
@@ -97,12 +97,21 @@ def _listed(value: object) -> object:
 
 
 class _Job(Part):
+    """resume_for_seconds: for how long a run that stopped early is tried again; by default as long as the grace."""
+
     sends: ClassVar[bool] = False  # whether runs of this kind take the ledger's lock
 
     name: str = Field(default="", pattern=FILE_STEM)
     schedule: Schedule | None = None
     after: Names = ()
     notify: Annotated[tuple[NotifyKind, ...], BeforeValidator(_listed)] = DEFAULT_NOTIFY
+    resume_for_seconds: Seconds | None = Field(default=None, alias="resume_for")
+
+    @property
+    def tried_for(self) -> timedelta:
+        """How long after its time, or its start by hand, a run that stopped early may begin again."""
+        grace = self.schedule.grace_seconds if self.schedule else DEFAULT_GRACE_SECONDS
+        return timedelta(seconds=grace if self.resume_for_seconds is None else self.resume_for_seconds)
 
 
 class PushJob(_Job):

@@ -23,6 +23,7 @@ NotifyKind = Literal[
     "on_duplicate_file",
     "on_success",
 ]
+DEFAULT_GRACE_SECONDS = 6 * 3600.0
 DEFAULT_NOTIFY: tuple[NotifyKind, ...] = (
     "on_failure",
     "on_held",
@@ -63,7 +64,7 @@ class Schedule(Part):
     timezone: Zone | None = None
     calendar: str | None = Field(default=None, pattern=FILE_STEM)
     missed: Missed = Missed.LAST
-    grace_seconds: Seconds = Field(default=6 * 3600.0, alias="grace", validate_default=False)
+    grace_seconds: Seconds = Field(default=DEFAULT_GRACE_SECONDS, alias="grace", validate_default=False)
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:

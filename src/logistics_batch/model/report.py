@@ -170,8 +170,8 @@ def tally_of(reports: Iterable[FileReport]) -> Tally:
 @dataclass(frozen=True, slots=True)
 class RunReport:
     """One run over its files. names: of all files that it met, also those that did not come. left: how many of them
-    should be taken and cannot be. tally: what `files` come to, if they were gone through already: of thousands, each is
-    read anew whenever it is looked at."""
+    should be taken and cannot be. waits: waiting may mend what stopped it. tally: what `files` come to, if they were
+    gone through already: of thousands, each is read anew whenever it is looked at."""
 
     run: str
     job: str
@@ -181,6 +181,7 @@ class RunReport:
     exit_code: int = 0
     names: tuple[str, ...] = ()
     left: int = 0
+    waits: bool = False
     tally: Tally | None = None
 
     @property

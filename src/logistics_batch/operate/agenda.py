@@ -3,16 +3,20 @@
 What was taken stands in the ledger and nowhere else, so restarts, downtime and a clock that was set change nothing:
 what was claimed is never claimed again, and what was not is found by looking back as far as the job's grace.
 
+A run that stopped early is taken again, later and later, until as long after its time as the job may be tried; who
+dies meanwhile leaves its time as one that was interrupted.
+
 A job that runs `after` others runs once for each of their rounds: when each of them ran n times to its end for a
 business date, it runs the n-th time for that date. A run that failed is no round, so that a later one that does not
 fail lets the job go on. With a schedule of its own, too, its time waits until all of them had a round.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
 from itertools import takewhile
+from random import random
 from zoneinfo import ZoneInfo
 
 from logistics_batch.ledger import RAN_THROUGH, Ledger, StoredSlot
@@ -24,12 +28,18 @@ from logistics_batch.model.job_watch import Missed
 
 _ON_TIME = timedelta(seconds=60)  # a run that starts this late is still on time
 _LOOKS_BACK = timedelta(days=35)  # for days that were lost
+_FIRST_WAIT = timedelta(seconds=30)
+_SHARE_WAITED = 0.25  # of the time since it stopped: ten minutes late at most where that lasted forty
+_SHARE_BY_CHANCE = 0.2
 _NEVER = timedelta(days=400)  # a calendar that leaves no day for so long leaves none
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedJob:
-    """A job that runs by itself: by the clock, after others, or both. grace: how late a run may still start."""
+    """A job that runs by itself: by the clock, after others, or both.
+
+    grace: how late a run may still start. tried_for: how late one that stopped early may be tried again.
+    """
 
     name: str
     zone: ZoneInfo
@@ -37,6 +47,7 @@ class PlannedJob:
     calendar: Calendar = EVERY_DAY
     missed: Missed = Missed.LAST
     grace: timedelta = timedelta(hours=6)
+    tried_for: timedelta = timedelta(hours=6)
     after: tuple[str, ...] = ()
     text: str = ""
 
@@ -71,7 +82,14 @@ def planned_job(job: JobSpec, *, service_zone: str, calendar: Calendar = EVERY_D
         words.append(f"after {', '.join(job.after)}")
     if schedule is None:
         # Each round of the others is a day's work of its own: none stands for another.
-        return PlannedJob(job.name, ZoneInfo(service_zone), missed=Missed.ALL, after=job.after, text="; ".join(words))
+        return PlannedJob(
+            job.name,
+            ZoneInfo(service_zone),
+            missed=Missed.ALL,
+            tried_for=job.tried_for,
+            after=job.after,
+            text="; ".join(words),
+        )
     return PlannedJob(
         name=job.name,
         zone=schedule.zone(service_zone),
@@ -79,6 +97,7 @@ def planned_job(job: JobSpec, *, service_zone: str, calendar: Calendar = EVERY_D
         calendar=calendar,
         missed=schedule.missed,
         grace=timedelta(seconds=schedule.grace_seconds),
+        tried_for=job.tried_for,
         after=job.after,
         text="; ".join(words),
     )
@@ -86,11 +105,27 @@ def planned_job(job: JobSpec, *, service_zone: str, calendar: Calendar = EVERY_D
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A planned time that was claimed for a run. goes_on: its first run was interrupted by the end of its process."""
+    """A planned time that was claimed for a run.
+
+    until: when it is tried again at the latest. goes_on: the end of its process cut it short, or it stopped early.
+    stopped_at: when it stopped early first.
+    """
 
     name: str
     business_date: date
+    until: datetime
     goes_on: bool = False
+    stopped_at: datetime | None = None
+
+
+def next_try(*, stopped_at: datetime, now: datetime, chance: Callable[[], float] = random) -> datetime:
+    """When a run that stopped early first at some moment is tried again; chance: 0 to 1, so that not all come at once.
+
+    >>> next_try(stopped_at=datetime(2026, 11, 3, 21), now=datetime(2026, 11, 3, 22), chance=lambda: 0).isoformat()
+    '2026-11-03T22:15:00'
+    """
+    wait = max(_FIRST_WAIT, (now - stopped_at) * _SHARE_WAITED)
+    return now + wait * (1 + chance() * _SHARE_BY_CHANCE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +140,8 @@ class Agenda:
     """Takes what is due out of the ledger."""
 
     ledger: Ledger
+    chance: Callable[[], float] = random
+    _stopped: dict[str, list[tuple[datetime, Due]]] = field(default_factory=dict)  # and when each is tried again
     _marks: dict[tuple[str, str], datetime] = field(default_factory=dict)
     _looked: dict[str, datetime] = field(default_factory=dict)
 
@@ -113,19 +150,39 @@ class Agenda:
 
         Raises LedgerRefused if it cannot be written down; then nothing may start.
         """
+        for each in self._stopped.get(job.name, []):
+            if each[0] <= now:
+                self._stopped[job.name].remove(each)
+                return each[1]
         if interrupted := self._interrupted(job, now):
             return interrupted
         for chosen in self._choice(job, self._open(job, now)):
             day = chosen.business_date
             if self.ledger.slots.claim(job.name, chosen.name, now=now.isoformat(), business_date=day.isoformat()):
-                return Due(chosen.name, day)
+                return Due(chosen.name, day, until=chosen.at + job.tried_for)
         return None
 
     def is_due(self, job: PlannedJob, now: datetime) -> bool:
         """Whether there is something to take; writes nothing but since when the schedule is known."""
+        if any(at <= now for at, _ in self._stopped.get(job.name, [])):
+            return True
         if self.ledger.slots.abandoned(job.name, now=now.isoformat()):
             return True
         return bool(self._choice(job, self._open(job, now)))
+
+    def try_again(self, job: PlannedJob, due: Due, now: datetime) -> datetime | None:
+        """Take a planned time whose run stopped early again, later: gives when; None if that is too late."""
+        first = due.stopped_at or now
+        at = next_try(stopped_at=first, now=now, chance=self.chance)
+        if at > due.until:
+            return None
+        self._stopped.setdefault(job.name, []).append((at, replace(due, goes_on=True, stopped_at=first)))
+        return at
+
+    @property
+    def waits(self) -> bool:
+        """Whether a run waits to be tried again."""
+        return any(self._stopped.values())
 
     def lost_days(self, job: PlannedJob, now: datetime) -> list[date]:
         """The business dates for which the job did not run and will not by itself; each is given once, ever."""
@@ -158,7 +215,8 @@ class Agenda:
         for slot in self.ledger.slots.abandoned(job.name, now=now.isoformat()):
             day = slot.business_date
             if self.ledger.slots.claim(job.name, slot.slot, now=now.isoformat(), business_date=day):
-                return Due(slot.slot, date.fromisoformat(day), goes_on=True)
+                until = datetime.fromisoformat(slot.claimed_at) + job.tried_for
+                return Due(slot.slot, date.fromisoformat(day), until=until, goes_on=True)
         return None
 
     def _open(self, job: PlannedJob, now: datetime) -> list[_Candidate]:

@@ -8,7 +8,19 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
-from logistics_batch.errors import LedgerBusy, ProgramFailed, UsageError, is_of_program, where_it_failed
+from logistics_batch.errors import (
+    KeyRefused,
+    LedgerBusy,
+    LogisticsBatchError,
+    MachineFailed,
+    ProgramFailed,
+    RunStopped,
+    ServiceMisaddressed,
+    StoreUnreachable,
+    UsageError,
+    as_told,
+    where_it_failed,
+)
 from logistics_batch.flows.doubts.settle import settle
 from logistics_batch.flows.files.deliver import deliver_stale
 from logistics_batch.flows.parts import Parts
@@ -74,23 +86,35 @@ class Order:
 def run_job(parts: Parts, job: JobSpec, order: Order) -> Outcome:
     """Run a job once.
 
-    Raises UsageError (nothing was sent), StoreError, LedgerBusy, ProgramFailed where the program itself has a mistake,
-    which the ledger and the log know by then, and what else its flow raises.
+    Raises UsageError (nothing was sent), StoreError, LedgerBusy, MachineFailed, ProgramFailed where the program itself
+    has a mistake; the ledger and the log know of both by then; and what else its flow raises.
     """
     before = parts.ledger.runs.latest(job=job.name, limit=1)
     try:
         return _run_once(parts, job, order)
     except BaseException as error:
-        if not is_of_program(error):
+        failed = as_told(error)
+        if failed is error:
             raise
-        _log.error("%s: the program itself failed: %s", job.name, where_it_failed(error))
-        failed = ProgramFailed(error)
+        what = "the program itself" if isinstance(failed, ProgramFailed) else "this machine"
+        _log.error("%s: %s failed: %s", job.name, what, where_it_failed(error))
         if (
             not order.dry_run and parts.ledger.runs.latest(job=job.name, limit=1) == before
         ):  # its flow wrote nothing yet
-            with suppress(ProgramFailed), _recorded(parts, job, order):
+            with suppress(ProgramFailed, MachineFailed), _recorded(parts, job, order):
                 raise failed from error
         raise failed from error
+
+
+def waits(end: Outcome | LogisticsBatchError) -> bool:
+    """Whether waiting may mend what a run stopped at: a service or server that is away, a ledger that was lost or used.
+
+    Not a key that is refused or a wrong address, nor a mistake of the program.
+    """
+    if isinstance(end, Outcome):
+        return isinstance(end.report, RunReport) and end.report.waits
+    lasting = isinstance(end, KeyRefused | ServiceMisaddressed)
+    return isinstance(end, StoreUnreachable | RunStopped | LedgerBusy) and not lasting
 
 
 def _recorded(parts: Parts, job: JobSpec, order: Order) -> AbstractContextManager[RunRecord]:

@@ -13,7 +13,7 @@ from hashlib import sha256
 
 import polars as pl
 
-from logistics_batch.errors import LogisticsBatchError, ProgramFailed
+from logistics_batch.errors import LedgerRefused, LogisticsBatchError, ProgramFailed
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import RAN_THROUGH, LeftFile, NewNotice, StoredNotice, StoredRun
 from logistics_batch.model.calendar import EVERY_DAY, Calendar
@@ -408,7 +408,7 @@ def was_cut_short(end: Outcome | LogisticsBatchError | None) -> bool:
     """Whether a run ended before its end, also where what is in doubt outranks that in its exit code."""
     if isinstance(end, Outcome) and end.cause:
         return True
-    return end is None or end.exit_code in (ExitCode.STOPPED_EARLY, ExitCode.BUSY)
+    return end is None or isinstance(end, LedgerRefused) or end.exit_code in (ExitCode.STOPPED_EARLY, ExitCode.BUSY)
 
 
 def _numbers(end: Outcome | LogisticsBatchError) -> dict[str, object]:

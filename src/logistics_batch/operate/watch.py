@@ -102,7 +102,7 @@ class NightWatch:
     def run(self, job: PlannedJob, due: Due) -> None:
         """One run for a planned time; its end is written down unless the program was asked to end."""
         log = self.at.log
-        again = ", which was interrupted" if due.goes_on else ""
+        again = ", which was cut short" if due.goes_on else ""
         log.say("run_started", f"starts for {due.name}{again}", job=job.name, slot=due.name)
         spec, _, calendar = self.jobs[job.name]
         code, ran = int(ExitCode.STOPPED_EARLY), None
@@ -113,9 +113,19 @@ class NightWatch:
             observe(self.at.parts, ran, log)
         finally:
             self._running.discard(job.name)
-            if not (self.at.parts.stop.is_set() and was_cut_short(ran.end if ran else None)):
-                self._to_end[job.name, due.name] = code
-                self._end_slots()
+            if not was_cut_short(ran.end if ran else None):
+                self._end(job, due, code)
+            elif not self.at.parts.stop.is_set():
+                if at := self.agenda.try_again(job, due, self._now()):
+                    until = due.until.astimezone(at.tzinfo)
+                    words = f"stopped early; goes on at {at:%H:%M:%S}, until {until:%H:%M} at the latest"
+                    log.say("run_waits", words, job=job.name, slot=due.name)
+                else:
+                    self._end(job, due, code)
+
+    def _end(self, job: PlannedJob, due: Due, code: int) -> None:
+        self._to_end[job.name, due.name] = code
+        self._end_slots()
 
     def _ended(self, spec: JobSpec, day: date) -> Outcome | LogisticsBatchError:
         try:
@@ -217,7 +227,7 @@ class NightWatch:
         for spec, _, _ in list(self.jobs.values()):
             if isinstance(spec, PushJob):
                 watch_left_files(self.at.parts, spec)
-        if self._running:
+        if self._running or self.agenda.waits:
             self.at.parts.ledger.slots.renew(now=self._now().isoformat())
         for plan in self.planned():
             if days := self.agenda.lost_days(plan, self._now()):

@@ -23,12 +23,11 @@ def recover_orphans(parts: Parts) -> list[Issue]:
     return [Issue.of("sending.broke_off", count=sum(files.values()), files=named[:_FILES_NAMED], more=more)]
 
 
-def told_of_never_sent(left: Sequence[NeverSent], *, job: str = "") -> list[Issue]:
-    """A note for each run that left something, with what sends it. job: whose next run goes on with its own."""
+def told_of_never_sent(left: Sequence[NeverSent]) -> list[Issue]:
+    """A note for each run that left something, with what sends it."""
     by_run: dict[str, list[NeverSent]] = {}
     for each in left:
-        if each.job != job:
-            by_run.setdefault(each.run, []).append(each)
+        by_run.setdefault(each.run, []).append(each)
     return [_note(run, files) for run, files in by_run.items()]
 
 

@@ -112,14 +112,16 @@ class ServiceHealth:
                 "Check service.base_url: it points to something else than the API.",
                 lasting=True,
             )
-        if self.doubts < DOUBTS_UNTIL_PAUSE and not self._in_vain:
+        if self.doubts < DOUBTS_UNTIL_PAUSE and self._proven and not self._in_vain:
             return
         if self._unconfirmed.is_confirmed():
             self._proven, self.doubts, self._in_vain = True, 0, 0
             return
         self._pause(
             reply,
-            f"{self.doubts} calls in a row had no trustworthy answer.",
+            f"{self.doubts} calls in a row had no trustworthy answer."
+            if self.doubts > 1
+            else "A call had no trustworthy answer.",
             "Find out what is wrong with the service; run the job again later, doubts are settled first.",
         )
 

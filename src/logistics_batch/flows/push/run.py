@@ -4,16 +4,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 
 from logistics_batch.errors import (
     FileHeld,
     LedgerRefused,
     LogisticsBatchError,
-    ProgramFailed,
     StoreError,
     UsageError,
-    is_of_program,
+    as_told,
 )
 from logistics_batch.flows.asns.markers import confirm_marked
 from logistics_batch.flows.doubts.settle import settle_due
@@ -29,7 +28,7 @@ from logistics_batch.flows.push.dispatch import send_in_turn
 from logistics_batch.flows.push.earlier_runs import recover_orphans, told_of_never_sent
 from logistics_batch.flows.push.run_record import new_run_id, stopping_early
 from logistics_batch.intake.stores.store import RemoteFile
-from logistics_batch.ledger import FATE_OF_STATE, Arrival, StoredDocument, StoredFile
+from logistics_batch.ledger import FATE_OF_STATE, Arrival, StoredDocument, StoredFile, StoredRun
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.job import Place
 from logistics_batch.model.report import Fate, FileReport, RunReport, exit_code, tally_of
@@ -49,13 +48,17 @@ class PushRun:
     put away. sent_along: documents of earlier files that a person released and that went out with this run.
     unacknowledged: files whose sender may not have got an acknowledgement yet; it is written with their results.
     waiting: how many documents are to be sent, as far as files were read. names: of the files that it met. left: files
-    that should be taken and cannot be, with the reason; None if nobody looked.
+    that should be taken and cannot be, with the reason; None if nobody looked. waits: waiting may mend what stopped it.
+    pauses, paused_seconds: how often and how long it waited for the service, also between its tries.
     """
 
     id: str
     job: str
     stopped: str = ""
     remedy: str = ""
+    waits: bool = False
+    pauses: int = 0
+    paused_seconds: int = 0
     notes: list[Issue] = field(default_factory=list)
     undelivered: list[str] = field(default_factory=list)
     sent_along: tuple[int, ...] = ()
@@ -63,6 +66,11 @@ class PushRun:
     unacknowledged: set[int] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
     left: Sequence[tuple[RemoteFile, Issue]] | None = None
+
+    @property
+    def waited(self) -> dict[str, int]:
+        """How often and how long it waited, for its summary; nothing if it did not."""
+        return {"pauses": self.pauses, "paused_seconds": self.paused_seconds} if self.pauses else {}
 
 
 @contextmanager
@@ -76,24 +84,28 @@ def run_of(
     """
     now = parts.clock.now()
     taken_over = recover_orphans(parts)
-    run = PushRun(_interrupted(parts, job, meant) or new_run_id(parts), job, notes=taken_over)
-    if parts.ledger.runs.get(run.id) is None:
-        day = business_date.isoformat()
+    day = business_date.isoformat()
+    interrupted = _interrupted(parts, job, day, meant)
+    run = PushRun(interrupted.id if interrupted else new_run_id(parts), job, notes=taken_over)
+    if interrupted is None:
         parts.ledger.runs.start(run.id, job=job, kind="push", business_date=day, now=now.isoformat())
+    elif interrupted.finished_at:
+        between = now - datetime.fromisoformat(interrupted.finished_at)
+        run.pauses = interrupted.summary.get("pauses", 0) + 1
+        run.paused_seconds = interrupted.summary.get("paused_seconds", 0) + max(0, round(between.total_seconds()))
     try:
         with stopping_early():
             run.notes += [*told_once(parts), *_under_another_address(parts)]
-            run.notes += told_of_never_sent(parts.ledger.documents.never_sent(but_of=run.id), job="" if meant else job)
             run.notes += settle_due(parts, run=run.id, give_up=False).notes
             find_missing_numbers(parts)
             purge_old(parts)
             run.waiting = parts.ledger.documents.count_planned_of(run.id)
             yield run
     except BaseException as error:
-        told = ProgramFailed(error) if is_of_program(error) else error
+        told = as_told(error)
         if isinstance(told, LogisticsBatchError):
             with suppress(LedgerRefused):  # a ledger that takes nothing any more does not take this either
-                _end(parts, run, code=told.exit_code, summary={}, stopped=told.message)
+                _end(parts, run, code=told.exit_code, summary=run.waited, stopped=told.message)
         raise
 
 
@@ -107,15 +119,15 @@ def _under_another_address(parts: Parts) -> list[Issue]:
     ]
 
 
-def _interrupted(parts: Parts, job: str, meant: tuple[set[str], str] | None) -> str | None:
-    for found in parts.ledger.runs.interrupted(job=job):
+def _interrupted(parts: Parts, job: str, day: str, meant: tuple[set[str], str] | None) -> StoredRun | None:
+    for found in parts.ledger.runs.interrupted(job=job, business_date=day):
         if meant is None:
-            return found.id
+            return found
         hashes, operation = meant
         if any(
             file.sha256 in hashes and file.operation == operation for file in parts.ledger.files.of_run(run=found.id)
         ):
-            return found.id
+            return found
     return None
 
 
@@ -166,6 +178,9 @@ def send(parts: Parts, run: PushRun) -> None:
     run.sent_along = tuple(planned.filter("send_approved")["id"])
     result = send_in_turn(parts, planned, run=run.id)
     run.stopped, run.remedy = result.stopped, result.remedy
+    run.waits = bool(result.stopped) and not result.lasting
+    run.pauses += result.pauses
+    run.paused_seconds += round(result.paused_seconds)
     run.notes += result.notes
     if not run.stopped:
         run.notes += settle_due(parts, run=run.id, give_up=False).notes
@@ -233,13 +248,24 @@ def finish(parts: Parts, run: PushRun) -> RunReport:
     follow_held_files(parts, run.job, files)
     if run.left is not None:
         follow_left_files(parts, run.job, run.left)
-    notes = list(run.notes)
+    notes = [*run.notes, *told_of_never_sent(parts.ledger.documents.never_sent(but_of=run.id))]
+    if run.pauses:
+        notes.append(Issue.of("sending.paused", times=run.pauses, seconds=run.paused_seconds))
     parts.ledger.runs.keep_notes(run.id, notes[:_MOST_NOTES])
     if not files:
         notes.append(NO_FILE)
     stopped = " ".join(part for part in (run.stopped, run.remedy, *run.undelivered) if part)
     names = tuple(sorted(run.names | {file.name for file in files}))
-    report = RunReport(run.id, run.job, reports, stopped=stopped, names=names, left=len(run.left or ()), tally=tally)
+    report = RunReport(
+        run.id,
+        run.job,
+        reports,
+        stopped=stopped,
+        waits=run.waits,
+        names=names,
+        left=len(run.left or ()),
+        tally=tally,
+    )
     counts = Counter(report.counts)
     along = _sent_along(parts, run, reports)
     counts.update(FATE_OF_STATE[document.state] for document in along)
@@ -252,7 +278,7 @@ def finish(parts: Parts, run: PushRun) -> RunReport:
         report = replace(report, stopped=stopped)
     code = exit_code(counts, file_held=held, stopped=bool(stopped))
     summary = {str(fate): n for fate, n in report.counts.items()} | ({"released": len(along)} if along else {})
-    summary |= {"left": report.left} if report.left else {}
+    summary |= ({"left": report.left} if report.left else {}) | run.waited
     _end(parts, run, code=code, summary=summary, stopped=stopped)
     return replace(report, exit_code=code)
 

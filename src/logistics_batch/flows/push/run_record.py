@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import date
 
-from logistics_batch.errors import LedgerRefused, LogisticsBatchError, ProgramFailed, RunStopped, is_of_program
+from logistics_batch.errors import LedgerRefused, LogisticsBatchError, RunStopped, as_told
 from logistics_batch.flows.parts import Parts
 from logistics_batch.model.report import ExitCode
 
@@ -54,7 +54,7 @@ def written_run(parts: Parts, *, letter: str, kind: str, job: str, business_date
     try:
         yield run
     except BaseException as error:
-        told = ProgramFailed(error) if is_of_program(error) else error
+        told = as_told(error)
         if isinstance(told, LogisticsBatchError):
             run.exit_code, run.stopped = told.exit_code, told.message
         with suppress(LedgerRefused):  # a ledger that takes nothing any more does not take this either
@@ -73,9 +73,11 @@ def stopping_early() -> Iterator[None]:
     """Once sending or settling has begun, a ledger that fails stops it early.
 
     Raises:
-        RunStopped: in place of LedgerRefused.
+        RunStopped: in place of LedgerRefused, but where a disk failed.
     """
     try:
         yield
     except LedgerRefused as error:
+        if error.exit_code == RunStopped.exit_code:
+            raise
         raise RunStopped(error.message, remedy=error.remedy) from error

@@ -65,8 +65,8 @@ class Attempts(Repository):
         if claim and not self.lock_is_held():
             self.step(outcomes=outcomes, claim=[], run=run, now=now)
             raise LedgerRefused(
-                "The connection that held the ledger for this run is gone; another run may be sending.",
-                remedy="See that the database server can be reached, then run again: it goes on where it stopped.",
+                "What held the ledger for this run is gone (connection, lock file); another run may be sending.",
+                remedy="See that the ledger can be reached, then run again: it goes on where it stopped.",
             )
         if claim:
             crash_point("intent.before_commit")

@@ -40,8 +40,8 @@ class Runs(Repository):
         query = select(run_note.c.code, run_note.c["values"]).where(run_note.c.run_id == run_id)
         return read_notes(tuple(each) for each in self._rows(query.order_by(run_note.c.n)))
 
-    def interrupted(self, *, job: str) -> list[StoredRun]:
-        """Push runs of a job that died or stopped early; call only while holding the sending lock.
+    def interrupted(self, *, job: str, business_date: str) -> list[StoredRun]:
+        """Push runs of a job for a day that died or stopped early; call only while holding the sending lock.
 
         Not those of another address of the service: what they planned goes there, or nowhere.
         """
@@ -51,7 +51,8 @@ class Runs(Repository):
             .join(document, row.c.document_id == document.c.id)
             .where(file.c.run_id == run.c.id, document.c.account != self.account)
         )
-        pushed = select(run).where(run.c.job == job, run.c.state != "finished", run.c.kind == "push")
+        pushed = select(run).where(run.c.job == job, run.c.business_date == business_date, run.c.kind == "push")
+        pushed = pushed.where(run.c.state != "finished")
         return self._values(StoredRun, pushed.where(~elsewhere.exists()).order_by(run.c.started_at))
 
     def latest(self, *, limit: int = 50, job: str | None = None) -> list[StoredRun]:

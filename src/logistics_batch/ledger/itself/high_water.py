@@ -15,6 +15,7 @@ from pathlib import Path
 from sqlalchemy import Connection
 
 from logistics_batch.errors import LedgerRefused
+from logistics_batch.ledger.failures import require_known
 from logistics_batch.ledger.schema import meta
 
 _LINE_BYTES = 128  # one small write within a sector: whole or not at all
@@ -33,22 +34,23 @@ class Mark:
     seq: int
 
 
-_COUNT = (
-    "UPDATE meta SET value = CAST(CAST(value AS BIGINT) + 1 AS VARCHAR) WHERE name = 'seq' "
-    "RETURNING value, (SELECT value FROM meta WHERE name = 'epoch')"
-)
-_READ = "SELECT value, (SELECT value FROM meta WHERE name = 'epoch') FROM meta WHERE name = 'seq'"
+_FOUND = "value, (SELECT value FROM meta WHERE name = 'epoch'), (SELECT value FROM meta WHERE name = 'schema_version')"
+_COUNT = f"UPDATE meta SET value = CAST(CAST(value AS BIGINT) + 1 AS VARCHAR) WHERE name = 'seq' RETURNING {_FOUND}"  # noqa: S608 - our own words
+_READ = f"SELECT {_FOUND} FROM meta WHERE name = 'seq'"  # noqa: S608
 
 
 def count_transaction(connection: Connection) -> Mark:
-    """Count the transaction that is about to commit."""
-    seq, epoch = connection.exec_driver_sql(_COUNT).one()
-    return Mark(epoch, int(seq))
+    """Count the transaction that is about to commit. Raises LedgerRefused if a newer program changed the schema."""
+    return _mark(*connection.exec_driver_sql(_COUNT).one())
 
 
 def read_mark(connection: Connection) -> Mark:
-    """How far the ledger is."""
-    seq, epoch = connection.exec_driver_sql(_READ).one()
+    """How far the ledger is. Raises LedgerRefused if a newer program changed the schema."""
+    return _mark(*connection.exec_driver_sql(_READ).one())
+
+
+def _mark(seq: str, epoch: str, version: str) -> Mark:
+    require_known(int(version))
     return Mark(epoch, int(seq))
 
 

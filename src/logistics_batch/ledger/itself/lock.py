@@ -1,24 +1,30 @@
-"""One sending run at a time: a lock that the kernel or the database server releases when its holder dies."""
+"""One sending run at a time: a lock that the kernel or the database server releases when its holder dies.
+
+Who holds it stands in the ledger, for whoever finds it busy; whoever dies with it leaves its name there.
+"""
 
 import fcntl
 import json
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import IO
 
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError
 
 from logistics_batch.errors import LedgerBusy, LedgerRefused
+from logistics_batch.ledger.connection import dump, entry, put_entry
 from logistics_batch.ledger.failures import told_plainly
+from logistics_batch.ledger.itself.processes import is_gone, this_process
+from logistics_batch.ledger.schema import meta
 
 _ADVISORY_KEY = 0x6C6F6762  # "logb"
 _POLL_SECONDS = 0.5
+_SENDER = "sender"  # in the table `meta`
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,65 +50,96 @@ def sending_lock(
     """
     while True:
         try:
-            with _file_lock(path, what) if path else _advisory_lock(engine) as held:
-                yield held
+            with _file_lock(path) if path else _advisory_lock(engine) as still:
+                before = _sender(engine)
+                if path and before and _lives_elsewhere(before):  # its lock file was removed
+                    raise _Taken
+                with _named(engine, what):
+                    yield Held(not (path and before), still)
                 return
-        except _Taken as taken:
+        except _Taken:
             if not wait or stop():
                 raise LedgerBusy(
-                    f"Another sending run holds the ledger{taken.by}.",
+                    f"Another sending run holds the ledger{_shown(_sender(engine))}.",
                     remedy="Wait until it has ended; scheduled jobs queue by themselves.",
                 ) from None
         time.sleep(_POLL_SECONDS)
 
 
 class _Taken(Exception):
-    def __init__(self, by: str = "") -> None:
-        super().__init__(by)
-        self.by = by
+    """Another run holds the lock."""
 
 
 @contextmanager
-def _file_lock(path: Path, what: str) -> Iterator[Held]:
+def _file_lock(path: Path) -> Iterator[Callable[[], bool]]:
     """flock: the kernel releases it when the holder dies, and keeps it while the holder is suspended.
 
-    Whoever dies with it leaves its name in the file.
+    It lies beside the file itself, whatever links lead there; once it was removed, it is held no longer.
     """
-    descriptor = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT, 0o600)
-    with os.fdopen(descriptor, "r+") as handle:
+    real = path.resolve()
+    lock = real.with_name(real.name + ".lock")
+    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
+
+    def still() -> bool:
+        with suppress(FileNotFoundError):
+            return os.path.samestat(os.fstat(descriptor), lock.stat())
+        return False
+
+    try:
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise _Taken(_holder(handle)) from None
-        orderly = not handle.read(1)
-        _leave_name(descriptor, what)
-        try:
-            yield Held(orderly, still=lambda: True)
-        finally:
-            os.ftruncate(descriptor, 0)
+            raise _Taken from None
+        if not still():  # it was removed just now
+            raise _Taken
+        yield still
+    finally:
+        os.close(descriptor)
 
 
-def _leave_name(descriptor: int, what: str) -> None:
-    name = {"pid": os.getpid(), "since": datetime.now().astimezone().isoformat("T", "seconds"), "what": what}
-    try:
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, json.dumps(name).encode(), 0)
-    except OSError as error:
-        raise LedgerRefused(
-            f"The ledger cannot be written: {error.strerror}", remedy="Check free space and rights, then run again."
-        ) from error
+def _sender(engine: Engine) -> dict[str, str]:
+    """Who wrote its name down last and did not take it back; nothing if nobody sends."""
+    with told_plainly("read"), engine.connect() as connection, connection.begin():
+        found = entry(connection, _SENDER)
+    return dict(json.loads(found)) if found else {}
 
 
-def _holder(handle: IO[str]) -> str:
-    try:
-        owner = json.loads(handle.read())
-    except ValueError:
+def _lives_elsewhere(sender: dict[str, str]) -> bool:
+    return sender["process"] != this_process() and is_gone(sender["process"]) is False
+
+
+def _shown(sender: dict[str, str]) -> str:
+    if not sender:
         return ""
-    return f" ({owner['what']}, process {owner['pid']}, since {owner['since']})"
+    process = json.loads(sender["process"])
+    return f" ({sender['what']}, process {process['pid']} on {process['host']}, since {sender['since']})"
 
 
 @contextmanager
-def _advisory_lock(engine: Engine) -> Iterator[Held]:
+def _named(engine: Engine, what: str) -> Iterator[None]:
+    since = datetime.now().astimezone().isoformat("T", "seconds")
+    mine = dump({"what": what, "process": this_process(), "since": since})
+    with _write(engine) as connection:
+        put_entry(connection, _SENDER, mine)
+    try:
+        yield
+    finally:
+        with suppress(LedgerRefused), _write(engine) as connection:  # of one that is lost, the first failure is told
+            connection.execute(meta.delete().where(meta.c.name == _SENDER, meta.c.value == mine))
+
+
+@contextmanager
+def _write(engine: Engine) -> Iterator[Connection]:
+    with (
+        told_plainly("written"),
+        engine.connect().execution_options(write=True) as connection,
+        connection.begin(),
+    ):
+        yield connection
+
+
+@contextmanager
+def _advisory_lock(engine: Engine) -> Iterator[Callable[[], bool]]:
     """A lock that belongs to a session: whoever breaks its connection, or ends the server, takes it away."""
     with told_plainly("read"), engine.connect() as connection:
         if not connection.execute(text("SELECT pg_try_advisory_lock(:key)"), {"key": _ADVISORY_KEY}).scalar():
@@ -110,7 +147,7 @@ def _advisory_lock(engine: Engine) -> Iterator[Held]:
         connection.commit()  # the lock belongs to the session, not to this transaction
         session = _Session(connection)
         try:
-            yield Held(orderly=True, still=session.lives)
+            yield session.lives
         finally:
             if session.lives():  # else the server has released it
                 connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": _ADVISORY_KEY})

@@ -8,10 +8,10 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import StaticPool
 
-from logistics_batch.errors import LedgerBusy, LedgerRefused
+from logistics_batch.errors import LedgerBusy, LedgerRefused, is_of_machine
 from logistics_batch.ledger.bulk import execute_plain
 from logistics_batch.ledger.connection import LOCK_WAIT_SECONDS
-from logistics_batch.ledger.failures import LOCKED, cause_of
+from logistics_batch.ledger.failures import DAMAGED, FAILED_DISK, LOCKED, PUT_BACK, cause_of
 from logistics_batch.ledger.itself.integrity import check_at_opening
 from logistics_batch.ledger.itself.mounts import require_local_disk
 from logistics_batch.ledger.itself.version import prepare
@@ -24,7 +24,6 @@ _SQLITE_ARGUMENTS = {
     "check_same_thread": False,
     "cached_statements": 1024,  # one for each number of records: see `bulk`
 }
-_DAMAGED = ("file is not a database", "database disk image is malformed")
 
 
 def sqlite_path(url: str) -> Path | None:
@@ -67,12 +66,12 @@ def open_engine(url: str, *, read_only: bool = False) -> Engine:
                 f"Another program has been writing into the ledger {_shown(url)} for {LOCK_WAIT_SECONDS} seconds.",
                 remedy="It may be suspended: see what it does, then run again.",
             ) from exc
-        damaged = cause_of(exc) in _DAMAGED
         raise LedgerRefused(
             f"The ledger {_shown(url)} cannot be opened: {cause_of(exc)}",
-            remedy="It is damaged: keep it as it is, and put the newest backup in its place (operator's guide, Backup)."
-            if damaged
+            remedy=PUT_BACK
+            if cause_of(exc) in DAMAGED
             else "Check that the folder exists, is writable and has free space.",
+            of_disk=is_of_machine(exc) or cause_of(exc) in FAILED_DISK,
         ) from exc
     return engine
 

@@ -15,6 +15,7 @@ from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger.bulk import insert_all
 from logistics_batch.ledger.connection import entry, put_entry
 from logistics_batch.ledger.documents.guards import guard_statements
+from logistics_batch.ledger.failures import require_known
 from logistics_batch.ledger.itself.lock import sending_lock
 from logistics_batch.ledger.schema import SCHEMA_VERSION, meta, metadata
 
@@ -44,12 +45,7 @@ def prepare(engine: Engine, *, path: Path | None) -> None:
             crash_point("ledger.schema.before_commit")
             return
         found = _version(connection)
-    if found > SCHEMA_VERSION:
-        raise LedgerRefused(
-            f"The ledger was written by a newer version of this program: its schema has version {found}, this program "
-            f"knows versions up to {SCHEMA_VERSION}.",
-            remedy="Install the newer version; nothing was changed.",
-        )
+    require_known(found, known=SCHEMA_VERSION)
     if found < SCHEMA_VERSION:
         with sending_lock(engine, path=path, what="bringing the ledger up to date", wait=False):
             _bring_up_to_date(engine, path)

@@ -1,0 +1,148 @@
+"""A run that stopped early is tried again, later and later, until its time is over; each day's run is its own."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+
+import pytest
+from operate.night_shift import KOLKATA, PlayedClock, Shift, ran
+from support.sandbox_process import RunningSandbox, created
+from support.workspace import Workspace, order_lines
+
+from logistics_batch.cli.watching import observed_run
+from logistics_batch.flows.labels.orders import Choice, choose_orders
+from logistics_batch.jobs import load_job
+from logistics_batch.operate.agenda import next_try
+from logistics_batch.operate.run_job import Order
+
+JOB = """\
+kind: push
+mapping: orders
+source: {{folder: ., path: /inbound, ready: {{poll_every: 10ms}}, archive: /archive}}
+results: {{folder: results, formats: [csv]}}
+schedule: {{cron: "15 21 * * *", grace: 2h}}
+{more}
+"""
+REFERENCES = [f"G-{number}" for number in range(1, 6)]
+STEP = timedelta(minutes=1)
+
+
+@contextmanager
+def shift_of(workspace: Workspace, *, more: str = "") -> Iterator[Shift]:
+    workspace.job("orders", JOB.format(more=more))
+    shift = Shift(workspace, PlayedClock(datetime(2026, 11, 3, 21, 0, tzinfo=KOLKATA)))
+    shift.look()
+    yield shift
+    shift.close()
+
+
+@pytest.fixture
+def shift(workspace: Workspace) -> Iterator[Shift]:
+    with shift_of(workspace) as started:
+        yield started
+
+
+def fault(sandbox: RunningSandbox, kind: str, **choice: object) -> None:
+    sandbox.set_faults([{"endpoint": "order.create", "kind": kind} | choice])
+
+
+def summary(shift: Shift) -> dict[str, int]:
+    return shift.parts.ledger.runs.latest(job="orders", limit=1)[0].summary
+
+
+def test_the_scheduler_takes_a_run_that_stopped_early_again(shift: Shift, sandbox: RunningSandbox) -> None:
+    """Also what no waiting mends, for meanwhile a person may have mended it; and it stays one run."""
+    shift.workspace.drop("orders.csv", order_lines(REFERENCES))
+    fault(sandbox, "status_401", **{"from": 3})
+    shift.until("2026-11-03T21:20", step=STEP)
+    assert len(created(sandbox)) == 2
+    waits = [line for line in shift.lines if "stopped early; goes on at" in line]
+    assert "until 23:15 at the latest" in waits[0]
+    assert len(waits) >= 2
+    sandbox.set_faults([])
+    shift.until("2026-11-03T21:30", step=STEP)
+    assert created(sandbox) == dict.fromkeys(REFERENCES, 1)
+    (run,) = shift.parts.ledger.runs.latest(job="orders")
+    assert (run.exit_code, run.summary["pauses"] >= len(waits)) == (0, True)
+    assert run.summary["paused_seconds"] >= 300
+    assert shift.parts.ledger.slots.rounds_of("orders", "2026-11-03") == 1
+
+
+def test_after_its_grace_it_is_left_and_the_next_night_is_a_run_of_its_own(
+    shift: Shift, sandbox: RunningSandbox
+) -> None:
+    """What was left goes out with it, and both nights' orders are among the labels of the day they went out for."""
+    shift.workspace.drop("orders.csv", order_lines(REFERENCES))
+    fault(sandbox, "status_401", **{"from": 3})
+    shift.until("2026-11-04T03:00", step=timedelta(minutes=10))
+    tries = len(ran(shift))
+    assert 5 <= tries <= 20, "further and further apart"
+    (slot,) = shift.parts.ledger.slots.day_slots("orders", "2026-11-03")
+    assert (slot.state, slot.exit_code) == ("ended", 5)
+    sandbox.set_faults([])
+    shift.workspace.drop("more.csv", order_lines(["G-6"]))
+    shift.until("2026-11-04T21:20")
+    assert len(ran(shift)) == tries + 1
+    assert created(sandbox) == dict.fromkeys([*REFERENCES, "G-6"], 1)
+    dates = [run.business_date for run in shift.parts.ledger.runs.latest(job="orders")]
+    assert dates == ["2026-11-04", "2026-11-03"]
+    of_day = choose_orders(shift.parts, Choice(day=date(2026, 11, 4)))
+    chosen = {each.reference_number for each in of_day.missing} | {each.reference for each in of_day.orders}
+    assert {*REFERENCES[2:], "G-6"} <= chosen
+
+
+def test_a_setting_says_for_how_long(workspace: Workspace, sandbox: RunningSandbox) -> None:
+    fault(sandbox, "status_401")
+    with shift_of(workspace, more="resume_for: 0s") as shift:
+        workspace.drop("orders.csv", order_lines(REFERENCES))
+        shift.until("2026-11-03T22:00")
+        assert len(ran(shift)) == 1
+
+
+def test_a_scheduler_that_starts_anew_goes_on_with_what_was_waiting(shift: Shift, sandbox: RunningSandbox) -> None:
+    shift.workspace.drop("orders.csv", order_lines(REFERENCES))
+    fault(sandbox, "status_401")
+    shift.until("2026-11-03T21:15", step=STEP)
+    (slot,) = shift.parts.ledger.slots.day_slots("orders", "2026-11-03")
+    assert slot.state == "claimed"
+
+
+def test_waits_grow_with_the_time_that_passed() -> None:
+    stopped_at = now = datetime(2026, 11, 3, 21, tzinfo=KOLKATA)
+    tries = []
+    while now < stopped_at + timedelta(hours=6):
+        now = next_try(stopped_at=stopped_at, now=now, chance=lambda: 1.0)
+        tries.append(now)
+    assert tries[0] - stopped_at == timedelta(seconds=36)
+    assert len(tries) < 40
+    assert tries[-1] - tries[-2] < timedelta(hours=2)
+
+
+class Hurried(PlayedClock):
+    """Waiting takes no time, and moves the clock; after some waits the service is back."""
+
+    def sleep(self, seconds: float) -> None:
+        self.at += timedelta(seconds=seconds)
+        super().sleep(seconds)
+
+
+@pytest.mark.parametrize(("kind", "tries"), [("status_503", 2), ("status_401", 1)])
+def test_run_goes_on_by_itself_unless_no_waiting_mends_it(
+    shift: Shift, sandbox: RunningSandbox, capsys: pytest.CaptureFixture[str], kind: str, tries: int
+) -> None:
+    shift.workspace.drop("orders.csv", order_lines(REFERENCES))
+    fault(sandbox, kind, to=4)
+    clock = Hurried(shift.clock.at)
+    began = len(sandbox.received("order.create"))
+    with shift._parts() as parts:
+        job = load_job(shift.workspace.root, "orders")
+        end = observed_run(shift.wired, replace(parts, clock=clock), job, Order(clock.at.date()))
+    told = capsys.readouterr().err
+    if tries == 1:
+        assert (end.exit_code, len(sandbox.received("order.create")) - began, told) == (5, 1, "")
+        return
+    assert told.count("Stopped early; goes on at 21:0") == tries - 1
+    assert "no trustworthy answer" in told
+    assert len(created(sandbox)) == 5
+    assert summary(shift)["pauses"] >= 4
