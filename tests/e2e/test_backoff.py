@@ -221,14 +221,11 @@ def test_an_asn_about_which_the_service_cannot_be_asked_is_not_sent_and_others_g
     """Without knowing what was there before, it could not be told afterwards whether it arrived."""
     sandbox.set_faults([{"endpoint": "asn.fetch", "reference": "T-2", "kind": "error_500_before"}])
     with opened("asns") as room:
-        assert "Nothing could be sent" in room.send().stopped
-        assert room.states() == {"accepted": 5, "planned": 1}
-        others = dict.fromkeys([name for name in REFERENCES if name != "T-2"], 1)
-        assert created(sandbox, "asn.created") == others
-        assert len(sandbox.received("asn.create")) == 5
-        sandbox.set_faults([])
         assert room.send().stopped == ""
-    assert created(sandbox, "asn.created") == dict.fromkeys(REFERENCES, 1)
+        assert room.states() == {"accepted": 5, "held": 1}
+    others = dict.fromkeys([name for name in REFERENCES if name != "T-2"], 1)
+    assert created(sandbox, "asn.created") == others
+    assert len(sandbox.received("asn.create")) == 5
 
 
 @pytest.mark.parametrize("fault", ["drop_before", "status_429", "error_500_before"])
