@@ -16,6 +16,7 @@ import pikepdf
 
 from logistics_batch.paper.label_bundle_layout import (
     Box,
+    Fitted,
     LabelPage,
     Layout,
     Sheet,
@@ -29,8 +30,6 @@ from logistics_batch.paper.label_bundle_slips import Slip, slips_pdf
 from logistics_batch.paper.label_check import UNREADABLE
 
 WARN_BELOW_SCALE = 0.9
-Fitted = Sequence[Box | None] | str
-"""For each page of a label that is larger than the stock the box that is painted, None for the whole; or why not."""
 FitLabels = Callable[[Sequence[Path]], Sequence[Fitted]]
 
 _UNFIT_FOR_A_NAME = re.compile(r"[^A-Za-z0-9]+")

@@ -3,7 +3,7 @@
 All lengths are in PDF points (1/72 inch) unless their name says otherwise.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -15,6 +15,8 @@ STOCK_WIDTH, STOCK_HEIGHT = 288.0, 432.0  # 4 x 6 in
 
 Box = tuple[float, float, float, float]
 """Left, bottom, right and top."""
+Fitted = Sequence[Box | None] | str
+"""For each page of a label that is larger than the stock the box that is painted, None for the whole; or why not."""
 
 _SAME_SIZE = 1.5  # what printers and makers of labels call the same size
 _SMALL = 0.9

@@ -16,7 +16,8 @@ from logistics_batch.paper.manifest import GroupTotal, Manifest, ManifestLine, P
 from logistics_batch.paper.manifest_words import rupees
 
 PAPER = (210 * mm, 297 * mm)
-_LEFT, _RIGHT = 12 * mm, 198 * mm
+LEFT, RIGHT = 12 * mm, 198 * mm
+_WIDTH = RIGHT - LEFT
 _TOP, _BOTTOM = 285 * mm, 16 * mm
 _ALARM = (0.72, 0.07, 0.07)
 _GREY, _PALE = 0.35, 0.93
@@ -31,7 +32,6 @@ _CELL = Style(7.5)
 _HEAD = Style(7, bold=True)
 _LEADING = 4.1 * mm
 _LINE_HEIGHT = 4.6 * mm
-_GUTTER = 2.5 * mm
 _KEPT_TOGETHER = 12  # lines of one row
 _MOST_BAND_LINES = 20
 _FILE_TITLE = "Label manifest"
@@ -43,22 +43,101 @@ _TITLE_IN_BYTES = re.compile(rb"/Title \(Label manifest ([0-9A-Za-z-]+)\)")
 class Column:
     """A column of a table; width in mm.
 
-    right: of numbers, which are set smaller where they are too long. whole: a text that is too long goes on in the next
-    line. Neither is ever cut.
+    right: of numbers, which are set smaller where they are too long, and never cut. whole: a text that is too long goes
+    on in the next lines, of which there are at most `most`; otherwise its end is cut.
     """
 
     title: str
     width: float
     right: bool = False
     whole: bool = False
+    bold: bool = False
+    most: int = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class TableLook:
+    """How a table is set; lengths in points.
+
+    below: the room between a row and the rule that ends it, 0 without a rule. gutter: what stays free of each column.
+    """
+
+    cell: Style
+    head: Style
+    leading: float
+    below: float = 0.0
+    gutter: float = 2.5 * mm
+
+
+class Table:
+    """Rows below heads, which stand again on every page that the table goes on to."""
+
+    def __init__(self, pages: "Pages", columns: Sequence[Column], look: TableLook) -> None:
+        """Write the heads."""
+        self._pages, self._columns, self._look = pages, columns, look
+        self._head()
+
+    def row(self, cells: Sequence[str], *, shaded: bool = False) -> float:
+        """Write a row of as many lines as its longest cell has; the base line of the first one."""
+        pages, look = self._pages, self._look
+        wrapped = [self._lines(column, cell) for column, cell in zip(self._columns, cells, strict=True)]
+        lines = list(zip_longest(*wrapped, fillvalue=""))
+        if pages.need(look.leading * min(len(lines), _KEPT_TOGETHER) + look.below):
+            self._head()
+        first = pages.y - look.leading
+        for line in lines:
+            if pages.need(look.leading + look.below):
+                self._head()
+            if shaded:
+                pages.canvas.setFillGray(0.955)
+                pages.canvas.rect(LEFT, pages.y - look.leading - 1.3 * mm, _WIDTH, look.leading, stroke=0, fill=1)
+                pages.canvas.setFillGray(0)
+            pages.y -= look.leading
+            self._line(line, look.cell)
+        if look.below:
+            pages.y -= look.below
+            self._rule(0.25)
+        return first
+
+    def _head(self) -> None:
+        self._pages.y -= _LINE_HEIGHT
+        self._line([column.title for column in self._columns], self._look.head)
+        self._pages.y -= 1.2 * mm
+        self._rule(0.6)
+
+    def _rule(self, thickness: float) -> None:
+        self._pages.canvas.setLineWidth(thickness)
+        self._pages.canvas.line(LEFT, self._pages.y, RIGHT, self._pages.y)
+
+    def _lines(self, column: Column, cell: str) -> list[str]:
+        if not column.whole:
+            return [cell]
+        lines = wrap(
+            cell, width=column.width * mm - self._look.gutter, style=replace(self._look.cell, bold=column.bold)
+        )
+        return lines if len(lines) <= column.most else [*lines[: column.most - 1], f"{lines[column.most - 1][:-1]}…"]
+
+    def _line(self, cells: Sequence[str], style: Style) -> None:
+        x = LEFT
+        for column, cell in zip(self._columns, cells, strict=True):
+            inner = column.width * mm - self._look.gutter
+            look = replace(style, bold=True) if column.bold else style
+            if column.right:
+                look = replace(look, align="right")
+                wide = text_width(cell, look)
+                look = replace(look, size=look.size * inner / wide) if wide > inner else look
+                self._pages.pen.draw(cell, at=(x + inner, self._pages.y), style=look)
+            else:
+                self._pages.pen.draw(cell, at=(x, self._pages.y), style=look, fit=inner)
+            x += column.width * mm
 
 
 _MISSING_COLUMNS = (
-    Column("Reference", 28),
-    Column("AWB", 24),
-    Column("Why", 62),
-    Column("What to do", 42),
-    Column("File, row", 30),
+    Column("Reference", 28, whole=True),
+    Column("AWB", 24, whole=True),
+    Column("Why", 62, whole=True),
+    Column("What to do", 42, whole=True),
+    Column("File, row", 30, whole=True),
 )
 _GROUP_COLUMNS = (
     Column("Group", 58),
@@ -68,6 +147,10 @@ _GROUP_COLUMNS = (
     Column("Last AWB", 31, whole=True),
     Column("COD", 28, right=True),
 )
+
+
+_LOOK = TableLook(_CELL, _HEAD, _LINE_HEIGHT)
+_MISSING_LOOK = TableLook(_CELL, _HEAD, 3.5 * mm, below=2.2 * mm)
 
 
 def manifest_pdf(manifest: Manifest) -> bytes:
@@ -126,10 +209,10 @@ class Pages:
 
     def _foot(self) -> None:
         self.canvas.setFillGray(_GREY)
-        self.pen.draw(self._title, at=(_LEFT, 9 * mm), style=_NAME)
-        self.pen.draw(f"page {self._number} of", at=(_RIGHT - 5 * mm, 9 * mm), style=Style(7.5, align="right"))
+        self.pen.draw(self._title, at=(LEFT, 9 * mm), style=_NAME)
+        self.pen.draw(f"page {self._number} of", at=(RIGHT - 5 * mm, 9 * mm), style=Style(7.5, align="right"))
         self.canvas.saveState()
-        self.canvas.translate(_RIGHT - 4 * mm, 9 * mm)
+        self.canvas.translate(RIGHT - 4 * mm, 9 * mm)
         self.canvas.doForm("page_count")
         self.canvas.restoreState()
         self.canvas.setFillGray(0)
@@ -137,8 +220,8 @@ class Pages:
 
 def _first_page(pages: Pages, manifest: Manifest) -> None:
     pages.y -= 7 * mm
-    pages.pen.draw("Label manifest", at=(_LEFT, pages.y), style=_TITLE)
-    pages.pen.draw(manifest.bundle_id, at=(_RIGHT, pages.y), style=Style(11, bold=True, align="right"))
+    pages.pen.draw("Label manifest", at=(LEFT, pages.y), style=_TITLE)
+    pages.pen.draw(manifest.bundle_id, at=(RIGHT, pages.y), style=Style(11, bold=True, align="right"))
     pages.y -= 5 * mm
     if manifest.reprint_reason:
         _band(pages, f"REPRINT: {manifest.reprint_reason}", colour=(0, 0, 0))
@@ -149,7 +232,7 @@ def _first_page(pages: Pages, manifest: Manifest) -> None:
         _missing_table(pages, manifest.missing)
     if not manifest.lines:
         pages.y -= 8 * mm
-        pages.pen.draw("There is nothing to print.", at=(_LEFT, pages.y), style=_HEADING)
+        pages.pen.draw("There is nothing to print.", at=(LEFT, pages.y), style=_HEADING)
         return
     _group_table(pages, manifest.groups)
     _signatures(pages)
@@ -164,7 +247,7 @@ def _figures(pages: Pages, manifest: Manifest) -> None:
         (rupees(manifest.cash), f"to collect, {counted(collected, 'COD order')}"),
     )
     widths = (34 * mm, 34 * mm, 34 * mm, 78 * mm)
-    height, gap, x = 17 * mm, 2 * mm, _LEFT
+    height, gap, x = 17 * mm, 2 * mm, LEFT
     pages.y -= height
     for (figure, name), width in zip(boxes, widths, strict=True):
         alarm = name == "missing" and manifest.missing
@@ -183,15 +266,15 @@ def _facts(pages: Pages, manifest: Manifest) -> None:
     for name, value in facts:
         if not value:
             continue
-        lines = wrap(value, width=_RIGHT - _LEFT - 32 * mm, style=_TEXT) or [""]
+        lines = wrap(value, width=_WIDTH - 32 * mm, style=_TEXT) or [""]
         pages.need(_LEADING * len(lines))
         for number, line in enumerate(lines):
             pages.y -= _LEADING
             if number == 0:
                 pages.canvas.setFillGray(_GREY)
-                pages.pen.draw(name, at=(_LEFT, pages.y), style=_TEXT)
+                pages.pen.draw(name, at=(LEFT, pages.y), style=_TEXT)
                 pages.canvas.setFillGray(0)
-            pages.pen.draw(line, at=(_LEFT + 32 * mm, pages.y), style=_TEXT)
+            pages.pen.draw(line, at=(LEFT + 32 * mm, pages.y), style=_TEXT)
     pages.y -= 2 * mm
 
 
@@ -201,23 +284,23 @@ def _files_in_words(files: tuple[str, ...]) -> str:
 
 def _notes(pages: Pages, notes: Sequence[str]) -> None:
     for note in notes:
-        for line in wrap(f"Note: {note}", width=_RIGHT - _LEFT, style=_STRONG):
+        for line in wrap(f"Note: {note}", width=_WIDTH, style=_STRONG):
             pages.need(_LEADING)
             pages.y -= _LEADING
-            pages.pen.draw(line, at=(_LEFT, pages.y), style=_STRONG)
+            pages.pen.draw(line, at=(LEFT, pages.y), style=_STRONG)
 
 
 def _band(pages: Pages, text: str, *, colour: tuple[float, float, float]) -> None:
-    lines = wrap(text, width=_RIGHT - _LEFT - 6 * mm, style=_HEADING)[:_MOST_BAND_LINES]
+    lines = wrap(text, width=_WIDTH - 6 * mm, style=_HEADING)[:_MOST_BAND_LINES]
     height = 2 * mm + 5 * mm * len(lines)
     pages.need(height + 3 * _LINE_HEIGHT)
     top = pages.y - 1 * mm
     pages.y = top - height
     pages.canvas.setFillColorRGB(*colour)
-    pages.canvas.rect(_LEFT, pages.y, _RIGHT - _LEFT, height, stroke=0, fill=1)
+    pages.canvas.rect(LEFT, pages.y, _WIDTH, height, stroke=0, fill=1)
     pages.canvas.setFillGray(1)
     for number, line in enumerate(lines):
-        pages.pen.draw(line, at=(_LEFT + 3 * mm, top - 4.8 * mm - number * 5 * mm), style=_HEADING)
+        pages.pen.draw(line, at=(LEFT + 3 * mm, top - 4.8 * mm - number * 5 * mm), style=_HEADING)
     pages.canvas.setFillGray(0)
     pages.y -= 1 * mm
 
@@ -225,7 +308,7 @@ def _band(pages: Pages, text: str, *, colour: tuple[float, float, float]) -> Non
 def _heading(pages: Pages, text: str) -> None:
     pages.need(12 * mm + 2 * _LINE_HEIGHT)
     pages.y -= 9 * mm
-    pages.pen.draw(text, at=(_LEFT, pages.y), style=_HEADING, fit=_RIGHT - _LEFT)
+    pages.pen.draw(text, at=(LEFT, pages.y), style=_HEADING, fit=_WIDTH)
     pages.y -= 1.5 * mm
 
 
@@ -233,16 +316,16 @@ def _missing_table(pages: Pages, missing: Sequence[MissingLabel]) -> None:
     pages.y -= 2 * mm
     verb = "has" if len(missing) == 1 else "have"
     _band(pages, f"MISSING: {counted(len(missing), 'order')} {verb} no label in this bundle", colour=_ALARM)
-    _head(pages, _MISSING_COLUMNS)
+    table = Table(pages, _MISSING_COLUMNS, _MISSING_LOOK)
     for lost in missing:
         place = " ".join(filter(None, (lost.file, f"row {rows_in_words(lost.rows)}" if lost.rows else "")))
         cells = (lost.reference_number, lost.awb_number or "not known", lost.reason, lost.remedy, place)
-        _wrapped_row(pages, _MISSING_COLUMNS, cells)
+        table.row(cells)
 
 
 def _group_table(pages: Pages, groups: Sequence[GroupTotal]) -> None:
     _heading(pages, "Groups in walking order")
-    _head(pages, _GROUP_COLUMNS)
+    table = Table(pages, _GROUP_COLUMNS, _LOOK)
     for total in groups:
         first, last = total.lines[0], total.lines[-1]
         cells = (
@@ -253,16 +336,16 @@ def _group_table(pages: Pages, groups: Sequence[GroupTotal]) -> None:
             last.awb_number,
             rupees(total.cash),
         )
-        _row(pages, _GROUP_COLUMNS, cells)
+        table.row(cells)
 
 
 def _signatures(pages: Pages) -> None:
     height = 34 * mm
     pages.need(height)
     pages.y -= height
-    width = (_RIGHT - _LEFT - 12 * mm) / 3
+    width = (_WIDTH - 12 * mm) / 3
     for number, role in enumerate(("Printed by", "Picked and checked by", "Handed over to")):
-        x = _LEFT + number * (width + 6 * mm)
+        x = LEFT + number * (width + 6 * mm)
         pages.canvas.setLineWidth(0.6)
         pages.canvas.line(x, pages.y + 8 * mm, x + width, pages.y + 8 * mm)
         pages.pen.draw(role, at=(x, pages.y + 4 * mm), style=_STRONG)
@@ -287,10 +370,10 @@ def _label_tables(pages: Pages, manifest: Manifest) -> None:
     columns = _label_columns(manifest)
     for total in manifest.groups:
         _heading(pages, _group_title(total, manifest))
-        _head(pages, columns)
+        table = Table(pages, columns, _LOOK)
         for number, line in enumerate(total.lines):
             cells = _label_cells(line)
-            _row(pages, columns, [cells[column.title] for column in columns], shaded=number % 2 == 1)
+            table.row([cells[column.title] for column in columns], shaded=number % 2 == 1)
 
 
 def _label_columns(manifest: Manifest) -> tuple[Column, ...]:
@@ -333,68 +416,7 @@ def _printed_before(pages: Pages, orders: Sequence[PrintedBefore]) -> None:
         return
     _heading(pages, f"Printed before and left out: {counted(len(orders), 'order')}")
     names = ", ".join(order.reference_number or order.awb_number for order in orders)
-    for line in wrap(names, width=_RIGHT - _LEFT, style=_TEXT):
+    for line in wrap(names, width=_WIDTH, style=_TEXT):
         pages.need(_LEADING)
         pages.y -= _LEADING
-        pages.pen.draw(line, at=(_LEFT, pages.y), style=_TEXT)
-
-
-def _head(pages: Pages, columns: Sequence[Column]) -> None:
-    pages.y -= _LINE_HEIGHT
-    _cells(pages, columns, [column.title for column in columns], style=_HEAD)
-    pages.canvas.setLineWidth(0.6)
-    pages.canvas.line(_LEFT, pages.y - 1.2 * mm, _RIGHT, pages.y - 1.2 * mm)
-    pages.y -= 1.2 * mm
-
-
-def _row(pages: Pages, columns: Sequence[Column], cells: Sequence[str], *, shaded: bool = False) -> None:
-    """A row of one line, or of more where a cell must be whole; on a new page it goes on below the heads again."""
-    wrapped = [
-        wrap(cell, width=column.width * mm - _GUTTER, style=_CELL) if column.whole else [cell]
-        for column, cell in zip(columns, cells, strict=True)
-    ]
-    lines = list(zip_longest(*wrapped, fillvalue=""))
-    if pages.need(_LINE_HEIGHT * min(len(lines), _KEPT_TOGETHER)):
-        _head(pages, columns)
-    for line in lines:
-        if pages.need(_LINE_HEIGHT):
-            _head(pages, columns)
-        if shaded:
-            pages.canvas.setFillGray(0.955)
-            pages.canvas.rect(_LEFT, pages.y - _LINE_HEIGHT - 1.3 * mm, _RIGHT - _LEFT, _LINE_HEIGHT, stroke=0, fill=1)
-            pages.canvas.setFillGray(0)
-        pages.y -= _LINE_HEIGHT
-        _cells(pages, columns, line, style=_CELL)
-
-
-def _cells(pages: Pages, columns: Sequence[Column], cells: Sequence[str], *, style: Style) -> None:
-    x = _LEFT
-    right = replace(style, align="right")
-    for column, cell in zip(columns, cells, strict=True):
-        width = column.width * mm
-        inner = width - _GUTTER
-        if column.right:
-            wide = text_width(cell, right)
-            fitting = replace(right, size=right.size * inner / wide) if wide > inner else right
-            pages.pen.draw(cell, at=(x + width - _GUTTER, pages.y), style=fitting)
-        else:
-            pages.pen.draw(cell, at=(x, pages.y), style=style, fit=inner)
-        x += width
-
-
-def _wrapped_row(pages: Pages, columns: Sequence[Column], cells: Sequence[str]) -> None:
-    texts = [
-        wrap(cell, width=column.width * mm - _GUTTER, style=_CELL)[:8]
-        for column, cell in zip(columns, cells, strict=True)
-    ]
-    height = max(map(len, texts)) * 3.5 * mm + 2.2 * mm
-    if pages.need(height):
-        _head(pages, columns)
-    x, top = _LEFT, pages.y
-    for column, lines in zip(columns, texts, strict=True):
-        for number, line in enumerate(lines):
-            pages.pen.draw(line, at=(x, top - (number + 1) * 3.5 * mm - 0.8 * mm), style=_CELL)
-        x += column.width * mm
-    pages.y -= height
-    pages.canvas.setLineWidth(0.25)
-    pages.canvas.line(_LEFT, pages.y, _RIGHT, pages.y)
+        pages.pen.draw(line, at=(LEFT, pages.y), style=_TEXT)

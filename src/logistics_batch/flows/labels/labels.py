@@ -22,8 +22,8 @@ from logistics_batch.model.job import Place
 from logistics_batch.model.report import ExitCode
 from logistics_batch.model.run_reports import LabelReport
 from logistics_batch.paper.label_barcodes import can_read_barcodes
-from logistics_batch.paper.label_bundle import BundleOptions, Fitted
-from logistics_batch.paper.label_bundle_layout import Layout
+from logistics_batch.paper.label_bundle import BundleOptions
+from logistics_batch.paper.label_bundle_layout import Fitted, Layout
 from logistics_batch.paper.label_check import limit_decoding
 from logistics_batch.paper.label_judge import LabelJudge
 from logistics_batch.paper.manifest import Manifest, PrintedBefore, index_csv
