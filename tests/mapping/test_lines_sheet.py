@@ -70,7 +70,10 @@ def test_each_order_takes_its_lines_in_their_order() -> None:
     ]
     assert (first["cash_on_delivery"], second["cash_on_delivery"]) == ("10.00", "16.00")
     assert [document.rows for document in found.documents] == [(2,), (3,)]
-    assert [document.keep for document in found.documents] == [{"bin": "3", "route": "N"}, {"bin": "7", "route": "S"}]
+    assert [document.keep for document in found.documents] == [
+        {"bin": "3", "route": "N"},
+        {"bin": "7", "bin:2": "8", "route": "S"},
+    ]
     assert told(found) == {2: "ready", 3: "ready"}
     assert told(found, LINES_NAME) == dict.fromkeys((3, 4, 5), "ready") | {1: "skipped title", 6: "skipped blank"}
     assert found.rows.filter(state="ready")["document"].to_list() == [0, 1, 1, 0, 1]
