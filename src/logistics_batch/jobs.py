@@ -1,6 +1,7 @@
 """Job files and calendars: `jobs/NAME.yaml` and `calendars/NAME.yaml` of a workspace."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -8,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from logistics_batch.errors import Finding, SpecificationError, UsageError
 from logistics_batch.model.calendar import EVERY_DAY, Calendar, CheckedCalendar
-from logistics_batch.model.job import JOB_KINDS, JobSpec, calendars_of
+from logistics_batch.model.job import JOB_KINDS, JobSpec, PushJob, calendars_of
 from logistics_batch.specification import load_specification, nearest
 
 FOLDER = "jobs"
@@ -136,6 +137,16 @@ def _text(path: Path, shown: str, what: str) -> str:
     except (OSError, UnicodeDecodeError) as error:
         reason = "It is not UTF-8 text." if isinstance(error, UnicodeDecodeError) else f"{error.strerror}."
         raise SpecificationError([Finding(shown, 0, 0, f"The {what} cannot be read. {reason}")]) from error
+
+
+def push_jobs(workspace: Path) -> dict[str, PushJob]:
+    """The push jobs of a workspace by name; a file that cannot be used is left out."""
+    found: dict[str, PushJob] = {}
+    for name in job_names(workspace):
+        with suppress(SpecificationError, UsageError):
+            if isinstance(job := load_job(workspace, name), PushJob):
+                found[name] = job
+    return found
 
 
 def parse_job(text: str, *, name: str, path: str) -> JobSpec:

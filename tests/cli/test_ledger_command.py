@@ -2,9 +2,11 @@
 
 import json
 import os
+import shlex
 import shutil
 import sqlite3
 import stat
+import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -82,6 +84,34 @@ def test_going_on_with_a_backup_takes_the_word_of_a_person(
     assert (again.code, "nothing to accept" in again.err) == (2, True)
     push(run, workspace, ["B"], name="second.csv")  # the service refuses a reference that is taken
     assert created(sandbox) == {"A": 1, "B": 1}
+
+
+JOB = """\
+kind: push
+mapping: orders
+source: {folder: ., path: /inbound, pattern: "*.csv", ready: {poll_every: 10ms}, archive: "/archive/{date}"}
+"""
+
+
+def test_files_that_were_put_away_since_are_dropped_again_with_what_is_listed(
+    run: Run, workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    ledger = workspace.root / "var/ledger.db"
+    workspace.job("nightly", JOB)
+    workspace.drop("known.csv", order_lines(["A"]))
+    assert run("run", "nightly").code == 0
+    shutil.copy(ledger, workspace.root / "backup.db")
+    workspace.drop("forgotten one.csv", order_lines(["B"]))
+    assert run("run", "nightly").code == 0
+    shutil.copy(workspace.root / "backup.db", ledger)
+    accepted = run("ledger", "verify", "--accept-restored", "--reason", "the disk died")
+    (command,) = [line for line in accepted.out.splitlines() if line.startswith("  mv ")]
+    (listed,) = run("ledger", "verify", "--json").json["forgotten_files"]
+    assert (listed["job"], listed["command"]) == ("nightly", command.strip())
+    subprocess.run(shlex.split(command), check=True)
+    assert run("run", "nightly").code == 0
+    assert created(sandbox) == {"A": 1, "B": 1}
+    assert run("ledger", "verify", "--json").json["forgotten_files"] == []
 
 
 def test_everything_can_be_written_out_once_to_a_new_private_file(run: Run, workspace: Workspace) -> None:

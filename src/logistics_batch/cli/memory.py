@@ -114,27 +114,39 @@ def verify(*, folder: str, accept_restored: bool, reason: str | None, as_json: b
     Looks at every page, row, attempt and digest, and at the kept originals. Exit code: 0 sound, 2 it is not.
 
     --accept-restored confirms that a ledger from a backup goes on. Reconcile the days since before you do: it does not
-    know what was sent after the backup was made.
+    know what was sent after the backup was made. Files that were put away since are listed, with the command that drops
+    each again.
     """
     from dataclasses import asdict
 
     from logistics_batch.cli.show import moment, plain, print_json, print_table
+    from logistics_batch.flows.files.forgotten import forgotten_files
     from logistics_batch.flows.verify_ledger import accept_restored as accept
     from logistics_batch.flows.verify_ledger import verify_ledger
+    from logistics_batch.jobs import push_jobs
 
     if accept_restored != bool(reason):
         raise click.UsageError("--accept-restored and --reason TEXT belong together.")
     with opened(folder, calls=False, writes=accept_restored, progress=watched()) as parts:
         still_open = accept(parts, reason=reason) if reason else None
         found = verify_ledger(parts)
+        jobs = push_jobs(Path(folder)) if found.ledger.restorations else {}
+        forgotten, unseen = forgotten_files(parts, jobs, workspace=Path(folder).resolve())
     if as_json:
-        print_json(asdict(found.ledger) | {"sound": found.sound, "missing_files": found.missing})
+        told = {"sound": found.sound, "missing_files": found.missing, "forgotten_files": [*map(asdict, forgotten)]}
+        print_json(asdict(found.ledger) | told)
         return 0 if found.sound else 2
     if still_open is not None:
         click.echo(
-            f"The ledger goes on. {still_open} documents are open in it; the service's refusal of one of them proves "
-            "nothing from now on, so it is held for a person."
+            f"The ledger goes on. {still_open} documents are open in it; for a week the service is asked for each "
+            "order before it goes out, and a refusal of what it does not show is held for a person."
         )
+    if forgotten:
+        click.echo("These files were put away since, and the ledger does not know them. To drop them again:")
+    for lying in forgotten:
+        click.echo(f"  {plain(lying.command)}")
+    for why in unseen:
+        click.echo(f"Not looked at for such files: {plain(why)}", err=True)
     for each in found.ledger.restorations:
         click.echo(
             f"Went on as an older copy on {moment(each['at'])}, confirmed by {each['who']}: {plain(each['reason'])}"
