@@ -51,7 +51,7 @@ def test_rows_of_a_held_file_are_not_sent_to_a_list_that_is_empty(
     file = FileReport(
         "a.csv", "00", 1, "r", "orders", "00", rows_read=2, rows=rows, held=held_for("Half is wrong.", "Send it again.")
     )
-    print_push(RunReport("r", "push", (file,)), {})
+    print_push(RunReport("r", "push", (file,)), [])
     said = capsys.readouterr().out
     assert "Held as a whole: Half is wrong. Send it again." in said
     assert said.count("Half is wrong.") == 1
@@ -62,7 +62,7 @@ def test_what_many_rows_are_told_in_the_same_words_is_printed_once(capsys: pytes
     waiting = [row_result(row, Fate.HELD, reason="It waits", rule="approval") for row in range(2, 9)]
     refused = row_result(9, Fate.REFUSED, reason="No service in this area", fix="Correct the row.")
     file = FileReport("a.csv", "00", 1, "r", "orders", "00", rows_read=8, rows=fates_frame([*waiting, refused]))
-    print_push(RunReport("r", "push", (file,)), {})
+    print_push(RunReport("r", "push", (file,)), [])
     said = capsys.readouterr().out
     assert "Row 2 and 6 more: It waits. Nothing now: the operator decides.\n" in said
     assert "Row 9: No service in this area. Correct the row.\n" in said

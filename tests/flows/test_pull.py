@@ -186,3 +186,13 @@ def test_a_file_that_cannot_be_read_stops_only_itself(parts: Parts, tmp_path: Pa
     (failed,) = found.failed
     assert failed.startswith("a.csv could not be fetched: ")
     assert failed.endswith("it is a link, and links are not followed. Put the file itself there.")
+
+
+def test_a_done_file_is_no_news_with_its_file_or_without(parts: Parts, tmp_path: Path) -> None:
+    inbound = tmp_path / "inbound"
+    (inbound / "f.csv").write_text(order_lines(["A"]))
+    for name in ("f.csv", "gone.csv"):
+        (inbound / f"{name}.done").touch()
+    job = JOB.replace("{poll_every: 10s}", '{done_file: "{name}.done"}')
+    found, _ = pulled(parts, tmp_path, job=job)
+    assert ([file.name for file in found.files], told(found), found.left) == (["f.csv"], (), ())

@@ -31,7 +31,7 @@ def print_outcome(parts: Parts, outcome: Outcome, *, as_json: bool) -> None:
         print_json(outcome.document())
     elif isinstance(outcome.report, RunReport):
         report = outcome.report
-        print_push(report, answers_of_run(parts, report.run) if report.run else {})
+        print_push(report, answers_of_run(parts, report.run) if report.run else [])
     elif isinstance(outcome.report, ReconcileReport):
         print_reconciliation(outcome.report)
     elif isinstance(outcome.report, LabelReport):

@@ -68,7 +68,7 @@ def preview(*, folder: str, file: str, name: str, output: str | None, as_json: b
     if as_json:
         print_run_json(report, counts_only=bool(output))  # the rest stands in the files
         return report.exit_code
-    print_push(report, {})
+    print_push(report, [])
     for each in report.files:
         for method, path, body in each.documents.select("method", "path", "body").head(_PAYLOADS_SHOWN).iter_rows():
             click.echo(f"{method} {path}\n  {body}")

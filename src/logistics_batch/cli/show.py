@@ -1,7 +1,7 @@
 """What commands print for people and for programs."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -125,18 +125,20 @@ def _print_blocks(columns: Sequence[str], lines: Sequence[Sequence[str]], *, wid
         Console(width=width, highlight=False).print(block)
 
 
-def print_push(report: RunReport, answers: Mapping[str, Sequence[str]]) -> None:
+def print_push(report: RunReport, answers: Sequence[tuple[str, Sequence[str]]]) -> None:
     """What became of each file of a push: the fates in words, the first reasons, where the answers lie.
 
-    What is in doubt comes first, of all files and of each.
+    What is in doubt comes first, of all files and of each. answers: each file's name as it is shown, and where its
+    answers lie; none of a dry run.
     """
     click.echo(f"Run {report.run}, {report.job}" if report.run else f"{report.job}: dry run")
     if len(report.files) > 1 and (doubtful := report.counts[Fate.IN_DOUBT]):
         click.echo(f"In doubt: {doubtful:,} rows of the files below, {WORDS[Fate.IN_DOUBT]}")
-    for file in report.files:
+    for number, file in enumerate(report.files):
+        shown, places = answers[number] if answers else (file.file, ())
         click.echo()
-        _print_file(file)
-        for place in answers.get(file.file, ()):
+        _print_file(file, shown)
+        for place in places:
             click.echo(f"  Answers: {plain(place)}.*")
     for note in report.notes:
         click.echo(f"Note: {plain(note.reason)}")
@@ -144,8 +146,8 @@ def print_push(report: RunReport, answers: Mapping[str, Sequence[str]]) -> None:
         click.echo(f"Stopped early: {plain(report.stopped)}")
 
 
-def _print_file(file: FileReport) -> None:
-    click.secho(f"{plain(file.file)}: {file.rows_read} rows, mapping {file.mapping}", bold=True)
+def _print_file(file: FileReport, shown: str) -> None:
+    click.secho(f"{plain(shown)}: {file.rows_read} rows, mapping {file.mapping}", bold=True)
     if file.reason:
         click.echo(f"  Held as a whole: {plain(file.reason)} {plain(file.remedy)}".rstrip())
     if file.earlier_file:

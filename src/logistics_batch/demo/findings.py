@@ -43,7 +43,9 @@ class ServerFolder:
 def files_of(parts: Parts, report: RunReport, server: ServerFolder) -> list[FileAccount]:
     """One account for each file of a push run."""
     answers = answers_of_run(parts, report.run)
-    return [_file(report, file, _delivered(answers.get(file.file, ()), server)) for file in report.files]
+    return [
+        _file(report, file, _delivered(places, server)) for file, (_, places) in zip(report.files, answers, strict=True)
+    ]
 
 
 def labels_of(report: LabelReport, server: ServerFolder) -> LabelsAccount:

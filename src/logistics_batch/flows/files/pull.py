@@ -67,8 +67,10 @@ class Pulled:
 def pull(parts: Parts, store: FileStore, job: PushJob, *, business_date: date, to: Path) -> Pulled:
     """Bring every complete file of a job to the private folder `to`; nothing is moved or changed where it lies."""
     readiness, cut = _listen(parts, store, job)
-    # What fits none of the patterns belongs to other jobs and is not mentioned.
-    ignored = [(file, why) for file, why in readiness.ignored if _is_meant(file.name, job)]
+    # What fits none of the patterns belongs to other jobs and is not mentioned; a done-file is no news.
+    ignored = [
+        (file, why) for file, why in readiness.ignored if why.code != "left.done_file" and _is_meant(file.name, job)
+    ]
     notes = list(_left([*readiness.waiting, *ignored]))
     left = [*readiness.waiting, *(each for each in ignored if _should_come(each[0]))]
     files: list[ReceivedFile] = []

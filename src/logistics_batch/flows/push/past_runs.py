@@ -1,5 +1,6 @@
 """What ran before, from the ledger: a run's report as it is now, and its result files written again."""
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
@@ -56,14 +57,20 @@ def write_again(parts: Parts, run_id: str) -> list[Delivered]:
     return [deliver(parts, file, acknowledge=True) for file in parts.ledger.files.of_run(run=found.stored.id)]
 
 
-def answers_of_run(parts: Parts, run_id: str) -> dict[str, list[str]]:
-    """Where the answers to each file of a run lie: by the file's name, the start of their names at each place.
+def answers_of_run(parts: Parts, run_id: str) -> list[tuple[str, list[str]]]:
+    """The name of each file of a run, in their order, and the start of its answers' names at each place.
 
-    Of a file whose answers could not be written yet there are none.
+    Files of one name are told apart by where they lay. Of a file whose answers could not be written yet there are none.
     """
-    return {
-        file.name: _answers(parts, file) for file in parts.ledger.files.of_run(run=run_id) if file.state != "planned"
-    }
+    files = parts.ledger.files.of_run(run=run_id)
+    times = Counter(file.name for file in files)
+    return [
+        (
+            file.name if times[file.name] == 1 else str(file.origin.get("path") or file.name),
+            _answers(parts, file) if file.state != "planned" else [],
+        )
+        for file in files
+    ]
 
 
 def _answers(parts: Parts, file: StoredFile) -> list[str]:

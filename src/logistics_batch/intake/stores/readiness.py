@@ -132,11 +132,19 @@ def judge_listings(
 
 
 def _done_names(listing: Sequence[RemoteFile], rule: ReadyRule) -> dict[str, str]:
-    """The done-files that lie there, each with the file that it speaks of."""
+    """The done-files that lie there, each with the file that it speaks of, which may be gone."""
     if rule.done_file is None:
         return {}
     present = {file.name for file in files_and_links(listing)}
-    return {done: name for name in present if (done := rule.done_name(name)) in present and done != name}
+    alone = {name: of for name in present if (of := _done_for(name, rule)) and rule.done_name(name) not in present}
+    return alone | {done: name for name in present if (done := rule.done_name(name)) in present and done != name}
+
+
+def _done_for(name: str, rule: ReadyRule) -> str:
+    """The file that a done-file speaks of, by its name alone; "" for any other file."""
+    before, _, behind = (rule.done_file or "").partition("{name}")
+    of = name.removeprefix(before).removesuffix(behind)
+    return of if of and of != name and rule.done_name(of) == name else ""
 
 
 def _not_input(
