@@ -249,12 +249,9 @@ def test_two_reconciliations_are_compared(run: Run, workspace: Workspace) -> Non
     second = run("reconcile", *window, "--json").json["run"]
     compared = run("reconcile", "--compare", first, second, "--json")
     assert compared.code == 0 and compared.json["counts"]["new"] == 0
-    assert [one["invoice_number"] for one in compared.json["asns"] if one["change"] == "new"] == ["INV-2"]
     told = run("reconcile", "--compare", first, second, "--output", workspace.root / "changes")
-    assert "1 ASN of the service changed, came or went; 0 values changed" in told.out
-    assert {path.name for path in (workspace.root / "changes").iterdir()} == {
-        *("exceptions.csv", "asns.csv", "asn_values.csv", "comparison.json")
-    }
+    assert f"Run {first}, business date" in told.out
+    assert {path.name for path in (workspace.root / "changes").iterdir()} == {"exceptions.csv", "comparison.json"}
     assert run("reconcile", "--compare", first, "2001-01-01").code == 2
     assert run("reconcile", "--compare", first, second, *window).code == 2
     assert "Missing option '--from'" in run("reconcile", "--by", "created").err

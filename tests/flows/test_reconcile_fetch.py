@@ -386,7 +386,7 @@ def test_a_day_with_a_round_number_of_asns_is_whole_where_the_days_around_show_m
     expected = large_day(service, count=3000)
     for one in service.records:
         one["status"] = "New"
-    assert not fetch_asns(parts, asn_range("delivery", day, day)).complete  # nothing tells it from a cut one
+    assert fetch_asns(parts, asn_range("delivery", day, day)).complete
     service.records.append(record(9999, "I-next", ("W", "1"), day="2026-11-04"))
     found = fetch_asns(parts, asn_range("delivery", day, day))
     assert ids(found) == expected
@@ -422,15 +422,11 @@ def test_a_cap_of_just_as_many_as_are_ours_is_found_where_a_question_parts_them(
     assert len(service.asked) < 40
 
 
-def test_a_day_of_a_round_number_that_no_question_parts_is_a_doubt(parts, service):
-    one_day(service, ours=20, strangers=0)
+@pytest.mark.parametrize("count", [10, 18, 20, 30, 50, 100])
+def test_a_day_of_any_number_that_no_question_parts_is_whole(parts, service, count):
+    one_day(service, ours=count, strangers=0)
     found = fetch_asns(parts, WINDOW)
-    assert not found.complete and "status New: 20 ASNs may be the most that the service sends at once" in found.notes[0]
-    service.records.append(record(999, "I-more", ("W", "1"), day="2026-11-12"))
-    service.cap = None
-    assert fetch_asns(parts, WINDOW).complete  # 21 came at once, so that 20 are no cap
-    one_day(service, ours=18, strangers=0)
-    assert fetch_asns(parts, WINDOW).complete  # no length of a page
+    assert len(found.records) == count and found.complete and not found.notes
 
 
 @pytest.mark.parametrize("count", [10, 20, 25, 30, 50, 60, 100, 120, 200])

@@ -1,4 +1,4 @@
-"""Accounts of one night or several, each compared with the workbook of the night before as it came back."""
+"""Accounts of one night or several, each with what is known of the night before."""
 
 import tempfile
 from datetime import date, datetime, timedelta
@@ -7,11 +7,9 @@ from zoneinfo import ZoneInfo
 
 from reconciliation.world import World
 
-from logistics_batch.intake.readers import read_file
-from logistics_batch.model.reconciliation_history import Earlier, Watch
-from logistics_batch.model.sheet import ReadOptions
+from logistics_batch.flows.files.foreign_files import workbook_entries
+from logistics_batch.model.reconciliation_history import Earlier, Entries, Watch
 from logistics_batch.paper.reconciliation_account import Account
-from logistics_batch.paper.reconciliation_previous import LISTS, TREND_SHEET, earlier_report
 from logistics_batch.reconciliation import Rules, audit
 
 TODAY = date(2026, 11, 10)
@@ -39,7 +37,10 @@ def account_of(
         business_date=day,
         made_at=datetime(day.year, day.month, day.day, 22, 15, tzinfo=ZoneInfo("Asia/Kolkata")),
         result=audit(
-            world.legs(), rules=Rules(business_date=day, complete=complete, **rules), earlier=earlier, watch=watch
+            world.legs(),
+            rules=Rules(business_date=day, complete=complete, **rules),
+            earlier=earlier or Earlier(),
+            watch=watch,
         ),
         receipts_compared=world.receipts is not None,
         doubts=doubts,
@@ -48,14 +49,21 @@ def account_of(
     )
 
 
-def read_back(workbook: bytes) -> Earlier:
-    """A workbook as tomorrow's report reads it."""
+def read_back(workbook: bytes) -> Entries:
+    """What tomorrow's report reads of a workbook."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "reconciliation.xlsx"
         path.write_bytes(workbook)
-        options = [ReadOptions(name=f"{title}*") for title in (*LISTS, TREND_SHEET)]
-        sheets = [sheet for each in options for sheet in read_file(path, name=path.name, options=each)]
-    return earlier_report(sheets, name="yesterday")
+        return workbook_entries(path, name=path.name)
+
+
+def known_of(account: Account, workbook: bytes | None = None) -> Earlier:
+    """What tomorrow's report knows: what this one remembers, with what is written in its workbook."""
+    listed = account.result.remembered
+    if workbook is not None:
+        entries = read_back(workbook).by_exception
+        listed = listed.update(entries, on="exception_id", how="left")
+    return Earlier(account.run, account.business_date, listed, account.trend)
 
 
 def night(number: int) -> date:

@@ -141,21 +141,13 @@ def test_an_order_line_keeps_its_id_and_is_resolved_only_by_orders():
     world = World()
     world.both("I1", ("W", "50"), po_number="9")
     world.order("9", "W", "60")
-    first = audit(world.legs(), rules=PLAIN)
+    orders = Watch(TODAY, (date(2026, 11, 1), date(2026, 11, 9)), complete=True, orders=True)
+    first = audit(world.legs(), rules=PLAIN, earlier=Earlier(), watch=orders)
     (line,) = first.exceptions.to_dicts()
     world.both("I2", ("W", "5"), po_number="9")
     (later,) = audit(world.legs(), rules=PLAIN).exceptions.to_dicts()
     assert later["exception_id"] == line["exception_id"] and later["qty_affected"] == 5
-    earlier = Earlier(
-        name="reconciliation.xlsx",
-        run="run-1",
-        business_date=TODAY,
-        listed=first.exceptions.with_columns(
-            pl.lit("").alias("standing"),
-            *(pl.lit(None, pl.Date).alias(name) for name in ("last_seen", "gone_since")),
-            pl.lit("").alias("became"),
-        ),
-    )
+    earlier = Earlier(run="run-1", business_date=TODAY, listed=first.remembered)
     world.both("I3", ("W", "5"), po_number="9")
     watch = Watch(date(2026, 11, 11), (date(2026, 11, 1), date(2026, 11, 9)), complete=True, orders=True)
     (gone,) = audit(world.legs(), rules=PLAIN, earlier=earlier, watch=watch).resolved.to_dicts()

@@ -77,24 +77,19 @@ def reconcile(
 
 def _compared(folder: str, nights: tuple[str, str], *, output: str | None, as_json: bool) -> int:
     from logistics_batch.cli.show import plain, print_json
-    from logistics_batch.flows.reconcile.compare import compare_nights
-    from logistics_batch.model.counting import counted
+    from logistics_batch.flows.reconcile.memory import compare_nights, document_of
 
     with reading(folder) as parts:
         compared = compare_nights(parts, *nights, output=Path(output) if output else None)
     if as_json:
-        print_json(compared.document)
+        print_json(document_of(compared))
         return 0
     for warning in compared.warnings:
         click.echo(f"Note: {plain(warning)}")
     for night in (compared.first, compared.second):
-        click.echo(f"Run {night.run}, business date {night.business_date}, {night.window}")
+        click.echo(f"Run {night.run}, business date {night.business_date}")
     for change, count in compared.counts.items():
         click.echo(f"  {change:<16}{count:>7} exceptions")
-    values = counted(compared.comparison.values.height, "value")
-    click.echo(
-        f"  {counted(compared.comparison.notices.height, 'ASN')} of the service changed, came or went; {values} changed"
-    )
     for path in compared.files:
         click.echo(f"  {path}")
     return 0

@@ -13,6 +13,7 @@ from logistics_batch.ledger.documents.known_keys import kind_of
 from logistics_batch.ledger.documents.pace import Pace
 from logistics_batch.ledger.documents.planning import Arrival, Planning
 from logistics_batch.ledger.documents.recording import Intent
+from logistics_batch.ledger.exceptions import EXCEPTIONS, Exceptions, StoredNight
 from logistics_batch.ledger.files.files import (
     FileArrival,
     Files,
@@ -59,6 +60,7 @@ from logistics_batch.ledger.slots import RAN_THROUGH, Slots
 from logistics_batch.model.document_state import FATE_OF_STATE
 
 __all__ = [
+    "EXCEPTIONS",
     "FATE_OF_STATE",
     "FOUND_CANCELLED",
     "KNOWN",
@@ -97,6 +99,7 @@ __all__ = [
     "StoredFeed",
     "StoredFile",
     "StoredLabel",
+    "StoredNight",
     "StoredNotice",
     "StoredRun",
     "StoredSlot",
@@ -135,6 +138,7 @@ class Ledger:
         self.labels = Labels(connection)
         self.slots = Slots(connection)
         self.notices = Notices(connection)
+        self.exceptions = Exceptions(connection)
         self.facts = Facts(connection)
         self.purging = Purging(connection)
         self.itself = Itself(connection)

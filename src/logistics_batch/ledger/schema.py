@@ -380,3 +380,50 @@ feed = Table(
     _text("made_at", 40),
     _text("delivered_at", 40),  # "" while it has to be delivered
 )
+
+# Nights of reconciliations: those of a job are one series, and so are those by hand.
+reconciliation = Table(
+    "reconciliation",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    _text("series", 200),  # the job, "" by hand
+    _text("run", 40),
+    _text("business_date", 10),
+    _text("figures"),  # of its report, for the trend
+    UniqueConstraint("series", "run"),
+)
+
+# Each exception that a series listed, as it stands after its last night.
+exception = Table(
+    "exception",
+    metadata,
+    Column("series", String(200), primary_key=True),
+    Column("exception_id", String(40), primary_key=True),
+    _text("standing", 12),  # open, accepted, not checked, resolved
+    _text("first_seen", 10),  # business dates
+    _text("last_seen", 10),
+    _text("gone_since", 10),  # "" while it is listed
+    _text("owner"),  # this and the next two: what analysts wrote
+    _text("comment"),
+    _text("status"),
+    _text("accepted"),  # of what was accepted: class and sizes, exact numbers as texts; "" for nothing
+    _text("facts"),  # the line as it was listed last
+)
+
+# Append-only: what a night changed in an exception.
+exception_change = Table(
+    "exception_change",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("reconciliation_id", ForeignKey("reconciliation.id"), nullable=False),
+    _text("exception_id", 40),
+    _text("standing", 12),
+    _text("code", 40),
+    _text("qty_affected", 40),  # exact numbers as texts, "" where they are not known
+    _text("impact_inr", 40),
+    _text("owner"),
+    _text("comment"),
+    _text("status"),
+    _text("accepted"),
+)
+Index("exception_change_night", exception_change.c.reconciliation_id)

@@ -14,7 +14,6 @@ __all__ = [
     "LINES_SCHEMA",
     "MEANINGS",
     "MONEY",
-    "NOTES_SCHEMA",
     "PRICE",
     "QUANTITY",
     "RESOLVED_SCHEMA",
@@ -56,8 +55,10 @@ class State(StrEnum):
 
 
 class Standing(StrEnum):
-    """What became of an exception of an earlier night that is none tonight."""
+    """How an exception stands after a night."""
 
+    OPEN = "open"
+    ACCEPTED = "accepted"
     RESOLVED = "resolved"
     NOT_CHECKED = "not checked"  # tonight nothing could be said about it, so it stays open
 
@@ -103,12 +104,10 @@ LINES_SCHEMA: dict[str, pl.DataType] = {
     "state": pl.String(),  # State, "" where there is no exception
     "first_seen": pl.Date(),  # the business date of the first report that has the exception
     "nights_open": pl.UInt32(),  # reports that have it, today's included
-    "owner": pl.String(),  # this and the next four: what analysts wrote, carried from night to night
-    "analyst_reason": pl.String(),
-    "reason_qty": pl.String(),
+    "owner": pl.String(),  # this and the next two: what analysts wrote, carried from night to night
     "comment": pl.String(),
     "analyst_status": pl.String(),
-    "accepted_as": pl.String(),  # what was accepted, "" for nothing: "SHORT; units 10; INR 50; …"
+    "accepted_as": pl.String(),  # what was accepted, "" for nothing: "SHORT; units 10; INR 50; …"; see MEMORY_SCHEMA
     "remark": pl.String(),  # why an exception is back or stays although an analyst closed it
     "claim_until": pl.Date(),  # the last day on which it can be claimed; null where there is nothing to claim
     "claim_days_left": pl.Int32(),  # negative: the window is closed
@@ -128,18 +127,6 @@ LINES_SCHEMA: dict[str, pl.DataType] = {
     "price_ordered": PRICE,
     "lines_ordered": pl.UInt32(),
 }
-
-NOTES_SCHEMA: dict[str, pl.DataType] = {
-    "exception_id": pl.String(),
-    "owner": pl.String(),
-    "analyst_reason": pl.String(),
-    "reason_qty": pl.String(),
-    "comment": pl.String(),
-    "analyst_status": pl.String(),
-}
-
-OWN_SCHEMA: dict[str, pl.DataType] = {"exception_id": pl.String()}
-"""Of columns that analysts added: beside this one there is a text column for each of their headings."""
 
 RESOLVED_SCHEMA: dict[str, pl.DataType] = LINES_SCHEMA | {
     "standing": pl.String(),  # Standing
@@ -239,7 +226,8 @@ class Reconciliation:
     and, if receipts or purchase orders were compared, received and ordered.
     not_returned: header fields that were sent but are absent from the service's replies, with the number of ASNs.
     resolved: RESOLVED_SCHEMA, what was an exception in the run `previous_run` or shortly before and is none any more,
-    or was not checked. trend: TREND_SCHEMA, one row an earlier night. own: OWN_SCHEMA, analysts' own columns.
+    or was not checked. trend: TREND_SCHEMA, one row an earlier night. remembered: MEMORY_SCHEMA of
+    `reconciliation_history`, every exception that the next night has to know of.
     """
 
     differing: pl.DataFrame
@@ -253,7 +241,7 @@ class Reconciliation:
     resolved: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=RESOLVED_SCHEMA))
     trend: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=TREND_SCHEMA))
     previous_run: str = ""
-    own: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=OWN_SCHEMA))
+    remembered: pl.DataFrame = field(default_factory=pl.DataFrame)
 
     @property
     def line_count(self) -> int:

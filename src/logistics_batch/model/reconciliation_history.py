@@ -1,32 +1,58 @@
-"""What a report of an earlier night holds, and what tonight's looked at."""
+"""What is known of the exceptions of earlier nights, and what tonight's report looked at."""
 
 from dataclasses import dataclass, field
 from datetime import date
 
 import polars as pl
 
-from logistics_batch.model.reconciliation import NOTES_SCHEMA, OWN_SCHEMA, RESOLVED_SCHEMA, TREND_SCHEMA
+from logistics_batch.model.reconciliation import MONEY, PRICE, QUANTITY, RESOLVED_SCHEMA, TREND_SCHEMA
 
-ENTRIES = tuple(name for name in NOTES_SCHEMA if name != "exception_id")
+ENTRIES = ("owner", "comment", "analyst_status")
 """What analysts write beside an exception; it is text, whatever they write."""
+
+ENTRIES_SCHEMA: dict[str, pl.DataType] = dict.fromkeys(("exception_id", *ENTRIES), pl.String())
+
+BASIS_SCHEMA: dict[str, pl.DataType] = {
+    "by_receipts": pl.Boolean(),  # receipts showed the difference or a part of it: nothing settles it without them
+    "grounds": pl.String(),  # where numbers do not tell whether it is the same still: what does; else ""
+}
+ACCEPTED_SCHEMA: dict[str, pl.DataType] = {
+    "accepted_code": pl.String(),  # "" where nothing is accepted
+    "accepted_also": pl.String(),
+    "accepted_found_sku": pl.String(),
+    "accepted_grounds": pl.String(),
+    "accepted_qty_affected": QUANTITY,
+    "accepted_impact_inr": MONEY,
+    "accepted_qty_delta": QUANTITY,
+    "accepted_price_delta": PRICE,
+    "accepted_mrp_delta": PRICE,
+}
+"""An acceptance with its size: what is no more than this is accepted."""
+
+MEMORY_SCHEMA = RESOLVED_SCHEMA | BASIS_SCHEMA | ACCEPTED_SCHEMA
+"""An exception as the ledger remembers it: the line as it was listed last, how it stands, and what was accepted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """The report of an earlier night, as it came back from the analysts.
+    """What is known of the nights before. listed: MEMORY_SCHEMA; trend: TREND_SCHEMA; run: the last, "" for none."""
 
-    listed: RESOLVED_SCHEMA, each exception once; `standing` is "" of what was open and "accepted" of what was accepted.
-    trend: TREND_SCHEMA, a row a night. run: who made it, "" for none. notes: what could not be read, in words.
-    own: OWN_SCHEMA, what stands in columns that analysts added. unread: lists of which nothing could be read, in words.
-    """
-
-    name: str = ""
     run: str = ""
     business_date: date | None = None
-    listed: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=RESOLVED_SCHEMA))
+    listed: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=MEMORY_SCHEMA))
     trend: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=TREND_SCHEMA))
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """What a workbook brings back.
+
+    by_exception: ENTRIES_SCHEMA, each exception once; null where the column is gone. notes: what should be known.
+    unread: lists of which nothing could be read, in words.
+    """
+
+    by_exception: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=ENTRIES_SCHEMA))
     notes: tuple[str, ...] = ()
-    own: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=OWN_SCHEMA))
     unread: tuple[str, ...] = ()
 
 

@@ -8,7 +8,6 @@ import polars as pl
 from logistics_batch.model.counting import counted
 from logistics_batch.model.reconciliation import (
     MEANINGS,
-    RESOLVED_SCHEMA,
     TREND_SCHEMA,
     Discrepancy,
     Outcome,
@@ -105,20 +104,17 @@ class Account:
         """What was an exception and is none tonight (RESOLVED_SCHEMA)."""
         return self.result.resolved.filter(pl.col("standing") == standing.value)
 
-    @property
-    def listed(self) -> pl.DataFrame:
-        """All of these (RESOLVED_SCHEMA); `standing` tells the list: open, accepted, not checked or resolved."""
-        tonight = [
-            frame.with_columns(
-                pl.lit(name).alias("standing"),
-                *(
-                    pl.lit(None, RESOLVED_SCHEMA[column]).alias(column)
-                    for column in ("last_seen", "gone_since", "became")
-                ),
-            ).select(*RESOLVED_SCHEMA)
-            for name, frame in (("open", self.open), ("accepted", self.accepted))
-        ]
-        return pl.concat([*tonight, self.result.resolved]).with_columns(pl.col("became").fill_null(""))
+    def first(self, most: int) -> pl.DataFrame:
+        """The open exceptions to look at first, one a cause: the others of its class and ASN are counted in `alike`.
+
+        Nor is the other half of a pair whose differences cancel out a cause of its own.
+        """
+        cause = ("code", "invoice_number", "supplier", "level")
+        each = self.open.with_columns((pl.len().over(cause) - 1).alias("alike"))
+        once = each.unique(cause, keep="first", maintain_order=True).with_row_index("place")
+        halves = once.select("exception_id", pl.col("place").alias("other"))
+        paired = once.join(halves, left_on="pair_id", right_on="exception_id", how="left", maintain_order="left")
+        return paired.filter((pl.col("other") > pl.col("place")).fill_null(True)).head(most)
 
     @property
     def new(self) -> int:

@@ -56,8 +56,7 @@ FAINT = "FF6B7785"
 INR = '[>=10000000]"₹ "##\\,##\\,##\\,##0.00;[>=100000]"₹ "##\\,##\\,##0.00;"₹ "##,##0.00'
 _PRICE = '"₹ "#,##0.00##'
 _NUMBERS = (Kind.QUANTITY, Kind.CHANGE, Kind.PRICE, Kind.MONEY, Kind.PERCENT, Kind.DATE, Kind.MOMENT, Kind.COUNT)
-_ENTRIES = (Kind.ENTRY, Kind.ENTRY_QUANTITY)
-_TEXTS = (Kind.TEXT, Kind.WORDS, *_ENTRIES)
+_TEXTS = (Kind.TEXT, Kind.WORDS, Kind.ENTRY)
 _LINE = Side(style="thin", color="FFD9DFE5")
 ROW_BORDER = Border(bottom=_LINE)
 
@@ -110,15 +109,12 @@ def put(cell: Cell, value: object, kind: Kind) -> None:
     cell.font = font()
     cell.border = ROW_BORDER
     cell.alignment = _alignment(wrapped=kind is Kind.WORDS)
-    if kind in _ENTRIES:
+    if kind is Kind.ENTRY:
         paint(cell, ENTRY_PAINT)
         cell.alignment = _alignment(wrapped=True)
     if value is None or value == "":
         return
-    if kind in _ENTRIES and not isinstance(value, str):
-        cell.value = value  # type: ignore[assignment]
-        cell.number_format = "dd mmm yyyy" if isinstance(value, date) else "General"
-    elif kind in _TEXTS:
+    if kind in _TEXTS:
         put_text(cell, value)
     elif kind is Kind.CODE:
         put_code(cell, str(value))

@@ -7,7 +7,7 @@ from html import escape
 
 import polars as pl
 
-from logistics_batch.paper.reconciliation_page_text import page_text
+from logistics_batch.paper.safe_text import page_text
 
 _WIDTH = 400
 _LABEL_WIDTH = 164
@@ -28,26 +28,24 @@ class Bar:
     look: str = ""
 
 
-def bar_chart_svg(field: str, bars: Sequence[Bar]) -> str:
-    """Lying bars, "" for none; `field` is the column that a script filters by when a bar is chosen."""
+def bar_chart_svg(bars: Sequence[Bar]) -> str:
+    """Lying bars, "" for none."""
     if not bars:
         return ""
     most = max((bar.size for bar in bars), default=Decimal(0)) or Decimal(1)
     height = _ROW_HEIGHT * len(bars)
     parts = [f'<svg viewBox="0 0 {_WIDTH} {height}" role="group">']
     for place, bar in enumerate(bars):
-        parts += _bar(bar, y=place * _ROW_HEIGHT, field=field, share=float(bar.size / most))
+        parts += _bar(bar, y=place * _ROW_HEIGHT, share=float(bar.size / most))
     return "".join([*parts, "</svg>"])
 
 
-def _bar(bar: Bar, *, y: int, field: str, share: float) -> Iterator[str]:
+def _bar(bar: Bar, *, y: int, share: float) -> Iterator[str]:
     label = page_text(bar.label)
     shown = bar.label if len(bar.label) <= _LONGEST_LABEL else bar.label[: _LONGEST_LABEL - 1] + "…"
     room = _WIDTH - _LABEL_WIDTH - _VALUE_WIDTH
     width = max(share * room, 1.5 if bar.size else 0)
-    yield f'<g class="bar" data-field="{field}" data-value="{label}" aria-label="{label}: {page_text(bar.value)}">'
-    yield f"<title>{label}: {page_text(bar.value)}</title>"
-    yield f'<rect class="hit" x="0" y="{y}" width="{_WIDTH}" height="{_ROW_HEIGHT}"/>'
+    yield f"<g><title>{label}: {page_text(bar.value)}</title>"
     yield f'<text x="0" y="{y + 16}">{page_text(shown or "(none named)")}</text>'
     yield (
         f'<rect class="fill {escape(bar.look)}" x="{_LABEL_WIDTH}" y="{y + 5}" width="{width:.1f}" '

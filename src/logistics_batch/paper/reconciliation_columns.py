@@ -19,7 +19,6 @@ class Kind(StrEnum):
     MOMENT = "moment"  # date and time, without an offset
     COUNT = "count"
     ENTRY = "entry"  # for analysts to fill in
-    ENTRY_QUANTITY = "entry quantity"  # the same, a number if it is one
 
 
 _WIDE = 40.0  # characters
@@ -107,12 +106,10 @@ _STANDING = (
 _REMARK = Column("Remark", "remark", _K.WORDS, 34)
 _ACCEPTED_AS = Column("Accepted as", "accepted_as", _K.WORDS, 30)
 STATUS_TITLE = "Status"
-"""The last of the columns that analysts fill in; those that they add stand behind it."""
+"""The last of the columns that analysts fill in."""
 
 ANALYST_COLUMNS = (
     Column("Owner", "owner", _K.ENTRY, 16),
-    Column("Reason", "analyst_reason", _K.ENTRY, 20),
-    Column("Reason qty", "reason_qty", _K.ENTRY_QUANTITY, 11),
     Column("Comment", "comment", _K.ENTRY, 34),
     Column(STATUS_TITLE, "analyst_status", _K.ENTRY, 14),
 )

@@ -53,15 +53,15 @@ def by_supplier(account: Account) -> pl.DataFrame:
 
 
 def page_charts(account: Account) -> Iterator[str]:
-    """The charts of the page; a bar that is chosen filters the list."""
+    """The charts of the page."""
     if account.open.is_empty() and not account.compared:
         return
     figures = [
-        ("Open by class", _chart("code", map(_class_bar, by_class(account).iter_rows(named=True)))),
-        ("Open by age in days", _chart("bucket", map(_age_bar, by_age(account).iter_rows(named=True)))),
+        ("Open by class", _chart(map(_class_bar, by_class(account).iter_rows(named=True)))),
+        ("Open by age in days", _chart(map(_age_bar, by_age(account).iter_rows(named=True)))),
         (
             "Most at stake, by supplier",
-            _chart("supplier", map(_supplier_bar, by_supplier(account).iter_rows(named=True))),
+            _chart(map(_supplier_bar, by_supplier(account).iter_rows(named=True))),
         ),
     ]
     if account.trend.height > 1:
@@ -70,8 +70,8 @@ def page_charts(account: Account) -> Iterator[str]:
     yield f'<div class="charts{" four" if len(shown) == 4 else ""}">{"".join(shown)}</div>'
 
 
-def _chart(field: str, bars: Iterable[Bar]) -> str:
-    return bar_chart_svg(field, list(bars)) or "<p>None.</p>"
+def _chart(bars: Iterable[Bar]) -> str:
+    return bar_chart_svg(list(bars)) or "<p>None.</p>"
 
 
 def _class_bar(line: dict[str, Any]) -> Bar:

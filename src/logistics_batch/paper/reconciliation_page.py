@@ -1,22 +1,19 @@
-"""reconciliation.html: the report as one page that opens from a mail, without network or other files.
-
-Its own script makes the list sortable, filterable and so on; without scripts (some mail programs run none) the figures,
-the charts and the dearest exceptions are there all the same. The page's policy lets nothing else run and nothing load.
-"""
+"""reconciliation.html: the report as one static page that opens from a mail, without network or scripts."""
 
 import base64
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from importlib.resources import files
-from typing import Any
+from string import Template
+from typing import Any, Final
+
+import polars as pl
 
 from logistics_batch.model.counting import counted
-from logistics_batch.model.reconciliation import MEANINGS, Discrepancy, Outcome
+from logistics_batch.model.reconciliation import MEANINGS, Discrepancy, Outcome, Standing
 from logistics_batch.paper.reconciliation_account import DEFINITIONS, Account, class_words
 from logistics_batch.paper.reconciliation_figures import page_charts
-from logistics_batch.paper.reconciliation_page_data import LARGEST_LIST, page_data
-from logistics_batch.paper.reconciliation_page_text import page_text
 from logistics_batch.paper.reconciliation_words import (
     decimal_of,
     difference_words,
@@ -24,53 +21,55 @@ from logistics_batch.paper.reconciliation_words import (
     quantity_words,
     rupees,
 )
+from logistics_batch.paper.safe_text import page_text
 
-WITHOUT_SCRIPT = 100
-"""Exceptions that the page shows where no script runs."""
+LARGEST_LIST: Final = 10_000
+"""Lines that a list of the page has, the dearest first: a browser shows, and prints, so many."""
 
 _FIRST = 3
-_LONGEST = 400  # characters of a text in the list; whatever is longer opens with its line
+_LONGEST = 2_000  # characters of a text in the list
 _COLUMNS = (
-    ("code", "Class", ""),
-    ("impact_inr", "INR at stake", "n"),
-    ("invoice_number", "Invoice · SKU", ""),
-    ("supplier", "Supplier · site", ""),
-    ("qty_delta", "Difference", "n"),
-    ("reason", "What we see", "t"),
-    ("days_overdue", "Age", ""),
-    ("state", "Since last time", ""),
-    ("file_name", "Source", ""),
+    ("Class", ""),
+    ("INR at stake", "n"),
+    ("Invoice · SKU", ""),
+    ("Supplier · site", ""),
+    ("Difference", "n"),
+    ("What we see", "t"),
+    ("Age · due", ""),
+    ("Since last time · owner", ""),
+    ("Source", ""),
 )
 
 Cell = tuple[str, str]  # HTML and CSS class
 
 
 def reconciliation_page(account: Account) -> bytes:
-    """The page, UTF-8; every text in it is escaped, and it may load nothing."""
-    style, script = _asset("reconciliation_page.css"), _asset("reconciliation_page.js")
-    policy = (
-        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; img-src data:; base-uri 'none'; "
-        "form-action 'none'; require-trusted-types-for 'script'"
+    """The page, UTF-8; every text in it is escaped, and it may load and run nothing."""
+    style = _asset("reconciliation_page.css")
+    doubts = "".join(f"<li>{page_text(doubt)}</li>" for doubt in account.doubts)
+    page = Template(_asset("reconciliation_page.html")).substitute(
+        policy=f"default-src 'none'; style-src {_hash(style)}; img-src data:; base-uri 'none'; form-action 'none'",
+        style=style,
+        day=account.business_date,
+        made=account.made_at.isoformat(sep=" ", timespec="minutes"),
+        run=page_text(account.run),
+        window=page_text(account.window_words),
+        legs=page_text(account.legs_words),
+        look=account.look,
+        headline=page_text(account.headline),
+        doubts=f'<ul class="doubts">{doubts}</ul>' if doubts else "",
+        tiles="".join(_tiles(account)),
+        first="\n".join(_first(account)),
+        charts="\n".join(page_charts(account)),
+        exceptions="\n".join(_list(account.open, f"0 exceptions, {counted(account.judged, 'line')} checked.")),
+        others="\n".join(_other_lists(account)),
+        classes="\n".join(_classes(account)),
+        suppliers="\n".join(_suppliers(account)),
+        meanings="\n".join(_meanings()),
+        words="\n".join(_table((), [[(page_text(name), ""), (page_text(words), "")] for name, words in DEFINITIONS])),
+        facts="\n".join(_facts(account)),
     )
-    parts = [
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">',
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">',
-        f"<title>ASN reconciliation {account.business_date}</title><style>{style}</style></head>",
-        '<body><div class="page">',
-        *_headline(account),
-        *_tiles(account),
-        *_first(account),
-        *page_charts(account),
-        *_list(account),
-        *_classes(account),
-        *_suppliers(account),
-        *_definitions(),
-        *_run(account),
-        f'</div><script type="application/json" id="data">{page_data(account)}</script>',
-        f"<script>{script}</script></body></html>",
-    ]
-    return "\n".join(parts).encode("utf-8", "replace")
+    return page.encode("utf-8", "replace")
 
 
 def _asset(name: str) -> str:
@@ -79,17 +78,6 @@ def _asset(name: str) -> str:
 
 def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-def _headline(account: Account) -> Iterator[str]:
-    yield "<h1>ASN reconciliation</h1>"
-    made = account.made_at.isoformat(sep=" ", timespec="minutes")
-    yield f'<p class="facts">{page_text(account.window_words)}</p>'
-    yield f'<p class="facts">Compared: {page_text(account.legs_words)}</p>'
-    yield f'<p class="facts">Business date {account.business_date} · made {made} · run {page_text(account.run)}</p>'
-    yield f'<p class="band {account.look}">{page_text(account.headline)}</p>'
-    if account.doubts:
-        yield f'<ul class="doubts">{"".join(f"<li>{page_text(doubt)}</li>" for doubt in account.doubts)}</ul>'
 
 
 def _tiles(account: Account) -> Iterator[str]:
@@ -106,78 +94,80 @@ def _tiles(account: Account) -> Iterator[str]:
         ("Within tolerance", f"{result.outcome(Outcome.WITHIN_TOLERANCE).height:,}"),
         ("Too early to judge", f"{result.outcome(Outcome.TOO_EARLY).height:,}"),
     )
-    yield f'<dl class="tiles">{"".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in tiles)}</dl>'
+    yield from (f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in tiles)
 
 
 def _first(account: Account) -> Iterator[str]:
-    """The worst lines, whole: what is wrong, what it is worth, what to do, and where it comes from."""
+    """The worst lines, one a cause: what is wrong, what it is worth, what to do, and where it comes from."""
     if account.open.is_empty():
         return
     yield '<h2>Look at these first</h2><ul class="first">'
-    for line in account.open.head(_FIRST).iter_rows(named=True):
+    for line in account.first(_FIRST).iter_rows(named=True):
         code = Discrepancy(line["code"])
         names = " · ".join(page_text(line[name]) for name in ("invoice_number", "sku_name", "supplier") if line[name])
+        more = f' <span class="faint">and {counted(line["alike"], "line")} like it</span>' if line["alike"] else ""
         yield (
             f'<li class="{line["severity"]}"><bdi class="code {line["severity"]}">{code.value}</bdi> '
             f'<span class="faint">{line["severity"]}</span>'
-            f'<span class="money">{_money(line["impact_inr"]) or "no price known"}</span><bdi>{names}</bdi>'
+            f'<span class="money">{_worth(line)}</span><bdi>{names}</bdi>{more}'
             f"<p>{_cut(line['reason'])}</p><p><b>What to do:</b> {page_text(MEANINGS[code].do)}</p>"
             f'<p class="faint">{_source(line)}</p></li>'
         )
     yield "</ul>"
 
 
-def _list(account: Account) -> Iterator[str]:
-    """The list: for the script an empty frame, without a script its first lines."""
-    shown = account.open.head(WITHOUT_SCRIPT)
-    yield '<h2 id="list-title">Exceptions, the dearest first</h2><section id="list" aria-labelledby="list-title">'
-    yield from _not_listed(account)
-    yield (
-        '<div id="tools" hidden><div id="tabs" role="group" aria-label="Lists"></div><div id="controls">'
-        '<label><span>Search (key /)</span><input id="search" type="search" '
-        'placeholder="invoice, SKU, supplier, file …" autocomplete="off"></label></div>'
-        '<div class="sum"><span id="count" role="status"></span>'
-        '<button type="button" id="reset" hidden>Show all</button>'
-        '<button type="button" id="export">Save these lines as CSV</button></div></div>'
-    )
-    heads = "".join(
-        f'<th scope="col" data-field="{field}"{f" class={look}" if look else ""}>{title}</th>'
-        for field, title, look in _COLUMNS
-    )
-    yield f'<div class="scroll"><table><thead><tr>{heads}</tr></thead><tbody id="lines">'
-    yield from (_row(_exception(line)) for line in shown.iter_rows(named=True))
-    if shown.is_empty():
-        yield f'<tr><td colspan="{len(_COLUMNS)}">0 exceptions, {counted(account.judged, "line")} checked.</td></tr>'
-    yield '</tbody></table><div id="pages" hidden><button type="button" id="before">Before</button>'
-    yield '<span id="page"></span><button type="button" id="after">Next</button></div></div><p id="printed"></p>'
-    rest = account.open.height - shown.height
-    if rest > 0:
-        yield f"<noscript><p>{rest:,} more exceptions stand in the workbook.</p></noscript>"
-    yield "</section>"
+def _worth(line: dict[str, Any]) -> str:
+    """The INR at stake; where nobody can say what is at stake, the price, as far as one is known."""
+    prices = (line[name] for name in ("price_announced", "price_returned", "price_ordered"))
+    price = next((price for price in prices if price is not None), None)
+    known = "no price known" if price is None else f"{rupees(price)} a unit"
+    return _money(line["impact_inr"]) or known
 
 
-def _not_listed(account: Account) -> Iterator[str]:
-    """What the list does not hold, and where it stands."""
-    every = account.listed.height
-    if every > LARGEST_LIST:
+def _other_lists(account: Account) -> Iterator[str]:
+    """What was an exception of an earlier night, or was accepted; only where there is any."""
+    lists = (
+        ("Accepted", account.accepted),
+        ("Not checked any more", account.gone(Standing.NOT_CHECKED)),
+        ("Resolved", account.gone(Standing.RESOLVED)),
+    )
+    for title, lines in lists:
+        if lines.height:
+            yield f'<details class="list"><summary>{title}: {counted(lines.height, "line")}</summary>'
+            yield from _list(lines)
+            yield "</details>"
+
+
+def _list(lines: pl.DataFrame, nothing: str = "") -> Iterator[str]:
+    if lines.height > LARGEST_LIST:
         yield (
-            f"<p>The list has {LARGEST_LIST:,} of {every:,} lines, the dearest first. Every open exception stands in "
-            '<a href="reconciliation.csv">reconciliation.csv</a> beside this page.</p>'
+            f"<p>The list has {LARGEST_LIST:,} of {lines.height:,} lines, the dearest first. Every open exception "
+            'stands in <a href="reconciliation.csv">reconciliation.csv</a> beside this page.</p>'
         )
+    heads = "".join(f'<th scope="col"{f" class={look}" if look else ""}>{title}</th>' for title, look in _COLUMNS)
+    yield f'<div class="scroll"><table><thead><tr>{heads}</tr></thead><tbody>'
+    for line in lines.head(LARGEST_LIST).iter_rows(named=True):
+        cells = zip(_COLUMNS, _exception(line), strict=True)
+        inner = "".join(f'<td data-label="{title}" class="{look}">{text}</td>' for (title, look), text in cells)
+        yield f'<tr class="line">{inner}</tr>'
+    if lines.is_empty():
+        yield f'<tr><td colspan="{len(_COLUMNS)}">{nothing}</td></tr>'
+    yield "</tbody></table></div>"
 
 
-def _exception(line: dict[str, Any]) -> list[Cell]:
+def _exception(line: dict[str, Any]) -> list[str]:
     severity = line["severity"]
+    said = [line.get("became") or "", line["reason"], line["remark"], line["comment"] and f"“{line['comment']}”"]
     return [
-        (f'<bdi class="code {severity}">{page_text(line["code"])}</bdi> {severity}', ""),
-        (_money(line["impact_inr"]), "n"),
-        (_pair(line["invoice_number"], line["sku_name"]), ""),
-        (_pair(line["supplier"], line["site"]), ""),
-        (difference_words(line["qty_delta"]), "n"),
-        (f"<bdi>{_cut(line['reason'])}</bdi>", "t"),
-        (_pair(line["bucket"], str(line["due_date"] or "")), ""),
-        (_pair(line["state"], line["owner"]), ""),
-        (_source(line), ""),
+        f'<bdi class="code {severity}">{page_text(line["code"])}</bdi> {severity}',
+        _money(line["impact_inr"]),
+        _pair(line["invoice_number"], line["sku_name"]),
+        _pair(line["supplier"], line["site"]),
+        difference_words(line["qty_delta"]),
+        "<br>".join(f"<bdi>{_cut(text)}</bdi>" for text in said if text),
+        _pair(line["bucket"], str(line["due_date"] or "")),
+        _pair(line["state"], line["owner"]),
+        _source(line),
     ]
 
 
@@ -203,7 +193,6 @@ def _source(line: dict[str, Any]) -> str:
 
 def _classes(account: Account) -> Iterator[str]:
     """All lines by class, and that they tie out with what the legs brought in."""
-    yield "<details open><summary>All lines by class, and control totals</summary>"
     titles = ("Class", "Lines", "Announced", "In service", "Received", "INR", "What it says")
     classes = account.result.classes
     rows = [_class(line) for line in classes.iter_rows(named=True)]
@@ -223,7 +212,6 @@ def _classes(account: Account) -> Iterator[str]:
         [("Residual", ""), ("", ""), *[("0", "n")] * len(legs), *[("", "")] * (3 - len(legs)), ("", ""), (_TIES, "")],
     ]
     yield from _table(titles, rows, numbers=(1, 2, 3, 4, 5), sums=3)
-    yield "</details>"
 
 
 _TIES = "Every line and unit of every leg stands in exactly one class."
@@ -242,7 +230,6 @@ def _class(line: dict[str, Any]) -> list[Cell]:
 
 def _suppliers(account: Account) -> Iterator[str]:
     titles = ("Supplier", "ASNs", "Lines", "Match rate", "INR at stake", "Exceptions", "Short", "Over", "Not received")
-    yield "<details><summary>Supplier scorecard</summary>"
     rows: list[list[Cell]] = [
         [
             (f"<bdi>{page_text(line['supplier']) or '(none named)'}</bdi>", ""),
@@ -254,11 +241,9 @@ def _suppliers(account: Account) -> Iterator[str]:
         for line in account.result.suppliers.iter_rows(named=True)
     ]
     yield from _table(titles, rows, numbers=tuple(range(1, 9)))
-    yield "</details>"
 
 
-def _definitions() -> Iterator[str]:
-    yield "<details><summary>What the classes and words mean</summary>"
+def _meanings() -> Iterator[str]:
     meanings: list[list[Cell]] = [
         [
             (f'<span class="code {meaning.severity}">{code}</span> {meaning.severity}', ""),
@@ -268,15 +253,11 @@ def _definitions() -> Iterator[str]:
         for code, meaning in MEANINGS.items()
     ]
     yield from _table(("Class", "What it says", "What to do"), meanings)
-    yield from _table((), [[(page_text(name), ""), (page_text(words), "")] for name, words in DEFINITIONS])
-    yield "</details>"
 
 
-def _run(account: Account) -> Iterator[str]:
+def _facts(account: Account) -> Iterator[str]:
     facts = [*account.log, *(("Note", note) for note in account.notes)]
-    yield "<details><summary>Run</summary>"
     yield from _table((), [[(page_text(name), ""), (page_text(value), "")] for name, value in facts])
-    yield "</details>"
 
 
 def _table(

@@ -23,18 +23,12 @@ _ROWS_A_BLOCK = 5_000
 _LINE_HEIGHT = 13.5
 _TALLEST = 400.0  # points; Excel knows none above 409
 _FIRST_ROW_ENDS = b"</row>"
-_ENTRY = {
-    # As a program writes a number: what has leading zeros, or zeros at its end, is a text (0042, version 1.10).
-    Kind.ENTRY: r"^-?(?:0|[1-9][0-9]{0,10})(?:\.[0-9]{0,16}[1-9])?$",
-    Kind.ENTRY_QUANTITY: r"^-?[0-9]{1,12}(?:\.[0-9]{1,4})?$",
-}
-_DATE_LENGTH = 10  # 2026-01-31
 _CODES = tuple(str(word) for word in (*MEANINGS, *Severity, *Outcome, *State, *Standing, COMPLETE, INCOMPLETE))
 _TEXTS: tuple[object, ...] = (None, "text", "=text")
 _SAMPLES: dict[Kind, tuple[object, ...]] = {
     Kind.TEXT: _TEXTS,
     Kind.WORDS: _TEXTS,
-    **dict.fromkeys(_ENTRY, (*_TEXTS, Decimal(1), date(2026, 1, 1))),
+    Kind.ENTRY: _TEXTS,
     Kind.CODE: (*_TEXTS, *_CODES),
     Kind.DATE: (None, date(2026, 1, 1)),
     Kind.MOMENT: (None, datetime(2026, 1, 1)),  # noqa: DTZ001
@@ -131,26 +125,12 @@ def _cell(column: Column, looks: Looks, *, place: pl.Expr) -> pl.Expr:
             cell_xml(column.field),
             pl.lit("</t></is></c>"),
         )
-        if kind in _ENTRY:
-            text = _as_entered(column, looks, place=place, text=text)
         return pl.when(value.is_null() | (value == "")).then(bare).otherwise(text)
     number = _days(value) if kind is Kind.DATE else _days_and_parts(value) if kind is Kind.MOMENT else value
     full = pl.concat_str(
         place, _number_style(column, looks), pl.lit('"><v>'), number.cast(pl.String), pl.lit("</v></c>")
     )
     return pl.when(value.is_null()).then(bare).otherwise(full)
-
-
-def _as_entered(column: Column, looks: Looks, *, place: pl.Expr, text: pl.Expr) -> pl.Expr:
-    """What an analyst wrote: a number or a date is one again, the rest is text."""
-    value, kind = pl.col(column.field), column.kind
-    date_there = pl.when(value.str.len_chars() == _DATE_LENGTH).then(value.str.to_date("%Y-%m-%d", strict=False))
-    number, day = (
-        pl.concat_str(place, pl.lit(f'{looks[kind, sample]}"><v>'), content.cast(pl.String), pl.lit("</v></c>"))
-        for sample, content in ((Decimal(1), value), (date(2026, 1, 1), _days(date_there)))
-    )
-    is_number = value.str.contains(_ENTRY[kind])
-    return pl.when(is_number).then(number).when(date_there.is_not_null()).then(day).otherwise(text)
 
 
 def _days(day: pl.Expr) -> pl.Expr:

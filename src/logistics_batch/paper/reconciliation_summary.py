@@ -195,7 +195,7 @@ def _known(value: float | None, account: Account) -> float | str:
 
 def _first_lines(sheet: Worksheet, account: Account, *, first_row: int) -> int:
     """The lines to look at first, worst at the top."""
-    worst = account.open.head(_FIRST_LINES)
+    worst = account.first(_FIRST_LINES)
     _section(
         sheet, first_row, "Look at these first" if worst.height else "No exceptions: every line that was judged agrees"
     )

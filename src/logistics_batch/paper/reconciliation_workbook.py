@@ -2,7 +2,6 @@
 
 import io
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from decimal import Decimal
 
 import polars as pl
@@ -16,7 +15,6 @@ from logistics_batch.paper import reconciliation_columns as columns
 from logistics_batch.paper.reconciliation_account import DEFINITIONS, Account
 from logistics_batch.paper.reconciliation_cells import INCOMPLETE_PAINT, at, font, paint, put_code, put_text
 from logistics_batch.paper.reconciliation_figures import ageing
-from logistics_batch.paper.reconciliation_own_columns import with_own
 from logistics_batch.paper.reconciliation_rows import Rows, looks_of, with_rows
 from logistics_batch.paper.reconciliation_summary import add_summary
 from logistics_batch.paper.reconciliation_tables import (
@@ -85,9 +83,7 @@ def _lists(account: Account) -> Iterator[tuple[Layout, pl.DataFrame]]:
         (_NOT_CHECKED, account.gone(Standing.NOT_CHECKED)),
         (_RESOLVED, account.gone(Standing.RESOLVED)),
     )
-    for layout, frame in lists:
-        told, shown = with_own(frame, layout.columns, account.result.own)
-        yield replace(layout, columns=shown), told
+    yield from lists
 
 
 def _facts(account: Account) -> Iterator[tuple[Layout, pl.DataFrame]]:

@@ -8,6 +8,7 @@ that was wrong for them is still wrong when it comes back.
 """
 
 import re
+from html import escape
 
 import polars as pl
 
@@ -33,6 +34,7 @@ _ALWAYS_FITS = CELL_LIMIT_CHARACTERS // 2
 _EXCEL_ESCAPE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
 _GUARDED_INSIDE = [";", "\t", "\r", "\n", *_CONTROLS]
 _ESCAPED_IN_XML = [*_XML_ESCAPES, "_x", "\t", "\n", *_CONTROLS]
+_TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _BLANKS_OUTSIDE = r"^\s|\s$"
 
 
@@ -134,3 +136,12 @@ def cell_xml(name: str) -> pl.Expr:
     fitting = pl.when(units > CELL_LIMIT_CHARACTERS).then(cut).otherwise(text)
     escaped = fitting.str.replace_all(r"_(x[0-9A-Fa-f]{4}_)", "_x005F_$1").str.replace_many(_CONTROLS, _CELL_ESCAPES)
     return escaped.str.replace_many(list(_XML_ESCAPES), list(_XML_ESCAPES.values())).alias(name)
+
+
+def page_text(text: str) -> str:
+    """HTML of a text; control characters, also those that turn the direction of reading, become visible escapes.
+
+    >>> page_text("a\u202eb<i>")
+    'a\\\\u202eb&lt;i&gt;'
+    """
+    return escape(_TURNING.sub(lambda sign: f"\\u{ord(sign[0]):04x}", visible(text)))

@@ -2,7 +2,7 @@
 
 from logistics_batch.reconciliation.audit import audit
 from logistics_batch.reconciliation.classes import Rules
-from logistics_batch.reconciliation.compare import Change, Comparison, Night, compare
+from logistics_batch.reconciliation.history import COMPARED_SCHEMA, REMEMBERED_DAYS, Change, compared
 from logistics_batch.reconciliation.legs import (
     ANNOUNCED_LINES,
     ANNOUNCED_NOTICES,
@@ -20,7 +20,6 @@ from logistics_batch.reconciliation.legs import (
 )
 from logistics_batch.reconciliation.lines import discounts_not_returned
 from logistics_batch.reconciliation.repeated_receipts import Counted, counted_once
-from logistics_batch.reconciliation.since import WITHOUT_RECEIPTS
 from logistics_batch.reconciliation.statuses import further_status, unknown_statuses
 from logistics_batch.reconciliation.tolerance import BY_SKU, MEASURES, TOLERATED, Limit, Measure
 from logistics_batch.reconciliation.totals import without_rates
@@ -29,27 +28,26 @@ __all__ = [
     "ANNOUNCED_LINES",
     "ANNOUNCED_NOTICES",
     "BY_SKU",
+    "COMPARED_SCHEMA",
     "KNOWN_LINES",
     "MEASURES",
     "ORDERED_LINES",
     "RECEIVED_LINES",
+    "REMEMBERED_DAYS",
     "RETURNED_LINES",
     "RETURNED_NOTICES",
     "TOLERATED",
     "UNOPENED",
     "UNREAD_ROWS",
     "UNSENT_ROWS",
-    "WITHOUT_RECEIPTS",
     "Change",
-    "Comparison",
     "Counted",
     "Legs",
     "Limit",
     "Measure",
-    "Night",
     "Rules",
     "audit",
-    "compare",
+    "compared",
     "counted_once",
     "discounts_not_returned",
     "further_status",

@@ -11,16 +11,19 @@ from logistics_batch.reconciliation import totals
 from logistics_batch.reconciliation.agreement import Agreement, set_aside
 from logistics_batch.reconciliation.classes import Rules
 from logistics_batch.reconciliation.faces import accepted_pairs, not_returned
+from logistics_batch.reconciliation.history import Carried, carried, uncompared
 from logistics_batch.reconciliation.legs import Legs, identifier, with_units
 from logistics_batch.reconciliation.line_audit import audited_lines, audited_orders
-from logistics_batch.reconciliation.since import carried, uncompared
 
 _NOTICES_AT_ONCE = 10_000
 
 
-def audit(legs: Legs, *, rules: Rules, earlier: Earlier | None = None, watch: Watch | None = None) -> Reconciliation:
-    """Compare the legs line by line, and the outcome with an earlier night's if `earlier` and `watch` are given.
+def audit(
+    legs: Legs, *, rules: Rules, earlier: Earlier | None = None, watch: Watch | None = None, told: bool = True
+) -> Reconciliation:
+    """Compare the legs line by line, and the outcome with the nights before if `earlier` and `watch` are given.
 
+    told: whether the report says anything of other nights; what the next one has to know is `remembered` in any case.
     Raises LogisticsBatchError if lines or quantities over all classes do not equal those of each leg.
     """
     read = _read(legs)
@@ -28,7 +31,9 @@ def audit(legs: Legs, *, rules: Rules, earlier: Earlier | None = None, watch: Wa
     found, whole = audited_lines(agreement.left, rules=rules)
     if read.ordered is not None:
         found = pl.concat([found, audited_orders(read, rules=rules)], how="diagonal_relaxed")
-    history = carried(found, earlier, watch=watch) if earlier and watch else uncompared(found)
+    history = carried(found, earlier, watch=watch) if earlier and watch else Carried(uncompared(found))
+    if not told:
+        history = Carried(uncompared(found), remembered=history.remembered)
     lines = totals.in_report_order(history.lines)
     aside = totals.Aside.from_pairs(agreement.pairs, receipts=legs.received is not None)
     legs_totals = _leg_totals(read)
@@ -45,8 +50,8 @@ def audit(legs: Legs, *, rules: Rules, earlier: Earlier | None = None, watch: Wa
         not_returned=not_returned(accepted_pairs(whole), agreement.settled_pairs()),
         resolved=history.resolved,
         trend=history.trend,
-        previous_run=earlier.run if earlier else "",
-        own=(earlier or Earlier()).own,
+        previous_run=earlier.run if earlier and told else "",
+        remembered=history.remembered,
     )
 
 

@@ -8,7 +8,7 @@ from functools import reduce
 
 import polars as pl
 
-from logistics_batch.model.reconciliation import MEANINGS, MONEY, PRICE, QUANTITY, Discrepancy, Level, Severity
+from logistics_batch.model.reconciliation import MEANINGS, MONEY, PRICE, QUANTITY, Discrepancy, Severity
 from logistics_batch.reconciliation.receipts import CONDITION_CLASSES
 
 _D = Discrepancy
@@ -26,31 +26,7 @@ COUNTED = (_D.SHORT, _D.OVER, *CONDITION_CLASSES, _D.SHELF_LIFE)
 VALUED = (*COUNTED, *_PRICES)
 """The causes that cost something."""
 
-_BY_RECEIPTS = [
-    code.value
-    for code in (
-        *(_D.NOT_RECEIVED, _D.EXPIRED_UNRECEIVED, _D.NO_ASN, *CONDITION_CLASSES),
-        *(_D.LATE, _D.EARLY, _D.SHELF_LIFE),
-    )
-]
-_BY_EITHER = [
-    code.value
-    for code in (
-        *(_D.SHORT, _D.OVER, _D.WRONG_SKU, _D.MISSING_SKU, _D.EXTRA_SKU),
-        *(*_PRICES, _D.UNVERIFIABLE),
-    )
-]
-
-
-def shown_by_receipts() -> pl.Expr:
-    """Whether receipts showed a difference of an ASN, or a part of it, so that nothing settles it without them.
-
-    Needs `level`, `code`, `also` and `reason`: where either leg can show a class, the reason names what was received.
-    """
-    beside = pl.col("also").fill_null("").str.split(", ").list.set_intersection(_BY_RECEIPTS).list.len() > 0
-    named = pl.col("code").is_in(_BY_EITHER) & pl.col("reason").fill_null("").str.contains("recei", literal=True)
-    of_line = pl.col("level") == Level.LINE.value
-    return (of_line & (pl.col("code").is_in(_BY_RECEIPTS) | beside | named)).fill_null(False)
+_BY_RECEIPTS = (_D.NOT_RECEIVED, _D.EXPIRED_UNRECEIVED, *CONDITION_CLASSES, _D.LATE, _D.EARLY, _D.SHELF_LIFE)
 
 
 def is_wrong(code: Discrepancy) -> pl.Expr:
@@ -165,3 +141,21 @@ def _weight(code: Discrepancy) -> pl.Expr:
     if code in VALUED:
         return pl.col(f"inr_of_{code.value}").cast(pl.Float64).fill_null(0.0)
     return pl.lit(-1.0)
+
+
+def shown_by_receipts() -> pl.Expr:
+    """Whether receipts showed the difference of a line, or a part of it, so that nothing settles it without them."""
+    verdict = pl.col("verdict")
+    classes = [code.value for code in (*_BY_RECEIPTS, _D.NO_ASN)]
+    of_sku = [
+        (verdict == _D.MISSING_SKU.value) & pl.col("has_returned"),
+        (verdict == _D.EXTRA_SKU.value) & ~pl.col("has_returned"),
+        (verdict == _D.WRONG_SKU.value) & pl.col("qty_received").is_not_null(),
+    ]
+    beside = [is_wrong(code) for code in _BY_RECEIPTS if code in CAUSES]
+    counted = [is_wrong(code) & by_receipts(code) for code in (_D.SHORT, _D.OVER)]
+    unsure = pl.any_horizontal(
+        "doubtful", pl.col("condition_unknown") > 0, pl.col("stray").is_not_null(), "open_receipt"
+    )
+    unknown = ((verdict == _D.UNVERIFIABLE.value) | is_wrong(_D.UNVERIFIABLE)) & unsure
+    return pl.any_horizontal(verdict.is_in(classes), *of_sku, *beside, *counted, unknown).fill_null(False)

@@ -6,9 +6,11 @@ from dataclasses import replace
 import polars as pl
 
 from logistics_batch.model.reconciliation import LINES_SCHEMA, MEANINGS, Discrepancy, Level, Outcome
+from logistics_batch.model.reconciliation_history import BASIS_SCHEMA
 from logistics_batch.reconciliation import findings
 from logistics_batch.reconciliation.ageing import bucket, claim_days_left, claim_until, days_overdue
 from logistics_batch.reconciliation.amounts import affected, also, causes_beside, delta, delta_percent, impact, parts
+from logistics_batch.reconciliation.causes import shown_by_receipts
 from logistics_batch.reconciliation.classes import Rules, with_facts, with_verdict
 from logistics_batch.reconciliation.faces import tier_words
 from logistics_batch.reconciliation.legs import RECEIVED_LINES, Legs, with_units
@@ -23,6 +25,14 @@ from logistics_batch.reconciliation.unread import loose, nameless_rows, with_unr
 from logistics_batch.reconciliation.version_pieces import with_pieces_told
 
 _SHOWN = {"supplier_shown": "supplier", "site_shown": "site", "batch_shown": "batch", "status": "asn_status"}
+# Of these the numbers do not tell whether it is the same still; their reason does.
+_TOLD_BY_GROUNDS = [
+    code.value
+    for code in (
+        *(Discrepancy.LATE, Discrepancy.EARLY, Discrepancy.SHELF_LIFE),
+        *(Discrepancy.NOT_SENT, Discrepancy.UNVERIFIABLE),
+    )
+]
 _SETTLED = {"settled_lines": pl.UInt32, "settled_received": pl.Boolean}
 
 
@@ -85,8 +95,10 @@ def _judged_lines(sides: Sides, unopened: pl.DataFrame, *, rules: Rules) -> pl.D
         facts.lazy()
         .with_columns(delta().alias("qty_delta"))
         .with_columns(affected().alias("qty_affected"), delta_percent().alias("delta_percent"))
-        .with_columns(impact().alias("impact_inr"), also(beside=beside).alias("also"), words.alias("reason"))
+        .with_columns(impact().alias("impact_inr"), also(beside=beside).alias("also"), words.alias("grounds"))
         .with_columns(parts(verdicts=verdicts, beside=beside).alias("impact_by_class"))
+        .with_columns(pl.concat_str("grounds", pl.col("told_in").fill_null("")).alias("reason"))
+        .with_columns(shown_by_receipts().alias("by_receipts"))
         .with_columns(pl.lit(Level.LINE.value).alias("level"), pl.col("sku").alias("identity"))
         .collect()
     )
@@ -131,6 +143,7 @@ def _shown(lines: pl.DataFrame) -> pl.DataFrame:
         name
         for name in (
             *LINES_SCHEMA,
+            *BASIS_SCHEMA,
             "verdict",
             "in_window",
             "identity",
@@ -167,12 +180,15 @@ def _finished(lines: pl.DataFrame, *, rules: Rules, receipts: bool) -> pl.DataFr
         pl.when(~outside).then("impact_inr").alias("impact_inr"),
         *(pl.when(~outside).then(name).otherwise(pl.lit("")).alias(name) for name in words),
     )
-    missing = [pl.lit(None, kind).alias(name) for name, kind in LINES_SCHEMA.items() if name not in settled.columns]
+    schema = LINES_SCHEMA | BASIS_SCHEMA
+    missing = [pl.lit(None, kind).alias(name) for name, kind in schema.items() if name not in settled.columns]
+    by_grounds = (pl.col("level") == Level.NOTICE.value) | pl.col("code").is_in(_TOLD_BY_GROUNDS)
     whole = (
         settled.with_columns(*missing)
         .with_columns(
             pl.col("code").replace_strict(severities, default="", return_dtype=pl.String).alias("severity"),
             bucket("days_overdue").alias("bucket"),
+            pl.when(by_grounds).then(pl.coalesce("grounds", "reason")).fill_null("").alias("grounds"),
             claim_until(claim_days=rules.claim_days, receipts=receipts).alias("claim_until"),
         )
         .with_columns(claim_days_left(business_date=rules.business_date).alias("claim_days_left"))

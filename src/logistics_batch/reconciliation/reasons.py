@@ -50,7 +50,6 @@ def _notice_words(rules: Rules) -> dict[Discrepancy | Outcome, pl.Expr]:
         _D.NOT_SENT: pl.concat_str(
             pl.format("Not accepted by the service: {}.", pl.col("why").str.strip_chars_end(". ")),
             pl.concat_str(pl.lit(" "), "version").fill_null(""),
-            pl.col("told_in").fill_null(""),
             still_there.otherwise(pl.lit("")),
         ),
         _D.MISSING_IN_SERVICE: pl.format(

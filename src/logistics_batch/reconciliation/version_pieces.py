@@ -4,8 +4,6 @@ The version that waits says 8 instead of 10, and 8 came: that two are missing is
 so it is with 12 instead of 10 where 12 came. Pieces the other way are others, and both lines count them.
 """
 
-import re
-
 import polars as pl
 
 from logistics_batch.model.reconciliation import QUANTITY, Discrepancy
@@ -18,7 +16,6 @@ _LINE = ["version_of", "sku"]
 # What says of all pieces of a line that they are missing.
 _ALL_MISSING = (_D.MISSING_IN_SERVICE, _D.MISSING_SKU, _D.WRONG_SKU, _D.NOT_RECEIVED, _D.EXPIRED_UNRECEIVED)
 _TOLD = " Not counted again: {} pieces, which the line of the accepted version ({}) has as {}."
-_ANY_TOLD = re.escape(_TOLD).replace(r"\{\}", ".*?")
 
 
 def with_pieces_told(judged: pl.DataFrame) -> pl.DataFrame:
@@ -70,8 +67,3 @@ def _claims(judged: pl.DataFrame) -> pl.DataFrame:
         pl.when(unannounced).then("verdict").otherwise(pl.lit(_D.OVER.value)).alias("more_as"),
         pl.concat_str(pl.col("file_name").fill_null(""), row.fill_null("")).alias("place_told"),
     )
-
-
-def without_pieces_told(reason: pl.Expr) -> pl.Expr:
-    """A reason without the sentence of `told_in`, by which a line is no other than it was."""
-    return reason.str.replace(_ANY_TOLD, "")

@@ -1,5 +1,6 @@
 CREATE TABLE event ( id SERIAL NOT NULL, account VARCHAR(200) NOT NULL, identity VARCHAR(64) NOT NULL, received_at VARCHAR(40) NOT NULL, topic TEXT NOT NULL, waybill TEXT NOT NULL, order_status TEXT NOT NULL, status_at VARCHAR(40) NOT NULL, zone_assumed INTEGER NOT NULL, unreadable TEXT NOT NULL, seen INTEGER NOT NULL, raw BYTEA NOT NULL, content VARCHAR(64) NOT NULL, PRIMARY KEY (id), CONSTRAINT event_identity UNIQUE (account, identity, content) );
 CREATE INDEX event_waybill ON event (waybill);
+CREATE TABLE exception ( series VARCHAR(200) NOT NULL, exception_id VARCHAR(40) NOT NULL, standing VARCHAR(12) NOT NULL, first_seen VARCHAR(10) NOT NULL, last_seen VARCHAR(10) NOT NULL, gone_since VARCHAR(10) NOT NULL, owner TEXT NOT NULL, comment TEXT NOT NULL, status TEXT NOT NULL, accepted TEXT NOT NULL, facts TEXT NOT NULL, PRIMARY KEY (series, exception_id) );
 CREATE TABLE feed ( account VARCHAR(200) NOT NULL, job VARCHAR(200) NOT NULL, number INTEGER NOT NULL, name TEXT NOT NULL, orders INTEGER NOT NULL, up_to INTEGER NOT NULL, sha256 VARCHAR(64) NOT NULL, content BYTEA NOT NULL, made_at VARCHAR(40) NOT NULL, delivered_at VARCHAR(40) NOT NULL, PRIMARY KEY (account, job, number) );
 CREATE TABLE label ( awb_number TEXT NOT NULL, sha256 VARCHAR(64) NOT NULL, pages INTEGER NOT NULL, fetched_at VARCHAR(40) NOT NULL, PRIMARY KEY (awb_number) );
 CREATE TABLE left_file ( job VARCHAR(200) NOT NULL, identity VARCHAR(64) NOT NULL, name TEXT NOT NULL, code VARCHAR(120) NOT NULL, values TEXT NOT NULL, since VARCHAR(40) NOT NULL, PRIMARY KEY (job, identity) );
@@ -8,9 +9,12 @@ CREATE TABLE notice ( id SERIAL NOT NULL, key VARCHAR(300) NOT NULL, kind VARCHA
 CREATE INDEX notice_over_at ON notice (over_at);
 CREATE TABLE print_line ( id SERIAL NOT NULL, bundle_id VARCHAR(60) NOT NULL, awb_number TEXT NOT NULL, copy INTEGER NOT NULL, reason TEXT DEFAULT '' NOT NULL, who TEXT DEFAULT '' NOT NULL, at VARCHAR(40) NOT NULL, PRIMARY KEY (id), UNIQUE (awb_number, copy) );
 CREATE INDEX print_bundle ON print_line (bundle_id);
+CREATE TABLE reconciliation ( id SERIAL NOT NULL, series VARCHAR(200) NOT NULL, run VARCHAR(40) NOT NULL, business_date VARCHAR(10) NOT NULL, figures TEXT NOT NULL, PRIMARY KEY (id), UNIQUE (series, run) );
 CREATE TABLE result_name ( place VARCHAR(400) NOT NULL, name VARCHAR(255) NOT NULL, sha256 VARCHAR(64) NOT NULL, PRIMARY KEY (place, name) );
 CREATE TABLE run ( id VARCHAR(40) NOT NULL, job VARCHAR(200) NOT NULL, kind VARCHAR(20) NOT NULL, business_date VARCHAR(10) NOT NULL, state VARCHAR(12) NOT NULL, stopped TEXT DEFAULT '' NOT NULL, exit_code INTEGER, summary TEXT DEFAULT '{}' NOT NULL, started_at VARCHAR(40) NOT NULL, finished_at VARCHAR(40) DEFAULT '' NOT NULL, PRIMARY KEY (id) );
 CREATE TABLE slot ( job VARCHAR(200) NOT NULL, slot VARCHAR(64) NOT NULL, claimed_at VARCHAR(40) NOT NULL, business_date VARCHAR(10) DEFAULT '' NOT NULL, state VARCHAR(12) DEFAULT '' NOT NULL, owner TEXT DEFAULT '' NOT NULL, alive_at VARCHAR(40) DEFAULT '' NOT NULL, exit_code INTEGER, ended_at VARCHAR(40) DEFAULT '' NOT NULL, PRIMARY KEY (job, slot) );
+CREATE TABLE exception_change ( id SERIAL NOT NULL, reconciliation_id INTEGER NOT NULL, exception_id VARCHAR(40) NOT NULL, standing VARCHAR(12) NOT NULL, code VARCHAR(40) NOT NULL, qty_affected VARCHAR(40) NOT NULL, impact_inr VARCHAR(40) NOT NULL, owner TEXT NOT NULL, comment TEXT NOT NULL, status TEXT NOT NULL, accepted TEXT NOT NULL, PRIMARY KEY (id), FOREIGN KEY(reconciliation_id) REFERENCES reconciliation (id) );
+CREATE INDEX exception_change_night ON exception_change (reconciliation_id);
 CREATE TABLE file ( id SERIAL NOT NULL, run_id VARCHAR(40) NOT NULL, sha256 VARCHAR(64) NOT NULL, name TEXT NOT NULL, size INTEGER NOT NULL, format VARCHAR(8) NOT NULL, mapping TEXT NOT NULL, mapping_digest VARCHAR(64) NOT NULL, operation VARCHAR(24) NOT NULL, origin TEXT DEFAULT '{}' NOT NULL, sheet TEXT DEFAULT '' NOT NULL, header_row INTEGER DEFAULT '0' NOT NULL, lines_sheet TEXT DEFAULT '' NOT NULL, lines_header_row INTEGER DEFAULT '0' NOT NULL, rows_read INTEGER DEFAULT '0' NOT NULL, state VARCHAR(12) NOT NULL, notes TEXT DEFAULT '[]' NOT NULL, earlier_file TEXT DEFAULT '' NOT NULL, received_at VARCHAR(40) NOT NULL, stale INTEGER DEFAULT '0' NOT NULL, code VARCHAR(120) DEFAULT '' NOT NULL, values TEXT DEFAULT '' NOT NULL, PRIMARY KEY (id), UNIQUE (run_id, sha256, name), FOREIGN KEY(run_id) REFERENCES run (id) );
 CREATE INDEX file_sha256 ON file (sha256);
 CREATE TABLE run_note ( run_id VARCHAR(40) NOT NULL, n INTEGER NOT NULL, code VARCHAR(120) NOT NULL, values TEXT NOT NULL, PRIMARY KEY (run_id, n), FOREIGN KEY(run_id) REFERENCES run (id) );
@@ -67,11 +71,11 @@ IF NEW.account <> OLD.account OR NEW.job <> OLD.job OR NEW.number <> OLD.number 
 RETURN NEW; END $$;
 CREATE TRIGGER feed_update BEFORE UPDATE OF account, job, number, name, orders, up_to, sha256, content, made_at ON feed FOR EACH ROW EXECUTE FUNCTION feed_guard();
 CREATE TRIGGER feed_delete BEFORE DELETE ON feed FOR EACH ROW EXECUTE FUNCTION feed_guard();
-INSERT INTO "meta" VALUES ('epoch', '4db2f179a95a9ec1');
+INSERT INTO "meta" VALUES ('epoch', 'e4ed7808cadb11e0');
 INSERT INTO "meta" VALUES ('schema_version', '1');
 INSERT INTO "meta" VALUES ('seq', '6');
 INSERT INTO "run" VALUES ('R1', 'nightly', 'push', '2026-11-21', 'finished', '', 4, '{"accepted":1,"in_doubt":1}', '2026-11-21T21:16:00+05:30', '2026-11-21T21:16:00+05:30');
-INSERT INTO "slot" VALUES ('nightly', '2026-11-21T21:15:00+05:30', '2026-11-21T21:16:00+05:30', '2026-11-21', 'claimed', '{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":12841,"start":"5234447"}', '2026-11-21T21:16:00+05:30', NULL, '');
+INSERT INTO "slot" VALUES ('nightly', '2026-11-21T21:15:00+05:30', '2026-11-21T21:16:00+05:30', '2026-11-21', 'claimed', '{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":22077,"start":"5278064"}', '2026-11-21T21:16:00+05:30', NULL, '');
 INSERT INTO "file" VALUES (1, 'R1', 'b7bd51f335a48f49117d2c704a62c67ab56aeaf91a501009e8f80a300824de0a', 'orders.csv', 82, 'csv', 'orders', 'dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd', 'order.create', '{}', 'orders', 1, '', 0, 4, 'planned', '[]', '', '2026-11-21T21:15:00+05:30', 1, '', '');
 SELECT setval(pg_get_serial_sequence('file', 'id'), 1);
 INSERT INTO "document" VALUES (1, 'http://service.test', 'order', 'A', 1, 'order.create', 'accepted', 'POST', '/orders/shipment', '\x7b22637573746f6d65725f6e616d65223a22c581c3b364c5ba20e0a486e0a4b6e0a4be227d', '1d929cd694a5a8b34ea7754ad51f4559298cb5d7106983af59678c545e61c31b', 'A', 1, '[2]', '[2]', '{"bin": "B2"}', 'SH-22T70ZX', '', '', '{}', '[]', 'R1', '2026-11-21T21:16:00+05:30', 1, 0, 0, 0, '', '', '2026-11-21T21:15:00+05:30', '2026-11-21T21:16:00+05:30', 'a', 0, '', '');
@@ -80,8 +84,8 @@ INSERT INTO "document" VALUES (3, 'http://service.test', 'order', 'C', 1, 'order
 SELECT setval(pg_get_serial_sequence('document', 'id'), 3);
 INSERT INTO "issue" VALUES (1, 1, '', 5, 'Phone', 'B5', '12', 'mobile.in_own_words', '{"reason":"Too short.","remedy":"Write ten digits."}', 'customer_mobile');
 SELECT setval(pg_get_serial_sequence('issue', 'id'), 1);
-INSERT INTO "attempt" VALUES (1, 1, 1, 'R1', '{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":12841,"start":"5234447"}', '2026-11-21T21:16:00+05:30', '1d929cd694a5a8b34ea7754ad51f4559298cb5d7106983af59678c545e61c31b', '', 200, '', 'accepted', '', '', '2026-11-21T21:16:00+05:30');
-INSERT INTO "attempt" VALUES (2, 2, 1, 'R1', '{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":12841,"start":"5234447"}', '2026-11-21T21:16:00+05:30', '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a', '', NULL, 'ReadTimeout', 'unknown', '', '', '2026-11-21T21:16:00+05:30');
+INSERT INTO "attempt" VALUES (1, 1, 1, 'R1', '{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":22077,"start":"5278064"}', '2026-11-21T21:16:00+05:30', '1d929cd694a5a8b34ea7754ad51f4559298cb5d7106983af59678c545e61c31b', '', 200, '', 'accepted', '', '', '2026-11-21T21:16:00+05:30');
+INSERT INTO "attempt" VALUES (2, 2, 1, 'R1', '{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":22077,"start":"5278064"}', '2026-11-21T21:16:00+05:30', '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a', '', NULL, 'ReadTimeout', 'unknown', '', '', '2026-11-21T21:16:00+05:30');
 SELECT setval(pg_get_serial_sequence('attempt', 'id'), 2);
 INSERT INTO "row" VALUES (1, '', 2, 1, '', 'A', '', '');
 INSERT INTO "row" VALUES (1, '', 3, 2, '', 'B', '', '');

@@ -18,8 +18,8 @@ CREATE TABLE attempt (
 	UNIQUE (document_id, n), 
 	FOREIGN KEY(document_id) REFERENCES document (id)
 );
-INSERT INTO "attempt" VALUES(1,1,1,'R1','{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":12841,"start":"5234447"}','2026-11-21T21:16:00+05:30','1d929cd694a5a8b34ea7754ad51f4559298cb5d7106983af59678c545e61c31b','',200,'','accepted','','','2026-11-21T21:16:00+05:30');
-INSERT INTO "attempt" VALUES(2,2,1,'R1','{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":12841,"start":"5234447"}','2026-11-21T21:16:00+05:30','44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a','',NULL,'ReadTimeout','unknown','','','2026-11-21T21:16:00+05:30');
+INSERT INTO "attempt" VALUES(1,1,1,'R1','{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":22077,"start":"5278064"}','2026-11-21T21:16:00+05:30','1d929cd694a5a8b34ea7754ad51f4559298cb5d7106983af59678c545e61c31b','',200,'','accepted','','','2026-11-21T21:16:00+05:30');
+INSERT INTO "attempt" VALUES(2,2,1,'R1','{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":22077,"start":"5278064"}','2026-11-21T21:16:00+05:30','44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a','',NULL,'ReadTimeout','unknown','','','2026-11-21T21:16:00+05:30');
 CREATE TABLE cancelled_number (
 	id INTEGER NOT NULL, 
 	account VARCHAR(200) NOT NULL, 
@@ -108,6 +108,35 @@ CREATE TABLE evidence (
 	text TEXT NOT NULL, 
 	PRIMARY KEY (id), 
 	FOREIGN KEY(document_id) REFERENCES document (id)
+);
+CREATE TABLE exception (
+	series VARCHAR(200) NOT NULL, 
+	exception_id VARCHAR(40) NOT NULL, 
+	standing VARCHAR(12) NOT NULL, 
+	first_seen VARCHAR(10) NOT NULL, 
+	last_seen VARCHAR(10) NOT NULL, 
+	gone_since VARCHAR(10) NOT NULL, 
+	owner TEXT NOT NULL, 
+	comment TEXT NOT NULL, 
+	status TEXT NOT NULL, 
+	accepted TEXT NOT NULL, 
+	facts TEXT NOT NULL, 
+	PRIMARY KEY (series, exception_id)
+);
+CREATE TABLE exception_change (
+	id INTEGER NOT NULL, 
+	reconciliation_id INTEGER NOT NULL, 
+	exception_id VARCHAR(40) NOT NULL, 
+	standing VARCHAR(12) NOT NULL, 
+	code VARCHAR(40) NOT NULL, 
+	qty_affected VARCHAR(40) NOT NULL, 
+	impact_inr VARCHAR(40) NOT NULL, 
+	owner TEXT NOT NULL, 
+	comment TEXT NOT NULL, 
+	status TEXT NOT NULL, 
+	accepted TEXT NOT NULL, 
+	PRIMARY KEY (id), 
+	FOREIGN KEY(reconciliation_id) REFERENCES reconciliation (id)
 );
 CREATE TABLE feed (
 	account VARCHAR(200) NOT NULL, 
@@ -200,7 +229,7 @@ CREATE TABLE meta (
 	PRIMARY KEY (name)
 );
 INSERT INTO "meta" VALUES('schema_version','1');
-INSERT INTO "meta" VALUES('epoch','4db2f179a95a9ec1');
+INSERT INTO "meta" VALUES('epoch','e4ed7808cadb11e0');
 INSERT INTO "meta" VALUES('seq','6');
 CREATE TABLE notice (
 	id INTEGER NOT NULL, 
@@ -250,6 +279,15 @@ CREATE TABLE print_line (
 	at VARCHAR(40) NOT NULL, 
 	PRIMARY KEY (id), 
 	UNIQUE (awb_number, copy)
+);
+CREATE TABLE reconciliation (
+	id INTEGER NOT NULL, 
+	series VARCHAR(200) NOT NULL, 
+	run VARCHAR(40) NOT NULL, 
+	business_date VARCHAR(10) NOT NULL, 
+	figures TEXT NOT NULL, 
+	PRIMARY KEY (id), 
+	UNIQUE (series, run)
 );
 CREATE TABLE result_name (
 	place VARCHAR(400) NOT NULL, 
@@ -308,15 +346,16 @@ CREATE TABLE slot (
 	ended_at VARCHAR(40) DEFAULT '' NOT NULL, 
 	PRIMARY KEY (job, slot)
 );
-INSERT INTO "slot" VALUES('nightly','2026-11-21T21:15:00+05:30','2026-11-21T21:16:00+05:30','2026-11-21','claimed','{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":12841,"start":"5234447"}','2026-11-21T21:16:00+05:30',NULL,'');
+INSERT INTO "slot" VALUES('nightly','2026-11-21T21:15:00+05:30','2026-11-21T21:16:00+05:30','2026-11-21','claimed','{"host":"vm","boot":"8739556b-49bb-47b4-8b52-1ec21592a7ee","namespace":"pid:[4026531836]","pid":22077,"start":"5278064"}','2026-11-21T21:16:00+05:30',NULL,'');
 CREATE INDEX notice_over_at ON notice (over_at);
 CREATE INDEX print_bundle ON print_line (bundle_id);
 CREATE INDEX event_waybill ON event (waybill);
 CREATE INDEX file_sha256 ON file (sha256);
+CREATE INDEX exception_change_night ON exception_change (reconciliation_id);
 CREATE INDEX document_state ON document (state);
+CREATE INDEX document_reference ON document (reference);
 CREATE INDEX document_awb_number ON document (awb_number);
 CREATE INDEX document_folded_key ON document (account, kind, folded_key);
-CREATE INDEX document_reference ON document (reference);
 CREATE INDEX issue_file ON issue (file_id);
 CREATE INDEX held_file_job ON held_file (job, over_at);
 CREATE INDEX row_document ON "row" (document_id);

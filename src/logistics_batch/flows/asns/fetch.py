@@ -3,7 +3,8 @@
 The contract shows no body, no paging and no largest number of results (API §4.1, §8.7), so an answer is trusted only as
 far as it can be tested. One that says itself that there is more, or that came cut or too late, falls into halves, down
 to a day, and a day into the statuses. Any other is held against its halves once, the longest first: where they hold
-more, answers of that length are cut. Where nothing parts an answer of a round length, one for more days must be longer.
+more, answers of that length are cut. Where nothing parts an answer, it is cut if one for more days is no longer, though
+those days hold ASNs. That it has a round length proves nothing.
 
 A question that the service answers with an error falls into halves, too: what lies in the others is fetched, and what
 stays unanswered is said. Nothing is fetched where nothing was answered at all.
@@ -15,7 +16,7 @@ is wrong. It is taken for none where the service answers the same question for m
 import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,6 @@ _FIRST_PAUSE_SECONDS = 1.0
 _UNANSWERED = 12  # questions in a row, and no more are asked; 60 days are halved six times, and a day has four statuses
 _AROUND = timedelta(days=7)
 _NEVER_CUT = 9  # rows; nobody cuts answers shorter
-_PAGES = (10, 25)  # answers are cut at a multiple of these
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,6 @@ class _Asker:
         self._parts = parts
         self._filters = filters
         self._requests = 0
-        self._most_rows = 0
         self._tested = 0  # rows of the longest answer that was held against its pieces
         self._cap: int | None = None  # so many rows an answer had that turned out to be cut
         self._answered = answered
@@ -175,7 +174,7 @@ class _Asker:
     def held_against_the_days_around(self, wanted: AsnRange) -> _Found:
         """None, where the service answers the same question for more days and shows no ASN of the range itself."""
         said, self._failed, self._answered, self._unasked = self._failed[0].message, [], True, 0
-        page = self._ask_around(wanted)
+        page = self._page_of_days(wanted, wanted.date_from - _AROUND, wanted.date_to + _AROUND)
         if isinstance(page, ReadFailed):
             note = f"{said}: whether it has none, or service.base_url or service.paths is wrong, cannot be told"
             return _Found({}, complete=False, notes=(f"{note}.",))
@@ -204,7 +203,6 @@ class _Asker:
             self._answered, self._failed = True, []
         found = _Found({record_identity(record): record for record in page.records})
         rows = len(page.records)
-        self._most_rows = max(self._most_rows, rows)
         doubt = _doubt(page, reply)
         if not doubt and self._cap is not None and rows >= self._cap:
             doubt = f"an answer with {self._cap} ASNs was seen to be cut, and this one has {rows}"
@@ -266,24 +264,28 @@ class _Asker:
             self._cap = rows
             again = pieces_of(wanted, {**self._filters, **more})
             return _union([together, self._of_pieces(again, more)])
-        if parted or not any(rows % size == 0 for size in _PAGES) or self._more_come_at_once(wanted, rows):
-            return together
-        asked = _asked_for(lump, {**self._filters, **extra})
-        note = f"{asked}: {rows} ASNs may be the most that the service sends at once"
-        return replace(together, complete=False, notes=(*together.notes, note))
+        if not parted and rows > _NEVER_CUT and self._is_cut_in_more_days(wanted, rows):
+            asked = _asked_for(lump, {**self._filters, **extra})
+            more_days = f"asked for more days, the service sends no more than {rows} ASNs either"
+            note = f"{asked}: {more_days}, though some lie there"
+            return replace(together, complete=False, notes=(*together.notes, note))
+        return together
 
-    def _more_come_at_once(self, wanted: AsnRange, rows: int) -> bool:
-        """Whether the service sends more ASNs at once, if it is asked for the days around."""
-        if self._most_rows <= rows:
-            self._ask_around(wanted)
-        return self._most_rows > rows
+    def _is_cut_in_more_days(self, wanted: AsnRange, rows: int) -> bool:
+        """Whether an answer for the days around has no more ASNs, though the days before and after have some."""
+        page = self._page_of_days(wanted, wanted.date_from - _AROUND, wanted.date_to + _AROUND)
+        if isinstance(page, ReadFailed) or len(page.records) > rows:
+            return False
+        day = timedelta(days=1)
+        others = (
+            self._page_of_days(wanted, wanted.date_from - _AROUND, wanted.date_from - day),
+            self._page_of_days(wanted, wanted.date_to + day, wanted.date_to + _AROUND),
+        )
+        return any(not isinstance(one, ReadFailed) and one.records for one in others)
 
-    def _ask_around(self, wanted: AsnRange) -> AsnPage | ReadFailed:
-        around = replace(wanted, date_from=wanted.date_from - _AROUND, date_to=wanted.date_to + _AROUND)
-        page = read_asns(self._ask({**self._filters, **around.query()}, patient=False))
-        if not isinstance(page, ReadFailed):
-            self._most_rows = max(self._most_rows, len(page.records))
-        return page
+    def _page_of_days(self, wanted: AsnRange, first: date, last: date) -> AsnPage | ReadFailed:
+        days = replace(wanted, date_from=first, date_to=last)
+        return read_asns(self._ask({**self._filters, **days.query()}, patient=False))
 
     def _ask(self, query: Mapping[str, str], *, patient: bool) -> Reply:
         """One search. It changes nothing at the service, so it is repeated where the service did not answer.

@@ -18,7 +18,7 @@ from logistics_batch.model.answer_columns import earlier_columns
 from logistics_batch.model.document import ROWS_SCHEMA, MappedFile, RowState
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.payloads import LongitudeName
-from logistics_batch.model.reconciliation_history import Earlier
+from logistics_batch.model.reconciliation_history import Entries
 from logistics_batch.model.report import FileReport
 from logistics_batch.model.sheet import ReadOptions, Sheet
 
@@ -59,21 +59,21 @@ def legible_of_file(path: Path, mapping: Mapping, *, name: str, run_values: RunV
     return legible_rows(mapping, read_file(path, name=name, options=mapping.read_options), run_values=run_values)
 
 
-def earlier_workbook(path: Path, *, name: str, where: str) -> Earlier:
-    """The lists of a reconciliation workbook; the open one must be there, another may have been deleted.
+def workbook_entries(path: Path, *, name: str) -> Entries:
+    """What analysts wrote in a reconciliation workbook; the open list must be there, another may have been deleted.
 
     Raises FileHeld.
     """
-    from logistics_batch.paper.reconciliation_previous import LISTS, TREND_SHEET, earlier_report
+    from logistics_batch.paper.reconciliation_entries import LISTS, entries_of
 
     sheets: list[Sheet] = []
-    for title in (*LISTS, TREND_SHEET):
+    for title in LISTS:
         try:
             sheets += read_file(path, name=name, options=ReadOptions(name=f"{title}*"))
         except FileHeld:
             if not sheets:
                 raise
-    return earlier_report(sheets, name=where)
+    return entries_of(sheets)
 
 
 def answer_files(

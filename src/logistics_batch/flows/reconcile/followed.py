@@ -30,7 +30,7 @@ class Followed:
     notes: tuple[str, ...] = ()
 
 
-def followed(earlier: Earlier | None, wanted: AsnRange, receipts: ReadList, known: Known | None) -> Followed:
+def followed(earlier: Earlier, wanted: AsnRange, receipts: ReadList, known: Known | None) -> Followed:
     """The invoices of open exceptions whose ASN may lie outside the range, as far as they can be judged tonight."""
     open_ones = _outside(earlier, wanted)
     if open_ones.is_empty() or (known is None) == is_compared(receipts, known):
@@ -49,9 +49,9 @@ def followed(earlier: Earlier | None, wanted: AsnRange, receipts: ReadList, know
     return Followed(invoices, (*((note,) if chosen else ()), *more))
 
 
-def _outside(earlier: Earlier | None, wanted: AsnRange) -> pl.DataFrame:
-    listed = (earlier or Earlier()).listed
-    waiting = pl.col("standing").fill_null("").is_in(["", Standing.NOT_CHECKED.value])
+def _outside(earlier: Earlier, wanted: AsnRange) -> pl.DataFrame:
+    listed = earlier.listed
+    waiting = pl.col("standing").fill_null("").is_in([Standing.OPEN.value, Standing.NOT_CHECKED.value])
     of_asns = pl.col("level").is_in([Level.LINE.value, Level.NOTICE.value])
     inside = pl.col("due_date").is_between(wanted.date_from, wanted.date_to).fill_null(False)
     outside = ~inside if wanted.by == "delivery" else pl.lit(True)

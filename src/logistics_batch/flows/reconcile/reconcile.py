@@ -17,9 +17,9 @@ from logistics_batch.flows.reconcile.followed import Followed, followed
 from logistics_batch.flows.reconcile.gather import Gathered, gather, order_numbers
 from logistics_batch.flows.reconcile.goods_list import ListKind, ReadList
 from logistics_batch.flows.reconcile.limits import limits_of
+from logistics_batch.flows.reconcile.memory import Recalled, recalled, remember
 from logistics_batch.flows.reconcile.notices import Scope, announced_frames, returned_frames, unsent_frame
 from logistics_batch.flows.reconcile.output import hand_over
-from logistics_batch.flows.reconcile.previous import Previous, previous_at, previous_by_hand
 from logistics_batch.flows.reconcile.receipts import (
     LOOK_BACK_DAYS,
     PURCHASE_ORDERS,
@@ -30,10 +30,9 @@ from logistics_batch.flows.reconcile.receipts import (
     list_from,
 )
 from logistics_batch.flows.reconcile.snapshots import (
-    Circumstances,
     Known,
     furthest_statuses,
-    keep_snapshot,
+    keep_seen,
     known_receipts,
 )
 from logistics_batch.flows.reconcile.unsent import ANNOUNCED_BEFORE_DAYS, latest_of_each, legible_of
@@ -41,15 +40,14 @@ from logistics_batch.intake.names import printable
 from logistics_batch.model.counting import counted
 from logistics_batch.model.document import Operation
 from logistics_batch.model.job import Lists, Place, ReconcileJob, Tolerance
-from logistics_batch.model.reconciliation import Discrepancy, Reconciliation
-from logistics_batch.model.reconciliation_history import Watch
+from logistics_batch.model.reconciliation import Discrepancy, Reconciliation, Standing
+from logistics_batch.model.reconciliation_history import Earlier, Watch
 from logistics_batch.model.report import ExitCode
 from logistics_batch.model.run_reports import ReconcileReport
 from logistics_batch.paper.reconciliation_account import Account
 from logistics_batch.paper.reconciliation_data import reconciliation_document
 from logistics_batch.reconciliation import (
     TOLERATED,
-    WITHOUT_RECEIPTS,
     Legs,
     Limit,
     Rules,
@@ -81,7 +79,8 @@ class ReconcilePlan:
     tolerance: by class; what is not named has none (prices: 0.01 INR).
     grace_days: a line is judged as not received from the day after its delivery date + grace_days, unless `tolerance`
     says NOT_RECEIVED otherwise. claim_days: how long after its delivery date goods can be claimed.
-    previous: whether the workbook that lies where results go is read back; previous_path: a workbook by hand instead.
+    previous: whether what analysts wrote is read back from the workbook that lies where results go; previous_path: a
+    workbook by hand instead. By hand nothing is said of earlier nights without one.
     output: a folder for the report; None: one under the reports. results: where else it goes.
     """
 
@@ -139,7 +138,8 @@ def run_reconcile(parts: Parts, plan: ReconcilePlan) -> ReconcileReport:
     limits = limits_of(plan.tolerance)
     job = plan.job or "reconcile"
     with recorded_run(parts, letter="R", kind="reconcile", job=job, business_date=plan.business_date) as run:
-        account = _account(parts, plan, run.id, wanted, limits)
+        asked = _ask(parts, plan, wanted)
+        account = _account(parts, plan, run.id, asked, limits)
         files, delivered = hand_over(parts, account, output=plan.output, results=plan.results)
         report = ReconcileReport(
             run=run.id,
@@ -152,6 +152,7 @@ def run_reconcile(parts: Parts, plan: ReconcilePlan) -> ReconcileReport:
             files=files,
             delivered=delivered,
         )
+        remember(parts, account, series=asked.recalled.series)
         run.ended(report.exit_code, report.counts)
     return report
 
@@ -160,7 +161,7 @@ def run_reconcile(parts: Parts, plan: ReconcilePlan) -> ReconcileReport:
 class _Asked:
     """What lists, service, ledger and earlier reports say. receipts: as the lists of the range have them."""
 
-    previous: Previous
+    recalled: Recalled
     receipts: ReadList
     known: Known | None
     orders: ReadList
@@ -174,13 +175,19 @@ def _ask(parts: Parts, plan: ReconcilePlan, wanted: AsnRange) -> _Asked:
     orders = counted_lists(
         _read(parts, plan.purchase_orders, PURCHASE_ORDERS, since=wanted.date_from, on=plan.business_date)
     )
-    previous = _previous(parts, plan)
-    run = previous.earlier.run if previous.earlier else ""
+    memory = recalled(
+        parts,
+        job=plan.job,
+        workbook=plan.previous_path,
+        results=plan.results if plan.previous else None,
+        business_date=plan.business_date,
+    )
+    run = memory.earlier.run if memory.told else ""
     known = known_receipts(parts, job=plan.job, run=run, until=plan.business_date)
-    besides = followed(previous.earlier, wanted, receipts, known)
+    besides = followed(memory.earlier if memory.told else Earlier(), wanted, receipts, known)
     scope = Scope(wanted, ZoneInfo(parts.policy.timezone), besides.invoices)
     gathered = gather(parts, scope, receipts, orders)
-    return _Asked(previous, receipts, known, orders, besides, scope, gathered)
+    return _Asked(memory, receipts, known, orders, besides, scope, gathered)
 
 
 def _compared(parts: Parts, plan: ReconcilePlan, asked: _Asked) -> tuple[Legs, Counting]:
@@ -204,13 +211,11 @@ def _compared(parts: Parts, plan: ReconcilePlan, asked: _Asked) -> tuple[Legs, C
     return whole, counting
 
 
-def _account(
-    parts: Parts, plan: ReconcilePlan, run: str, wanted: AsnRange, limits: dict[Discrepancy, Limit]
-) -> Account:
-    asked = _ask(parts, plan, wanted)
+def _account(parts: Parts, plan: ReconcilePlan, run: str, asked: _Asked, limits: dict[Discrepancy, Limit]) -> Account:
+    wanted, memory = asked.scope.wanted, asked.recalled
     legs, counting = _compared(parts, plan, asked)
     receipts = counting.receipts
-    gathered, orders, previous, besides = asked.gathered, asked.orders, asked.previous, asked.besides
+    gathered, orders, besides = asked.gathered, asked.orders, asked.besides
     rules = _rules(plan, limits, complete=gathered.complete)
     due = (wanted.date_from, wanted.date_to) if wanted.by == "delivery" else None
     whole = gathered.complete and receipts.complete and orders.complete
@@ -222,20 +227,12 @@ def _account(
         receipts=receipts.lines is not None,
         followed=frozenset(besides.invoices),
     )
-    result = audit(legs, rules=rules, earlier=previous.earlier, watch=watch)
+    result = audit(legs, rules=rules, earlier=memory.earlier, watch=watch, told=memory.told)
     missing = _missing_legs(plan, receipts, orders)
     if RECEIPTS.word in missing:
         result = without_rates(result)
-    made = Circumstances(
-        run=run,
-        job=plan.job or "by hand",
-        business_date=plan.business_date,
-        window=wanted,
-        complete=whole,
-        raw_replies=str(gathered.folder or ""),
-        known=counting.known,
-    )
-    keep_snapshot(parts, legs, result, made=made)
+    known = None if counting.known is None else Known(counting.known, legs.unread)
+    keep_seen(parts, legs.returned_notices, known, run=run, job=plan.job, business_date=plan.business_date)
     doubts = [doubt for read in (receipts, orders) for doubt in read.doubts]
     notes = [note for read in (receipts, orders) for note in read.notes]
     return Account(
@@ -255,15 +252,15 @@ def _account(
             *gathered.doubts,
             *doubts,
             *_not_compared(missing, result),
-            *previous.doubts,
-            *_without_receipts(result),
+            *memory.doubts,
+            *_without_receipts(result, receipts),
         ),
         notes=(
             *notes,
             *gathered.notes,
             *_unreturned(result, legs),
             *_not_understood(legs),
-            *previous.notes,
+            *memory.notes,
             *besides.notes,
         ),
         log=_log(plan, gathered, {"Receipts": receipts, "Purchase orders": orders}, rules),
@@ -304,14 +301,6 @@ def _read(parts: Parts, source: ListPlan, kind: ListKind, *, since: date, on: da
     if source.mapping is None:
         raise UsageError(f"It is not said how {source.path} is to be read.", remedy=f"Give {kind.option}-mapping NAME.")
     return list_by_hand(parts, source.path, kind=kind, mapping=source.mapping, business_date=on)
-
-
-def _previous(parts: Parts, plan: ReconcilePlan) -> Previous:
-    if plan.previous_path is not None:
-        return previous_by_hand(parts, plan.previous_path)
-    if plan.previous and plan.results is not None:
-        return previous_at(parts, plan.results, plan.business_date)
-    return Previous()
 
 
 def _legs(parts: Parts, scope: Scope, gathered: Gathered, *, receipts: ReadList, orders: ReadList) -> Legs:
@@ -366,9 +355,12 @@ def _not_understood(legs: Legs) -> tuple[str, ...]:
     return (f"The service's API does not know the status of {asns}: {named}{more}. Nothing is concluded from it.",)
 
 
-def _without_receipts(result: Reconciliation) -> tuple[str, ...]:
+def _without_receipts(result: Reconciliation, receipts: ReadList) -> tuple[str, ...]:
     """What is said where receipts showed what is open, and tonight there were none."""
-    left = result.resolved.filter(pl.col("became") == WITHOUT_RECEIPTS).height
+    if receipts.lines is not None or not result.previous_run:
+        return ()
+    unchecked = (pl.col("standing") == Standing.NOT_CHECKED.value) & pl.col("by_receipts")
+    left = result.remembered.filter(unchecked).height
     words = "that receipts showed could not be checked, since no receipts were compared tonight"
     return (f"{counted(left, 'open exception')} {words}.",) if left else ()
 

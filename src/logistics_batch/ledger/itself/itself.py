@@ -40,6 +40,8 @@ _PERSONAL = {
     "attempt": ("reply",),
     "issue": ("value", "values"),
     "event": ("raw",),
+    "exception": ("owner", "comment", "facts"),
+    "exception_change": ("owner", "comment"),
 }
 _AT_ONCE = 500  # records in memory
 

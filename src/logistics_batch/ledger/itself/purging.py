@@ -17,6 +17,8 @@ from logistics_batch.ledger.schema import (
     document,
     event,
     evidence,
+    exception,
+    exception_change,
     file,
     held_file,
     issue,
@@ -133,7 +135,7 @@ class Purging(Repository):
                 return emptied
 
     def _empty_runs(self, before: str) -> int:
-        """What runs and alerts of long ago said, where nothing waits: both name files."""
+        """What runs and alerts of long ago said, where nothing waits: both name files; and exceptions long resolved."""
         busy = select(file.c.run_id).where(file.c.sha256.in_(_needed(before)))
         old = select(run.c.id).where(run.c.started_at < before, run.c.finished_at != "", run.c.id.not_in(busy))
         over = (notice.c.over_at != "") & (notice.c.over_at < before) & (notice.c.owed == 0)
@@ -142,6 +144,10 @@ class Purging(Repository):
             gone += connection.execute(notice.delete().where(over)).rowcount
             stopped = run.update().where(run.c.id.in_(old), run.c.stopped != "", run.c.stopped != _NOT_KEPT)
             gone += connection.execute(stopped.values(stopped=_NOT_KEPT)).rowcount
+            solved = (exception.c.standing == "resolved") & (exception.c.gone_since < before)
+            theirs = exception_change.c.exception_id.in_(select(exception.c.exception_id).where(solved))
+            connection.execute(exception_change.update().where(theirs).values(owner="", comment=""))
+            gone += connection.execute(exception.delete().where(solved)).rowcount
             printed = print_line.update().where(print_line.c.at < before, print_line.c.reason != "")
             return gone + connection.execute(printed.values(reason="")).rowcount
 

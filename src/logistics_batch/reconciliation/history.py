@@ -1,18 +1,19 @@
-"""Tonight's exceptions against those of an earlier night: new, still open, accepted, resolved, or not looked at.
+"""The history of exceptions: new, still open, accepted, resolved or not looked at; and any two nights side by side.
 
 Nothing is called resolved because it was not looked at: an exception whose ASN lies outside tonight's range, or that is
 missing from a report that may be incomplete, stays open on a list of its own until somebody closes it.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from enum import StrEnum
 
 import polars as pl
 
 from logistics_batch.model.reconciliation import (
     LINES_SCHEMA,
     MONEY,
-    PRICE,
     QUANTITY,
     RESOLVED_SCHEMA,
     TREND_SCHEMA,
@@ -22,40 +23,28 @@ from logistics_batch.model.reconciliation import (
     Standing,
     State,
 )
-from logistics_batch.model.reconciliation_history import ENTRIES, Earlier, Watch
+from logistics_batch.model.reconciliation_history import ACCEPTED_SCHEMA, ENTRIES, MEMORY_SCHEMA, Earlier, Watch
 from logistics_batch.model.spelling import folded
-from logistics_batch.reconciliation.causes import shown_by_receipts
 from logistics_batch.reconciliation.legs import order_number
-from logistics_batch.reconciliation.version_pieces import without_pieces_told
 
 REMEMBERED_DAYS = 14
 """So long a resolved exception stays on its list, and what analysts wrote about it comes back with it."""
 
 _WITHOUT_ORDERS = "No purchase orders were compared tonight."
-WITHOUT_RECEIPTS = "No receipts were compared tonight."
-"""What is said of an exception that receipts showed, in a night without any."""
+_WITHOUT_RECEIPTS = "No receipts were compared tonight."
 
 _COMPARED = (
-    *("standing", "state", "first_seen", "nights_open", "last_seen", "remark"),
-    *("code", "also", "qty_affected", "qty_delta", "impact_inr", "price_delta", "mrp_announced", "mrp_returned"),
-    *("found_sku", "reason", "accepted_as"),
+    *("standing", "state", "first_seen", "nights_open", "remark", "code", "also", "qty_affected", "qty_delta"),
+    *("impact_inr", "price_delta", "mrp_delta", "found_sku", "grounds"),
 )
-# How much was accepted, by the word before the number in `accepted_as`; what is less meanwhile may grow back to it.
-_SIZES = {
-    "qty_affected": ("units", QUANTITY),
-    "impact_inr": ("INR", MONEY),
-    "qty_delta": ("difference", QUANTITY),
-    "price_delta": ("price", PRICE),
-    "mrp_delta": ("retail price", PRICE),
+_SIZES = {name.removeprefix("accepted_"): kind for name, kind in ACCEPTED_SCHEMA.items() if kind != pl.String}
+_WORDS_OF_SIZES = {
+    "qty_affected": "units",
+    "impact_inr": "INR",
+    "qty_delta": "difference",
+    "price_delta": "price",
+    "mrp_delta": "retail price",
 }
-# Of these the numbers do not tell whether it is the same still; their reason does.
-_TOLD_BY_REASON = [
-    code.value
-    for code in (
-        *(Discrepancy.LATE, Discrepancy.EARLY, Discrepancy.SHELF_LIFE),
-        *(Discrepancy.NOT_SENT, Discrepancy.UNVERIFIABLE),
-    )
-]
 # Lines of these were not held against a record of the service, and tell nothing of the ASN as a whole.
 _NOT_COMPARED = [
     code.value
@@ -69,86 +58,91 @@ _SUSPENDED = "Open"
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """What an earlier night adds.
+    """What the nights before add.
 
     lines: tonight's (LINES_SCHEMA) with their history. resolved: RESOLVED_SCHEMA, what is no exception tonight. trend:
-    TREND_SCHEMA, the other nights, the oldest first.
+    TREND_SCHEMA, the other nights, the oldest first. remembered: MEMORY_SCHEMA, for the night after.
     """
 
     lines: pl.DataFrame
     resolved: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=RESOLVED_SCHEMA))
     trend: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=TREND_SCHEMA))
+    remembered: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=MEMORY_SCHEMA))
 
 
-def uncompared(lines: pl.DataFrame) -> Carried:
+def uncompared(lines: pl.DataFrame) -> pl.DataFrame:
     """Tonight's lines (LINES_SCHEMA, among other columns) by themselves: nothing is said of other nights."""
-    told = lines.with_columns(pl.lit("").alias("state"))
-    return Carried(told.select(pl.col(name).cast(kind) for name, kind in LINES_SCHEMA.items()))
+    return _as_schema(lines.with_columns(pl.lit("").alias("state")), LINES_SCHEMA)
 
 
 def carried(lines: pl.DataFrame, earlier: Earlier, *, watch: Watch) -> Carried:
-    """Tonight's lines with what is known of them from an earlier night; what analysts accepted is no exception.
+    """Tonight's lines with what is known of them from the nights before; what analysts accepted is no exception.
 
-    lines: LINES_SCHEMA, among other columns; those of the schema come back.
+    lines: LINES_SCHEMA and BASIS_SCHEMA, among other columns; those of LINES_SCHEMA come back.
     """
-    known = earlier.listed.with_columns(
-        pl.coalesce("first_seen", pl.lit(earlier.business_date, pl.Date())).alias("first_seen"),
-        pl.col("nights_open").fill_null(1),
-    )
-    lines = uncompared(lines).lines
     excepted = pl.col("outcome") == Outcome.EXCEPTION.value
-    told = _with_history(lines.filter(excepted), known, watch=watch).with_columns(_nights(earlier, watch=watch))
-    told = told.select(pl.col(name).cast(kind) for name, kind in LINES_SCHEMA.items())
-    gone = known.join(told, on="exception_id", how="anti", maintain_order="left").with_columns(
-        pl.coalesce("last_seen", pl.lit(earlier.business_date, pl.Date())).alias("last_seen")
-    )
+    told = _with_history(lines.filter(excepted), earlier, watch=watch)
+    others = uncompared(lines.filter(~excepted))
+    whole = pl.concat([told.select(*LINES_SCHEMA), others])
+    missing = earlier.listed.join(told, on="exception_id", how="anti", maintain_order="left")
+    gone = _gone(missing, whole, watch=watch)
     nights = earlier.trend.filter(pl.col("business_date") != watch.business_date).sort("business_date")
-    return Carried(pl.concat([told, lines.filter(~excepted)]), _gone(gone, lines, watch=watch), nights)
+    return Carried(whole, gone.select(*RESOLVED_SCHEMA), nights, pl.concat([told, gone]))
 
 
-def _with_history(exceptions: pl.DataFrame, known: pl.DataFrame, *, watch: Watch) -> pl.DataFrame:
-    then = known.select("exception_id", *ENTRIES, *(pl.col(name).alias(f"was_{name}") for name in _COMPARED))
-    bare = exceptions.drop(ENTRIES)
-    joined = _with_accepted(bare.join(then, on="exception_id", how="left", maintain_order="left"))
+def _as_schema(frame: pl.DataFrame, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
+    return frame.select(pl.col(name).cast(kind) for name, kind in schema.items())
+
+
+def _with_history(exceptions: pl.DataFrame, earlier: Earlier, *, watch: Watch) -> pl.DataFrame:
+    """Tonight's exceptions (MEMORY_SCHEMA)."""
+    known = earlier.listed.with_columns((pl.col("mrp_returned") - pl.col("mrp_announced")).alias("mrp_delta"))
+    was = known.select(
+        "exception_id", *ENTRIES, *ACCEPTED_SCHEMA, *(pl.col(name).alias(f"was_{name}") for name in _COMPARED)
+    )
+    bare = exceptions.drop(*ENTRIES, "accepted_as")
+    joined = _with_accepted(bare.join(was, on="exception_id", how="left", maintain_order="left"))
     accepted = _claimed() & _no_more_than_accepted()
-    return joined.with_columns(pl.col(ENTRIES).fill_null("")).with_columns(
+    sizes = [pl.when(_claimed()).then(f"was_{name.removeprefix('accepted_')}").alias(name) for name in ACCEPTED_SCHEMA]
+    told = joined.with_columns(pl.col(ENTRIES).fill_null("")).with_columns(
         pl.when(accepted).then(pl.lit(Outcome.ACCEPTED.value)).otherwise("outcome").alias("outcome"),
         _state(watch).alias("state"),
         pl.coalesce("was_first_seen", pl.lit(watch.business_date)).alias("first_seen"),
         _remark(watch).fill_null("").alias("remark"),
         _status().alias("analyst_status"),
         pl.when(_claimed()).then(_accepted_as()).otherwise(pl.lit("")).alias("accepted_as"),
+        _nights(earlier, watch=watch),
+        *sizes,
+        pl.when(accepted)
+        .then(pl.lit(Standing.ACCEPTED.value))
+        .otherwise(pl.lit(Standing.OPEN.value))
+        .alias("standing"),
+        pl.lit(watch.business_date).alias("last_seen"),
+        pl.lit(None, pl.Date).alias("gone_since"),
+        pl.lit("").alias("became"),
     )
+    return _as_schema(told, MEMORY_SCHEMA)
 
 
 def _with_accepted(joined: pl.DataFrame) -> pl.DataFrame:
-    """The lines with what was accepted of each as its earlier state, where an earlier night accepted it already."""
+    """The lines with what was accepted of each as its earlier state, where it was accepted before it grew."""
     anew = _says(_ACCEPTED_WORDS) & (pl.col("was_state") == State.CHANGED.value)  # as it stood there, grown
-    kept = pl.when(anew).then(pl.lit("")).otherwise(pl.col("was_accepted_as").fill_null(""))
-    code = kept.str.extract(r"^([A-Z_]+); ")  # missing in what an older release wrote
-    of_mrp = joined.with_columns((pl.col("was_mrp_returned") - pl.col("was_mrp_announced")).alias("was_mrp_delta"))
-    return of_mrp.with_columns(
-        *(
-            pl.coalesce(
-                kept.str.extract(rf"(?:^|; ){word} (-?[0-9]+(?:\.[0-9]+)?)").cast(kind, strict=False), f"was_{name}"
-            ).alias(f"was_{name}")
-            for name, (word, kind) in _SIZES.items()
-        ),
-        pl.coalesce(kept.str.extract(r"; also ([A-Z_, ]*)(?:;|$)"), "was_also").alias("was_also"),
-        pl.coalesce(code, "was_code").alias("was_code"),
-        *(
-            pl.when(code.is_null()).then(f"was_{name}").otherwise(kept.str.extract(text).fill_null(""))
-            for name, text in (("found_sku", r"(?s); found (.*?)(?:; since |$)"), ("reason", r"(?s); since (.*)$"))
-        ),
+    kept = (pl.col("accepted_code").fill_null("") != "") & ~anew.fill_null(False)
+    return joined.with_columns(kept.alias("has_acceptance")).with_columns(
+        pl.when("has_acceptance")
+        .then(name)
+        .otherwise(f"was_{name.removeprefix('accepted_')}")
+        .alias(f"was_{name.removeprefix('accepted_')}")
+        for name in ACCEPTED_SCHEMA
     )
 
 
 def _accepted_as() -> pl.Expr:
-    """What is accepted, as `_with_accepted` reads it; what tells nothing apart is left out."""
-    sizes = (pl.format(f"{word} {{}}", _plain_number(f"was_{name}")) for name, (word, _) in _SIZES.items())
+    """What is accepted, for people; what tells nothing apart is left out."""
+    sizes = (pl.format(f"{word} {{}}", _plain_number(f"was_{name}")) for name, word in _WORDS_OF_SIZES.items())
     also = pl.format("also {}", pl.col("was_also").fill_null(""))
     found = pl.format("found {}", pl.when(pl.col("was_found_sku") != "").then("was_found_sku"))
-    since = pl.format("since {}", pl.when(_is_told_by_reason()).then("was_reason"))
+    since = pl.format("since {}", pl.when(pl.col("was_grounds").fill_null("") != "").then("was_grounds"))
     return pl.concat_str(pl.col("was_code"), *sizes, also, found, since, separator="; ", ignore_nulls=True)
 
 
@@ -166,20 +160,15 @@ def _says(words: tuple[str, ...]) -> pl.Expr:
 
 def _claimed() -> pl.Expr:
     """Whether an analyst accepted it, be it that it was something else in the nights between."""
-    suspended = (pl.col("was_state") == State.CHANGED.value) & (pl.col("was_accepted_as").fill_null("") != "")
+    suspended = (pl.col("was_state") == State.CHANGED.value) & (pl.col("accepted_code").fill_null("") != "")
     return (_says(_ACCEPTED_WORDS) | (suspended & _says((_SUSPENDED.lower(),)))).fill_null(False)
-
-
-def _is_told_by_reason() -> pl.Expr:
-    return (pl.col("level") == Level.NOTICE.value) | pl.col("was_code").is_in(_TOLD_BY_REASON)
 
 
 def _no_more_than_accepted() -> pl.Expr:
     """The same classes, and no more of them than there was when it was accepted."""
     alike = pl.col("code") == pl.col("was_code")
     beside = pl.col("also").str.split(", ").list.set_difference(pl.col("was_also").fill_null("").str.split(", "))
-    # A workbook of an older release does not say what else applied; there the INR alone tells.
-    no_other = (beside.list.len() == 0) | pl.col("was_also").is_null()
+    no_other = beside.list.len() == 0
     pieces = pl.col("qty_affected").fill_null(0) <= pl.col("was_qty_affected").fill_null(0)
     worth = pl.col("impact_inr").fill_null(0) <= pl.col("was_impact_inr").fill_null(0)
     mrp = pl.col("mrp_returned") - pl.col("mrp_announced")
@@ -189,8 +178,7 @@ def _no_more_than_accepted() -> pl.Expr:
         _no_further(mrp, pl.col("was_mrp_delta")),
     )
     swapped = pl.col("found_sku") == pl.col("was_found_sku").fill_null("")
-    now, then = (without_pieces_told(pl.col(name)) for name in ("reason", "was_reason"))
-    said = ~_is_told_by_reason() | (now == then)
+    said = pl.col("grounds").fill_null("") == pl.col("was_grounds").fill_null("")
     return pl.all_horizontal(alike, no_other, pieces, worth, *deltas, swapped, said).fill_null(False)
 
 
@@ -252,13 +240,13 @@ def _plain_number(name: str) -> pl.Expr:
 
 
 def _gone(missing: pl.DataFrame, lines: pl.DataFrame, *, watch: Watch) -> pl.DataFrame:
-    """What was listed and is no exception tonight (RESOLVED_SCHEMA): resolved, or not looked at."""
+    """What was listed and is no exception tonight (MEMORY_SCHEMA): resolved, or not looked at."""
     today = pl.lit(watch.business_date)
     was_resolved = pl.col("standing") == Standing.RESOLVED.value
     remembered = pl.col("gone_since") > today - timedelta(days=REMEMBERED_DAYS)
     told = _with_outcome(missing.filter(~was_resolved), lines)
     unordered = (pl.col("level") == Level.ORDER.value) & pl.col("now").is_null()
-    unreceived = shown_by_receipts() & (not watch.receipts)
+    unreceived = pl.col("by_receipts").fill_null(False) & (not watch.receipts)
     seen = pl.col("now").is_not_null() & ~unreceived
     # What was accepted is accepted again when it is compared again.
     closed = _says(_CLOSED_WORDS) & ~(_says(_ACCEPTED_WORDS) & (unordered | unreceived))
@@ -274,7 +262,7 @@ def _gone(missing: pl.DataFrame, lines: pl.DataFrame, *, watch: Watch) -> pl.Dat
         .when(unordered)
         .then(pl.lit("No purchase order of tonight names it." if watch.orders else _WITHOUT_ORDERS))
         .when(unreceived)
-        .then(pl.lit(WITHOUT_RECEIPTS))
+        .then(pl.lit(_WITHOUT_RECEIPTS))
         .when(pl.col("uncompared") & pl.lit(watch.complete))
         .then(pl.lit("Tonight it could not be compared with the service."))
         .when(pl.lit(not watch.complete))
@@ -292,8 +280,8 @@ def _gone(missing: pl.DataFrame, lines: pl.DataFrame, *, watch: Watch) -> pl.Dat
         .alias("gone_since"),
         remark.alias("became"),
     )
-    kept = [pl.col(name).cast(kind) for name, kind in RESOLVED_SCHEMA.items()]
-    return pl.concat([judged.select(kept), missing.filter(was_resolved & remembered).select(kept)])
+    kept = missing.filter(was_resolved & remembered)
+    return pl.concat([_as_schema(judged, MEMORY_SCHEMA), _as_schema(kept, MEMORY_SCHEMA)])
 
 
 def _inside(watch: Watch) -> pl.Expr:
@@ -355,3 +343,67 @@ def _keyed(frame: pl.DataFrame) -> pl.DataFrame:
     order = pl.concat_str(pl.lit("order:"), number, pl.lit(":"), by_invoice)
     is_order = pl.col("level") == Level.ORDER.value
     return keyed.with_columns(pl.when(is_order).then(order).otherwise("invoice_key").alias("invoice_key"))
+
+
+class Change(StrEnum):
+    """What became of an exception between two nights."""
+
+    CAME = "new"
+    REOPENED = "opened again"  # it had been accepted
+    ACCEPTED = "accepted"  # it differs as before, and an analyst accepted that
+    WENT = "resolved"
+    NOT_SEEN = "not looked at"
+    STAYED = "still open"
+    CHANGED = "changed"
+
+
+COMPARED_SCHEMA: dict[str, pl.DataType] = {
+    "change": pl.String(),
+    "exception_id": pl.String(),
+    **{name: LINES_SCHEMA[name] for name in ("invoice_number", "supplier", "site", "sku_name", "due_date")},
+    "code_first": pl.String(),
+    "code_second": pl.String(),  # "" where it is no exception
+    "qty_affected_first": QUANTITY,
+    "qty_affected_second": QUANTITY,
+    "impact_inr_first": MONEY,
+    "impact_inr_second": MONEY,
+}
+
+
+def compared(first: pl.DataFrame, second: pl.DataFrame) -> pl.DataFrame:
+    """What changed in the exceptions from one night to another (COMPARED_SCHEMA), by change and INR at stake.
+
+    first, second: how they stood (`standing`) after each, with the columns of COMPARED_SCHEMA without its endings.
+    """
+    listed = pl.col("standing").is_in([Standing.OPEN.value, Standing.ACCEPTED.value])
+    both = first.filter(listed).join(second, on="exception_id", how="full", coalesce=True, suffix="_second")
+    was_open, is_open = (pl.col(f"standing{end}") == Standing.OPEN.value for end in ("", "_second"))
+    both = both.filter(was_open.fill_null(False) | is_open.fill_null(False))
+    now = pl.col("standing_second")
+    there = now.is_in([Standing.OPEN.value, Standing.ACCEPTED.value]).fill_null(False)
+    same = (pl.col("code") == pl.col("code_second")) & pl.col("qty_affected").eq_missing(pl.col("qty_affected_second"))
+    steps = (
+        (pl.col("standing").is_null(), Change.CAME),
+        (~there & (now == Standing.RESOLVED.value), Change.WENT),
+        (~there, Change.NOT_SEEN),
+        (now == Standing.ACCEPTED.value, Change.ACCEPTED),
+        (pl.col("standing") == Standing.ACCEPTED.value, Change.REOPENED),
+        (same, Change.STAYED),
+    )
+    change = pl.coalesce(*(pl.when(applies).then(pl.lit(word.value)) for applies, word in steps))
+    shown = both.with_columns(
+        change.fill_null(Change.CHANGED.value).alias("change"),
+        *(pl.coalesce(f"{name}_second", name).alias(name) for name in list(COMPARED_SCHEMA)[2:7]),
+        *(
+            pl.when(there).then(f"{name}_second").alias(f"{name}_second")
+            for name in ("code", "qty_affected", "impact_inr")
+        ),
+    ).rename({name: f"{name}_first" for name in ("code", "qty_affected", "impact_inr")})
+    order = {word.value: place for place, word in enumerate(Change)}
+    ordered = shown.sort(
+        pl.col("change").replace_strict(order, return_dtype=pl.Int8),
+        pl.coalesce("impact_inr_second", "impact_inr_first").neg(),
+        "exception_id",
+        nulls_last=True,
+    )
+    return _as_schema(ordered, COMPARED_SCHEMA).with_columns(pl.col("code_first", "code_second").fill_null(""))

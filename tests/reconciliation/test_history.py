@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from reconciliation.world import World
 
-from logistics_batch.model.reconciliation import RESOLVED_SCHEMA, Outcome, Reconciliation
+from logistics_batch.model.reconciliation import Outcome, Reconciliation
 from logistics_batch.model.reconciliation_history import Earlier, Watch
 from logistics_batch.reconciliation import Rules, audit
 
@@ -39,20 +39,12 @@ def reconciled(
 
 
 def handed_on(result: Reconciliation, *, night: int = 0, **entries: str) -> Earlier:
-    """The report as tomorrow's reads it; entries such as A="Accepted" are the status beside an invoice's lines."""
-    tonight = [
-        result.outcome(outcome).with_columns(
-            pl.lit(standing).alias("standing"),
-            *(pl.lit(None, RESOLVED_SCHEMA[name]).alias(name) for name in ("last_seen", "gone_since", "became")),
-        )
-        for outcome, standing in ((Outcome.EXCEPTION, ""), (Outcome.ACCEPTED, "accepted"))
-    ]
-    listed = pl.concat([*(frame.select(*RESOLVED_SCHEMA) for frame in tonight), result.resolved])
+    """What tomorrow's report knows of it; entries such as A="Accepted" are the status beside an invoice's lines."""
     status = pl.col("invoice_number").replace_strict(entries, default=pl.col("analyst_status"))
     return Earlier(
         run=f"R{night}",
         business_date=FIRST + timedelta(days=night),
-        listed=listed.with_columns(status.alias("analyst_status"), pl.lit("Meera").alias("owner")),
+        listed=result.remembered.with_columns(status.alias("analyst_status"), pl.lit("Meera").alias("owner")),
     )
 
 
@@ -267,13 +259,6 @@ def test_what_was_not_sent_for_one_reason_is_not_accepted_for_another():
     earlier = handed_on(reconciled(nights[0]), A="Accepted")
     assert reconciled(nights[0], night=1, earlier=earlier).exceptions.is_empty()
     assert states(reconciled(nights[1], night=1, earlier=earlier)) == {"A": "changed"}
-
-
-def test_an_older_workbook_that_names_no_other_classes_keeps_what_was_accepted():
-    damaged = one_line(PLAIN_LINE, PLAIN_LINE, ("60", "damaged"), ("35", ""))
-    earlier = handed_on(reconciled(damaged), A="Accepted")
-    older = earlier.listed.with_columns(pl.lit(None, pl.String).alias("also"))
-    assert reconciled(damaged, night=1, earlier=replace(earlier, listed=older)).exceptions.is_empty()
 
 
 def test_what_only_the_service_has_keeps_its_owner_however_the_reply_names_the_supplier():

@@ -1,0 +1,311 @@
+"""What reconciliations remember from night to night: in the ledger; and what analysts wrote in yesterday's workbook."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from pathlib import Path, PurePosixPath
+from typing import Any, Final
+from uuid import uuid4
+
+import polars as pl
+
+from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, LogisticsBatchError, UsageError
+from logistics_batch.flows.files.foreign_files import workbook_entries
+from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.program_errors import holding_file
+from logistics_batch.flows.reconcile.output import WORKBOOK
+from logistics_batch.intake.names import printable
+from logistics_batch.intake.stores.store import FileStore, RemoteFile
+from logistics_batch.ledger import StoredNight
+from logistics_batch.model.counting import counted
+from logistics_batch.model.job import Place
+from logistics_batch.model.reconciliation import TREND_SCHEMA
+from logistics_batch.model.reconciliation_history import ACCEPTED_SCHEMA, ENTRIES, MEMORY_SCHEMA, Earlier, Entries
+from logistics_batch.paper.reconciliation_account import Account
+from logistics_batch.paper.result_csv import csv_bytes
+from logistics_batch.reconciliation import COMPARED_SCHEMA, REMEMBERED_DAYS, Change, compared
+
+LOOK_BACK_DAYS = 31
+"""So many days a dated folder is looked for, the latest first."""
+
+_AGAIN = "Repair the workbook (the replaced one is in the folder “earlier”) and reconcile again with --previous FILE."
+_NAMED = 3
+_OF_LEDGER: Final = {"owner": "owner", "comment": "comment", "status": "analyst_status"}
+_COLUMNS: Final = ("standing", "first_seen", "last_seen", "gone_since")
+_FACTS: Final = {
+    name: kind for name, kind in MEMORY_SCHEMA.items() if name not in (*_COLUMNS, *ENTRIES, *ACCEPTED_SCHEMA)
+}
+_SIZES: Final = ("code", "qty_affected", "impact_inr")
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What is known of earlier nights.
+
+    series: under which tonight's report is remembered. told: whether it says anything of other nights. doubts: why
+    what analysts wrote is not there. notes: what else should be known.
+    """
+
+    earlier: Earlier
+    series: str
+    told: bool = True
+    doubts: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """What a workbook says, None if there is none that can be read."""
+
+    entries: Entries | None = None
+    doubts: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def recalled(parts: Parts, *, job: str, workbook: Path | None, results: Place | None, business_date: date) -> Recalled:
+    """The memory of a job's reconciliations, with what analysts wrote since; by hand that of the named workbook.
+
+    workbook: one that a person names. results: where a job's last one lies; None: none is read back. Raises UsageError
+    or FileHeld for a workbook by hand that is not there or cannot be read, StoreError if the place cannot be reached.
+    """
+    written = _Written()
+    if workbook is not None:
+        if not workbook.is_file():
+            raise UsageError(f"There is no workbook {workbook}.", remedy="Check the path after --previous.")
+        written = _Written(_read(parts, workbook))
+    elif results is not None:
+        written = _written_at(parts, results, business_date)
+    ids = [] if written.entries is None else written.entries.by_exception["exception_id"].to_list()
+    series = job or (parts.ledger.exceptions.series_with(ids) if ids else None) or ""
+    earlier = _remembered(parts, series, business_date)
+    told = bool(job or workbook or results)
+    return _with_entries(Recalled(earlier, series, told, written.doubts, written.notes), written.entries)
+
+
+def _with_entries(known: Recalled, entries: Entries | None) -> Recalled:
+    earlier = known.earlier
+    first = () if earlier.run or not known.told else ("There is no earlier report: every exception counts as new.",)
+    when = f" of {earlier.business_date}" if earlier.business_date else ""
+    if entries is None:
+        source = (f"Compared with the report{when}, run {printable(earlier.run)}.",) if earlier.run else first
+        return Recalled(
+            earlier, known.series, known.told, known.doubts, (*known.notes, *(source if known.told else ()))
+        )
+    listed = earlier.listed.join(
+        entries.by_exception, on="exception_id", how="left", suffix="_written", maintain_order="left"
+    ).with_columns(pl.coalesce(f"{name}_written", name).alias(name) for name in ENTRIES)
+    read = f"Compared with the report{when}, run {printable(earlier.run)}, and what analysts wrote in it."
+    return Recalled(
+        Earlier(earlier.run, earlier.business_date, listed.select(*MEMORY_SCHEMA), earlier.trend),
+        known.series,
+        known.told,
+        (*known.doubts, *(f"{one} {_AGAIN}" for one in entries.unread)),
+        (*known.notes, *((read,) if earlier.run else first), *entries.notes, *_strangers(entries, earlier)),
+    )
+
+
+def _strangers(entries: Entries, earlier: Earlier) -> tuple[str, ...]:
+    """What is written beside exceptions that no report of the ledger has listed of late."""
+    written = pl.any_horizontal(pl.col(name).fill_null("").str.strip_chars() != "" for name in ENTRIES)
+    unknown = entries.by_exception.filter(written).join(earlier.listed, on="exception_id", how="anti")["exception_id"]
+    if unknown.is_empty():
+        return ()
+    named = ", ".join(printable(one) for one in unknown.head(_NAMED))
+    return (f"Notes beside {counted(len(unknown), 'exception')} that the ledger does not know stay there ({named}).",)
+
+
+def _written_at(parts: Parts, results: Place, business_date: date) -> _Written:
+    """The latest workbook where results go; with `{date}` in the path, of the latest day that has one."""
+    store = parts.open_store(results)
+    try:
+        found = _latest(store, results, business_date)
+        if found is None:
+            return _Written(notes=(f"No earlier workbook lies in {store.label} {results.path}.",))
+        where = f"{store.label}:{found.path}"
+        try:
+            with holding_file(found.name):
+                return _Written(_fetched(parts, store, found))
+        except (FileHeld, FileVanished, FileUnstable) as error:
+            return _Written(doubts=(_unreadable(where, error),))
+    finally:
+        store.close()
+
+
+def _latest(store: FileStore, results: Place, business_date: date) -> RemoteFile | None:
+    paths = [results.on(business_date - timedelta(days=days)).path for days in range(LOOK_BACK_DAYS + 1)]
+    for path in dict.fromkeys(paths):
+        if store.exists(str(PurePosixPath(path) / WORKBOOK)):
+            return next((file for file in store.list(path) if file.name == WORKBOOK and not file.is_link), None)
+    return None
+
+
+def _fetched(parts: Parts, store: FileStore, file: RemoteFile) -> Entries:
+    folder = parts.files / "reconciliation"
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    landing = folder / f"previous-{uuid4().hex}.xlsx"
+    try:
+        store.fetch(file, to=landing)
+        return _read(parts, landing)
+    finally:
+        landing.unlink(missing_ok=True)
+
+
+def _read(parts: Parts, path: Path) -> Entries:
+    return parts.limited(workbook_entries, about=WORKBOOK, returns=(Entries,))(path, name=WORKBOOK)
+
+
+def _unreadable(where: str, error: LogisticsBatchError) -> str:
+    return (
+        f"The earlier workbook {printable(where)} cannot be read: {error.message} What analysts wrote in it is missing "
+        "here. It was moved to the folder “earlier”; repair it there and reconcile again with --previous FILE."
+    )
+
+
+def _remembered(parts: Parts, series: str, business_date: date) -> Earlier:
+    """What the ledger knows of a series."""
+    memory = parts.ledger.exceptions
+    nights = memory.nights(series)
+    if not nights:
+        return Earlier()
+    since = (business_date - timedelta(days=REMEMBERED_DAYS)).isoformat()
+    listed = _from_ledger(memory.of_series(series, resolved_since=since))
+    figures = [json.loads(night.figures) for night in nights]
+    trend = pl.DataFrame(
+        [[one[name] for name in TREND_SCHEMA] for one in figures], _texts_of(TREND_SCHEMA), orient="row"
+    )
+    each = _typed(trend, TREND_SCHEMA).unique("business_date", keep="last").sort("business_date")
+    last = nights[-1]
+    return Earlier(last.run, date.fromisoformat(last.business_date), listed, each)
+
+
+def remember(parts: Parts, account: Account, *, series: str) -> None:
+    """Write down how each exception stands after a report, and the report's figures."""
+    [figures] = _as_texts(account.trend.tail(1)).to_dicts()
+    window = {"by": account.by, "from": account.date_from.isoformat(), "to": account.date_to.isoformat()}
+    told = account.result.remembered
+    accepted = pl.struct(_text(name).alias(name.removeprefix("accepted_")) for name in ACCEPTED_SCHEMA)
+    listed = told.select(
+        "exception_id",
+        *(_text(name) for name in (*_COLUMNS, *_SIZES)),
+        *(pl.col(name).alias(column) for column, name in _OF_LEDGER.items()),
+        pl.when(pl.col("accepted_code").fill_null("") != "").then(accepted.struct.json_encode()).alias("accepted"),
+        pl.struct(_text(name) for name in _FACTS).struct.json_encode().alias("facts"),
+    )
+    parts.ledger.exceptions.remember(
+        series, account.run, account.business_date.isoformat(), json.dumps(figures | window), listed
+    )
+
+
+def _from_ledger(stored: pl.DataFrame) -> pl.DataFrame:
+    """The exceptions (EXCEPTIONS) as MEMORY_SCHEMA has them."""
+    names = {name.removeprefix("accepted_"): name for name in ACCEPTED_SCHEMA}
+    facts = _decoded(stored["facts"], _FACTS)
+    accepted = _decoded(stored["accepted"].replace("", "{}"), names).rename(names)
+    columns = stored.select(*_COLUMNS, *(pl.col(column).alias(name) for column, name in _OF_LEDGER.items()))
+    return _typed(pl.concat([facts, accepted, columns], how="horizontal"), MEMORY_SCHEMA)
+
+
+def _decoded(texts: pl.Series, names: Mapping[str, Any]) -> pl.DataFrame:
+    """The values of JSON objects, as texts."""
+    return texts.str.json_decode(pl.Struct(_texts_of(names))).struct.unnest()
+
+
+def _texts_of(schema: Mapping[str, Any]) -> dict[str, Any]:
+    return dict.fromkeys(schema, pl.String)
+
+
+def _text(name: str) -> pl.Expr:
+    return pl.col(name).cast(pl.String)
+
+
+def _as_texts(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.select(pl.all().cast(pl.String))
+
+
+def _typed(texts: pl.DataFrame, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
+    """Texts in the types of a schema; an unknown text is "", any other unknown value null."""
+    return texts.select(_value(name, kind).alias(name) for name, kind in schema.items())
+
+
+def _value(name: str, kind: pl.DataType) -> pl.Expr:
+    text = pl.col(name)
+    if kind == pl.String:
+        return text.fill_null("")
+    if kind == pl.Boolean:
+        return text == "true"
+    filled = pl.when(text != "").then(text)
+    return filled.str.to_date("%Y-%m-%d") if kind == pl.Date else filled.cast(kind)
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedNights:
+    """Two nights side by side. exceptions: COMPARED_SCHEMA; warnings: what to bear in mind; files: what was written."""
+
+    first: StoredNight
+    second: StoredNight
+    exceptions: pl.DataFrame
+    warnings: tuple[str, ...]
+    files: tuple[Path, ...]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Differences by change, every change."""
+        found = dict(self.exceptions.group_by("change").len().iter_rows())
+        return {change.value: found.get(change.value, 0) for change in Change}
+
+
+def document_of(nights: ComparedNights) -> dict[str, Any]:
+    """All of a comparison for programs; numbers are exact decimal texts."""
+    about = {
+        name: {"run": night.run, "business_date": night.business_date, "job": night.series} | json.loads(night.figures)
+        for name, night in (("first", nights.first), ("second", nights.second))
+    }
+    listed = _as_texts(nights.exceptions).fill_null("").to_dicts()
+    return about | {"warnings": list(nights.warnings), "counts": nights.counts, "exceptions": listed}
+
+
+def compare_nights(parts: Parts, first: str, second: str, *, output: Path | None = None) -> ComparedNights:
+    """Compare the exceptions of two reconciliations, each named by its run or business date.
+
+    Writes exceptions.csv and comparison.json to `output`, or to a folder of the reports. Raises UsageError if one of
+    the two is not known.
+    """
+    earlier, later = _night(parts, first), _night(parts, second)
+    told = compared(_stood_after(parts, earlier), _stood_after(parts, later))
+    folder = output or parts.reports / "reconciliation" / f"{earlier.run}_to_{later.run}"
+    folder.mkdir(parents=True, exist_ok=True)
+    files = tuple((folder / name).absolute() for name in ("exceptions.csv", "comparison.json"))
+    nights = ComparedNights(earlier, later, told, _warnings(earlier, later), files)
+    files[0].write_bytes(csv_bytes(_as_texts(told).fill_null("")))
+    files[1].write_text(json.dumps(document_of(nights), ensure_ascii=False, indent=1), encoding="utf-8")
+    return nights
+
+
+def _night(parts: Parts, name: str) -> StoredNight:
+    found = parts.ledger.exceptions.named(name)
+    if not found:
+        raise UsageError(
+            f'No reconciliation "{name}" is known.',
+            remedy="Name a run or a business date; `logistics-batch runs` lists the runs.",
+        )
+    return found[-1]
+
+
+def _stood_after(parts: Parts, night: StoredNight) -> pl.DataFrame:
+    """The exceptions as they stood after a night: `standing`, and what `compared` takes."""
+    stored = parts.ledger.exceptions.as_after(night)
+    facts = _decoded(stored["facts"], COMPARED_SCHEMA).select(list(COMPARED_SCHEMA)[2:7])
+    told = pl.concat([stored.select("exception_id", "standing", *_SIZES), facts], how="horizontal")
+    return _typed(told, {name: MEMORY_SCHEMA[name] for name in told.columns})
+
+
+def _warnings(first: StoredNight, second: StoredNight) -> tuple[str, ...]:
+    figures = {night.run: json.loads(night.figures) for night in (first, second)}
+    told = [f"The report of {run} may be incomplete." for run, one in figures.items() if one["complete"] != "true"]
+    windows = [f"{one['by']} {one['from']} to {one['to']}" for one in (figures[first.run], figures[second.run])]
+    if figures[first.run]["by"] != figures[second.run]["by"]:
+        told.append(f"The nights have different ranges: {windows[0]} and {windows[1]}.")
+    if first.business_date > second.business_date:
+        told.append("The first night is later than the second.")
+    return tuple(told)
