@@ -13,7 +13,7 @@ from logistics_batch.api.client import Client, ServiceAccess
 from logistics_batch.api.pacing import Pacer
 from logistics_batch.api.secret import Secret
 from logistics_batch.model.payloads import OrderCreate, body_text
-from logistics_batch.sandbox.fault_kinds import KINDS, LABEL_KINDS
+from logistics_batch.sandbox.faults.kinds import KINDS, LABEL_KINDS
 
 UNKNOWN = ReplyVerdict.UNKNOWN
 BOTH = ("before", "after")

@@ -7,7 +7,7 @@ import pytest
 from docs.console import Reader
 from docs.pages import ROOT, blocks
 
-from logistics_batch.sandbox import routes_control
+from logistics_batch.sandbox import control
 
 PAGE = ROOT / "docs/how-to/sandbox.md"
 TEXT = PAGE.read_text(encoding="utf-8")
@@ -32,5 +32,5 @@ def test_the_page_works_as_it_is_written(tmp_path: Path) -> None:
 
 def test_every_control_is_named() -> None:
     named = set(re.findall(r"^\| `((?:GET|POST|PUT|DELETE) /_sandbox/\S+)`", TEXT, re.MULTILINE))
-    served = {f"{method} {route.path}" for route in routes_control.routes.routes for method in route.methods}
+    served = {f"{method} {route.path}" for route in control.routes.routes for method in route.methods}
     assert named - {"GET /_sandbox/"} == served

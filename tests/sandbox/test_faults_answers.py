@@ -12,10 +12,10 @@ import httpx
 import pytest
 from support.sandbox_process import RunningSandbox
 
-from logistics_batch.sandbox.answer import Answer
-from logistics_batch.sandbox.fault_kinds import KINDS, LABEL_KINDS
-from logistics_batch.sandbox.faults import make_plan
-from logistics_batch.sandbox.spoiled import spoiled, stand_in
+from logistics_batch.sandbox.faults.answer import Answer
+from logistics_batch.sandbox.faults.fault_responses import fault_response, stand_in
+from logistics_batch.sandbox.faults.kinds import KINDS, LABEL_KINDS
+from logistics_batch.sandbox.faults.plan import make_plan
 
 
 def create(service: httpx.Client, reference: str) -> httpx.Response:
@@ -223,7 +223,7 @@ def test_a_label_goes_wrong(sandbox: RunningSandbox, service: httpx.Client, kind
 )
 def test_a_large_answer_costs_the_sandbox_next_to_nothing(rule: dict[str, Any]) -> None:
     (fault,) = make_plan([rule]).faults_for("order.create", "")
-    answer = spoiled(stand_in(), fault, path="/")
+    answer = fault_response(stand_in(), fault, path="/")
     assert answer.length() > 100_000_000
     assert sum(map(len, {id(piece): piece for piece in answer.pieces}.values())) < 300_000
 
@@ -231,6 +231,9 @@ def test_a_large_answer_costs_the_sandbox_next_to_nothing(rule: dict[str, Any]) 
 def test_an_answer_that_cannot_be_rewritten_stays_as_it_is() -> None:
     pdf = Answer(200, [], [b"%PDF-1.4"])
     (fault,) = make_plan([{"kind": "wrong_types"}]).faults_for("label.download", "")
-    assert spoiled(pdf, fault, path="/") is pdf
+    assert fault_response(pdf, fault, path="/") is pdf
     (fault,) = make_plan([{"kind": "nan_json"}]).faults_for("asn.fetch", "")
-    assert spoiled(Answer(200, [], [b"[1]"]), fault, path="/").body() == b'{"weight":NaN,"status":"PASS","message":{}}'
+    assert (
+        fault_response(Answer(200, [], [b"[1]"]), fault, path="/").body()
+        == b'{"weight":NaN,"status":"PASS","message":{}}'
+    )

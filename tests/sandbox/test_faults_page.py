@@ -8,9 +8,9 @@ from docs.pages import Block, blocks
 from sandbox.reference_pages import FAULTS_PAGE, SANDBOX_PAGE, example, fault_tables, meanings, renewed
 
 from logistics_batch.sandbox.endpoints import ENDPOINT_NAMES
-from logistics_batch.sandbox.fault_kinds import KINDS
-from logistics_batch.sandbox.fault_values import CHOOSING
-from logistics_batch.sandbox.faults import make_plan, read_plan
+from logistics_batch.sandbox.faults.kinds import KINDS
+from logistics_batch.sandbox.faults.plan import make_plan, read_plan
+from logistics_batch.sandbox.faults.values import CHOOSING
 from logistics_batch.sandbox.switches import Switches
 
 PAGE = FAULTS_PAGE

@@ -137,7 +137,7 @@ def test_effect_delay_seconds_of_changes(service: httpx.Client, switched: Runnin
     awb = created(service, reference)
     announced(service, reference)
     switched.set_switches(effect_delay_seconds=DELAY_SECONDS)
-    lamp = {"77": {"item_name": "Lamp"}}
+    lamp = {"77": {"item_name": "Lamp", "item_quantity": 1, "item_price_per_each": "9.00", "total_item_price": "9.00"}}
     change = {"customer_mobile": "9876543210", "delivery_address": "Late Street"}
     assert service.put(f"{SHIPMENT}/{awb}", json=change).is_success
     assert (

@@ -13,8 +13,8 @@ import pytest
 from support.event_receiver import WAIT_SECONDS, receiving
 from support.sandbox_process import RunningSandbox, start_sandbox
 
-from logistics_batch.sandbox.events_courier import pause_seconds
-from logistics_batch.sandbox.events_oddities import EVENT_FORMS, FORMS, Oddities
+from logistics_batch.sandbox.events.courier import pause_seconds
+from logistics_batch.sandbox.events.oddities import EVENT_FORMS, FORMS, Oddities
 from logistics_batch.sandbox.switches import Switches
 
 _IDS = itertools.count(1)

@@ -17,8 +17,7 @@ from typing import Any
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import JSONResponse, Response
 
-from logistics_batch.sandbox.forms import Refused
-from logistics_batch.sandbox.openapi import openapi_document
+from logistics_batch.sandbox.contract.forms import Refused
 from logistics_batch.sandbox.service import service_of
 from logistics_batch.sandbox.switches import Switches
 
@@ -98,9 +97,9 @@ routes = APIRouter(dependencies=[Depends(_called_by_its_name)])
 
 
 @routes.get(OPENAPI)
-async def openapi() -> Response:
+async def openapi(request: Request) -> Response:
     """The OpenAPI document of the service."""
-    return JSONResponse(openapi_document(), headers=_HEADERS)
+    return JSONResponse(request.app.openapi(), headers=_HEADERS)
 
 
 @routes.get(PAGE)

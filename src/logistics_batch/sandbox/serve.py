@@ -18,7 +18,7 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from logistics_batch.sandbox.app import create_app
-from logistics_batch.sandbox.faults import FaultPlan, read_plan
+from logistics_batch.sandbox.faults.plan import FaultPlan, read_plan
 from logistics_batch.sandbox.journal import Journal
 from logistics_batch.sandbox.labels.links import link_secret
 from logistics_batch.sandbox.service import Service

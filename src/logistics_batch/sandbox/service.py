@@ -9,13 +9,12 @@ from fastapi import Request
 from starlette.responses import JSONResponse
 
 from logistics_batch.sandbox.contract import Body
-from logistics_batch.sandbox.faults import FaultPlan
-from logistics_batch.sandbox.forms import Refused
+from logistics_batch.sandbox.contract.forms import MALFORMED, Refused
+from logistics_batch.sandbox.faults.plan import FaultPlan
 from logistics_batch.sandbox.journal import Journal
 from logistics_batch.sandbox.store import Store
 from logistics_batch.sandbox.switches import Switches
 
-MALFORMED = "Malformed data: the body is not a JSON object"
 UNEXPECTED = "Unexpected error"
 _NUMBER_IN_TEXT = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d{1,6})?", re.ASCII)
 NO_JSON = "Malformed data: Content-Type application/json is expected"

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, fields, replace
 from typing import Any, get_type_hints
 
-from logistics_batch.sandbox.events_oddities import EVENT_DISORDERS, EVENT_FORMS, read_shares
+from logistics_batch.sandbox.events.oddities import EVENT_DISORDERS, EVENT_FORMS, read_shares
 
 CHOICES = {
     "duplicate_reference": ("refuse", "replay", "error"),

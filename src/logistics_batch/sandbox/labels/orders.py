@@ -8,9 +8,9 @@ from decimal import Decimal
 from typing import Any
 
 from logistics_batch.sandbox.contract import Body
-from logistics_batch.sandbox.forms import Refused
+from logistics_batch.sandbox.contract.forms import Refused
 from logistics_batch.sandbox.labels.layout import LabelPage
-from logistics_batch.sandbox.orders import CANCELLED, UNKNOWN_ORDER, child_awbs, find_order, item_rows
+from logistics_batch.sandbox.orders.stored import CANCELLED, UNKNOWN_ORDER, child_awbs, find_order, item_rows
 
 RETURN_TO = "Sandbox Logistics, Plot 7, Bhiwandi 421302"
 NO_LABEL_WHEN_CANCELLED = "The order is cancelled"

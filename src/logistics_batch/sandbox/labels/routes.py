@@ -4,28 +4,52 @@ import asyncio
 import json
 import sqlite3
 import time
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Path, Request
 from starlette.responses import JSONResponse, Response
 
-from logistics_batch.sandbox import contract
+from logistics_batch.sandbox.contract.bodies import LabelRequest, order_numbers
+from logistics_batch.sandbox.contract.document import LABELS, ContractRoute, documented
+from logistics_batch.sandbox.contract.replies import Failed, LabelLink
 from logistics_batch.sandbox.labels.faults import WantedLabel, faulty_label
 from logistics_batch.sandbox.labels.layout import LabelPage, label_pdf, page_from
 from logistics_batch.sandbox.labels.links import check_link, denial, signature
 from logistics_batch.sandbox.labels.orders import pages_of_another_order, pages_of_orders, pages_of_shipment
-from logistics_batch.sandbox.service import json_body, request_number, service_of
+from logistics_batch.sandbox.service import request_number, service_of
 from logistics_batch.sandbox.store import Change
 
-routes = APIRouter()
+_URL = "$response.body#/url#regex:"  # understood by testers of APIs, not by the OpenAPI standard
+_DOWNLOAD = {
+    "operationId": "label.download",
+    "parameters": {
+        "labelId": _URL + r"labels/(\d+)\.pdf",
+        "expires": _URL + r"expires=(\d+)",
+        "signature": _URL + r"signature=([0-9a-f]+)",
+    },
+}
+_XML: dict[str, Any] = {"schema": {"type": "string"}}
+_PDF: dict[str, Any] = {"schema": {"type": "string", "contentMediaType": "application/pdf"}}
+_LINK: dict[str, Any] = {  # of a link that is wrong in any way the answer is 403, as from a store of files
+    "security": [],
+    "parameters": [
+        {"name": name, "in": "query", "required": True, "schema": {"type": "string", "pattern": pattern}}
+        for name, pattern in (("expires", "^[0-9]{1,12}$"), ("signature", "^[0-9a-f]{64}$"))
+    ],
+}
+
+routes = APIRouter(route_class=ContractRoute)
 
 
-@routes.post("/order/shippinglabel/")
-async def create(request: Request) -> JSONResponse:
-    """Give a link to the label."""
-    service = service_of(request)
-    body = await json_body(request)
-    numbers = contract.check_label(body)
-
+@routes.post(
+    "/order/shippinglabel/",
+    openapi_extra={"security": [{"queryKey": []}]},
+    **documented("label.create", "4.4", LabelLink, tag=LABELS, links={"download": _DOWNLOAD}),
+)
+async def create(request: Request, _wanted: LabelRequest) -> JSONResponse:
+    """Get a link to a label."""
+    service, body = service_of(request), await request.json()
+    numbers = order_numbers(body)
     many, bad_number = service.switches.multi_order_labels, service.switches.multi_order_bad_number
 
     def change(change: Change) -> int:
@@ -46,8 +70,22 @@ async def create(request: Request) -> JSONResponse:
     return JSONResponse({"status": "SUCCESS", "url": url})
 
 
-@routes.get("/labels/{label_id}.pdf")
-async def download(request: Request, label_id: int) -> Response:
+@routes.get(
+    "/labels/{labelId}.pdf",
+    operation_id="label.download",
+    summary="Download a label",
+    description="API §4.4, §8.5: the time-limited link that a label request answers with; it needs no key",
+    tags=[LABELS],
+    response_class=Response,
+    openapi_extra=_LINK,
+    responses={
+        200: {"description": "The label, 4 x 6 inches a page", "content": {"application/pdf": _PDF}},
+        400: {"description": "The label has no number", "model": Failed},
+        403: {"description": "The signature is wrong or the link has expired", "content": {"application/xml": _XML}},
+        404: {"description": "There is no such label", "content": {"application/xml": _XML}},
+    },
+)
+async def download(request: Request, label_id: Annotated[int, Path(alias="labelId", ge=1)]) -> Response:
     """The PDF behind a signed link; no key is needed or wanted. Faults of labels strike here."""
     service = service_of(request)
     expires, given = (request.query_params.get(name, "") for name in ("expires", "signature"))

@@ -5,8 +5,8 @@ import re
 import sqlite3
 
 from logistics_batch.sandbox.contract import Body
-from logistics_batch.sandbox.new_orders import item_replies
-from logistics_batch.sandbox.orders import child_awbs, item_rows
+from logistics_batch.sandbox.orders.new_orders import item_replies
+from logistics_batch.sandbox.orders.stored import child_awbs, item_rows
 
 _ROW = ("order_id", "reference_number", "awb_number", "status", "delivery_hub_sn", "delivery_hub")
 _TEXTS = (

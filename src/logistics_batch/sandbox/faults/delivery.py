@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from starlette.types import Receive, Scope, Send
 
-from logistics_batch.sandbox.answer import Answer
-from logistics_batch.sandbox.faults import Fault
+from logistics_batch.sandbox.faults.answer import Answer
+from logistics_batch.sandbox.faults.plan import Fault
 
 DELIVERIES = frozenset({"slow_drip", "drop_midway", "close_after", "reset_after", "stale_keepalive"})
 _DROPS_A_SECOND = 10

@@ -9,13 +9,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Request
 from starlette.responses import JSONResponse
 
-from logistics_batch.sandbox import events
-from logistics_batch.sandbox.asns import amend_asn, delete_asn, records_of, stored_asns
-from logistics_batch.sandbox.faults import make_plan
-from logistics_batch.sandbox.forms import Refused
-from logistics_batch.sandbox.orders import CANCELLED, DUPLICATE, find_order, item_rows, live_order
+from logistics_batch.sandbox.asns.stored import amend_asn, delete_asn, records_of, stored_asns
+from logistics_batch.sandbox.contract.forms import Refused
+from logistics_batch.sandbox.events.webhooks import stored_deliveries, stored_webhooks
+from logistics_batch.sandbox.faults.plan import make_plan
+from logistics_batch.sandbox.orders.statuses import Goods, Move, history_of, move_order, quantity_of, stored_order
+from logistics_batch.sandbox.orders.stored import CANCELLED, DUPLICATE, find_order, item_rows, live_order
 from logistics_batch.sandbox.service import json_body, service_of
-from logistics_batch.sandbox.statuses import Goods, Move, history_of, move_order, quantity_of, stored_order
 from logistics_batch.sandbox.store import Change
 
 _LARGEST_ID = 2**63 - 1  # of the database
@@ -109,13 +109,13 @@ async def delete(request: Request, asn_id: Annotated[int, Path(le=_LARGEST_ID)])
 @routes.get("/webhooks")
 async def webhooks(request: Request) -> list[dict[str, Any]]:
     """Every webhook, with its headers."""
-    return await service_of(request).store.read(events.webhooks)
+    return await service_of(request).store.read(stored_webhooks)
 
 
 @routes.get("/deliveries")
 async def deliveries(request: Request) -> list[dict[str, Any]]:
     """Every event delivery."""
-    return await service_of(request).store.read(events.deliveries)
+    return await service_of(request).store.read(stored_deliveries)
 
 
 @routes.get("/journal")

@@ -6,7 +6,7 @@ import sqlite3
 from typing import Any
 
 from logistics_batch.sandbox.contract import Body
-from logistics_batch.sandbox.forms import Refused
+from logistics_batch.sandbox.contract.forms import Refused
 from logistics_batch.sandbox.store import Change
 
 UNKNOWN_WEBHOOK = "Webhook not found"
@@ -41,13 +41,13 @@ def update_webhook(change: Change, body: Body) -> None:
     change.effect("webhook.updated", webhook_id=body["webhookId"], active=active)
 
 
-def webhooks(connection: sqlite3.Connection) -> list[Body]:
+def stored_webhooks(connection: sqlite3.Connection) -> list[Body]:
     """Every webhook with its active state; the values of its headers are secrets and hidden."""
     rows = connection.execute("SELECT * FROM webhooks ORDER BY CAST(webhook_id AS INTEGER), webhook_id")
     return [_shown(json.loads(row["body"])) | {"is_active": bool(row["active"])} for row in rows]
 
 
-def deliveries(connection: sqlite3.Connection) -> list[Body]:
+def stored_deliveries(connection: sqlite3.Connection) -> list[Body]:
     """Every delivery: payload, what was planted in it, state (waiting, delivered, given up) and each attempt."""
     attempts: dict[int, list[Body]] = {}
     for row in connection.execute("SELECT * FROM delivery_attempts ORDER BY delivery_id, number"):

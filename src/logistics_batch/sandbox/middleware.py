@@ -1,25 +1,116 @@
-"""The gate before the service: the key, the journal, and the faults of the plan."""
+"""What every request goes through before the service: the key, the journal, and the faults of the plan."""
 
 import asyncio
 import hmac
+import json
 import logging
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from urllib.parse import parse_qsl
 from weakref import WeakKeyDictionary
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from logistics_batch.sandbox.answer import Answer, fail
-from logistics_batch.sandbox.call import MAX_BODY_BYTES, Call, read_call
-from logistics_batch.sandbox.delivery import DELIVERIES, Connection
-from logistics_batch.sandbox.endpoints import CONTROL, is_link
-from logistics_batch.sandbox.fault_kinds import LABEL_KINDS
-from logistics_batch.sandbox.faults import Fault
+from logistics_batch.sandbox.endpoints import CONTROL, LABEL_CREATE, LABEL_DOWNLOAD, endpoint_of, is_link, reference_in
+from logistics_batch.sandbox.faults.answer import Answer, fail
+from logistics_batch.sandbox.faults.delivery import DELIVERIES, Connection
+from logistics_batch.sandbox.faults.fault_responses import UNAUTHORIZED, fault_response, stand_in
+from logistics_batch.sandbox.faults.kinds import LABEL_KINDS
+from logistics_batch.sandbox.faults.plan import Fault
 from logistics_batch.sandbox.page import OPENAPI, needs_no_key
 from logistics_batch.sandbox.service import UNEXPECTED, Service
-from logistics_batch.sandbox.spoiled import UNAUTHORIZED, spoiled, stand_in
 
 LOG = logging.getLogger(__name__)
+MAX_BODY_BYTES = 5_000_000
+_LONGEST_TEXT = 2_000
+
+
+@dataclass(frozen=True)
+class Call:
+    """A request with its endpoint, the id in its path ("" without one), its query and its body."""
+
+    scope: Scope
+    receive: Receive
+    endpoint: str
+    path_id: str
+    query: dict[str, str]
+    body: bytes
+
+    @property
+    def path(self) -> str:
+        """The path as it was asked for, decoded."""
+        return str(self.scope["path"])
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """What the middleware tells the service about this request."""
+        state: dict[str, Any] = self.scope.setdefault("state", {})
+        return state
+
+    def key(self) -> str:
+        """The API key: a query parameter for label requests, else the header API_KEY (API §5)."""
+        if self.endpoint == LABEL_CREATE:
+            return self.query.get("API_KEY", "")
+        header: bytes = next((value for name, value in self.scope["headers"] if name == b"api_key"), b"")
+        return header.decode("latin-1")
+
+    @cached_property
+    def content(self) -> Any:
+        """The body as JSON; the beginning of it as text when it is none, None when there is none."""
+        if not self.body:
+            return None
+        try:
+            return json.loads(self.body)
+        except (ValueError, RecursionError):
+            return self.body[:_LONGEST_TEXT].decode("utf-8", "replace")
+
+    def reference(self) -> str:
+        """What a fault plan knows this request by: the id in its path, or what its body or its search names."""
+        return self.path_id or reference_in(self.content) or self.query.get("invoice_number", "")
+
+    def described(self) -> dict[str, Any]:
+        """What the journal keeps: no key, no secret of a link, no header of a webhook."""
+        described: dict[str, Any] = {"endpoint": self.endpoint, "method": self.scope["method"], "path": self.path}
+        if self.query and self.endpoint != LABEL_DOWNLOAD:
+            query = {name: value for name, value in self.query.items() if name != "API_KEY"}
+            described |= {"query": query} if query else {}
+        content = self.content
+        if isinstance(content, dict) and isinstance(content.get("headers"), dict):
+            content = {**content, "headers": dict.fromkeys(content["headers"], "[hidden]")}
+        if self.body:
+            described["body"] = content
+        return described
+
+    def replay(self) -> Receive:
+        """A receive channel that gives the body again, and then nothing: the service does not hear a client go."""
+        messages: list[Message] = [{"type": "http.request", "body": self.body, "more_body": False}]
+
+        async def receive() -> Message:
+            return messages.pop() if messages else await asyncio.get_running_loop().create_future()
+
+        return receive
+
+
+async def read_call(scope: Scope, receive: Receive) -> Call | None:
+    """The whole request; None when the client went away before its end: such a request has no effect.
+
+    Reading stops beyond `MAX_BODY_BYTES`.
+    """
+    endpoint, path_id = endpoint_of(scope["method"], scope["path"])
+    pieces: list[bytes] = []
+    length, more = 0, True
+    while more and length <= MAX_BODY_BYTES:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
+        pieces.append(message.get("body", b""))
+        length += len(pieces[-1])
+        more = message.get("more_body", False)
+    text = scope["query_string"].decode("latin-1")
+    query = dict(parse_qsl(text, keep_blank_values=True)) if text else {}
+    return Call(scope, receive, endpoint, path_id, query, b"".join(pieces) if len(pieces) > 1 else pieces[0])
 
 
 @dataclass
@@ -48,7 +139,7 @@ class Outcome:
         return self.delivery is not None and self.delivery.kind == "drop_midway"
 
 
-class Gate:
+class Middleware:
     """ASGI application around the service."""
 
     def __init__(self, app: ASGIApp, service: Service) -> None:
@@ -134,7 +225,7 @@ class Gate:
             own = outcome.answer or stand_in()
             outcome.decide(own if answer is None or about == call.reference() else answer)
         else:
-            outcome.decide(spoiled(outcome.answer or stand_in(), fault, path=call.path))
+            outcome.decide(fault_response(outcome.answer or stand_in(), fault, path=call.path))
 
     async def _end(self, call: Call, outcome: Outcome, send: Send) -> None:
         """Answer, or break the connection; the journal has it first."""

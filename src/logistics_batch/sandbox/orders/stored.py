@@ -6,8 +6,8 @@ import sqlite3
 from typing import Any
 
 from logistics_batch.sandbox.contract import Body
-from logistics_batch.sandbox.forms import Refused
-from logistics_batch.sandbox.hubs import hubs_for
+from logistics_batch.sandbox.contract.forms import Refused
+from logistics_batch.sandbox.orders.hubs import hubs_for
 from logistics_batch.sandbox.store import Change
 
 PENDING = "Pending"

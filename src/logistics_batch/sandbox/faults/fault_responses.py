@@ -12,21 +12,21 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote
 
-from logistics_batch.sandbox.answer import JSON, Answer, fail, page
-from logistics_batch.sandbox.faults import Fault
+from logistics_batch.sandbox.faults.answer import JSON, Answer, fail, page
+from logistics_batch.sandbox.faults.plan import Fault
 from logistics_batch.sandbox.service import UNEXPECTED
 
 PIECE_BYTES = 65_536
 UNAUTHORIZED = "Unauthorized"
 
-Spoil = Callable[[Answer, Fault, str], Answer]
+Response = Callable[[Answer, Fault, str], Answer]
 
 
-def spoiled(answer: Answer, fault: Fault, *, path: str) -> Answer:
+def fault_response(answer: Answer, fault: Fault, *, path: str) -> Answer:
     """The answer that this fault gives in place of `answer`, the service's own one or `stand_in`."""
     if fault.kind.startswith("redirect_"):
         return _redirect(answer, fault, path)
-    return _SPOILS.get(fault.kind, _status)(answer, fault, path)
+    return _RESPONSES.get(fault.kind, _status)(answer, fault, path)
 
 
 def stand_in() -> Answer:
@@ -193,7 +193,7 @@ def _rewritten(answer: Answer, change: Callable[[Any], Any]) -> Answer:
     return Answer(answer.status, answer.headers, [text.encode()])
 
 
-_SPOILS: Mapping[str, Spoil] = MappingProxyType(
+_RESPONSES: Mapping[str, Response] = MappingProxyType(
     {
         "error_500_before": _error_500,
         "error_500_after": _error_500,

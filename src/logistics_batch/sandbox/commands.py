@@ -1,8 +1,9 @@
 """What a request does to the database, by endpoint: at once, or later while the service has said yes already.
 
-An act has two steps: `prepare` gives what is new its numbers, so that it can be answered; `perform` judges and stores.
-A late act (switch ``effect_delay_seconds``) is tried and undone for its answer, kept in the table ``late_acts``, and
-performed when its time has come, also after a restart; what is not allowed by then is lost, as the journal tells.
+A command has two steps: `prepare` gives what is new its numbers, so that it can be answered; `perform` judges and
+stores. A late command (switch ``effect_delay_seconds``) is tried and undone for its answer, kept in the table
+``late_acts``, and performed when its time has come, also after a restart; what is not allowed by then is lost, as the
+journal tells.
 """
 
 import asyncio
@@ -13,12 +14,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from logistics_batch.sandbox.asns import create_asn, take_asn_id, update_asn
+from starlette.requests import Request
+
+from logistics_batch.sandbox.asns.stored import create_asn, take_asn_id, update_asn
 from logistics_batch.sandbox.contract import Body
-from logistics_batch.sandbox.forms import Refused
-from logistics_batch.sandbox.new_orders import NewOrder, new_order_from, number_order, store_order
-from logistics_batch.sandbox.order_replies import changed_reply, created_reply
-from logistics_batch.sandbox.orders import (
+from logistics_batch.sandbox.contract.forms import Refused
+from logistics_batch.sandbox.orders.new_orders import NewOrder, new_order_from, number_order, store_order
+from logistics_batch.sandbox.orders.replies import changed_reply, created_reply
+from logistics_batch.sandbox.orders.statuses import change_status
+from logistics_batch.sandbox.orders.stored import (
     CANCELLED,
     add_items,
     delete_items,
@@ -27,8 +31,7 @@ from logistics_batch.sandbox.orders import (
     order_in_path,
     update_order,
 )
-from logistics_batch.sandbox.service import UNEXPECTED, Service
-from logistics_batch.sandbox.statuses import change_status
+from logistics_batch.sandbox.service import UNEXPECTED, Service, request_number, service_of
 from logistics_batch.sandbox.store import Change
 from logistics_batch.sandbox.switches import Switches
 
@@ -36,7 +39,7 @@ LOOK_SECONDS = 0.02
 
 
 @dataclass(frozen=True)
-class Act:
+class Command:
     """The two steps of one endpoint; `dump` and `load` turn what was prepared into JSON and back."""
 
     perform: Callable[[Change, Any, Switches], Any]
@@ -45,19 +48,20 @@ class Act:
     load: Callable[[Body], Any] = lambda content: content
 
 
-async def act(service: Service, endpoint: str, given: Body, *, request: int | None) -> Any:
+async def perform(request: Request, endpoint: str, given: Body) -> Any:
     """Do what was asked and return the message of the answer; Refused: it is not allowed."""
+    service, number = service_of(request), request_number(request)
     switches = service.switches
     if switches.effect_delay_seconds > 0:
-        return await service.store.write(lambda change: _put_off(change, endpoint, given, switches), request=request)
-    one = ACTS[endpoint]
+        return await service.store.write(lambda change: _put_off(change, endpoint, given, switches), request=number)
+    one = COMMANDS[endpoint]
     return await service.store.write(
-        lambda change: one.perform(change, one.prepare(change, given), switches), request=request
+        lambda change: one.perform(change, one.prepare(change, given), switches), request=number
     )
 
 
-async def perform_late_acts(service: Service) -> None:
-    """Perform late acts when they are due, until cancelled."""
+async def perform_late_commands(service: Service) -> None:
+    """Perform late commands when they are due, until cancelled."""
     while True:
         await asyncio.sleep(LOOK_SECONDS)
         for row in await service.store.read(_due):
@@ -70,7 +74,7 @@ async def _perform_late(service: Service, row: sqlite3.Row) -> None:
 
     def change(change: Change) -> None:
         forget(change)
-        late = ACTS[row["endpoint"]]
+        late = COMMANDS[row["endpoint"]]
         late.perform(change, late.load(json.loads(row["content"])), service.switches)
 
     try:
@@ -81,7 +85,7 @@ async def _perform_late(service: Service, row: sqlite3.Row) -> None:
 
 
 def _put_off(change: Change, endpoint: str, given: Body, switches: Switches) -> Any:
-    late = ACTS[endpoint]
+    late = COMMANDS[endpoint]
     prepared = late.prepare(change, given)
     answer = change.rehearse(lambda trial: late.perform(trial, prepared, switches))
     change.connection.execute(
@@ -145,12 +149,12 @@ def _update_asn(change: Change, given: Body, switches: Switches) -> Body:
     return update_asn(change, given, switches)
 
 
-ACTS = {
-    "order.create": Act(_create_order, number_order, NewOrder.as_json, new_order_from),
-    "order.update": Act(_update_order),
-    "order.add_items": Act(_add_items),
-    "order.delete_items": Act(_delete_items),
-    "order.cancel": Act(_cancel),
-    "asn.create": Act(_create_asn, _number_asn),
-    "asn.update": Act(_update_asn),
+COMMANDS = {
+    "order.create": Command(_create_order, number_order, NewOrder.as_json, new_order_from),
+    "order.update": Command(_update_order),
+    "order.add_items": Command(_add_items),
+    "order.delete_items": Command(_delete_items),
+    "order.cancel": Command(_cancel),
+    "asn.create": Command(_create_asn, _number_asn),
+    "asn.update": Command(_update_asn),
 }

@@ -1,14 +1,14 @@
 """Advance shipping notices in the database: create, update, search (API §4.1-4.3)."""
 
 import json
-import re
 import sqlite3
 from datetime import datetime
 from typing import Any
 
 from logistics_batch.sandbox.clock import ZONE
-from logistics_batch.sandbox.contract import ASN, ASN_STATUSES, Body
-from logistics_batch.sandbox.forms import DATE, Refused, check_fields, one_of
+from logistics_batch.sandbox.contract import Body
+from logistics_batch.sandbox.contract.bodies import AsnFields
+from logistics_batch.sandbox.contract.forms import Refused, check
 from logistics_batch.sandbox.store import Change, take_numbers
 from logistics_batch.sandbox.switches import Switches
 
@@ -75,7 +75,7 @@ def amend_asn(change: Change, asn_id: int, changes: Body) -> None:
         raise Refused(NOT_FOUND, status=404)
     given = dict(changes)
     times = {name: given.pop(name) for name in ("created_date", "modified_date") if name in given}
-    check_fields(given, ASN)
+    check(AsnFields, given)
     body = json.loads(row["body"]) | given
     _replace(change, asn_id, body)
     for name, value in times.items():
@@ -98,16 +98,17 @@ def find_asns(connection: sqlite3.Connection, query: dict[str, str]) -> list[sql
 
     The filters besides (API §4.1, §8) are for `chosen_records`.
     """
-    ranges = _checked_ranges(query)
+    ends = {name: (query.get(f"{name}_start", ""), query.get(f"{name}_end", "")) for name in _DATES}
+    ranges = {name: both for name, both in ends.items() if all(both)}
     if not ranges and not query.get("invoice_number"):
         raise Refused(NO_FILTER)
     conditions, values = ["1"], list[str]()
     if query.get("invoice_number"):
         conditions.append("invoice_number = ?")
         values.append(query["invoice_number"])
-    for name, ends in ranges.items():
+    for name, both in ranges.items():
         conditions.append(f"substr({_DATES[name]}, 1, 10) BETWEEN ? AND ?")
-        values.extend(ends)
+        values.extend(both)
     found = f"SELECT * FROM asns WHERE {' AND '.join(conditions)} ORDER BY asn_id"  # noqa: S608
     return connection.execute(found, values).fetchall()
 
@@ -172,20 +173,6 @@ def _record(row: sqlite3.Row) -> Body:
         **{name: body.get(name) for name in _HEADER},
         "sku_lines": lines,
     }
-
-
-def _checked_ranges(query: dict[str, str]) -> dict[str, tuple[str, str]]:
-    known = {*FILTERS, *(f"{name}_{end}" for name in _DATES for end in ("start", "end"))}
-    for name in query:
-        if name not in known:
-            raise Refused(f"Unknown parameter: {name}")
-    if query.get("status") and query["status"] not in ASN_STATUSES:
-        raise Refused(f"Malformed value of status: {one_of(*ASN_STATUSES).wanted} is expected")
-    for name, value in query.items():
-        if re.search("_(start|end)$", name) and value and not DATE.accepts(value):
-            raise Refused(f"Malformed value of {name}: {DATE.wanted} is expected")
-    ends = {name: (query.get(f"{name}_start", ""), query.get(f"{name}_end", "")) for name in _DATES}
-    return {name: both for name, both in ends.items() if all(both)}
 
 
 def _meets(record: Body, query: dict[str, str]) -> bool:

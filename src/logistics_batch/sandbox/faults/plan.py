@@ -25,9 +25,9 @@ from typing import Any
 import yaml
 
 from logistics_batch.sandbox.endpoints import ENDPOINT_NAMES, LABEL_DOWNLOAD
-from logistics_batch.sandbox.fault_kinds import BEFORE, KINDS, LABEL_KINDS
-from logistics_batch.sandbox.fault_values import CHOOSING, check_seconds, read_value
-from logistics_batch.sandbox.rate_limit import RateLimit
+from logistics_batch.sandbox.faults.kinds import BEFORE, KINDS, LABEL_KINDS
+from logistics_batch.sandbox.faults.rate_limit import RateLimit
+from logistics_batch.sandbox.faults.values import CHOOSING, check_seconds, read_value
 
 
 @dataclass(frozen=True)

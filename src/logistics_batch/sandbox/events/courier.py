@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from logistics_batch.sandbox.clock import now_text
-from logistics_batch.sandbox.events_oddities import EVENT_DISORDERS, EVENT_FORMS, Oddities, Planned, read_shares
-from logistics_batch.sandbox.events_post import Attempt, post_event
+from logistics_batch.sandbox.events.oddities import EVENT_DISORDERS, EVENT_FORMS, Oddities, Planned, read_shares
+from logistics_batch.sandbox.events.post import Attempt, post_event
 from logistics_batch.sandbox.service import Service
 from logistics_batch.sandbox.store import Change
 from logistics_batch.sandbox.switches import Switches

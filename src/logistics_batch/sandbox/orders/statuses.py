@@ -10,8 +10,8 @@ from decimal import Decimal
 from typing import Any
 
 from logistics_batch.sandbox.clock import ZONE
-from logistics_batch.sandbox.hubs import Place, place_of
-from logistics_batch.sandbox.orders import CANCELLED, PENDING, child_awbs, item_rows
+from logistics_batch.sandbox.orders.hubs import Place, place_of
+from logistics_batch.sandbox.orders.stored import CANCELLED, PENDING, child_awbs, item_rows
 from logistics_batch.sandbox.store import Change
 
 TOPIC = "updateOrderStatus"

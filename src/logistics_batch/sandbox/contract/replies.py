@@ -1,0 +1,212 @@
+"""The answers of the service and the event that it sends (API §2.3, §4, §6, §7), for the OpenAPI document."""
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import AnyUrl, BaseModel, ConfigDict, NonNegativeInt
+
+from logistics_batch.sandbox.contract.forms import describe
+
+
+class Reply(BaseModel):
+    """An object of exactly these fields."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra=describe)
+
+
+class Failed(Reply):
+    """The FAIL envelope (API §7)."""
+
+    status: Literal["FAIL"]
+    message: str
+
+
+class Passed(Reply):
+    """The usual envelope (API §1)."""
+
+    status: Literal["PASS"]
+    message: str
+
+
+class ItemReply(Reply):
+    """An item as create, update and add items answer it (API §4.6)."""
+
+    item_name: str
+    item_quantity: float
+    item_price_per_each: str
+    total_item_price: str
+
+
+class ChangedOrder(Reply):
+    """An order after a change (API §4.7); items by their id."""
+
+    awb_number: str
+    delivery_hub: str
+    item_details: dict[str, ItemReply]
+
+
+class OrderChanged(Reply):
+    """The answer to update and add items (API §4.7, §4.8)."""
+
+    status: Literal["PASS"]
+    message: ChangedOrder
+
+
+class CreatedOrder(ChangedOrder):
+    """A new order, with the AWB numbers of its packages (API §4.6)."""
+
+    child_awb_numbers: list[str]
+
+
+class OrderCreated(Reply):
+    """The answer to create (API §4.6)."""
+
+    status: Literal["PASS"]
+    message: CreatedOrder
+
+
+class OrderItem(Reply):
+    """An item of a fetched order (API §2.3)."""
+
+    item_name: str
+    item_quantity: float
+    item_qty_picked: float
+    item_qty_delivered: float
+
+
+class OrderDetails(Reply):
+    """A fetched order (API §2.3)."""
+
+    order_id: int
+    reference_number: str
+    awb_number: str
+    status: str
+    delivery_hub_sn: str
+    delivery_address: str
+    delivery_postal_code: str
+    pickup_address: str
+    pickup_postal_code: str
+    customer_name: str
+    customer_mobile: int
+    alternate_customer_mobile: int | None
+    pickup_customer_name: str
+    pickup_customer_mobile: int | None
+    delivery_hub: str
+    item_details: dict[str, OrderItem]
+    return_address: str
+    return_postal_code: str
+    return_customer_name: str
+    return_customer_mobile: int | None
+    return_hub: str
+    cash_on_delivery: str
+
+
+class FetchedOrder(Reply):
+    """The message of a fetch (API §4.5)."""
+
+    order_details: OrderDetails
+
+
+class OrderFetched(Reply):
+    """The answer to fetch (API §4.5)."""
+
+    status: Literal["PASS"]
+    message: FetchedOrder
+
+
+class StoredAsn(Reply):
+    """An ASN as create and update name it."""
+
+    id: int
+    invoice_number: str
+
+
+class AsnStored(Reply):
+    """The answer to create and update of an ASN (API §4.2, §4.3)."""
+
+    status: Literal["PASS"]
+    message: StoredAsn
+
+
+class LineRecord(Reply):
+    """A line of a fetched ASN."""
+
+    id: int
+    sku_name: str | None
+    status: str | None
+    qty: str | None
+    price_per_qty: str | None
+    item_desc: str | None
+    maximum_retail_price: str | None
+    discount: str | None
+    discount_percentage: str | None
+    tracking_level: str | None
+    qty_received: str | None
+
+
+class AsnRecord(Reply):
+    """A fetched ASN."""
+
+    id: int
+    created_date: datetime
+    modified_date: datetime
+    created_by: int
+    modified_by: int | None
+    customer: int
+    supplier: str | None
+    supplier_name: str | None
+    site: str | None
+    site_name: str | None
+    status: str | None
+    description: str | None
+    invoice_number: str | None
+    delivery_date: str | None
+    expiry_date: str | None
+    total_price: str | None
+    batch: str | None
+    serial_number: str | None
+    sku_lines: list[LineRecord]
+
+
+class AsnList(Reply):
+    """The answer to a search of ASNs (API §4.1)."""
+
+    count: NonNegativeInt
+    next: int | None
+    previous: int | None
+    result: list[AsnRecord]
+
+
+class LabelLink(Reply):
+    """The answer to a label request (API §4.4)."""
+
+    status: Literal["SUCCESS"]
+    url: AnyUrl
+
+
+class Location(Reply):
+    """Coordinates in degrees."""
+
+    lat: float
+    long: float
+
+
+class StatusEvent(Reply):
+    """The payload of updateOrderStatus (API §6)."""
+
+    WaybillNo: str
+    eventType: Literal["updateOrderStatus"]
+    OrderStatus: str
+    order_status: str
+    StatusCode: str
+    CourierComment: str
+    StatusDateTime: datetime
+    ToMobileNumber: str
+    ToEmail: str
+    ToName: str
+    Client: str
+    podDocs: list[str]
+    EDD: datetime
+    order_no: str
+    location: Location
+    remarks: str

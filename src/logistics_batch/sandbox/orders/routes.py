@@ -1,0 +1,78 @@
+"""Shipment orders over HTTP (API §4.5-4.10)."""
+
+import sqlite3
+from typing import Any
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+
+from logistics_batch.sandbox.commands import perform
+from logistics_batch.sandbox.contract import Body
+from logistics_batch.sandbox.contract.bodies import ORDER_NUMBERS, AddedItems, DeletedItems, Order, OrderUpdate
+from logistics_batch.sandbox.contract.document import ORDERS, ContractRoute, OrderId, documented
+from logistics_batch.sandbox.contract.replies import OrderChanged, OrderCreated, OrderFetched, Passed
+from logistics_batch.sandbox.orders.replies import order_details
+from logistics_batch.sandbox.orders.stored import order_in_path
+from logistics_batch.sandbox.service import answered, service_of
+
+SHIPMENT = "/orders/shipment"
+ONE_SHIPMENT = SHIPMENT + "/{orderId}"
+_AWB = "$response.body#/message/awb_number"
+_LINKS: dict[str, Any] = {  # how a created order is reached by the other calls
+    name: {"operationId": name, "parameters": {"orderId": _AWB}}
+    for name in ("order.fetch", "order.update", "order.add_items", "order.delete_items", "order.cancel")
+} | {"label.create": {"operationId": "label.create", "requestBody": {ORDER_NUMBERS: _AWB}}}
+
+routes = APIRouter(route_class=ContractRoute)
+
+
+@routes.post(SHIPMENT, **documented("order.create", "4.6", OrderCreated, tag=ORDERS, links=_LINKS))
+async def create(request: Request, _order: Order) -> JSONResponse:
+    """Create an order."""
+    return _passed(request, await perform(request, "order.create", await request.json()))
+
+
+@routes.get(ONE_SHIPMENT, **documented("order.fetch", "4.5", OrderFetched, tag=ORDERS))
+async def fetch(request: Request, order_id: OrderId) -> JSONResponse:
+    """Fetch an order."""
+    service = service_of(request)
+
+    def look(connection: sqlite3.Connection) -> Body:
+        reading = service.switches.order_id_reading
+        return order_details(connection, order_in_path(connection, order_id, reading=reading, method="GET"))
+
+    return _passed(request, {"order_details": await service.store.read(look)})
+
+
+@routes.put(ONE_SHIPMENT, **documented("order.update", "4.7", OrderChanged, tag=ORDERS))
+async def update(request: Request, order_id: OrderId, _order: OrderUpdate) -> JSONResponse:
+    """Update an order."""
+    return await _changed(request, "order.update", order_id)
+
+
+@routes.put("/orders/add/items/{orderId}", **documented("order.add_items", "4.8", OrderChanged, tag=ORDERS))
+async def add(request: Request, order_id: OrderId, _items: AddedItems) -> JSONResponse:
+    """Add items to an order."""
+    return await _changed(request, "order.add_items", order_id)
+
+
+@routes.put("/orders/delete/items/{orderId}", **documented("order.delete_items", "4.9", Passed, tag=ORDERS))
+async def delete(request: Request, order_id: OrderId, _items: DeletedItems) -> JSONResponse:
+    """Delete items from an order."""
+    return await _changed(request, "order.delete_items", order_id)
+
+
+@routes.put("/api/orders/cancel/{orderId}", **documented("order.cancel", "4.10", Passed, tag=ORDERS))
+async def cancel(request: Request, order_id: OrderId) -> JSONResponse:
+    """Cancel an order that is Pending or Pickup-Failed."""
+    return _passed(request, await perform(request, "order.cancel", {"order_id": order_id, "body": {}}))
+
+
+async def _changed(request: Request, endpoint: str, order_id: str) -> JSONResponse:
+    given = {"order_id": order_id, "body": await request.json()}
+    return _passed(request, await perform(request, endpoint, given))
+
+
+def _passed(request: Request, message: Any) -> JSONResponse:
+    return answered(request, {"status": "PASS", "message": message})
