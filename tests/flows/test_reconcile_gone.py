@@ -89,7 +89,8 @@ def test_goods_of_lists_that_are_all_archived_count_on(parts, service, tmp_path)
     lists(tmp_path)
     for day in (TUESDAY, WEDNESDAY):
         report = night(parts, tmp_path, day)
-        assert found(report) == [("NOT_RECEIVED", "I2", "W")] and report.counts["matched"] == 1
+        assert found(report) == [("UNVERIFIABLE", "I2", "W")] and report.counts["matched"] == 1
+        assert "no list came tonight" in report.document["exceptions"][0]["reason"]
         [doubt] = report.doubts
         assert report.exit_code == 4 and doubt.startswith("No receipts file written since ")
         [note] = [note for note in report.notes if note.startswith("Counted on as the report of 2026-11-04")]

@@ -167,7 +167,7 @@ def _exception(line: dict[str, Any]) -> list[str]:
         "<br>".join(f"<bdi>{_cut(text)}</bdi>" for text in said if text),
         _pair(line["bucket"], str(line["due_date"] or "")),
         _pair(line["state"], line["owner"]),
-        _source(line),
+        f'{_source(line)}<br><span class="faint">{page_text(line["exception_id"])}</span>',
     ]
 
 

@@ -113,14 +113,17 @@ def judged_invoices(legs: Legs, gathered: Gathered, scope: Scope) -> pl.DataFram
     return each.filter((pl.col("invoice") != "") & ~pl.col("invoice").is_in(list(scope.followed)))
 
 
-def with_refused(unopened: pl.DataFrame, receipts: ReadList, legs: Legs) -> pl.DataFrame:
-    """UNOPENED with the lists that could not be read at all: the goods of every invoice may stand in them."""
-    if receipts.lines is None or not receipts.refused:
+def with_missing_lists(unopened: pl.DataFrame, receipts: ReadList, legs: Legs, *, none_came: bool) -> pl.DataFrame:
+    """UNOPENED with the lists that could not be read at all: the goods of every invoice may stand in them.
+
+    none_came: no list of tonight was there, where lists were expected; those that are to come may have any goods.
+    """
+    if receipts.lines is None or not (receipts.refused or none_came):
         return unopened
-    names = _named(receipts.refused, most=3)
+    why = f"{_named(receipts.refused, most=3)} could not be read" if receipts.refused else "no list came tonight"
     sides = (legs.announced_notices, legs.returned_notices)
     every = pl.concat([side.select(identifier("invoice_number").alias("invoice")) for side in sides]).unique()
-    return pl.concat([unopened, every.select("invoice", pl.lit(f"{names} could not be read").alias("lists"))])
+    return pl.concat([unopened, every.select("invoice", pl.lit(why).alias("lists"))])
 
 
 def _with_older(

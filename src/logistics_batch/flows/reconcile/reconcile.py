@@ -12,7 +12,7 @@ from logistics_batch.errors import UsageError
 from logistics_batch.flows.asns.ranges import AsnRange, asn_range
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.run_record import recorded_run
-from logistics_batch.flows.reconcile.earlier_receipts import Counting, all_receipts, judged_invoices, with_refused
+from logistics_batch.flows.reconcile.earlier_receipts import Counting, all_receipts, judged_invoices, with_missing_lists
 from logistics_batch.flows.reconcile.followed import Followed, followed
 from logistics_batch.flows.reconcile.gather import Gathered, gather, order_numbers
 from logistics_batch.flows.reconcile.goods_list import ListKind, ReadList
@@ -205,7 +205,8 @@ def _compared(parts: Parts, plan: ReconcilePlan, asked: _Asked) -> tuple[Legs, C
         on=on,
     )
     told = counting.receipts
-    unopened = with_refused(counting.unopened, told, legs)
+    none_came = plan.receipts.place is not None and asked.receipts.lines is None
+    unopened = with_missing_lists(counting.unopened, told, legs, none_came=none_came)
     unsent = _unsent(parts, scope, on)
     whole = replace(legs, received=told.lines, unread=told.unread, unopened=unopened, unsent_rows=unsent)
     return whole, counting
