@@ -23,6 +23,7 @@ CANARY = "kq7-canary-93jd"
         (["reconcile", "--by", "created", "--from", "2026-02-30", "--to", "2026-03-01"], '"2026-02-30" is no date.'),
         (["held", "decide", "1", "maybe", "--reason", "x"], "'maybe' is not one of"),
         (["held", "decide", "1", "drop"], "Missing option '--reason'"),
+        (["held", "decide", "reopen", "--rule", "dropped", "--reason", "x"], "give numbers, a range or --file"),
         (["held", "decide", "A-1", "drop", "--reason", "x"], '"A-1" is no whole number.'),
         (["webhook", "update", "--id", "first"], '"first" is no whole number.'),
         (["runs", "--limit", "0"], "0 is too small. Write 1 or more."),

@@ -49,13 +49,13 @@ def list_held(*, folder: str, as_json: bool) -> int:
     """List everything that is held, documents and whole files, with the reason and what can be done."""
     from logistics_batch.cli.show import print_json
     from logistics_batch.flows.doubts.decisions import held_documents
-    from logistics_batch.flows.doubts.held import Held, everything_held, in_words
+    from logistics_batch.flows.doubts.held import HeldLine, everything_held, in_words
 
     with reading(folder) as parts:
         found = everything_held(parts)
         documents = held_documents(parts) if as_json else []
         waits = in_words(parts, found)
-        single = in_words(parts, [Held(each.id, each.why, each.file_name, (each,)) for each in documents])
+        single = in_words(parts, [HeldLine(each.id, each.why, each.file_name, (each,)) for each in documents])
     if not as_json:
         _print_held(found)
         return 0
@@ -186,6 +186,8 @@ def decide(
 
     if not (held_ids or rule or file_name):
         raise click.UsageError("Nothing is named: give numbers of `held list`, --rule or --file.")
+    if decision == "reopen" and not (held_ids or file_name):
+        raise click.UsageError("That is all that was ever dropped: give numbers, a range or --file.")
     with opened(folder) as parts:
         found = chosen(parts, held_ids, rule=rule, file_name=file_name, dropped=decision == "reopen")
         if dry_run or len(found) > 1:

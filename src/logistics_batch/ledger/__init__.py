@@ -5,9 +5,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from logistics_batch.ledger.connection import LedgerConnection
+from logistics_batch.ledger.documents.addresses import Addresses
 from logistics_batch.ledger.documents.attempts import Attempts
 from logistics_batch.ledger.documents.decide import NEW, OTHER_SPELLING, REOPENED, Decision, Decisions
-from logistics_batch.ledger.documents.documents import PLANNED, Documents, NeverSent, Tally
+from logistics_batch.ledger.documents.documents import PLANNED, NeverSent, StoredDocuments, Tally
 from logistics_batch.ledger.documents.fates import KNOWN, LINES, fates
 from logistics_batch.ledger.documents.known_keys import kind_of
 from logistics_batch.ledger.documents.pace import Pace
@@ -126,7 +127,8 @@ class Ledger:
         self.account = connection.account
         self.url = connection.url
         self.planning = Planning(connection)
-        self.documents = Documents(connection)
+        self.documents = StoredDocuments(connection)
+        self.addresses = Addresses(connection)
         self.attempts = Attempts(connection)
         self.pace = Pace(connection)
         self.files = Files(connection)

@@ -3,7 +3,7 @@
 from typing import Final
 
 from logistics_batch.messages.entry import Entry, Level
-from logistics_batch.messages.reasons import NO_REASON, OF_WHAT_IS_HELD, HeldDecision, Reason, WaitsFor
+from logistics_batch.messages.reasons import NO_REASON, OF_WHAT_IS_HELD, UNSENT, HeldDecision, Reason, WaitsFor
 
 _LOOKED_UP: Final = "Nothing: the operator looks it up at the service and decides. Do not send it another way."
 _OTHER_NUMBER: Final = "give it another number and drop the file again"
@@ -358,16 +358,15 @@ HELD_BEFORE_SENDING: Final[dict[str, Entry]] = {
         f"If it is wanted again, {_OTHER_NUMBER}, or ask the operator.",
         "To use the reference again, decide “send-again” with --reissue.",
         waits_for=WaitsFor.CHOICE,
+        choices=UNSENT,
     ),
-    "changed_after_acceptance": Reason(
-        _CHANGED, _PUT_BACK, _RESTORE, waits_for=WaitsFor.CHOICE, choices=(HeldDecision.SEND_AGAIN, HeldDecision.DROP)
-    ),
+    "changed_after_acceptance": Reason(_CHANGED, _PUT_BACK, _RESTORE, waits_for=WaitsFor.CHOICE, choices=UNSENT),
     "changed_after_acceptance.no_update": Reason(
         f"{_CHANGED} It is not updated: {{why:messages}}",
         _PUT_BACK,
         _RESTORE,
         waits_for=WaitsFor.CHOICE,
-        choices=(HeldDecision.SEND_AGAIN, HeldDecision.DROP),
+        choices=UNSENT,
     ),
     ".nothing_to_compare": Entry("what was accepted earlier is no longer kept, and cannot be compared."),
     ".awb_unknown": Entry("the AWB number of the order is not known."),
@@ -398,12 +397,14 @@ HELD_BEFORE_SENDING: Final[dict[str, Entry]] = {
         "Nothing now: the operator decides about the earlier version first.",
         "Decide about the earlier version first.",
         waits_for=WaitsFor.OTHERS,
+        choices=UNSENT,
     ),
     "earlier_in_doubt": Reason(
         "An earlier version was sent and its answer is not known yet.",
         "Nothing now: the earlier version is checked with the service first.",
         "Wait until the earlier version is settled, then decide.",
         waits_for=WaitsFor.OTHERS,
+        choices=UNSENT,
     ),
     "not_answered": Reason(
         "Nothing was sent: the service was asked first what it has of this, and answered: {message}",
@@ -415,12 +416,14 @@ HELD_BEFORE_SENDING: Final[dict[str, Entry]] = {
         "Nothing, if the later file is right; if this one is, ask the operator.",
         "If the older content is wanted again, decide “send-again”; if the file came by mistake, “drop”.",
         waits_for=WaitsFor.REPEAT,
+        choices=UNSENT,
     ),
     "order_in_doubt": Reason(
         "Another change of this order was sent and its answer is not known yet.",
         "Nothing now: the other change of this order is checked with the service first.",
         "Wait until the other change is settled, then decide.",
         waits_for=WaitsFor.OTHERS,
+        choices=UNSENT,
     ),
     "order_not_shown": Reason(f"{_BEFORE_CHANGE}.", _LOOKED_UP, _LOOK_UP_ORDER, waits_for=WaitsFor.OTHERS),
     "order_not_shown.said": Reason(
@@ -452,6 +455,7 @@ HELD_BEFORE_SENDING: Final[dict[str, Entry]] = {
         f"If they are one, write it as it is there; if it is another order, {_OTHER_NUMBER}.",
         "If they are one, decide “drop”; if they are two, decide “send-again”: then this one goes out as well.",
         waits_for=WaitsFor.CHOICE,
+        choices=UNSENT,
     ),
     "reopened": Reason(
         "It was sent without an answer and dropped, and that was taken back; whether the service has it is not known.",
@@ -464,12 +468,14 @@ HELD_BEFORE_SENDING: Final[dict[str, Entry]] = {
         "Nothing, if the file was dropped twice by mistake; if the goods come once more, tell the operator.",
         "If the file came by mistake, decide “drop”; if these goods come once more, decide “send-again”.",
         waits_for=WaitsFor.CHOICE,
+        choices=UNSENT,
     ),
     "two_files": Reason(
         "{file} (row {row}) says something else about it, and neither of the two has gone out: which one counts?",
         "Nothing now: the operator decides which of the two files counts. Tell them if you know.",
         "Decide “drop” for the one that is wrong, then “send-again” for the other.",
         waits_for=WaitsFor.CHOICE,
+        choices=UNSENT,
     ),
     "undone_since": Reason(
         "This was accepted before, and a later file added or deleted items of this order since.",

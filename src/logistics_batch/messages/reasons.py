@@ -40,6 +40,10 @@ OF_WHAT_IS_HELD: Final = (HeldDecision.ACCEPT, HeldDecision.SEND_AGAIN, HeldDeci
 """What can be decided about most of it."""
 
 
+UNSENT: Final = (HeldDecision.SEND_AGAIN, HeldDecision.DROP)
+"""The same of what waits for another version of it: whatever the service has, it has not this."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reason(Entry):
     """Why a document is held, in doubt, or goes out again: its words and what follows from it.

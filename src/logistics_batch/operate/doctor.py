@@ -244,11 +244,11 @@ def check_place_of_ledger(parts: Parts) -> Iterator[Check]:
 
 def check_accounts(parts: Parts) -> Iterator[Check]:
     """Whether the ledger holds what nobody looks at, for it was sent to the service under another address."""
-    is_new = parts.ledger.itself.is_new_account()
-    unsent = {document.account for document in parts.ledger.documents.left_elsewhere()}
-    unsent -= parts.ledger.documents.accounts_in_use()
-    sent = parts.ledger.documents.sent_elsewhere()
-    for account, (count, still_open) in parts.ledger.itself.other_accounts().items():
+    is_new = parts.ledger.addresses.is_new()
+    unsent = {document.account for document in parts.ledger.addresses.left()}
+    unsent -= parts.ledger.addresses.in_use()
+    sent = parts.ledger.addresses.sent()
+    for account, (count, still_open) in parts.ledger.addresses.others().items():
         if (is_new and account in sent) or still_open:
             documents = counted(count, "document")
             text = f"It holds {documents} of {account} ({still_open:,} open), and looks at none of them."

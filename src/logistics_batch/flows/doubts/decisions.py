@@ -10,7 +10,7 @@ from logistics_batch.flows.orders.search import Calibration, Presence, probe_ord
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import FOUND_CANCELLED, OTHER_SPELLING, REOPENED, Decided, Outcome, StoredDocument, kind_of
 from logistics_batch.messages.documents import reason_of
-from logistics_batch.messages.reasons import HeldDecision, WaitsFor
+from logistics_batch.messages.reasons import OF_WHAT_IS_HELD, UNSENT, HeldDecision, WaitsFor
 from logistics_batch.model.document import Operation
 from logistics_batch.model.document_state import UNANSWERED, DocumentState
 from logistics_batch.model.issue import Issue
@@ -82,6 +82,8 @@ def decide(
             remedy="Write service.base_url so again, and decide there.",
         )
     choices = reason_of(document.why.code).choices
+    if document.may_exist and choices == UNSENT:  # as all that was open in an older copy of the ledger
+        choices = OF_WHAT_IS_HELD
     if choices == (HeldDecision.DROP,) and choice is not HeldDecision.DROP:
         raise UsageError(
             f"{document.order_id} is not the AWB number of the order {document.reference}; nothing was sent to it.",

@@ -35,7 +35,7 @@ _NAMES_OF_LINES: Final = ("item_id", "item_name", "sku_name")
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldLine:
     """One line of `held list`: a document, a file that waits for approval or is held as a whole, or an address.
 
     documents: all that is decided with it, none of a file that is held as a whole (`file`).
@@ -85,21 +85,21 @@ class Held:
         return (self.why.operator_words if self.file is None else self.why.fix) or "Correct it."
 
 
-def everything_held(parts: Parts) -> list[Held]:
+def everything_held(parts: Parts) -> list[HeldLine]:
     """All that waits for a person: addresses, files, then documents, the oldest of each first."""
     elsewhere: dict[str, list[StoredDocument]] = {}
-    for document in parts.ledger.documents.left_elsewhere():
+    for document in parts.ledger.addresses.left():
         elsewhere.setdefault(document.account, []).append(document)
-    in_use = parts.ledger.documents.accounts_in_use() if elsewhere else set()
+    in_use = parts.ledger.addresses.in_use() if elsewhere else set()
     return [
         *(
-            Held(address, _why_there(documents, in_use=address in in_use), documents=tuple(documents))
+            HeldLine(address, _why_there(documents, in_use=address in in_use), documents=tuple(documents))
             for address, documents in elsewhere.items()
         ),
-        *(Held(each.id, each.documents[0].why, each.file_name, each.documents) for each in previews(parts)),
-        *(Held(f"file-{each.id}", each.why, each.name, file=each) for each in parts.ledger.files.held()),
+        *(HeldLine(each.id, each.documents[0].why, each.file_name, each.documents) for each in previews(parts)),
+        *(HeldLine(f"file-{each.id}", each.why, each.name, file=each) for each in parts.ledger.files.held()),
         *(
-            Held(each.id, each.why, each.file_name, (each,))
+            HeldLine(each.id, each.why, each.file_name, (each,))
             for each in held_documents(parts)
             if each.waits_for != WaitsFor.APPROVAL
         ),
@@ -114,7 +114,7 @@ def _why_there(documents: Sequence[StoredDocument], *, in_use: bool) -> Issue:
     return Issue.of("other_address.in_use", why=[each.pair for each in own])
 
 
-def in_words(parts: Parts, found: Sequence[Held]) -> list[dict[str, Any]]:
+def in_words(parts: Parts, found: Sequence[HeldLine]) -> list[dict[str, Any]]:
     """What is told of each: why it waits, what to do, of which job it is, and since when."""
     job_of = cache(lambda run: stored.job if (stored := parts.ledger.runs.get(run)) else "")
     return [
@@ -129,11 +129,11 @@ def in_words(parts: Parts, found: Sequence[Held]) -> list[dict[str, Any]]:
     ]
 
 
-def held_under(parts: Parts, held_id: HeldId) -> Held:
+def held_under(parts: Parts, held_id: HeldId) -> HeldLine:
     """What has this number in `held list`, or is a document of a file that waits there. Raises UsageError: nothing."""
     listed = everything_held(parts)
     inside = (
-        Held(each.id, held.why if held.is_address else each.why, each.file_name, (each,))
+        HeldLine(each.id, held.why if held.is_address else each.why, each.file_name, (each,))
         for held in listed
         for each in held.documents
     )
@@ -145,7 +145,7 @@ def held_under(parts: Parts, held_id: HeldId) -> Held:
 
 def chosen(
     parts: Parts, wanted: Sequence[HeldId | range], *, rule: str = "", file_name: str = "", dropped: bool = False
-) -> list[Held | HeldId]:
+) -> list[HeldLine | HeldId]:
     """What is to be decided, each once: what is listed, and numbers that are not (of what was dropped or accepted).
 
     wanted: numbers and ranges of numbers; none: all that fits. rule: the reason's word. file_name: a pattern of names.
@@ -157,10 +157,10 @@ def chosen(
     fitting = [each for each in listed if rule in ("", each.why.rule) and _is_named(each.file_name, file_name)]
     was = "was dropped" if dropped else "is held"
     remedy = "See the answers of the file, under “What to do”." if dropped else "See “held list”."
-    found: dict[HeldId, Held | HeldId] = {}
+    found: dict[HeldId, HeldLine | HeldId] = {}
     for one in wanted or [held.id for held in fitting]:
         if isinstance(one, range):
-            inside: dict[HeldId, Held | HeldId] = {
+            inside: dict[HeldId, HeldLine | HeldId] = {
                 each.id: each for each in fitting if isinstance(each.id, int) and each.id in one
             }
             if not inside:
@@ -169,16 +169,16 @@ def chosen(
         else:
             found |= {one: next((each for each in fitting if each.id == one), one)}
     if rule or file_name:
-        found = {held_id: held for held_id, held in found.items() if isinstance(held, Held)}
+        found = {held_id: held for held_id, held in found.items() if isinstance(held, HeldLine)}
     if not found:
         raise UsageError(f"Nothing that fits {was}.", remedy=remedy)
     return list(found.values())
 
 
-def _dropped(parts: Parts) -> list[Held]:
+def _dropped(parts: Parts) -> list[HeldLine]:
     """The documents that were dropped, oldest first."""
     gone = parts.ledger.documents.select(states=[DocumentState.ABANDONED])
-    return [Held(each.id, each.why, each.file_name, (each,)) for each in gone if each.rule == DROPPED]
+    return [HeldLine(each.id, each.why, each.file_name, (each,)) for each in gone if each.rule == DROPPED]
 
 
 def _is_named(name: str, pattern: str) -> bool:

@@ -331,6 +331,6 @@ def _waiting_elsewhere(parts: Parts) -> list[Issue]:
     """Documents of other addresses of a service: even if all are names of one, each doubt is settled under its own."""
     return [
         Issue.of("ledger.open_elsewhere", count=waiting, account=account, own=parts.ledger.account)
-        for account, (_, waiting) in parts.ledger.itself.other_accounts().items()
+        for account, (_, waiting) in parts.ledger.addresses.others().items()
         if waiting
     ]

@@ -111,11 +111,11 @@ def run_of(
 
 def _under_another_address(parts: Parts) -> list[Issue]:
     """What a first run should say where the ledger knows the service by another address only."""
-    if not parts.ledger.itself.is_new_account():
+    if not parts.ledger.addresses.is_new():
         return []
     return [
         Issue.of("ledger.other_address", count=count, account=account, own=parts.ledger.account)
-        for account, count in parts.ledger.documents.sent_elsewhere().items()
+        for account, count in parts.ledger.addresses.sent().items()
     ]
 
 

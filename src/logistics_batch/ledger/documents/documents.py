@@ -67,7 +67,7 @@ class NeverSent:
     documents: int
 
 
-class Documents(Repository):
+class StoredDocuments(Repository):
     """Documents of this account, with the rows that asked for them; everything here only reads."""
 
     def select(
@@ -106,26 +106,6 @@ class Documents(Repository):
 
     def _where(self, *wanted: ColumnElement[bool]) -> list[StoredDocument]:
         return self._values(StoredDocument, select_documents().where(*wanted).order_by(document.c.id))
-
-    def left_elsewhere(self) -> list[StoredDocument]:
-        """Documents for other addresses of the service that are planned or held, oldest first.
-
-        Not those of which something may exist there.
-        """
-        waits = document.c.state.in_(("planned", "held")) & (document.c.may_exist == 0)
-        return self._where(document.c.account != self.account, waits)
-
-    def accounts_in_use(self) -> set[str]:
-        """The addresses of the service at which something was accepted: these were not mistyped."""
-        accepted = select(document.c.account).where(document.c.state == "accepted")
-        return set(self._column(accepted.distinct()))
-
-    def sent_elsewhere(self) -> dict[str, int]:
-        """How many documents were sent to each other address of the service, or may exist there."""
-        sent = document.c.state.in_(("accepted", "refused", *UNANSWERED)) | (document.c.may_exist == 1)
-        query = select(document.c.account, func.count()).where(document.c.account != self.account, sent)
-        found = self._rows(query.group_by(document.c.account).order_by(document.c.account))
-        return {account: int(count) for account, count in found}
 
     def sent_along(self, run: str) -> list[StoredDocument]:
         """The documents that a run sent or tried to send though no row of its files asks for them, oldest first."""

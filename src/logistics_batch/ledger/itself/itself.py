@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Row, Table, case, func, select
+from sqlalchemy import Row, Table, func, select
 
 from logistics_batch.errors import LedgerRefused, UsageError
 from logistics_batch.ledger.connection import Repository, dump, entry, put_entry
@@ -26,7 +26,7 @@ from logistics_batch.ledger.schema import (
     meta,
     metadata,
 )
-from logistics_batch.model.document_state import OPEN, UNANSWERED
+from logistics_batch.model.document_state import UNANSWERED
 from logistics_batch.model.issue import Issue
 
 RESTORED = "restored"
@@ -172,17 +172,6 @@ class Itself(Repository):
                 remedy="Check the folder and its free space; if the ledger itself is damaged, see `ledger verify`.",
             ) from error
         return file.stat().st_size
-
-    def is_new_account(self) -> bool:
-        """Whether nothing was ever planned for this address of the service."""
-        return not self._exists(select(document.c.id).where(document.c.account == self.account))
-
-    def other_accounts(self) -> dict[str, tuple[int, int]]:
-        """For each other address of the service that documents belong to: how many, and how many of them are open."""
-        is_open = func.sum(case((document.c.state.in_(OPEN), 1), else_=0))
-        query = select(document.c.account, func.count(), is_open).where(document.c.account != self.account)
-        found = self._rows(query.group_by(document.c.account).order_by(document.c.account))
-        return {account: (int(count), int(still_open)) for account, count, still_open in found}
 
     def records(self, *, personal: bool) -> Iterator[dict[str, Any]]:
         """Every record as {"table": name, column: value …}, table by table, in the order in which they were written.
