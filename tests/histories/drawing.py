@@ -41,6 +41,7 @@ def draw_world(dice: random.Random) -> World:
         readable=dice.random() < 0.75,
         absent=dice.choice((400, 404)),
         asn_ids=dice.random() < 0.7,
+        none_found=dice.choice((200, 200, 400, 404)),
     )
     return World(
         habits,

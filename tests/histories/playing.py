@@ -99,12 +99,18 @@ class Play:
 
         return self.stage.do(retry)
 
-    def _decide(self, choice: str) -> str:
-        """A person who has looked at the service decides about all that this fits."""
+    def _drop_unseen(self) -> str:
+        """Settling gives up, and a person drops what is held without having looked."""
+        self._wait(self.stage.policy.settle_after_seconds + 1)
+        self._settle(wait=True)
+        return self._decide(HeldDecision.DROP, looks=False)
+
+    def _decide(self, choice: str, *, looks: bool = True) -> str:
+        """A person who has looked at the service decides about all that this fits; without a look, about all."""
 
         def decide(parts: Parts) -> None:
             for document in held_documents(parts):
-                if self._fits(document, HeldDecision(choice)):
+                if not looks or self._fits(document, HeldDecision(choice)):
                     again = choice == HeldDecision.SEND_AGAIN
                     with suppress(UsageError):
                         decide_held(parts, document.id, decision=choice, reason="looked", reissue=again)
