@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from histories.judging import Broken, Judge
+from histories.judging import Broken, Judge, Kept
 from histories.service import ACCOUNT, Habits
 from histories.stage import DAY, KINDS, Stage, file_of, job_of, order_body
 
@@ -60,6 +60,7 @@ class World:
 @dataclass
 class Play:
     """A history while it is played. told: what each step came to, in words. broken: the promise that did not hold.
+    ended: the documents after the quiet end.
 
     Steps: ("drop", kind, name, lines), ("drop_again", which), ("run", kind), ("settle",), ("retry", kind),
     ("decide", choice), ("reopen",), ("fault", endpoint, fault, times), ("ail", reference, fault), ("cure",),
@@ -71,6 +72,7 @@ class Play:
     judge: Judge
     told: list[str] = field(default_factory=list)
     broken: Broken | None = None
+    ended: list[Kept] = field(default_factory=list)
 
     def step(self, step: Step) -> None:
         """Do one step, then look whether every promise holds."""
@@ -199,6 +201,7 @@ class Play:
                 break
             self._wait(self.stage.policy.settle_after_seconds * (1 + number))
         self.told.append("the end")
+        self.ended = self.judge.documents()
         self.judge.look(("end",))
         self.judge.end(self.lying())
 

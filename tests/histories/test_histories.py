@@ -15,10 +15,11 @@ import pytest
 from campaigns.scale import SEED, numbers, report
 from histories.drawing import as_test, draw_history, shrunk
 from histories.playing import History, Play, Step, new_workspace
+from support.postgres import new_database, postgres_server
 
 from logistics_batch.api.answers import ReplyVerdict
 
-HISTORIES = {"sample": 30, "full": 5_000}
+HISTORIES = {"sqlite": {"sample": 25, "full": 5_000}, "postgresql": {"sample": 4, "full": 5_000}}
 
 
 @pytest.fixture(scope="module")
@@ -43,19 +44,37 @@ def played(template: Path, history: History) -> Play:
 
 @pytest.mark.slow
 def test_histories_by_chance(template: Path) -> None:
+    by_chance("sqlite", lambda history: played(template, history))
+
+
+@pytest.mark.slow
+@pytest.mark.real
+def test_histories_by_chance_on_postgresql(tmp_path: Path) -> None:
+    with postgres_server(tmp_path / "pg") as server:
+        first = tmp_path / "first"
+        model = new_database(server)
+        new_workspace(first, model)
+
+        def play(history: History) -> Play:
+            url = new_database(server, like=model)
+            return in_a_copy(first, lambda root: history.play(root, url))
+
+        by_chance("postgresql", play)
+
+
+def by_chance(ledger: str, play: Callable[[History], Play]) -> None:
+    """Play histories by number; those that break a promise are shrunk and told."""
     began, steps, calls, found = time.monotonic(), 0, 0, []
     histories = 0
-    for number in numbers(**HISTORIES):
+    for number in numbers(**HISTORIES[ledger]):
         history = draw_history(SEED, number)
-        done = played(template, history)
+        done = play(history)
         histories, steps, calls = histories + 1, steps + len(history.steps), calls + done.judge.judged
         if done.broken:
-            few = shrunk(history, lambda fewer: played(template, fewer).broken, done.broken)
+            few = shrunk(history, lambda fewer: play(fewer).broken, done.broken)
             found.append(f"history {number}: {done.broken}\n{as_test(few, done.broken)}")
     seconds = round(time.monotonic() - began)
-    report(
-        "histories", ledger="sqlite", played=histories, steps=steps, creates=calls, broken=len(found), seconds=seconds
-    )
+    report("histories", ledger=ledger, played=histories, steps=steps, creates=calls, broken=len(found), seconds=seconds)
     assert not found, "\n\n".join(found)
 
 

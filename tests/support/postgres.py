@@ -21,10 +21,11 @@ def postgres_server(folder: Path) -> Iterator[PostgresServer]:
         server.cleanup()
 
 
-def new_database(server: PostgresServer) -> str:
-    """The URL of an empty database."""
+def new_database(server: PostgresServer, *, like: str = "") -> str:
+    """The URL of an empty database, or of a copy of the one with this URL, to which nobody may be connected."""
     name = f"ledger_{uuid4().hex[:12]}"
     with psycopg.connect(server.get_uri(), autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
+        model = psycopg.conninfo.conninfo_to_dict(like)["dbname"] if like else "template1"
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {model}")
     url: str = server.get_uri(database=name)
     return url
