@@ -239,6 +239,12 @@ def test_a_reconciliation_by_hand_writes_its_report(run: Run, workspace: Workspa
     assert "reconciliation.xlsx" in told.out
     assert run("reconcile", *window, "--receipts-mapping", "receipts").code == 2
     assert run("reconcile", *window, "--purchase-orders-mapping", "purchase_orders").code == 2
+    other = workspace.root / "other.csv"
+    other.write_text("Foo,Bar\n1,2\n")
+    assert run("init", workspace.root, "--layout", "receipts").code == 0
+    held = run("reconcile", *window, "--receipts", other, "--receipts-mapping", "receipts", "--json")
+    assert held.code == 4 and held.json["complete"] is False and held.json["exceptions"] == []
+    assert "Receipts file other.csv could not be read" in held.json["doubts"][0] and held.err
 
 
 def test_two_reconciliations_are_compared(run: Run, workspace: Workspace) -> None:

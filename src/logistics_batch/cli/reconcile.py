@@ -52,6 +52,8 @@ def reconcile(
     if by is None or missing:
         raise click.UsageError(f"Missing option '{missing[0]}'.")
     from logistics_batch.cli.job_report import print_outcome
+    from logistics_batch.cli.show import print_json
+    from logistics_batch.errors import FileHeld
     from logistics_batch.flows.reconcile.reconcile import ListPlan, ReconcilePlan, run_reconcile
     from logistics_batch.operate.run_job import reconcile_outcome
 
@@ -70,7 +72,15 @@ def reconcile(
             previous_path=Path(previous) if previous else None,
             output=Path(output) if output else None,
         )
-        outcome = reconcile_outcome(run_reconcile(parts, plan))
+        try:
+            report = run_reconcile(parts, plan)
+        except FileHeld as held:
+            if as_json:
+                window = {"by": by, "from": date_from, "to": date_to}
+                doubt = f"{held.message} {held.remedy or ''}".strip()
+                print_json({"window": window, "complete": False, "exceptions": [], "doubts": [doubt]})
+            raise
+        outcome = reconcile_outcome(report)
         print_outcome(parts, outcome, as_json=as_json)
         return outcome.exit_code
 

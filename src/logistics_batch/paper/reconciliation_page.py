@@ -165,9 +165,9 @@ def _exception(line: dict[str, Any]) -> list[str]:
         _pair(line["supplier"], line["site"]),
         difference_words(line["qty_delta"]),
         "<br>".join(f"<bdi>{_cut(text)}</bdi>" for text in said if text),
-        _pair(line["bucket"], str(line["due_date"] or "")),
+        f'{page_text(line["bucket"])}<br><span class="nowrap">{line["due_date"] or ""}</span>',
         _pair(line["state"], line["owner"]),
-        f'{_source(line)}<br><span class="faint">{page_text(line["exception_id"])}</span>',
+        f'{_source(line)}<br><span class="id">{page_text(line["exception_id"])}</span>',
     ]
 
 
