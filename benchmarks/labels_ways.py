@@ -152,7 +152,7 @@ def pypdf(listed: list[dict[str, str]], folder: Path, target: Path) -> Callable[
 
 def judge(listed: list[dict[str, str]], folder: Path, target: Path) -> Callable[[], int]:
     """What happens to each label when it is fetched."""
-    from logistics_batch.paper.label_judge import LabelJudge, SoundLabel
+    from logistics_batch.paper.labels.judge import LabelJudge, SoundLabel
 
     del target
     judging = LabelJudge(processes=1)

@@ -13,7 +13,7 @@ from support.workspace import Workspace
 from logistics_batch.demo.service import running_sandbox
 from logistics_batch.errors import LogisticsBatchError
 from logistics_batch.intake.pgp import PgpKey
-from logistics_batch.paper.label_judge import LabelJudge
+from logistics_batch.paper.labels.judge import LabelJudge
 
 SCRIPT = Path(sys.executable).with_name("logistics-batch")
 STEALS = """

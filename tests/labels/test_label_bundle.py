@@ -8,8 +8,8 @@ import pikepdf
 import pytest
 from labels.label_files import HEIGHT, WIDTH, changed, cropped, label, page_sizes, rotated, scan
 
-from logistics_batch.paper.label_bundle import Bundle, BundleOptions, OrderedLabel, build_bundle
-from logistics_batch.paper.label_bundle_layout import Layout
+from logistics_batch.paper.labels.bundle import Bundle, BundleOptions, OrderedLabel, build_bundle
+from logistics_batch.paper.labels.layout import Layout
 
 A4, LETTER = (595.3, 841.9), (612.0, 792.0)
 
@@ -23,7 +23,10 @@ def ordered(folder: Path, contents: dict[str, bytes], *, groups: dict[str, str] 
     for awb, content in contents.items():
         path = folder / f"{awb}.pdf"
         path.write_bytes(content)
-        labels.append(OrderedLabel(awb, path, order=awb, group=(groups or {}).get(awb, ""), cash=Decimal("10.50")))
+        with pikepdf.open(path) as pdf:
+            pages = len(pdf.pages)
+        group = (groups or {}).get(awb, "")
+        labels.append(OrderedLabel(awb, path, order=awb, pages=pages, group=group, cash=Decimal("10.50")))
     return labels
 
 
@@ -155,7 +158,10 @@ def test_parts_keep_packages_of_an_order_together(tmp_path: Path) -> None:
 
 def test_packages_in_files_of_their_own_stay_together(tmp_path: Path) -> None:
     labels = many(tmp_path, 4)
-    labels = [OrderedLabel(one.awb_number, one.path, "A" if number < 1 else "B") for number, one in enumerate(labels)]
+    labels = [
+        OrderedLabel(one.awb_number, one.path, "A" if number < 1 else "B", one.pages)
+        for number, one in enumerate(labels)
+    ]
     bundle = build_bundle(labels, BundleOptions(max_pages=3))
     assert [len(scan(part.content)) for part in bundle.parts] == [1, 3]
 

@@ -9,7 +9,7 @@ from labels.label_files import blank, changed, cropped, encrypted, label, rotate
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
-from logistics_batch.paper.label_check import LabelFault, LabelFaultKind, LabelSound, check_label, limit_decoding
+from logistics_batch.paper.labels.check import LabelFault, LabelFaultKind, LabelSound, check_label, limit_decoding
 
 AWB = "SH-22T70ZX"
 GOOD = label(AWB)

@@ -11,10 +11,10 @@ import pytest
 from labels.label_files import blank, busy, changed, cropped, label, rotated, scan
 
 from logistics_batch.child_process import Allowance
-from logistics_batch.paper import label_barcodes
-from logistics_batch.paper.label_barcodes import Proof, assign, prove
-from logistics_batch.paper.label_check import LabelFault, LabelFaultKind
-from logistics_batch.paper.label_judge import LabelJudge, SoundLabel
+from logistics_batch.paper.labels import barcodes
+from logistics_batch.paper.labels.barcodes import Proof, assign, prove
+from logistics_batch.paper.labels.check import LabelFault, LabelFaultKind
+from logistics_batch.paper.labels.judge import LabelJudge, SoundLabel
 
 AWB, OTHER = "SH-22T70ZX", "SH-99T70ZX"
 
@@ -29,7 +29,7 @@ def judge() -> Iterator[LabelJudge]:
 def children() -> list[int]:
     """The processes that judge; others of this process belong to other tests."""
     all_of_ours = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
-    return [int(pid) for pid in all_of_ours if b"label_judge" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    return [int(pid) for pid in all_of_ours if b"labels.judge" in Path(f"/proc/{pid}/cmdline").read_bytes()]
 
 
 @pytest.mark.parametrize(
@@ -131,8 +131,8 @@ def test_a_page_with_two_awbs_belongs_to_nobody() -> None:
 
 
 def test_nothing_is_proven_where_nothing_reads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(label_barcodes, "find_spec", lambda name: None)
-    assert label_barcodes.read_barcodes(label(AWB)) is None
+    monkeypatch.setattr(barcodes, "find_spec", lambda name: None)
+    assert barcodes.read_barcodes(label(AWB)) is None
     assert prove(None, [AWB]) is Proof.NOT_TRIED
     assert assign(None, [AWB]) is None
 

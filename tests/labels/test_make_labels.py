@@ -21,7 +21,7 @@ from logistics_batch.flows.labels.orders import Choice
 from logistics_batch.flows.orders.numbers import order_numbers
 from logistics_batch.model.job import Place
 from logistics_batch.model.run_reports import LabelReport
-from logistics_batch.paper import label_barcodes
+from logistics_batch.paper.labels import barcodes as label_barcodes
 
 PAPERS = ("manifest.pdf", "index.csv", "pick_list.pdf")
 

@@ -8,7 +8,7 @@ from logistics_batch.demo.account import ClassAccount, ReconciliationAccount
 from logistics_batch.demo.findings import ServerFolder, delivered_files
 from logistics_batch.model.reconciliation import MEANINGS, Discrepancy, Outcome
 from logistics_batch.model.run_reports import ReconcileReport
-from logistics_batch.paper.manifest_words import rupees
+from logistics_batch.paper.labels.manifest import rupees
 
 _OUTCOMES_SAY = {
     Outcome.EXCEPTION: "",

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from logistics_batch.paper.manifest_pages import bundle_of
+from logistics_batch.paper.labels.manifest_pages import bundle_of
 
 # The names of what a bundle consists of. The manifest moves last: it tells whose the other files are.
 _OURS = (

@@ -24,9 +24,9 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import StoredLabel
 from logistics_batch.model.job import Place
 from logistics_batch.model.payloads import LabelByOrders, LabelShipment, body_text
-from logistics_batch.paper.label_barcodes import Proof
-from logistics_batch.paper.label_check import LabelFault, LabelFaultKind
-from logistics_batch.paper.label_judge import LabelJudge, SoundLabel
+from logistics_batch.paper.labels.barcodes import Proof
+from logistics_batch.paper.labels.check import LabelFault, LabelFaultKind
+from logistics_batch.paper.labels.judge import LabelJudge, SoundLabel
 
 LABELS = "labels"  # the folder of kept labels, below that of files
 LINKS_PER_LABEL = 3

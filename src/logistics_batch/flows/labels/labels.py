@@ -1,6 +1,6 @@
 """Labels for the printer: choose the orders, sort them as people walk, fetch, bundle, hand over, remember."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -11,8 +11,14 @@ from pathlib import Path, PurePosixPath
 from logistics_batch.errors import SettingsError, UsageError
 from logistics_batch.flows.labels.bundle_folder import holds_bundle, put_aside
 from logistics_batch.flows.labels.fetch import LabelSource
-from logistics_batch.flows.labels.notes import order_notes
-from logistics_batch.flows.labels.orders import Choice, Chosen, LabelOrder, choose_orders
+from logistics_batch.flows.labels.orders import (
+    ITEM_AND_HEADER_CHANGES,
+    LATELY,
+    Choice,
+    Chosen,
+    LabelOrder,
+    choose_orders,
+)
 from logistics_batch.flows.labels.paper import Printed, put_together
 from logistics_batch.flows.labels.sorting import DEFAULT_KEYS, sort_orders
 from logistics_batch.flows.parts import Parts
@@ -21,14 +27,16 @@ from logistics_batch.model.counting import counted
 from logistics_batch.model.job import Place
 from logistics_batch.model.report import ExitCode
 from logistics_batch.model.run_reports import LabelReport
-from logistics_batch.paper.label_barcodes import can_read_barcodes
-from logistics_batch.paper.label_bundle import BundleOptions
-from logistics_batch.paper.label_bundle_layout import Fitted, Layout
-from logistics_batch.paper.label_check import limit_decoding
-from logistics_batch.paper.label_judge import LabelJudge
-from logistics_batch.paper.manifest import Manifest, PrintedBefore, index_csv
-from logistics_batch.paper.manifest_pages import manifest_pdf
-from logistics_batch.paper.pick_list import pick_list_pdf
+from logistics_batch.paper.labels.barcodes import can_read_barcodes
+from logistics_batch.paper.labels.bundle import BundleOptions
+from logistics_batch.paper.labels.check import limit_decoding
+from logistics_batch.paper.labels.judge import LabelJudge
+from logistics_batch.paper.labels.layout import Fitted, Layout
+from logistics_batch.paper.labels.manifest import Manifest, PrintedBefore, index_csv
+from logistics_batch.paper.labels.manifest_pages import manifest_pdf
+from logistics_batch.paper.labels.pick_list import pick_list_pdf
+
+_NAMES = 20  # orders named in one note
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +151,7 @@ def _manifest(parts: Parts, plan: LabelsPlan, bundle_id: str, chosen: Chosen, pr
         ("Layout", plan.layout),
         ("Sorted by", ", ".join(plan.sort or DEFAULT_KEYS) + turned),
     )
-    notes = [*printed.bundle.warnings, *printed.notes, *order_notes(parts, plan.orders, chosen)]
+    notes = [*printed.bundle.warnings, *printed.notes, *_order_notes(parts, plan.orders, chosen)]
     if chosen.printed_before:
         notes.append(
             f"{counted(len(chosen.printed_before), 'order')} printed before and left out; "
@@ -160,6 +168,36 @@ def _manifest(parts: Parts, plan: LabelsPlan, bundle_id: str, chosen: Chosen, pr
         reprint_reason=plan.reprint_reason,
         notes=tuple(notes),
     )
+
+
+def _order_notes(parts: Parts, choice: Choice, chosen: Chosen) -> Iterator[str]:
+    """Remarks for the manifest and the screen, each with the references of its orders."""
+    if chosen.cancelled:
+        yield f"cancelled, so without a label; do not pick: {_names(chosen.cancelled)}"
+    uncertain = [order.reference for order in chosen.orders if not order.items_certain]
+    if uncertain:
+        yield (
+            "items were changed after the order was sent, and which it has now is not certain; look it up at the "
+            f"service before picking: {_names(uncertain)}"
+        )
+    printed = chosen.printed_before if choice.named else _changed_lately(parts)
+    outdated = [order.reference for order in printed if order.changed_at > order.printed_at]
+    if outdated:
+        yield f"label printed before the order was changed: {_names(outdated)}; reprint, and check the items"
+
+
+def _changed_lately(parts: Parts) -> Sequence[LabelOrder]:
+    """Printed orders of which the service accepted a change that was asked for lately."""
+    since = (parts.clock.now() - LATELY).date().isoformat()
+    changes = parts.ledger.documents.select(operations=ITEM_AND_HEADER_CHANGES, states=["accepted"], planned_from=since)
+    numbers = tuple({change.awb_number or change.reference: None for change in changes})
+    return choose_orders(parts, Choice(numbers=numbers)).printed_before if numbers else ()
+
+
+def _names(references: Sequence[str]) -> str:
+    more = len(references) - _NAMES
+    named = ", ".join(references[:_NAMES])
+    return f"{named} and {counted(more, 'more order')}" if more > 0 else named
 
 
 def _printed_before(order: LabelOrder) -> PrintedBefore:

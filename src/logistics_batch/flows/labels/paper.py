@@ -10,9 +10,9 @@ from logistics_batch.flows.labels.orders import LabelOrder, missing_label
 from logistics_batch.flows.labels.sorting import group_of, natural
 from logistics_batch.model.counting import counted
 from logistics_batch.model.run_reports import MissingLabel
-from logistics_batch.paper.label_barcodes import Proof
-from logistics_batch.paper.label_bundle import Bundle, BundleOptions, FitLabels, OrderedLabel, build_bundle
-from logistics_batch.paper.manifest import ManifestLine, Pick
+from logistics_batch.paper.labels.barcodes import Proof
+from logistics_batch.paper.labels.bundle import Bundle, BundleOptions, FitLabels, OrderedLabel, build_bundle
+from logistics_batch.paper.labels.manifest import ManifestLine, Pick
 
 _MANY_GROUPS = 2  # with fewer orders a group than this, separators would double the paper
 
@@ -98,7 +98,7 @@ def _add(collected: _Collected, order: LabelOrder, files: Sequence[LabelFile], g
         packages = tuple(_package_awb(order, before + number) for number in range(1, file.pages + 1))
         before += file.pages
         collected.labels.append(
-            OrderedLabel(file.awb_number, file.path, order.awb_number, group, order.cash, file.pages, packages)
+            OrderedLabel(file.awb_number, file.path, order.awb_number, file.pages, group, order.cash, packages)
         )
         collected.owners.append((order, file))
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pikepdf
 
-from logistics_batch.paper.label_barcodes import look_at_pages, read_barcodes
-from logistics_batch.paper.label_bundle_layout import (
+from logistics_batch.paper.labels.barcodes import look_at_pages, read_barcodes
+from logistics_batch.paper.labels.layout import (
     Box,
     LabelPage,
     Layout,
@@ -23,7 +23,7 @@ from logistics_batch.paper.label_bundle_layout import (
     size_in_words,
     too_large,
 )
-from logistics_batch.paper.label_bundle_parts import PartWriter, Sources, Sticker
+from logistics_batch.paper.labels.parts import PartWriter, Sources, Sticker
 
 SMALLEST_SCALE = 0.92
 _SCALE_ERROR = 0.0005

@@ -10,7 +10,8 @@ from typing import BinaryIO
 
 import pikepdf
 
-from logistics_batch.paper.label_bundle_layout import (
+from logistics_batch.paper.labels.check import UNREADABLE
+from logistics_batch.paper.labels.layout import (
     Box,
     Caption,
     LabelPage,
@@ -24,8 +25,7 @@ from logistics_batch.paper.label_bundle_layout import (
     sheet_of,
     too_large,
 )
-from logistics_batch.paper.label_bundle_sharing import SharedObjects
-from logistics_batch.paper.label_check import UNREADABLE
+from logistics_batch.paper.labels.sharing import SharedObjects
 
 _LONGEST_CAPTION = 70  # letters beside a label
 

@@ -1,8 +1,8 @@
 """One file to print: many label PDFs in a declared order.
 
 On 4x6 stock every page is the label itself, vectors and size untouched; one that is a little larger is fitted first
-(see `label_fit`). On A4 and Letter several labels share a sheet. Equal fonts and pictures are stored once (see
-`label_bundle_sharing`). A label that cannot be placed is left out with its order and named; the rest goes on.
+(see `fit`). On A4 and Letter several labels share a sheet. Equal fonts and pictures are stored once (see
+`sharing`). A label that cannot be placed is left out with its order and named; the rest goes on.
 """
 
 import re
@@ -12,9 +12,7 @@ from decimal import Decimal
 from itertools import groupby
 from pathlib import Path
 
-import pikepdf
-
-from logistics_batch.paper.label_bundle_layout import (
+from logistics_batch.paper.labels.layout import (
     Box,
     Fitted,
     LabelPage,
@@ -25,12 +23,12 @@ from logistics_batch.paper.label_bundle_layout import (
     sheet_of,
     size_in_words,
 )
-from logistics_batch.paper.label_bundle_parts import BundlePart, PartWriter, Sources, Sticker
-from logistics_batch.paper.label_bundle_slips import Slip, slips_pdf
-from logistics_batch.paper.label_check import UNREADABLE
+from logistics_batch.paper.labels.parts import BundlePart, PartWriter, Sources, Sticker
+from logistics_batch.paper.labels.slips import Slip, slips_pdf
 
 WARN_BELOW_SCALE = 0.9
 FitLabels = Callable[[Sequence[Path]], Sequence[Fitted]]
+"""How labels that are larger than the stock are painted on it."""
 
 _UNFIT_FOR_A_NAME = re.compile(r"[^A-Za-z0-9]+")
 
@@ -39,17 +37,17 @@ _UNFIT_FOR_A_NAME = re.compile(r"[^A-Za-z0-9]+")
 class OrderedLabel:
     """One label file in walking order, already checked.
 
-    order: labels of the same order stay in the same part. group: what separators and subtotals go by.
-    cash: what is collected on delivery, in rupees (0 when prepaid); for the separator's total.
-    pages: how many the file has; 0: look. packages: the AWB on each page, where it is not `awb_number` on all.
+    order: labels of the same order stay in the same part. pages: how many the file has. group: what separators and
+    subtotals go by. cash: what is collected on delivery, in rupees (0 when prepaid); for the separator's total.
+    packages: the AWB on each page, where it is not `awb_number` on all.
     """
 
     awb_number: str
     path: Path
     order: str
+    pages: int
     group: str = ""
     cash: Decimal = Decimal(0)
-    pages: int = 0
     packages: tuple[str, ...] = ()
 
 
@@ -121,21 +119,20 @@ def build_bundle(
     options = options or BundleOptions()
     lost: dict[int, str] = {}
     fitted: dict[int, Sequence[Box | None]] = {}
-    counts = _page_counts(labels, lost)
     while True:
         torn = {labels[index].order for index in lost}
-        good = {index: pages for index, pages in counts.items() if labels[index].order not in torn}
+        good = {index: label.pages for index, label in enumerate(labels) if label.order not in torn}
         written = _written(labels, good, options, fitted)
         if not written.lost:
             break
         lost |= written.lost  # numbers, slips and parts are counted anew without them
-        if fit and written.larger:
-            for index, boxes in zip(written.larger, fit([labels[index].path for index in written.larger]), strict=True):
-                if isinstance(boxes, str):
-                    lost[index] = boxes
-                else:
-                    fitted[index] = boxes
-                    del lost[index]
+        found = fit([labels[index].path for index in written.larger]) if fit and written.larger else ()
+        for index, boxes in zip(written.larger, found, strict=False):
+            if isinstance(boxes, str):
+                lost[index] = boxes
+            else:
+                fitted[index] = boxes
+                del lost[index]
     left_out = tuple(LeftOut(index, lost[index]) for index in sorted(lost))
     return Bundle(written.parts, written.placed, left_out, _warnings(labels, written, options.layout))
 
@@ -150,22 +147,6 @@ class _Written:
     lost: Mapping[int, str]
     larger: Sequence[int]
     pages: Mapping[tuple[int, int], LabelPage]
-
-
-def _page_counts(labels: Sequence[OrderedLabel], lost: dict[int, str]) -> dict[int, int]:
-    counts = {}
-    for index, label in enumerate(labels):
-        try:
-            counts[index] = label.pages or _count(label.path)
-        except (*UNREADABLE, OSError):
-            lost[index] = "its kept label file cannot be read"
-    lost |= {index: "it has no page" for index, pages in counts.items() if not pages}
-    return counts
-
-
-def _count(path: Path) -> int:
-    with pikepdf.open(path, attempt_recovery=False, suppress_warnings=True) as pdf:
-        return len(pdf.pages)
 
 
 def _written(

@@ -12,8 +12,14 @@ from reportlab.pdfgen.canvas import Canvas
 from logistics_batch.model.counting import counted
 from logistics_batch.model.run_reports import MissingLabel
 from logistics_batch.paper.fonts import Style, Typesetter, text_width, wrap
-from logistics_batch.paper.manifest import GroupTotal, Manifest, ManifestLine, PrintedBefore, rows_in_words
-from logistics_batch.paper.manifest_words import rupees
+from logistics_batch.paper.labels.manifest import (
+    GroupTotal,
+    Manifest,
+    ManifestLine,
+    PrintedBefore,
+    rows_in_words,
+    rupees,
+)
 
 PAPER = (210 * mm, 297 * mm)
 LEFT, RIGHT = 12 * mm, 198 * mm

@@ -8,8 +8,8 @@ from reportlab.pdfgen.canvas import Canvas
 
 from logistics_batch.model.counting import counted
 from logistics_batch.paper.fonts import Style
-from logistics_batch.paper.manifest import Manifest, rows_in_words
-from logistics_batch.paper.manifest_pages import LEFT, PAPER, RIGHT, Column, Pages, Table, TableLook
+from logistics_batch.paper.labels.manifest import Manifest, rows_in_words
+from logistics_batch.paper.labels.manifest_pages import LEFT, PAPER, RIGHT, Column, Pages, Table, TableLook
 
 _TITLE, _HEADING, _CELL = Style(22, bold=True), Style(13, bold=True), Style(11)
 _LOOK = TableLook(_CELL, Style(8, bold=True), 5.2 * mm, below=2.4 * mm, gutter=5 * mm)

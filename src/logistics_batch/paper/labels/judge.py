@@ -13,11 +13,11 @@ from typing import Any
 import pikepdf
 
 from logistics_batch.child_process import Allowance, Answer, Child, ChildFailed, ChildLost
-from logistics_batch.paper.label_barcodes import OtherLabel, Proof, assign, prove, read_barcodes
-from logistics_batch.paper.label_bundle_layout import Fitted, Layout
-from logistics_batch.paper.label_bundle_parts import PartWriter, Sources, Sticker
-from logistics_batch.paper.label_check import LabelFault, LabelFaultKind, check_label, limit_decoding
-from logistics_batch.paper.label_fit import fit_to_stock
+from logistics_batch.paper.labels.barcodes import OtherLabel, Proof, assign, prove, read_barcodes
+from logistics_batch.paper.labels.check import LabelFault, LabelFaultKind, check_label, limit_decoding
+from logistics_batch.paper.labels.fit import fit_to_stock
+from logistics_batch.paper.labels.layout import Fitted, Layout
+from logistics_batch.paper.labels.parts import PartWriter, Sources, Sticker
 
 _ALLOWANCE = Allowance(memory_bytes=1 << 30, resident_bytes=1 << 29, cpu_seconds=15, wait_seconds=30.0)
 
@@ -60,7 +60,7 @@ class LabelJudge:
         return [SoundLabel(body, len(order), Proof.PROVEN) for body, order in zip(bodies, orders, strict=True)]
 
     def fit(self, content: bytes) -> Fitted:
-        """How a label that is larger than the 4x6 stock is painted on it (see `label_fit`)."""
+        """How a label that is larger than the 4x6 stock is painted on it (see `fit`)."""
         said, _ = self._ask({"fit": True}, content)
         if "fault" in said:
             return str(said["message"])

@@ -9,8 +9,8 @@ from reportlab.pdfgen.canvas import Canvas
 
 from logistics_batch.model.counting import counted
 from logistics_batch.paper.fonts import Style, Typesetter, wrap
-from logistics_batch.paper.label_bundle_layout import STOCK_HEIGHT, STOCK_WIDTH
-from logistics_batch.paper.manifest_words import rupees
+from logistics_batch.paper.labels.layout import STOCK_HEIGHT, STOCK_WIDTH
+from logistics_batch.paper.labels.manifest import rupees
 
 _MARGIN = 20.0
 _BAR = 46.0

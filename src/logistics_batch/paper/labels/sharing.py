@@ -11,7 +11,7 @@ from typing import Any
 
 import pikepdf
 
-from logistics_batch.paper.label_check import UNREADABLE
+from logistics_batch.paper.labels.check import UNREADABLE
 
 _REFERENCE = re.compile(rb"(?<!\d)(\d{1,10}) (\d{1,5}) R\b")
 # Ways back to pages, document structure and metadata: never part of what a page paints.
