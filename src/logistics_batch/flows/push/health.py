@@ -62,8 +62,8 @@ class ServiceHealth:
     @property
     def intents_ahead(self) -> int:
         """How many intents more may wait for a worker, so that none idles during a commit; none while it is unwell."""
-        well = self._proven and self._quick and not self.doubts
-        return self.calls_at_once if well else 0
+        busy = self.calls_at_once == self._parts.policy.concurrency  # fewer calls leave workers idle
+        return self.calls_at_once - 1 if busy and self._proven and self._quick and not self.doubts else 0
 
     def note_answer(self, reply: Reply) -> None:
         """Allow half as many calls at once to a service that is overloaded (429, 503), more again while it answers."""
