@@ -33,10 +33,15 @@ def draw_night(dice: random.Random) -> tuple[World, float, dict[str, str]]:
     return world, dice.choice((0.1, 0.3, 0.7, 1.0)), ailing
 
 
+def drawn(number: int) -> tuple[random.Random, World, float, dict[str, str]]:
+    """The night of that number, and the dice for what befalls it."""
+    dice = random.Random(f"{SEED}-drains-{number}")
+    return dice, *draw_night(dice)
+
+
 def one_night(root: Path, number: int) -> Play:
     """Faults for ten minutes of a night, then five minutes without; what is broken stands in the result."""
-    dice = random.Random(f"{SEED}-drains-{number}")
-    world, share, ailing = draw_night(dice)
+    dice, world, share, ailing = drawn(number)
     played = world.on(root)
     stage = played.stage
     stage.service.ailing |= ailing
@@ -68,15 +73,20 @@ def one_night(root: Path, number: int) -> Play:
     return played
 
 
+UNASKED = pytest.mark.xfail(strict=True, reason="orders that cannot be asked for stay in doubt until `settle --wait`")
+
+
 @pytest.mark.slow
-@pytest.mark.xfail(strict=True, reason="a slot that stopped early is not run again, and some doubts wait for a command")
-def test_everything_drains_by_itself(template: Path) -> None:
+@pytest.mark.parametrize("readable", [True, pytest.param(False, marks=UNASKED)])
+def test_everything_drains_by_itself(readable: bool, template: Path) -> None:
     began, found = time.monotonic(), []
     nights = 0
     for number in numbers(**NIGHTS):
+        if drawn(number)[1].habits.readable is not readable:
+            continue
         played = in_a_copy(template, lambda root: one_night(root, number))  # noqa: B023 - it is called here
         nights += 1
         if played.broken:
             found.append(f"night {number}: {played.broken}")
-    report("drains", nights=nights, broken=len(found), seconds=round(time.monotonic() - began))
+    report("drains", readable=readable, nights=nights, broken=len(found), seconds=round(time.monotonic() - began))
     assert not found, "\n".join(found)
