@@ -31,10 +31,10 @@ Amounts = Counter[tuple[str, Decimal | None]]
 
 
 def same_order(sent_body: str, order: OrderDetails) -> bool:
-    """Whether an order of the service has the content that we sent: mobile, postcode and items.
+    """Whether an order of the service has the content that we sent: mobile, name, address, postcode, amount and items.
 
-    Kits are unpacked by the service in ways it does not publish (API §2.3); then the loose items must be among its
-    items.
+    Name, address and the amount to collect decide where both sides give them. Kits are unpacked by the service in ways
+    it does not publish (API §2.3); then the loose items must be among its items.
     """
     sent = _sent(sent_body)
     mobile = _mobile(as_text(sent.get("customer_mobile")))
@@ -42,6 +42,9 @@ def same_order(sent_body: str, order: OrderDetails) -> bool:
         return False
     postcode = as_text(sent.get("delivery_postal_code"))
     if postcode and _postcode(postcode) != _postcode(order.delivery_postal_code):
+        return False
+    texts = (("customer_name", order.customer_name), ("delivery_address", order.delivery_address))
+    if any(_other_text(as_text(sent.get(name)), shown) for name, shown in texts) or _other_cash(sent, order):
         return False
     ours = _amounts(find_lines(sent, "item_details"), _ORDER_NAMES, _ORDER_QUANTITIES)
     theirs = _amounts(order.items, _ORDER_NAMES, _ORDER_QUANTITIES)
@@ -117,6 +120,18 @@ def _mobile(text: str) -> str:
 
 def _postcode(text: str) -> str:
     return "".join(character for character in text if character.isalnum()).casefold()
+
+
+def _other_text(ours: str, theirs: str) -> bool:
+    """Whether two texts differ in letters or digits; a service may write commas, blanks and capitals in its own way."""
+    kept = [[character for character in text.casefold() if character.isalnum()] for text in (ours, theirs)]
+    return all(kept) and kept[0] != kept[1]
+
+
+def _other_cash(sent: Mapping[str, Any], order: OrderDetails) -> bool:
+    """Whether the order collects another amount; one that is prepaid collects none, whatever amount it names."""
+    shown, named = _decimal(order.cash_on_delivery), _decimal(as_text(sent.get("cash_on_delivery"))) or Decimal(0)
+    return shown is not None and shown not in ((named,) if sent.get("is_cod") == "true" else (named, Decimal(0)))
 
 
 def _is_another(our_id: str, our_name: str, their_id: str, their_name: str) -> bool:

@@ -6,14 +6,16 @@ from datetime import datetime, timedelta
 from logistics_batch.api.answers import ReplyVerdict, judge
 from logistics_batch.api.client import Reply
 from logistics_batch.crash_points import crash_point
-from logistics_batch.flows.orders.awb_ownership import believe
+from logistics_batch.flows.orders.awb_ownership import believe, look_under
 from logistics_batch.flows.orders.search import OrderSearch, Presence, Probe
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.dispatch import INTENT_MAY_AGE_SECONDS
 from logistics_batch.flows.push.known_facts import facts_of
 from logistics_batch.flows.push.outcomes import is_own_number, outcome_of, without_others_numbers
+from logistics_batch.flows.push.proof import borne_out, may_repeat, sent_before
 from logistics_batch.ledger import Outcome, StoredDocument
 from logistics_batch.messages.documents import reason_of
+from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import Issue
 
 ATTEMPTS_AT_MOST = 3
@@ -74,6 +76,10 @@ def send_again(
         probe = search.look_for(document)
         believe(parts, document, probe)
         said = _borne_out(said, probe, run=run)
+    is_order = document.operation == Operation.ORDER_CREATE
+    if is_order and said.state == "accepted" and answer.meaning is ReplyVerdict.ACCEPTED and may_repeat(parts):
+        look = look_under(parts.client, answer.awb_number or document.reference)
+        said = borne_out(document, said, look, sent_before=bool(sent_before(parts, [document])))
     is_own = is_own_number(document, said)
     said = replace(said, seen=said.seen or is_own)
     asked = set() if is_own else {document.id}

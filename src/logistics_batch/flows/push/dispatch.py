@@ -19,6 +19,7 @@ from logistics_batch.api.answers import Answer, ReplyVerdict, judge
 from logistics_batch.api.client import Reply
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import LedgerRefused
+from logistics_batch.flows.orders.awb_ownership import Look
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.health import ServiceHealth
 from logistics_batch.flows.push.known_facts import facts_of
@@ -29,6 +30,7 @@ from logistics_batch.flows.push.outcomes import (
     without_others_numbers,
 )
 from logistics_batch.flows.push.preflight import Preflight, Told
+from logistics_batch.flows.push.proof import AcceptanceProofs
 from logistics_batch.ledger import Intent, Outcome, StoredDocument
 from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import Issue
@@ -106,6 +108,7 @@ class _Finished:
     document: StoredDocument
     reply: Reply | None = None  # None: it was too late for the call, or it was not to begin; nothing was sent
     answer: Answer | None = None  # what the reply proves
+    look: Look | None = None  # what the service shows of an order that it accepted, where that was asked for
     told: Told | None = None
 
 
@@ -120,6 +123,7 @@ class Dispatcher:
         lately = (parts.clock.now() - _HISTORY_LOST_FOR).isoformat()
         self._history_lost = any(str(each["at"]) >= lately for each in parts.ledger.itself.restorations())
         self._preflight = Preflight(parts, history_lost=self._history_lost)
+        self._proofs = AcceptanceProofs(parts, history_lost=self._history_lost)
         self._numbers: deque[int] = deque()  # of documents that are not loaded yet
         self._queue: deque[StoredDocument] = deque()  # those that go out next
         self._under_way: set[Future[_Finished]] = set()
@@ -196,6 +200,7 @@ class Dispatcher:
             loaded = self._parts.ledger.documents.stored(numbers)
             self._queue.extend(replace(each, baseline="") if each.baseline else each for each in loaded)
             self._preflight.prepare(loaded)
+            self._proofs.prepare(loaded)
         return self._queue[0] if self._queue else None
 
     def _take_turn(self) -> bool:
@@ -264,7 +269,9 @@ class Dispatcher:
             answer = judge(reply, operation=document.operation)
             if not answer.is_about_document:
                 self._unclear.add(document.id)
-        return _Finished(document, reply, answer)
+        accepted = answer is not None and answer.meaning is ReplyVerdict.ACCEPTED
+        look = self._proofs.look(document, answer) if answer is not None and accepted else None
+        return _Finished(document, reply, answer, look)
 
     def _ask(self, document: StoredDocument, question: Callable[[], Told]) -> _Finished:
         return _Finished(document, told=question())
@@ -328,6 +335,7 @@ class Dispatcher:
             )
             if self._history_lost:
                 outcome = unless_sent_before(outcome, document, facts=self._facts)
+            outcome = self._proofs.judged(document, outcome, finished.look)
         if document.operation == Operation.ORDER_CREATE and outcome.state == "accepted":
             if is_own_number(document, outcome):
                 outcome = replace(outcome, seen=True)

@@ -71,9 +71,9 @@ def outcome_of(
         accepted_run=run if state == "accepted" else "",
     )
     if state == "accepted" and not document.order_id and answer.invoice_number not in ("", document.reference):
-        return _not_believed(outcome, ".other_invoice", number=answer.invoice_number)
+        return not_believed(outcome, ".other_invoice", number=answer.invoice_number)
     if state == "accepted" and document.operation == Operation.ORDER_CREATE and _names_other_goods(document, answer):
-        return _not_believed(outcome, ".other_goods")
+        return not_believed(outcome, ".other_goods")
     return outcome
 
 
@@ -86,7 +86,7 @@ def unless_sent_before(outcome: Outcome, document: StoredDocument, *, facts: Ser
         return outcome
     other_words = facts is not None and bool(facts.duplicate_form)  # the service has words of its own for a duplicate
     if outcome.rule == "reference_taken" or (outcome.state == "refused" and not other_words):
-        return _not_believed(outcome, ".words_after_restore", message=outcome.message)
+        return not_believed(outcome, ".words_after_restore", message=outcome.message)
     return outcome
 
 
@@ -114,7 +114,7 @@ def without_others_numbers(
     for outcome in outcomes:
         awb_number = told.get(outcome.document_id, "")
         if awb_number and (times[awb_number] > 1 or known.get(awb_number, outcome.document_id) != outcome.document_id):
-            judged.append(_not_believed(outcome, ".others_number", awb_number=awb_number))
+            judged.append(not_believed(outcome, ".others_number", awb_number=awb_number))
         else:
             judged.append(outcome)
     return judged
@@ -127,7 +127,7 @@ def cancelled_in_doubt(document: StoredDocument, awb_number: str) -> Outcome:
     return Outcome(document.id, "held", "held", why=why, awb_number=awb_number)
 
 
-def _not_believed(outcome: Outcome, what: str, **values: str) -> Outcome:
+def not_believed(outcome: Outcome, what: str, **values: str) -> Outcome:
     """In doubt, whatever it says. what, values: the code of what speaks against it."""
     return replace(
         outcome,
