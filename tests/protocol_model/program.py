@@ -214,6 +214,8 @@ def _write_outcome(state: State, index: int, worker: Worker, world: World) -> Mo
 def outcome(state: State, document: Document, worker: Worker, world: World) -> dict[str, object]:
     """What one answer proves."""
     heard, broken = worker.heard, world.broken
+    if heard == "pass" and _shows_another(state, document, world):
+        return {"state": "in_doubt", "rule": "in_doubt", "tainted": True, "due": False}
     if heard == "pass" or (heard == "unreadable_200" and broken is Broken.FAIL_IS_ACCEPTANCE):
         return {"state": "accepted", "rule": "", "released": False}
     if heard in NO_EFFECT and worker.again:  # the earlier doubt stands as it was
@@ -234,6 +236,13 @@ def outcome(state: State, document: Document, worker: Worker, world: World) -> d
     if heard == "silence" and broken is Broken.RETRY_AFTER_TIMEOUT:
         return {"state": "planned", "rule": "not_sent"}
     return {"state": "in_doubt", "rule": "in_doubt", "tainted": True, "due": False}
+
+
+def _shows_another(state: State, document: Document, world: World) -> bool:
+    """A first answer may have been repeated: one look at the order under its AWB number, which everybody can have."""
+    if world.kind == "asn" or world.duplicate != "replay" or world.broken is Broken.ACCEPTANCE_UNSEEN:
+        return False
+    return any(record.live and record.content != document.content for record in state.records)
 
 
 def _looks_again(worker: Worker, world: World) -> bool:

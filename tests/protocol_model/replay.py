@@ -8,7 +8,7 @@ import multiprocessing
 import shutil
 import sqlite3
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerProcess
@@ -107,7 +107,8 @@ class Replay:
         )
         self.ledger = open_played(folder)
         if world.verified:
-            self.ledger.facts.keep(VERIFIED)
+            repeated = replace(VERIFIED, duplicate="repeated", duplicate_form="")
+            self.ledger.facts.keep(repeated if world.duplicate == "replay" else VERIFIED)
         self.seconds = 0.0
         self.actors: dict[int, _Actor] = {}
         self.drops = 0

@@ -26,6 +26,7 @@ class Broken(StrEnum):
     SECOND_REFUSAL_COUNTS = "a refusal of a second attempt is taken as a refusal"
     SETTLE_AT_ONCE = "doubts are settled before the pause is over"
     ANY_CONTENT_IS_OURS = "an order found under the reference is ours whatever it holds"
+    ACCEPTANCE_UNSEEN = "an answer of success is believed although it may be the first one again"
     DECISION_WITHOUT_CHECKS = "“send-again” goes out beside another living version"
     CORRECTION_BESIDE_DOUBT = "a corrected file goes out beside a version in doubt"
     CORRECTION_REPLACES_RELEASED = "a corrected file replaces a doubt that a person released"
