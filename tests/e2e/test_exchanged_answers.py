@@ -64,6 +64,7 @@ def exchanging(url: str, *, blind: int = 0) -> Iterator[Between]:
 
 def exchanged(workspace: Workspace, *, items: int = 1) -> None:
     """Orders C, A and B, all accepted; A has B's AWB number, and B has A's."""
+    workspace.second_creates_are_refused()
     for name, text in MAPPINGS.items():
         workspace.mapping(name, text)
     done = workspace.run(

@@ -5,12 +5,18 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from support.canary import key_of_tests
 from support.commands import Finished, forker_of_tests, may_be_forked
 from support.sandbox_process import SftpPlace
+
+from logistics_batch.api.client import ServiceAccess
+from logistics_batch.api.key_print import key_print
+from logistics_batch.api.secret import Secret
+from logistics_batch.ledger import ServiceFacts, open_ledger
 
 if TYPE_CHECKING:
     from support.sftp_servers import RunningSshd
@@ -136,6 +142,14 @@ class Workspace:
     def job(self, name: str, text: str) -> None:
         """A job file."""
         (self.root / "jobs" / f"{name}.yaml").write_text(text)
+
+    def second_creates_are_refused(self) -> None:
+        """As if test orders had shown it (`doctor --staging`): then no acceptance is looked at."""
+        access = ServiceAccess(self.url, Secret((self.root / "secrets" / "api-key").read_text()))
+        facts = ServiceFacts("2026-11-21T10:00:00+05:30", False, "refused", "", (), key_print(access))
+        (self.root / "var").mkdir(exist_ok=True, mode=0o700)
+        with closing(open_ledger(f"sqlite:///{self.root}/var/ledger.db", account=self.url)) as ledger:
+            ledger.facts.keep(facts)
 
     def drop(self, name: str, content: str | bytes, *, folder: str = "inbound") -> Path:
         """A file as a clerk would drop it into a folder of the workspace."""
