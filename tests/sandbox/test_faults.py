@@ -12,8 +12,7 @@ import httpx
 import pytest
 from support.sandbox_process import RunningSandbox, start_sandbox
 
-from logistics_batch.sandbox.faults.plan import make_plan, read_plan
-from logistics_batch.sandbox.faults.rate_limit import RateLimit
+from logistics_batch.sandbox.faults.plan import RateLimit, make_plan, read_plan
 
 
 def create(service: httpx.Client, reference: str) -> httpx.Response:

@@ -7,7 +7,7 @@ from typing import Any
 
 from logistics_batch.sandbox.clock import ZONE
 from logistics_batch.sandbox.contract import Body
-from logistics_batch.sandbox.contract.bodies import AsnFields
+from logistics_batch.sandbox.contract.bodies import AsnFields, SkuLine
 from logistics_batch.sandbox.contract.forms import Refused, check
 from logistics_batch.sandbox.store import Change, take_numbers
 from logistics_batch.sandbox.switches import Switches
@@ -24,14 +24,7 @@ DUPLICATE = "Advance shipping notice already exists"
 NO_UPDATE = "Advance shipping notice cannot be updated"
 AMBIGUOUS = "More than one advance shipping notice matches supplier, site and invoice_number"
 _MOST_LINES = 1_000_000  # of an ASN: more do not fit into a request
-_HEADER = (
-    *("supplier", "supplier_name", "site", "site_name", "status", "description", "invoice_number"),
-    *("delivery_date", "expiry_date", "total_price", "batch", "serial_number"),
-)
-_LINE = (
-    *("sku_name", "status", "qty", "price_per_qty", "item_desc", "maximum_retail_price"),
-    *("discount", "discount_percentage", "tracking_level", "qty_received"),
-)
+_HEADER = tuple(name for name in AsnFields.model_fields if name != "sku_lines")
 
 
 def take_asn_id(change: Change) -> int:
@@ -160,7 +153,7 @@ def _same_parties(stored: Body, given: Body) -> bool:
 def _record(row: sqlite3.Row) -> Body:
     body = json.loads(row["body"])
     lines = [
-        {"id": row["asn_id"] * _MOST_LINES + number} | {name: line.get(name) for name in _LINE}
+        {"id": row["asn_id"] * _MOST_LINES + number} | {name: line.get(name) for name in SkuLine.model_fields}
         for number, line in enumerate(body["sku_lines"], start=1)
     ]
     return {

@@ -410,6 +410,21 @@ class LabelRequest(
     rules: ClassVar[Schema] = {"examples": [{ORDER_NUMBERS: "ORD-1001"}]}
 
 
+_HEADER_NAME, _HEADER_VALUE = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", r"[\t\x20-\x7e\x80-\xff]*"
+_OWN_HEADERS = ("Host", "Content-Length", "Transfer-Encoding", "Connection", "Content-Type")  # set by the sender
+
+
+def _are_headers(value: object) -> bool:
+    """Whether HTTP can carry these headers, and none is one that the sender of events sets itself."""
+    return isinstance(value, dict) and all(
+        isinstance(text, str)
+        and re.fullmatch(_HEADER_NAME, name)
+        and name.title() not in _OWN_HEADERS
+        and re.fullmatch(_HEADER_VALUE, text)
+        for name, text in value.items()
+    )
+
+
 class WebhookFields(BodyModel):
     """What can be said of a webhook (API §2.4)."""
 
@@ -418,15 +433,12 @@ class WebhookFields(BodyModel):
     headers: Annotated[
         dict[str, str],
         Form(
-            "an object of strings",
-            lambda value: isinstance(value, dict) and all(isinstance(one, str) for one in value.values()),
-            {  # what HTTP can carry, but not what the sender of events sets itself
+            "an object of strings, each a header that can be sent",
+            _are_headers,
+            {
                 "type": "object",
-                "propertyNames": {
-                    "pattern": r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$",
-                    "not": {"enum": ["Host", "Content-Length", "Transfer-Encoding", "Connection", "Content-Type"]},
-                },
-                "additionalProperties": {"type": "string", "pattern": r"^[\t\x20-\x7e\x80-\xff]*$"},
+                "propertyNames": {"pattern": f"^{_HEADER_NAME}$", "not": {"enum": list(_OWN_HEADERS)}},
+                "additionalProperties": {"type": "string", "pattern": f"^{_HEADER_VALUE}$"},
             },
         ),
     ] = ABSENT

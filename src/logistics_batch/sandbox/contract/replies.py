@@ -1,10 +1,12 @@
 """The answers of the service and the event that it sends (API §2.3, §4, §6, §7), for the OpenAPI document."""
 
+from collections.abc import Iterable
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import AnyUrl, BaseModel, ConfigDict, NonNegativeInt
+from pydantic import AnyUrl, BaseModel, ConfigDict, NonNegativeInt, create_model
 
+from logistics_batch.sandbox.contract.bodies import AsnFields, SkuLine
 from logistics_batch.sandbox.contract.forms import describe
 
 
@@ -128,44 +130,24 @@ class AsnStored(Reply):
     message: StoredAsn
 
 
-class LineRecord(Reply):
-    """A line of a fetched ASN."""
-
-    id: int
-    sku_name: str | None
-    status: str | None
-    qty: str | None
-    price_per_qty: str | None
-    item_desc: str | None
-    maximum_retail_price: str | None
-    discount: str | None
-    discount_percentage: str | None
-    tracking_level: str | None
-    qty_received: str | None
+def _as_fetched(fields: Iterable[str]) -> dict[str, Any]:
+    """The fields that were sent; those that were not are null."""
+    return {name: (str | None, ...) for name in fields if name != "sku_lines"}
 
 
-class AsnRecord(Reply):
-    """A fetched ASN."""
-
-    id: int
-    created_date: datetime
-    modified_date: datetime
-    created_by: int
-    modified_by: int | None
-    customer: int
-    supplier: str | None
-    supplier_name: str | None
-    site: str | None
-    site_name: str | None
-    status: str | None
-    description: str | None
-    invoice_number: str | None
-    delivery_date: str | None
-    expiry_date: str | None
-    total_price: str | None
-    batch: str | None
-    serial_number: str | None
-    sku_lines: list[LineRecord]
+_LINE = create_model("LineRecord", __base__=Reply, id=(int, ...), **_as_fetched(SkuLine.model_fields))
+AsnRecord = create_model(
+    "AsnRecord",
+    __base__=Reply,
+    id=(int, ...),
+    created_date=(datetime, ...),
+    modified_date=(datetime, ...),
+    created_by=(int, ...),
+    modified_by=(int | None, ...),
+    customer=(int, ...),
+    **_as_fetched(AsnFields.model_fields),
+    sku_lines=(list[_LINE], ...),
+)
 
 
 class AsnList(Reply):

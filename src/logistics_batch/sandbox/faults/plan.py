@@ -15,7 +15,8 @@ of a key. A rule counts the requests that match all three, from 1; ``requests``,
 
 import difflib
 import random
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -26,7 +27,6 @@ import yaml
 
 from logistics_batch.sandbox.endpoints import ENDPOINT_NAMES, LABEL_DOWNLOAD
 from logistics_batch.sandbox.faults.kinds import BEFORE, KINDS, LABEL_KINDS
-from logistics_batch.sandbox.faults.rate_limit import RateLimit
 from logistics_batch.sandbox.faults.values import CHOOSING, check_seconds, read_value
 
 
@@ -41,6 +41,29 @@ class Fault:
     before: bool
     options: Mapping[str, Any]
     draw: str = ""
+
+
+class RateLimit:
+    """One limit for each client; kept as the time at which all that was let through is paid off.
+
+    In any `t` seconds a client gets at most ``burst + per_second * t`` calls through.
+    """
+
+    def __init__(self, per_second: float, burst: int, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._interval = 1 / per_second
+        self._credit = self._interval * (burst - 1)
+        self._clock = clock
+        self._paid_at: dict[str, float] = {}
+
+    def wait_seconds(self, client: str) -> float:
+        """0 and the call counts, or the seconds until there is room for it, and it does not count."""
+        now = self._clock()
+        paid_at = max(self._paid_at.get(client, now), now)
+        wait = paid_at - now - self._credit
+        if wait > 0:
+            return wait
+        self._paid_at[client] = paid_at + self._interval
+        return 0.0
 
 
 @dataclass
