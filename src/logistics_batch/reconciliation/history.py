@@ -37,7 +37,6 @@ _COMPARED = (
     *("standing", "state", "first_seen", "nights_open", "remark", "code", "also", "qty_affected", "qty_delta"),
     *("impact_inr", "price_delta", "mrp_delta", "found_sku", "grounds"),
 )
-_SIZES = {name.removeprefix("accepted_"): kind for name, kind in ACCEPTED_SCHEMA.items() if kind != pl.String}
 _WORDS_OF_SIZES = {
     "qty_affected": "units",
     "impact_inr": "INR",
