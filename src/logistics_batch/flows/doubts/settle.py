@@ -116,7 +116,8 @@ def settle_due(parts: Parts, *, run: str, give_up: bool, only_run: str | None = 
     """
     now = parts.clock.now()
     doubts = [_dated(parts, document, now) for document in parts.ledger.attempts.in_doubt(run=only_run)]
-    waiting = parts.ledger.attempts.asked_again(since=(now - ASKED_FOR).isoformat())
+    held = parts.ledger.attempts.asked_again(since=(now - ASKED_FOR).isoformat())
+    waiting = [document for document in held if only_run in (None, document.run)]
     due = [document for document in (*doubts, *waiting) if due_at(parts, document) <= now]
     orders = tuple(document for document in due if document.operation == Operation.ORDER_CREATE)
     search = OrderSearch(parts.client, parts.ledger, orders)
