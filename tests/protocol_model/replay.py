@@ -209,15 +209,19 @@ class Replay:
         self._on(label.worker, "resend.after" if before.workers[label.worker].again else "send.after")
 
     def _write_outcome(self, label: Label, before: State, *_: object) -> None:
-        place = self._on(label.worker, None)
-        while place == "call order.fetch":  # a refusal of what was not there is borne out
-            place = self._on(label.worker, None, reply=self._order(self.actors[label.worker].detail, before))
-        if place != "ready":
-            raise Diverged(f"the process is at “{place}”, the model expects “ready”")
+        self._borne_out(label.worker, "ready", before)
 
-    def _ledger_is_full(self, label: Label, *_: object) -> None:
-        self._on(label.worker, "LedgerRefused", full=True)
+    def _ledger_is_full(self, label: Label, before: State, *_: object) -> None:
+        self._borne_out(label.worker, "LedgerRefused", before, full=True)
         self._gone(label.worker)
+
+    def _borne_out(self, worker: int, place: str, before: State, **told: Any) -> None:
+        """Behind an answer an order may be looked at: an acceptance, or a refusal of what was not there."""
+        reached = self._on(worker, None, **told)
+        while reached == "call order.fetch":
+            reached = self._on(worker, None, reply=self._order(self.actors[worker].detail, before))
+        if reached != place:
+            raise Diverged(f"the process is at “{reached}”, the model expects “{place}”")
 
     def _probe(self, label: Label, before: State, after: State, following: list[Label]) -> None:
         mine = (step for step in following if step.worker == label.worker)
