@@ -27,6 +27,7 @@ Step = tuple[Any, ...]
 FOLDERS = tuple(
     f"{place}/{kind}" for place in ("inbound", "archive", "quarantine", "results") for kind in KINDS.values()
 )
+LONGEST_WAIT_SECONDS = 3600.0  # of `settle --wait`
 QUIET_ROUNDS = 6
 """So many runs, with pauses between them, end all that ends without a person; with the last, doubts are given up."""
 
@@ -92,7 +93,10 @@ class Play:
         return self.stage.do(lambda parts: run_push_job(parts, job_of(kind), business_date=DAY, dry_run=False))
 
     def _settle(self, *, wait: bool = False) -> str:
-        return self.stage.do(lambda parts: settle_now(parts, run=None, wait=wait))
+        self.stage.clock.until = self.stage.clock.seconds + LONGEST_WAIT_SECONDS if wait else float("inf")
+        ended = self.stage.do(lambda parts: settle_now(parts, run=None, wait=wait))
+        self.stage.clock.until = float("inf")
+        return ended
 
     def _retry(self, kind: str) -> str:
         def retry(parts: Parts) -> None:

@@ -95,10 +95,13 @@ class Life:
 
 @dataclass
 class StageClock:
-    """Time on the stage, the same for all lives and the service; sleeping takes it, work does not."""
+    """Time on the stage, the same for all lives and the service; sleeping takes it, work does not.
+
+    until: nobody waits longer than that; whoever tries is ended.
+    """
 
     seconds: float = 0.0
-    asleep: Callable[[float], None] = lambda seconds: None
+    until: float = float("inf")
 
     def now(self) -> datetime:
         return BEGINS + timedelta(seconds=self.seconds)
@@ -108,6 +111,9 @@ class StageClock:
 
     def sleep(self, seconds: float) -> None:
         self.seconds += seconds
+        if self.seconds > self.until:
+            self.until = float("inf")
+            raise Killed("it waited too long")
 
 
 class _Store(FolderStore):
