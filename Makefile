@@ -9,7 +9,7 @@ DIST   ?= dist
 ADVISORIES ?= --vulnerability-service pypi
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test static check bench campaign wheel sbom advisories lock clean
+.PHONY: help setup demo test verify static check bench campaign wheel sbom advisories lock clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/:/' | column -t -s ':'
@@ -32,8 +32,11 @@ setup: $(STAMP)  ## create the virtual environment from the hashed lock
 demo: $(STAMP)  ## the whole nightly loop on embedded parts
 	@$(BIN)/logistics-batch demo --dir demo
 
-test: $(STAMP)  ## every test, with samples of the long campaigns
-	$(BIN)/pytest -n 2 --dist worksteal
+test: $(STAMP)  ## every test of what it does
+	$(BIN)/pytest -n 2 --dist worksteal tests
+
+verify: $(STAMP)  ## samples of the protocol model, the campaigns, hostile files and fuzzing
+	$(BIN)/pytest -n 2 --dist worksteal verification
 
 static: $(STAMP)  ## format, lint, types
 	$(BIN)/ruff format --check .
@@ -41,14 +44,14 @@ static: $(STAMP)  ## format, lint, types
 	$(BIN)/mypy
 
 check: static  ## format, lint, types, fast tests
-	$(BIN)/pytest -n 2 --dist worksteal -q -m "not slow"
+	$(BIN)/pytest -n 2 --dist worksteal -q -m "not slow" tests
 
 bench: $(STAMP)  ## timings beside the alternatives
 	$(BIN)/python benchmarks/run.py
 
 campaign: $(STAMP)  ## the long campaigns in full size, then every test with a key that must stand nowhere
-	CAMPAIGN=full $(BIN)/pytest -n 2 --dist worksteal -m slow -q
-	$(BIN)/pytest -n 2 --dist worksteal -q --canary
+	CAMPAIGN=full $(BIN)/pytest -n 2 --dist worksteal -m slow -q tests verification
+	$(BIN)/pytest -n 2 --dist worksteal -q --canary tests verification
 
 # What makes a release has an environment of its own, from a lock of its own.
 $(TOOLS)/.installed: requirements-release.lock

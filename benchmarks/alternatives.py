@@ -123,7 +123,7 @@ def answer_ours(source: Path, target: Path) -> dict[str, Any]:
     from logistics_batch.model.issue import Issue
     from logistics_batch.model.report import Fate, FileReport, RowResult
     from logistics_batch.model.sheet import ReadOptions
-    from logistics_batch.paper.result_workbook import result_workbook
+    from logistics_batch.paper.answers.result_workbook import result_workbook
 
     sheet = read_file(source, name=source.name, options=ReadOptions())[0]
     rows, issues = [], []

@@ -7,8 +7,8 @@ import pytest
 
 from logistics_batch.errors import SpecificationError, UsageError
 from logistics_batch.jobs import job_names, load_job, load_jobs, parse_job
-from logistics_batch.model.job import LabelsJob, Place, PushJob, ReconcileJob, SettleJob
-from logistics_batch.model.job_fields import dated_path
+from logistics_batch.model.jobs.job import LabelsJob, Place, PushJob, ReconcileJob, SettleJob
+from logistics_batch.model.jobs.job_fields import dated_path
 
 PUSH = """\
 kind: push

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, RootModel, field_validator
 from logistics_batch.errors import SpecificationError
 from logistics_batch.mapping.spec.model import MappingSpec
 from logistics_batch.model.complaints import TIME_OF_DAY, wanted
-from logistics_batch.model.job import LabelsJob, PushJob, ReconcileJob, SettleJob
+from logistics_batch.model.jobs.job import LabelsJob, PushJob, ReconcileJob, SettleJob
 from logistics_batch.settings import Settings
 from logistics_batch.specification import load_specification
 

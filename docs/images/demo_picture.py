@@ -13,7 +13,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 
-from logistics_batch.cli.demo_account import print_account
+from logistics_batch.cli.commands.demo_account import print_account
 from logistics_batch.cli.progress import PlainNarrator
 from logistics_batch.demo.play import play
 

@@ -8,8 +8,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from logistics_batch.errors import Finding, SpecificationError, UsageError
-from logistics_batch.model.calendar import EVERY_DAY, Calendar, CheckedCalendar
-from logistics_batch.model.job import JOB_KINDS, JobSpec, PushJob, calendars_of
+from logistics_batch.model.jobs.calendar import EVERY_DAY, Calendar, CheckedCalendar
+from logistics_batch.model.jobs.job import JOB_KINDS, JobSpec, PushJob, calendars_of
 from logistics_batch.specification import load_specification, nearest
 
 FOLDER = "jobs"

@@ -19,7 +19,7 @@ from support.workspace import Workspace
 from logistics_batch.demo.shifting import read_anchor
 from logistics_batch.demo.stage import DROPS
 from logistics_batch.jobs import load_jobs
-from logistics_batch.model.job import LabelsJob, OrderStatusJob, PushJob, ReconcileJob
+from logistics_batch.model.jobs.job import LabelsJob, OrderStatusJob, PushJob, ReconcileJob
 
 CHECKOUT = Path(__file__).parents[2]
 SAMPLES = CHECKOUT / "sample_data"

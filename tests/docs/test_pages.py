@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from logistics_batch.cli.front import front
 from logistics_batch.intake.readers import Limits
-from logistics_batch.model import job
+from logistics_batch.model.jobs import job
 from logistics_batch.model.reconciliation import MEANINGS
 from logistics_batch.model.report import ExitCode, Fate
 from logistics_batch.model.settings_sections import (

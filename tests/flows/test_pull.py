@@ -12,7 +12,7 @@ from support.workspace import Workspace, order_lines
 from logistics_batch.flows.files.pull import Pulled, pull
 from logistics_batch.flows.parts import Clock, Parts, Silent
 from logistics_batch.jobs import parse_job
-from logistics_batch.model.job import PushJob
+from logistics_batch.model.jobs.job import PushJob
 from logistics_batch.wiring import Need
 from logistics_batch.wiring import Workspace as Opened
 

@@ -14,7 +14,7 @@ from logistics_batch.errors import FileHeld, UsageError
 from logistics_batch.flows.reconcile.goods_list import ReadList
 from logistics_batch.flows.reconcile.receipts import RECEIPTS, ListPlace, list_by_hand, list_from
 from logistics_batch.flows.reconcile.reconcile import ListPlan, run_reconcile
-from logistics_batch.model.job import Place
+from logistics_batch.model.jobs.job import Place
 
 TODAY = date(2026, 11, 5)
 

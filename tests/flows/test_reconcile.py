@@ -21,7 +21,7 @@ from logistics_batch.flows.push.push import push_by_hand
 from logistics_batch.flows.reconcile import gather as reconcile_gather
 from logistics_batch.flows.reconcile.receipts import ListPlace
 from logistics_batch.flows.reconcile.reconcile import ListPlan, ReconcilePlan, plan_of_job, run_reconcile
-from logistics_batch.model.job import Place, ReconcileJob, Tolerance
+from logistics_batch.model.jobs.job import Place, ReconcileJob, Tolerance
 
 TODAY = date(2026, 11, 5)
 HEADER = "Supplier,Site,Invoice,Due,SKU,Qty,Rate"

@@ -7,7 +7,7 @@ import pytest
 from flows.test_reconcile import asn_row, found, push, receipts
 
 from logistics_batch.flows.reconcile.reconcile import ListPlan, ReconcilePlan, run_reconcile
-from logistics_batch.model.job import Place
+from logistics_batch.model.jobs.job import Place
 
 FIRST, LATER = date(2026, 11, 5), date(2026, 11, 25)
 

@@ -12,7 +12,7 @@ from logistics_batch.flows.reconcile.goods_list import ReadList
 from logistics_batch.flows.reconcile.receipts import ListPlace
 from logistics_batch.flows.reconcile.reconcile import ListPlan, run_reconcile
 from logistics_batch.flows.reconcile.snapshots import Known, known_receipts
-from logistics_batch.model.job import Place
+from logistics_batch.model.jobs.job import Place
 from logistics_batch.reconciliation import KNOWN_LINES, RECEIVED_LINES, UNREAD_ROWS
 
 MARKED = 1_800_000_000.0

@@ -10,7 +10,7 @@ from flows.test_reconcile import HEADER, asn_row, plan, receipts
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.push.push import push_by_hand
 from logistics_batch.flows.reconcile.reconcile import ListPlan, plan_of_job, run_reconcile
-from logistics_batch.model.job import ReconcileJob
+from logistics_batch.model.jobs.job import ReconcileJob
 
 SHIPPED = Path(__file__).parents[2] / "mappings" / "purchase_orders.yaml"
 ORDERS_HEADER = "PO Number,Supplier,Item,Ordered Qty,Rate,Deliver By"

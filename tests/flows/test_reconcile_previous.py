@@ -11,7 +11,7 @@ from flows.test_reconcile import TODAY, asn_row, push, receipts
 from logistics_batch.errors import FileHeld, UsageError
 from logistics_batch.flows.reconcile.reconcile import ListPlan, ReconcilePlan, plan_of_job, run_reconcile
 from logistics_batch.jobs import parse_job
-from logistics_batch.model.job import Place
+from logistics_batch.model.jobs.job import Place
 
 
 def plan(tmp_path: Path, *, night: int = 0, path: str = "/", **changes) -> ReconcilePlan:

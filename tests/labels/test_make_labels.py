@@ -19,7 +19,7 @@ from logistics_batch.flows.files.purge import purge_by_age
 from logistics_batch.flows.labels.labels import LabelsPlan, make_labels
 from logistics_batch.flows.labels.orders import Choice
 from logistics_batch.flows.orders.numbers import order_numbers
-from logistics_batch.model.job import Place
+from logistics_batch.model.jobs.job import Place
 from logistics_batch.model.run_reports import LabelReport
 from logistics_batch.paper.labels import barcodes as label_barcodes
 

@@ -22,7 +22,7 @@ from logistics_batch.mapping import Mapping, load_mapping
 from logistics_batch.mapping.fields.compile import RunValues
 from logistics_batch.mapping.whole_file import apply_mapping
 from logistics_batch.model.document import MappedFile, Operation
-from logistics_batch.model.job import LabelsJob, PushJob, ReconcileJob
+from logistics_batch.model.jobs.job import LabelsJob, PushJob, ReconcileJob
 from logistics_batch.operate.new_workspace import STARTERS
 
 CHECKOUT = SHIPPED.parent

@@ -14,8 +14,7 @@ from messages.wrong_rows import BLOCKED, INVALID, SKIPPED, WrongRow
 from logistics_batch.messages import CATALOGUE, Entry, Level, rule_of
 from logistics_batch.messages.cells import CELLS
 from logistics_batch.messages.documents import ANSWERED, FATES, HELD_AFTER_SENDING, HELD_BEFORE_SENDING
-from logistics_batch.messages.files import FILES
-from logistics_batch.messages.left import LEFT
+from logistics_batch.messages.files import FILES, LEFT
 from logistics_batch.messages.reading import READING
 from logistics_batch.messages.runs import RUNS
 from logistics_batch.messages.sheets import SHEETS
@@ -23,7 +22,7 @@ from logistics_batch.model.document import RowState
 from logistics_batch.model.payloads import forms
 from logistics_batch.model.report import FATES as ROWS_OF_REPORT
 from logistics_batch.model.report import FileReport
-from logistics_batch.paper.row_answers import answered
+from logistics_batch.paper.answers.row_answers import answered
 
 CHANGING = "…"  # stands where the program fills something in
 REFUSALS = {code: entry for subject in (FILES, READING, SHEETS) for code, entry in subject.items() if entry.remedy}

@@ -15,10 +15,10 @@ from zoneinfo import ZoneInfo
 from support.event_receiver import Receiver
 from support.workspace import Workspace
 
-from logistics_batch.cli.night import _loaded
+from logistics_batch.cli.commands.night import _loaded
 from logistics_batch.errors import LogisticsBatchError
 from logistics_batch.flows.parts import Parts
-from logistics_batch.model.job import JobSpec
+from logistics_batch.model.jobs.job import JobSpec
 from logistics_batch.operate.agenda import Agenda
 from logistics_batch.operate.alerts import Teller, addresses
 from logistics_batch.operate.log import Log

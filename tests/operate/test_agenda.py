@@ -9,7 +9,7 @@ import pytest
 
 from logistics_batch.jobs import parse_job
 from logistics_batch.ledger import Ledger, open_ledger
-from logistics_batch.model.calendar import EVERY_DAY, Calendar
+from logistics_batch.model.jobs.calendar import EVERY_DAY, Calendar
 from logistics_batch.operate.agenda import Agenda, PlannedJob, planned_job
 
 KOLKATA = ZoneInfo("Asia/Kolkata")

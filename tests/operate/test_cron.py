@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from logistics_batch.model.cron import Cron
+from logistics_batch.model.jobs.cron import Cron
 
 KOLKATA = ZoneInfo("Asia/Kolkata")
 BERLIN = ZoneInfo("Europe/Berlin")

@@ -10,7 +10,7 @@ from operate.night_shift import KOLKATA, PlayedClock, Shift, ran
 from support.event_receiver import receiving
 from support.workspace import Workspace, order_lines
 
-from logistics_batch.cli.night import SettingsInForce, _loaded, _take_over
+from logistics_batch.cli.commands.night import SettingsInForce, _loaded, _take_over
 from logistics_batch.model.report import RunReport
 from logistics_batch.model.run_reports import SettleReport
 from logistics_batch.operate.heartbeat import HEARTBEAT, last_beat, what_is_wrong

@@ -9,7 +9,7 @@ from reconciliation.world import World
 
 from logistics_batch.flows.files.foreign_files import workbook_entries
 from logistics_batch.model.reconciliation_history import Earlier, Entries, Watch
-from logistics_batch.paper.reconciliation_account import Account
+from logistics_batch.paper.reconciliation.account import Account
 from logistics_batch.reconciliation import Rules, audit
 
 TODAY = date(2026, 11, 10)

@@ -20,9 +20,9 @@ from support.result_samples import (
 from logistics_batch.intake.readers import read_file
 from logistics_batch.model.report import Fate, FileReport
 from logistics_batch.model.sheet import CellFact, ReadOptions, Sheet, facts_frame
-from logistics_batch.paper.fix_file import fix_file
-from logistics_batch.paper.result_workbook import result_workbook
-from logistics_batch.paper.xlsx_inert import inert_workbook
+from logistics_batch.paper.answers.fix_file import fix_file
+from logistics_batch.paper.answers.result_workbook import result_workbook
+from logistics_batch.paper.xlsx.inert import inert_workbook
 
 OURS = ("Reason", "What to do")
 

@@ -13,8 +13,8 @@ from paper.reconciliation_nights import TODAY, account_of, known_of, night, read
 from reconciliation.world import World
 
 from logistics_batch.model.reconciliation import Standing
-from logistics_batch.paper.reconciliation_account import Account
-from logistics_batch.paper.reconciliation_workbook import reconciliation_workbook
+from logistics_batch.paper.reconciliation.account import Account
+from logistics_batch.paper.reconciliation.workbook import reconciliation_workbook
 
 HOSTILE = "=HYPERLINK(\"http://x\") </script> \u202e 'quoted' ümlaut मेहता\nsecond line"
 

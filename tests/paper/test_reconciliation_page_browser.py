@@ -9,8 +9,8 @@ from paper.reconciliation_nights import account_of, known_of, night
 from playwright.sync_api import Browser, Page, sync_playwright
 from reconciliation.world import World
 
-from logistics_batch.paper.reconciliation_account import Account
-from logistics_batch.paper.reconciliation_page import reconciliation_page
+from logistics_batch.paper.reconciliation.account import Account
+from logistics_batch.paper.reconciliation.page import reconciliation_page
 
 CHROMIUM = Path("/usr/bin/chromium")
 MEAN = [

@@ -19,13 +19,13 @@ from paper.reconciliation_nights import account_of
 from reconciliation.world import World
 
 from logistics_batch.model.reconciliation import MEANINGS, Discrepancy, Outcome
-from logistics_batch.paper import reconciliation_page as page_module
-from logistics_batch.paper.reconciliation_account import Account
-from logistics_batch.paper.reconciliation_data import reconciliation_csv, reconciliation_json
-from logistics_batch.paper.reconciliation_page import reconciliation_page
-from logistics_batch.paper.reconciliation_rest import whole_tables
-from logistics_batch.paper.reconciliation_tables import LARGEST_SHEET
-from logistics_batch.paper.reconciliation_workbook import reconciliation_workbook, tables
+from logistics_batch.paper.reconciliation import page as page_module
+from logistics_batch.paper.reconciliation.account import Account
+from logistics_batch.paper.reconciliation.data import reconciliation_csv, reconciliation_json
+from logistics_batch.paper.reconciliation.page import reconciliation_page
+from logistics_batch.paper.reconciliation.rest import whole_tables
+from logistics_batch.paper.reconciliation.tables import LARGEST_SHEET
+from logistics_batch.paper.reconciliation.workbook import reconciliation_workbook, tables
 
 SHEETS = [
     "Summary",

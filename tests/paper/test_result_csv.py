@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.result_samples import bad_phone, order_report, row_result
 
-from logistics_batch.model.formula_guard import GUARDED_INSIDE, GUARDED_START
+from logistics_batch.model.answers.formula_guard import GUARDED_INSIDE, GUARDED_START
 from logistics_batch.model.report import Fate, FileReport
 from logistics_batch.model.sheet import Sheet
-from logistics_batch.paper.result_csv import csv_bytes, result_csv
+from logistics_batch.paper.answers.result_csv import csv_bytes, result_csv
 
 FIELDS = (
     "file,sheet,row,document,fate,rule,column,cell,value,reason,fix,reference_number,awb_number,run".split(",")  # noqa: SIM905

@@ -14,12 +14,12 @@ from logistics_batch.intake.readers import read_file
 from logistics_batch.model.issue import cell_address
 from logistics_batch.model.report import Fate, FileReport
 from logistics_batch.model.sheet import ReadOptions
-from logistics_batch.paper.result_workbook import result_workbook
-from logistics_batch.paper.xlsx_inert import inert_workbook
-from logistics_batch.paper.xlsx_package import Package
-from logistics_batch.paper.xlsx_parts import find_sheet
-from logistics_batch.paper.xlsx_rows import RowReader
-from logistics_batch.paper.xlsx_sheet import SheetPart
+from logistics_batch.paper.answers.result_workbook import result_workbook
+from logistics_batch.paper.xlsx.inert import inert_workbook
+from logistics_batch.paper.xlsx.package import Package
+from logistics_batch.paper.xlsx.parts import find_sheet
+from logistics_batch.paper.xlsx.rows import RowReader
+from logistics_batch.paper.xlsx.sheet import SheetPart
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = sorted([*ROOT.glob("sample_data/*.xlsx"), *ROOT.glob("mappings/examples/*/*.xlsx")])

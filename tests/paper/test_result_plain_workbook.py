@@ -23,11 +23,11 @@ from support.result_samples import (
 
 from logistics_batch.model.report import Fate, FileReport
 from logistics_batch.model.sheet import CellFact, Sheet
-from logistics_batch.paper.fix_file import fix_file
-from logistics_batch.paper.plain_workbook import sheet_title
-from logistics_batch.paper.result_workbook import result_workbook
-from logistics_batch.paper.xlsx_inert import inert_workbook
-from logistics_batch.paper.xlsx_sheet import LAST_COLUMN
+from logistics_batch.paper.answers.fix_file import fix_file
+from logistics_batch.paper.answers.result_workbook import result_workbook
+from logistics_batch.paper.xlsx.inert import inert_workbook
+from logistics_batch.paper.xlsx.plain_workbook import sheet_title
+from logistics_batch.paper.xlsx.sheet import LAST_COLUMN
 
 
 def sheet_of(

@@ -43,8 +43,8 @@ from support.result_samples import (
 from logistics_batch import messages
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.report import Fate, FileReport
-from logistics_batch.paper.result_workbook import result_workbook
-from logistics_batch.paper.xlsx_inert import inert_workbook
+from logistics_batch.paper.answers.result_workbook import result_workbook
+from logistics_batch.paper.xlsx.inert import inert_workbook
 
 SHEET_PART = "xl/worksheets/sheet1.xml"
 MAY_CHANGE = re.compile(

@@ -8,7 +8,7 @@ from reconciliation.world import World
 
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.reconcile.limits import limits_of
-from logistics_batch.model.job import Margin, Tolerance
+from logistics_batch.model.jobs.job import Margin, Tolerance
 from logistics_batch.model.reconciliation import Discrepancy
 from logistics_batch.reconciliation import Limit, Rules, audit
 

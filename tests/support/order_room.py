@@ -17,7 +17,7 @@ from logistics_batch.flows.orders.status import run_order_status
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.push import push_by_hand
 from logistics_batch.jobs import parse_job
-from logistics_batch.model.job import OrderStatusJob
+from logistics_batch.model.jobs.job import OrderStatusJob
 from logistics_batch.model.run_reports import OrderStatusReport
 from logistics_batch.wiring import Need
 from logistics_batch.wiring import Workspace as Opened

@@ -33,7 +33,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "doctor": ("workspace", "Check settings, servers, key, mappings, ledger, disk and clock."),
     "sandbox": ("services", "A local service and SFTP server to try things on."),
 }
-"""Every command: the module below `cli` where it lives under its own name, and its line in `--help`."""
+"""Every command: the module below `cli.commands` where it lives under its own name, and its line in `--help`."""
 _NEAR = 0.7  # how alike a misspelt command must be; "retry" is not nearly "order"
 _INTERRUPTED = 128 + signal.SIGINT
 
@@ -49,7 +49,7 @@ class LazyGroup(click.Group):
         """The command of that name, imported now."""
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"logistics_batch.cli.{COMMANDS[cmd_name][0]}")
+        module = importlib.import_module(f"logistics_batch.cli.commands.{COMMANDS[cmd_name][0]}")
         command: click.Command = getattr(module, cmd_name)
         return command
 

@@ -9,8 +9,8 @@ import click
 import polars as pl
 
 from logistics_batch.model.report import Fate, FileReport, RunReport
-from logistics_batch.paper.report_json import report_json_text
-from logistics_batch.paper.row_answers import answered
+from logistics_batch.paper.answers.report_json import report_json_text
+from logistics_batch.paper.answers.row_answers import answered
 
 WORDS: dict[Fate, str] = {
     Fate.ACCEPTED: "the service took them",

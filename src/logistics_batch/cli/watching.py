@@ -9,7 +9,7 @@ import click
 from logistics_batch.errors import LedgerBusy, LogisticsBatchError, SettingsError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.jobs import load_calendar
-from logistics_batch.model.job import JobSpec, PushJob
+from logistics_batch.model.jobs.job import JobSpec, PushJob
 from logistics_batch.operate.agenda import next_try
 from logistics_batch.operate.alerts import Teller, addresses
 from logistics_batch.operate.log import Log, file_writer

@@ -12,7 +12,7 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.past_runs import answers_of_run
 from logistics_batch.model.report import Fate, FileReport, RunReport
 from logistics_batch.model.run_reports import LabelReport, OrderStatusReport
-from logistics_batch.paper.row_answers import answered
+from logistics_batch.paper.answers.row_answers import answered
 
 _BAD = (Fate.INVALID, Fate.REFUSED, Fate.HELD, Fate.IN_DOUBT)
 _NOUNS = {"order.create": "order", "asn.create": "ASN"}

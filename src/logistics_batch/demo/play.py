@@ -28,7 +28,7 @@ from logistics_batch.errors import RunStopped
 from logistics_batch.flows.orders.webhook_commands import subscribe_webhook
 from logistics_batch.flows.parts import Parts, Progress
 from logistics_batch.jobs import load_jobs
-from logistics_batch.model.job import JobSpec, LabelsJob, OrderStatusJob, PushJob, ReconcileJob
+from logistics_batch.model.jobs.job import JobSpec, LabelsJob, OrderStatusJob, PushJob, ReconcileJob
 from logistics_batch.model.report import RunReport
 from logistics_batch.model.run_reports import LabelReport, OrderStatusReport, ReconcileReport
 from logistics_batch.operate.run_job import Order, run_job

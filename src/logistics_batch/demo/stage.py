@@ -11,7 +11,7 @@ from logistics_batch.demo.service import Sandbox
 from logistics_batch.demo.shifting import read_anchor, shift_file
 from logistics_batch.errors import UsageError
 from logistics_batch.file_rights import Exposure
-from logistics_batch.model.job import Place
+from logistics_batch.model.jobs.job import Place
 from logistics_batch.operate.new_workspace import SETTINGS_FILE, left_out, shipped
 from logistics_batch.settings import Settings, load_settings
 from logistics_batch.wiring import Workspace

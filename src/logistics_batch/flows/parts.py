@@ -13,7 +13,7 @@ from logistics_batch.intake.limited_work import Limited, at_once
 from logistics_batch.intake.stores.store import FileStore
 from logistics_batch.ledger import Ledger
 from logistics_batch.mapping import Mapping
-from logistics_batch.model.job import Place
+from logistics_batch.model.jobs.job import Place
 
 
 class Clock(Protocol):

@@ -5,14 +5,12 @@ from typing import Final
 from logistics_batch.messages.cells import CELLS
 from logistics_batch.messages.documents import DOCUMENTS
 from logistics_batch.messages.entry import Entry
-from logistics_batch.messages.files import FILES
-from logistics_batch.messages.left import LEFT
-from logistics_batch.messages.lines import LINES
+from logistics_batch.messages.files import FILES, LEFT
 from logistics_batch.messages.mappings import MAPPINGS
 from logistics_batch.messages.notes import NOTES
 from logistics_batch.messages.orders import ORDERS
 from logistics_batch.messages.reading import READING
-from logistics_batch.messages.rows import ROWS
+from logistics_batch.messages.rows import LINES, ROWS
 from logistics_batch.messages.runs import RUNS
 from logistics_batch.messages.sheets import SHEETS
 from logistics_batch.messages.stores import STORES

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, model_validator
 
 from logistics_batch.model.complaints import FROM_THE_ROOT
-from logistics_batch.model.duration import duration_seconds
+from logistics_batch.model.jobs.duration import duration_seconds
 
 _RATE = re.compile(r"none|\d+(\.\d+)?/(s|min)")
 _SHORTEST_RETENTION_SECONDS = 30 * 86400.0

@@ -20,11 +20,11 @@ from random import random
 from zoneinfo import ZoneInfo
 
 from logistics_batch.ledger import RAN_THROUGH, Ledger, StoredSlot
-from logistics_batch.model.calendar import EVERY_DAY, Calendar
-from logistics_batch.model.cron import Cron, Slot
-from logistics_batch.model.interval import Every
-from logistics_batch.model.job import JobSpec
-from logistics_batch.model.job_watch import Missed
+from logistics_batch.model.jobs.calendar import EVERY_DAY, Calendar
+from logistics_batch.model.jobs.cron import Cron, Slot
+from logistics_batch.model.jobs.interval import Every
+from logistics_batch.model.jobs.job import JobSpec
+from logistics_batch.model.jobs.job_watch import Missed
 
 _ON_TIME = timedelta(seconds=60)  # a run that starts this late is still on time
 _LOOKS_BACK = timedelta(days=35)  # for days that were lost

@@ -22,10 +22,10 @@ from logistics_batch.flows.orders.receive_event import read_event
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.reconcile.receipts import listed_at
 from logistics_batch.ledger import Ledger, NewEvent, require_local_disk, sqlite_path
-from logistics_batch.model.calendar import Calendar
 from logistics_batch.model.counting import counted
 from logistics_batch.model.issue import Issue
-from logistics_batch.model.job import JobSpec, LabelsJob, OrderStatusJob, Place, PushJob, ReconcileJob
+from logistics_batch.model.jobs.calendar import Calendar
+from logistics_batch.model.jobs.job import JobSpec, LabelsJob, OrderStatusJob, Place, PushJob, ReconcileJob
 from logistics_batch.model.report import Fate
 from logistics_batch.operate.alerts import Address
 from logistics_batch.operate.heartbeat import what_is_wrong

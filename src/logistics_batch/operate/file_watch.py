@@ -15,9 +15,9 @@ from logistics_batch.intake.names import name_matches, printable
 from logistics_batch.intake.stores.readiness import ReadyRule, judge_listings
 from logistics_batch.intake.stores.store import FileStore, RemoteFile
 from logistics_batch.ledger import FileArrival, NewNotice, StoredNotice, StoredRun, digest_of_names, identity_of
-from logistics_batch.model.calendar import Calendar
-from logistics_batch.model.job import JobSpec, PushJob
-from logistics_batch.model.job_watch import Expect
+from logistics_batch.model.jobs.calendar import Calendar
+from logistics_batch.model.jobs.job import JobSpec, PushJob
+from logistics_batch.model.jobs.job_watch import Expect
 from logistics_batch.scratch import scratch_folder
 
 _SHORTEST = 4  # a shorter name would be found in every other word

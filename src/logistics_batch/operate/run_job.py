@@ -30,7 +30,7 @@ from logistics_batch.flows.push.run import not_in_files
 from logistics_batch.flows.push.run_record import RunRecord, written_run
 from logistics_batch.ledger import StoredDocument, StoredNotice, StoredRun
 from logistics_batch.model.counting import counted
-from logistics_batch.model.job import JobSpec, LabelsJob, OrderStatusJob, PushJob, ReconcileJob, SettleJob
+from logistics_batch.model.jobs.job import JobSpec, LabelsJob, OrderStatusJob, PushJob, ReconcileJob, SettleJob
 from logistics_batch.model.report import ExitCode, Fate, RunReport
 from logistics_batch.model.run_reports import (
     LabelReport,

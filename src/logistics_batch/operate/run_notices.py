@@ -16,14 +16,14 @@ import polars as pl
 from logistics_batch.errors import LedgerRefused, LogisticsBatchError, ProgramFailed
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import RAN_THROUGH, LeftFile, NewNotice, StoredNotice, StoredRun
-from logistics_batch.model.calendar import EVERY_DAY, Calendar
-from logistics_batch.model.job import JobSpec, PushJob
+from logistics_batch.model.jobs.calendar import EVERY_DAY, Calendar
+from logistics_batch.model.jobs.job import JobSpec, PushJob
 from logistics_batch.model.report import ExitCode, Fate, RunReport
 from logistics_batch.operate.file_watch import Coming, shown_name, watch_files, without_names
 from logistics_batch.operate.log import Log
 from logistics_batch.operate.metrics import document_fates
 from logistics_batch.operate.run_job import Outcome
-from logistics_batch.paper.row_answers import answered
+from logistics_batch.paper.answers.row_answers import answered
 
 _LEFT_FOR = timedelta(hours=1)  # an upload may take its time
 _TOLD_ONE_BY_ONE = 20

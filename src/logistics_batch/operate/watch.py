@@ -16,8 +16,8 @@ from logistics_batch.errors import LogisticsBatchError, where_it_failed
 from logistics_batch.flows.files.purge import purge_by_age
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import NewNotice
-from logistics_batch.model.calendar import Calendar
-from logistics_batch.model.job import JobSpec, PushJob
+from logistics_batch.model.jobs.calendar import Calendar
+from logistics_batch.model.jobs.job import JobSpec, PushJob
 from logistics_batch.model.report import ExitCode
 from logistics_batch.operate.agenda import Agenda, Due, PlannedJob, planned_job
 from logistics_batch.operate.alerts import Gravity, Teller

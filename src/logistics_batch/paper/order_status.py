@@ -16,12 +16,12 @@ from openpyxl.utils import get_column_letter
 from openpyxl.worksheet.worksheet import Worksheet
 
 from logistics_batch.model.order_line import OrderLine
+from logistics_batch.paper.answers.result_csv import csv_bytes
 from logistics_batch.paper.palette import Paint
-from logistics_batch.paper.reconciliation_cells import at, font, put_text
-from logistics_batch.paper.reconciliation_columns import Column, Kind
-from logistics_batch.paper.reconciliation_rows import Rows, looks_of, with_rows
-from logistics_batch.paper.reconciliation_tables import Layout, lay_table, prepare_page
-from logistics_batch.paper.result_csv import csv_bytes
+from logistics_batch.paper.reconciliation.cells import at, font, put_text
+from logistics_batch.paper.reconciliation.columns import Column, Kind
+from logistics_batch.paper.reconciliation.rows import Rows, looks_of, with_rows
+from logistics_batch.paper.reconciliation.tables import Layout, lay_table, prepare_page
 
 _AT_END = Paint("FFDDF1E0", "FF14532D")
 _DIFFERS = Paint("FFF9D4D1", "FF8A1C12", bold=True)

@@ -9,9 +9,9 @@ from logistics_batch.errors import FileVanished, StoreError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.intake.stores.store import FileStore
 from logistics_batch.ledger import StoredFile
-from logistics_batch.model.answer_files import result_stem
+from logistics_batch.model.answers.answer_files import result_stem
 from logistics_batch.model.issue import Issue
-from logistics_batch.model.job import Place
+from logistics_batch.model.jobs.job import Place
 
 
 def places_of(parts: Parts, file: StoredFile) -> list[Place]:

@@ -15,7 +15,7 @@ from logistics_batch.ledger import NewNotice, StoredFile
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.report import FileReport, Totals
 from logistics_batch.model.sheet import ReadOptions
-from logistics_batch.paper.ack import ack_json
+from logistics_batch.paper.answers.ack import ack_json
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ import polars as pl
 from logistics_batch.errors import FileHeld
 from logistics_batch.intake.readers import read_file, sniff_format
 from logistics_batch.mapping import Mapping, RunValues
-from logistics_batch.model.answer_columns import earlier_columns
+from logistics_batch.model.answers.answer_columns import earlier_columns
 from logistics_batch.model.document import ROWS_SCHEMA, MappedFile, RowState
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.payloads import LongitudeName
@@ -64,7 +64,7 @@ def workbook_entries(path: Path, *, name: str) -> Entries:
 
     Raises FileHeld.
     """
-    from logistics_batch.paper.reconciliation_entries import LISTS, entries_of
+    from logistics_batch.paper.reconciliation.entries import LISTS, entries_of
 
     sheets: list[Sheet] = []
     for title in LISTS:
@@ -89,10 +89,10 @@ def answer_files(
 
     path: the original, None where it is not at hand.
     """
-    from logistics_batch.paper.fix_file import fix_file
-    from logistics_batch.paper.result_csv import result_csv
-    from logistics_batch.paper.result_workbook import result_workbook
-    from logistics_batch.paper.xlsx_inert import inert_workbook
+    from logistics_batch.paper.answers.fix_file import fix_file
+    from logistics_batch.paper.answers.result_csv import result_csv
+    from logistics_batch.paper.answers.result_workbook import result_workbook
+    from logistics_batch.paper.xlsx.inert import inert_workbook
 
     sources: dict[str, Sheet] = {}
     if path is not None:

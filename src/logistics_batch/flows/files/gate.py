@@ -12,7 +12,7 @@ from logistics_batch.mapping import Mapping
 from logistics_batch.mapping.alike import failing_alike
 from logistics_batch.model.document import MappedFile, RowState
 from logistics_batch.model.issue import Issue
-from logistics_batch.model.job import PushJob
+from logistics_batch.model.jobs.job import PushJob
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ A returned workbook and a fix file are none of these: they are made to be correc
 from collections.abc import Sequence
 
 from logistics_batch.errors import FileHeld
-from logistics_batch.model.answer_columns import HELD_SHEET, INDEX_COLUMNS
+from logistics_batch.model.answers.answer_columns import HELD_SHEET, INDEX_COLUMNS
 from logistics_batch.model.reconciliation import LINES_SCHEMA
 from logistics_batch.model.sheet import Sheet
-from logistics_batch.paper.row_answers import RESULT_FIELDS
+from logistics_batch.paper.answers.row_answers import RESULT_FIELDS
 
 _LEADING_COLUMNS = 5  # more than any sender's sheet begins with by chance
 _ANSWERS = "own_report.answers"

@@ -31,10 +31,10 @@ from logistics_batch.intake.stores.store import (
     local_disk,
     sync_folder,
 )
-from logistics_batch.model.answer_files import names_it_answers
+from logistics_batch.model.answers.answer_files import names_it_answers
 from logistics_batch.model.counting import counted
 from logistics_batch.model.issue import Issue
-from logistics_batch.model.job import Place, PushJob
+from logistics_batch.model.jobs.job import Place, PushJob
 
 _MORE_LISTINGS = 3
 _TOLD_ONE_BY_ONE = 5

@@ -17,7 +17,7 @@ from logistics_batch.intake.readers import identify
 from logistics_batch.intake.stores.store import RemoteFile
 from logistics_batch.ledger import Arrival
 from logistics_batch.mapping import Mapping, RunValues
-from logistics_batch.model.answer_files import result_stem
+from logistics_batch.model.answers.answer_files import result_stem
 from logistics_batch.model.document import MappedFile, Operation
 from logistics_batch.model.issue import Issue, read_notes
 from logistics_batch.model.sheet import SourceFile

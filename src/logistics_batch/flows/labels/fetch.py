@@ -22,7 +22,7 @@ from logistics_batch.errors import KeyRefused, RunStopped, ServiceMisaddressed
 from logistics_batch.flows.labels.orders import LabelOrder
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import StoredLabel
-from logistics_batch.model.job import Place
+from logistics_batch.model.jobs.job import Place
 from logistics_batch.model.payloads import LabelByOrders, LabelShipment, body_text
 from logistics_batch.paper.labels.barcodes import Proof
 from logistics_batch.paper.labels.check import LabelFault, LabelFaultKind

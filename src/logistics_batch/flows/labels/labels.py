@@ -24,7 +24,7 @@ from logistics_batch.flows.labels.sorting import DEFAULT_KEYS, sort_orders
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.run_record import recorded_run
 from logistics_batch.model.counting import counted
-from logistics_batch.model.job import Place
+from logistics_batch.model.jobs.job import Place
 from logistics_batch.model.report import ExitCode
 from logistics_batch.model.run_reports import LabelReport
 from logistics_batch.paper.labels.barcodes import can_read_barcodes

@@ -21,7 +21,7 @@ from logistics_batch.flows.push.run_record import recorded_run
 from logistics_batch.ledger import SentOrder
 from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import Issue
-from logistics_batch.model.job import OrderStatusJob, Place
+from logistics_batch.model.jobs.job import OrderStatusJob, Place
 from logistics_batch.model.order_line import OrderLine
 from logistics_batch.model.order_state import Hint, OrderState, Shown, ShownItem, has_ended
 from logistics_batch.model.report import ExitCode

@@ -17,7 +17,7 @@ from logistics_batch.flows.orders.comparison import lines_of
 from logistics_batch.flows.parts import Parts
 from logistics_batch.intake.stores.store import FileStore
 from logistics_batch.ledger import StoredFeed, WriteFeed
-from logistics_batch.model.job import Feed, OrderStatusJob, Place
+from logistics_batch.model.jobs.job import Feed, OrderStatusJob, Place
 from logistics_batch.model.run_reports import FeedOutcome
 from logistics_batch.paper.order_status import status_feed_csv, status_feed_workbook
 

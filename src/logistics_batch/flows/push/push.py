@@ -33,7 +33,7 @@ from logistics_batch.ledger import StoredFile
 from logistics_batch.mapping import Mapping
 from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import Issue
-from logistics_batch.model.job import Place, PushJob
+from logistics_batch.model.jobs.job import Place, PushJob
 from logistics_batch.model.report import RunReport
 from logistics_batch.model.sheet import SourceFile
 from logistics_batch.scratch import scratch_folder

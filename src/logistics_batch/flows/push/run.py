@@ -30,9 +30,9 @@ from logistics_batch.flows.push.run_record import new_run_id, stopping_early
 from logistics_batch.intake.stores.store import RemoteFile
 from logistics_batch.ledger import FATE_OF_STATE, Arrival, StoredDocument, StoredFile, StoredRun
 from logistics_batch.model.issue import Issue
-from logistics_batch.model.job import Place
+from logistics_batch.model.jobs.job import Place
 from logistics_batch.model.report import Fate, FileReport, RunReport, exit_code, tally_of
-from logistics_batch.paper.report_json import report_json_text
+from logistics_batch.paper.answers.report_json import report_json_text
 
 _MOST_NOTES = 50  # kept with a run
 

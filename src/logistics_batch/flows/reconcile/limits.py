@@ -5,7 +5,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from logistics_batch.errors import UsageError
-from logistics_batch.model.job import Margin, Tolerance
+from logistics_batch.model.jobs.job import Margin, Tolerance
 from logistics_batch.model.reconciliation import Discrepancy
 from logistics_batch.reconciliation import BY_SKU, MEASURES, TOLERATED, Limit, Measure
 

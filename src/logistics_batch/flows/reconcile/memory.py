@@ -19,11 +19,11 @@ from logistics_batch.intake.names import printable
 from logistics_batch.intake.stores.store import FileStore, RemoteFile
 from logistics_batch.ledger import StoredNight
 from logistics_batch.model.counting import counted
-from logistics_batch.model.job import Place
+from logistics_batch.model.jobs.job import Place
 from logistics_batch.model.reconciliation import TREND_SCHEMA
 from logistics_batch.model.reconciliation_history import ACCEPTED_SCHEMA, ENTRIES, MEMORY_SCHEMA, Earlier, Entries
-from logistics_batch.paper.reconciliation_account import Account
-from logistics_batch.paper.result_csv import csv_bytes
+from logistics_batch.paper.answers.result_csv import csv_bytes
+from logistics_batch.paper.reconciliation.account import Account
 from logistics_batch.reconciliation import COMPARED_SCHEMA, REMEMBERED_DAYS, Change, compared
 
 LOOK_BACK_DAYS = 31

@@ -4,12 +4,12 @@ from pathlib import Path, PurePosixPath
 
 from logistics_batch.flows.parts import Parts
 from logistics_batch.intake.stores.store import FileStore
-from logistics_batch.model.job import Place
-from logistics_batch.paper.reconciliation_account import Account
-from logistics_batch.paper.reconciliation_data import reconciliation_csv, reconciliation_json
-from logistics_batch.paper.reconciliation_page import reconciliation_page
-from logistics_batch.paper.reconciliation_rest import whole_tables
-from logistics_batch.paper.reconciliation_workbook import reconciliation_workbook, tables
+from logistics_batch.model.jobs.job import Place
+from logistics_batch.paper.reconciliation.account import Account
+from logistics_batch.paper.reconciliation.data import reconciliation_csv, reconciliation_json
+from logistics_batch.paper.reconciliation.page import reconciliation_page
+from logistics_batch.paper.reconciliation.rest import whole_tables
+from logistics_batch.paper.reconciliation.workbook import reconciliation_workbook, tables
 
 _NAME = "reconciliation"
 WORKBOOK = f"{_NAME}.xlsx"

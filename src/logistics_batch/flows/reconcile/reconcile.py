@@ -39,13 +39,13 @@ from logistics_batch.flows.reconcile.unsent import ANNOUNCED_BEFORE_DAYS, latest
 from logistics_batch.intake.names import printable
 from logistics_batch.model.counting import counted
 from logistics_batch.model.document import Operation
-from logistics_batch.model.job import Lists, Place, ReconcileJob, Tolerance
+from logistics_batch.model.jobs.job import Lists, Place, ReconcileJob, Tolerance
 from logistics_batch.model.reconciliation import Discrepancy, Reconciliation, Standing
 from logistics_batch.model.reconciliation_history import Earlier, Watch
 from logistics_batch.model.report import ExitCode
 from logistics_batch.model.run_reports import ReconcileReport
-from logistics_batch.paper.reconciliation_account import Account
-from logistics_batch.paper.reconciliation_data import reconciliation_document
+from logistics_batch.paper.reconciliation.account import Account
+from logistics_batch.paper.reconciliation.data import reconciliation_document
 from logistics_batch.reconciliation import (
     TOLERATED,
     Legs,

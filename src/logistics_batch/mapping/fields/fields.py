@@ -16,7 +16,7 @@ from logistics_batch.mapping.rows.header import Header
 from logistics_batch.mapping.rows.patterns import where
 from logistics_batch.mapping.spec.model import FieldSpec
 from logistics_batch.mapping.spec.targets import Form, form_of
-from logistics_batch.model.answer_files import answered_name
+from logistics_batch.model.answers.answer_files import answered_name
 from logistics_batch.model.document import Operation
 
 KIT: Final = "v:kits.key"

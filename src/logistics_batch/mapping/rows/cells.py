@@ -10,7 +10,7 @@ from logistics_batch.mapping.fields.values.verbs import verb_of
 from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.rows.header import Header
 from logistics_batch.mapping.spec.targets import Form, form_of
-from logistics_batch.model.formula_guard import GUARDED_INSIDE, GUARDED_START, SEPARATORS
+from logistics_batch.model.answers.formula_guard import GUARDED_INSIDE, GUARDED_START, SEPARATORS
 
 BLANKS: Final = (
     " \t\r\n\x0b\x0c\u00a0\u1680\u2000\u2001\u2002\u2003\u2007\u2009\u202f\u3000\u200b\u2060\ufeff"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import groupby
 
-from logistics_batch.model.answer_columns import INDEX_COLUMNS
+from logistics_batch.model.answers.answer_columns import INDEX_COLUMNS
 from logistics_batch.model.run_reports import MissingLabel
 from logistics_batch.paper.safe_text import guarded_text
 

@@ -1,0 +1,226 @@
+"""What serves until it is stopped: the scheduler, the receiver of events, and the sandbox."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from logistics_batch.cli.opening import WholeNumber, in_workspace, json_option, stopping
+
+_PATIENCE_SECONDS, _END_SECONDS = 8.0, 9.5  # a supervisor that sent SIGTERM gets its exit within ten
+
+
+@click.group(invoke_without_command=True, epilog="Example: logistics-batch schedule")
+@click.option(
+    "--check", is_flag=True, help="Only say whether a scheduler works here; exit code 0 if it does, 5 if not."
+)
+@click.option("--metrics-port", type=WholeNumber(0), metavar="N", help="Answer Prometheus on this port of 127.0.0.1.")
+@in_workspace
+@click.pass_context
+def schedule(ctx: click.Context, *, folder: str, check: bool, metrics_port: int | None) -> int:
+    """Run the jobs of jobs/ by their schedules, until SIGTERM or Ctrl-C; `schedule list` shows when.
+
+    One run of a job at a time; a time that was missed is caught up within its grace, and none runs twice. Changed job
+    files and calendars are read while it runs; one with a mistake leaves its job as it was. When asked to stop, nothing
+    more is sent; calls that are then open are in doubt until the next run or `settle`, and an interrupted run goes on
+    at the next start.
+    """
+    if ctx.invoked_subcommand:
+        ctx.obj = folder
+        return 0
+    from logistics_batch.wiring import Workspace
+
+    workspace = Workspace(Path(folder))
+    if check:
+        return _check(workspace.folder)
+    from logistics_batch.cli.commands.night import watch
+
+    with stopping(within_seconds=_END_SECONDS) as stop:
+        left = watch(workspace, stop=stop, say=_log, metrics_port=metrics_port, patience_seconds=_PATIENCE_SECONDS)
+        _leave(left)
+    return 0
+
+
+def _check(folder: Path) -> int:
+    """For supervisors, containers and monitoring: the sign of life alone; neither ledger nor service is asked."""
+    from datetime import datetime
+
+    from logistics_batch.errors import RunStopped
+    from logistics_batch.operate.heartbeat import HEARTBEAT, last_beat, what_is_wrong
+
+    now = datetime.now().astimezone()
+    if wrong := what_is_wrong(folder / HEARTBEAT, now=now):
+        raise RunStopped(wrong, remedy="Start it: `logistics-batch schedule`, as a service that is started again.")
+    found = last_beat(folder / HEARTBEAT)
+    if found:
+        click.echo(f"The scheduler works: seen at {found.at}, {found.jobs} jobs, next run {found.next_run or 'none'}.")
+    return 0
+
+
+def _log(line: str) -> None:
+    click.echo(line, err=True)
+
+
+def _leave(left: list[str]) -> None:
+    """End now: runs and messages that do not end in time would hold the process. What was sent is in the ledger."""
+    import os
+    import sys
+
+    if left:
+        told = "Calls without an answer are settled by the next run."
+        click.echo(f"Left while running: {', '.join(left)}. {told}", err=True)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
+
+
+@schedule.command("list", epilog="Example: logistics-batch schedule list")
+@json_option
+@in_workspace
+def list_jobs(*, folder: str, as_json: bool) -> int:
+    """List the jobs with their next and last runs."""
+    from logistics_batch.cli.show import print_json, print_table
+    from logistics_batch.jobs import load_calendar, load_jobs
+    from logistics_batch.operate.agenda import timetable
+    from logistics_batch.wiring import Need, Workspace
+
+    workspace = Workspace(Path(folder))
+    with workspace.parts(Need(calls=False, writes=False)) as parts:
+        jobs = load_jobs(workspace.folder)
+        named = ((job.name, job.schedule.calendar) for job in jobs if job.schedule)
+        calendars = {name: load_calendar(workspace.folder, calendar) for name, calendar in named}
+        now, zone = parts.clock.now(), parts.policy.timezone
+        lines = timetable(jobs, calendars, parts.ledger, now=now, service_zone=zone)
+    if as_json:
+        print_json({"jobs": lines})
+        return 0
+    print_table(
+        ["job", "kind", "schedule", "next run", "last run", "exit"],
+        ([_shown(name, line[name]) for name in _SHOWN] for line in lines),
+        empty="There is no job in jobs/ yet.",
+    )
+    return 0
+
+
+def _shown(name: str, value: object) -> object:
+    """A cell of the table: nothing for None, times to the minute."""
+    if name == "last_run" and value is not None:
+        from datetime import datetime
+
+        return datetime.fromisoformat(str(value)).isoformat(timespec="minutes")
+    return "" if value is None else value
+
+
+_SHOWN = ("job", "kind", "schedule", "next_run", "last_run", "last_exit_code")
+
+
+@click.command(epilog="Example: logistics-batch receive --port 8480")
+@click.option("--port", type=WholeNumber(0, 65535), help="0: any free one; by default that of the settings.")
+@json_option
+@in_workspace
+def receive(*, folder: str, port: int | None, as_json: bool) -> int:
+    """Take the events that the service sends about orders, until SIGTERM or Ctrl-C.
+
+    Each is stored with its exact bytes before it is answered; one that comes again is answered, but not stored twice.
+    Senders need the secret of [receive] in its header. When it listens, one line says where; with --json it is
+    {"url": …}. Put a server that speaks TLS in front.
+    """
+    from logistics_batch.errors import UsageError
+    from logistics_batch.settings import event_secret
+    from logistics_batch.wiring import Workspace
+
+    try:
+        from logistics_batch.web.receiver import Gate
+        from logistics_batch.web.serve import Place
+    except ModuleNotFoundError as error:
+        remedy = "Install the extra: pip install 'logistics-batch[web]'."
+        raise UsageError(f"The receiver needs {error.name}, which is not installed.", remedy=remedy) from error
+    workspace = Workspace(Path(folder))
+    settings = workspace.settings().receive
+    place = Place(settings.host, settings.port if port is None else port)
+    gate = Gate(settings.path, settings.header, event_secret(workspace.folder, settings))
+    with stopping(within_seconds=_END_SECONDS) as stop:
+        _store_events(workspace, place, gate, stop=stop, as_json=as_json)
+    return 0
+
+
+def _store_events(workspace: Any, place: Any, gate: Any, *, stop: Any, as_json: bool) -> None:
+    """Store events until `stop` is set; once it listens, its address is printed: the path may be secret."""
+    import json
+    from functools import partial
+    from zoneinfo import ZoneInfo
+
+    from logistics_batch.cli.watching import log_of
+    from logistics_batch.flows.orders.receive_event import EventStore
+    from logistics_batch.web.serve import Surroundings
+    from logistics_batch.web.serve import receive as serve
+    from logistics_batch.wiring import Need
+
+    def tell(url: str) -> None:
+        click.echo(json.dumps({"url": url}) if as_json else f"Listening on {url}, at the path of [receive].")
+
+    settings = workspace.settings()
+    with workspace.parts(Need(calls=False, stop=stop)) as parts:
+        log = partial(log_of(workspace, settings, parts, _log).say, "receiver")
+        if not place.is_local:
+            log(f"listens on {place.host}, where others can read the secret unless a server in front speaks TLS")
+        around = Surroundings(parts.clock.now, ZoneInfo(parts.policy.timezone), log, tell)
+        store = EventStore(
+            parts.ledger,
+            keep_seconds=settings.receive.purge_after_seconds,
+            quota_bytes=settings.receive.quota_mb << 20,
+            now=parts.clock.now,
+        )
+        log(f"stopped: {serve(place, gate, store, around, stop=stop)}")
+
+
+_PATHS = ("data", "journal", "faults", "sftp_root", "api_key_file")
+_REMEDY = "Check port, folders, switches and fault plan; docs/how-to/sandbox.md explains them."
+
+
+@click.command(epilog="Example: logistics-batch sandbox --port 8080 --sftp-port 2222 --data sandbox-data")
+@click.option("--port", type=WholeNumber(0, 65535), default=0, show_default=True, help="0: any free one.")
+@click.option("--data", metavar="DIR", help="Keeps everything; by default a temporary folder.")
+@click.option(
+    "--api-key",
+    "api_keys",
+    metavar="KEY",
+    multiple=True,
+    help="Opens the service; by default sandbox-key. May stand several times.",
+)
+@click.option("--api-key-file", metavar="FILE", help="A file with such keys, one a line.")
+@click.option("--journal", metavar="FILE", help="A line for every request; by default in the data folder.")
+@click.option("--faults", metavar="FILE", help="A fault plan in YAML: which requests go wrong.")
+@click.option(
+    "--switch", "switches", metavar="NAME=VALUE", multiple=True, help="How it answers where the API document is silent."
+)
+@click.option("--sftp-port", type=WholeNumber(0, 65535), help="Serve SFTP too, on this port (0: any free one).")
+@click.option("--sftp-root", metavar="DIR", help="The folder behind SFTP; by default in the data folder.")
+def sandbox(*, api_keys: tuple[str, ...], switches: tuple[str, ...], **given: Any) -> int:
+    """Serve every call of the API on this machine, and an SFTP server, until SIGTERM or Ctrl-C.
+
+    When it listens, one JSON line says where: {"url": …, "sftp": …}. The page URL/_sandbox/ shows what is in it. By
+    default there are no faults and no rate limit, and orders move only when told.
+    """
+    from logistics_batch.errors import UsageError
+
+    try:
+        from logistics_batch.sandbox.serve import read_keys, read_switches, reason, serve
+    except ModuleNotFoundError as error:
+        remedy = "Install the extra: pip install 'logistics-batch[sandbox]'."
+        raise UsageError(f"The sandbox needs {error.name}, which is not installed.", remedy=remedy) from error
+    paths = {name: Path(value) if value else None for name, value in given.items() if name in _PATHS}
+    try:
+        serve(
+            port=given["port"],
+            sftp_port=given["sftp_port"],
+            data=paths["data"],
+            journal=paths["journal"],
+            faults=paths["faults"],
+            sftp_root=paths["sftp_root"],
+            api_keys=read_keys(api_keys, paths["api_key_file"]),
+            switches=read_switches(switches),
+        )
+    except (OSError, ValueError) as error:
+        raise UsageError(f"The sandbox cannot start: {reason(error)}.", remedy=_REMEDY) from error
+    return 0

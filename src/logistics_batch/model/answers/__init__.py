@@ -1,0 +1,1 @@
+"""What the files of answers are called, and which columns are ours."""

@@ -1,0 +1,1 @@
+"""What a job file says, and when it is due."""

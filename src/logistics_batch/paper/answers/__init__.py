@@ -1,0 +1,1 @@
+"""The answers to a file: workbook, CSV, fix file, acknowledgement."""

@@ -1,0 +1,98 @@
+"""NAME.fix.xlsx: a plain workbook with only the rows that need correcting, each with all rows of its document.
+
+First stand `Reason` and `What to do` in words, then the user's own columns under their own names and in their order;
+the wrong cells are coloured and say in a comment what is wrong. Of a file that was held as a whole it has all rows, for
+none of them was sent. It can be corrected and dropped again as it is: our two columns are known again.
+"""
+
+from dataclasses import replace
+
+import polars as pl
+
+from logistics_batch.model.answers.answer_columns import ANSWER_COLUMNS
+from logistics_batch.model.issue import cell_address
+from logistics_batch.model.report import Fate, FileReport
+from logistics_batch.model.sheet import CellFact, Sheet
+from logistics_batch.paper.answers.answer_cells import ANSWERS
+from logistics_batch.paper.answers.row_answers import NEEDS_CORRECTING, CellNote, answered, cell_notes
+from logistics_batch.paper.answers.status_columns import without_earlier_columns
+from logistics_batch.paper.xlsx.patch import Annotations
+from logistics_batch.paper.xlsx.plain_workbook import plain_workbook
+from logistics_batch.paper.xlsx.sheet import Area
+
+_OURS = ANSWER_COLUMNS[1:3]
+_SIBLING = "Fine itself; another row of its document has to be corrected."
+_SIBLING_FIX = "Nothing in this row."
+
+
+def fix_file(report: FileReport, *, sheet: Sheet | None, lines: Sheet | None = None) -> bytes | None:
+    """The fix file; None where nothing is to be corrected, or the rows are not at hand.
+
+    A row needs correcting if it is invalid, refused or blocked; every other row of its document comes with it, and
+    every row that was held with its file. lines: the second sheet, where lines stand on one; only the rows of these
+    documents are left on it, too.
+    """
+    kept = rows_to_correct(report)
+    sources = [source for source in (sheet, lines) if source is not None]
+    reports = report.by_sheet
+    if not any(rows.len() for rows in kept) or not report.header_row or len(sources) < len(reports):
+        return None
+    return plain_workbook(*map(_sheet_to_correct, sources, reports, kept), wrapped=len(_OURS))
+
+
+def rows_to_correct(report: FileReport) -> tuple[pl.Series, ...]:
+    """For each sheet the numbers of its rows that go into the fix file, in their order."""
+    wrong = report.rows.filter(pl.col("fate").is_in(NEEDS_CORRECTING))
+    # What is held with its file goes out with the corrected one or not at all.
+    wanted = NEEDS_CORRECTING | ({Fate.HELD} if report.reason and wrong.height else set())
+    of_them = (pl.col("document") != "") & pl.col("document").is_in(wrong["document"].unique().implode())
+    fits = pl.col("fate").is_in(wanted) | of_them
+    return tuple(of_sheet.rows.filter(fits, pl.col("row") > of_sheet.header_row)["row"] for of_sheet in report.by_sheet)
+
+
+def _sheet_to_correct(sheet: Sheet, report: FileReport, rows: pl.Series) -> tuple[Sheet, Annotations]:
+    """The header and the rows one under the other, our two columns before the user's."""
+    wanted = pl.concat([pl.Series("row", [report.header_row], dtype=pl.UInt32), rows])
+    numbers = pl.DataFrame({"row": wanted}).with_row_index("new", offset=1).with_columns(pl.col("new").cast(pl.UInt32))
+    own = without_earlier_columns(sheet, report.header_row).filter(pl.col("row").is_in(wanted.implode()))
+    # The columns that are left, one beside the other, behind ours.
+    places = {int(name): number for number, name in enumerate(own.columns[1:], len(_OURS) + 1)}
+    own = own.rename({str(old): f"own {new}" for old, new in places.items()})
+    both = numbers.join(_told(report), on="row", how="left", maintain_order="left")
+    frame = both.join(own, on="row", how="left", maintain_order="left").drop("row")
+    names = ["row", *(str(number) for number in range(1, frame.width))]
+    moved = dict(numbers.select("row", "new").iter_rows())
+
+    def stays(row: int, column: int) -> bool:
+        return row in moved and column in places
+
+    column = pl.col("column").replace_strict(places, default=None, return_dtype=pl.UInt16)
+    facts = sheet.facts.filter(~pl.col("kind").is_in((CellFact.MERGED, CellFact.HIDDEN_BY_MERGE)))
+    facts = facts.join(numbers, on="row").select(pl.col("new").alias("row"), column, "kind", "detail")
+    made = replace(
+        sheet,
+        frame=frame.rename(dict(zip(frame.columns, names, strict=True))),
+        facts=facts.drop_nulls("column"),
+        hidden_rows=(),
+        cell_counts=None,
+    )
+    notes = []
+    for note in cell_notes(report):
+        area = Area.of(note.cell.encode())
+        if area is not None and stays(area.top, area.left):
+            notes.append(CellNote(cell_address(moved[area.top], places[area.left]), note.text))
+    return made, Annotations(header_row=1, answers=ANSWERS.to_frame(), notes=notes, legend="")
+
+
+def _told(report: FileReport) -> pl.DataFrame:
+    """What our two columns say of each row, and their names in the header's: row, reason, fix."""
+    wrong = report.rows.filter(pl.col("fate").is_in((*NEEDS_CORRECTING, Fate.HELD)))
+    told = answered(replace(report, rows=wrong))
+    # Rows have other numbers here: which one of the document is wrong, the coloured cells show.
+    is_sibling = pl.col("rule") == "sibling"
+    texts = told.select(
+        "row",
+        pl.when(is_sibling).then(pl.lit(_SIBLING)).otherwise("column_reason").alias("reason"),
+        pl.when(is_sibling).then(pl.lit(_SIBLING_FIX)).otherwise("fix").alias("fix"),
+    )
+    return pl.concat([pl.DataFrame([(report.header_row, *_OURS)], schema=texts.schema, orient="row"), texts])

@@ -1,0 +1,85 @@
+"""What `push`, `run` and `mapping preview` print with --json."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import polars as pl
+
+from logistics_batch.model.report import Fate, FileReport, RunReport
+from logistics_batch.paper.answers.row_answers import RESULT_FIELDS, answered
+
+_BLOCK_ROWS = 20_000
+
+
+def report_json_text(
+    report: RunReport, *, more: dict[str, Any] | None = None, counts_only: bool = False
+) -> Iterator[str]:
+    """One run as a JSON document, in pieces: `{run, …, files: [{file, counts, rows, documents, …}]}`.
+
+    Rows have the columns of NAME.result.csv (without its guards and without the source columns) and `would` in a dry
+    run; `body` of a document is the very text that is sent. more: what else stands beside `files`. counts_only: of each
+    file its name and counts, where the rest was written elsewhere.
+    """
+    yield _open(
+        {
+            "run": report.run,
+            "job": report.job,
+            "exit_code": report.exit_code,
+            "stopped": report.stopped,
+            "counts": _words(report.counts),
+            "notes": [note.reason for note in report.notes],
+        }
+        | dict(more or {})
+    )
+    yield ' "files": ['
+    for number, file in enumerate(report.files):
+        yield "," if number else ""
+        if counts_only:
+            yield "\n" + json.dumps({"file": file.file, "counts": _words(file.counts)}, ensure_ascii=False)
+        else:
+            yield from _file(file)
+    yield "\n ]\n}\n"
+
+
+def _file(report: FileReport) -> Iterator[str]:
+    yield "\n" + _open(
+        {
+            "file": report.file,
+            "sha256": report.sha256,
+            "size": report.size,
+            "run": report.run,
+            "mapping": report.mapping,
+            "mapping_digest": report.mapping_digest,
+            "sheet": report.sheet,
+            "header_row": report.header_row,
+            "rows_read": report.rows_read,
+            "reason": report.reason,
+            "remedy": report.remedy,
+            "earlier_file": report.earlier_file,
+            "notes": [note.reason for note in report.notes],
+            "counts": _words(report.counts),
+            "without_awb_number": report.without_awb_number,
+        }
+    )
+    yield ' "rows": ['
+    yield from _objects(answered(report).select(*RESULT_FIELDS, "would"))
+    yield '],\n "documents": ['
+    yield from _objects(report.documents)
+    yield "]}"
+
+
+def _open(values: dict[str, Any]) -> str:
+    """A JSON object that something can be added to."""
+    return json.dumps(values, ensure_ascii=False, indent=1).removesuffix("\n}") + ",\n"
+
+
+def _objects(frame: pl.DataFrame) -> Iterator[str]:
+    """Each line of a frame as an object, on a line of its own; some at a time, so that never all of them are text."""
+    for number, block in enumerate(frame.iter_slices(_BLOCK_ROWS)):
+        yield ",\n" if number else "\n"
+        yield block.write_ndjson().removesuffix("\n").replace("\n", ",\n")  # no text of JSON holds a line break
+
+
+def _words(counts: dict[Fate, int]) -> dict[str, int]:
+    return {fate.value: count for fate, count in counts.items()}

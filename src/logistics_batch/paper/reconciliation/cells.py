@@ -1,0 +1,167 @@
+"""How single cells of the reconciliation workbook are written: ids as text, real dates, exact numbers, no formulas."""
+
+from datetime import date, datetime
+from decimal import Decimal
+from functools import cache
+from typing import cast
+
+from openpyxl.cell.cell import Cell
+from openpyxl.styles import Alignment, Border, Font, PatternFill, Side
+from openpyxl.worksheet.worksheet import Worksheet
+
+from logistics_batch.model.reconciliation import MEANINGS, Discrepancy, Outcome, Severity, Standing, State
+from logistics_batch.paper.palette import HEADER_PAINT, Paint
+from logistics_batch.paper.reconciliation.columns import COMPLETE, INCOMPLETE, Kind
+from logistics_batch.paper.safe_text import cell_text, is_formula_like
+
+SEVERITY_PAINTS: dict[str, Paint] = {
+    Severity.CRITICAL: Paint("FFC0392B", "FFFFFFFF", bold=True),
+    Severity.HIGH: Paint("FFF9D4D1", "FF8A1C12", bold=True),
+    Severity.MEDIUM: Paint("FFFFE9C2", "FF7A3B00", bold=True),
+    Severity.LOW: Paint("FFE3EDF7", "FF1E4A72", bold=True),
+}
+OUTCOME_PAINTS: dict[str, Paint] = {
+    Outcome.MATCHED: Paint("FFDDF1E0", "FF14532D", bold=True),
+    Outcome.WITHIN_TOLERANCE: Paint("FFFFF8D6", "FF665000", bold=True),
+    Outcome.ACCEPTED: Paint("FFE6DCF4", "FF4A2A80", bold=True),
+    Outcome.TOO_EARLY: Paint("FFE9ECEF", "FF3D4650", bold=True),
+    Outcome.OUTSIDE_WINDOW: Paint("FFF4F4F4", "FF767676"),
+}
+_CALM, _NEWS, _ALERT = (
+    Paint("FFE9ECEF", "FF3D4650"),
+    Paint("FFE3EDF7", "FF1E4A72", bold=True),
+    SEVERITY_PAINTS["medium"],
+)
+STATE_PAINTS: dict[str, Paint] = {
+    State.NEW: _NEWS,
+    State.OPEN: _CALM,
+    State.CHANGED: _ALERT,
+    State.BACK: _ALERT,
+    Standing.RESOLVED: OUTCOME_PAINTS[Outcome.MATCHED],
+    Standing.NOT_CHECKED: _CALM,
+    COMPLETE: OUTCOME_PAINTS[Outcome.MATCHED],
+    INCOMPLETE: SEVERITY_PAINTS[Severity.CRITICAL],
+}
+COMPLETE_PAINT = Paint("FF1E7B45", "FFFFFFFF", bold=True)
+FINDINGS_PAINT = Paint("FF8A4B08", "FFFFFFFF", bold=True)
+INCOMPLETE_PAINT = Paint("FFC0392B", "FFFFFFFF", bold=True)
+BAND_PAINTS = {"complete": COMPLETE_PAINT, "findings": FINDINGS_PAINT, "incomplete": INCOMPLETE_PAINT}
+"""The band over a report, by its `look`."""
+
+ENTRY_PAINT = Paint("FFFFFBE6", "FF262626")
+TOTAL_PAINT = Paint("FFE8EDF2", "FF1F2D3A", bold=True)
+FAINT = "FF6B7785"
+
+# Lakh and crore grouping; Excel allows two conditions, so negative sums (there are none) would group in thousands.
+INR = '[>=10000000]"₹ "##\\,##\\,##\\,##0.00;[>=100000]"₹ "##\\,##\\,##0.00;"₹ "##,##0.00'
+_PRICE = '"₹ "#,##0.00##'
+_NUMBERS = (Kind.QUANTITY, Kind.CHANGE, Kind.PRICE, Kind.MONEY, Kind.PERCENT, Kind.DATE, Kind.MOMENT, Kind.COUNT)
+_TEXTS = (Kind.TEXT, Kind.WORDS, Kind.ENTRY)
+_LINE = Side(style="thin", color="FFD9DFE5")
+ROW_BORDER = Border(bottom=_LINE)
+
+
+def at(sheet: Worksheet, row: int, column: int) -> Cell:
+    """A cell by its numbers, from 1; our sheets have no merged ones."""
+    return cast("Cell", sheet.cell(row, column))
+
+
+@cache
+def font(colour: str = "FF262626", *, size: float = 10, bold: bool = False, italic: bool = False) -> Font:
+    """A shared font; one for each cell would make large books slow."""
+    return Font(name="Calibri", size=size, bold=bold, italic=italic, color=colour)
+
+
+@cache
+def _fill(colour: str) -> PatternFill:
+    return PatternFill("solid", fgColor=colour)
+
+
+@cache
+def _alignment(*, right: bool = False, wrapped: bool = False, vertical: str = "top") -> Alignment:
+    # Texts stand off a little, or the number in the column before would touch them.
+    side = "right" if right else "left"
+    indent = 0 if right else 1
+    # A number that is wider than its column would be shown as ###.
+    shrunk = right and not wrapped
+    return Alignment(horizontal=side, indent=indent, vertical=vertical, wrap_text=wrapped, shrink_to_fit=shrunk)
+
+
+def paint(cell: Cell, look: Paint, *, size: float = 10) -> None:
+    """Give a cell fill, colour and weight."""
+    if look.fill:
+        cell.fill = _fill(look.fill)
+    cell.font = font(look.text, size=size, bold=look.bold)
+
+
+def put_text(cell: Cell, value: object) -> None:
+    """Write a text that stays one, whatever it begins with."""
+    text = cell_text(str(value))
+    cell.value = text
+    cell.data_type = "s"
+    cell.number_format = "@"
+    if is_formula_like(text):
+        cell.quotePrefix = True
+
+
+def put(cell: Cell, value: object, kind: Kind) -> None:
+    """Write a value as its kind wants it; an unknown value leaves the cell empty."""
+    cell.font = font()
+    cell.border = ROW_BORDER
+    cell.alignment = _alignment(wrapped=kind is Kind.WORDS)
+    if kind is Kind.ENTRY:
+        paint(cell, ENTRY_PAINT)
+        cell.alignment = _alignment(wrapped=True)
+    if value is None or value == "":
+        return
+    if kind in _TEXTS:
+        put_text(cell, value)
+    elif kind is Kind.CODE:
+        put_code(cell, str(value))
+    else:
+        _put_number(cell, value, kind)
+
+
+def put_code(cell: Cell, word: str) -> None:
+    """Write a class, outcome or severity in its colour; the word always stands there."""
+    put_text(cell, word)
+    look = SEVERITY_PAINTS.get(severity_of(word)) or OUTCOME_PAINTS.get(word) or STATE_PAINTS.get(word)
+    if look:
+        paint(cell, look)
+
+
+def severity_of(word: str) -> str:
+    """The severity of a class; any other word is its own."""
+    return MEANINGS[Discrepancy(word)].severity if word in list(Discrepancy) else word
+
+
+def _put_number(cell: Cell, value: object, kind: Kind) -> None:
+    if not isinstance(value, int | float | Decimal | date | datetime):
+        raise TypeError(f"{value!r} is no {kind}")
+    cell.value = value
+    if kind is Kind.MONEY:
+        cell.number_format = INR
+    elif kind is Kind.PRICE:
+        cell.number_format = _PRICE
+    elif kind is Kind.PERCENT:
+        cell.number_format = '0.0" %"'
+    elif kind is Kind.DATE:
+        cell.number_format = "dd mmm yyyy"
+    elif kind is Kind.MOMENT:
+        cell.number_format = "dd mmm yyyy hh:mm:ss"
+    else:
+        cell.number_format = _whole_or_not(value, signed=kind is Kind.CHANGE)
+    cell.alignment = _alignment(right=True)
+
+
+def _whole_or_not(value: object, *, signed: bool) -> str:
+    """Decimals only where there are any: a format like `0.###` leaves a lonely point behind whole numbers."""
+    form = "#,##0" if value == int(value) else "#,##0.00##"  # type: ignore[call-overload]
+    return f"+{form};-{form};0" if signed else form
+
+
+def put_heading(cell: Cell, title: str, kind: Kind) -> None:
+    """Write a column's heading, over numbers on their side."""
+    put_text(cell, title)
+    paint(cell, HEADER_PAINT)
+    cell.alignment = _alignment(right=kind in _NUMBERS, wrapped=True, vertical="center")

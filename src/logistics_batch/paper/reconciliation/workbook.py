@@ -1,0 +1,175 @@
+"""reconciliation.xlsx: what an analyst works with. Every sheet is there every night, also with nothing to say."""
+
+import io
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+
+import polars as pl
+from openpyxl import Workbook
+from openpyxl.styles import Alignment
+from openpyxl.worksheet.worksheet import Worksheet
+
+from logistics_batch.model.counting import counted
+from logistics_batch.model.reconciliation import MEANINGS, Discrepancy, Outcome, Standing
+from logistics_batch.paper.reconciliation import columns as columns
+from logistics_batch.paper.reconciliation.account import DEFINITIONS, Account
+from logistics_batch.paper.reconciliation.cells import INCOMPLETE_PAINT, at, font, paint, put_code, put_text
+from logistics_batch.paper.reconciliation.figures import ageing
+from logistics_batch.paper.reconciliation.rows import Rows, looks_of, with_rows
+from logistics_batch.paper.reconciliation.summary import add_summary
+from logistics_batch.paper.reconciliation.tables import (
+    Layout,
+    lay_table,
+    left_out,
+    offer_status_words,
+    prepare_page,
+)
+
+MISSING_AND_UNEXPECTED = (
+    Discrepancy.MISSING_IN_SERVICE,
+    Discrepancy.NOT_SENT,
+    Discrepancy.UNEXPECTED_IN_SERVICE,
+    Discrepancy.NO_ASN,
+    Discrepancy.DUPLICATE_ASN,
+)
+_FROZEN = 5  # class, severity, money, invoice and SKU stay in view
+_ACCEPTED = Layout("Accepted", columns.EXCEPTIONS, "No difference is accepted.", frozen=_FROZEN)
+_NOT_CHECKED = Layout(
+    "Not checked", columns.GONE, "Every exception of earlier nights was looked at again.", frozen=_FROZEN
+)
+_RESOLVED = Layout("Resolved", columns.GONE, "No exception of earlier nights went away.", frozen=_FROZEN)
+_MATCHED = Layout("Matched", columns.MATCHED, "No line matched.", frozen=2)
+_NEAR = Layout("Within tolerance", columns.NEAR, "No line needed a tolerance.", frozen=2)
+_MISSING = Layout(
+    "Missing & unexpected",
+    columns.MISSING,
+    "Nothing is missing in the service, and nothing is there that we do not know.",
+    frozen=_FROZEN,
+)
+_AGEING = Layout("Ageing", columns.AGEING, "No open exception.", frozen=1)
+_SCORECARD = Layout("Supplier scorecard", columns.SCORECARD, "No supplier.", frozen=1)
+_UNSENT = Layout("Rows not accepted", columns.UNSENT, "Every row was accepted.", frozen=3)
+_NOT_READ = Layout("Receipt rows not read", columns.NOT_READ, frozen=1)
+_TREND = Layout("Trend", columns.TREND, frozen=1)
+
+
+def reconciliation_workbook(account: Account) -> bytes:
+    """The workbook; ids are text, dates are dates, nothing in it can run as a formula."""
+    book = Workbook()
+    book.remove(book.worksheets[0])
+    summary = book.create_sheet("Summary")
+    laid = [_entries(lay_table(book, frame, layout)) for layout, frame in _lists(account)]
+    laid += [lay_table(book, frame, layout) for layout, frame in _facts(account)]
+    add_summary(summary, account, trend=laid[-1])
+    _add_log(book, account)
+    looks = looks_of(summary)
+    out = io.BytesIO()
+    book.save(out)
+    return with_rows(out.getvalue(), laid, looks)
+
+
+def tables(account: Account) -> Iterator[tuple[Layout, pl.DataFrame]]:
+    """All tables of the workbook, in the order of its sheets, with all their lines."""
+    yield from _lists(account)
+    yield from _facts(account)
+
+
+def _lists(account: Account) -> Iterator[tuple[Layout, pl.DataFrame]]:
+    """The lists of exceptions, on which analysts write."""
+    checked = f"0 exceptions, {counted(account.judged, 'line')} checked."
+    lists = (
+        (Layout("Exceptions", columns.EXCEPTIONS, checked, frozen=_FROZEN), account.open),
+        (_ACCEPTED, account.accepted),
+        (_NOT_CHECKED, account.gone(Standing.NOT_CHECKED)),
+        (_RESOLVED, account.gone(Standing.RESOLVED)),
+    )
+    yield from lists
+
+
+def _facts(account: Account) -> Iterator[tuple[Layout, pl.DataFrame]]:
+    """The other tables; the trend last."""
+    result = account.result
+    yield _MATCHED, result.outcome(Outcome.MATCHED)
+    yield _NEAR, result.outcome(Outcome.WITHIN_TOLERANCE)
+    yield _MISSING, _of_classes(account.open, MISSING_AND_UNEXPECTED)
+    yield _AGEING, ageing(account)
+    yield _SCORECARD, result.suppliers.with_columns(_named_or("supplier", "(none named)"))
+    unsent = _of_classes(account.open, (Discrepancy.NOT_SENT,))
+    yield _UNSENT, unsent.sort("file_name", "sheet", maintain_order=True)
+    if account.not_read.height:
+        yield _NOT_READ, account.not_read
+    word = pl.when("complete").then(pl.lit(columns.COMPLETE)).otherwise(pl.lit(columns.INCOMPLETE))
+    yield _TREND, account.trend.with_columns(word.alias("completeness"))
+
+
+def _entries(table: Rows) -> Rows:
+    """Words to choose from for the analysts' status, and a coloured tab where something is to be done."""
+    offer_status_words(table.sheet, table.columns, lines=table.frame.height)
+    if table.frame.height and table.sheet.title == "Exceptions":
+        table.sheet.sheet_properties.tabColor = INCOMPLETE_PAINT.fill[2:]
+    return table
+
+
+def _named_or(column: str, words: str) -> pl.Expr:
+    """A text column with `words` where it is empty."""
+    return pl.when(pl.col(column) == "").then(pl.lit(words)).otherwise(column).alias(column)
+
+
+def _of_classes(exceptions: pl.DataFrame, codes: tuple[Discrepancy, ...]) -> pl.DataFrame:
+    return exceptions.filter(pl.col("code").is_in([code.value for code in codes]))
+
+
+def _add_log(book: Workbook, account: Account) -> None:
+    sheet = book.create_sheet("Run log & definitions")
+    prepare_page(sheet)
+    for letter, width in (("A", 30), ("B", 12), ("C", 112), ("D", 88)):
+        sheet.column_dimensions[letter].width = width
+    writer = _Writer(sheet)
+    writer.title("Run")
+    for name, value in account.log:
+        writer.line(name, "", value)
+    for doubt in account.doubts:
+        writer.line("May be incomplete", "", doubt)
+        paint(at(sheet, writer.row - 1, 1), INCOMPLETE_PAINT)
+    too_long = [left_out(layout.title, frame) for layout, frame in tables(account)]
+    for note in (*account.notes, *filter(None, too_long)):
+        writer.line("Note", "", note)
+    writer.title("Control totals, counted before matching")
+    for leg in account.result.legs:
+        unreadable = f", {leg.unreadable:,} of them without a readable quantity" if leg.unreadable else ""
+        writer.line(
+            leg.name,
+            "",
+            f"{leg.notices:,} ASNs, {leg.lines:,} lines{unreadable}; {Decimal(leg.quantity):,f} units; residual 0",
+        )
+    writer.title("Classes: a line has one, the gravest that applies")
+    for code, meaning in MEANINGS.items():
+        writer.line(code.value, meaning.severity.value, meaning.says, meaning.do, mark=put_code)
+    writer.title("Words")
+    for name, words in DEFINITIONS:
+        writer.line(name, "", words)
+
+
+class _Writer:
+    """Writes a sheet from top to bottom."""
+
+    def __init__(self, sheet: Worksheet) -> None:
+        self._sheet = sheet
+        self.row = 1
+
+    def title(self, text: str) -> None:
+        """A heading with room above it."""
+        self.row += 1 if self.row > 1 else 0
+        put_text(at(self._sheet, self.row, 1), text)
+        at(self._sheet, self.row, 1).font = font("FF1F2D3A", size=13, bold=True)
+        self.row += 1
+
+    def line(self, *texts: str, mark: Callable[..., None] = put_text) -> None:
+        """One line; `mark` writes its first two cells."""
+        for index, text in enumerate(texts, 1):
+            cell = at(self._sheet, self.row, index)
+            if text:
+                cell.font = font(bold=index == 1)
+                (mark if index < 3 else put_text)(cell, text)
+                cell.alignment = Alignment(wrap_text=index > 2, vertical="top")
+        self.row += 1

@@ -1,0 +1,1 @@
+"""Workbooks written and changed in place, part by part."""
