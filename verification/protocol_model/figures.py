@@ -1,4 +1,7 @@
-"""How large the searches are, all with CAMPAIGN=full: `PYTHONPATH=tests:verification python -m protocol_model.figures`."""
+"""How large the searches are: `PYTHONPATH=tests:verification python -m protocol_model.figures`.
+
+CAMPAIGN=full: the large worlds, too.
+"""
 
 import os
 import sys
