@@ -12,7 +12,17 @@ PACKAGE = Path(__file__).parents[1] / "src" / "logistics_batch"
 NAME = PACKAGE.name
 
 # Every room may use the nouns; what else it may use stands here. "flows" means flows and all below, and so on.
-NOUNS = ("model", "messages", "errors", "specification", "crash_points", "child_process", "scratch", "__init__")
+NOUNS = (
+    "model",
+    "messages",
+    "errors",
+    "specification",
+    "crash_points",
+    "child_process",
+    "scratch",
+    "processes",
+    "__init__",
+)
 ARROWS: dict[str, tuple[str, ...]] = {
     "__main__": ("cli",),
     "cli": ("wiring", "jobs", "settings", "file_rights", "flows", "operate", "sandbox", "demo", "web", "paper"),
@@ -50,6 +60,7 @@ ARROWS: dict[str, tuple[str, ...]] = {
     "errors": (),
     "child_process": (),
     "scratch": (),
+    "processes": (),
     "sandbox": (),
     "__init__": (),
 }
@@ -61,6 +72,7 @@ WITHOUT_NOUNS = {
     "crash_points": (),
     "child_process": ("errors",),
     "scratch": (),
+    "processes": (),
     "__init__": (),
 }
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from logistics_batch.ledger import Ledger, NewNotice
-from logistics_batch.ledger.itself.processes import this_process
+from logistics_batch.processes import this_process
 
 NOW, LATER, MUCH_LATER = "2026-11-21T21:15:00+05:30", "2026-11-21T21:17:00+05:30", "2026-11-21T23:15:00+05:30"
 

@@ -12,7 +12,7 @@ from ledger.arrivals import arrival, evaluated
 
 from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger import Ledger, Outcome, StoredDocument, open_ledger
-from logistics_batch.ledger.itself.processes import is_gone, this_process
+from logistics_batch.processes import is_gone, this_process
 
 NOW, LATER = "2026-11-21T21:15:00+05:30", "2026-11-21T21:20:00+05:30"
 
@@ -98,7 +98,7 @@ def test_a_process_of_another_user_is_alive_though_nobody_shows_it(monkeypatch: 
 def test_a_process_in_a_namespace_of_its_own_judges_nobody_else() -> None:
     program = f"""
 import os
-from logistics_batch.ledger.itself.processes import is_gone, this_process
+from logistics_batch.processes import is_gone, this_process
 print(os.getpid(), is_gone({this_process()!r}), is_gone(this_process()), this_process())
 """
     command = ["unshare", "--pid", "--fork", "--mount-proc", sys.executable, "-c", program]

@@ -22,7 +22,7 @@ from histories.service import ACCOUNT, LATE_SHARE, Caller, Habits, Service
 from sqlalchemy import event
 from support.workspace import ASN_COLUMNS, ASNS_MAPPING
 
-from logistics_batch import crash_points
+from logistics_batch import crash_points, processes
 from logistics_batch.api.client import Reply
 from logistics_batch.api.pacing import Pacer
 from logistics_batch.errors import LogisticsBatchError
@@ -31,7 +31,6 @@ from logistics_batch.intake.stores.folder import FolderStore
 from logistics_batch.intake.stores.store import Session
 from logistics_batch.jobs import parse_job
 from logistics_batch.ledger import HighWater, Ledger, open_ledger, sqlite_path
-from logistics_batch.ledger.itself import processes
 from logistics_batch.ledger.itself.version import copy_database
 from logistics_batch.mapping import Mapping, load_mapping
 from logistics_batch.model.jobs.job import Place, PushJob, SettleJob
@@ -267,7 +266,7 @@ class Stage:
             point.passes = self._passes
             patch.setattr(crash_points._armed, "name", point)
             patch.setattr(processes, "_process", lambda _pid: self._sign())
-            patch.setattr(processes, "_exists", lambda number: number in self._alive)
+            patch.setattr(processes, "lives", lambda number: number in self._alive)
             patch.setattr(processes, "_start_of", lambda _number: "1")
             yield
 

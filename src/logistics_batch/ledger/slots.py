@@ -7,9 +7,9 @@ from sqlalchemy import Connection, Row, select
 
 from logistics_batch.ledger.bulk import insert_into
 from logistics_batch.ledger.connection import Repository
-from logistics_batch.ledger.itself.processes import is_gone, this_process
 from logistics_batch.ledger.records import StoredSlot, stored
 from logistics_batch.ledger.schema import slot
+from logistics_batch.processes import is_gone, this_process
 
 RAN_THROUGH = (0, 3, 4)
 """The exit codes of a run that came to its end: what others wait for was done, as far as the files allowed."""

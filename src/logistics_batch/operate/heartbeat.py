@@ -10,6 +10,8 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from logistics_batch.processes import lives
+
 HEARTBEAT = Path("var") / "schedule.json"
 EVERY_SECONDS = 3.0
 OLD = timedelta(seconds=60)
@@ -92,19 +94,9 @@ def another_at_work(file: Path, *, now: datetime) -> str:
     found = last_beat(file)
     if found is None or not timedelta(0) <= now - datetime.fromisoformat(found.at) <= _STILL_AT_WORK:
         return ""
-    if found.host == socket.gethostname() and (found.pid == os.getpid() or not _lives(found.pid)):
+    if found.host == socket.gethostname() and (found.pid == os.getpid() or not lives(found.pid)):
         return ""
     return f"another scheduler works here (process {found.pid} on {found.host}, since {found.started_at})"
-
-
-def _lives(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:  # it belongs to somebody else
-        pass
-    return True
 
 
 def what_is_wrong(file: Path, *, now: datetime) -> str:

@@ -18,7 +18,6 @@ from logistics_batch.ledger.documents.recording import (
     record_all,
 )
 from logistics_batch.ledger.documents.stale import mark_stale
-from logistics_batch.ledger.itself.processes import is_gone, this_process
 from logistics_batch.ledger.orders.awb_numbers import keep_numbers
 from logistics_batch.ledger.records import (
     Decided,
@@ -31,6 +30,7 @@ from logistics_batch.ledger.records import (
 from logistics_batch.ledger.schema import attempt, document, evidence, file, row
 from logistics_batch.messages.reasons import WaitsFor
 from logistics_batch.model.issue import Issue
+from logistics_batch.processes import is_gone, this_process
 
 _CHUNK = 400  # numbers in one IN (…)
 PLANNED = pl.Schema({"id": pl.Int64, "key": pl.String, "operation": pl.String, "send_approved": pl.Boolean})

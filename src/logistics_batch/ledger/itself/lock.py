@@ -19,8 +19,8 @@ from sqlalchemy.exc import DBAPIError
 from logistics_batch.errors import LedgerBusy, LedgerRefused
 from logistics_batch.ledger.connection import dump, entry, put_entry
 from logistics_batch.ledger.failures import told_plainly
-from logistics_batch.ledger.itself.processes import is_gone, this_process
 from logistics_batch.ledger.schema import meta
+from logistics_batch.processes import is_gone, this_process
 
 _ADVISORY_KEY = 0x6C6F6762  # "logb"
 _POLL_SECONDS = 0.5

@@ -10,8 +10,6 @@ import socket
 from functools import lru_cache
 from pathlib import Path
 
-from logistics_batch.ledger.connection import dump
-
 _PROC = Path("/proc")
 
 
@@ -22,14 +20,16 @@ def this_process() -> str:
 
 @lru_cache(maxsize=1)
 def _process(pid: int) -> str:
-    return dump(
+    return json.dumps(
         {
             "host": socket.gethostname(),
             "boot": _text(_PROC / "sys/kernel/random/boot_id"),
             "namespace": _link(_PROC / "self/ns/pid"),
             "pid": pid,
             "start": _start_of(pid),
-        }
+        },
+        ensure_ascii=False,
+        separators=(",", ":"),
     )
 
 
@@ -44,14 +44,14 @@ def is_gone(written: str) -> bool | None:
         return None
     if (theirs.get("boot"), theirs.get("namespace")) != (mine["boot"], mine["namespace"]):
         return None
-    if not _exists(theirs["pid"]):
+    if not lives(theirs["pid"]):
         return True
     start = _start_of(theirs["pid"])
     return start != theirs["start"] if start and theirs["start"] else None
 
 
-def _exists(pid: int) -> bool:
-    """Asked of the kernel: /proc may hide the processes of other users."""
+def lives(pid: int) -> bool:
+    """Whether a process of that number runs here, asked of the kernel: /proc may hide the processes of other users."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
