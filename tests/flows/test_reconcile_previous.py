@@ -159,3 +159,32 @@ def test_notes_beside_an_exception_that_the_ledger_does_not_know_are_told(parts,
     write(tmp_path / "reports" / "reconciliation.xlsx", exception_id="EX-0000", Owner="Meera")
     second = run_reconcile(parts, plan(tmp_path, night=1))
     assert any("Notes beside 1 exception that the ledger does not know stay there (EX-0000)" in n for n in second.notes)
+
+
+def test_an_older_workbook_accepts_nothing_that_grew_since(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I1", "W", "10"))
+    received = {
+        units: ListPlan(receipts(tmp_path, f"I1,W,{units},,2026-11-02", name=f"{units}.csv"), "receipts")
+        for units in (8, 5)
+    }
+    run_reconcile(parts, plan(tmp_path, receipts=received[8]))
+    workbook = tmp_path / "reports" / "reconciliation.xlsx"
+    write(workbook, Status="Accepted", Comment="breakage")
+    older = workbook.read_bytes()
+    second = run_reconcile(parts, plan(tmp_path, night=1, receipts=received[5]))
+    assert [one["state"] for one in second.document["exceptions"]] == ["changed"]
+    workbook.write_bytes(older)  # it was open over night, and was saved in the morning
+    third = run_reconcile(parts, plan(tmp_path, night=2, receipts=received[5]))
+    [line] = third.document["exceptions"]
+    assert (line["state"], line["analyst_status"], line["comment"]) == ("changed", "Open", "breakage")
+    assert any("no Status beside what changed after it was accepted" in note for note in third.notes)
+    write(workbook, Status="Accepted")
+    assert run_reconcile(parts, plan(tmp_path, night=3, receipts=received[5])).exit_code == 0
+
+
+def test_a_comment_holds_no_character_that_a_database_refuses(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I1", "W", "10"))
+    run_reconcile(parts, plan(tmp_path))
+    write(tmp_path / "reports" / "reconciliation.xlsx", Comment="agreed_x0000_ so")
+    [line] = run_reconcile(parts, plan(tmp_path, night=1)).document["exceptions"]
+    assert line["comment"] == "agreed so"

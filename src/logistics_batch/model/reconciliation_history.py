@@ -48,12 +48,13 @@ class Entries:
     """What a workbook brings back.
 
     by_exception: ENTRIES_SCHEMA, each exception once; null where the column is gone. notes: what should be known.
-    unread: lists of which nothing could be read, in words.
+    unread: lists of which nothing could be read, in words. run: the run that made the workbook, "" if it is not told.
     """
 
     by_exception: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=ENTRIES_SCHEMA))
     notes: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
+    run: str = ""
 
 
 @dataclass(frozen=True, slots=True)

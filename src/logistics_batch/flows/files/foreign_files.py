@@ -60,14 +60,14 @@ def legible_of_file(path: Path, mapping: Mapping, *, name: str, run_values: RunV
 
 
 def workbook_entries(path: Path, *, name: str) -> Entries:
-    """What analysts wrote in a reconciliation workbook; the open list must be there, another may have been deleted.
+    """What analysts wrote in a reconciliation workbook; the open list must be there, another may be gone.
 
     Raises FileHeld.
     """
-    from logistics_batch.paper.reconciliation.entries import LISTS, entries_of
+    from logistics_batch.paper.reconciliation.entries import LISTS, LOG, entries_of
 
     sheets: list[Sheet] = []
-    for title in LISTS:
+    for title in (*LISTS, LOG):
         try:
             sheets += read_file(path, name=name, options=ReadOptions(name=f"{title}*"))
         except FileHeld:

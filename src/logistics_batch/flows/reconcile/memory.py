@@ -20,7 +20,7 @@ from logistics_batch.intake.stores.store import FileStore, RemoteFile
 from logistics_batch.ledger import StoredNight
 from logistics_batch.model.counting import counted
 from logistics_batch.model.jobs.job import Place
-from logistics_batch.model.reconciliation import TREND_SCHEMA
+from logistics_batch.model.reconciliation import TREND_SCHEMA, State
 from logistics_batch.model.reconciliation_history import ACCEPTED_SCHEMA, ENTRIES, MEMORY_SCHEMA, Earlier, Entries
 from logistics_batch.paper.answers.result_csv import csv_bytes
 from logistics_batch.paper.reconciliation.account import Account
@@ -92,16 +92,36 @@ def _with_entries(known: Recalled, entries: Entries | None) -> Recalled:
         return Recalled(
             earlier, known.series, known.told, known.doubts, (*known.notes, *(source if known.told else ()))
         )
-    listed = earlier.listed.join(
-        entries.by_exception, on="exception_id", how="left", suffix="_written", maintain_order="left"
-    ).with_columns(pl.coalesce(f"{name}_written", name).alias(name) for name in ENTRIES)
-    read = f"Compared with the report{when}, run {printable(earlier.run)}, and what analysts wrote in it."
+    other = bool(entries.run and earlier.run and entries.run != earlier.run)
+    # Who wrote into an older workbook has not seen what the exception has become.
+    unseen = (pl.col("state") == State.CHANGED.value) & pl.lit(other)
+    listed = (
+        earlier.listed.join(
+            entries.by_exception, on="exception_id", how="left", suffix="_written", maintain_order="left"
+        )
+        .with_columns(pl.when(~unseen).then("analyst_status_written").alias("analyst_status_written"))
+        .with_columns(pl.coalesce(f"{name}_written", name).alias(name) for name in ENTRIES)
+    )
+    read = f"Compared with the report{when}, run {printable(earlier.run)}, and what analysts wrote."
     return Recalled(
         Earlier(earlier.run, earlier.business_date, listed.select(*MEMORY_SCHEMA), earlier.trend),
         known.series,
         known.told,
         (*known.doubts, *(f"{one} {_AGAIN}" for one in entries.unread)),
-        (*known.notes, *((read,) if earlier.run else first), *entries.notes, *_strangers(entries, earlier)),
+        (
+            *known.notes,
+            *((read,) if earlier.run else first),
+            *((_of_another(entries.run),) if other else ()),
+            *entries.notes,
+            *_strangers(entries, earlier),
+        ),
+    )
+
+
+def _of_another(run: str) -> str:
+    return (
+        f"The workbook that was read back is that of run {printable(run)}: its entries count, but no Status beside "
+        "what changed after it was accepted."
     )
 
 

@@ -105,6 +105,9 @@ _STANDING = (
 )
 _REMARK = Column("Remark", "remark", _K.WORDS, 34)
 _ACCEPTED_AS = Column("Accepted as", "accepted_as", _K.WORDS, 30)
+RUN = "Run id"
+"""Beside it stands, in the log of the workbook, which run made it."""
+
 STATUS_TITLE = "Status"
 """The last of the columns that analysts fill in."""
 

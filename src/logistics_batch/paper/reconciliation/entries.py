@@ -11,10 +11,12 @@ import polars as pl
 from logistics_batch.model.counting import counted
 from logistics_batch.model.reconciliation_history import ENTRIES, ENTRIES_SCHEMA, Entries
 from logistics_batch.model.sheet import Sheet
-from logistics_batch.paper.reconciliation.columns import ANALYST_COLUMNS
+from logistics_batch.paper.reconciliation.columns import ANALYST_COLUMNS, RUN
 
 LISTS = ("Exceptions", "Accepted", "Not checked", "Resolved")
 """The sheets that list exceptions."""
+LOG = "Run log"
+"""How the name of the sheet begins that says which run made the workbook."""
 
 _ID, _STATUS = "exception_id", "analyst_status"
 _HEADINGS_WITHIN = 30  # rows
@@ -42,12 +44,26 @@ def entries_of(sheets: Sequence[Sheet]) -> Entries:
             below = sheet.frame.filter(pl.col("row") > row)
             frames.append(
                 below.select(
-                    (pl.col(place).fill_null("") if place else pl.lit(None, pl.String)).alias(name)
-                    for name, place in cells.items()
+                    (_written(place) if place else pl.lit(None, pl.String)).alias(name) for name, place in cells.items()
                 )
             )
     once, more = _each_once(pl.concat(frames))
-    return Entries(once, (*notes, *more), tuple(unread))
+    return Entries(once, (*notes, *more), tuple(unread), _run_of(sheets))
+
+
+def _run_of(sheets: Sequence[Sheet]) -> str:
+    """The run that made the workbook, "" if its log is gone."""
+    for sheet in sheets:
+        if sheet.name.startswith(LOG):
+            for _row, name, *values in sheet.frame.iter_rows():
+                if name == RUN:
+                    return next(filter(None, values), "").strip()
+    return ""
+
+
+def _written(place: str) -> pl.Expr:
+    """What stands in a column; NUL, which a workbook can spell (`_x0000_`) and a database may refuse, is no text."""
+    return pl.col(place).fill_null("").str.replace_all("\0", "", literal=True)
 
 
 def _plain(title: str) -> str:

@@ -126,6 +126,7 @@ def _add_log(book: Workbook, account: Account) -> None:
         sheet.column_dimensions[letter].width = width
     writer = _Writer(sheet)
     writer.title("Run")
+    writer.line(columns.RUN, "", account.run)
     for name, value in account.log:
         writer.line(name, "", value)
     for doubt in account.doubts:
