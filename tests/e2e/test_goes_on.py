@@ -1,6 +1,6 @@
 """A run that stopped early is tried again, later and later, until its time is over; each day's run is its own."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date, datetime, timedelta
@@ -12,6 +12,8 @@ from support.workspace import Workspace, order_lines
 
 from logistics_batch.cli.watching import observed_run
 from logistics_batch.flows.labels.orders import Choice, choose_orders
+from logistics_batch.flows.push.past_runs import past_run
+from logistics_batch.flows.push.run import run_of
 from logistics_batch.jobs import load_job
 from logistics_batch.operate.agenda import next_try
 from logistics_batch.operate.run_job import Order
@@ -112,19 +114,49 @@ def test_waits_grow_with_the_time_that_passed() -> None:
     stopped_at = now = datetime(2026, 11, 3, 21, tzinfo=KOLKATA)
     tries = []
     while now < stopped_at + timedelta(hours=6):
-        now = next_try(stopped_at=stopped_at, now=now, chance=lambda: 1.0)
-        tries.append(now)
+        at = next_try(stopped_at=stopped_at, now=now, until=stopped_at + timedelta(hours=6), chance=lambda: 1.0)
+        assert at
+        tries.append(now := at)
+    assert next_try(stopped_at=stopped_at, now=now, until=tries[-1]) is None
+    assert tries[-1] - stopped_at == timedelta(hours=6), "the last one when the time is over"
     assert tries[0] - stopped_at == timedelta(seconds=36)
     assert len(tries) < 40
     assert tries[-1] - tries[-2] < timedelta(hours=2)
 
 
+def test_times_of_one_day_that_stopped_wait_as_one(workspace: Workspace, sandbox: RunningSandbox) -> None:
+    """A job of every five minutes does not come to be tried for each of them while the service is away."""
+    fault(sandbox, "status_401")
+    workspace.drop("orders.csv", order_lines(REFERENCES))
+    every = JOB.replace('cron: "15 21 * * *"', "every: 5m")
+    workspace.job("orders", every.format(more=""))
+    shift = Shift(workspace, PlayedClock(datetime(2026, 11, 3, 21, 0, tzinfo=KOLKATA)))
+    try:
+        shift.until("2026-11-03T21:25", step=STEP)
+        assert len(shift.watch.agenda._stopped["orders"]) == 1
+        sandbox.set_faults([])
+        shift.until("2026-11-03T21:35", step=STEP)
+        assert not shift.watch.agenda.waits
+        assert created(sandbox) == dict.fromkeys(REFERENCES, 1)
+        slots = shift.parts.ledger.slots.day_slots("orders", "2026-11-03")
+        assert {each.state for each in slots} == {"ended"}
+    finally:
+        shift.close()
+
+
 class Hurried(PlayedClock):
-    """Waiting takes no time, and moves the clock; after some waits the service is back."""
+    """Waiting takes no time, and moves the clock; after some waits the service is back.
+
+    meanwhile: called in each wait of half a minute or more.
+    """
+
+    meanwhile: Callable[[], object] = staticmethod(lambda: None)
 
     def sleep(self, seconds: float) -> None:
         self.at += timedelta(seconds=seconds)
         super().sleep(seconds)
+        if seconds >= 30:
+            self.meanwhile()
 
 
 @pytest.mark.parametrize(("kind", "tries"), [("status_503", 2), ("status_401", 1)])
@@ -146,3 +178,59 @@ def test_run_goes_on_by_itself_unless_no_waiting_mends_it(
     assert "no trustworthy answer" in told
     assert len(created(sandbox)) == 5
     assert summary(shift)["pauses"] >= 4
+
+
+def test_who_asks_it_to_end_while_it_waits_sees_no_further_try(shift: Shift, sandbox: RunningSandbox) -> None:
+    shift.workspace.drop("orders.csv", order_lines(REFERENCES))
+    fault(sandbox, "status_503")
+    clock = Hurried(shift.clock.at)
+    clock.meanwhile = shift.stop.set
+    with shift._parts() as parts:
+        job = load_job(shift.workspace.root, "orders")
+        end = observed_run(shift.wired, replace(parts, clock=clock), job, Order(clock.at.date()))
+    assert "trustworthy answer" in end.cause
+    assert len(sandbox.received("order.create")) == 4, "the calls of one try"
+    noted = " ".join(note.reason for note in past_run(shift.parts, "orders").report.notes)
+    assert "The run waited for the service 3 times, 7 s in all." in noted
+
+
+def test_settings_that_are_broken_while_it_waits_end_no_run(
+    shift: Shift, sandbox: RunningSandbox, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shift.workspace.drop("orders.csv", order_lines(REFERENCES))
+    fault(sandbox, "status_503", to=4)
+    settings = shift.workspace.root / "logistics-batch.toml"
+    before = settings.read_text()
+    clock = Hurried(shift.clock.at)
+    clock.meanwhile = lambda: settings.write_text(before + "\n[nonsense")
+    with shift._parts() as parts:
+        job = load_job(shift.workspace.root, "orders")
+        end = observed_run(shift.wired, replace(parts, clock=clock), job, Order(clock.at.date()))
+    assert len(created(sandbox)) == 5
+    assert end.exit_code in (0, 4)
+    assert "Note: " in capsys.readouterr().err
+
+
+def test_a_run_that_goes_on_is_shown_as_under_way(shift: Shift, sandbox: RunningSandbox) -> None:
+    """And where it dies then, what it waited before stays known, and the time it was dead is no wait."""
+    shift.workspace.drop("orders.csv", order_lines(REFERENCES))
+    fault(sandbox, "status_503")
+    shift.by_hand("orders")
+    stopped = shift.parts.ledger.runs.latest(job="orders", limit=1)[0]
+    assert (stopped.state, stopped.summary["pauses"]) == ("stopped", 3)
+    shift.clock.at += timedelta(minutes=10)
+    for minutes in (0, 10):  # the second goes on after the first died
+        shift.clock.at += timedelta(minutes=minutes)
+        with shift.parts.ledger.sending("orders"):
+            try:
+                with run_of(shift.parts, "orders", business_date=shift.clock.at.date()) as run:
+                    assert run.id == stopped.id
+                    told = shift.workspace.run("runs", "show", "orders").out
+                    assert "under way, or interrupted" in told
+                    assert "Stopped early" not in told
+                    raise KeyboardInterrupt
+            except KeyboardInterrupt:
+                pass
+        if not minutes:
+            assert (run.pauses, run.paused_seconds > 600) == (4, True)
+    assert run.pauses == 3, "as its summary has it"

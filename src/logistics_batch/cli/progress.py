@@ -8,6 +8,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.status import Status
+from rich.table import Column
 
 from logistics_batch.flows.parts import Silent
 
@@ -18,12 +19,13 @@ class TerminalProgress:
     def __init__(self) -> None:
         self._bars = Progress(
             TextColumn("{task.description}"),
-            BarColumn(),
+            BarColumn(bar_width=20),
             MofNCompleteColumn(),
             TimeRemainingColumn(),
-            TextColumn("{task.fields[note]}"),
+            TextColumn("{task.fields[note]}", table_column=Column(no_wrap=True, ratio=1)),  # what is too long is cut
             console=Console(stderr=True),
             transient=True,
+            expand=True,
         )
         self._tasks: list[TaskID] = []
 

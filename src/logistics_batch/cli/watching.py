@@ -93,19 +93,22 @@ def observed_run(workspace: Workspace, parts: Parts, job: JobSpec, order: Order)
                 end = run_job(parts, job, order)
         except LogisticsBatchError as error:
             end = error
-        if isinstance(end, LedgerBusy) and stopped_at is None:
+        if not isinstance(end, LedgerBusy):
+            _after_run(workspace, parts, Ran(job, order.business_date, end, calendar), log)
+        elif stopped_at is None:
             raise end
-        _after_run(workspace, parts, Ran(job, order.business_date, end, calendar), log)
         now = parts.clock.now()
         stopped_at = stopped_at or now
-        at = next_try(stopped_at=stopped_at, now=now)
-        if at > until or parts.stop.is_set() or not waits(end):
+        at = next_try(stopped_at=stopped_at, now=now, until=until)
+        if at is None or parts.stop.is_set() or not waits(end):
             break
         why = end.cause if isinstance(end, Outcome) else end.message
         click.echo(f"Stopped early; goes on at {at:%H:%M:%S}, until {until:%H:%M} at the latest: {why}", err=True)
         parts.progress.start(f"Waits until {at:%H:%M:%S}", None)
         parts.clock.sleep((at - now).total_seconds())
         parts.progress.done()
+        if parts.stop.is_set():
+            break
     if isinstance(end, LogisticsBatchError):
         raise end
     return end
@@ -122,9 +125,9 @@ def _log_of_run(workspace: Workspace, parts: Parts) -> Log:
 
 def _after_run(workspace: Workspace, parts: Parts, ran: Ran, log: Log) -> None:
     """Log, alerts, metrics; the run fails for nothing of that."""
-    settings = workspace.settings()
     now = parts.clock.now()
     try:
+        settings = workspace.settings()  # somebody may change them while it waits
         parts.ledger.slots.note_round(ran.job.name, ran.day.isoformat(), exit_code=ran.round_code, now=now.isoformat())
         observe(parts, ran, log)
         told = teller_of(workspace, settings, parts).tell(now)

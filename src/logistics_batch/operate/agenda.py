@@ -118,14 +118,19 @@ class Due:
     stopped_at: datetime | None = None
 
 
-def next_try(*, stopped_at: datetime, now: datetime, chance: Callable[[], float] = random) -> datetime:
-    """When a run that stopped early first at some moment is tried again; chance: 0 to 1, so that not all come at once.
+def next_try(
+    *, stopped_at: datetime, now: datetime, until: datetime, chance: Callable[[], float] = random
+) -> datetime | None:
+    """When a run that stopped early first at some moment is tried again, for the last time at `until`; None after it.
 
-    >>> next_try(stopped_at=datetime(2026, 11, 3, 21), now=datetime(2026, 11, 3, 22), chance=lambda: 0).isoformat()
+    chance: 0 to 1, so that not all come at once.
+
+    >>> nine, ten = datetime(2026, 11, 3, 21), datetime(2026, 11, 3, 22)
+    >>> next_try(stopped_at=nine, now=ten, until=datetime(2026, 11, 4), chance=lambda: 0).isoformat()
     '2026-11-03T22:15:00'
     """
     wait = max(_FIRST_WAIT, (now - stopped_at) * _SHARE_WAITED)
-    return now + wait * (1 + chance() * _SHARE_BY_CHANCE)
+    return min(now + wait * (1 + chance() * _SHARE_BY_CHANCE), until) if now < until else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,12 +176,16 @@ class Agenda:
         return bool(self._choice(job, self._open(job, now)))
 
     def try_again(self, job: PlannedJob, due: Due, now: datetime) -> datetime | None:
-        """Take a planned time whose run stopped early again, later: gives when; None if that is too late."""
+        """Take a planned time whose run stopped early again, later: gives when; None if that is too late.
+
+        None, too, where another time of that day waits: it goes on with all that the day's runs left.
+        """
+        waiting = self._stopped.setdefault(job.name, [])
         first = due.stopped_at or now
-        at = next_try(stopped_at=first, now=now, chance=self.chance)
-        if at > due.until:
+        at = next_try(stopped_at=first, now=now, until=due.until, chance=self.chance)
+        if at is None or any(each.business_date == due.business_date for _, each in waiting):
             return None
-        self._stopped.setdefault(job.name, []).append((at, replace(due, goes_on=True, stopped_at=first)))
+        waiting.append((at, replace(due, goes_on=True, stopped_at=first)))
         return at
 
     @property

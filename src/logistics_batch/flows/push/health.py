@@ -122,7 +122,7 @@ class ServiceHealth:
             f"{self.doubts} calls in a row had no trustworthy answer."
             if self.doubts > 1
             else "A call had no trustworthy answer.",
-            "Find out what is wrong with the service; run the job again later, doubts are settled first.",
+            "Find out what is wrong with the service. The next run settles doubts first, then sends what is left.",
         )
 
     def note_shown(self) -> None:
@@ -157,7 +157,7 @@ class ServiceHealth:
             self._pause(
                 reply,
                 f"Nothing could be sent: {stop_reason(reply, answer)}",
-                "Check the network and service.base_url, then run the job again.",
+                "Check the network and service.base_url. The next run sends what is left.",
             )
 
     def note_mixed_up(self, answers: int) -> None:
@@ -166,8 +166,8 @@ class ServiceHealth:
         if self._mixed_up >= _MIXED_UP_UNTIL_STOP:
             self.stop(
                 f"{self._mixed_up} answers carried the AWB numbers of other orders.",
-                "Find out what mixes them up, a cache or a proxy in between; run the job again later: doubts are "
-                "settled first.",
+                "Find out what mixes them up, a cache or a proxy in between. The next run settles doubts first, then "
+                "sends what is left.",
             )
 
     def stop(self, reason: str, remedy: str, *, lasting: bool = False) -> None:

@@ -89,10 +89,14 @@ def run_of(
     run = PushRun(interrupted.id if interrupted else new_run_id(parts), job, notes=taken_over)
     if interrupted is None:
         parts.ledger.runs.start(run.id, job=job, kind="push", business_date=day, now=now.isoformat())
-    elif interrupted.finished_at:
-        between = now - datetime.fromisoformat(interrupted.finished_at)
-        run.pauses = interrupted.summary.get("pauses", 0) + 1
-        run.paused_seconds = interrupted.summary.get("paused_seconds", 0) + max(0, round(between.total_seconds()))
+    else:
+        run.pauses = interrupted.summary.get("pauses", 0)
+        run.paused_seconds = interrupted.summary.get("paused_seconds", 0)
+        if interrupted.finished_at:  # else it died, and waited for nothing
+            between = now - datetime.fromisoformat(interrupted.finished_at)
+            run.pauses += 1
+            run.paused_seconds += max(0, round(between.total_seconds()))
+            parts.ledger.runs.resume(run.id)
     try:
         with stopping_early():
             run.notes += [*told_once(parts), *_under_another_address(parts)]

@@ -20,6 +20,11 @@ class Runs(Repository):
         about = {"job": job, "kind": kind, "business_date": business_date}
         self._execute(run.insert().values(about | {"id": run_id, "state": "running", "started_at": now}))
 
+    def resume(self, run_id: str) -> None:
+        """A run that stopped early is under way again; its summary stays until it ends."""
+        again = {"state": "running", "stopped": "", "exit_code": None, "finished_at": ""}
+        self._execute(run.update().where(run.c.id == run_id).values(again))
+
     def finish(self, run_id: str, *, exit_code: int, summary: Mapping[str, Any], now: str, stopped: str = "") -> None:
         """A run is over; `summary` is what `runs` shows (counts by fate, by class …)."""
         end = {"state": "stopped" if stopped else "finished", "stopped": stopped, "exit_code": exit_code}
