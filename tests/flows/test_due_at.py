@@ -22,6 +22,7 @@ class Doubt:
     checks: int
     attempts: int = 1
     doubt_since: str = SINCE.isoformat()
+    id: int = 7
 
 
 @dataclass
@@ -30,8 +31,25 @@ class Policy:
 
 
 @dataclass
+class Attempts:
+    """So many attempts may have arrived."""
+
+    doubtful: int
+
+    def doubtful_attempts(self, document_id: int) -> int:
+        assert document_id == Doubt.id
+        return self.doubtful
+
+
+@dataclass
+class Ledger:
+    attempts: Attempts
+
+
+@dataclass
 class Patient:
     policy: Policy
+    ledger: Ledger
 
 
 @pytest.mark.parametrize("operation", ["order.create", "order.update", "asn.create"])
@@ -45,5 +63,10 @@ def test_what_is_sent_again_and_again_waits_longer_from_the_fourth_attempt_on(at
     assert due("order.create", 0, attempts=attempts) == SINCE + times * PATIENCE
 
 
-def due(operation: str, checks: int, *, attempts: int = 1) -> datetime:
-    return due_at(cast("Parts", Patient(Policy())), cast("StoredDocument", Doubt(operation, checks, attempts)))
+def test_attempts_that_were_answered_without_an_effect_make_nothing_wait() -> None:
+    assert due("order.create", 0, attempts=33, doubtful=1) == SINCE + PATIENCE
+
+
+def due(operation: str, checks: int, *, attempts: int = 1, doubtful: int | None = None) -> datetime:
+    parts = Patient(Policy(), Ledger(Attempts(attempts if doubtful is None else doubtful)))
+    return due_at(cast("Parts", parts), cast("StoredDocument", Doubt(operation, checks, attempts)))

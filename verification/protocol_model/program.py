@@ -305,8 +305,7 @@ def _concluded(state: State, index: int, worker: Worker, world: World) -> Moves:
         yield Label("leave_open", index, number, heard), done
     elif heard == "unknown" and world.verified and _may_send_again(state, number, world):
         yield _claim(done, index, number, world, again=True)
-    elif heard == "unknown":
-        yield Label("leave_open", index, number, heard), with_document(done, number, due=False)
+    elif heard == "unknown":  # orders are not shown by their reference: asking again does not help
         yield _held(done, index, number, "unknown")
     elif heard == "absent" and (way := decided_anew(done, world, absent=number)) != done:
         yield Label("make_way", index, number), way

@@ -25,7 +25,7 @@ from logistics_batch.ledger.files.files import (
     identity_of,
 )
 from logistics_batch.ledger.files.runs import Runs
-from logistics_batch.ledger.itself.facts import Facts, ServiceFacts, TestOrder, form_of
+from logistics_batch.ledger.itself.facts import Facts, ServiceFacts, TestOrder, form_of, sounds_taken
 from logistics_batch.ledger.itself.high_water import HighWater
 from logistics_batch.ledger.itself.integrity import check_database
 from logistics_batch.ledger.itself.itself import RESTORED, Itself
@@ -115,6 +115,7 @@ __all__ = [
     "kind_of",
     "open_ledger",
     "require_local_disk",
+    "sounds_taken",
     "sqlite_path",
 ]
 

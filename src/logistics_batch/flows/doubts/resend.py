@@ -13,7 +13,7 @@ from logistics_batch.flows.push.dispatch import INTENT_MAY_AGE_SECONDS
 from logistics_batch.flows.push.known_facts import facts_of
 from logistics_batch.flows.push.outcomes import is_own_number, outcome_of, without_others_numbers
 from logistics_batch.flows.push.proof import borne_out, may_repeat, sent_before
-from logistics_batch.ledger import Outcome, StoredDocument
+from logistics_batch.ledger import Outcome, StoredDocument, sounds_taken
 from logistics_batch.messages.documents import reason_of
 from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import Issue
@@ -99,16 +99,16 @@ def _borne_out(said: Outcome, probe: Probe, *, run: str) -> Outcome:
     """What a refusal of an order means that was not there just before: accepted if it is found now, with its number.
 
     If it certainly is not there either, no earlier attempt arrived and the refusal counts; but not one in the words for
-    a taken reference: there the service contradicts itself, and a person decides.
+    a taken reference: there the service contradicts itself, so that it is held, and asked again.
     """
     if probe.presence is Presence.PRESENT:
         why = said.why if said.state == "accepted" else Issue("settled")
         found = replace(said, awb_number=probe.awb_number, order_id=probe.order_id, seen=probe.named)
         return replace(found, state="accepted", why=why, accepted_run=run)
-    if said.state != "accepted" and probe.presence is Presence.ABSENT:
+    if said.state != "accepted" and probe.presence is not Presence.ABSENT:
+        return said
+    if said.state != "accepted" and not sounds_taken(said.message):
         why = Issue.of("refused", message=said.message) if said.message else Issue("refused.silent")
         return replace(said, state="refused", why=why)
-    if said.state != "accepted":
-        return said
     why = Issue.of("refused_after_doubt.not_shown", message=said.message, next=[])
     return replace(said, state="held", why=why, accepted_run="")

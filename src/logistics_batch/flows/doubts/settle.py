@@ -7,7 +7,8 @@ the settings ask for that (`resend = "after_absent"`: at least once, possibly tw
 the order itself; it is never sent again by itself, for nothing proves that it never came.
 
 What asking does not settle is asked about again, for a week and with growing pauses, also while it is held for a
-person. A version that certainly is not there makes way for its correction.
+person; an order is held at once where the service does not show orders by their reference. A version that certainly is
+not there makes way for its correction.
 """
 
 from dataclasses import dataclass, replace
@@ -43,7 +44,7 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.earlier_runs import recover_orphans, told_of_never_sent
 from logistics_batch.flows.push.outcomes import cancelled_in_doubt
 from logistics_batch.flows.push.run_record import stopping_early
-from logistics_batch.ledger import Outcome, StoredDocument
+from logistics_batch.ledger import Outcome, StoredDocument, sounds_taken
 from logistics_batch.messages.documents import reason_of
 from logistics_batch.messages.reasons import WaitsFor
 from logistics_batch.model.document import Operation
@@ -84,9 +85,11 @@ _UNASKED = DoubtFinding("the service could not be asked", end=DoubtEnd.UNREACHAB
 def due_at(parts: Parts, document: StoredDocument) -> datetime:
     """When this may be asked about next: D after the last byte that can have left, then after 3, 6, 10 … times D.
 
-    So, too, after each attempt that came after the third.
+    So, too, after each attempt after the third that may have arrived.
     """
-    asked = document.checks + max(0, document.attempts - ATTEMPTS_AT_MOST)
+    asked = document.checks
+    if document.attempts > ATTEMPTS_AT_MOST:
+        asked += max(0, parts.ledger.attempts.doubtful_attempts(document.id) - ATTEMPTS_AT_MOST)
     pause = timedelta(seconds=parts.policy.settle_after_seconds)
     return datetime.fromisoformat(document.doubt_since) + pause * ((asked + 1) * (asked + 2) // 2)
 
@@ -196,8 +199,9 @@ def _settle_order(parts: Parts, document: StoredDocument, search: OrderSearch, *
             finding = DoubtFinding(probe.text, end=DoubtEnd.UNREACHABLE)
         case Presence.ABSENT if _made_way(parts, document, probe.text):
             return DoubtEnd.SETTLED
-        case Presence.ABSENT if document.why.code == "refused_after_doubt":
-            message = document.why.given["message"]
+        case Presence.ABSENT if document.why.code == "refused_after_doubt" and not sounds_taken(
+            message := document.why.given["message"]
+        ):
             why = Issue.of("refused", message=message) if message else Issue("refused.silent")
             finding = DoubtFinding(probe.text, Outcome(document.id, "refused", "refused", why=why), DoubtEnd.SETTLED)
         case Presence.ABSENT if may_send_again(parts, document, patiently=not give_up):
@@ -207,7 +211,8 @@ def _settle_order(parts: Parts, document: StoredDocument, search: OrderSearch, *
         case Presence.ABSENT:
             finding = _held(document, Issue.of("not_found.order", attempts=document.attempts), probe.text)
         case _:
-            over = give_up or datetime.fromisoformat(document.doubt_since) + ASKED_FOR < parts.clock.now()
+            week_is_over = datetime.fromisoformat(document.doubt_since) + ASKED_FOR < parts.clock.now()
+            over = give_up or probe.in_vain or week_is_over
             finding = _held(document, Issue("unknown"), probe.text) if over else DoubtFinding(probe.text)
     return _write(parts, document, finding)
 

@@ -44,7 +44,8 @@ class Probe:
     """The conclusion, its words for the evidence, and what the service told about a present order.
 
     never_blindly: why no uniqueness allows a second send: an order was cancelled from here that may be this one, or the
-    service does not know our orders. named: the order shows our reference.
+    service does not know our orders. named: the order shows our reference. in_vain: the service does not show orders by
+    their reference, so that asking again by it will not help either.
     """
 
     presence: Presence
@@ -53,6 +54,7 @@ class Probe:
     order_id: str = ""
     never_blindly: bool = False
     named: bool = False
+    in_vain: bool = False
 
 
 NOTHING_SEEN = Probe(Presence.UNKNOWN, "")
@@ -65,12 +67,14 @@ class Calibration:
     """Whether “not found” can be believed now; `absent` is how the service says it.
 
     strange: it does not have the order that it accepted last, by its own AWB number: the key may be another account's.
+    by_number_only: it shows that order by its AWB number, and not by its reference.
     """
 
     valid: bool
     absent: str = ""
     text: str = ""
     strange: bool = False
+    by_number_only: bool = False
 
 
 def calibrate(client: Client, ledger: Ledger) -> Calibration:
@@ -84,7 +88,8 @@ def calibrate(client: Client, ledger: Ledger) -> Calibration:
         text = "a known order is not found by its AWB number: is this its account?"
         return Calibration(False, text=text, strange=True)
     if not (isinstance(by_reference, OrderFound) and isinstance(by_awb, OrderFound)):
-        return Calibration(False, text="a known order is not found by its reference")
+        by_number_only = isinstance(by_reference, OrderAbsent) and isinstance(by_awb, OrderFound)
+        return Calibration(False, text="a known order is not found by its reference", by_number_only=by_number_only)
     if by_reference.order.awb_number != by_awb.order.awb_number:
         return Calibration(False, text="reference and AWB of a known order lead to different orders")
     unused = [f"LB-{secrets.token_hex(8)}" for _ in range(2)]
@@ -113,14 +118,15 @@ def probe_order(client: Client, document: StoredDocument, calibration: Calibrati
     """Look for one order by its reference."""
     seen = fetch_order(client, document.reference)
     if seen is None:
-        return Probe(Presence.UNKNOWN, "the service cannot be asked for such a reference")
+        return Probe(Presence.UNKNOWN, "the service cannot be asked for such a reference", in_vain=True)
     if isinstance(seen, OrderFound):
         return judge_found(document, seen)
     if isinstance(seen, ReadFailed):
         return Probe(Presence.UNREACHABLE, f"the service could not be asked: {seen.message}")
     if not calibration.valid:
         text = f"not found by reference, which proves nothing: {calibration.text}"
-        return Probe(Presence.UNKNOWN, text, never_blindly=calibration.strange)
+        strange, in_vain = calibration.strange, calibration.by_number_only
+        return Probe(Presence.UNKNOWN, text, never_blindly=strange, in_vain=in_vain)
     if _form(seen, document.reference) == calibration.absent:
         return Probe(Presence.ABSENT, f"not found by reference; {calibration.text}")
     return Probe(Presence.UNKNOWN, "an answer that is neither “found” nor the known “not found”")

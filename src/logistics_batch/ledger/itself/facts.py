@@ -10,6 +10,7 @@ from typing import Any
 from logistics_batch.ledger.connection import Repository, dump, entry, named_for, put_entry
 
 _WORDS_FOR_TAKEN = re.compile(r"\*|already|exist|duplicat|unique|taken|in use|used|repeated", re.IGNORECASE)
+_SOUNDS_TAKEN = re.compile(r"\b(already|duplicated?|taken|in use|not unique|must be unique)\b", re.IGNORECASE)
 _AWB_NUMBER = re.compile(r"\bSH-\w+")  # API §1
 
 
@@ -46,6 +47,15 @@ class TestOrder:
     reference: str
     at: str
     awb_numbers: tuple[str, ...] = ()
+
+
+def sounds_taken(message: str) -> bool:
+    """Whether a refusal may say that the reference is taken, where no test orders showed the service's words for that.
+
+    >>> sounds_taken("Reference number already exists"), sounds_taken("Pincode does not exist")
+    (True, False)
+    """
+    return bool(_SOUNDS_TAKEN.search(message))
 
 
 def form_of(message: str, reference: str) -> str:
