@@ -94,7 +94,8 @@ def observed_run(workspace: Workspace, parts: Parts, job: JobSpec, order: Order)
         except LogisticsBatchError as error:
             end = error
         if not isinstance(end, LedgerBusy):
-            _after_run(workspace, parts, Ran(job, order.business_date, end, calendar), log)
+            again = until if waits(end) else None
+            _after_run(workspace, parts, Ran(job, order.business_date, end, calendar, again), log)
         elif stopped_at is None:
             raise end
         now = parts.clock.now()

@@ -109,15 +109,18 @@ _LOST_FOR_GOOD = timedelta(days=14)
 _TO_EXPLAIN = (Fate.INVALID, Fate.BLOCKED, Fate.REFUSED, Fate.HELD, Fate.IN_DOUBT)
 
 
-def note_outcome(parts: Parts, job: JobSpec, outcome: Outcome, *, day: date) -> None:
-    """Write down what is wrong with a run that came to an end, and what is over with it."""
+def note_outcome(parts: Parts, job: JobSpec, outcome: Outcome, *, day: date, until: datetime | None = None) -> None:
+    """Write down what is wrong with a run that came to an end, and what is over with it.
+
+    until: how long it goes on by itself, None if it does not.
+    """
     code, stopping = outcome.exit_code, parts.stop.is_set()
     if code == ExitCode.STOPPED_EARLY and stopping:
         return  # somebody ended the program; its next start goes on with it
     line = _without_names(parts, job, outcome, outcome.line)
     stopped = bool(outcome.cause) or code not in RAN_THROUGH  # what is held outranks a stop in the exit code
     if stopped and not stopping:
-        _note(parts, job, "on_failure", day, cause=_shape(outcome.cause), text=_failure_text(job, day, line))
+        _note(parts, job, "on_failure", day, cause=_shape(outcome.cause), text=_failure_text(job, day, line, until))
     if code == ExitCode.DOUBT:
         _note_held(parts, job, outcome, day=day, line=line)
     elif code == ExitCode.ROWS_NOT_DONE:
@@ -152,14 +155,16 @@ def _is_watched_for(parts: Parts, job: JobSpec, report: RunReport) -> bool:
     return any(each.kind == Coming.EMPTY and each.wanted for each in parts.ledger.notices.open(job=job.name))
 
 
-def note_error(parts: Parts, job: JobSpec, error: LogisticsBatchError, *, day: date) -> None:
-    """Write down that a run could not be made, or broke off."""
+def note_error(
+    parts: Parts, job: JobSpec, error: LogisticsBatchError, *, day: date, until: datetime | None = None
+) -> None:
+    """Write down that a run could not be made, or broke off; until: how long it is tried by itself."""
     if error.exit_code in (ExitCode.STOPPED_EARLY, ExitCode.BUSY) and parts.stop.is_set():
         return
     last = next(iter(parts.ledger.runs.latest(job=job.name, limit=1)), None)
     names = [file.name for file in parts.ledger.files.of_run(run=last.id)] if last else []
     words = without_names(parts, job, f"{error.message} {error.remedy}".strip(), names)
-    text = _failure_text(job, day, words)
+    text = _failure_text(job, day, words, until)
     cause = _shape(f"{type(error).__name__} {error.message}")
     _note(parts, job, "on_failure", day, cause=cause, text=text, wanted=isinstance(error, ProgramFailed))
 
@@ -241,8 +246,10 @@ def _now(parts: Parts) -> str:
     return parts.clock.now().isoformat()
 
 
-def _failure_text(job: JobSpec, day: date, cause: str) -> str:
-    return f"{cause}\nWhat to do: mend that, then `logistics-batch run {job.name} --business-date {day}`"
+def _failure_text(job: JobSpec, day: date, cause: str, until: datetime | None) -> str:
+    by_hand = f"`logistics-batch run {job.name} --business-date {day}`"
+    step = f"it goes on by itself until {until:%H:%M}; at once with {by_hand}" if until else f"then {by_hand}"
+    return f"{cause}\nWhat to do: mend that, {step}"
 
 
 def _held_text(job: JobSpec, outcome: Outcome, line: str, causes: list[str]) -> str:
@@ -353,12 +360,16 @@ def _of_job(runs: list[StoredRun]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """A run that is over: its job, the day it was for, and how it ended. calendar: that of `expect`."""
+    """A run that is over: its job, the day it was for, and how it ended.
+
+    calendar: that of `expect`. until: how long it may be tried again by itself if it stopped early.
+    """
 
     job: JobSpec
     day: date
     end: Outcome | LogisticsBatchError
     calendar: Calendar = EVERY_DAY
+    until: datetime | None = None
 
     @property
     def exit_code(self) -> int:
@@ -391,14 +402,17 @@ def observe(parts: Parts, ran: Ran, log: Log) -> None:
         business_date=ran.day.isoformat(),
         **_numbers(ran.end),
     )
+    now = parts.clock.now()
+    until = ran.until if ran.until and now < ran.until and was_cut_short(ran.end) else None
+    at = until.astimezone(now.tzinfo) if until else None
     try:
         if isinstance(ran.job, PushJob):  # first: what is told of a day's file is not told a second time
-            watch_files(parts, ran.job, ran.calendar, now=parts.clock.now())
+            watch_files(parts, ran.job, ran.calendar, now=now)
             watch_left_files(parts, ran.job)
         if isinstance(ran.end, Outcome):
-            note_outcome(parts, ran.job, ran.end, day=ran.day)
+            note_outcome(parts, ran.job, ran.end, day=ran.day, until=at)
         else:
-            note_error(parts, ran.job, ran.end, day=ran.day)
+            note_error(parts, ran.job, ran.end, day=ran.day, until=at)
     except LogisticsBatchError as error:
         words = f"what should be known of it was not kept: {error.message}"
         log.say("notice_lost", words, job=ran.job.name, level="error")

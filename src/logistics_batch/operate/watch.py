@@ -108,7 +108,7 @@ class NightWatch:
         code, ran = int(ExitCode.STOPPED_EARLY), None
         self._running.add(job.name)
         try:
-            ran = Ran(spec, due.business_date, self._ended(spec, due.business_date), calendar)
+            ran = Ran(spec, due.business_date, self._ended(spec, due.business_date), calendar, due.until)
             code = ran.round_code
             observe(self.at.parts, ran, log)
         finally:
