@@ -14,10 +14,12 @@ from pathlib import Path
 import pytest
 from campaigns.scale import SEED, numbers, report
 from histories.drawing import as_test, draw_history, shrunk
-from histories.playing import History, Play, Step, new_workspace
+from histories.playing import History, Play, Step, World, new_workspace
+from histories.service import Habits, Service
 from support.postgres import new_database, postgres_server
 
 from logistics_batch.api.answers import ReplyVerdict
+from logistics_batch.api.client import Reply
 
 HISTORIES = {"sqlite": {"sample": 25, "full": 5_000}, "postgresql": {"sample": 4, "full": 5_000}}
 
@@ -145,6 +147,32 @@ def test_a_mistake_is_found(mistake: str, template: Path, monkeypatch: pytest.Mo
     broken = played(template, History(steps)).broken
     assert broken is not None
     assert broken.promise == promise
+
+
+def test_orders_about_which_the_service_fails_keep_no_others_back(
+    template: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = Service._shown
+
+    def fails_for_some(service: Service, asked: str) -> Reply:
+        failed = Reply("order.fetch", status=500, body=b'{"status": "FAIL", "message": "Unexpected error"}')
+        return failed if asked in ("R-1", "R-2", "R-3") else shown(service, asked)
+
+    monkeypatch.setattr(Service, "_shown", fails_for_some)
+    references = ("R-1", "R-2", "R-3", "R-4", "R-5")
+    steps: tuple[Step, ...] = (
+        ("fault", "order.create", "lose_answer", len(references)),
+        *(("drop", "order", f"{each}.csv", ((each, "A"),)) for each in references),
+        *(("run", "order"), ("wait", 61.0), ("settle",), ("wait", 61.0), ("settle",)),
+    )
+    done = played(
+        template,
+        History(
+            steps,
+            World(Habits(duplicate="error")),
+        ),
+    )
+    assert {each.reference for each in done.ended if each.state == "accepted"} >= {"R-4", "R-5"}
 
 
 def test_a_history_is_shrunk_to_what_matters(template: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,6 +91,8 @@ def send_again(
         outcome = replace(outcome, state="in_doubt", why=document.why, doubt_since=document.doubt_since)
     parts.ledger.attempts.step(outcomes=[outcome], claim=[], run=run, now=parts.clock.now().isoformat())
     if answer.meaning in _NO_EFFECT and outcome.state == "in_doubt":
+        at, text = parts.clock.now().isoformat(), f"sent again without an effect: {answer.meaning}"
+        parts.ledger.attempts.note_check(document.id, at=at, text=text, counts=False)
         return "unreachable"
     return {"accepted": "settled", "refused": "settled", "held": "held", "in_doubt": "open"}[outcome.state]
 

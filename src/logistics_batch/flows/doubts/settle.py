@@ -122,6 +122,8 @@ def settle_due(parts: Parts, *, run: str, give_up: bool, only_run: str | None = 
     held = parts.ledger.attempts.asked_again(since=(now - ASKED_FOR).isoformat())
     waiting = [document for document in held if only_run in (None, document.run)]
     due = [document for document in (*doubts, *waiting) if due_at(parts, document) <= now]
+    asked_at = parts.ledger.attempts.asked_at([document.id for document in due])
+    due.sort(key=lambda document: asked_at.get(document.id, ""))  # one that cannot be asked about keeps no others back
     orders = tuple(document for document in due if document.operation == Operation.ORDER_CREATE)
     search = OrderSearch(parts.client, parts.ledger, orders)
     ends: dict[DoubtEnd, list[int]] = {end: [] for end in DoubtEnd}

@@ -18,6 +18,7 @@ from logistics_batch.flows.push.known_facts import facts_of
 from logistics_batch.flows.push.outcomes import not_believed
 from logistics_batch.ledger import Outcome, StoredDocument
 from logistics_batch.model.document import Operation
+from logistics_batch.model.order_state import CANCELLED, status_word
 from logistics_batch.model.spelling import folded
 
 LOOKS_IN_A_RUN = 25  # at orders whose references are new: half a minute at one call a second
@@ -84,7 +85,7 @@ class AcceptanceProofs:
 
 
 def borne_out(document: StoredDocument, outcome: Outcome, look: Look, *, sent_before: bool) -> Outcome:
-    """Accepted if the service shows this order, and in doubt if it shows another one.
+    """Accepted if the service shows this order, and in doubt if it shows another one, or a cancelled one.
 
     sent_before: its reference was sent before, so that what is not shown is in doubt, too.
     """
@@ -93,6 +94,8 @@ def borne_out(document: StoredDocument, outcome: Outcome, look: Look, *, sent_be
         return not_believed(outcome, ".acceptance_not_shown") if sent_before else outcome
     if order.reference_number and folded(order.reference_number) != folded(document.reference):
         return not_believed(outcome, ".others_order")
+    if status_word(order.status) == CANCELLED:  # the answer to an earlier attempt, or it was cancelled at once
+        return not_believed(outcome, ".cancelled_order")
     if not document.purged and not same_order(document.body, order):
         return not_believed(outcome, ".other_content")
     return replace(outcome, seen=outcome.seen or order.reference_number == document.reference)

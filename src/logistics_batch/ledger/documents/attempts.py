@@ -134,6 +134,12 @@ class Attempts(Repository):
         query = select_documents().where(document.c.account == self.account, *shows)
         return self._values(StoredDocument, query.order_by(document.c.doubt_since, document.c.id))
 
+    def asked_at(self, numbers: Sequence[int]) -> dict[int, str]:
+        """When the service was last asked, or was to be asked, about each of some documents that it was asked about."""
+        query = select(evidence.c.document_id, func.max(evidence.c.at)).where(evidence.c.kind == "check")
+        among = self._among(evidence.c.document_id, numbers)
+        return {each[0]: each[1] for each in self._rows(query.where(among).group_by(evidence.c.document_id))}
+
     def first_sent_at(self, document_id: int) -> str:
         """When the first intent to send a document was written."""
         query = select(attempt.c.intent_at).where(attempt.c.document_id == document_id).order_by(attempt.c.n).limit(1)
