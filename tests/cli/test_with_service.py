@@ -80,6 +80,7 @@ def test_a_decision_writes_the_results_of_the_file_again(run: Run, workspace: Wo
     number = run("held", "list", "--json").json["held"][0]["id"]
     assert "held" in (workspace.root / "reports/orders.result.csv").read_text(encoding="utf-8-sig")
     done = run("held", "decide", str(number), "drop", "--reason", "the customer has it")
+    assert "is dropped." in done.out
     assert done.code == 0
     text = (workspace.root / "reports/orders.result.csv").read_text(encoding="utf-8-sig")
     assert "skipped" in text

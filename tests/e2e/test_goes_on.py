@@ -193,7 +193,7 @@ def test_who_asks_it_to_end_while_it_waits_sees_no_further_try(shift: Shift, san
     assert "trustworthy answer" in end.cause
     assert len(sandbox.received("order.create")) == 4, "the calls of one try"
     noted = " ".join(note.reason for note in past_run(shift.parts, "orders").report.notes)
-    assert "The run waited for the service 3 times, 7 s in all." in noted
+    assert "The run paused 3 times, 7 s in all, the time between its tries included." in noted
 
 
 def test_settings_that_are_broken_while_it_waits_end_no_run(

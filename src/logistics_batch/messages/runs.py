@@ -61,7 +61,8 @@ _SENDING: Final = {
     ".calls_came_down": "calls came down to {rate} a second",
     ".calls_waited": "calls waited",
     ".calls_at_the_end": " and were at {rate} a second at the end",
-    "sending.paused": "The run waited for the service {times:,} {times:time|times}, {seconds:,} s in all.",
+    "sending.paused": "The run paused {times:,} {times:time|times}, {seconds:,} s in all, the time between its tries "
+    "included.",
     "sending.unlooked": "Changed though the service does not show whose the AWB number is: {count:,} "
     "{count:order|orders}.",
     "sending.other_key": f"{_OF_ANOTHER_KEY} {_RUN_IT_AGAIN}",

@@ -31,6 +31,7 @@ from logistics_batch.model.issue import Issue
 HeldId = int | str
 """A document's number, or what a file or an address is called in `held list`."""
 
+_DECIDED: Final = {DocumentState.PLANNED: "goes out with the next run", DocumentState.ABANDONED: "is dropped"}
 _NAMES_OF_LINES: Final = ("item_id", "item_name", "sku_name")
 
 
@@ -210,7 +211,8 @@ def decide_held(
         end = "goes out with the next run" if decision == "approve" else "is dropped"
         return f"{preview.file_name}, {counted(len(preview.documents), 'document')}: {end}."
     document = decide(parts, held_id, decision=decision, reason=reason, reissue=reissue, dry_run=dry_run)
-    return f"{document.reference} ({document.operation}) is now {document.state.replace('_', ' ')}."
+    now = _DECIDED.get(DocumentState(document.state), f"is now {document.state}")
+    return f"{document.reference} ({document.operation}) {now}."
 
 
 def _drop_elsewhere(
