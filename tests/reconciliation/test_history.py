@@ -261,6 +261,28 @@ def test_what_was_not_sent_for_one_reason_is_not_accepted_for_another():
     assert states(reconciled(nights[1], night=1, earlier=earlier)) == {"A": "changed"}
 
 
+def test_a_reason_that_is_worded_anew_reopens_no_acceptance():
+    nights = []
+    for why, fault in (("held: decide", "held two_may_be_there"), ("held: a person decides", "held two_may_be_there")):
+        made = World()
+        made.announce("A", PLAIN_LINE, accepted=False, why=why, fault=fault)
+        nights.append(made)
+    earlier = handed_on(reconciled(nights[0]), A="Accepted")
+    result = reconciled(nights[1], night=1, earlier=earlier)
+    assert result.exceptions.is_empty()
+    assert result.outcome(Outcome.ACCEPTED)["accepted_as"].item().endswith("since held two_may_be_there")
+    nights[1].announced[0]["fault"] = "refused unknown_sku"
+    assert states(reconciled(nights[1], night=1, earlier=earlier)) == {"A": "changed"}
+
+
+def test_who_accepted_a_late_delivery_accepted_no_later_one():
+    late = one_line(PLAIN_LINE, PLAIN_LINE, ("100", "", "2026-11-08"))
+    earlier = handed_on(reconciled(late), A="Accepted")
+    assert earlier.listed["grounds"].to_list() == ["last on 2026-11-08, due 2026-11-01"]
+    later = one_line(PLAIN_LINE, PLAIN_LINE, ("100", "", "2026-11-09"))
+    assert states(reconciled(later, night=1, earlier=earlier)) == {"A": "changed"}
+
+
 def test_what_only_the_service_has_keeps_its_owner_however_the_reply_names_the_supplier():
     forms = (
         {"supplier": "SUP-1", "site": "7"},

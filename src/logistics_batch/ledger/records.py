@@ -152,7 +152,7 @@ def stored_document(record: RowMapping) -> StoredDocument:
 
 @dataclass(frozen=True, slots=True)
 class RowNotSent:
-    """A row that announced something which the service did not take."""
+    """A row that announced something which the service did not take. fault: code and values of the reason."""
 
     file_name: str
     sheet: str
@@ -160,6 +160,7 @@ class RowNotSent:
     key: str
     fate: str
     reason: str
+    fault: str
     run: str
     received_at: str
 

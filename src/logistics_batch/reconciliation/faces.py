@@ -2,10 +2,11 @@
 
 import polars as pl
 
+from logistics_batch.reconciliation.grounds import grounds_of
 from logistics_batch.reconciliation.legs import HEADER_FIELDS, Legs, day, price, spelling
 from logistics_batch.reconciliation.matching import TIERS
 
-_ANNOUNCED = ("accepted", "why", "file_name", "sheet", "run")
+_ANNOUNCED = ("accepted", "why", "fault", "file_name", "sheet", "run")
 _RETURNED = ("record_id", "status", "modified_at", "furthest_status", "settled_lines", "settled_received")
 _SHARED = (
     "invoice_number",
@@ -85,7 +86,7 @@ def tier_words(*, has_receipts: pl.Expr) -> pl.Expr:
 
 
 def header_differences(whole: pl.DataFrame) -> pl.DataFrame:
-    """`notice` and `reason` of the accepted pairs whose headers differ; an absent value is no difference."""
+    """`notice`, `reason` and `grounds` of the accepted pairs whose headers differ; an absent value is no difference."""
     # Most say the same letter by letter.
     unlike = (pl.col(f"a_{name}").ne_missing(pl.col(f"r_{name}")) for name in HEADER_FIELDS)
     pairs = accepted_pairs(whole).filter(pl.any_horizontal(*unlike))
@@ -95,7 +96,12 @@ def header_differences(whole: pl.DataFrame) -> pl.DataFrame:
         )
         for name in HEADER_FIELDS
     ]
-    said = pairs.select("notice", pl.concat_str(clauses, separator="; ", ignore_nulls=True).alias("reason"))
+    values = {
+        name: pl.when(_differs(name)).then(pl.format("{} / {}", filled(f"a_{name}"), filled(f"r_{name}")))
+        for name in HEADER_FIELDS
+    }
+    reason = pl.concat_str(clauses, separator="; ", ignore_nulls=True).alias("reason")
+    said = pairs.select("notice", reason, grounds_of(**values).alias("grounds"))
     return said.filter(pl.col("reason") != "")
 
 

@@ -5,6 +5,7 @@ import polars as pl
 from logistics_batch.model.reconciliation import MONEY, QUANTITY, Discrepancy, Level
 from logistics_batch.reconciliation.classes import Rules
 from logistics_batch.reconciliation.faces import accepted_pairs, header_differences
+from logistics_batch.reconciliation.grounds import grounds_of
 from logistics_batch.reconciliation.legs import day, price, quantity
 from logistics_batch.reconciliation.notice_sums import differing_sums
 from logistics_batch.reconciliation.reasons import which_is_which
@@ -34,7 +35,8 @@ def surplus_notices(whole: pl.DataFrame, returned: pl.DataFrame) -> pl.DataFrame
         pl.col("record_id").fill_null(""),
         status.otherwise(pl.lit("")),
     )
-    return _as_notice_lines(found.with_columns(*carried), code=Discrepancy.DUPLICATE_ASN, reason=words)
+    found = found.with_columns(*carried, grounds_of(id="record_id", status="status").alias("grounds"))
+    return _as_notice_lines(found, code=Discrepancy.DUPLICATE_ASN, reason=words)
 
 
 def notices_without_lines(whole: pl.DataFrame) -> pl.DataFrame:
@@ -47,7 +49,7 @@ def notices_without_lines(whole: pl.DataFrame) -> pl.DataFrame:
         & pl.col("returned").is_not_null()
         & (pl.col("returned_lines") == 0)
         & ~pl.col("duplicate")
-    )
+    ).with_columns(grounds_of(id="record_id", possible="possible").alias("grounds"))
     said = pl.format("The service returns ASN {} without SKU lines; ", pl.col("record_id").fill_null(""))
     unclear = pl.col("possible").is_not_null()
     parts = [
@@ -72,14 +74,19 @@ def odd_statuses(whole: pl.DataFrame, received: pl.DataFrame | None, *, rules: R
     days = {code: rules.limit(code).days or 0 for code in (Discrepancy.OVERDUE, Discrepancy.STALE_STATUS)}
     judged = status_class(business_date=rules.business_date, days=days, receipts=received is not None)
     found = seen.with_columns(judged.alias("verdict")).filter(pl.col("verdict").is_not_null())
-    return _told(found.with_columns(status_reason().alias("reason")), identity="ASN STATUS")
+    stale = pl.col("verdict") == Discrepancy.STALE_STATUS.value
+    moved = pl.when(stale).then(pl.col("modified_at").str.slice(0, 10))
+    grounds = grounds_of(status="status", seen="furthest_status", due="due_date", moved=moved)
+    return _told(found.with_columns(status_reason().alias("reason"), grounds.alias("grounds")), identity="ASN STATUS")
 
 
 def differing_amounts(sides: Sides, *, rules: Rules) -> pl.DataFrame:
     """TOTAL_MISMATCH, TAX_VAR: at most one a notice."""
     found = differing_sums(sides.whole, announced=sides.announced, returned=sides.returned, rules=rules)
     worth = pl.col("at_stake").round(2, mode="half_away_from_zero").cast(MONEY)
-    return _told(found.with_columns(worth.alias("impact_inr")), identity="ASN AMOUNT")
+    totals = {"total": "a_total_price", "total_in_service": "r_total_price"}
+    grounds = grounds_of(**totals, tax="tax_announced", tax_in_service="tax_returned")
+    return _told(found.with_columns(worth.alias("impact_inr"), grounds.alias("grounds")), identity="ASN AMOUNT")
 
 
 def unsent_rows(rows: pl.DataFrame) -> pl.DataFrame:
@@ -97,6 +104,7 @@ def unsent_rows(rows: pl.DataFrame) -> pl.DataFrame:
         pl.col("row").cast(pl.String).alias("rows"),
         "run",
         words.alias("reason"),
+        pl.coalesce("fault", words).alias("grounds"),
         pl.col("sku_name").fill_null(""),
         quantity().alias("qty_affected"),
         quantity().neg().alias("qty_delta"),

@@ -42,6 +42,7 @@ ANNOUNCED_NOTICES = _HEADER | {
     "accepted": pl.Boolean,
     "state": pl.String,  # the document's state, for those that are not accepted
     "why": pl.String,
+    "fault": pl.String,  # state, code and values of why; else null, and `why` tells
     "file_name": pl.String,
     "sheet": pl.String,
     "run": pl.String,
@@ -121,6 +122,7 @@ UNSENT_ROWS = {
     "site": pl.String,
     "fate": pl.String,
     "why": pl.String,
+    "fault": pl.String,  # fate, code and values of why; else null
     "run": pl.String,
     "sku_name": pl.String,  # this and the next three: as far as the row can be read, else null
     "qty": pl.String,

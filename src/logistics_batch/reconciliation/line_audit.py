@@ -13,11 +13,12 @@ from logistics_batch.reconciliation.amounts import affected, also, causes_beside
 from logistics_batch.reconciliation.causes import shown_by_receipts
 from logistics_batch.reconciliation.classes import Rules, with_facts, with_verdict
 from logistics_batch.reconciliation.faces import tier_words
+from logistics_batch.reconciliation.grounds import first_cause, grounds_of_lines
 from logistics_batch.reconciliation.legs import RECEIVED_LINES, Legs, with_units
 from logistics_batch.reconciliation.lines import received_side, side_by_side, stand_in, swaps
 from logistics_batch.reconciliation.orders import ordered_lines
 from logistics_batch.reconciliation.pairs import with_pairs
-from logistics_batch.reconciliation.reasons import reason
+from logistics_batch.reconciliation.reasons import doubts, reason
 from logistics_batch.reconciliation.rows_not_sent import with_rows_not_sent
 from logistics_batch.reconciliation.sides import Sides, matched_sides
 from logistics_batch.reconciliation.statuses import is_new
@@ -25,7 +26,7 @@ from logistics_batch.reconciliation.unread import loose, nameless_rows, with_unr
 from logistics_batch.reconciliation.version_pieces import with_pieces_told
 
 _SHOWN = {"supplier_shown": "supplier", "site_shown": "site", "batch_shown": "batch", "status": "asn_status"}
-# Of these the numbers do not tell whether it is the same still; their reason does.
+# Of these the numbers do not tell whether it is the same still.
 _TOLD_BY_GROUNDS = [
     code.value
     for code in (
@@ -64,7 +65,9 @@ def _told_by_no_line(statuses: pl.DataFrame, judged: pl.DataFrame) -> pl.DataFra
 def audited_orders(legs: Legs, *, rules: Rules) -> pl.DataFrame:
     """The lines of the purchase orders (LINES_SCHEMA, in no order)."""
     lines = ordered_lines(legs, rules=rules)
-    shown = lines.select(name for name in (*LINES_SCHEMA, "verdict", "in_window", "identity") if name in lines.columns)
+    shown = lines.select(
+        name for name in (*LINES_SCHEMA, "grounds", "verdict", "in_window", "identity") if name in lines.columns
+    )
     nowhere = [pl.lit(None, pl.String).alias(name) for name in ("party", "place", "batch_key", "announced")]
     # What nobody announced, nobody sent: there is nothing to claim, whatever was received.
     finished = _identified(_finished(shown.with_columns(nowhere), rules=rules, receipts=False))
@@ -95,9 +98,10 @@ def _judged_lines(sides: Sides, unopened: pl.DataFrame, *, rules: Rules) -> pl.D
         facts.lazy()
         .with_columns(delta().alias("qty_delta"))
         .with_columns(affected().alias("qty_affected"), delta_percent().alias("delta_percent"))
-        .with_columns(impact().alias("impact_inr"), also(beside=beside).alias("also"), words.alias("grounds"))
+        .with_columns(impact().alias("impact_inr"), also(beside=beside).alias("also"), words.alias("words"))
+        .with_columns(grounds_of_lines(first_cause(doubts(rules), "no date")).alias("grounds"))
         .with_columns(parts(verdicts=verdicts, beside=beside).alias("impact_by_class"))
-        .with_columns(pl.concat_str("grounds", pl.col("told_in").fill_null("")).alias("reason"))
+        .with_columns(pl.concat_str("words", pl.col("told_in").fill_null("")).alias("reason"))
         .with_columns(shown_by_receipts().alias("by_receipts"))
         .with_columns(pl.lit(Level.LINE.value).alias("level"), pl.col("sku").alias("identity"))
         .collect()
@@ -188,7 +192,7 @@ def _finished(lines: pl.DataFrame, *, rules: Rules, receipts: bool) -> pl.DataFr
         .with_columns(
             pl.col("code").replace_strict(severities, default="", return_dtype=pl.String).alias("severity"),
             bucket("days_overdue").alias("bucket"),
-            pl.when(by_grounds).then(pl.coalesce("grounds", "reason")).fill_null("").alias("grounds"),
+            pl.when(by_grounds).then("grounds").fill_null("").alias("grounds"),
             claim_until(claim_days=rules.claim_days, receipts=receipts).alias("claim_until"),
         )
         .with_columns(claim_days_left(business_date=rules.business_date).alias("claim_days_left"))

@@ -5,6 +5,7 @@ import polars as pl
 from logistics_batch.model.reconciliation import Discrepancy, Outcome
 from logistics_batch.reconciliation.classes import Rules
 from logistics_batch.reconciliation.doubt_words import plain
+from logistics_batch.reconciliation.grounds import first_cause, grounds_of
 
 _D = Discrepancy
 
@@ -57,15 +58,16 @@ def order_reason(*, rules: Rules) -> pl.Expr:
     return pl.concat_str(number, said.fill_null(""), _besides())
 
 
-def _cannot_tell() -> pl.Expr:
-    causes = [
-        (pl.col("link") == "", pl.lit("The order line names neither a purchase order nor an invoice.")),
-        (pl.col("sku") == "", pl.lit("The order line names no SKU.")),
-        (
+def order_doubts() -> dict[str, tuple[pl.Expr, pl.Expr]]:
+    """Why nothing can be said of an order line, the first that holds: condition and sentence by name."""
+    return {
+        "no order": (pl.col("link") == "", pl.lit("The order line names neither a purchase order nor an invoice.")),
+        "no SKU": (pl.col("sku") == "", pl.lit("The order line names no SKU.")),
+        "quantity": (
             pl.col("unreadable_ordered") + pl.col("unreadable_announced") > 0,
             pl.lit("A quantity is absent or no plain number, so nothing can be compared."),
         ),
-        (
+        "prices": (
             pl.col("mixed"),
             pl.format(
                 "The prices of its lines are not the same, and which line is which cannot be told: ordered {}; "
@@ -74,7 +76,7 @@ def _cannot_tell() -> pl.Expr:
                 pl.col("mix_announced").fill_null("without a price"),
             ),
         ),
-        (
+        "perhaps cancelled": (
             pl.col("perhaps_cancelled"),
             pl.format(
                 "Ordered {}, announced {}; the later list {} names the order without this SKU, and does not say "
@@ -84,21 +86,39 @@ def _cannot_tell() -> pl.Expr:
                 "absent_from",
             ),
         ),
-    ]
-    due = pl.col("due_date").is_not_null()
-    shared = pl.format(
-        "Ordered {}, announced {}; but {}, and which pieces are for which order cannot be told.",
-        plain("qty_ordered"),
-        plain("qty_announced"),
-        "shared",
+        "shared": (
+            pl.col("due_date").is_not_null() & pl.col("shared").is_not_null(),
+            pl.format(
+                "Ordered {}, announced {}; but {}, and which pieces are for which order cannot be told.",
+                plain("qty_ordered"),
+                plain("qty_announced"),
+                "shared",
+            ),
+        ),
+    }
+
+
+def order_grounds() -> pl.Expr:
+    """On what an order line stands of which nothing can be said; see `grounds_of`."""
+    cause = first_cause(order_doubts(), "no date")
+    grounds = grounds_of(
+        cause=cause,
+        ordered=plain("qty_ordered"),
+        announced=plain("qty_announced"),
+        prices=pl.when(cause == "prices").then(
+            pl.format("{} / {}", "mix_ordered", pl.col("mix_announced").fill_null(""))
+        ),
     )
-    causes.append((due & pl.col("shared").is_not_null(), shared))
+    return pl.when(pl.col("verdict") == _D.UNVERIFIABLE.value).then(grounds)
+
+
+def _cannot_tell() -> pl.Expr:
     undated = pl.format(
         "Ordered {}, announced {}; without a delivery date nobody can say whether more is due.",
         plain("qty_ordered"),
         plain("qty_announced"),
     )
-    return pl.coalesce(*(pl.when(cause).then(words) for cause, words in causes), undated)
+    return pl.coalesce(*(pl.when(cause).then(words) for cause, words in order_doubts().values()), undated)
 
 
 def _besides() -> pl.Expr:

@@ -13,7 +13,7 @@ from logistics_batch.reconciliation.classes import Rules
 from logistics_batch.reconciliation.due_parts import with_open_part
 from logistics_batch.reconciliation.legs import Legs, day, identifier, order_number, price, spelling
 from logistics_batch.reconciliation.lines import price_mix
-from logistics_batch.reconciliation.order_words import order_reason
+from logistics_batch.reconciliation.order_words import order_grounds, order_reason
 from logistics_batch.reconciliation.several_orders import with_shared_asns
 from logistics_batch.reconciliation.tolerance import near_price, near_quantity
 
@@ -41,7 +41,9 @@ def ordered_lines(legs: Legs, *, rules: Rules) -> pl.DataFrame:
     whole = with_shared_asns(with_open_part(whole, orders, rules=rules), legs, orders)
     told = _with_facts(whole, rules)
     judged = told.with_columns(_verdict().alias("verdict")).with_columns(*_amounts())
-    return judged.with_columns(order_reason(rules=rules).alias("reason")).with_columns(
+    return judged.with_columns(
+        order_reason(rules=rules).alias("reason"), order_grounds().alias("grounds")
+    ).with_columns(
         pl.lit(Level.ORDER.value).alias("level"),
         pl.lit(True).alias("in_window"),
         pl.concat_str(pl.lit("order"), "link", "sku", separator="|").alias("identity"),

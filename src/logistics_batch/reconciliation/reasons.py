@@ -116,30 +116,45 @@ def _mixed_prices(kind: str, begin: str) -> pl.Expr:
     )
 
 
-def _cannot_tell(rules: Rules) -> pl.Expr:
+def doubts(rules: Rules) -> dict[str, tuple[pl.Expr, pl.Expr]]:
+    """Why nothing can be said of a line, the first that holds: condition and sentence by name."""
     unknown = pl.format('The receipt\'s condition "{}" is not a word we know.', pl.col("condition_word").fill_null(""))
     absent = pl.col("returned").is_null()
     unclear = pl.when(pl.col("announced").is_null()).then(_returned_on()).otherwise(pl.lit(""))
-    causes = [
-        (which_is_unclear(), pl.concat_str(unclear, which_is_which())),
-        (pl.col("stray").is_not_null(), pl.format("{} received, but {}", plain("qty_received"), pl.col("stray"))),
-        (pl.col("doubtful"), receipts_in_doubt()),
-        (absent & (not rules.complete), pl.lit("Not found, but the service's answer may have been cut short.")),
-        (unreadable(), pl.lit("A quantity is absent or no plain number, so nothing can be compared.")),
-        (without_lines(), pl.lit("The service returns the ASN without any SKU lines.")),
-        (pl.col("sku") == "", pl.lit("The line names no SKU.")),
-        (pl.col("condition_unknown") > 0, unknown),
-        (mixed("price"), _mixed_prices("price", "The prices")),
-        (mixed("mrp"), _mixed_prices("mrp", "The retail prices")),
-        (price_unknown(), pl.lit("A price was announced, but the service's reply holds none for this line.")),
-        (mrp_unknown(), pl.lit("A retail price was announced, but the service's reply holds none for this line.")),
-    ]
+    cut = pl.lit("Not found, but the service's answer may have been cut short.")
+    no_price, no_mrp = (
+        pl.lit(f"A {name} was announced, but the service's reply holds none for this line.")
+        for name in ("price", "retail price")
+    )
+    return {
+        "which is which": (which_is_unclear(), pl.concat_str(unclear, which_is_which())),
+        "several ASNs": (
+            pl.col("stray").is_not_null(),
+            pl.format("{} received, but {}", plain("qty_received"), pl.col("stray")),
+        ),
+        "receipts": (pl.col("doubtful"), receipts_in_doubt()),
+        "cut short": (absent & (not rules.complete), cut),
+        "quantity": (
+            unreadable(),
+            pl.lit("A quantity is absent or no plain number, so nothing can be compared."),
+        ),
+        "no lines": (without_lines(), pl.lit("The service returns the ASN without any SKU lines.")),
+        "no SKU": (pl.col("sku") == "", pl.lit("The line names no SKU.")),
+        "condition": (pl.col("condition_unknown") > 0, unknown),
+        "prices": (mixed("price"), _mixed_prices("price", "The prices")),
+        "retail prices": (mixed("mrp"), _mixed_prices("mrp", "The retail prices")),
+        "no price": (price_unknown(), no_price),
+        "no retail price": (mrp_unknown(), no_mrp),
+    }
+
+
+def _cannot_tell(rules: Rules) -> pl.Expr:
     last = pl.format(
         "{} of {} received; without a delivery date nobody can say whether more is due.",
         plain("received"),
         plain("expected"),
     )
-    return pl.coalesce(*(pl.when(condition).then(sentence) for condition, sentence in causes), last)
+    return pl.coalesce(*(pl.when(condition).then(sentence) for condition, sentence in doubts(rules).values()), last)
 
 
 def _line_words() -> dict[Discrepancy | Outcome, pl.Expr]:

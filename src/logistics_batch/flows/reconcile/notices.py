@@ -162,6 +162,7 @@ def announced_frames(
             {name: as_text(body.get(name)) for name in _HEADER}
             | {"notice": index, "in_window": in_scope(document, scope), "accepted": document.state == "accepted"}
             | {"state": document.state, "why": f"{word}: {document.reason}" if document.reason else word}
+            | {"fault": f"{document.state} {document.why.code} {document.why.values}".strip()}
             | {"file_name": document.file_name, "sheet": document.sheet}
             | {"run": document.accepted_run or document.run, "tax": _first(document.keep, _TAX_NAMES)}
             | {"po_number": named[0] if len(named) == 1 else "", "po_several": ", ".join(named[1:] and named)}
@@ -267,6 +268,7 @@ def unsent_frame(rows: Iterable[RowNotSent], legible: Mapping[RowNotSent, Mappin
             **_named_by(row.key, legible.get(row, {})),
             "fate": row.fate,
             "why": row.reason,
+            "fault": f"{row.fate} {row.fault}".strip(),
             "run": row.run,
         }
         for row in seen.values()

@@ -299,5 +299,6 @@ def _asked_for_in(run_id: str) -> Select[tuple[int]]:
 
 
 def _not_sent(line: RowMapping) -> RowNotSent:
-    plain = {name: line[name] for name in RowNotSent.__dataclass_fields__ if name != "reason"}
-    return RowNotSent(**plain, reason=told(line["code"], line["values"])[0])
+    plain = {name: line[name] for name in RowNotSent.__dataclass_fields__ if name not in ("reason", "fault")}
+    fault = f"{line['code'] or ''} {line['values'] or ''}".strip()
+    return RowNotSent(**plain, reason=told(line["code"], line["values"])[0], fault=fault)
