@@ -28,11 +28,13 @@ def ours_4up(listed: list[dict[str, str]], folder: Path, target: Path) -> Callab
 
 def _ours(listed: list[dict[str, str]], folder: Path, target: Path, *, layout: str) -> Callable[[], int]:
     from logistics_batch.flows.labels.labels import LabelsPlan, make_labels
-    from logistics_batch.flows.labels.orders import Choice
+    from logistics_batch.flows.labels.orders import LabelChoice
     from logistics_batch.wiring import Need, Workspace
 
     _plant(listed, folder, target)
-    plan = LabelsPlan(Choice(run="R1"), layout=layout, sort=("route", "sku"), max_pages=10_000, output=target / "out")
+    plan = LabelsPlan(
+        LabelChoice(run="R1"), layout=layout, sort=("route", "sku"), max_pages=10_000, output=target / "out"
+    )
 
     def work() -> int:
         with Workspace(target).parts(Need()) as parts:

@@ -7,7 +7,7 @@ import pytest
 
 from logistics_batch.errors import SpecificationError, UsageError
 from logistics_batch.jobs import job_names, load_job, load_jobs, parse_job
-from logistics_batch.model.jobs.job import LabelsJob, Place, PushJob, ReconcileJob, SettleJob
+from logistics_batch.model.jobs.job import JobPlace, LabelsJob, PushJob, ReconcileJob, SettleJob
 from logistics_batch.model.jobs.job_fields import dated_path
 
 PUSH = """\
@@ -42,9 +42,9 @@ def test_a_push_job_says_where_files_come_from_and_go() -> None:
     job = parse(PUSH)
     assert isinstance(job, PushJob)
     assert job.name == "nightly"
-    assert job.source.place == Place(sftp="bhiwandi", path="/inbound/orders")
+    assert job.source.place == JobPlace(sftp="bhiwandi", path="/inbound/orders")
     assert job.source.pattern == ("*.xlsx", "*.csv")
-    assert job.results_place == Place(sftp="bhiwandi", path="/outbound/results")
+    assert job.results_place == JobPlace(sftp="bhiwandi", path="/outbound/results")
     assert job.budget is not None
     assert job.budget.invalid_rows_percent == 20
     assert job.schedule is not None
@@ -59,14 +59,14 @@ def test_results_may_go_to_another_server_or_a_folder() -> None:
     assert isinstance(elsewhere, PushJob)
     assert isinstance(here, PushJob)
     assert isinstance(nowhere, PushJob)
-    assert elsewhere.results_place == Place(sftp="other", path="/out")
-    assert here.results_place == Place(folder="answers")
+    assert elsewhere.results_place == JobPlace(sftp="other", path="/out")
+    assert here.results_place == JobPlace(folder="answers")
     assert nowhere.results_place is None
 
 
 def test_a_path_takes_the_business_date() -> None:
     assert dated_path("/archive/{date}", date(2026, 11, 3)) == "/archive/2026-11-03"
-    assert Place(sftp="a", path="/out/{date}").on(date(2026, 11, 3)).path == "/out/2026-11-03"
+    assert JobPlace(sftp="a", path="/out/{date}").on(date(2026, 11, 3)).path == "/out/2026-11-03"
 
 
 def test_a_window_lies_around_the_business_date() -> None:
@@ -87,7 +87,7 @@ def test_receipts_and_tolerances_of_a_reconciliation() -> None:
     assert job.receipts is not None
     assert job.receipts.mapping == "receipts"
     assert job.tolerance["SHORT"].units == 2
-    assert job.results_place == Place(sftp="bhiwandi", path="/outbound/reports")
+    assert job.results_place == JobPlace(sftp="bhiwandi", path="/outbound/reports")
 
 
 def test_labels_of_unprinted_orders_or_of_one_run() -> None:

@@ -74,14 +74,14 @@ class Interrupted(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ChildAnswer:
     """What a child said, and the files behind it."""
 
     said: dict[str, Any]
     files: tuple[bytes, ...] = ()
 
 
-Serve = Callable[[dict[str, Any], tuple[bytes, ...]], Answer]
+Serve = Callable[[dict[str, Any], tuple[bytes, ...]], ChildAnswer]
 """What the module of a child has as `answer`."""
 
 
@@ -143,7 +143,7 @@ class Child:
             self._process.stdin.write(json.dumps(head).encode() + b"\n")
             self._process.stdin.flush()
 
-    def ask(self, question: dict[str, Any], *files: bytes, allowance: Allowance | None = None) -> Answer:
+    def ask(self, question: dict[str, Any], *files: bytes, allowance: Allowance | None = None) -> ChildAnswer:
         """The answer to a question; allowance: of this question, as far as time goes.
 
         Raises ChildLost if the process died of it or was killed, ChildFailed for an error of the program, Interrupted
@@ -186,7 +186,7 @@ class Child:
                 with contextlib.suppress(OSError):
                     pipe.close()
 
-    def _answer(self, request: bytes, wait_seconds: float) -> Answer:
+    def _answer(self, request: bytes, wait_seconds: float) -> ChildAnswer:
         self.start()
         done = False
         try:
@@ -199,7 +199,7 @@ class Child:
             if not done:
                 self.close()
 
-    def _exchange(self, request: memoryview, wait_seconds: float) -> Answer:
+    def _exchange(self, request: memoryview, wait_seconds: float) -> ChildAnswer:
         """Write the question and read the answer side by side, looking at the child all the while."""
         process = self._process
         assert process is not None
@@ -271,13 +271,13 @@ class _Received:
         return bool(block)
 
     @property
-    def answer(self) -> Answer:
+    def answer(self) -> ChildAnswer:
         assert self._said is not None
         files, start = [], 0
         for length in self._said.pop("files"):
             files.append(bytes(self._content[start : start + length]))
             start += length
-        return Answer(self._said, tuple(files))
+        return ChildAnswer(self._said, tuple(files))
 
 
 def start_service(
@@ -368,12 +368,12 @@ def _main() -> None:
         except (MemoryError, RecursionError, ImportError):  # the last where there is no room for a library
             os._exit(1)
         except Exception as error:
-            _tell(answers, Answer({"failed": where_it_failed(error)}))
+            _tell(answers, ChildAnswer({"failed": where_it_failed(error)}))
             raise
         _tell(answers, answer)
 
 
-def _tell(answers: IO[bytes], answer: Answer) -> None:
+def _tell(answers: IO[bytes], answer: ChildAnswer) -> None:
     said = answer.said | {"files": [len(file) for file in answer.files]}
     answers.write(b"".join([json.dumps(said).encode(), b"\n", *answer.files]))
     answers.flush()

@@ -30,7 +30,7 @@ from logistics_batch.intake.stores.folder import FolderStore
 from logistics_batch.intake.stores.store import FileStore, SftpAccess
 from logistics_batch.ledger import Ledger, open_ledger
 from logistics_batch.mapping import Mapping, Verb, load_mapping, schema_json, vocabulary
-from logistics_batch.model.jobs.job import Place
+from logistics_batch.model.jobs.job import JobPlace
 from logistics_batch.model.settings_sections import SftpSettings
 from logistics_batch.settings import (
     FILE_NAME,
@@ -177,7 +177,7 @@ class Workspace:
         marks = (self.folder / _MARK, self.folder / settings.reports.dir / ".ledger.mark")
         return open_ledger(url, account=account, read_only=read_only, marks=marks)
 
-    def store(self, settings: Settings, place: Place) -> FileStore:
+    def store(self, settings: Settings, place: JobPlace) -> FileStore:
         """The store behind a place.
 
         Raises SettingsError if the settings know no such server, or a secret of it cannot be read.

@@ -35,7 +35,7 @@ from logistics_batch.mapping.spec.model import (
     OrderIdSpec,
     SheetSpec,
 )
-from logistics_batch.mapping.spec.targets import JSON_NUMBERS, Form, Targets, form_of, targets_of
+from logistics_batch.mapping.spec.targets import JSON_NUMBERS, FieldForm, Targets, form_of, targets_of
 from logistics_batch.mapping.spec.words import PAYMENT_WORDS
 from logistics_batch.mapping.whole_file import apply_mapping
 from logistics_batch.model.document import MappedFile, Operation, RowState
@@ -44,24 +44,24 @@ from logistics_batch.model.sheet import Sheet
 
 PAGE: Final = Path(__file__).parents[2] / "docs/mapping-reference.md"
 _WIDTH: Final = 120
-_FORM_WORDS: Final[dict[Form, str]] = {
-    Form.TEXT: "text",
-    Form.IDENTITY: "a number or name by which something is known",
-    Form.WAYBILL: "an AWB number or order id, without a blank in it",
-    Form.GOODS: "the name or code of one item, on one line",
-    Form.ADDRESS: "text; line breaks become commas",
-    Form.FLAG: "`true` or `false`",
-    Form.PAYMENT: "`true` or `false`; [words for COD and prepaid](#words-for-payment) are known",
-    Form.MONEY: "an amount, two decimals",
-    Form.DECIMAL: "a number, no trailing zeros",
-    Form.PERCENT: "a percentage, no trailing zeros",
-    Form.DEGREES: "degrees",
-    Form.QUANTITY: "a whole number from 1 on",
-    Form.COUNT: "a whole number from 0 on",
-    Form.MOBILE: "ten digits",
-    Form.PINCODE: "six digits",
-    Form.DATE: "a date",
-    Form.MOMENT: "a date and time with offset",
+_FORM_WORDS: Final[dict[FieldForm, str]] = {
+    FieldForm.TEXT: "text",
+    FieldForm.IDENTITY: "a number or name by which something is known",
+    FieldForm.WAYBILL: "an AWB number or order id, without a blank in it",
+    FieldForm.GOODS: "the name or code of one item, on one line",
+    FieldForm.ADDRESS: "text; line breaks become commas",
+    FieldForm.FLAG: "`true` or `false`",
+    FieldForm.PAYMENT: "`true` or `false`; [words for COD and prepaid](#words-for-payment) are known",
+    FieldForm.MONEY: "an amount, two decimals",
+    FieldForm.DECIMAL: "a number, no trailing zeros",
+    FieldForm.PERCENT: "a percentage, no trailing zeros",
+    FieldForm.DEGREES: "degrees",
+    FieldForm.QUANTITY: "a whole number from 1 on",
+    FieldForm.COUNT: "a whole number from 0 on",
+    FieldForm.MOBILE: "ten digits",
+    FieldForm.PINCODE: "six digits",
+    FieldForm.DATE: "a date",
+    FieldForm.MOMENT: "a date and time with offset",
 }
 _EXAMPLES: Final = Path(__file__).with_name("mapping_examples.txt")
 _RUN: Final = RunValues("orders_0311.xlsx", date(2026, 11, 3), "Asia/Kolkata")

@@ -11,7 +11,7 @@ from support.sandbox_process import RunningSandbox, created
 from support.workspace import Workspace, order_lines
 
 from logistics_batch.cli.watching import observed_run
-from logistics_batch.flows.labels.orders import Choice, choose_orders
+from logistics_batch.flows.labels.orders import LabelChoice, choose_orders
 from logistics_batch.flows.push.past_runs import past_run
 from logistics_batch.flows.push.run import run_of
 from logistics_batch.jobs import load_job
@@ -91,7 +91,7 @@ def test_after_its_grace_it_is_left_and_the_next_night_is_a_run_of_its_own(
     assert created(sandbox) == dict.fromkeys([*REFERENCES, "G-6"], 1)
     dates = [run.business_date for run in shift.parts.ledger.runs.latest(job="orders")]
     assert dates == ["2026-11-04", "2026-11-03"]
-    of_day = choose_orders(shift.parts, Choice(day=date(2026, 11, 4)))
+    of_day = choose_orders(shift.parts, LabelChoice(day=date(2026, 11, 4)))
     chosen = {each.reference_number for each in of_day.missing} | {each.reference for each in of_day.orders}
     assert {*REFERENCES[2:], "G-6"} <= chosen
 

@@ -21,7 +21,7 @@ from logistics_batch.flows.push.push import push_by_hand
 from logistics_batch.flows.reconcile import gather as reconcile_gather
 from logistics_batch.flows.reconcile.receipts import ListPlace
 from logistics_batch.flows.reconcile.reconcile import ListPlan, ReconcilePlan, plan_of_job, run_reconcile
-from logistics_batch.model.jobs.job import Place, ReconcileJob, Tolerance
+from logistics_batch.model.jobs.job import JobPlace, ReconcileJob, Tolerance
 
 TODAY = date(2026, 11, 5)
 HEADER = "Supplier,Site,Invoice,Due,SKU,Qty,Rate"
@@ -367,7 +367,7 @@ def test_receipts_come_from_a_folder_and_repeat_nothing(parts, service, tmp_path
     receipts(drop, "I1,W,10,,2026-11-02", "I2,W,5,,2026-11-03", name="tuesday.csv")
     receipts(drop, "I1,W,99,,2026-11-02", name="notes.txt")
     (drop / "~$monday.csv").write_text("x")
-    source = ListPlace(Place(folder=str(drop), path="/"), ("*.csv",), "receipts")
+    source = ListPlace(JobPlace(folder=str(drop), path="/"), ("*.csv",), "receipts")
     report = run_reconcile(parts, plan(tmp_path, receipts=ListPlan(place=source)))
     assert (report.exit_code, report.counts) == (0, {"matched": 2})
     assert "left out is 1 line;" in " ".join(report.notes)
@@ -387,7 +387,7 @@ def test_receipts_come_in_archives_and_repeat_nothing(parts, service, tmp_path):
     packed(drop / "monday.zip", day=("I1,W,10,,2026-11-02",))
     packed(drop / "tuesday.zip", day=("I1,W,10,,2026-11-02", "I2,W,5,,2026-11-03"), late=("I3,W,2,,2026-11-04",))
     (drop / "wednesday.csv.gz").write_bytes(gzip.compress(f"{RECEIPTS_HEADER}\nI3,W,2,,2026-11-04\n".encode()))
-    source = ListPlace(Place(folder=str(drop), path="/"), ("*",), "receipts")
+    source = ListPlace(JobPlace(folder=str(drop), path="/"), ("*",), "receipts")
     report = run_reconcile(parts, plan(tmp_path, receipts=ListPlan(place=source)))
     assert (report.exit_code, report.counts) == (0, {"matched": 3})
     assert "left out is 2 lines;" in " ".join(report.notes)
@@ -406,11 +406,11 @@ def test_a_file_in_an_archive_of_receipts_that_cannot_be_read_makes_the_report_i
 def test_no_receipts_file_is_not_nothing_received(parts, service, tmp_path):
     push(parts, tmp_path, asn_row("I1", "W", "10"))
     (tmp_path / "receipts").mkdir()
-    source = ListPlace(Place(folder=str(tmp_path / "receipts"), path="/"), ("*.csv",), "receipts")
+    source = ListPlace(JobPlace(folder=str(tmp_path / "receipts"), path="/"), ("*.csv",), "receipts")
     report = run_reconcile(parts, plan(tmp_path, receipts=ListPlan(place=source)))
     assert (report.exit_code, report.counts) == (4, {"matched": 1})
     assert "No receipts file" in report.doubts[0]
-    nowhere = ListPlace(Place(folder=str(tmp_path / "nowhere"), path="/"), ("*.csv",), "receipts")
+    nowhere = ListPlace(JobPlace(folder=str(tmp_path / "nowhere"), path="/"), ("*.csv",), "receipts")
     with pytest.raises(StoreError):
         run_reconcile(parts, plan(tmp_path, receipts=ListPlan(place=nowhere)))
 
@@ -430,7 +430,7 @@ def test_receipts_that_cannot_be_used_are_refused_before_anything_is_written(par
 
 
 def test_an_earlier_workbook_with_notes_is_kept(parts, service, tmp_path):
-    place = Place(folder=str(tmp_path / "shared"), path="/reports")
+    place = JobPlace(folder=str(tmp_path / "shared"), path="/reports")
     first = run_reconcile(parts, plan(tmp_path, results=place))
     noted = (tmp_path / "shared" / "reports" / "reconciliation.xlsx").read_bytes()
     run_reconcile(parts, plan(tmp_path, results=place))

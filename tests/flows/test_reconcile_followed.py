@@ -7,7 +7,7 @@ import pytest
 from flows.test_reconcile import asn_row, found, push, receipts
 
 from logistics_batch.flows.reconcile.reconcile import ListPlan, ReconcilePlan, run_reconcile
-from logistics_batch.model.jobs.job import Place
+from logistics_batch.model.jobs.job import JobPlace
 
 FIRST, LATER = date(2026, 11, 5), date(2026, 11, 25)
 
@@ -24,7 +24,7 @@ def night(parts, tmp_path: Path, day: date, *rows: str, lists: bool = True, name
             business_date=day,
             receipts=ListPlan(path, "receipts") if lists else ListPlan(),
             output=tmp_path / f"out-{day}",
-            results=Place(folder=str(tmp_path / "reports"), path="/"),
+            results=JobPlace(folder=str(tmp_path / "reports"), path="/"),
             previous=True,
         ),
     )

@@ -11,8 +11,8 @@ from logistics_batch.flows.reconcile.earlier_receipts import Counting, all_recei
 from logistics_batch.flows.reconcile.goods_list import ReadList
 from logistics_batch.flows.reconcile.receipts import ListPlace
 from logistics_batch.flows.reconcile.reconcile import ListPlan, run_reconcile
-from logistics_batch.flows.reconcile.snapshots import Known, known_receipts
-from logistics_batch.model.jobs.job import Place
+from logistics_batch.flows.reconcile.snapshots import KnownLines, known_receipts
+from logistics_batch.model.jobs.job import JobPlace
 from logistics_batch.reconciliation import KNOWN_LINES, RECEIVED_LINES, UNREAD_ROWS
 
 MARKED = 1_800_000_000.0
@@ -30,7 +30,7 @@ def lists(tmp_path: Path, **contents: tuple[str, ...]) -> None:
 
 
 def night(parts, tmp_path: Path, day: date, **changes):
-    place = ListPlace(Place(folder=str(tmp_path / "lists"), path="/"), ("*",), "receipts")
+    place = ListPlace(JobPlace(folder=str(tmp_path / "lists"), path="/"), ("*",), "receipts")
     return run_reconcile(
         parts, plan(tmp_path, business_date=day, job="nightly", receipts=ListPlan(place=place), **changes)
     )
@@ -144,12 +144,14 @@ def tonight(
 
 def known(
     before: dict[str, tuple[str, ...]], *not_read: tuple[str, str, str], on: date = MONDAY, written: float = MARKED
-) -> Known:
+) -> KnownLines:
     more = {"last_listed": pl.lit(on), "written": pl.lit(written)}
-    return Known(rows_of(before).with_columns(**more).select(*KNOWN_LINES), unread(*not_read))
+    return KnownLines(rows_of(before).with_columns(**more).select(*KNOWN_LINES), unread(*not_read))
 
 
-def together(now: ReadList, before: Known, *, judged: tuple[str, ...] = ("i1", "i2"), on: date = TUESDAY) -> Counting:
+def together(
+    now: ReadList, before: KnownLines, *, judged: tuple[str, ...] = ("i1", "i2"), on: date = TUESDAY
+) -> Counting:
     invoices = pl.DataFrame(
         {"invoice": judged, "first": [MONDAY] * len(judged)}, {"invoice": pl.String, "first": pl.Date}
     )

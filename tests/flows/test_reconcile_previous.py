@@ -11,7 +11,7 @@ from flows.test_reconcile import TODAY, asn_row, push, receipts
 from logistics_batch.errors import FileHeld, UsageError
 from logistics_batch.flows.reconcile.reconcile import ListPlan, ReconcilePlan, plan_of_job, run_reconcile
 from logistics_batch.jobs import parse_job
-from logistics_batch.model.jobs.job import Place
+from logistics_batch.model.jobs.job import JobPlace
 
 
 def plan(tmp_path: Path, *, night: int = 0, path: str = "/", **changes) -> ReconcilePlan:
@@ -23,7 +23,7 @@ def plan(tmp_path: Path, *, night: int = 0, path: str = "/", **changes) -> Recon
         "business_date": TODAY + timedelta(days=night),
         "receipts": ListPlan(receipts(tmp_path, "I1,W,2,,2026-11-02"), "receipts"),
         "output": tmp_path / f"out{night}",
-        "results": Place(folder=str(tmp_path / "reports"), path=path),
+        "results": JobPlace(folder=str(tmp_path / "reports"), path=path),
         "previous": True,
     }
     return ReconcilePlan(**(usual | changes))
@@ -87,7 +87,7 @@ def test_a_workbook_may_be_named_by_hand(parts, service, tmp_path):
 def test_a_job_reads_back_from_where_its_reports_go():
     text = "kind: reconcile\nwindow: {by: delivery, from: -3d, to: 7d}\nprevious: results\nresults: {folder: out}\n"
     made = plan_of_job(parse_job(text, name="nightly", path="jobs/nightly.yaml"), TODAY)
-    assert made.previous and made.results == Place(folder="out", path="/")
+    assert made.previous and made.results == JobPlace(folder="out", path="/")
 
 
 def test_what_the_service_cut_off_is_not_called_resolved(parts, service, tmp_path):

@@ -22,7 +22,7 @@ from logistics_batch.intake.stores.folder import FolderStore
 from logistics_batch.ledger import Arrival, Outcome, open_ledger
 from logistics_batch.model.document import ROWS_SCHEMA, Document, MappedFile, Operation
 from logistics_batch.model.issue import NOTHING_SAID
-from logistics_batch.model.jobs.job import Place
+from logistics_batch.model.jobs.job import JobPlace
 from logistics_batch.model.sheet import SourceFile
 
 ZONE = ZoneInfo("Asia/Kolkata")
@@ -187,7 +187,7 @@ class PrintRoom:
             calls={document.operation: ("POST", "/orders/shipment") for document in documents},
         )
 
-    def _store(self, place: Place) -> FolderStore:
+    def _store(self, place: JobPlace) -> FolderStore:
         return FolderStore(self.root / (place.folder or "sftp"))
 
     def _no_mapping(self, name: str) -> Any:

@@ -9,7 +9,7 @@ from labels.test_make_labels import accepted, barcodes, manifest
 from labels.test_manifest import text_of
 
 from logistics_batch.flows.labels.labels import LabelsPlan, make_labels
-from logistics_batch.flows.labels.orders import Choice
+from logistics_batch.flows.labels.orders import LabelChoice
 from logistics_batch.model.document import Document, Operation
 from logistics_batch.model.order_state import OrderState, Shown
 from logistics_batch.model.run_reports import LabelReport
@@ -72,7 +72,7 @@ def test_a_cancelled_order_is_not_printed_again_either(room: PrintRoom) -> None:
     make_labels(room.parts, LabelsPlan())
     show(room, "A", "cancelled")
     show(room, "B", "Picked")
-    again = make_labels(room.parts, LabelsPlan(orders=Choice(run="run-1"), reprint_reason="jam"))
+    again = make_labels(room.parts, LabelsPlan(orders=LabelChoice(run="run-1"), reprint_reason="jam"))
     assert barcodes(again) == ["SH-B"]
     (lost,) = again.missing
     assert (lost.reference_number, lost.reason) == ("A", "the order was cancelled")
@@ -130,6 +130,6 @@ def test_a_label_older_than_a_change_of_its_order_is_told_until_it_is_printed_ag
     change(room, "A", Operation.ORDER_UPDATE, address, run="run-2")
     told = "label printed before the order was changed: A; reprint, and check the items"
     assert told in make_labels(room.parts, LabelsPlan()).notes
-    assert told in make_labels(room.parts, LabelsPlan(orders=Choice(run="run-1"))).notes
-    make_labels(room.parts, LabelsPlan(orders=Choice(numbers=("A",)), reprint_reason="new address"))
+    assert told in make_labels(room.parts, LabelsPlan(orders=LabelChoice(run="run-1"))).notes
+    make_labels(room.parts, LabelsPlan(orders=LabelChoice(numbers=("A",)), reprint_reason="new address"))
     assert told not in make_labels(room.parts, LabelsPlan()).notes

@@ -9,7 +9,7 @@ import pytest
 from labels.label_files import HEIGHT, WIDTH, changed, cropped, label, page_sizes, rotated, scan
 
 from logistics_batch.paper.labels.bundle import Bundle, BundleOptions, OrderedLabel, build_bundle
-from logistics_batch.paper.labels.layout import Layout
+from logistics_batch.paper.labels.layout import StockLayout
 
 A4, LETTER = (595.3, 841.9), (612.0, 792.0)
 
@@ -63,13 +63,13 @@ def test_reverse_prints_the_last_first_and_keeps_walking_numbers(tmp_path: Path)
 @pytest.mark.parametrize(
     ("layout", "slots", "paper", "told"),
     [
-        (Layout.A4_2UP, 2, A4, []),
-        (Layout.A4_4UP, 4, A4, ["labels at 94% of their size on this paper"]),
-        (Layout.LETTER_4UP, 4, LETTER, ["labels are shrunk to 88% on this paper; scan one printed label"]),
+        (StockLayout.A4_2UP, 2, A4, []),
+        (StockLayout.A4_4UP, 4, A4, ["labels at 94% of their size on this paper"]),
+        (StockLayout.LETTER_4UP, 4, LETTER, ["labels are shrunk to 88% on this paper; scan one printed label"]),
     ],
 )
 def test_sheets_carry_the_barcodes_in_order(
-    tmp_path: Path, layout: Layout, slots: int, paper: tuple[float, float], told: list[str]
+    tmp_path: Path, layout: StockLayout, slots: int, paper: tuple[float, float], told: list[str]
 ) -> None:
     bundle = build_bundle(many(tmp_path, 9), BundleOptions(layout=layout))
     content = only(bundle)
@@ -85,17 +85,17 @@ def test_printers_are_told_not_to_scale(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("degrees", [0, 90, 180, 270])
-@pytest.mark.parametrize("layout", list(Layout))
-def test_rotation_is_kept_and_lying_labels_stand_upright(tmp_path: Path, degrees: int, layout: Layout) -> None:
+@pytest.mark.parametrize("layout", list(StockLayout))
+def test_rotation_is_kept_and_lying_labels_stand_upright(tmp_path: Path, degrees: int, layout: StockLayout) -> None:
     labels = ordered(tmp_path, {"SH-0000001": rotated(label("SH-0000001"), degrees)})
     content = only(build_bundle(labels, BundleOptions(layout=layout)))
     assert scan(content, dpi=300) == [["SH-0000001"]]
-    if layout is Layout.STOCK_4X6:
+    if layout is StockLayout.STOCK_4X6:
         assert page_sizes(content) == [(WIDTH, HEIGHT)]
 
 
-@pytest.mark.parametrize("layout", list(Layout))
-def test_what_is_cropped_away_is_not_printed(tmp_path: Path, layout: Layout) -> None:
+@pytest.mark.parametrize("layout", list(StockLayout))
+def test_what_is_cropped_away_is_not_printed(tmp_path: Path, layout: StockLayout) -> None:
     labels = ordered(tmp_path, {"SH-0000001": cropped("SH-0000001")})
     assert scan(only(build_bundle(labels, BundleOptions(layout=layout))), dpi=300) == [["SH-0000001"]]
 
@@ -121,7 +121,7 @@ def test_label_larger_than_the_stock_is_left_out_and_the_rest_goes_on(tmp_path: 
     assert lost.label == 1
     assert "210 x 297 mm" in lost.reason
     assert "a4-2up" in lost.reason
-    assert not build_bundle(labels, BundleOptions(layout=Layout.A4_2UP)).left_out
+    assert not build_bundle(labels, BundleOptions(layout=StockLayout.A4_2UP)).left_out
 
 
 def test_file_that_vanished_or_changed_is_left_out(tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ def test_one_group_needs_no_separator(tmp_path: Path) -> None:
 
 def test_same_labels_give_the_same_bytes(tmp_path: Path) -> None:
     labels = many(tmp_path, 3)
-    for layout in Layout:
+    for layout in StockLayout:
         assert only(build_bundle(labels, BundleOptions(layout))) == only(build_bundle(labels, BundleOptions(layout)))
 
 
@@ -212,7 +212,7 @@ def test_fonts_are_stored_once(tmp_path: Path) -> None:
         return changed(content, change)
 
     labels = ordered(tmp_path, {awb: with_font(label(awb)) for awb in awbs(200)})
-    for layout in Layout:
+    for layout in StockLayout:
         content = only(build_bundle(labels, BundleOptions(layout)))
         with pikepdf.open(io.BytesIO(content)) as pdf:
             fonts = [thing for thing in pdf.objects if isinstance(thing, pikepdf.Stream) and "/Length1" in thing]
@@ -235,7 +235,7 @@ def test_annotations_are_printed_but_do_nothing(tmp_path: Path) -> None:
         pdf.Root.OpenAction = action
 
     labels = ordered(tmp_path, {"SH-0000001": changed(label("SH-0000001"), change)})
-    for layout in (Layout.STOCK_4X6, Layout.A4_4UP):
+    for layout in (StockLayout.STOCK_4X6, StockLayout.A4_4UP):
         content = only(build_bundle(labels, BundleOptions(layout)))
         with pikepdf.open(io.BytesIO(content)) as pdf:
             texts = [thing.unparse(resolved=True) for thing in pdf.objects if isinstance(thing, pikepdf.Dictionary)]
@@ -256,7 +256,7 @@ def test_resources_that_lead_back_to_themselves_are_copied(tmp_path: Path) -> No
         page.obj.Contents = pdf.make_stream(b"/F Do")
 
     labels = ordered(tmp_path, {awb: changed(label(awb), change) for awb in awbs(3)})
-    for layout in Layout:
+    for layout in StockLayout:
         assert flat(scan(only(build_bundle(labels, BundleOptions(layout))), dpi=300)) == awbs(3)
 
 
@@ -277,5 +277,5 @@ def test_page_box_that_does_not_begin_at_zero(tmp_path: Path) -> None:
         page.mediabox = [-500, 700, -212, 1132]
 
     labels = ordered(tmp_path, {"SH-0000001": changed(label("SH-0000001"), change)})
-    for layout in Layout:
+    for layout in StockLayout:
         assert flat(scan(only(build_bundle(labels, BundleOptions(layout))), dpi=300)) == ["SH-0000001"]

@@ -17,9 +17,9 @@ from logistics_batch.errors import KeyRefused, RunStopped, SettingsError, UsageE
 from logistics_batch.flows.doubts.decisions import decide
 from logistics_batch.flows.files.purge import purge_by_age
 from logistics_batch.flows.labels.labels import LabelsPlan, make_labels
-from logistics_batch.flows.labels.orders import Choice
+from logistics_batch.flows.labels.orders import LabelChoice
 from logistics_batch.flows.orders.numbers import order_numbers
-from logistics_batch.model.jobs.job import Place
+from logistics_batch.model.jobs.job import JobPlace
 from logistics_batch.model.run_reports import LabelReport
 from logistics_batch.paper.labels import barcodes as label_barcodes
 
@@ -88,7 +88,7 @@ def test_printed_labels_are_not_printed_again_without_a_reason(room: PrintRoom, 
     assert (again.labels, again.exit_code) == (0, 0)
     assert {path.name for path in again.files} == {"manifest.pdf", "index.csv"}
     assert "There is nothing to print." in manifest(again)
-    by_run = make_labels(room.parts, LabelsPlan(orders=Choice(run="run-1")))
+    by_run = make_labels(room.parts, LabelsPlan(orders=LabelChoice(run="run-1")))
     assert (by_run.labels, set(by_run.printed_before)) == (0, {"R-1", "R-2"})
     assert "printed before" in manifest(by_run)
     assert "Printed before and left out: 2 orders R-1, R-2" in " ".join(manifest(by_run).split())
@@ -98,7 +98,7 @@ def test_printed_labels_are_not_printed_again_without_a_reason(room: PrintRoom, 
     ]
     calls = len(service.seen)
     once_more = make_labels(
-        room.parts, LabelsPlan(orders=Choice(numbers=("R-2",)), reprint_reason="jammed roll", who="ravi")
+        room.parts, LabelsPlan(orders=LabelChoice(numbers=("R-2",)), reprint_reason="jammed roll", who="ravi")
     )
     assert barcodes(once_more) == ["SH-R2"]
     assert "REPRINT: jammed roll" in manifest(once_more)
@@ -251,7 +251,7 @@ def test_kept_label_that_was_damaged_on_disk_is_fetched_again(room: PrintRoom, s
     make_labels(room.parts, LabelsPlan())
     (kept,) = (room.parts.files / "labels").glob("*.pdf")
     kept.write_bytes(b"%PDF-1.4 rotten %%EOF")
-    report = make_labels(room.parts, LabelsPlan(orders=Choice(numbers=("A",)), reprint_reason="torn"))
+    report = make_labels(room.parts, LabelsPlan(orders=LabelChoice(numbers=("A",)), reprint_reason="torn"))
     assert barcodes(report) == ["SH-A"]
     assert len(service.asked) == 2
 
@@ -332,7 +332,7 @@ def test_packages_are_asked_for_one_by_one_where_one_file_lacks_them(room: Print
     report = make_labels(room.parts, LabelsPlan())
     assert barcodes(report) == list(children)
     asked = len(service.asked)
-    again = make_labels(room.parts, LabelsPlan(orders=Choice(numbers=("SH-A",)), reprint_reason="wet"))
+    again = make_labels(room.parts, LabelsPlan(orders=LabelChoice(numbers=("SH-A",)), reprint_reason="wet"))
     assert barcodes(again) == list(children)
     assert len(service.asked) == asked
 
@@ -346,7 +346,7 @@ def test_orders_of_a_run_without_a_label_are_listed_with_the_reason(room: PrintR
     assert room.ledger.awb_numbers.record_by_hand(
         reference_or_awb="CANCELLED", at=now, text="cancelled", cancelled=True
     )
-    report = make_labels(room.parts, LabelsPlan(orders=Choice(run="orders-nightly")))
+    report = make_labels(room.parts, LabelsPlan(orders=LabelChoice(run="orders-nightly")))
     assert barcodes(report) == ["SH-OK"]
     assert report.exit_code == 4, "something is in doubt"
     reasons = {lost.reference_number: lost.reason for lost in report.missing}
@@ -362,7 +362,9 @@ def test_orders_of_a_run_without_a_label_are_listed_with_the_reason(room: PrintR
 
 def test_orders_by_number(room: PrintRoom) -> None:
     accepted(room, Wish("A"), Wish("B"), Wish("C"))
-    report = make_labels(room.parts, LabelsPlan(orders=Choice(numbers=("C", " SH-A ", "C", "UNKNOWN")), sort=("file",)))
+    report = make_labels(
+        room.parts, LabelsPlan(orders=LabelChoice(numbers=("C", " SH-A ", "C", "UNKNOWN")), sort=("file",))
+    )
     assert barcodes(report) == ["SH-C", "SH-A"], "file order is that of the list"
     assert [(lost.reference_number, lost.rows) for lost in report.missing] == [("UNKNOWN", ())]
     assert report.exit_code == 3
@@ -376,7 +378,7 @@ def test_reference_used_again_after_a_cancellation_means_the_living_order(room: 
     (held,) = room.ledger.documents.select(states=["held"])
     decide(room.parts, held.id, decision="send-again", reason="ordered again", reissue=True)
     room.accept({"A": held.id}, {"A": "SH-NEW"}, run="run-2")
-    assert barcodes(make_labels(room.parts, LabelsPlan(orders=Choice(numbers=("A",))))) == ["SH-NEW"]
+    assert barcodes(make_labels(room.parts, LabelsPlan(orders=LabelChoice(numbers=("A",))))) == ["SH-NEW"]
 
 
 @pytest.mark.parametrize(
@@ -407,7 +409,11 @@ def test_sort_keys(room: PrintRoom, sort: tuple[str, ...], wanted: str | None) -
 
 def test_usage_errors_ask_nothing_of_the_service(room: PrintRoom, service: LabelService) -> None:
     accepted(room, Wish("A"))
-    for plan in (LabelsPlan(layout="a3"), LabelsPlan(orders=Choice(run="no-such-run")), LabelsPlan(sort=("weight",))):
+    for plan in (
+        LabelsPlan(layout="a3"),
+        LabelsPlan(orders=LabelChoice(run="no-such-run")),
+        LabelsPlan(sort=("weight",)),
+    ):
         with pytest.raises(UsageError):
             make_labels(room.parts, plan)
     assert service.asked == []
@@ -416,7 +422,7 @@ def test_usage_errors_ask_nothing_of_the_service(room: PrintRoom, service: Label
 def test_bundle_goes_to_the_results_place_in_a_folder_of_its_own(room: PrintRoom, tmp_path: Path) -> None:
     accepted(room, Wish("A"))
     plan = LabelsPlan(
-        results=Place(sftp="bhiwandi", path="/outbound/labels"), output=tmp_path / "out", job="labels-nightly"
+        results=JobPlace(sftp="bhiwandi", path="/outbound/labels"), output=tmp_path / "out", job="labels-nightly"
     )
     report = make_labels(room.parts, plan)
     there = tmp_path / "sftp" / "outbound" / "labels" / report.bundle_id
@@ -434,7 +440,7 @@ def test_files_of_an_earlier_bundle_are_put_aside_under_its_id(room: PrintRoom, 
     first = make_labels(room.parts, LabelsPlan(output=out, max_pages=1))
     before = {path.name: path.read_bytes() for path in first.files}
     (out / "notes.txt").write_text("keep me")
-    make_labels(room.parts, LabelsPlan(output=out, orders=Choice(numbers=("R-1",)), reprint_reason="torn"))
+    make_labels(room.parts, LabelsPlan(output=out, orders=LabelChoice(numbers=("R-1",)), reprint_reason="torn"))
     assert {path.name for path in out.iterdir()} == {"labels.pdf", "manifest.pdf", "index.csv", "notes.txt", "earlier"}
     assert {path.name: path.read_bytes() for path in (out / "earlier" / first.bundle_id).iterdir()} == before
 
@@ -468,7 +474,7 @@ def test_one_call_for_several_orders_where_the_barcodes_prove_it(room: PrintRoom
     assert [body["order_numbers[]"] for body in service.asked] == ["SH-R0,SH-R1,SH-R2", "SH-R3,SH-R4,SH-R5", "SH-R6"]
     assert barcodes(report) == [f"SH-R{number}" for number in range(6, -1, -1)]
     assert len({row["label_sha256"] for row in index(report)}) == 7, "each order has a file of its own"
-    again = make_labels(room.parts, LabelsPlan(orders=Choice(numbers=("R-4",)), reprint_reason="wet"))
+    again = make_labels(room.parts, LabelsPlan(orders=LabelChoice(numbers=("R-4",)), reprint_reason="wet"))
     assert barcodes(again) == ["SH-R4"]
     assert len(service.asked) == 3, "what was divided is kept"
 
@@ -506,10 +512,10 @@ def test_orders_of_a_business_date(room: PrintRoom) -> None:
     accepted(room, Wish("A"), run="run-1")
     accepted(room, Wish("B"), run="run-2")
     today = room.parts.clock.now().date()
-    report = make_labels(room.parts, LabelsPlan(orders=Choice(day=today)))
+    report = make_labels(room.parts, LabelsPlan(orders=LabelChoice(day=today)))
     assert barcodes(report) == ["SH-A", "SH-B"]
     assert today.isoformat() in manifest(report)
-    other = make_labels(room.parts, LabelsPlan(orders=Choice(day=today.replace(year=today.year - 1))))
+    other = make_labels(room.parts, LabelsPlan(orders=LabelChoice(day=today.replace(year=today.year - 1))))
     assert (other.exit_code, other.labels) == (0, 0)
 
 
@@ -554,10 +560,10 @@ def test_pick_list_adds_up_by_group_bin_and_sku(room: PrintRoom) -> None:
 def test_nothing_is_picked_again_for_a_reprint(room: PrintRoom) -> None:
     accepted(room, Wish("A", item="LAMP"))
     make_labels(room.parts, LabelsPlan())
-    again = make_labels(room.parts, LabelsPlan(orders=Choice(numbers=("A",)), reprint_reason="torn"))
+    again = make_labels(room.parts, LabelsPlan(orders=LabelChoice(numbers=("A",)), reprint_reason="torn"))
     assert "pick_list.pdf" not in {path.name for path in again.files}
     accepted(room, Wish("B", item="SHADE"), run="run-2")
-    both = make_labels(room.parts, LabelsPlan(orders=Choice(numbers=("A", "B")), reprint_reason="torn"))
+    both = make_labels(room.parts, LabelsPlan(orders=LabelChoice(numbers=("A", "B")), reprint_reason="torn"))
     (path,) = [path for path in both.files if path.name == "pick_list.pdf"]
     text = " ".join(text_of(path.read_bytes())[0].split())
     assert "1 label, 1 SKU, pieces: 1; nothing for labels that are printed again" in text
@@ -572,7 +578,7 @@ def test_what_another_run_printed_meanwhile_is_not_printed_twice(room: PrintRoom
 
     def second() -> None:
         service.on_ask = lambda: None
-        seen.append(make_labels(room.parts, LabelsPlan(orders=Choice(numbers=("B",)), who="asha")))
+        seen.append(make_labels(room.parts, LabelsPlan(orders=LabelChoice(numbers=("B",)), who="asha")))
 
     service.on_ask = second
     with pytest.raises(UsageError, match="Another label run printed 1 order of this one meanwhile, the first B"):
@@ -589,7 +595,7 @@ def test_a_label_whose_time_was_over_is_fetched_again(room: PrintRoom, service: 
     long_ago = room.parts.clock.now().timestamp() - 100 * 86_400
     os.utime(kept, (long_ago, long_ago))
     assert purge_by_age(room.with_policy(keep_labels_seconds=60 * 86_400.0)).labels == 1
-    reprint = make_labels(room.parts, LabelsPlan(orders=Choice(numbers=("A",)), reprint_reason="wet"))
+    reprint = make_labels(room.parts, LabelsPlan(orders=LabelChoice(numbers=("A",)), reprint_reason="wet"))
     assert barcodes(reprint) == ["SH-A"]
     assert len(service.asked) == 2
 

@@ -16,7 +16,7 @@ from support.canary import key_of_tests
 from support.sandbox_process import RunningSandbox, sandbox_for_a_test
 
 from logistics_batch.flows.labels.labels import LabelsPlan, make_labels
-from logistics_batch.flows.labels.orders import Choice, LabelOrder, choose_orders
+from logistics_batch.flows.labels.orders import LabelChoice, LabelOrder, choose_orders
 from logistics_batch.flows.labels.sorting import sort_orders
 from logistics_batch.flows.push.dispatch import Dispatcher
 
@@ -58,7 +58,7 @@ def test_bundle_of_the_nightly_run(room: PrintRoom, sandbox: RunningSandbox) -> 
     began = time.monotonic()
     push(room, *wishes(count), Wish("ORD-BOX", packages=3))
     pushed = time.monotonic()
-    report = make_labels(room.parts, LabelsPlan(orders=Choice(run="orders-nightly")))
+    report = make_labels(room.parts, LabelsPlan(orders=LabelChoice(run="orders-nightly")))
     made = time.monotonic()
     assert (report.exit_code, report.orders, report.labels) == (0, count + 1, count + 3)
     served = {order["reference_number"]: order["awb_number"] for order in sandbox.orders()}
@@ -92,7 +92,7 @@ def test_bundle_of_the_nightly_run(room: PrintRoom, sandbox: RunningSandbox) -> 
 
 
 def _orders(room: PrintRoom) -> Sequence[LabelOrder]:
-    return choose_orders(room.parts, Choice(run="run-1"), reprint=True).orders
+    return choose_orders(room.parts, LabelChoice(run="run-1"), reprint=True).orders
 
 
 def test_link_that_expires_at_once_is_asked_for_again_and_listed(room: PrintRoom, sandbox: RunningSandbox) -> None:

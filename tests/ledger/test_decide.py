@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from logistics_batch.ledger.documents.decide import Decision, Known, decide, decide_change
+from logistics_batch.ledger.documents.decide import Decision, Generation, decide, decide_change
 
 SAME, OTHER = "a" * 64, "b" * 64
 
@@ -13,8 +13,8 @@ THIS_FILE = {7}
 """The arrivals that were earlier versions of the file that comes in."""
 
 
-def known(state: str, body: str = SAME, *, generation: int = 1, rule: str = "", file_id: int = 7) -> Known:
-    return Known(generation * 10, generation, state, body, rule, file_id)
+def known(state: str, body: str = SAME, *, generation: int = 1, rule: str = "", file_id: int = 7) -> Generation:
+    return Generation(generation * 10, generation, state, body, rule, file_id)
 
 
 def test_a_new_key_goes_out() -> None:
@@ -140,9 +140,11 @@ def test_back_to_the_accepted_content_is_unchanged_and_drops_the_held_change() -
         (known("refused"), "plan", ""),
         (known("abandoned"), "plan", ""),
     ],
-    ids=lambda each: f"{each.state} {each.rule}" if isinstance(each, Known) else each,
+    ids=lambda each: f"{each.state} {each.rule}" if isinstance(each, Generation) else each,
 )
-def test_what_waited_for_an_earlier_version_is_told_what_became_of_that(earlier: Known, action: str, rule: str) -> None:
+def test_what_waited_for_an_earlier_version_is_told_what_became_of_that(
+    earlier: Generation, action: str, rule: str
+) -> None:
     """Not for ever that its answer is not known yet."""
     waiting = known("held", OTHER, generation=2, rule="earlier_in_doubt")
     decision = decide([earlier, waiting], OTHER)
@@ -223,9 +225,9 @@ def test_a_reference_that_a_person_released_again_is_not_changed_by_a_file() -> 
 A, B, C = (letter * 64 for letter in "abc")
 
 
-def change(state: str, body: str, generation: int, *, rule: str = "") -> Known:
+def change(state: str, body: str, generation: int, *, rule: str = "") -> Generation:
     """A generation that the file of the same number planned."""
-    return Known(generation * 10, generation, state, body, rule, generation)
+    return Generation(generation * 10, generation, state, body, rule, generation)
 
 
 def test_there_and_back_again_are_three_changes() -> None:

@@ -22,7 +22,7 @@ from logistics_batch.model.jobs.job import JobSpec
 from logistics_batch.operate.agenda import Agenda
 from logistics_batch.operate.alerts import Teller, addresses
 from logistics_batch.operate.log import Log
-from logistics_batch.operate.run_job import Order, Outcome, run_job
+from logistics_batch.operate.run_job import JobOutcome, Order, run_job
 from logistics_batch.operate.run_notices import Ran, observe
 from logistics_batch.operate.watch import NightWatch, Station
 from logistics_batch.wiring import Need
@@ -91,7 +91,7 @@ class Shift:
         with self.wired.parts(Need(stop=self.stop)) as parts:
             yield replace(parts, clock=self.clock)
 
-    def _run(self, job: JobSpec, day: date) -> Outcome:
+    def _run(self, job: JobSpec, day: date) -> JobOutcome:
         with self._parts() as parts:
             return run_job(parts, job, Order(day, queues=True))
 
@@ -124,7 +124,7 @@ class Shift:
     def by_hand(self, name: str) -> int:
         """Somebody types `run NAME`; people are told of its end as of any other's. Gives its exit code."""
         job, _, calendar = self.watch.jobs[name]
-        end: Outcome | LogisticsBatchError
+        end: JobOutcome | LogisticsBatchError
         try:
             end = self._run(job, self.clock.at.date())
         except LogisticsBatchError as error:

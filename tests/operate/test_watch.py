@@ -14,7 +14,7 @@ from logistics_batch.cli.commands.night import SettingsInForce, _loaded, _take_o
 from logistics_batch.model.report import RunReport
 from logistics_batch.model.run_reports import SettleReport
 from logistics_batch.operate.heartbeat import HEARTBEAT, last_beat, what_is_wrong
-from logistics_batch.operate.run_job import Outcome, push_outcome
+from logistics_batch.operate.run_job import JobOutcome, push_outcome
 from logistics_batch.operate.run_notices import Ran, note_outcome
 
 SETTLE = 'kind: settle\nschedule: {{cron: "{cron}"{more}}}\n'
@@ -83,7 +83,7 @@ def test_another_failure_is_told_though_the_first_one_lasts(shift: Shift) -> Non
     job, *_ = shift.watch.jobs["settle"]
     causes = ("it answered with status 500", "Not delivered to sftp:x", "it answered with status 503")
     for cause in causes:
-        ended = Outcome(5, f"run S1: {cause}", SettleReport(), cause)
+        ended = JobOutcome(5, f"run S1: {cause}", SettleReport(), cause)
         note_outcome(shift.parts, job, ended, day=date(2026, 11, 3))
     (told,) = [message for title, message in (shift.until("2026-11-03T20:45") and shift.told) if "2 messages" in title]
     assert "Not delivered to sftp:x" in told

@@ -9,7 +9,7 @@ from reconciliation.world import World
 
 from logistics_batch.flows.files.foreign_files import workbook_entries
 from logistics_batch.model.reconciliation_history import Earlier, Entries, Watch
-from logistics_batch.paper.reconciliation.account import Account
+from logistics_batch.paper.reconciliation.account import ReconciliationReport
 from logistics_batch.reconciliation import Rules, audit
 
 TODAY = date(2026, 11, 10)
@@ -24,11 +24,11 @@ def account_of(
     doubts: tuple[str, ...] = (),
     earlier: Earlier | None = None,
     **rules,
-) -> Account:
+) -> ReconciliationReport:
     """The report of one night."""
     complete = not doubts
     watch = Watch(day, window, complete)
-    return Account(
+    return ReconciliationReport(
         run=f"R{day:%m%d}",
         by="delivery",
         date_from=window[0],
@@ -57,7 +57,7 @@ def read_back(workbook: bytes) -> Entries:
         return workbook_entries(path, name=path.name)
 
 
-def known_of(account: Account, workbook: bytes | None = None) -> Earlier:
+def known_of(account: ReconciliationReport, workbook: bytes | None = None) -> Earlier:
     """What tomorrow's report knows: what this one remembers, with what is written in its workbook."""
     listed = account.result.remembered
     if workbook is not None:

@@ -20,7 +20,7 @@ from logistics_batch import messages
 from logistics_batch.model.sheet import Sheet
 from logistics_batch.paper.answers.fix_file import fix_file
 from logistics_batch.paper.answers.result_workbook import result_workbook
-from logistics_batch.paper.xlsx.active import FormulaJudge, Removed
+from logistics_batch.paper.xlsx.active import FormulaJudge, RemovedParts
 from logistics_batch.paper.xlsx.inert import inert_workbook
 
 PATCHED = {name: each for name, each in ACTIVE.items() if each.told}
@@ -71,7 +71,7 @@ def test_values_and_formats_stay_and_people_are_told(name: str) -> None:
             assert (repr(same.font), repr(same.border)) == (repr(cell.font), repr(cell.border))
     legend = opened(result).cell(4, 9).comment
     assert legend is not None
-    assert all(messages.reason(f"taken_out.{Removed(each)}", {}) in legend.text for each in active.told)
+    assert all(messages.reason(f"taken_out.{RemovedParts(each)}", {}) in legend.text for each in active.told)
 
 
 @pytest.mark.parametrize("name", PLAIN)

@@ -13,7 +13,7 @@ from paper.reconciliation_nights import TODAY, account_of, known_of, night, read
 from reconciliation.world import World
 
 from logistics_batch.model.reconciliation import Standing
-from logistics_batch.paper.reconciliation.account import Account
+from logistics_batch.paper.reconciliation.account import ReconciliationReport
 from logistics_batch.paper.reconciliation.workbook import reconciliation_workbook
 
 HOSTILE = "=HYPERLINK(\"http://x\") </script> \u202e 'quoted' ümlaut मेहता\nsecond line"
@@ -180,15 +180,15 @@ def test_headings_may_be_spelled_otherwise_and_a_list_without_them_is_told():
 
 def test_five_nights():
     """Short goods are noted, accepted, grow, arrive, and leave the range; nothing is lost on the way."""
-    nights: list[Account] = []
+    nights: list[ReconciliationReport] = []
 
-    def reported(what: World, *, write: dict[str, tuple[str, object]], **more) -> Account:
+    def reported(what: World, *, write: dict[str, tuple[str, object]], **more) -> ReconciliationReport:
         known = (saved(edited(reconciliation_workbook(nights[-1]), **write)),) if nights else ()
         earlier = known_of(nights[-1], *known) if nights else None
         nights.append(account_of(what, day=night(len(nights)), earlier=earlier, **more))
         return nights[-1]
 
-    def listed(account: Account) -> dict[str, str]:
+    def listed(account: ReconciliationReport) -> dict[str, str]:
         return dict(account.open.select("invoice_number", "state").iter_rows())
 
     first = reported(world(A="1", B="2", C="3"), write={})

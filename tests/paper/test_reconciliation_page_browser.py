@@ -9,7 +9,7 @@ from paper.reconciliation_nights import account_of, known_of, night
 from playwright.sync_api import Browser, Page, sync_playwright
 from reconciliation.world import World
 
-from logistics_batch.paper.reconciliation.account import Account
+from logistics_batch.paper.reconciliation.account import ReconciliationReport
 from logistics_batch.paper.reconciliation.page import reconciliation_page
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -40,7 +40,7 @@ def browser() -> Iterator[Browser]:
 class Reader:
     """Somebody who opens the page from a folder, and notes what goes wrong or is asked of the network."""
 
-    def __init__(self, browser: Browser, folder: Path, account: Account, **context) -> None:
+    def __init__(self, browser: Browser, folder: Path, account: ReconciliationReport, **context) -> None:
         self.file = folder / "reconciliation.html"
         self.file.write_bytes(reconciliation_page(account))
         self.complaints: list[str] = []

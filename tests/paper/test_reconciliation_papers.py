@@ -18,9 +18,9 @@ import pytest
 from paper.reconciliation_nights import account_of
 from reconciliation.world import World
 
-from logistics_batch.model.reconciliation import MEANINGS, Discrepancy, Outcome
+from logistics_batch.model.reconciliation import MEANINGS, ComparedOutcome, Discrepancy
 from logistics_batch.paper.reconciliation import page as page_module
-from logistics_batch.paper.reconciliation.account import Account
+from logistics_batch.paper.reconciliation.account import ReconciliationReport
 from logistics_batch.paper.reconciliation.data import reconciliation_csv, reconciliation_json
 from logistics_batch.paper.reconciliation.page import reconciliation_page
 from logistics_batch.paper.reconciliation.rest import whole_tables
@@ -59,11 +59,11 @@ HOSTILE = [
 ]
 
 
-def account(world: World, *, doubts: tuple[str, ...] = (), **rules) -> Account:
+def account(world: World, *, doubts: tuple[str, ...] = (), **rules) -> ReconciliationReport:
     return account_of(world, doubts=doubts, **rules)
 
 
-def opened(made: Account) -> openpyxl.Workbook:
+def opened(made: ReconciliationReport) -> openpyxl.Workbook:
     return openpyxl.load_workbook(io.BytesIO(reconciliation_workbook(made)))
 
 
@@ -83,7 +83,7 @@ def hostile_world() -> World:
 
 
 @pytest.fixture
-def night() -> Account:
+def night() -> ReconciliationReport:
     world = World()
     world.both("0012", ("007", "100", "12345.50"), delivery_date="2026-10-01")
     world.both("I2", ("W", "10", "1.00"))
@@ -187,7 +187,7 @@ def test_ageing_is_one_line_a_class_supplier_and_site(night):
 
 def test_a_sheet_takes_so_many_lines_and_says_what_it_leaves_out(night):
     numbers = pl.DataFrame({"number": range(LARGEST_SHEET + 5)})
-    many = night.result.outcome(Outcome.MATCHED).join(numbers, how="cross").drop("number")
+    many = night.result.outcome(ComparedOutcome.MATCHED).join(numbers, how="cross").drop("number")
     report = replace(night, result=replace(night.result, agreeing=lambda: many))
     made = reconciliation_workbook(report)
     with zipfile.ZipFile(io.BytesIO(made)) as package:

@@ -12,7 +12,7 @@ from reconciliation.test_planted_classes import PLANTS, agreeing
 from reconciliation.test_residual import announcements, receipts, records, world_of
 from reconciliation.world import World
 
-from logistics_batch.model.reconciliation import Discrepancy, Outcome, Reconciliation
+from logistics_batch.model.reconciliation import ComparedOutcome, Discrepancy, Reconciliation
 from logistics_batch.reconciliation import Legs, Limit, Rules, audit
 from logistics_batch.reconciliation.faces import accepted_pairs, not_returned
 from logistics_batch.reconciliation.legs import with_units
@@ -41,7 +41,7 @@ def same_lines(found: Reconciliation, lines: pl.DataFrame) -> None:
     everything = found.lines
     names = lines.columns
     assert everything.sort(names).equals(lines.select(names).sort(names))
-    assert found.exceptions.equals(lines.filter(pl.col("outcome") == Outcome.EXCEPTION.value).select(names))
+    assert found.exceptions.equals(lines.filter(pl.col("outcome") == ComparedOutcome.EXCEPTION.value).select(names))
 
 
 def same_sums(found: Reconciliation, lines: pl.DataFrame) -> None:
@@ -51,11 +51,11 @@ def same_sums(found: Reconciliation, lines: pl.DataFrame) -> None:
         assert row["lines"] == ours.height
         for name in ("qty_announced", "qty_returned", "qty_received", "qty_affected", "impact_inr"):
             assert row[name] == ours[name].sum(), (row["class"], name)
-    inside = lines.filter(pl.col("outcome") != Outcome.OUTSIDE_WINDOW.value)
+    inside = lines.filter(pl.col("outcome") != ComparedOutcome.OUTSIDE_WINDOW.value)
     for card in found.suppliers.to_dicts():
         ours = inside.filter(pl.col("supplier") == card["supplier"])
-        assert card["matched"] == (ours["outcome"] == Outcome.MATCHED.value).sum()
-        assert card["too_early"] == (ours["outcome"] == Outcome.TOO_EARLY.value).sum()
+        assert card["matched"] == (ours["outcome"] == ComparedOutcome.MATCHED.value).sum()
+        assert card["too_early"] == (ours["outcome"] == ComparedOutcome.TOO_EARLY.value).sum()
         assert card["notices"] == ours.select("invoice_number", "site").n_unique()
         assert card["qty_received"] == ours["qty_received"].sum()
 

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from reconciliation.world import World
 
-from logistics_batch.model.reconciliation import Outcome, Reconciliation
+from logistics_batch.model.reconciliation import ComparedOutcome, Reconciliation
 from logistics_batch.model.reconciliation_history import Earlier, Watch
 from logistics_batch.reconciliation import Rules, audit
 
@@ -87,7 +87,7 @@ def test_what_is_accepted_leaves_the_exceptions_and_the_sums_still_tie_out():
     earlier = handed_on(reconciled(world(A="90")), A=" accepted ")
     result = reconciled(world(A="90"), night=1, earlier=earlier)
     assert result.exceptions.is_empty()
-    assert result.outcome(Outcome.ACCEPTED)["code"].to_list() == ["SHORT"]
+    assert result.outcome(ComparedOutcome.ACCEPTED)["code"].to_list() == ["SHORT"]
     assert dict(result.classes.select("class", "lines").iter_rows()) == {"accepted": 1, "matched": 2}
     assert result.match_rate.agreeing_lines == 2, "an accepted difference is no match"
 
@@ -105,7 +105,7 @@ def test_what_grows_or_turns_after_it_was_accepted_is_back_and_must_be_accepted_
     night_after = reconciled(world(A=received), night=2, earlier=handed_on(back, night=1))
     assert states(night_after) == {"A": "changed"}
     anew = reconciled(world(A=received), night=2, earlier=handed_on(back, night=1, A="Accepted"))
-    assert anew.outcome(Outcome.ACCEPTED)["remark"].to_list() == [""], (
+    assert anew.outcome(ComparedOutcome.ACCEPTED)["remark"].to_list() == [""], (
         "accepted as it is now, nothing is to be remarked"
     )
 
@@ -270,7 +270,7 @@ def test_a_reason_that_is_worded_anew_reopens_no_acceptance():
     earlier = handed_on(reconciled(nights[0]), A="Accepted")
     result = reconciled(nights[1], night=1, earlier=earlier)
     assert result.exceptions.is_empty()
-    assert result.outcome(Outcome.ACCEPTED)["accepted_as"].item().endswith("since held two_may_be_there")
+    assert result.outcome(ComparedOutcome.ACCEPTED)["accepted_as"].item().endswith("since held two_may_be_there")
     nights[1].announced[0]["fault"] = "refused unknown_sku"
     assert states(reconciled(nights[1], night=1, earlier=earlier)) == {"A": "changed"}
 
@@ -295,7 +295,7 @@ def test_what_only_the_service_has_keeps_its_owner_however_the_reply_names_the_s
         nights.append(made)
     earlier = handed_on(reconciled(nights[0]), A="Accepted")
     result = reconciled(nights[1], night=1, earlier=earlier)
-    assert result.exceptions.is_empty() and result.outcome(Outcome.ACCEPTED)["owner"].to_list() == ["Meera"]
+    assert result.exceptions.is_empty() and result.outcome(ComparedOutcome.ACCEPTED)["owner"].to_list() == ["Meera"]
 
 
 def test_a_batch_that_the_service_adds_makes_no_other_exception():
@@ -323,7 +323,7 @@ def test_what_was_accepted_may_fall_and_rise_to_its_size_again():
         result = reconciled(world(A=received), night=night, earlier=earlier)
         assert result.exceptions.is_empty(), received
         earlier = handed_on(result, night=night)
-    [told] = result.outcome(Outcome.ACCEPTED)["accepted_as"].to_list()
+    [told] = result.outcome(ComparedOutcome.ACCEPTED)["accepted_as"].to_list()
     assert told == "SHORT; units 10; INR 20; difference -10; price 0; retail price 0; also "
     more = reconciled(world(A="89"), night=5, earlier=earlier).exceptions.row(0, named=True)
     assert (more["state"], more["accepted_as"]) == ("changed", told)
@@ -337,7 +337,7 @@ def test_what_was_accepted_waits_for_receipts_and_is_accepted_still():
     second = audit(without.legs(), rules=Rules(FIRST + timedelta(days=1)), earlier=earlier, watch=watch)
     assert gone(second) == {"A": ("not checked", "No receipts were compared tonight.")}
     third = reconciled(world(A="90"), night=2, earlier=handed_on(second, night=1))
-    assert third.exceptions.is_empty() and third.outcome(Outcome.ACCEPTED).height == 1
+    assert third.exceptions.is_empty() and third.outcome(ComparedOutcome.ACCEPTED).height == 1
 
 
 @pytest.mark.parametrize("complete", [True, False])
@@ -385,7 +385,7 @@ def test_a_night_that_may_be_incomplete_suspends_what_was_accepted_and_takes_not
     again = reconciled(unsure(), night=2, earlier=handed_on(cut, night=1), complete=False)
     whole = reconciled(unsure(), night=3, earlier=handed_on(again, night=2))
     assert whole.exceptions.is_empty()
-    [back] = whole.outcome(Outcome.ACCEPTED).to_dicts()
+    [back] = whole.outcome(ComparedOutcome.ACCEPTED).to_dicts()
     assert (back["analyst_status"], back["accepted_as"]) == ("Accepted", line["accepted_as"])
     assert (back["state"], back["remark"]) == ("still open", "")
 
@@ -399,7 +399,9 @@ def test_what_went_beyond_and_came_back_is_as_it_was_accepted():
     accepted = handed_on(reconciled(world(A="90")), A="Accepted")
     grown = reconciled(world(A="80"), night=1, earlier=accepted)
     anew = reconciled(world(A="80"), night=2, earlier=handed_on(grown, night=1, A="Accepted"))
-    assert "units 20;" in anew.outcome(Outcome.ACCEPTED)["accepted_as"][0], "what is accepted anew is what stood there"
+    assert "units 20;" in anew.outcome(ComparedOutcome.ACCEPTED)["accepted_as"][0], (
+        "what is accepted anew is what stood there"
+    )
 
 
 @pytest.mark.parametrize("status", ["", "In progress"])
@@ -427,4 +429,4 @@ def test_a_held_version_that_was_accepted_stays_so_when_another_line_counts_its_
         header["delivery_date"] = "2026-11-01"
     result = reconciled(held, night=1, earlier=earlier)
     assert result.exceptions["code"].to_list() == ["SHORT"]
-    assert "Not counted again: 2 pieces" in result.outcome(Outcome.ACCEPTED)["reason"].item()
+    assert "Not counted again: 2 pieces" in result.outcome(ComparedOutcome.ACCEPTED)["reason"].item()

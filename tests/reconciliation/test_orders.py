@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from reconciliation.world import World
 
-from logistics_batch.model.reconciliation import Discrepancy, Level
+from logistics_batch.model.reconciliation import Discrepancy, ExceptionLevel
 from logistics_batch.model.reconciliation_history import Earlier, Watch
 from logistics_batch.reconciliation import Limit, Rules, audit, counted_once
 
@@ -18,7 +18,7 @@ PLAIN = Rules(business_date=TODAY)
 
 def told(world: World, rules: Rules = PLAIN) -> list[dict[str, object]]:
     """The lines of the orders."""
-    return audit(world.legs(), rules=rules).lines.filter(pl.col("level") == Level.ORDER.value).to_dicts()
+    return audit(world.legs(), rules=rules).lines.filter(pl.col("level") == ExceptionLevel.ORDER.value).to_dicts()
 
 
 def code(line: dict[str, object]) -> object:
@@ -164,7 +164,7 @@ def told_of_lists(world: World) -> list[dict[str, object]]:
     assert legs.ordered is not None
     counted = counted_once(legs.ordered)
     lines = audit(replace(legs, ordered=counted.lines), rules=PLAIN).lines
-    return lines.filter(pl.col("level") == Level.ORDER.value).to_dicts()
+    return lines.filter(pl.col("level") == ExceptionLevel.ORDER.value).to_dicts()
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from datetime import date
 import pytest
 from reconciliation.world import World
 
-from logistics_batch.model.reconciliation import Discrepancy, Outcome
+from logistics_batch.model.reconciliation import ComparedOutcome, Discrepancy
 from logistics_batch.reconciliation import Limit, Rules, audit
 
 TODAY = date(2026, 11, 10)
@@ -223,7 +223,7 @@ def test_all_classes_planted_together_are_told_apart():
     found = audit(world.legs(), rules=RULES)
     assert sorted(found.exceptions["code"]) == sorted(code.value for code in together)
     assert found.exceptions["exception_id"].n_unique() == len(together)
-    assert set(found.outcome(Outcome.MATCHED)["invoice_number"].str.slice(0, 2)) <= {"OK", "P-"}
+    assert set(found.outcome(ComparedOutcome.MATCHED)["invoice_number"].str.slice(0, 2)) <= {"OK", "P-"}
 
 
 def test_a_world_that_agrees_has_no_exceptions_and_still_gives_a_report():
@@ -231,7 +231,7 @@ def test_a_world_that_agrees_has_no_exceptions_and_still_gives_a_report():
     agreeing(world, notices=25, seed=1)
     found = audit(world.legs(), rules=RULES)
     assert found.exceptions.is_empty()
-    assert found.classes["class"].to_list() == [Outcome.MATCHED.value]
+    assert found.classes["class"].to_list() == [ComparedOutcome.MATCHED.value]
     assert found.match_rate.line_percent == 100.0
 
 

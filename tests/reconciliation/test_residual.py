@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reconciliation.world import World
 
 from logistics_batch.errors import LogisticsBatchError
-from logistics_batch.model.reconciliation import Outcome, Reconciliation
+from logistics_batch.model.reconciliation import ComparedOutcome, Reconciliation
 from logistics_batch.reconciliation import Rules, audit
 from logistics_batch.reconciliation.totals import check_residual
 
@@ -81,7 +81,7 @@ def test_lines_and_units_of_every_leg_tie_out(announced, returned, received, com
 @given(announcements, records, receipts)
 def test_what_cannot_be_read_or_named_is_never_matched(announced, returned, received):
     found = audit(world_of(announced, returned, received).legs(), rules=Rules(business_date=TODAY))
-    for line in found.outcome(Outcome.MATCHED).to_dicts():
+    for line in found.outcome(ComparedOutcome.MATCHED).to_dicts():
         assert line["qty_announced"] is not None
         assert line["qty_announced"] == line["qty_returned"]
         assert line["sku_name"].strip()

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 from reconciliation.world import World
 
-from logistics_batch.model.reconciliation import Discrepancy, Outcome
+from logistics_batch.model.reconciliation import ComparedOutcome, Discrepancy
 from logistics_batch.reconciliation import Limit, Rules, audit, counted_once
 from logistics_batch.reconciliation.legs import RECEIVED_LINES
 
@@ -176,7 +176,7 @@ def test_of_two_records_the_one_nearest_in_quantity_is_ours():
     world.serve("I1", ("W", "100"))
     found = audit(world.legs(), rules=PLAIN)
     assert found.exceptions.select("code", "record_id").rows() == [("DUPLICATE_ASN", "100")]
-    assert found.outcome(Outcome.MATCHED)["record_id"].to_list() == ["101"]
+    assert found.outcome(ComparedOutcome.MATCHED)["record_id"].to_list() == ["101"]
 
 
 def test_an_asn_announced_twice_and_served_twice_is_a_duplicate_with_no_lines_of_its_own():
@@ -185,7 +185,7 @@ def test_an_asn_announced_twice_and_served_twice_is_a_duplicate_with_no_lines_of
         world.both("I1", ("W", "100"))
     found = audit(world.legs(), rules=PLAIN)
     assert found.exceptions.select("code", "lines_returned").rows() == [("DUPLICATE_ASN", 0)]
-    assert found.outcome(Outcome.MATCHED).height == 2
+    assert found.outcome(ComparedOutcome.MATCHED).height == 2
 
 
 def test_skus_swapped_in_the_service_are_one_line_that_names_both():
@@ -285,7 +285,7 @@ def test_a_receipt_without_supplier_belongs_to_the_invoice_if_there_is_only_one(
     found = audit(world.legs(), rules=PLAIN)
     codes = found.exceptions.select("invoice_number", "code").sort("code").rows()
     assert codes == [("I2", "UNVERIFIABLE")] * 3  # of which of the two it is cannot be told
-    assert found.outcome(Outcome.MATCHED)["match_tier"][0].endswith("receipts: invoice number alone")
+    assert found.outcome(ComparedOutcome.MATCHED)["match_tier"][0].endswith("receipts: invoice number alone")
 
 
 def test_a_row_that_never_became_a_document_is_an_exception_that_names_it():

@@ -8,7 +8,7 @@ from textwrap import wrap
 from typing import get_type_hints
 
 from logistics_batch.sandbox.endpoints import ENDPOINT_NAMES
-from logistics_batch.sandbox.faults.kinds import KINDS, LABEL_KINDS, Kind
+from logistics_batch.sandbox.faults.kinds import KINDS, LABEL_KINDS, FaultKind
 from logistics_batch.sandbox.faults.values import CHOOSING
 from logistics_batch.sandbox.switches import CHOICES, Switches
 
@@ -90,7 +90,7 @@ def _values(name: str, kind: type) -> str:
     return {bool: "`true` `false`", int: "whole number", float: "number", str: "text"}[kind]
 
 
-def _effect(name: str, kind: Kind) -> str:
+def _effect(name: str, kind: FaultKind) -> str:
     if name == "delay":
         return "`phase: before` puts it off, `after` comes between it and the answer"
     if name == "late_effect" or name in LABEL_KINDS:

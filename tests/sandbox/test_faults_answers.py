@@ -12,7 +12,7 @@ import httpx
 import pytest
 from support.sandbox_process import RunningSandbox
 
-from logistics_batch.sandbox.faults.answer import Answer
+from logistics_batch.sandbox.faults.answer import FaultyAnswer
 from logistics_batch.sandbox.faults.fault_responses import fault_response, stand_in
 from logistics_batch.sandbox.faults.kinds import KINDS, LABEL_KINDS
 from logistics_batch.sandbox.faults.plan import make_plan
@@ -229,11 +229,11 @@ def test_a_large_answer_costs_the_sandbox_next_to_nothing(rule: dict[str, Any]) 
 
 
 def test_an_answer_that_cannot_be_rewritten_stays_as_it_is() -> None:
-    pdf = Answer(200, [], [b"%PDF-1.4"])
+    pdf = FaultyAnswer(200, [], [b"%PDF-1.4"])
     (fault,) = make_plan([{"kind": "wrong_types"}]).faults_for("label.download", "")
     assert fault_response(pdf, fault, path="/") is pdf
     (fault,) = make_plan([{"kind": "nan_json"}]).faults_for("asn.fetch", "")
     assert (
-        fault_response(Answer(200, [], [b"[1]"]), fault, path="/").body()
+        fault_response(FaultyAnswer(200, [], [b"[1]"]), fault, path="/").body()
         == b'{"weight":NaN,"status":"PASS","message":{}}'
     )

@@ -12,7 +12,7 @@ import pytest
 from support.receiver_process import HEADER, SECRET, RunningReceiver
 from support.workspace import Workspace
 
-from logistics_batch.operate.doctor import Check, Door, State, check_events
+from logistics_batch.operate.doctor import Check, CheckState, Door, check_events
 from logistics_batch.wiring import Need
 from logistics_batch.wiring import Workspace as Opened
 
@@ -54,14 +54,14 @@ def test_an_event_that_comes_the_whole_way_is_well(receiver: RunningReceiver) ->
     before = len(receiver.stored())
     with server_in_front(receiver) as url:
         check = checked(receiver.workspace, url)
-    assert (check.state, check.text) == (State.OK, f"an event to {url} came into the ledger")
+    assert (check.state, check.text) == (CheckState.OK, f"an event to {url} came into the ledger")
     assert [row["unreadable"] for row in receiver.stored()[before:]] == ["another topic"]
 
 
 def test_a_server_that_drops_the_header_is_named(receiver: RunningReceiver) -> None:
     with server_in_front(receiver, drops=HEADER) as url:
         check = checked(receiver.workspace, url)
-    assert check.state is State.PROBLEM
+    assert check.state is CheckState.PROBLEM
     assert check.text == f"{url} answered 401"
     assert "drops the header" in check.remedy
     assert SECRET not in repr(check)
@@ -78,14 +78,14 @@ def test_a_server_that_drops_the_header_is_named(receiver: RunningReceiver) -> N
 def test_what_the_server_in_front_does_wrong(receiver: RunningReceiver, path: str, status: int, words: str) -> None:
     with server_in_front(receiver, status=status) as url:
         check = checked(receiver.workspace, url.replace("/events", path))
-    assert (check.state, words in check.remedy) == (State.PROBLEM, True), check
+    assert (check.state, words in check.remedy) == (CheckState.PROBLEM, True), check
 
 
 def test_a_receiver_that_is_not_there_or_keeps_another_ledger(receiver: RunningReceiver, tmp_path: Path) -> None:
     check = checked(receiver.workspace, "http://127.0.0.1:9/events")
-    assert (check.state, "cannot be reached" in check.text) == (State.PROBLEM, True)
+    assert (check.state, "cannot be reached" in check.text) == (CheckState.PROBLEM, True)
     check = checked(Workspace(tmp_path, url="https://service.invalid"), receiver.url)
-    assert (check.state, "did not come into this ledger" in check.text) == (State.PROBLEM, True)
+    assert (check.state, "did not come into this ledger" in check.text) == (CheckState.PROBLEM, True)
 
 
 def test_doctor_checks_it_when_the_settings_name_the_address(own_receiver: RunningReceiver) -> None:

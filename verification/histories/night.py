@@ -12,7 +12,7 @@ from logistics_batch.model.jobs.job import JobSpec
 from logistics_batch.operate.agenda import Agenda
 from logistics_batch.operate.alerts import Teller
 from logistics_batch.operate.log import Log
-from logistics_batch.operate.run_job import Order, Outcome, run_job
+from logistics_batch.operate.run_job import JobOutcome, Order, run_job
 from logistics_batch.operate.watch import Loaded, NightWatch, Station
 
 LOOKS_EVERY_SECONDS = 5.0
@@ -63,7 +63,7 @@ class Night:
         self._watch.start(Loaded(jobs))
         return self._watch
 
-    def _run(self, job: JobSpec, day: date) -> Outcome:
+    def _run(self, job: JobSpec, day: date) -> JobOutcome:
         with self.stage.program(of_same_process=True) as parts:
             return run_job(parts, job, Order(day, queues=True))
 

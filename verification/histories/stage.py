@@ -33,7 +33,7 @@ from logistics_batch.jobs import parse_job
 from logistics_batch.ledger import HighWater, Ledger, open_ledger, sqlite_path
 from logistics_batch.ledger.itself.version import copy_database
 from logistics_batch.mapping import Mapping, load_mapping
-from logistics_batch.model.jobs.job import Place, PushJob, SettleJob
+from logistics_batch.model.jobs.job import JobPlace, PushJob, SettleJob
 
 BEGINS = datetime.fromisoformat("2026-11-21T20:00:00+05:30")
 DAY = date(2026, 11, 21)
@@ -354,7 +354,7 @@ class Stage:
             policy=self.policy,
         )
 
-    def _folder(self, place: Place) -> Path:
+    def _folder(self, place: JobPlace) -> Path:
         return self.root / str(place.folder)
 
     def drop(self, file: Dropped) -> None:

@@ -18,12 +18,12 @@ from logistics_batch.model.counting import counted
 from logistics_batch.model.reconciliation import MEANINGS, Discrepancy
 from logistics_batch.model.report import RunReport
 from logistics_batch.model.run_reports import LabelReport, OrderStatusReport, ReconcileReport, asked_in_words
-from logistics_batch.operate.run_job import Outcome, RunAccount, told
+from logistics_batch.operate.run_job import JobOutcome, RunAccount, told
 
 _SETTLED_SHOWN = 10
 
 
-def print_outcome(parts: Parts, outcome: Outcome, *, as_json: bool) -> None:
+def print_outcome(parts: Parts, outcome: JobOutcome, *, as_json: bool) -> None:
     """The report of a job of any kind."""
     if as_json and isinstance(outcome.report, RunReport):
         print_run_json(outcome.report)

@@ -14,7 +14,7 @@ from logistics_batch.operate.agenda import next_try
 from logistics_batch.operate.alerts import Teller, addresses
 from logistics_batch.operate.log import Log, file_writer
 from logistics_batch.operate.metrics import Figure, figures, write_metrics
-from logistics_batch.operate.run_job import Order, Outcome, run_job, waits
+from logistics_batch.operate.run_job import JobOutcome, Order, run_job, waits
 from logistics_batch.operate.run_notices import Ran, observe
 from logistics_batch.settings import Settings, notify_urls
 from logistics_batch.wiring import Workspace
@@ -77,7 +77,7 @@ def write_figures(workspace: Workspace, settings: Settings, compute: Callable[[]
         write_metrics(workspace.folder / textfile, compute())
 
 
-def observed_run(workspace: Workspace, parts: Parts, job: JobSpec, order: Order) -> Outcome:
+def observed_run(workspace: Workspace, parts: Parts, job: JobSpec, order: Order) -> JobOutcome:
     """A run by hand or by cron, of which people are told as if the scheduler had made it; it goes on when it can again.
 
     Raises what the run raises; LedgerBusy is no failure, and told to nobody else.
@@ -85,7 +85,7 @@ def observed_run(workspace: Workspace, parts: Parts, job: JobSpec, order: Order)
     expect = job.expect if isinstance(job, PushJob) else None
     calendar = load_calendar(workspace.folder, expect.calendar if expect else None)
     until, stopped_at = parts.clock.now() + job.tried_for, None
-    end: Outcome | LogisticsBatchError
+    end: JobOutcome | LogisticsBatchError
     log = _log_of_run(workspace, parts)
     while True:
         try:
@@ -103,7 +103,7 @@ def observed_run(workspace: Workspace, parts: Parts, job: JobSpec, order: Order)
         at = next_try(stopped_at=stopped_at, now=now, until=until)
         if at is None or parts.stop.is_set() or not waits(end):
             break
-        why = end.cause if isinstance(end, Outcome) else end.message
+        why = end.cause if isinstance(end, JobOutcome) else end.message
         click.echo(f"Stopped early; goes on at {at:%H:%M:%S}, until {until:%H:%M} at the latest: {why}", err=True)
         parts.progress.start(f"Waits until {at:%H:%M:%S}", None)
         parts.clock.sleep((at - now).total_seconds())

@@ -6,16 +6,16 @@ from typing import Any
 
 from logistics_batch.demo.account import ClassAccount, ReconciliationAccount
 from logistics_batch.demo.findings import ServerFolder, delivered_files
-from logistics_batch.model.reconciliation import MEANINGS, Discrepancy, Outcome
+from logistics_batch.model.reconciliation import MEANINGS, ComparedOutcome, Discrepancy
 from logistics_batch.model.run_reports import ReconcileReport
 from logistics_batch.paper.labels.manifest import rupees
 
 _OUTCOMES_SAY = {
-    Outcome.EXCEPTION: "",
-    Outcome.MATCHED: "Announced, in the service and received alike.",
-    Outcome.WITHIN_TOLERANCE: "Differs, but by no more than the job tolerates.",
-    Outcome.TOO_EARLY: "Not due yet.",
-    Outcome.OUTSIDE_WINDOW: "Read because something in the window points to it; not judged.",
+    ComparedOutcome.EXCEPTION: "",
+    ComparedOutcome.MATCHED: "Announced, in the service and received alike.",
+    ComparedOutcome.WITHIN_TOLERANCE: "Differs, but by no more than the job tolerates.",
+    ComparedOutcome.TOO_EARLY: "Not due yet.",
+    ComparedOutcome.OUTSIDE_WINDOW: "Read because something in the window points to it; not judged.",
 }
 
 
@@ -50,5 +50,5 @@ def _class(row: dict[str, Any]) -> ClassAccount:
         units=str(row["qty_affected" if is_discrepancy else "qty_announced"] or ""),
         inr=impact,
         rupees=rupees(Decimal(impact)) if impact.strip("0.") else "",
-        says=MEANINGS[Discrepancy(name)].says if is_discrepancy else _OUTCOMES_SAY[Outcome(name)],
+        says=MEANINGS[Discrepancy(name)].says if is_discrepancy else _OUTCOMES_SAY[ComparedOutcome(name)],
     )

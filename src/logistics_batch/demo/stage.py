@@ -11,7 +11,7 @@ from logistics_batch.demo.service import Sandbox
 from logistics_batch.demo.shifting import read_anchor, shift_file
 from logistics_batch.errors import UsageError
 from logistics_batch.file_rights import Exposure
-from logistics_batch.model.jobs.job import Place
+from logistics_batch.model.jobs.job import JobPlace
 from logistics_batch.operate.new_workspace import SETTINGS_FILE, left_out, shipped
 from logistics_batch.settings import Settings, load_settings
 from logistics_batch.wiring import Workspace
@@ -108,7 +108,7 @@ def drop_samples(workspace: DemoWorkspace, *, business_date: date) -> int:
     source, dated = shipped("sample_data"), workspace.folder / "sample_data"
     anchor = read_anchor(source)
     dated.mkdir()
-    store = workspace.store(workspace.settings(), Place(sftp=SERVER))
+    store = workspace.store(workspace.settings(), JobPlace(sftp=SERVER))
     try:
         for inbox, names in DROPS.items():
             for name in names:

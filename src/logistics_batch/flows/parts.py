@@ -13,7 +13,7 @@ from logistics_batch.intake.limited_work import Limited, at_once
 from logistics_batch.intake.stores.store import FileStore
 from logistics_batch.ledger import Ledger
 from logistics_batch.mapping import Mapping
-from logistics_batch.model.jobs.job import Place
+from logistics_batch.model.jobs.job import JobPlace
 
 
 class Clock(Protocol):
@@ -109,7 +109,7 @@ class Parts:
 
     ledger: Ledger
     client: Client
-    open_store: Callable[[Place], FileStore]
+    open_store: Callable[[JobPlace], FileStore]
     mapping: Callable[[str], Mapping]
     reports: Path
     files: Path

@@ -9,7 +9,7 @@ from pathlib import Path
 from logistics_batch.errors import LedgerRefused, UsageError
 from logistics_batch.flows.files.deliver import kept_file
 from logistics_batch.flows.parts import Parts
-from logistics_batch.ledger import Finding, StoredFile, Verification
+from logistics_batch.ledger import LedgerFinding, StoredFile, Verification
 
 _SHOWN = 5
 
@@ -51,12 +51,12 @@ def _kept(parts: Parts, file: StoredFile) -> str:
         return "sound" if hashlib.file_digest(handle, "sha256").hexdigest() == file.sha256 else "changed"
 
 
-def _of_files(changed: list[str]) -> list[Finding]:
+def _of_files(changed: list[str]) -> list[LedgerFinding]:
     if not changed:
         return []
     named = ", ".join(changed[:_SHOWN]) + (" and more" if len(changed) > _SHOWN else "")
     remedy = "Put var/files back from a backup; answers that are written again are built from it."
-    return [Finding("kept files", f"Kept originals are not what came in: {named}.", remedy)]
+    return [LedgerFinding("kept files", f"Kept originals are not what came in: {named}.", remedy)]
 
 
 def accept_restored(parts: Parts, *, reason: str) -> int:

@@ -19,7 +19,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar
 import polars as pl
 
 from logistics_batch import errors
-from logistics_batch.child_process import Answer, Child, ChildFailed, ChildLost, Interrupted
+from logistics_batch.child_process import Child, ChildAnswer, ChildFailed, ChildLost, Interrupted
 from logistics_batch.errors import FileHeld, LogisticsBatchError, RunStopped
 from logistics_batch.intake.names import held, printable
 from logistics_batch.model.document import Documents, MappedFile, Operation, OrderNumber
@@ -176,14 +176,14 @@ def _frame(path: Path) -> pl.DataFrame:
 # ── what follows runs in the child
 
 
-def answer(question: dict[str, Any], files: tuple[bytes, ...]) -> Answer:
+def answer(question: dict[str, Any], files: tuple[bytes, ...]) -> ChildAnswer:
     """What a function gives, or the error of ours that it raises."""
     work, args, values = pickle.loads(files[0])  # noqa: S301 - of the parent, which is ours
     writer = _Writer(Path(question["folder"]))
     try:
-        return Answer({"value": writer.value(work(*args, **values))})
+        return ChildAnswer({"value": writer.value(work(*args, **values))})
     except LogisticsBatchError as error:
-        return Answer({"error": _told(error)})
+        return ChildAnswer({"error": _told(error)})
 
 
 def _told(error: LogisticsBatchError) -> list[Any]:

@@ -5,7 +5,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from logistics_batch.child_process import Allowance, Answer, Child, ChildLost
+from logistics_batch.child_process import Allowance, Child, ChildAnswer, ChildLost
 from logistics_batch.errors import SettingsError, StoreError
 from logistics_batch.intake.names import held
 
@@ -56,16 +56,16 @@ class PgpKey:
             child.close()
 
 
-def answer(question: dict[str, Any], _files: tuple[bytes, ...]) -> Answer:
+def answer(question: dict[str, Any], _files: tuple[bytes, ...]) -> ChildAnswer:
     """Decrypt one message, in the process; says what is to blame: "key", "disk", "message", or "" if all went well."""
     import pysequoia  # an extra, which needs not be there
 
     try:
         decryptor = pysequoia.Tsk.from_file(question["key_file"]).decryptor(question["passphrase"] or None)
     except (RuntimeError, ValueError):
-        return Answer({"blamed": "key"})
+        return ChildAnswer({"blamed": "key"})
     try:
         pysequoia.decrypt_file(question["source"], question["to"], decryptor)
     except (RuntimeError, ValueError, OSError) as error:
-        return Answer({"blamed": "disk" if "No space left" in str(error) else "message"})
-    return Answer({"blamed": ""})
+        return ChildAnswer({"blamed": "disk" if "No space left" in str(error) else "message"})
+    return ChildAnswer({"blamed": ""})

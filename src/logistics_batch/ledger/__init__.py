@@ -8,7 +8,7 @@ from logistics_batch.ledger.connection import LedgerConnection
 from logistics_batch.ledger.documents.addresses import Addresses
 from logistics_batch.ledger.documents.attempts import Attempts
 from logistics_batch.ledger.documents.decide import NEW, OTHER_SPELLING, REOPENED, Decision, Decisions
-from logistics_batch.ledger.documents.documents import PLANNED, NeverSent, StoredDocuments, Tally
+from logistics_batch.ledger.documents.documents import PLANNED, NeverSent, StateTally, StoredDocuments
 from logistics_batch.ledger.documents.fates import KNOWN, LINES, fates
 from logistics_batch.ledger.documents.known_keys import kind_of
 from logistics_batch.ledger.documents.pace import Pace
@@ -33,7 +33,7 @@ from logistics_batch.ledger.itself.lock import sending_lock
 from logistics_batch.ledger.itself.mounts import require_local_disk
 from logistics_batch.ledger.itself.opening import open_engine, sqlite_path
 from logistics_batch.ledger.itself.purging import Purged, Purging
-from logistics_batch.ledger.itself.verifying import Finding, Verification
+from logistics_batch.ledger.itself.verifying import LedgerFinding, Verification
 from logistics_batch.ledger.labels import Labels
 from logistics_batch.ledger.notices import NewNotice, Notices
 from logistics_batch.ledger.orders.awb_numbers import FOUND_CANCELLED, NOT_FROM_HERE, AwbNumbers, NamedOrder
@@ -78,11 +78,11 @@ __all__ = [
     "Decision",
     "Decisions",
     "FileArrival",
-    "Finding",
     "HeldFile",
     "HeldNow",
     "Intent",
     "Ledger",
+    "LedgerFinding",
     "LeftFile",
     "NamedOrder",
     "NeverSent",
@@ -94,6 +94,7 @@ __all__ = [
     "RowNotSent",
     "SentOrder",
     "ServiceFacts",
+    "StateTally",
     "StoredDecision",
     "StoredDocument",
     "StoredEvent",
@@ -104,7 +105,6 @@ __all__ = [
     "StoredNotice",
     "StoredRun",
     "StoredSlot",
-    "Tally",
     "TestOrder",
     "Verification",
     "WriteFeed",

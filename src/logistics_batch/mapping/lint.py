@@ -23,20 +23,27 @@ from logistics_batch.mapping.spec.model import (
     UnitRead,
 )
 from logistics_batch.mapping.spec.names import ColumnName
-from logistics_batch.mapping.spec.targets import RECEIPT_TARGETS, SHIPMENT_OF_A_LABEL, Form, form_of, targets_of
+from logistics_batch.mapping.spec.targets import RECEIPT_TARGETS, SHIPMENT_OF_A_LABEL, FieldForm, form_of, targets_of
 from logistics_batch.mapping.spec.texts import Part, printable_text
 from logistics_batch.mapping.spec.words import PAYMENT_WORDS, is_known_pattern
 from logistics_batch.model.document import Operation
 
 Place = tuple[str | int, ...]
-_TEXTS: Final = (Form.TEXT, Form.IDENTITY, Form.WAYBILL, Form.GOODS, Form.ADDRESS)
-_NUMBERS: Final = (Form.MONEY, Form.DECIMAL, Form.PERCENT, Form.DEGREES, Form.QUANTITY, Form.COUNT)
-_GIVES: Final[dict[str, tuple[Form, ...]]] = {
+_TEXTS: Final = (FieldForm.TEXT, FieldForm.IDENTITY, FieldForm.WAYBILL, FieldForm.GOODS, FieldForm.ADDRESS)
+_NUMBERS: Final = (
+    FieldForm.MONEY,
+    FieldForm.DECIMAL,
+    FieldForm.PERCENT,
+    FieldForm.DEGREES,
+    FieldForm.QUANTITY,
+    FieldForm.COUNT,
+)
+_GIVES: Final[dict[str, tuple[FieldForm, ...]]] = {
     **dict.fromkeys(("integer", "decimal", "percent", "money"), _NUMBERS),
-    "unit": (Form.DECIMAL, Form.QUANTITY, Form.COUNT),
-    "mobile": (Form.MOBILE,),
-    "pincode": (Form.PINCODE,),
-    "date": (Form.DATE, Form.MOMENT),
+    "unit": (FieldForm.DECIMAL, FieldForm.QUANTITY, FieldForm.COUNT),
+    "mobile": (FieldForm.MOBILE,),
+    "pincode": (FieldForm.PINCODE,),
+    "date": (FieldForm.DATE, FieldForm.MOMENT),
 }
 """The forms that a verb's value can be used for; verbs that are not listed leave it plain text."""
 
@@ -82,7 +89,7 @@ def field_findings(spec: MappingSpec, place: str, field: FieldSpec) -> Iterator[
     here, steps = place_of(place), field.read or []
     if part in ("lines", "kits", "kit_lines") and field.source in ("sum", "first"):
         yield said(here, "of_document", source=field.source)
-    form = form_of(name, spec.operation) if part in ("fields", "lines", "kit_lines") else Form.TEXT
+    form = form_of(name, spec.operation) if part in ("fields", "lines", "kit_lines") else FieldForm.TEXT
     wanted = _form(form).reason
     for key, text in (("constant", field.constant), ("default", field.default)):
         if text is not None and not text.strip():
@@ -106,14 +113,14 @@ def field_findings(spec: MappingSpec, place: str, field: FieldSpec) -> Iterator[
             yield from _conversion_findings((*where, "unit"), step, name if part != "keep" else "", spec)
         elif isinstance(step, LookupRead) and isinstance(step.lookup, dict):
             last = index == len(steps) - 1
-            yield from _table_findings((*where, "lookup"), step.lookup, name, form if last else Form.TEXT)
+            yield from _table_findings((*where, "lookup"), step.lookup, name, form if last else FieldForm.TEXT)
     if given and not clash and form not in (*_TEXTS, *_GIVES[given]):
         by_name = [each for each in _GIVES if each == form.value]
         fitting = by_name or [each for each, forms in _GIVES.items() if form in forms] or ["lookup"]
         yield said(where, "gives", given=given, name=name, form=wanted, fitting=fitting)
 
 
-def _unfit(texts: dict[Place, str], name: str, form: Form) -> Iterator[LintFinding]:
+def _unfit(texts: dict[Place, str], name: str, form: FieldForm) -> Iterator[LintFinding]:
     """Texts of the file itself that can never be the target's value, by their places."""
     unfit = unfit_texts(list(texts.values()), name, form)
     for where, text in texts.items():
@@ -121,7 +128,7 @@ def _unfit(texts: dict[Place, str], name: str, form: Form) -> Iterator[LintFindi
             yield said(where, "unfit", text=text, why=unfit[text], wanted=_form(form).remedy)
 
 
-def _form(form: Form) -> messages.Entry:
+def _form(form: FieldForm) -> messages.Entry:
     """What a form is called, and what is to be written for it; of texts nothing."""
     return messages.CATALOGUE.get(f"mapping.form.{form}", messages.Entry(""))
 
@@ -164,7 +171,7 @@ def _date_findings(where: Place, step: DateRead, *, is_joined: bool) -> Iterator
         yield said(where, "joined_date")
 
 
-def _table_findings(where: Place, table: dict[str, str], target: str, form: Form) -> Iterator[LintFinding]:
+def _table_findings(where: Place, table: dict[str, str], target: str, form: FieldForm) -> Iterator[LintFinding]:
     if not table:
         yield said(where, "table")
     seen: dict[str, str] = {}
@@ -368,7 +375,7 @@ def restated_defaults(spec: MappingSpec) -> Iterator[LintFinding]:
         if field.required and is_demanded(spec, place):
             where = (*place_of(place), "required")
             yield said(where, "default.required", operation=spec.operation.value, name=target)
-        form = Form.TEXT if part == "keep" else form_of(target, spec.operation)
+        form = FieldForm.TEXT if part == "keep" else form_of(target, spec.operation)
         yield from _steps((*place_of(place), "read"), field, target, form)
     # Patterns for totals and signatures, in the columns where rows are known by them.
     invoice = spec.fields.get("invoice_number")
@@ -397,7 +404,7 @@ def _values(part: BaseModel, here: Place) -> Iterator[LintFinding]:
                     yield from _values(each, (*here, key, at))
 
 
-def _steps(here: Place, field: FieldSpec, target: str, form: Form) -> Iterator[LintFinding]:
+def _steps(here: Place, field: FieldSpec, target: str, form: FieldForm) -> Iterator[LintFinding]:
     """Steps of `read` that do nothing, or what the target is read as without them."""
     steps = field.read or []
     only_text = all(verb_of(step).name not in _GIVES for step in steps[:-1])
@@ -407,7 +414,7 @@ def _steps(here: Place, field: FieldSpec, target: str, form: Form) -> Iterator[L
             yield said(place, "default.text")
         elif index == len(steps) - 1 and only_text and step == NATURAL.get(form):
             yield said(place, "default.step", step=f"read: {step}" if len(steps) == 1 else step, name=target)
-        elif isinstance(step, LookupRead) and isinstance(step.lookup, dict) and form is Form.PAYMENT:
+        elif isinstance(step, LookupRead) and isinstance(step.lookup, dict) and form is FieldForm.PAYMENT:
             known = {word.lower(): answer for word, answer in PAYMENT_WORDS.items()}
             if all(known.get(word.strip().lower()) == answer for word, answer in step.lookup.items()):
                 yield said((*place, "lookup"), "default.lookup", name=target)

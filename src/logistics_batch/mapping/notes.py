@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from logistics_batch.mapping.checks.checks import Asked, answers
+from logistics_batch.mapping.checks.checks import CheckContext, answers
 from logistics_batch.mapping.checks.held import renamed_notes, units_taken_over
 from logistics_batch.mapping.fields.compile import (
     CompiledSheet,
@@ -178,7 +178,7 @@ def _losses(table: CompiledSheet) -> Iterator[Issue]:
     yield from _lost_zeros(table)
 
 
-def _lost_of_numbers(table: CompiledSheet) -> Iterator[Asked]:
+def _lost_of_numbers(table: CompiledSheet) -> Iterator[CheckContext]:
     """What numbers with decimals have lost where they are read: decimals, and signs that are no digits."""
     groups = "," if table.mapping.spec.sheet.decimal == "." else r"\..*\.|\..*,"
     for field in {each.column: each for each in (*table.line, *table.header) if each.column is not None}.values():
@@ -186,8 +186,8 @@ def _lost_of_numbers(table: CompiledSheet) -> Iterator[Asked]:
             words, places = _PLACES[verb]
             beyond = _has_decimals(table, field, f"[0-9]{{{places}}}[0-9]*[1-9]")
             is_dressed = pl.col(_cell(field)).str.contains(rf"[^0-9.,\-]|^0[0-9]|{groups}")
-            yield Asked(field, beyond & field.broken.is_null(), Issue.of("rounded", places=words))
-            yield Asked(field, is_dressed & field.broken.is_null(), Issue("taken_off"))
+            yield CheckContext(field, beyond & field.broken.is_null(), Issue.of("rounded", places=words))
+            yield CheckContext(field, is_dressed & field.broken.is_null(), Issue("taken_off"))
 
 
 def _cell(field: Field) -> str:
@@ -249,9 +249,9 @@ def _odd_values(table: CompiledSheet) -> Iterator[Issue]:
             yield table.note(about(each.said).code, each.field.column, rows, **about(each.said).given)
 
 
-def _odd(code: str, field: Field, odd: pl.Expr, most: int = 0) -> Asked:
+def _odd(code: str, field: Field, odd: pl.Expr, most: int = 0) -> CheckContext:
     """Whether a value of a field is odd; where the field's cell cannot be read nothing is."""
-    return Asked(field, odd.fill_null(value=False) & field.broken.is_null(), Issue.of(f"odd.{code}", most=most))
+    return CheckContext(field, odd.fill_null(value=False) & field.broken.is_null(), Issue.of(f"odd.{code}", most=most))
 
 
 def _fields(table: CompiledSheet, *places: str) -> Iterator[Field]:
@@ -266,7 +266,7 @@ def _pairs(table: CompiledSheet, *places: tuple[str, str]) -> Iterator[tuple[Fie
             yield fields[0], fields[1]
 
 
-def _goods(table: CompiledSheet) -> Iterator[Asked]:
+def _goods(table: CompiledSheet) -> Iterator[CheckContext]:
     """Grams in a column of kilograms make a parcel of 820 kg, kilograms in a column of grams one of 1 g."""
     grams = 1000 if unit_wanted("weight", table.mapping.operation) == "g" else 1
     for field in _fields(table, "fields.weight", "lines.weight"):
@@ -276,7 +276,7 @@ def _goods(table: CompiledSheet) -> Iterator[Asked]:
         yield _odd("pieces", field, field.number > MOST_PIECES, MOST_PIECES)
 
 
-def _pins(table: CompiledSheet) -> Iterator[Asked]:
+def _pins(table: CompiledSheet) -> Iterator[CheckContext]:
     """A PIN that is also in the address, but another one there: one of them leads to the wrong town."""
     for pin, address in _pairs(table, *_PINS):
         text, digits = pl.col(address.value_name), pl.col(pin.value_name)
@@ -284,7 +284,7 @@ def _pins(table: CompiledSheet) -> Iterator[Asked]:
         yield _odd("pin", pin, text.str.contains(_PIN_IN_TEXT) & ~same)
 
 
-def _amounts(table: CompiledSheet) -> Iterator[Asked]:
+def _amounts(table: CompiledSheet) -> Iterator[CheckContext]:
     """Within a state CGST and SGST in equal halves, across states IGST, never both; e-way bills go by orders' worth."""
     for mrp, paid in _pairs(table, ("lines.maximum_retail_price", "lines.price_per_qty")):
         yield _odd("price", mrp, mrp.number < paid.number)
@@ -301,7 +301,7 @@ def _amounts(table: CompiledSheet) -> Iterator[Asked]:
         yield _odd("e_way_bill", price, pl.col("doc").is_in(dear.implode()), E_WAY_BILL_ABOVE_INR)
 
 
-def _places(table: CompiledSheet) -> Iterator[Asked]:
+def _places(table: CompiledSheet) -> Iterator[CheckContext]:
     """A PIN whose first digit is that of another region than the state at the end of the address, and places abroad."""
     for pin, address in _pairs(table, *_PINS[:3]):
         first, text = pl.col(pin.value_name).str.slice(0, 1), pl.col(address.value_name)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Outcome(StrEnum):
+class ComparedOutcome(StrEnum):
     """What became of a line; each has exactly one."""
 
     EXCEPTION = "exception"  # a person should look; `code` names the class

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 import polars as pl
 
-from logistics_batch.model.discrepancy import MEANINGS, Discrepancy, Meaning, Outcome, Severity
+from logistics_batch.model.discrepancy import MEANINGS, ComparedOutcome, Discrepancy, Meaning, Severity
 
 __all__ = [
     "AGEING_SCHEMA",
@@ -19,12 +19,12 @@ __all__ = [
     "RESOLVED_SCHEMA",
     "SUPPLIERS_SCHEMA",
     "TREND_SCHEMA",
+    "ComparedOutcome",
     "Discrepancy",
+    "ExceptionLevel",
     "LegTotals",
-    "Level",
     "MatchRate",
     "Meaning",
-    "Outcome",
     "Reconciliation",
     "Severity",
     "Standing",
@@ -36,7 +36,7 @@ PRICE = pl.Decimal(38, 4)  # INR per unit
 MONEY = pl.Decimal(38, 2)  # INR, exact to the paisa
 
 
-class Level(StrEnum):
+class ExceptionLevel(StrEnum):
     """What a line of the report stands for."""
 
     LINE = "line"  # one SKU of one ASN
@@ -251,16 +251,18 @@ class Reconciliation:
     @property
     def lines(self) -> pl.DataFrame:
         """All lines, in report order; they are put together each time, and there may be millions."""
-        return pl.concat([self.exceptions, *(self.outcome(one) for one in Outcome if one is not Outcome.EXCEPTION)])
+        return pl.concat(
+            [self.exceptions, *(self.outcome(one) for one in ComparedOutcome if one is not ComparedOutcome.EXCEPTION)]
+        )
 
     @property
     def exceptions(self) -> pl.DataFrame:
         """The lines that a person should look at."""
-        return self.outcome(Outcome.EXCEPTION)
+        return self.outcome(ComparedOutcome.EXCEPTION)
 
-    def outcome(self, outcome: Outcome) -> pl.DataFrame:
+    def outcome(self, outcome: ComparedOutcome) -> pl.DataFrame:
         """The lines with one outcome, in report order."""
         found = self.differing.filter(pl.col("outcome") == outcome.value)
-        if outcome not in (Outcome.MATCHED, Outcome.TOO_EARLY):
+        if outcome not in (ComparedOutcome.MATCHED, ComparedOutcome.TOO_EARLY):
             return found
         return pl.concat([found, self.agreeing().filter(pl.col("outcome") == outcome.value)])

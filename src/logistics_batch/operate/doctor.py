@@ -25,7 +25,7 @@ from logistics_batch.ledger import Ledger, NewEvent, require_local_disk, sqlite_
 from logistics_batch.model.counting import counted
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.jobs.calendar import Calendar
-from logistics_batch.model.jobs.job import JobSpec, LabelsJob, OrderStatusJob, Place, PushJob, ReconcileJob
+from logistics_batch.model.jobs.job import JobPlace, JobSpec, LabelsJob, OrderStatusJob, PushJob, ReconcileJob
 from logistics_batch.model.report import Fate
 from logistics_batch.operate.alerts import Address
 from logistics_batch.operate.heartbeat import what_is_wrong
@@ -39,7 +39,7 @@ _FILES_NAMED = 3
 _SERVER_ERROR = 500
 
 
-class State(StrEnum):
+class CheckState(StrEnum):
     """How a check ended."""
 
     OK = "ok"
@@ -52,7 +52,7 @@ class Check:
     """One thing that was looked at: what, how it is, and what to do if it is not well."""
 
     name: str
-    state: State
+    state: CheckState
     text: str
     remedy: str = ""
 
@@ -60,19 +60,19 @@ class Check:
 def tried(name: str, action: Callable[[], str]) -> Check:
     """A check that is well if the action does not raise an error of ours; the action's text says how."""
     try:
-        return Check(name, State.OK, action())
+        return Check(name, CheckState.OK, action())
     except LogisticsBatchError as error:
-        return Check(name, State.PROBLEM, error.message, error.remedy)
+        return Check(name, CheckState.PROBLEM, error.message, error.remedy)
 
 
 def check_times(*, settle_after_seconds: float, create_deadline_seconds: float) -> Check:
     """Whether a doubt is left alone long enough for the service to be done with it."""
     least = _SLOW_CREATE_SECONDS + create_deadline_seconds
     if settle_after_seconds >= least:
-        return Check("settle_after", State.OK, f"a doubt is left alone for {settle_after_seconds:g} s")
+        return Check("settle_after", CheckState.OK, f"a doubt is left alone for {settle_after_seconds:g} s")
     return Check(
         "settle_after",
-        State.WARNING,
+        CheckState.WARNING,
         f"service.settle_after is {settle_after_seconds:g} s; the service may still act on a call after that.",
         f'Write "{least:g}s" or more.',
     )
@@ -82,9 +82,9 @@ def check_proxy(proxy: str, *, unused: Sequence[str]) -> Check:
     """Which way calls take. unused: variables of the environment that name another one."""
     way = f"calls and label links go through {proxy} (service.proxy)" if proxy else "none, calls go straight out"
     if not unused:
-        return Check("proxy", State.OK, way)
+        return Check("proxy", CheckState.OK, way)
     remedy = "" if proxy else "If the service is reached only through that one, write it as service.proxy."
-    return Check("proxy", State.OK, f"{way}; {' and '.join(unused)} of the environment: not used", remedy)
+    return Check("proxy", CheckState.OK, f"{way}; {' and '.join(unused)} of the environment: not used", remedy)
 
 
 _MISADDRESSED = "Check service.base_url and service.paths."
@@ -107,20 +107,20 @@ def check_service(parts: Parts) -> Iterator[Check]:
     reply = parts.client.call("order.fetch", order_id=nobodys)
     found = read_order(reply)
     if isinstance(found, ReadFailed):
-        yield Check("service", State.PROBLEM, f"{address}: {found.message}", _remedy(reply, found))
+        yield Check("service", CheckState.PROBLEM, f"{address}: {found.message}", _remedy(reply, found))
         return
     if isinstance(found, OrderAbsent) and found == _said_of_a_path_that_is_not_there(parts, nobodys):
         text = f"{address}: it answers, but does not have the path of orders ({found.message})."
-        yield Check("service", State.PROBLEM, text, _MISADDRESSED)
+        yield Check("service", CheckState.PROBLEM, text, _MISADDRESSED)
         return
     words = f"answers, and takes the API key ({found.message})" if isinstance(found, OrderAbsent) else "answers"
-    yield Check("service", State.OK, f"{address} {words}")
+    yield Check("service", CheckState.OK, f"{address} {words}")
     reply = parts.client.call("asn.fetch", query={"invoice_number": nobodys})
     page = read_asns(reply)
     if isinstance(page, ReadFailed):
-        yield Check("service, ASNs", State.WARNING, f"ASNs cannot be read: {page.message}", _remedy(reply, page))
+        yield Check("service, ASNs", CheckState.WARNING, f"ASNs cannot be read: {page.message}", _remedy(reply, page))
     else:
-        yield Check("service, ASNs", State.OK, "can be read")
+        yield Check("service, ASNs", CheckState.OK, "can be read")
 
 
 def _remedy(reply: Reply, failed: ReadFailed) -> str:
@@ -147,7 +147,7 @@ def check_places(parts: Parts, jobs: Iterable[JobSpec]) -> Iterator[Check]:
         yield tried(_name(place), partial(_look, parts, place, must_be_there=place in read))
 
 
-def places_read(job: JobSpec) -> list[Place]:
+def places_read(job: JobSpec) -> list[JobPlace]:
     """The places from which a job takes files."""
     if isinstance(job, PushJob):
         return [job.source.place]
@@ -156,9 +156,9 @@ def places_read(job: JobSpec) -> list[Place]:
     return []
 
 
-def places_written(job: JobSpec) -> list[Place]:
+def places_written(job: JobSpec) -> list[JobPlace]:
     """The places to which a job brings files; they come into being when they are needed."""
-    found: list[Place | None] = []
+    found: list[JobPlace | None] = []
     if isinstance(job, PushJob | ReconcileJob | LabelsJob | OrderStatusJob):
         found.append(job.results_place)
     if isinstance(job, OrderStatusJob) and job.feed:
@@ -166,11 +166,11 @@ def places_written(job: JobSpec) -> list[Place]:
     return [place for place in found if place is not None]
 
 
-def _name(place: Place) -> str:
+def _name(place: JobPlace) -> str:
     return f"sftp.{place.sftp}:{place.path}" if place.sftp else f"folder {place.folder}:{place.path}"
 
 
-def _look(parts: Parts, place: Place, *, must_be_there: bool) -> str:
+def _look(parts: Parts, place: JobPlace, *, must_be_there: bool) -> str:
     store = parts.open_store(place)
     try:
         if "{date}" in place.path:
@@ -188,35 +188,35 @@ def check_ledger(parts: Parts) -> Check:
     try:
         parts.ledger.itself.require_newest()
     except LedgerRefused as error:
-        return Check("ledger", State.PROBLEM, error.message, error.remedy)
+        return Check("ledger", CheckState.PROBLEM, error.message, error.remedy)
     fates = document_fates(parts.ledger)
     doubts, held = fates[Fate.IN_DOUBT], fates[Fate.HELD] + len(parts.ledger.files.held())
     if not doubts and not held:
-        return Check("ledger", State.OK, "sound; nothing is in doubt or held")
+        return Check("ledger", CheckState.OK, "sound; nothing is in doubt or held")
     text = f"sound; {doubts} in doubt, {held} held"
     remedy = "`logistics-batch settle` for what is in doubt, `logistics-batch held list` for what is held."
-    return Check("ledger", State.WARNING, text, remedy)
+    return Check("ledger", CheckState.WARNING, text, remedy)
 
 
 def check_never_sent(parts: Parts) -> Check:
     """Whether runs that stopped early left documents which only a further run of theirs would send."""
     left = parts.ledger.documents.never_sent()
     if not left:
-        return Check("unsent", State.OK, "nothing is left of earlier runs")
+        return Check("unsent", CheckState.OK, "nothing is left of earlier runs")
     runs = ", ".join(dict.fromkeys(f"{each.run} ({each.job}: {each.file_name})" for each in left[:_FILES_NAMED]))
     count = sum(each.documents for each in left)
     text = f"{counted(count, 'document')} {'was' if count == 1 else 'were'} never sent: {runs}"
     remedy = "The next run of their job goes on with them; else `logistics-batch retry` with the run sends them."
-    return Check("unsent", State.WARNING, text, remedy)
+    return Check("unsent", CheckState.WARNING, text, remedy)
 
 
 def check_answers(parts: Parts) -> Iterator[Check]:
     """Whether answers wait for a place that cannot be reached, also one of a removed job, or for another machine."""
-    waiting: dict[Place, list[str]] = {}
+    waiting: dict[JobPlace, list[str]] = {}
     for file in parts.ledger.files.stale():
         if is_elsewhere(parts, file):
             told = Issue.of("answers.not_at_hand", name=file.name, run=file.run)
-            yield Check("answers", State.WARNING, told.reason, told.fix)
+            yield Check("answers", CheckState.WARNING, told.reason, told.fix)
             continue
         for place in places_of(parts, file):
             waiting.setdefault(place, []).append(f"{file.name} (run {file.run})")
@@ -226,7 +226,7 @@ def check_answers(parts: Parts) -> Iterator[Check]:
         except LogisticsBatchError as error:
             named = ", ".join(files[:_FILES_NAMED])
             text = f"Answers that could not be brought to {_name(place)}: {named}. {error.message}"
-            yield Check("answers", State.WARNING, text, error.remedy)
+            yield Check("answers", CheckState.WARNING, text, error.remedy)
 
 
 def check_place_of_ledger(parts: Parts) -> Iterator[Check]:
@@ -236,10 +236,10 @@ def check_place_of_ledger(parts: Parts) -> Iterator[Check]:
         try:
             require_local_disk(path)
         except LedgerRefused as error:
-            yield Check("ledger, its place", State.PROBLEM, error.message, error.remedy)
+            yield Check("ledger, its place", CheckState.PROBLEM, error.message, error.remedy)
     if before := parts.ledger.itself.moved_from():
         told = Issue.of("ledger.elsewhere", path=before.path, host=before.host)
-        yield Check("ledger, its place", State.WARNING, told.reason, told.fix)
+        yield Check("ledger, its place", CheckState.WARNING, told.reason, told.fix)
 
 
 def check_accounts(parts: Parts) -> Iterator[Check]:
@@ -259,7 +259,7 @@ def check_accounts(parts: Parts) -> Iterator[Check]:
             if account in unsent:
                 command = f'logistics-batch held decide {account} drop --reason "…"'
                 remedy += f" If it was mistyped, close what was only planned for it: `{command}`."
-            yield Check("ledger, other addresses", State.WARNING, text, remedy)
+            yield Check("ledger, other addresses", CheckState.WARNING, text, remedy)
 
 
 def check_clock(parts: Parts) -> Check:
@@ -268,9 +268,9 @@ def check_clock(parts: Parts) -> Check:
     last = next(iter(parts.ledger.runs.latest(limit=1)), None)
     shown = now.isoformat(timespec="seconds")
     if last is None or datetime.fromisoformat(last.started_at) <= now + _CLOCK_SLACK:
-        return Check("clock", State.OK, f"{shown} ({parts.policy.timezone})")
+        return Check("clock", CheckState.OK, f"{shown} ({parts.policy.timezone})")
     text = f"It is {shown} by this machine, but the last run began at {last.started_at}."
-    return Check("clock", State.PROBLEM, text, "Set the clock right (NTP) before anything runs.")
+    return Check("clock", CheckState.PROBLEM, text, "Set the clock right (NTP) before anything runs.")
 
 
 def check_disks(folders: Iterable[Path]) -> Iterator[Check]:
@@ -290,10 +290,10 @@ def _check_disk(folder: Path) -> Check:
     free = shutil.disk_usage(folder).free
     text = f"{free / (1 << 30):.1f} GB free at {folder}"
     if free < _NO_SPACE_BYTES:
-        return Check("disk", State.PROBLEM, text, "Free some space: without it nothing can be sent.")
+        return Check("disk", CheckState.PROBLEM, text, "Free some space: without it nothing can be sent.")
     if free < _LITTLE_SPACE_BYTES:
-        return Check("disk", State.WARNING, text, "Free some space soon.")
-    return Check("disk", State.OK, text)
+        return Check("disk", CheckState.WARNING, text, "Free some space soon.")
+    return Check("disk", CheckState.OK, text)
 
 
 _SOON = timedelta(days=30)
@@ -306,7 +306,7 @@ def check_addresses(to: Sequence[Address], jobs: Sequence[JobSpec], *, test_from
     """
     if not to and any(job.schedule or job.after for job in jobs):
         text = "Nobody is told when a job fails or a file does not come."
-        yield Check("notify", State.WARNING, text, "Write addresses into notify.urls_file.")
+        yield Check("notify", CheckState.WARNING, text, "Write addresses into notify.urls_file.")
     for number, address in enumerate(to, 1):
         yield _check_address(f"{address.shown} (address {number} of {len(to)})", address, test_from=test_from)
 
@@ -315,26 +315,26 @@ def _check_address(shown: str, address: Address, *, test_from: str) -> Check:
     try:
         address.open()
         if not test_from:
-            return Check("notify", State.OK, f"{shown} is told")
+            return Check("notify", CheckState.OK, f"{shown} is told")
         words = "This is a test, sent by `logistics-batch doctor --notify`. Nothing is wrong."
         if address.send(f"[{test_from}] Test of the alerts", words):
-            return Check("notify", State.OK, f"{shown} took a test message; see that it arrived")
+            return Check("notify", CheckState.OK, f"{shown} took a test message; see that it arrived")
     except LogisticsBatchError as error:
-        return Check("notify", State.PROBLEM, error.message, error.remedy)
+        return Check("notify", CheckState.PROBLEM, error.message, error.remedy)
     remedy = "See that the address is right and can be reached from this machine, then run this again."
-    return Check("notify", State.PROBLEM, f"{shown} did not take a test message.", remedy)
+    return Check("notify", CheckState.PROBLEM, f"{shown} did not take a test message.", remedy)
 
 
 def check_owed(ledger: Ledger) -> Check:
     """Whether alerts wait because an address could not be reached."""
     waiting = [each for each in ledger.notices.owed() if each.tries]
     if not waiting:
-        return Check("alerts", State.OK, "none waits")
+        return Check("alerts", CheckState.OK, "none waits")
     first = waiting[0]
     more = f", and {len(waiting) - 1} more" if len(waiting) > 1 else ""
     text = f"What could not be told yet, since {first.since[:16]}: {first.title}{more}"
     remedy = "See whether the addresses in [notify] are right and can be reached; they are tried again by themselves."
-    return Check("alerts", State.WARNING, text, remedy)
+    return Check("alerts", CheckState.WARNING, text, remedy)
 
 
 def check_calendars(calendars: Iterable[Calendar], *, now: datetime) -> Iterator[Check]:
@@ -344,9 +344,9 @@ def check_calendars(calendars: Iterable[Calendar], *, now: datetime) -> Iterator
         last = calendar.last_year()
         if last is None or last < year:
             text = f"calendars/{calendar.name}.yaml lists no holiday of {year}."
-            yield Check("calendar", State.WARNING, text, f"Add the holidays of {year}.")
+            yield Check("calendar", CheckState.WARNING, text, f"Add the holidays of {year}.")
         else:
-            yield Check("calendar", State.OK, f"{calendar.name}: holidays up to {last}")
+            yield Check("calendar", CheckState.OK, f"{calendar.name}: holidays up to {last}")
 
 
 def check_scheduler(heartbeat: Path, jobs: Sequence[JobSpec], *, now: datetime) -> Iterator[Check]:
@@ -358,9 +358,9 @@ def check_scheduler(heartbeat: Path, jobs: Sequence[JobSpec], *, now: datetime) 
         remedy = (
             "Start `logistics-batch schedule` as a service; where cron runs the jobs, leave `schedule` out of them."
         )
-        yield Check("scheduler", State.WARNING, wrong, remedy)
+        yield Check("scheduler", CheckState.WARNING, wrong, remedy)
     else:
-        yield Check("scheduler", State.OK, f"works, for {len(planned)} jobs")
+        yield Check("scheduler", CheckState.OK, f"works, for {len(planned)} jobs")
 
 
 def check_log(file: Path | None) -> Iterator[Check]:
@@ -376,16 +376,16 @@ def check_textfile(textfile: Path | None) -> Iterator[Check]:
     try:
         require_client()
     except SettingsError as error:
-        yield Check("metrics", State.PROBLEM, error.message, error.remedy)
+        yield Check("metrics", CheckState.PROBLEM, error.message, error.remedy)
     else:
         yield _check_writing("metrics", "metrics.textfile", textfile)
 
 
 def _check_writing(name: str, setting: str, file: Path) -> Check:
     if _can_be_written(file):
-        return Check(name, State.OK, str(file))
+        return Check(name, CheckState.OK, str(file))
     remedy = "Name a file in a folder that exists and is writable."
-    return Check(name, State.PROBLEM, f"{setting}: {file} cannot be written.", remedy)
+    return Check(name, CheckState.PROBLEM, f"{setting}: {file} cannot be written.", remedy)
 
 
 def _can_be_written(file: Path) -> bool:
@@ -431,12 +431,12 @@ def check_events(parts: Parts, door: Door) -> Check:
     if answer != 200:
         text = f"answered {answer}" if isinstance(answer, int) else f"cannot be reached: {answer}"
         remedy = _REMEDIES_OF_EVENTS.get(answer, _OTHERWISE) if isinstance(answer, int) else _OTHERWISE
-        return Check(_NAME, State.PROBLEM, f"{door.url} {text}", remedy)
+        return Check(_NAME, CheckState.PROBLEM, f"{door.url} {text}", remedy)
     if not isinstance(event, NewEvent) or not parts.ledger.events.has(event.identity):
         return Check(
             _NAME,
-            State.PROBLEM,
+            CheckState.PROBLEM,
             f"{door.url} took an event, but it did not come into this ledger.",
             "Another receiver listens there, or it writes into another ledger: compare ledger.url of both.",
         )
-    return Check(_NAME, State.OK, f"an event to {door.url} came into the ledger")
+    return Check(_NAME, CheckState.OK, f"an event to {door.url} came into the ledger")

@@ -48,7 +48,7 @@ JobReport = RunReport | SettleReport | LabelReport | ReconcileReport | OrderStat
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class JobOutcome:
     """How a run ended: its exit code, a line with numbers only (for a log), and the whole report.
 
     cause: what it stopped at or could not do, which tells one failure from another; "" if nothing.
@@ -83,7 +83,7 @@ class Order:
     queues: bool = False
 
 
-def run_job(parts: Parts, job: JobSpec, order: Order) -> Outcome:
+def run_job(parts: Parts, job: JobSpec, order: Order) -> JobOutcome:
     """Run a job once.
 
     Raises UsageError (nothing was sent), StoreError, LedgerBusy, MachineFailed, ProgramFailed where the program itself
@@ -106,12 +106,12 @@ def run_job(parts: Parts, job: JobSpec, order: Order) -> Outcome:
         raise failed from error
 
 
-def waits(end: Outcome | LogisticsBatchError) -> bool:
+def waits(end: JobOutcome | LogisticsBatchError) -> bool:
     """Whether waiting may mend what a run stopped at: a service or server that is away, a ledger that was lost or used.
 
     Not a key that is refused or a wrong address, nor a mistake of the program.
     """
-    if isinstance(end, Outcome):
+    if isinstance(end, JobOutcome):
         return isinstance(end.report, RunReport) and end.report.waits
     lasting = isinstance(end, KeyRefused | ServiceMisaddressed)
     return isinstance(end, StoreUnreachable | RunStopped | LedgerBusy) and not lasting
@@ -122,7 +122,7 @@ def _recorded(parts: Parts, job: JobSpec, order: Order) -> AbstractContextManage
     return written_run(parts, letter=letter, kind=job.kind, job=job.name, business_date=order.business_date)
 
 
-def _run_once(parts: Parts, job: JobSpec, order: Order) -> Outcome:
+def _run_once(parts: Parts, job: JobSpec, order: Order) -> JobOutcome:
     # Each kind of job imports its own flow: a push waits for no PDF library.
     if order.dry_run and not isinstance(job, PushJob):
         raise UsageError(f'A job of kind "{job.kind}" sends nothing, so it has no dry run.', remedy="Leave it out.")
@@ -152,10 +152,10 @@ def _run_once(parts: Parts, job: JobSpec, order: Order) -> Outcome:
 
 def _make_labels(parts: Parts, job: LabelsJob, order: Order) -> LabelReport:
     from logistics_batch.flows.labels.labels import LabelsPlan, make_labels
-    from logistics_batch.flows.labels.orders import Choice
+    from logistics_batch.flows.labels.orders import LabelChoice
 
     plan = LabelsPlan(
-        orders=Choice(run=job.from_run or "", day=order.business_date if job.orders == "business_date" else None),
+        orders=LabelChoice(run=job.from_run or "", day=order.business_date if job.orders == "business_date" else None),
         per_group=job.per_group,
         layout=job.layout,
         sort=job.sort,
@@ -168,7 +168,7 @@ def _make_labels(parts: Parts, job: LabelsJob, order: Order) -> LabelReport:
     return make_labels(parts, plan)
 
 
-def _settle_job(parts: Parts, job: SettleJob, order: Order) -> Outcome:
+def _settle_job(parts: Parts, job: SettleJob, order: Order) -> JobOutcome:
     """Settle, with a line in the ledger's history however it ends."""
     with _recorded(parts, job, order) as run:
         outcome = settle_now(parts, run=None, wait=False, queues=order.queues)
@@ -176,30 +176,30 @@ def _settle_job(parts: Parts, job: SettleJob, order: Order) -> Outcome:
         return outcome
 
 
-def reconcile_outcome(report: ReconcileReport) -> Outcome:
+def reconcile_outcome(report: ReconcileReport) -> JobOutcome:
     """How a reconciliation ended."""
     counts = ", ".join(f"{count} {code}" for code, count in report.counts.items() if count) or "no lines"
     doubt = "" if report.complete else "; it may be incomplete"
-    return Outcome(report.exit_code, f"run {report.run}: {counts}{doubt}", report)
+    return JobOutcome(report.exit_code, f"run {report.run}: {counts}{doubt}", report)
 
 
-def labels_outcome(report: LabelReport) -> Outcome:
+def labels_outcome(report: LabelReport) -> JobOutcome:
     """How a label run ended."""
     of = f"{counted(report.labels, 'label')} of {counted(report.orders, 'order')}"
     line = f"bundle {report.bundle_id}: {of}, {len(report.missing)} missing"
-    return Outcome(report.exit_code, line, report)
+    return JobOutcome(report.exit_code, line, report)
 
 
-def order_status_outcome(report: OrderStatusReport) -> Outcome:
+def order_status_outcome(report: OrderStatusReport) -> JobOutcome:
     """How a run that followed orders ended."""
     differing = "1 order differs" if report.differences == 1 else f"{report.differences:,} orders differ"
     line = f"run {report.run}: {asked_in_words(report.asked)}; {differing} from what was sent; {report.feed.orders} fed"
     failed = [text for text in (*report.failed, report.feed.failed) if text]
     cause = " ".join(filter(None, [report.asked.stopped, *failed]))
-    return Outcome(report.exit_code, ". ".join([line, *failed]), report, cause)
+    return JobOutcome(report.exit_code, ". ".join([line, *failed]), report, cause)
 
 
-def settle_now(parts: Parts, *, run: str | None, wait: bool, queues: bool = False) -> Outcome:
+def settle_now(parts: Parts, *, run: str | None, wait: bool, queues: bool = False) -> JobOutcome:
     """Settle doubts and write again the results that show them.
 
     Raises LedgerBusy unless it queues.
@@ -217,14 +217,14 @@ def settle_now(parts: Parts, *, run: str | None, wait: bool, queues: bool = Fals
     notes = [note.reason for note in (*report.notes, *(note for delivered in stale for note in delivered.notes))]
     code = ExitCode.DOUBT if report.open or report.held else ExitCode.STOPPED_EARLY if undelivered else ExitCode.DONE
     line = f"{len(report.settled)} settled, {len(report.held)} held for a person, {len(report.open)} still in doubt"
-    return Outcome(
+    return JobOutcome(
         code, ". ".join(each.removesuffix(".") for each in (line, *notes, *undelivered)), report, " ".join(undelivered)
     )
 
 
-def push_outcome(report: RunReport) -> Outcome:
+def push_outcome(report: RunReport) -> JobOutcome:
     """How a push ended."""
-    return Outcome(report.exit_code, push_line(report), report, report.stopped)
+    return JobOutcome(report.exit_code, push_line(report), report, report.stopped)
 
 
 def push_line(report: RunReport) -> str:

@@ -22,7 +22,7 @@ from logistics_batch.model.report import ExitCode, Fate, RunReport
 from logistics_batch.operate.file_watch import Coming, shown_name, watch_files, without_names
 from logistics_batch.operate.log import Log
 from logistics_batch.operate.metrics import document_fates
-from logistics_batch.operate.run_job import Outcome
+from logistics_batch.operate.run_job import JobOutcome
 from logistics_batch.paper.answers.row_answers import answered
 
 _LEFT_FOR = timedelta(hours=1)  # an upload may take its time
@@ -109,7 +109,7 @@ _LOST_FOR_GOOD = timedelta(days=14)
 _TO_EXPLAIN = (Fate.INVALID, Fate.BLOCKED, Fate.REFUSED, Fate.HELD, Fate.IN_DOUBT)
 
 
-def note_outcome(parts: Parts, job: JobSpec, outcome: Outcome, *, day: date, until: datetime | None = None) -> None:
+def note_outcome(parts: Parts, job: JobSpec, outcome: JobOutcome, *, day: date, until: datetime | None = None) -> None:
     """Write down what is wrong with a run that came to an end, and what is over with it.
 
     until: how long it goes on by itself, None if it does not.
@@ -133,7 +133,7 @@ def note_outcome(parts: Parts, job: JobSpec, outcome: Outcome, *, day: date, unt
         _end_what_is_over(parts, job, code)
 
 
-def _note_held(parts: Parts, job: JobSpec, outcome: Outcome, *, day: date, line: str) -> None:
+def _note_held(parts: Parts, job: JobSpec, outcome: JobOutcome, *, day: date, line: str) -> None:
     """What waits for a person after a run, unless all of it waited before, or `expect` tells of it."""
     text = _held_text(job, outcome, line, _causes(parts, job, outcome))
     if not isinstance(outcome.report, RunReport):
@@ -142,7 +142,7 @@ def _note_held(parts: Parts, job: JobSpec, outcome: Outcome, *, day: date, line:
         _note(parts, job, "on_held", day, text=text, key=held_key(job.name, outcome.report.run))
 
 
-def _without_names(parts: Parts, job: JobSpec, outcome: Outcome, text: str) -> str:
+def _without_names(parts: Parts, job: JobSpec, outcome: JobOutcome, text: str) -> str:
     names = outcome.report.names if isinstance(outcome.report, RunReport) else ()
     return without_names(parts, job, text, names)
 
@@ -252,7 +252,7 @@ def _failure_text(job: JobSpec, day: date, cause: str, until: datetime | None) -
     return f"{cause}\nWhat to do: mend that, {step}"
 
 
-def _held_text(job: JobSpec, outcome: Outcome, line: str, causes: list[str]) -> str:
+def _held_text(job: JobSpec, outcome: JobOutcome, line: str, causes: list[str]) -> str:
     report, commands = outcome.report, []
     if not isinstance(report, RunReport) or report.counts[Fate.IN_DOUBT]:
         commands.append("`logistics-batch settle` for what is in doubt")
@@ -264,13 +264,13 @@ def _held_text(job: JobSpec, outcome: Outcome, line: str, causes: list[str]) -> 
     return "\n".join([f"{line}.", *causes, f"What to do: {', '.join(commands)}."])
 
 
-def _rows_text(job: JobSpec, outcome: Outcome, line: str, causes: list[str]) -> str:
+def _rows_text(job: JobSpec, outcome: JobOutcome, line: str, causes: list[str]) -> str:
     run = outcome.report.run if isinstance(outcome.report, RunReport) else job.name
     command = f"the answers say it row by row; `logistics-batch runs show {run}` shows the first."
     return "\n".join([f"{line}.", *causes, f"What to do: {command}"])
 
 
-def _causes(parts: Parts, job: JobSpec, outcome: Outcome) -> list[str]:
+def _causes(parts: Parts, job: JobSpec, outcome: JobOutcome) -> list[str]:
     """The commonest rules behind rows that were not done, with how many rows; never their contents."""
     report = outcome.report
     if not isinstance(report, RunReport):
@@ -367,7 +367,7 @@ class Ran:
 
     job: JobSpec
     day: date
-    end: Outcome | LogisticsBatchError
+    end: JobOutcome | LogisticsBatchError
     calendar: Calendar = EVERY_DAY
     until: datetime | None = None
 
@@ -386,7 +386,7 @@ class Ran:
     @property
     def line(self) -> str:
         """How it ended, in numbers or in the words of an error."""
-        if isinstance(self.end, Outcome):
+        if isinstance(self.end, JobOutcome):
             return self.end.line
         return f"{self.end.message} {self.end.remedy}".rstrip()
 
@@ -409,7 +409,7 @@ def observe(parts: Parts, ran: Ran, log: Log) -> None:
         if isinstance(ran.job, PushJob):  # first: what is told of a day's file is not told a second time
             watch_files(parts, ran.job, ran.calendar, now=now)
             watch_left_files(parts, ran.job)
-        if isinstance(ran.end, Outcome):
+        if isinstance(ran.end, JobOutcome):
             note_outcome(parts, ran.job, ran.end, day=ran.day, until=at)
         else:
             note_error(parts, ran.job, ran.end, day=ran.day, until=at)
@@ -418,15 +418,15 @@ def observe(parts: Parts, ran: Ran, log: Log) -> None:
         log.say("notice_lost", words, job=ran.job.name, level="error")
 
 
-def was_cut_short(end: Outcome | LogisticsBatchError | None) -> bool:
+def was_cut_short(end: JobOutcome | LogisticsBatchError | None) -> bool:
     """Whether a run ended before its end, also where what is in doubt outranks that in its exit code."""
-    if isinstance(end, Outcome) and end.cause:
+    if isinstance(end, JobOutcome) and end.cause:
         return True
     return end is None or isinstance(end, LedgerRefused) or end.exit_code in (ExitCode.STOPPED_EARLY, ExitCode.BUSY)
 
 
-def _numbers(end: Outcome | LogisticsBatchError) -> dict[str, object]:
-    if isinstance(end, Outcome) and isinstance(end.report, RunReport):
+def _numbers(end: JobOutcome | LogisticsBatchError) -> dict[str, object]:
+    if isinstance(end, JobOutcome) and isinstance(end.report, RunReport):
         report = end.report
         rows = {fate.value: count for fate, count in report.counts.items() if count}
         return {"run": report.run, "files": len(report.files), "left": report.left, "rows": rows}

@@ -7,7 +7,7 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.known_facts import is_of_this_key
 from logistics_batch.ledger import ServiceFacts
 from logistics_batch.model.issue import Issue
-from logistics_batch.operate.doctor import Check, State
+from logistics_batch.operate.doctor import Check, CheckState
 
 _DUPLICATES = {
     "refused": "a second create of a live reference is refused",
@@ -25,13 +25,15 @@ def check_facts(parts: Parts) -> Check:
     facts = parts.ledger.facts.verified()
     if facts is None:
         text = "references are unique: documented (API §8.4), not verified on this account"
-        return Check("uniqueness", State.OK, f"{text}; see `doctor --staging`")
+        return Check("uniqueness", CheckState.OK, f"{text}; see `doctor --staging`")
     if not is_of_this_key(parts, facts):
         told = Issue("facts.other_key")
-        return Check("uniqueness", State.WARNING, told.reason, told.fix)
+        return Check("uniqueness", CheckState.WARNING, told.reason, told.fix)
     if not facts.unique:
-        return Check("uniqueness", State.WARNING, f"{_NOT_UNIQUE[0]} on {facts.at[:10]}.", _NOT_UNIQUE[1])
-    return Check("uniqueness", State.OK, f"references are unique: documented (API §8.4), verified on {facts.at[:10]}")
+        return Check("uniqueness", CheckState.WARNING, f"{_NOT_UNIQUE[0]} on {facts.at[:10]}.", _NOT_UNIQUE[1])
+    return Check(
+        "uniqueness", CheckState.OK, f"references are unique: documented (API §8.4), verified on {facts.at[:10]}"
+    )
 
 
 def assumptions(parts: Parts) -> Iterator[Check]:
@@ -44,7 +46,7 @@ def assumptions(parts: Parts) -> Iterator[Check]:
         "disk writes": "assumed: what the disk confirmed survives a power cut",
         "no effect": "assumed: a call that is answered 401 or 429, or a first one that is answered 400, did nothing",
     }.items():
-        yield Check(name, State.OK, text)
+        yield Check(name, CheckState.OK, text)
 
 
 def stage(parts: Parts, *, pincode: str) -> Iterator[Check]:
@@ -59,23 +61,23 @@ def stage(parts: Parts, *, pincode: str) -> Iterator[Check]:
 
 def _of_facts(facts: ServiceFacts) -> Iterator[Check]:
     if facts.unique:
-        yield Check("one order for a reference", State.OK, "verified, also for four creates at once")
+        yield Check("one order for a reference", CheckState.OK, "verified, also for four creates at once")
     else:
-        yield Check("one order for a reference", State.WARNING, f"{_NOT_UNIQUE[0]}.", _NOT_UNIQUE[1])
+        yield Check("one order for a reference", CheckState.WARNING, f"{_NOT_UNIQUE[0]}.", _NOT_UNIQUE[1])
     told = ", in words of its own" if facts.duplicate_form else ""
-    yield Check("duplicate reference", State.OK, _DUPLICATES[facts.duplicate] + told)
+    yield Check("duplicate reference", CheckState.OK, _DUPLICATES[facts.duplicate] + told)
     names = " or ".join(name.replace("_", " ") for name in facts.found_by)
     if "reference_number" in facts.found_by:
-        yield Check("orderId", State.OK, f"an order is found by {names}")
+        yield Check("orderId", CheckState.OK, f"an order is found by {names}")
     else:
         text = f"An order is found by {names}, not by its reference." if names else "An order cannot be fetched."
         remedy = "Orders in doubt cannot be looked for: see `one order for a reference`."
-        yield Check("orderId", State.WARNING, text, remedy)
+        yield Check("orderId", CheckState.WARNING, text, remedy)
 
 
 def _of_leftovers(report: StagingReport) -> Check:
     if not report.left:
-        return Check("test orders", State.OK, "all are cancelled")
+        return Check("test orders", CheckState.OK, "all are cancelled")
     named = ", ".join(" ".join((order.reference, *order.awb_numbers)) for order in report.left)
     remedy = "Look them up at the service and cancel them; the next `doctor --staging` tries again."
-    return Check("test orders", State.PROBLEM, f"These may still be there: {named}.", remedy)
+    return Check("test orders", CheckState.PROBLEM, f"These may still be there: {named}.", remedy)

@@ -24,7 +24,7 @@ from logistics_batch.operate.alerts import Gravity, Teller
 from logistics_batch.operate.file_watch import watch_files
 from logistics_batch.operate.heartbeat import beat
 from logistics_batch.operate.log import Log
-from logistics_batch.operate.run_job import Outcome
+from logistics_batch.operate.run_job import JobOutcome
 from logistics_batch.operate.run_notices import (
     Ran,
     end_lost_days,
@@ -66,7 +66,7 @@ class Station:
 
     parts: Parts
     log: Log
-    run_job: Callable[[JobSpec, date], Outcome]
+    run_job: Callable[[JobSpec, date], JobOutcome]
     teller: Callable[[], Teller]
     heartbeat: Path
     digest: Callable[[], time_of_day | None]
@@ -127,7 +127,7 @@ class NightWatch:
         self._to_end[job.name, due.name] = code
         self._end_slots()
 
-    def _ended(self, spec: JobSpec, day: date) -> Outcome | LogisticsBatchError:
+    def _ended(self, spec: JobSpec, day: date) -> JobOutcome | LogisticsBatchError:
         try:
             return self.at.run_job(spec, day)
         except LogisticsBatchError as error:

@@ -19,14 +19,14 @@ from logistics_batch.model.order_line import OrderLine
 from logistics_batch.paper.answers.result_csv import csv_bytes
 from logistics_batch.paper.palette import Paint
 from logistics_batch.paper.reconciliation.cells import at, font, put_text
-from logistics_batch.paper.reconciliation.columns import Column, Kind
-from logistics_batch.paper.reconciliation.rows import Rows, looks_of, with_rows
-from logistics_batch.paper.reconciliation.tables import Layout, lay_table, prepare_page
+from logistics_batch.paper.reconciliation.columns import CellKind, Column
+from logistics_batch.paper.reconciliation.rows import SheetRows, looks_of, with_rows
+from logistics_batch.paper.reconciliation.tables import TableLayout, lay_table, prepare_page
 
 _AT_END = Paint("FFDDF1E0", "FF14532D")
 _DIFFERS = Paint("FFF9D4D1", "FF8A1C12", bold=True)
 _NOTED = Paint("FFFFF1BF", "FF665000")
-_K = Kind
+_K = CellKind
 _WHO = (
     Column("Reference", "reference_number", _K.TEXT, 18),
     Column("AWB", "awb_number", _K.TEXT, 14),
@@ -95,8 +95,8 @@ def order_status_workbook(
     different = everything.filter(pl.col("difference") != "")
     nothing = "Everything is as it was sent, as far as it is known."
     tables = [
-        _coloured(lay_table(book, different, Layout("Differences", REPORT_COLUMNS, nothing, 3, _LARGEST))),
-        _coloured(lay_table(book, everything, Layout("Orders", REPORT_COLUMNS, "No order.", 3, _LARGEST))),
+        _coloured(lay_table(book, different, TableLayout("Differences", REPORT_COLUMNS, nothing, 3, _LARGEST))),
+        _coloured(lay_table(book, everything, TableLayout("Orders", REPORT_COLUMNS, "No order.", 3, _LARGEST))),
     ]
     _add_facts(book, [*facts, ("Times", f"Of {zone}.")] if zone else facts)
     return _bytes(book, tables)
@@ -112,7 +112,7 @@ def status_feed_workbook(orders: Sequence[Sequence[OrderLine]]) -> bytes:
     book = Workbook()
     book.remove(book.worksheets[0])
     frame = _frame([_added_up(lines) for lines in orders])
-    table = lay_table(book, frame, Layout("Orders", FEED_COLUMNS, "No order.", 3, _LARGEST))
+    table = lay_table(book, frame, TableLayout("Orders", FEED_COLUMNS, "No order.", 3, _LARGEST))
     return _bytes(book, [_coloured(table)])
 
 
@@ -158,7 +158,7 @@ def _text(name: str, value: Any) -> str:
     return f"{value.normalize():f}" if isinstance(value, Decimal) else str(value)
 
 
-def _coloured(table: Rows) -> Rows:
+def _coloured(table: SheetRows) -> SheetRows:
     """The status by whether the order is at its end; differences and notes stand out."""
     frame, lines = table.frame, table.frame.height
     letters = {column.field: get_column_letter(index) for index, column in enumerate(table.columns, 1)}
@@ -204,7 +204,7 @@ _WORDS = (
 )
 
 
-def _bytes(book: Workbook, tables: Sequence[Rows]) -> bytes:
+def _bytes(book: Workbook, tables: Sequence[SheetRows]) -> bytes:
     looks = looks_of(tables[0].sheet)
     out = io.BytesIO()
     book.save(out)

@@ -2,7 +2,7 @@
 
 from logistics_batch.reconciliation.audit import audit
 from logistics_batch.reconciliation.classes import Rules
-from logistics_batch.reconciliation.history import COMPARED_SCHEMA, REMEMBERED_DAYS, Change, compared
+from logistics_batch.reconciliation.history import COMPARED_SCHEMA, REMEMBERED_DAYS, ExceptionChange, compared
 from logistics_batch.reconciliation.legs import (
     ANNOUNCED_LINES,
     ANNOUNCED_NOTICES,
@@ -21,7 +21,7 @@ from logistics_batch.reconciliation.legs import (
 from logistics_batch.reconciliation.lines import discounts_not_returned
 from logistics_batch.reconciliation.repeated_receipts import Counted, counted_once
 from logistics_batch.reconciliation.statuses import further_status, unknown_statuses
-from logistics_batch.reconciliation.tolerance import BY_SKU, MEASURES, TOLERATED, Limit, Measure
+from logistics_batch.reconciliation.tolerance import BY_SKU, MEASURES, TOLERATED, Limit, ToleranceMeasure
 from logistics_batch.reconciliation.totals import without_rates
 
 __all__ = [
@@ -40,12 +40,12 @@ __all__ = [
     "UNOPENED",
     "UNREAD_ROWS",
     "UNSENT_ROWS",
-    "Change",
     "Counted",
+    "ExceptionChange",
     "Legs",
     "Limit",
-    "Measure",
     "Rules",
+    "ToleranceMeasure",
     "audit",
     "compared",
     "counted_once",

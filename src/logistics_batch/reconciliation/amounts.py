@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 import polars as pl
 
-from logistics_batch.model.reconciliation import MONEY, QUANTITY, Discrepancy, Outcome
+from logistics_batch.model.reconciliation import MONEY, QUANTITY, ComparedOutcome, Discrepancy
 from logistics_batch.reconciliation.causes import CAUSES, COUNTED, VALUED, by_receipts, is_wrong, unit_price, unreadable
 from logistics_batch.reconciliation.receipts import CONDITION_CLASSES
 
@@ -18,7 +18,7 @@ _WHOLE = (
 )
 
 
-def _is(*words: Discrepancy | Outcome) -> pl.Expr:
+def _is(*words: Discrepancy | ComparedOutcome) -> pl.Expr:
     return pl.col("verdict").is_in([word.value for word in words])
 
 
@@ -86,11 +86,11 @@ def impact() -> pl.Expr:
     priced = unit_price().is_not_null() | ~pl.any_horizontal(is_whole(), *(is_wrong(code) for code in COUNTED))
     told = pl.any_horizontal(~_is(_D.UNVERIFIABLE), *(amount.is_not_null() for amount in _amounts().values()))
     return (
-        pl.when(_is(Outcome.TOO_EARLY))
+        pl.when(_is(ComparedOutcome.TOO_EARLY))
         .then(None)
         .when(is_exception() & priced & told)
         .then(pl.sum_horizontal(_amounts().values()))
-        .when(_is(Outcome.WITHIN_TOLERANCE))
+        .when(_is(ComparedOutcome.WITHIN_TOLERANCE))
         .then((by_quantity + by_price).round(2, mode="half_away_from_zero"))
         .when(~is_exception())
         .then(by_quantity.round(2, mode="half_away_from_zero"))

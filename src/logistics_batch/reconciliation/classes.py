@@ -5,7 +5,7 @@ from datetime import date, timedelta
 
 import polars as pl
 
-from logistics_batch.model.reconciliation import MEANINGS, QUANTITY, Discrepancy, Outcome, Severity
+from logistics_batch.model.reconciliation import MEANINGS, QUANTITY, ComparedOutcome, Discrepancy, Severity
 from logistics_batch.reconciliation.causes import gravest, unreadable, with_causes
 from logistics_batch.reconciliation.legs import day
 from logistics_batch.reconciliation.receipts import CONDITION_CLASSES
@@ -114,10 +114,10 @@ def with_verdict(facts: pl.DataFrame, *, rules: Rules, receipts: bool) -> pl.Dat
     it is the gravest of its causes.
     """
     apart = [*_steps_of_the_notice(rules), *_steps_of_the_line(), *(_steps_of_nothing(rules) if receipts else [])]
-    plain: Steps = [(open_receipt(), Outcome.TOO_EARLY)] if receipts else []
-    plain.append((_differs_a_little(), Outcome.WITHIN_TOLERANCE))
+    plain: Steps = [(open_receipt(), ComparedOutcome.TOO_EARLY)] if receipts else []
+    plain.append((_differs_a_little(), ComparedOutcome.WITHIN_TOLERANCE))
     return with_causes(facts, _causes(rules, receipts)).with_columns(
-        pl.coalesce(_first(apart), gravest(), _first(plain), pl.lit(Outcome.MATCHED.value)).alias("verdict")
+        pl.coalesce(_first(apart), gravest(), _first(plain), pl.lit(ComparedOutcome.MATCHED.value)).alias("verdict")
     )
 
 
@@ -125,7 +125,7 @@ def _first(steps: "Steps") -> pl.Expr:
     return pl.coalesce(*(pl.when(condition).then(pl.lit(word.value)) for condition, word in steps))
 
 
-Steps = list[tuple[pl.Expr, Discrepancy | Outcome]]
+Steps = list[tuple[pl.Expr, Discrepancy | ComparedOutcome]]
 
 
 def _steps_of_the_notice(rules: Rules) -> Steps:

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from logistics_batch.model.reconciliation import MONEY, QUANTITY, Discrepancy, Level
+from logistics_batch.model.reconciliation import MONEY, QUANTITY, Discrepancy, ExceptionLevel
 from logistics_batch.reconciliation.classes import Rules
 from logistics_batch.reconciliation.faces import accepted_pairs, header_differences
 from logistics_batch.reconciliation.grounds import grounds_of
@@ -95,7 +95,7 @@ def unsent_rows(rows: pl.DataFrame) -> pl.DataFrame:
     worth = (quantity() * price()).round(2, mode="half_away_from_zero").cast(MONEY)
     return rows.select(
         pl.lit(Discrepancy.NOT_SENT.value).alias("verdict"),
-        pl.lit(Level.ROW.value).alias("level"),
+        pl.lit(ExceptionLevel.ROW.value).alias("level"),
         pl.lit(True).alias("in_window"),
         pl.col("invoice_number").fill_null(""),
         *(pl.col(name).fill_null("") for name in ("supplier", "site")),
@@ -136,6 +136,6 @@ def _as_notice_lines(found: pl.DataFrame, *, code: Discrepancy, reason: pl.Expr)
 
 def _told(found: pl.DataFrame, *, identity: str) -> pl.DataFrame:
     """Findings with `verdict` and `reason` as lines that stand for a notice."""
-    return found.with_columns(pl.lit(Level.NOTICE.value).alias("level"), pl.lit(identity).alias("identity")).rename(
-        _NOTICE
-    )
+    return found.with_columns(
+        pl.lit(ExceptionLevel.NOTICE.value).alias("level"), pl.lit(identity).alias("identity")
+    ).rename(_NOTICE)

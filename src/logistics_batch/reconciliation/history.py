@@ -17,9 +17,9 @@ from logistics_batch.model.reconciliation import (
     QUANTITY,
     RESOLVED_SCHEMA,
     TREND_SCHEMA,
+    ComparedOutcome,
     Discrepancy,
-    Level,
-    Outcome,
+    ExceptionLevel,
     Standing,
     State,
 )
@@ -79,7 +79,7 @@ def carried(lines: pl.DataFrame, earlier: Earlier, *, watch: Watch) -> Carried:
 
     lines: LINES_SCHEMA and BASIS_SCHEMA, among other columns; those of LINES_SCHEMA come back.
     """
-    excepted = pl.col("outcome") == Outcome.EXCEPTION.value
+    excepted = pl.col("outcome") == ComparedOutcome.EXCEPTION.value
     told = _with_history(lines.filter(excepted), earlier, watch=watch)
     others = uncompared(lines.filter(~excepted))
     whole = pl.concat([told.select(*LINES_SCHEMA), others])
@@ -104,7 +104,7 @@ def _with_history(exceptions: pl.DataFrame, earlier: Earlier, *, watch: Watch) -
     accepted = _claimed() & _no_more_than_accepted()
     sizes = [pl.when(_claimed()).then(f"was_{name.removeprefix('accepted_')}").alias(name) for name in ACCEPTED_SCHEMA]
     told = joined.with_columns(pl.col(ENTRIES).fill_null("")).with_columns(
-        pl.when(accepted).then(pl.lit(Outcome.ACCEPTED.value)).otherwise("outcome").alias("outcome"),
+        pl.when(accepted).then(pl.lit(ComparedOutcome.ACCEPTED.value)).otherwise("outcome").alias("outcome"),
         _state(watch).alias("state"),
         pl.coalesce("was_first_seen", pl.lit(watch.business_date)).alias("first_seen"),
         _remark(watch).fill_null("").alias("remark"),
@@ -244,7 +244,7 @@ def _gone(missing: pl.DataFrame, lines: pl.DataFrame, *, watch: Watch) -> pl.Dat
     was_resolved = pl.col("standing") == Standing.RESOLVED.value
     remembered = pl.col("gone_since") > today - timedelta(days=REMEMBERED_DAYS)
     told = _with_outcome(missing.filter(~was_resolved), lines)
-    unordered = (pl.col("level") == Level.ORDER.value) & pl.col("now").is_null()
+    unordered = (pl.col("level") == ExceptionLevel.ORDER.value) & pl.col("now").is_null()
     unreceived = pl.col("by_receipts").fill_null(False) & (not watch.receipts)
     seen = pl.col("now").is_not_null() & ~unreceived
     # What was accepted is accepted again when it is compared again.
@@ -299,7 +299,7 @@ def _with_outcome(missing: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
     `uncompared`: lines of the ASN are there, and none of them was held against the service's record.
     """
     asked = _keyed(missing)
-    judged = lines.filter(pl.col("outcome") != Outcome.OUTSIDE_WINDOW.value)
+    judged = lines.filter(pl.col("outcome") != ComparedOutcome.OUTSIDE_WINDOW.value)
     named = asked.filter(pl.col("invoice_key") != "")
     near = _keyed(judged).join(named, on=_NOTICE_KEYS, how="semi", maintain_order="left")
     each = pl.when(pl.col("code") != "").then("code").otherwise("outcome")
@@ -311,8 +311,8 @@ def _with_outcome(missing: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
     joined = asked.join(by_line, on=[*_NOTICE_KEYS, "sku_key"], how="left", maintain_order="left").join(
         by_notice, on=_NOTICE_KEYS, how="left", maintain_order="left"
     )
-    whole = (pl.col("level") == Level.NOTICE.value) | (pl.col("sku_key") == "")
-    of_asn = (pl.col("level") == Level.NOTICE.value) & pl.col("uncompared").fill_null(False)
+    whole = (pl.col("level") == ExceptionLevel.NOTICE.value) | (pl.col("sku_key") == "")
+    of_asn = (pl.col("level") == ExceptionLevel.NOTICE.value) & pl.col("uncompared").fill_null(False)
     return joined.with_columns(
         pl.when(whole).then("became_notice").otherwise("became_line").alias("now"), of_asn.alias("uncompared")
     )
@@ -340,11 +340,11 @@ def _keyed(frame: pl.DataFrame) -> pl.DataFrame:
     number = order_number("po_number")
     by_invoice = pl.when(number == "").then("invoice_key").otherwise(pl.lit(""))
     order = pl.concat_str(pl.lit("order:"), number, pl.lit(":"), by_invoice)
-    is_order = pl.col("level") == Level.ORDER.value
+    is_order = pl.col("level") == ExceptionLevel.ORDER.value
     return keyed.with_columns(pl.when(is_order).then(order).otherwise("invoice_key").alias("invoice_key"))
 
 
-class Change(StrEnum):
+class ExceptionChange(StrEnum):
     """What became of an exception between two nights."""
 
     CAME = "new"
@@ -382,23 +382,23 @@ def compared(first: pl.DataFrame, second: pl.DataFrame) -> pl.DataFrame:
     there = now.is_in([Standing.OPEN.value, Standing.ACCEPTED.value]).fill_null(False)
     same = (pl.col("code") == pl.col("code_second")) & pl.col("qty_affected").eq_missing(pl.col("qty_affected_second"))
     steps = (
-        (pl.col("standing").is_null(), Change.CAME),
-        (~there & (now == Standing.RESOLVED.value), Change.WENT),
-        (~there, Change.NOT_SEEN),
-        (now == Standing.ACCEPTED.value, Change.ACCEPTED),
-        (pl.col("standing") == Standing.ACCEPTED.value, Change.REOPENED),
-        (same, Change.STAYED),
+        (pl.col("standing").is_null(), ExceptionChange.CAME),
+        (~there & (now == Standing.RESOLVED.value), ExceptionChange.WENT),
+        (~there, ExceptionChange.NOT_SEEN),
+        (now == Standing.ACCEPTED.value, ExceptionChange.ACCEPTED),
+        (pl.col("standing") == Standing.ACCEPTED.value, ExceptionChange.REOPENED),
+        (same, ExceptionChange.STAYED),
     )
     change = pl.coalesce(*(pl.when(applies).then(pl.lit(word.value)) for applies, word in steps))
     shown = both.with_columns(
-        change.fill_null(Change.CHANGED.value).alias("change"),
+        change.fill_null(ExceptionChange.CHANGED.value).alias("change"),
         *(pl.coalesce(f"{name}_second", name).alias(name) for name in list(COMPARED_SCHEMA)[2:7]),
         *(
             pl.when(there).then(f"{name}_second").alias(f"{name}_second")
             for name in ("code", "qty_affected", "impact_inr")
         ),
     ).rename({name: f"{name}_first" for name in ("code", "qty_affected", "impact_inr")})
-    order = {word.value: place for place, word in enumerate(Change)}
+    order = {word.value: place for place, word in enumerate(ExceptionChange)}
     ordered = shown.sort(
         pl.col("change").replace_strict(order, return_dtype=pl.Int8),
         pl.coalesce("impact_inr_second", "impact_inr_first").neg(),

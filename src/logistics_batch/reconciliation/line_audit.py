@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from logistics_batch.model.reconciliation import LINES_SCHEMA, MEANINGS, Discrepancy, Level, Outcome
+from logistics_batch.model.reconciliation import LINES_SCHEMA, MEANINGS, ComparedOutcome, Discrepancy, ExceptionLevel
 from logistics_batch.model.reconciliation_history import BASIS_SCHEMA
 from logistics_batch.reconciliation import findings
 from logistics_batch.reconciliation.ageing import bucket, claim_days_left, claim_until, days_overdue
@@ -103,7 +103,7 @@ def _judged_lines(sides: Sides, unopened: pl.DataFrame, *, rules: Rules) -> pl.D
         .with_columns(parts(verdicts=verdicts, beside=beside).alias("impact_by_class"))
         .with_columns(pl.concat_str("words", pl.col("told_in").fill_null("")).alias("reason"))
         .with_columns(shown_by_receipts().alias("by_receipts"))
-        .with_columns(pl.lit(Level.LINE.value).alias("level"), pl.col("sku").alias("identity"))
+        .with_columns(pl.lit(ExceptionLevel.LINE.value).alias("level"), pl.col("sku").alias("identity"))
         .collect()
     )
 
@@ -174,9 +174,9 @@ def _finished(lines: pl.DataFrame, *, rules: Rules, receipts: bool) -> pl.DataFr
     words = [name for name in ("reason", "also", "impact_by_class") if name in lines.columns]
     settled = lines.with_columns(
         pl.when(outside)
-        .then(pl.lit(Outcome.OUTSIDE_WINDOW.value))
+        .then(pl.lit(ComparedOutcome.OUTSIDE_WINDOW.value))
         .when(excepted)
-        .then(pl.lit(Outcome.EXCEPTION.value))
+        .then(pl.lit(ComparedOutcome.EXCEPTION.value))
         .otherwise("verdict")
         .alias("outcome"),
         pl.when(excepted).then("verdict").otherwise(pl.lit("")).alias("code"),
@@ -186,7 +186,7 @@ def _finished(lines: pl.DataFrame, *, rules: Rules, receipts: bool) -> pl.DataFr
     )
     schema = LINES_SCHEMA | BASIS_SCHEMA
     missing = [pl.lit(None, kind).alias(name) for name, kind in schema.items() if name not in settled.columns]
-    by_grounds = (pl.col("level") == Level.NOTICE.value) | pl.col("code").is_in(_TOLD_BY_GROUNDS)
+    by_grounds = (pl.col("level") == ExceptionLevel.NOTICE.value) | pl.col("code").is_in(_TOLD_BY_GROUNDS)
     whole = (
         settled.with_columns(*missing)
         .with_columns(

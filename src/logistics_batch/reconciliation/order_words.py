@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from logistics_batch.model.reconciliation import Discrepancy, Outcome
+from logistics_batch.model.reconciliation import ComparedOutcome, Discrepancy
 from logistics_batch.reconciliation.classes import Rules
 from logistics_batch.reconciliation.doubt_words import plain
 from logistics_batch.reconciliation.grounds import first_cause, grounds_of
@@ -38,14 +38,14 @@ def order_reason(*, rules: Rules) -> pl.Expr:
             pl.col("site").fill_null("?"),
             "strangers",
         ),
-        Outcome.TOO_EARLY: pl.format(
+        ComparedOutcome.TOO_EARLY: pl.format(
             "Ordered {}, announced {} so far; due {}, judged from {} on.",
             plain("qty_ordered"),
             pl.col("qty_announced").fill_null(0).cast(pl.String).str.strip_chars_end("0").str.strip_chars_end("."),
             due,
             (pl.col("due_date") + pl.duration(days=rules.grace_days + 1)).dt.to_string("%Y-%m-%d").fill_null("?"),
         ),
-        Outcome.WITHIN_TOLERANCE: pl.format(
+        ComparedOutcome.WITHIN_TOLERANCE: pl.format(
             "Differs from the order by {} units and INR {} a unit, which is tolerated.",
             plain("qty_delta"),
             plain("price_delta"),

@@ -7,7 +7,7 @@ what it holds and what was received stand beside it, to be seen from the order t
 
 import polars as pl
 
-from logistics_batch.model.reconciliation import MONEY, PRICE, QUANTITY, Discrepancy, Level, Outcome
+from logistics_batch.model.reconciliation import MONEY, PRICE, QUANTITY, ComparedOutcome, Discrepancy, ExceptionLevel
 from logistics_batch.reconciliation.ageing import days_overdue
 from logistics_batch.reconciliation.classes import Rules
 from logistics_batch.reconciliation.due_parts import with_open_part
@@ -44,7 +44,7 @@ def ordered_lines(legs: Legs, *, rules: Rules) -> pl.DataFrame:
     return judged.with_columns(
         order_reason(rules=rules).alias("reason"), order_grounds().alias("grounds")
     ).with_columns(
-        pl.lit(Level.ORDER.value).alias("level"),
+        pl.lit(ExceptionLevel.ORDER.value).alias("level"),
         pl.lit(True).alias("in_window"),
         pl.concat_str(pl.lit("order"), "link", "sku", separator="|").alias("identity"),
         pl.coalesce("ordered_sku", "announced_sku").alias("sku_name"),
@@ -300,11 +300,11 @@ def _verdict() -> pl.Expr:
     has_ordered, announced, delta = pl.col("lines_ordered") > 0, pl.col("is_announced"), pl.col("qty_delta")
     less = (delta < 0) & ~pl.col("near")
     unclear = (pl.col("unreadable_ordered") + pl.col("unreadable_announced") > 0) | (pl.col("link") == "")
-    steps: list[tuple[pl.Expr, Discrepancy | Outcome]] = [
+    steps: list[tuple[pl.Expr, Discrepancy | ComparedOutcome]] = [
         (unclear | (pl.col("sku") == ""), Discrepancy.UNVERIFIABLE),
         (~has_ordered & announced, Discrepancy.EXTRA_SKU),
         (less & (pl.col("due").is_null() | pl.col("perhaps_cancelled")), Discrepancy.UNVERIFIABLE),
-        (less & ~pl.col("due"), Outcome.TOO_EARLY),
+        (less & ~pl.col("due"), ComparedOutcome.TOO_EARLY),
         (less & pl.col("shared").is_not_null(), Discrepancy.UNVERIFIABLE),
         (less & ~announced & pl.col("any_announced"), Discrepancy.MISSING_SKU),
         (less & ~announced, Discrepancy.NO_ASN),
@@ -313,9 +313,11 @@ def _verdict() -> pl.Expr:
         (~pl.col("price_near"), Discrepancy.PRICE_VAR),
         (pl.col("mixed"), Discrepancy.UNVERIFIABLE),
         (pl.col("strangers") != "", Discrepancy.HEADER_DIFF),
-        ((delta != 0) | (pl.col("price_delta").fill_null(0) != 0), Outcome.WITHIN_TOLERANCE),
+        ((delta != 0) | (pl.col("price_delta").fill_null(0) != 0), ComparedOutcome.WITHIN_TOLERANCE),
     ]
-    return pl.coalesce(*(pl.when(rule).then(pl.lit(word.value)) for rule, word in steps), pl.lit(Outcome.MATCHED.value))
+    return pl.coalesce(
+        *(pl.when(rule).then(pl.lit(word.value)) for rule, word in steps), pl.lit(ComparedOutcome.MATCHED.value)
+    )
 
 
 def _amounts() -> list[pl.Expr]:
@@ -325,7 +327,7 @@ def _amounts() -> list[pl.Expr]:
     by_price = pl.col("price_delta").abs() * pl.col("qty_announced")
     beside = pl.when(~pl.col("price_near")).then(by_price).fill_null(_ZERO)
     worth = units * pl.coalesce("price_ordered", "price_announced") + beside
-    silent = unclear | (pl.col("verdict") == Outcome.TOO_EARLY.value)
+    silent = unclear | (pl.col("verdict") == ComparedOutcome.TOO_EARLY.value)
     of_price = pl.col("verdict") == Discrepancy.PRICE_VAR.value
     return [
         pl.when(of_price).then("qty_announced").otherwise(units).cast(QUANTITY).alias("qty_affected"),

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import polars as pl
 
-from logistics_batch.model.reconciliation import Discrepancy, Outcome
+from logistics_batch.model.reconciliation import ComparedOutcome, Discrepancy
 from logistics_batch.reconciliation.amounts import applies_beside
 from logistics_batch.reconciliation.causes import by_receipts, is_wrong, unreadable
 from logistics_batch.reconciliation.classes import (
@@ -42,7 +42,7 @@ def reason(*, rules: Rules, verdicts: Collection[str], beside: Collection[Discre
     return pl.concat_str(pl.coalesce(*sentences, pl.lit("")), _also(beside), _afterwords()).str.strip_chars_start()
 
 
-def _notice_words(rules: Rules) -> dict[Discrepancy | Outcome, pl.Expr]:
+def _notice_words(rules: Rules) -> dict[Discrepancy | ComparedOutcome, pl.Expr]:
     still_there = pl.when(pl.col("has_returned")).then(
         pl.format(" The service nevertheless returns the line, with {}.", plain("qty_returned"))
     )
@@ -157,13 +157,13 @@ def _cannot_tell(rules: Rules) -> pl.Expr:
     return pl.coalesce(*(pl.when(condition).then(sentence) for condition, sentence in doubts(rules).values()), last)
 
 
-def _line_words() -> dict[Discrepancy | Outcome, pl.Expr]:
+def _line_words() -> dict[Discrepancy | ComparedOutcome, pl.Expr]:
     extra = (
         pl.when(pl.col("has_returned"))
         .then(pl.format("The service's ASN holds {} of this SKU, which was not announced.", plain("qty_returned")))
         .otherwise(pl.format("{} received of a SKU that does not stand in the ASN.", plain("qty_received")))
     )
-    bad: dict[Discrepancy | Outcome, pl.Expr] = {
+    bad: dict[Discrepancy | ComparedOutcome, pl.Expr] = {
         code: pl.format(
             "{} of {} received {}; announced {}.",
             plain(f"units_{code.value}"),
@@ -202,7 +202,7 @@ def _missing_sku() -> pl.Expr:
     return pl.when(pl.col("has_announced") & ~pl.col("has_returned")).then(at_service).otherwise(at_dock)
 
 
-def _date_words(rules: Rules) -> dict[Discrepancy | Outcome, pl.Expr]:
+def _date_words(rules: Rules) -> dict[Discrepancy | ComparedOutcome, pl.Expr]:
     due, came, expires = (_day(name) for name in ("due_date", "received_date", "expiry_date"))
     agreed = rules.limit(_D.SHELF_LIFE).days or 0
     return {
@@ -333,7 +333,11 @@ def _afterwords() -> pl.Expr:
     ]
     said = (pl.when(quantities & condition).then(words) for condition, words in parts)
     corrected = pl.format("Corrections are taken off: {}.", pl.col("receipts_taken_back"))
-    first = pl.when(pl.col("verdict") == Outcome.MATCHED.value).then(corrected).otherwise(pl.format(" {}", corrected))
+    first = (
+        pl.when(pl.col("verdict") == ComparedOutcome.MATCHED.value)
+        .then(corrected)
+        .otherwise(pl.format(" {}", corrected))
+    )
     told = pl.when(pl.col("receipts_taken_back").fill_null("") != "").then(first)
     both = pl.when((pl.col("reissued").fill_null("") != "") & ~pl.col("doubtful")).then(
         pl.format(" Several lists name these goods, and all count: {}; is one a correction?", pl.col("reissued"))
@@ -344,7 +348,7 @@ def _afterwords() -> pl.Expr:
     return pl.concat_str(*said, told, both, others, ignore_nulls=True)
 
 
-def _quantity_words(rules: Rules) -> dict[Discrepancy | Outcome, pl.Expr]:
+def _quantity_words(rules: Rules) -> dict[Discrepancy | ComparedOutcome, pl.Expr]:
     judged_from = (pl.col("due_date") + timedelta(days=rules.grace_days + 1)).dt.to_string("%Y-%m-%d").fill_null("?")
     due = pl.col("due_date").dt.to_string("%Y-%m-%d").fill_null("?")
     return {
@@ -359,10 +363,10 @@ def _quantity_words(rules: Rules) -> dict[Discrepancy | Outcome, pl.Expr]:
             plain("mrp_announced"),
             plain("mrp_returned"),
         ),
-        Outcome.TOO_EARLY: pl.format(
+        ComparedOutcome.TOO_EARLY: pl.format(
             "{} of {} received so far; due {}, judged from {}.", plain("received"), plain("expected"), due, judged_from
         ),
-        Outcome.WITHIN_TOLERANCE: pl.format(
+        ComparedOutcome.WITHIN_TOLERANCE: pl.format(
             "Differs by {} units and INR {} a unit, which is tolerated.",
             plain("qty_delta"),
             plain("price_delta"),

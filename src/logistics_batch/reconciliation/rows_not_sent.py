@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from logistics_batch.model.reconciliation import Discrepancy, Level
+from logistics_batch.model.reconciliation import Discrepancy, ExceptionLevel
 from logistics_batch.reconciliation.legs import identifier
 
 
@@ -14,7 +14,9 @@ def with_rows_not_sent(lines: pl.DataFrame) -> pl.DataFrame:
     invoice = identifier("invoice_number").alias("invoice")
     numbered = lines.with_columns(invoice)
     named = numbered.filter(pl.col("invoice") != "")
-    unsent = named.filter((pl.col("code") == Discrepancy.NOT_SENT.value) & (pl.col("level") == Level.ROW.value))
+    unsent = named.filter(
+        (pl.col("code") == Discrepancy.NOT_SENT.value) & (pl.col("level") == ExceptionLevel.ROW.value)
+    )
     came = named.filter(pl.col("code") == Discrepancy.NO_ASN.value)
     if not unsent.height or not came.height:
         return lines
@@ -25,7 +27,7 @@ def with_rows_not_sent(lines: pl.DataFrame) -> pl.DataFrame:
     told = numbered.join(rows, on="invoice", how="left", maintain_order="left").join(
         goods, on="invoice", how="left", maintain_order="left"
     )
-    is_row = (pl.col("code") == Discrepancy.NOT_SENT.value) & (pl.col("level") == Level.ROW.value)
+    is_row = (pl.col("code") == Discrepancy.NOT_SENT.value) & (pl.col("level") == ExceptionLevel.ROW.value)
     more = (
         pl.when(pl.col("code") == Discrepancy.NO_ASN.value).then("announced_by").when(is_row).then("came").fill_null("")
     )

@@ -11,7 +11,7 @@ from logistics_batch.model.reconciliation import PRICE, QUANTITY, Discrepancy
 from logistics_batch.reconciliation.legs import pattern_of, spelled
 
 
-class Measure(StrEnum):
+class ToleranceMeasure(StrEnum):
     """In what the tolerance of a class is given besides percent."""
 
     UNITS = "units"
@@ -22,18 +22,18 @@ class Measure(StrEnum):
 _D = Discrepancy
 _PARTIES = ("a_parties", "r_parties")
 MEASURES = {
-    _D.SHORT: Measure.UNITS,
-    _D.OVER: Measure.UNITS,
-    _D.PRICE_VAR: Measure.AMOUNT,
-    _D.MRP_VAR: Measure.AMOUNT,
-    _D.TAX_VAR: Measure.AMOUNT,
-    _D.TOTAL_MISMATCH: Measure.AMOUNT,
-    _D.NOT_RECEIVED: Measure.DAYS,
-    _D.LATE: Measure.DAYS,
-    _D.EARLY: Measure.DAYS,
-    _D.OVERDUE: Measure.DAYS,
-    _D.STALE_STATUS: Measure.DAYS,
-    _D.SHELF_LIFE: Measure.DAYS,
+    _D.SHORT: ToleranceMeasure.UNITS,
+    _D.OVER: ToleranceMeasure.UNITS,
+    _D.PRICE_VAR: ToleranceMeasure.AMOUNT,
+    _D.MRP_VAR: ToleranceMeasure.AMOUNT,
+    _D.TAX_VAR: ToleranceMeasure.AMOUNT,
+    _D.TOTAL_MISMATCH: ToleranceMeasure.AMOUNT,
+    _D.NOT_RECEIVED: ToleranceMeasure.DAYS,
+    _D.LATE: ToleranceMeasure.DAYS,
+    _D.EARLY: ToleranceMeasure.DAYS,
+    _D.OVERDUE: ToleranceMeasure.DAYS,
+    _D.STALE_STATUS: ToleranceMeasure.DAYS,
+    _D.SHELF_LIFE: ToleranceMeasure.DAYS,
 }
 TOLERATED = tuple(MEASURES)
 BY_SKU = (_D.SHORT, _D.OVER, _D.PRICE_VAR, _D.MRP_VAR)

@@ -12,29 +12,29 @@ from logistics_batch.model.reconciliation import (
     MONEY,
     QUANTITY,
     SUPPLIERS_SCHEMA,
+    ComparedOutcome,
     Discrepancy,
+    ExceptionLevel,
     LegTotals,
-    Level,
     MatchRate,
-    Outcome,
     Reconciliation,
     Severity,
 )
 from logistics_batch.reconciliation.ageing import BUCKETS
 from logistics_batch.reconciliation.faces import shown_header
 
-_ASIDE = (Outcome.MATCHED, Outcome.TOO_EARLY)
+_ASIDE = (ComparedOutcome.MATCHED, ComparedOutcome.TOO_EARLY)
 _LEGS = {"announced": "announced", "in service": "returned", "received": "received", "ordered": "ordered"}
 _QUANTITIES = ("qty_announced", "qty_returned", "qty_received")
 _COUNTS = ("lines_announced", "lines_returned", "lines_received", "lines_ordered")
 # As they stand in the summary: the classes, then what needs nobody.
 CLASS_ORDER = (
     *Discrepancy,
-    Outcome.ACCEPTED,
-    Outcome.WITHIN_TOLERANCE,
-    Outcome.TOO_EARLY,
-    Outcome.MATCHED,
-    Outcome.OUTSIDE_WINDOW,
+    ComparedOutcome.ACCEPTED,
+    ComparedOutcome.WITHIN_TOLERANCE,
+    ComparedOutcome.TOO_EARLY,
+    ComparedOutcome.MATCHED,
+    ComparedOutcome.OUTSIDE_WINDOW,
 )
 
 
@@ -64,9 +64,9 @@ class Aside:
         parted = pairs.filter(~pl.col("whole")).select(supplier, shown_header()[0], site)
         return cls(grouped.select(supplier, "early", *counts, "notices"), parted)
 
-    def of(self, outcome: Outcome) -> pl.DataFrame:
+    def of(self, outcome: ComparedOutcome) -> pl.DataFrame:
         """Those whose lines have this outcome."""
-        return self.sums.filter(pl.col("early") == (outcome is Outcome.TOO_EARLY))
+        return self.sums.filter(pl.col("early") == (outcome is ComparedOutcome.TOO_EARLY))
 
 
 def leg_totals(name: str, *, notices: int, lines: pl.DataFrame, rows_apart: int = 0) -> LegTotals:
@@ -82,7 +82,7 @@ def leg_totals(name: str, *, notices: int, lines: pl.DataFrame, rows_apart: int 
 
 def class_totals(lines: pl.DataFrame, aside: Aside) -> pl.DataFrame:
     """Counts, units and INR by class (CLASSES_SCHEMA), in the order of the summary; lines set aside are added."""
-    excepted = pl.col("outcome") == Outcome.EXCEPTION.value
+    excepted = pl.col("outcome") == ComparedOutcome.EXCEPTION.value
     named = lines.with_columns(
         pl.when(excepted).then("code").otherwise("outcome").alias("class"),
         pl.when(excepted).then("severity").otherwise(pl.lit("")).alias("severity"),
@@ -92,7 +92,7 @@ def class_totals(lines: pl.DataFrame, aside: Aside) -> pl.DataFrame:
         pl.col("severity").first(),
         pl.len().alias("lines"),
         # An order's line shows what other lines count.
-        *(pl.col(name).filter(pl.col("level") != Level.ORDER.value).sum() for name in _QUANTITIES),
+        *(pl.col(name).filter(pl.col("level") != ExceptionLevel.ORDER.value).sum() for name in _QUANTITIES),
         *(pl.col(name).sum() for name in ("qty_affected", "qty_ordered", "impact_inr", *_COUNTS)),
         not_valued.alias("lines_without_price"),
     )
@@ -112,7 +112,7 @@ def _class_totals_aside(aside: Aside) -> list[pl.DataFrame]:
     rows = []
     for outcome in _ASIDE:
         pairs = aside.of(outcome)
-        open_units = pl.col("units").sum() if outcome is Outcome.TOO_EARLY else pl.lit(0, QUANTITY)
+        open_units = pl.col("units").sum() if outcome is ComparedOutcome.TOO_EARLY else pl.lit(0, QUANTITY)
         row = pairs.select(
             pl.lit(outcome.value).alias("class"),
             pl.lit("").alias("severity"),
@@ -151,13 +151,15 @@ def check_residual(classes: pl.DataFrame, legs: tuple[LegTotals, ...]) -> None:
 
 def match_rate(lines: pl.DataFrame, aside: Aside) -> MatchRate:
     """The share of SKU lines and units that agrees among those that could be judged."""
-    matched = aside.of(Outcome.MATCHED)
+    matched = aside.of(ComparedOutcome.MATCHED)
     more_lines, more_units = int(matched["lines"].sum()), float(matched["units"].sum() or 0)
     judged = lines.filter(
-        ~pl.col("level").is_in([Level.NOTICE.value, Level.ORDER.value])
-        & ~pl.col("outcome").is_in([Outcome.TOO_EARLY.value, Outcome.OUTSIDE_WINDOW.value])
+        ~pl.col("level").is_in([ExceptionLevel.NOTICE.value, ExceptionLevel.ORDER.value])
+        & ~pl.col("outcome").is_in([ComparedOutcome.TOO_EARLY.value, ComparedOutcome.OUTSIDE_WINDOW.value])
     )
-    agreeing = judged.filter(pl.col("outcome").is_in([Outcome.MATCHED.value, Outcome.WITHIN_TOLERANCE.value]))
+    agreeing = judged.filter(
+        pl.col("outcome").is_in([ComparedOutcome.MATCHED.value, ComparedOutcome.WITHIN_TOLERANCE.value])
+    )
     units, agreeing_units = (_units(frame) + more_units for frame in (judged, agreeing))
     count, agreeing_count = judged.height + more_lines, agreeing.height + more_lines
     return MatchRate(
@@ -185,8 +187,8 @@ def _units(frame: pl.DataFrame) -> float:
 
 def supplier_totals(lines: pl.DataFrame, aside: Aside) -> pl.DataFrame:
     """The scorecard (SUPPLIERS_SCHEMA), most INR at stake first; lines set aside are added."""
-    of_asns = pl.col("level") != Level.ORDER.value
-    inside = lines.filter(of_asns & (pl.col("outcome") != Outcome.OUTSIDE_WINDOW.value))
+    of_asns = pl.col("level") != ExceptionLevel.ORDER.value
+    inside = lines.filter(of_asns & (pl.col("outcome") != ComparedOutcome.OUTSIDE_WINDOW.value))
     parts = [_cards(inside), *(_cards_aside(aside, outcome) for outcome in _ASIDE)]
     notices = _notices_by_supplier(inside, aside)
     sums = [pl.col(name).sum() for name in parts[0].columns if name != "supplier"]
@@ -210,16 +212,16 @@ def _notices_by_supplier(inside: pl.DataFrame, aside: Aside) -> pl.DataFrame:
 
 
 def _cards(lines: pl.DataFrame) -> pl.DataFrame:
-    at_stake = pl.col("impact_inr").filter(pl.col("outcome") == Outcome.EXCEPTION.value).sum()
+    at_stake = pl.col("impact_inr").filter(pl.col("outcome") == ComparedOutcome.EXCEPTION.value).sum()
     outcomes = {
-        "matched": Outcome.MATCHED,
-        "within_tolerance": Outcome.WITHIN_TOLERANCE,
-        "too_early": Outcome.TOO_EARLY,
-        "exceptions": Outcome.EXCEPTION,
+        "matched": ComparedOutcome.MATCHED,
+        "within_tolerance": ComparedOutcome.WITHIN_TOLERANCE,
+        "too_early": ComparedOutcome.TOO_EARLY,
+        "exceptions": ComparedOutcome.EXCEPTION,
     }
     codes = (Discrepancy.SHORT, Discrepancy.OVER, Discrepancy.NOT_RECEIVED)
     return lines.group_by("supplier", maintain_order=True).agg(
-        (pl.col("level") == Level.LINE.value).sum().alias("lines"),
+        (pl.col("level") == ExceptionLevel.LINE.value).sum().alias("lines"),
         *((pl.col("outcome") == outcome.value).sum().alias(name) for name, outcome in outcomes.items()),
         pl.col("qty_announced").sum(),
         pl.col("qty_received").sum(),
@@ -228,7 +230,7 @@ def _cards(lines: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _cards_aside(aside: Aside, outcome: Outcome) -> pl.DataFrame:
+def _cards_aside(aside: Aside, outcome: ComparedOutcome) -> pl.DataFrame:
     lines = pl.col("lines").sum()
     counts = {
         name: lines if name == outcome.name.lower() else pl.lit(0, pl.UInt32)
@@ -250,7 +252,7 @@ def _cards_aside(aside: Aside, outcome: Outcome) -> pl.DataFrame:
 
 def ageing_totals(lines: pl.DataFrame) -> pl.DataFrame:
     """Exceptions by age (AGEING_SCHEMA): every bucket, also the empty ones."""
-    open_lines = lines.filter(pl.col("outcome") == Outcome.EXCEPTION.value)
+    open_lines = lines.filter(pl.col("outcome") == ComparedOutcome.EXCEPTION.value)
     sums = open_lines.group_by("bucket").agg(
         pl.len().alias("lines"), pl.col("qty_affected").sum(), pl.col("impact_inr").sum()
     )
@@ -262,7 +264,7 @@ def in_report_order(lines: pl.DataFrame) -> pl.DataFrame:
     """Exceptions first, each outcome by INR at stake, then age, then place of origin; without INR the gravest first."""
     gravity = {severity.value: place for place, severity in enumerate(Severity)}
     worthless = pl.col("impact_inr").fill_null(0) == 0
-    order = {outcome.value: place for place, outcome in enumerate(Outcome)}
+    order = {outcome.value: place for place, outcome in enumerate(ComparedOutcome)}
     return lines.sort(
         pl.col("outcome").replace_strict(order, return_dtype=pl.Int8),
         pl.col("impact_inr").fill_null(0).neg(),

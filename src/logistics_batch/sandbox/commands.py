@@ -32,7 +32,7 @@ from logistics_batch.sandbox.orders.stored import (
     update_order,
 )
 from logistics_batch.sandbox.service import UNEXPECTED, Service, request_number, service_of
-from logistics_batch.sandbox.store import Change
+from logistics_batch.sandbox.store import StoreChange
 from logistics_batch.sandbox.switches import Switches
 
 LOOK_SECONDS = 0.02
@@ -42,8 +42,8 @@ LOOK_SECONDS = 0.02
 class Command:
     """The two steps of one endpoint; `dump` and `load` turn what was prepared into JSON and back."""
 
-    perform: Callable[[Change, Any, Switches], Any]
-    prepare: Callable[[Change, Body], Any] = lambda _change, given: given
+    perform: Callable[[StoreChange, Any, Switches], Any]
+    prepare: Callable[[StoreChange, Body], Any] = lambda _change, given: given
     dump: Callable[[Any], Body] = lambda prepared: prepared
     load: Callable[[Body], Any] = lambda content: content
 
@@ -69,10 +69,10 @@ async def perform_late_commands(service: Service) -> None:
 
 
 async def _perform_late(service: Service, row: sqlite3.Row) -> None:
-    def forget(change: Change) -> None:
+    def forget(change: StoreChange) -> None:
         change.connection.execute("DELETE FROM late_acts WHERE late_act_id = ?", (row["late_act_id"],))
 
-    def change(change: Change) -> None:
+    def change(change: StoreChange) -> None:
         forget(change)
         late = COMMANDS[row["endpoint"]]
         late.perform(change, late.load(json.loads(row["content"])), service.switches)
@@ -84,7 +84,7 @@ async def _perform_late(service: Service, row: sqlite3.Row) -> None:
         await service.store.write(forget)
 
 
-def _put_off(change: Change, endpoint: str, given: Body, switches: Switches) -> Any:
+def _put_off(change: StoreChange, endpoint: str, given: Body, switches: Switches) -> Any:
     late = COMMANDS[endpoint]
     prepared = late.prepare(change, given)
     answer = change.rehearse(lambda trial: late.perform(trial, prepared, switches))
@@ -103,7 +103,7 @@ def _due(connection: sqlite3.Connection) -> list[sqlite3.Row]:
     return rows.fetchall()
 
 
-def _create_order(change: Change, order: NewOrder, switches: Switches) -> Body:
+def _create_order(change: StoreChange, order: NewOrder, switches: Switches) -> Body:
     earlier = live_order(change.connection, order.reference_number)
     if earlier is None or switches.duplicate_reference == "refuse":
         store_order(change, order)
@@ -113,39 +113,39 @@ def _create_order(change: Change, order: NewOrder, switches: Switches) -> Body:
     return created_reply(change.connection, earlier)
 
 
-def _update_order(change: Change, given: Body, switches: Switches) -> Body:
+def _update_order(change: StoreChange, given: Body, switches: Switches) -> Body:
     order = order_in_path(change.connection, given["order_id"], reading=switches.order_id_reading, method="PUT")
     return changed_reply(change.connection, update_order(change, order, given["body"]))
 
 
-def _add_items(change: Change, given: Body, _switches: Switches) -> Body:
+def _add_items(change: StoreChange, given: Body, _switches: Switches) -> Body:
     order = order_in_path(change.connection, given["order_id"])
     add_items(change, order, given["body"]["item_details"])
     return changed_reply(change.connection, order)
 
 
-def _delete_items(change: Change, given: Body, _switches: Switches) -> str:
+def _delete_items(change: StoreChange, given: Body, _switches: Switches) -> str:
     order = order_in_path(change.connection, given["order_id"])
     delete_items(change, order, given["body"]["item_list"])
     return f"Items deleted for AWB Number : {order['awb_number']}"
 
 
-def _cancel(change: Change, given: Body, _switches: Switches) -> str:
+def _cancel(change: StoreChange, given: Body, _switches: Switches) -> str:
     order = order_in_path(change.connection, given["order_id"])
     must_be_cancellable(order)
     change_status(change, order, CANCELLED)
     return "Order Cancelled Successfully"
 
 
-def _number_asn(change: Change, given: Body) -> Body:
+def _number_asn(change: StoreChange, given: Body) -> Body:
     return {"asn_id": take_asn_id(change), "body": given}
 
 
-def _create_asn(change: Change, content: Body, switches: Switches) -> Body:
+def _create_asn(change: StoreChange, content: Body, switches: Switches) -> Body:
     return create_asn(change, content["asn_id"], content["body"], switches)
 
 
-def _update_asn(change: Change, given: Body, switches: Switches) -> Body:
+def _update_asn(change: StoreChange, given: Body, switches: Switches) -> Body:
     return update_asn(change, given, switches)
 
 

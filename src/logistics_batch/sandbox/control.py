@@ -16,7 +16,7 @@ from logistics_batch.sandbox.faults.plan import make_plan
 from logistics_batch.sandbox.orders.statuses import Goods, Move, history_of, move_order, quantity_of, stored_order
 from logistics_batch.sandbox.orders.stored import CANCELLED, DUPLICATE, find_order, item_rows, live_order
 from logistics_batch.sandbox.service import json_body, service_of
-from logistics_batch.sandbox.store import Change
+from logistics_batch.sandbox.store import StoreChange
 
 _LARGEST_ID = 2**63 - 1  # of the database
 
@@ -61,7 +61,7 @@ async def set_status(request: Request, order_id: str) -> dict[str, Any]:
     if not isinstance(status, str) or not status:
         raise Refused("status is expected")
 
-    def change(change: Change) -> dict[str, Any]:
+    def change(change: StoreChange) -> dict[str, Any]:
         order = find_order(change.connection, order_id, by_reference=True)
         holder = live_order(change.connection, order["reference_number"])
         if status != CANCELLED and holder is not None and holder["order_id"] != order["order_id"]:

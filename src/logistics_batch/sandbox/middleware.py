@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from logistics_batch.sandbox.endpoints import CONTROL, LABEL_CREATE, LABEL_DOWNLOAD, endpoint_of, is_link, reference_in
-from logistics_batch.sandbox.faults.answer import Answer, fail
+from logistics_batch.sandbox.faults.answer import FaultyAnswer, fail
 from logistics_batch.sandbox.faults.delivery import DELIVERIES, Connection
 from logistics_batch.sandbox.faults.fault_responses import UNAUTHORIZED, fault_response, stand_in
 from logistics_batch.sandbox.faults.kinds import LABEL_KINDS
@@ -114,14 +114,14 @@ async def read_call(scope: Scope, receive: Receive) -> Call | None:
 
 
 @dataclass
-class Outcome:
+class CallOutcome:
     """What is to become of one request so far; `decided` by a fault, without an `answer`: the connection breaks."""
 
-    answer: Answer | None = None
+    answer: FaultyAnswer | None = None
     decided: bool = False
     delivery: Fault | None = None
 
-    def decide(self, answer: Answer | None) -> None:
+    def decide(self, answer: FaultyAnswer | None) -> None:
         """Put this in the answer's place."""
         self.answer, self.decided = answer, True
 
@@ -148,7 +148,7 @@ class Middleware:
         self._late: set[asyncio.Task[None]] = set()
         self._closing = asyncio.Event()
         self._stale: WeakKeyDictionary[asyncio.BaseTransport, int] = WeakKeyDictionary()
-        self._told: dict[str, tuple[str, Answer]] = {}  # by endpoint the last success that went out as it was
+        self._told: dict[str, tuple[str, FaultyAnswer]] = {}  # by endpoint the last success that went out as it was
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let one request through, or not."""
@@ -178,7 +178,7 @@ class Middleware:
         number = await self._service.journal.append("received", **call.described(), key_ok=key is not None)
         call.state["request_number"] = number
         if key is None:
-            outcome = Outcome(fail(401, UNAUTHORIZED))
+            outcome = CallOutcome(fail(401, UNAUTHORIZED))
         else:
             outcome = await self._outcome(call, self._faults(call, key), number)
         await self._end(call, outcome, send)
@@ -190,9 +190,9 @@ class Middleware:
         reference = call.reference() if plan.asks_for_references else ""
         return plan.faults_for(call.endpoint, reference, api_key=key)
 
-    async def _outcome(self, call: Call, faults: list[Fault], number: int) -> Outcome:
+    async def _outcome(self, call: Call, faults: list[Fault], number: int) -> CallOutcome:
         """The service's answer with the faults of the plan in it."""
-        outcome = Outcome()
+        outcome = CallOutcome()
         for fault in faults:
             if fault.before:
                 await self._apply(fault, outcome, call, number)
@@ -203,7 +203,7 @@ class Middleware:
                 await self._apply(fault, outcome, call, number)
         return outcome
 
-    async def _apply(self, fault: Fault, outcome: Outcome, call: Call, number: int) -> None:
+    async def _apply(self, fault: Fault, outcome: CallOutcome, call: Call, number: int) -> None:
         if not outcome.takes(fault):
             return
         await self._service.journal.append("fault", request=number, kind=fault.kind, before_effect=fault.before)
@@ -227,7 +227,7 @@ class Middleware:
         else:
             outcome.decide(fault_response(outcome.answer or stand_in(), fault, path=call.path))
 
-    async def _end(self, call: Call, outcome: Outcome, send: Send) -> None:
+    async def _end(self, call: Call, outcome: CallOutcome, send: Send) -> None:
         """Answer, or break the connection; the journal has it first."""
         journal, number = self._service.journal, call.state["request_number"]
         answer, delivery = outcome.answer, outcome.delivery
@@ -281,9 +281,9 @@ class Middleware:
 
         return receive_ending
 
-    async def _served(self, call: Call) -> Answer:
+    async def _served(self, call: Call) -> FaultyAnswer:
         """The service's own answer; an error in the service is logged and has been answered with 500."""
-        answer = Answer()
+        answer = FaultyAnswer()
         work = asyncio.ensure_future(self._app(call.scope, call.replay(), answer.collect))
         await asyncio.wait([work])
         if work.exception() is not None:

@@ -118,7 +118,7 @@ CREATE TABLE IF NOT EXISTS effects (
 
 
 @dataclass
-class Change:
+class StoreChange:
     """One change in the making: the connection, its time, and the effects it has had so far."""
 
     connection: sqlite3.Connection
@@ -134,11 +134,11 @@ class Change:
         )
         self.effects.append(_committed(cursor.lastrowid, self.request, name, details))
 
-    def rehearse(self, act: Callable[["Change"], Result]) -> Result:
+    def rehearse(self, act: Callable[["StoreChange"], Result]) -> Result:
         """What `act` would answer; nothing of it stays."""
         self.connection.execute("SAVEPOINT rehearsal")
         try:
-            return act(Change(self.connection, self.request, self.at))
+            return act(StoreChange(self.connection, self.request, self.at))
         finally:
             self.connection.execute("ROLLBACK TO rehearsal")
             self.connection.execute("RELEASE rehearsal")
@@ -174,10 +174,10 @@ class Store:
         self.commits = self.changes = 0
         self._complete_journal()
 
-    async def write(self, change: Callable[[Change], Result], *, request: int | None = None) -> Result:
+    async def write(self, change: Callable[[StoreChange], Result], *, request: int | None = None) -> Result:
         """Run `change` in its own savepoint and return its result once it is durable; an exception undoes it alone."""
         group = self._open_group()
-        current = Change(self._connection, request)
+        current = StoreChange(self._connection, request)
         self._connection.execute("SAVEPOINT one_change")
         try:
             result = change(current)

@@ -25,7 +25,7 @@ _BACKLOG = 1024
 
 
 @dataclass(frozen=True)
-class Place:
+class ListeningPlace:
     """Where to listen; port 0: any free one."""
 
     host: str
@@ -50,7 +50,7 @@ class Surroundings:
     on_ready: Callable[[str], None]
 
 
-def receive(place: Place, gate: Gate, store: EventStore, around: Surroundings, *, stop: Event) -> str:
+def receive(place: ListeningPlace, gate: Gate, store: EventStore, around: Surroundings, *, stop: Event) -> str:
     """Store events until `stop` is set; gives the counts in words.
 
     Raises UsageError if the port is not to be had, LedgerRefused if nothing can be stored any more.
@@ -75,7 +75,7 @@ def receive(place: Place, gate: Gate, store: EventStore, around: Surroundings, *
     return str(receiver.counts)
 
 
-def _listening(place: Place) -> socket.socket:
+def _listening(place: ListeningPlace) -> socket.socket:
     family = socket.AF_INET6 if ":" in place.host else socket.AF_INET
     try:
         return socket.create_server((place.host, place.port), family=family, backlog=_BACKLOG)

@@ -14,8 +14,8 @@ from logistics_batch.model.jobs.job import JobSpec
 from logistics_batch.operate.alerts import addresses
 from logistics_batch.operate.doctor import (
     Check,
+    CheckState,
     Door,
-    State,
     check_accounts,
     check_addresses,
     check_answers,
@@ -57,7 +57,7 @@ def checkup(workspace: Workspace, *, staging: str = "", notify: bool = False) ->
     try:
         settings = workspace.settings()
     except LogisticsBatchError as error:
-        yield Check("settings", State.PROBLEM, error.message, error.remedy)
+        yield Check("settings", CheckState.PROBLEM, error.message, error.remedy)
         return
     yield from _settings_checks(workspace, settings)
     for name in workspace.mapping_names():
@@ -66,7 +66,7 @@ def checkup(workspace: Workspace, *, staging: str = "", notify: bool = False) ->
     for name in job_names(workspace.folder):
         yield tried(f"job {name}", partial(_job, workspace, name, jobs))
     for words in overlooked(workspace.folder):
-        yield Check("jobs", State.WARNING, words, "Give it a name that ends in .yaml, or move it away.")
+        yield Check("jobs", CheckState.WARNING, words, "Give it a name that ends in .yaml, or move it away.")
     yield from _night_checks(workspace, settings, jobs, notify=notify)
     yield from check_disks([workspace.folder, workspace.folder / "var", workspace.folder / settings.reports.dir])
     try:
@@ -76,21 +76,21 @@ def checkup(workspace: Workspace, *, staging: str = "", notify: bool = False) ->
             yield from stage(parts, pincode=staging) if staging else (check_facts(parts),)
             yield from assumptions(parts)
     except LogisticsBatchError as error:
-        yield Check("service and ledger", State.PROBLEM, error.message, error.remedy)
+        yield Check("service and ledger", CheckState.PROBLEM, error.message, error.remedy)
 
 
 def _settings_checks(workspace: Workspace, settings: Settings) -> Iterator[Check]:
     service = settings.service
     file = workspace.folder / FILE_NAME
-    yield Check("settings", State.OK, str(file) if file.is_file() else "no file; from the environment alone")
+    yield Check("settings", CheckState.OK, str(file) if file.is_file() else "no file; from the environment alone")
     if warning := open_secrets(workspace.folder):
-        yield Check("secrets", State.WARNING, warning)
+        yield Check("secrets", CheckState.WARNING, warning)
     yield check_times(
         settle_after_seconds=service.settle_after_seconds, create_deadline_seconds=service.create_deadline_seconds
     )
     yield check_proxy(service.proxy, unused=proxies_of_environment())
-    exposed = [Check("workspace", State.PROBLEM, *words_of(each)) for each in workspace.exposures(settings)]
-    yield from exposed or [Check("workspace", State.OK, "no other user can change what is sent")]
+    exposed = [Check("workspace", CheckState.PROBLEM, *words_of(each)) for each in workspace.exposures(settings)]
+    yield from exposed or [Check("workspace", CheckState.OK, "no other user can change what is sent")]
 
 
 def _night_checks(workspace: Workspace, settings: Settings, jobs: list[JobSpec], *, notify: bool) -> Iterator[Check]:
@@ -99,16 +99,16 @@ def _night_checks(workspace: Workspace, settings: Settings, jobs: list[JobSpec],
         to = addresses(notify_urls(workspace.folder, settings.notify))
         yield from check_addresses(to, jobs, test_from=workspace.folder.name if notify else "")
     except LogisticsBatchError as error:
-        yield Check("notify", State.PROBLEM, error.message, error.remedy)
+        yield Check("notify", CheckState.PROBLEM, error.message, error.remedy)
     found: list[Calendar] = []
     for name in calendar_names(workspace.folder):
         check = tried(f"calendar {name}", partial(_calendar, workspace, name, found))
-        if check.state is State.PROBLEM:
+        if check.state is CheckState.PROBLEM:
             yield check
     yield from check_calendars(found, now=now)
     for job in jobs:
         for finding in misplaced(workspace.folder, job, jobs):
-            yield Check(f"job {job.name}", State.PROBLEM, finding.message, finding.remedy)
+            yield Check(f"job {job.name}", CheckState.PROBLEM, finding.message, finding.remedy)
     yield from check_scheduler(workspace.folder / HEARTBEAT, jobs, now=now)
     yield from check_log(workspace.folder / settings.log.file if settings.log.file else None)
     textfile = settings.metrics.textfile
@@ -141,12 +141,12 @@ def _event_check(workspace: Workspace, settings: Settings, parts: Parts) -> Iter
         door = Door(receive.public_url, receive.header, event_secret(workspace.folder, receive))
         yield check_events(parts, door)
     except LogisticsBatchError as error:
-        yield Check("events", State.PROBLEM, error.message, error.remedy)
+        yield Check("events", CheckState.PROBLEM, error.message, error.remedy)
 
 
 def _parts_checks(parts: Parts, jobs: list[JobSpec]) -> Iterator[Check]:
     for warning in parts.client.settings.warnings():
-        yield Check("service", State.WARNING, warning)
+        yield Check("service", CheckState.WARNING, warning)
     yield from check_service(parts)
     yield check_ledger(parts)
     yield check_never_sent(parts)

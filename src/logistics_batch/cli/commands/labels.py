@@ -53,7 +53,7 @@ def labels(
 
     from logistics_batch.cli.job_report import print_outcome
     from logistics_batch.flows.labels.labels import LabelsPlan, make_labels
-    from logistics_batch.flows.labels.orders import Choice
+    from logistics_batch.flows.labels.orders import LabelChoice
     from logistics_batch.flows.orders.numbers import NamedOrders, order_numbers
     from logistics_batch.operate.run_job import labels_outcome
 
@@ -62,7 +62,7 @@ def labels(
     with working(folder) as parts:
         named = order_numbers(parts, orders, mapping=mapping) if orders else NamedOrders(())
         plan = LabelsPlan(
-            orders=Choice(run or "", day, named.numbers, named.keep),
+            orders=LabelChoice(run or "", day, named.numbers, named.keep),
             layout=layout,
             sort=tuple(key.strip() for key in sort.split(",") if key.strip()) if sort else (),
             reverse=reverse,

@@ -16,7 +16,7 @@ from logistics_batch.model.jobs.job import JobSpec, LabelsJob, PushJob, Reconcil
 from logistics_batch.operate.agenda import Agenda
 from logistics_batch.operate.heartbeat import HEARTBEAT, another_at_work, beating
 from logistics_batch.operate.metrics import Figure, figures, metrics_server
-from logistics_batch.operate.run_job import Order, Outcome, run_job
+from logistics_batch.operate.run_job import JobOutcome, Order, run_job
 from logistics_batch.operate.schedule import Chore, Scheduler
 from logistics_batch.operate.watch import Loaded, NightWatch, Station
 from logistics_batch.settings import FILE_NAME, Settings
@@ -107,7 +107,7 @@ def watch(
 
 
 def _station(workspace: Workspace, settings: SettingsInForce, parts: Parts, say: Callable[[str], None]) -> Station:
-    def run(job: JobSpec, day: date) -> Outcome:
+    def run(job: JobSpec, day: date) -> JobOutcome:
         with workspace.parts(Need(stop=parts.stop)) as its_own:
             return run_job(its_own, job, Order(day, queues=True))
 

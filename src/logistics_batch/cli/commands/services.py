@@ -131,13 +131,13 @@ def receive(*, folder: str, port: int | None, as_json: bool) -> int:
 
     try:
         from logistics_batch.web.receiver import Gate
-        from logistics_batch.web.serve import Place
+        from logistics_batch.web.serve import ListeningPlace
     except ModuleNotFoundError as error:
         remedy = "Install the extra: pip install 'logistics-batch[web]'."
         raise UsageError(f"The receiver needs {error.name}, which is not installed.", remedy=remedy) from error
     workspace = Workspace(Path(folder))
     settings = workspace.settings().receive
-    place = Place(settings.host, settings.port if port is None else port)
+    place = ListeningPlace(settings.host, settings.port if port is None else port)
     gate = Gate(settings.path, settings.header, event_secret(workspace.folder, settings))
     with stopping(within_seconds=_END_SECONDS) as stop:
         _store_events(workspace, place, gate, stop=stop, as_json=as_json)

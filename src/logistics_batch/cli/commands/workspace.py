@@ -48,7 +48,7 @@ def doctor(*, folder: str, staging: bool, pincode: str, notify: bool, as_json: b
 
     from logistics_batch.cli.commands.checkup import checkup
     from logistics_batch.cli.show import plain, print_json
-    from logistics_batch.operate.doctor import State
+    from logistics_batch.operate.doctor import CheckState
     from logistics_batch.wiring import Workspace
 
     checks = []
@@ -60,4 +60,4 @@ def doctor(*, folder: str, staging: bool, pincode: str, notify: bool, as_json: b
                 click.echo(f"{'':<8} What to do: {plain(check.remedy)}")
     if as_json:
         print_json({"checks": [asdict(check) for check in checks]})
-    return 2 if any(check.state is State.PROBLEM for check in checks) else 0
+    return 2 if any(check.state is CheckState.PROBLEM for check in checks) else 0

@@ -220,7 +220,12 @@ def _settle_order(parts: Parts, document: StoredDocument, search: OrderSearch, *
 
 
 def _made_way(parts: Parts, document: StoredDocument, text: str) -> bool:
-    """Whether a newer version waits for this one, which certainly is not there: then this one is not sent again."""
+    """Whether a newer version waits for this one, which certainly is not there: then this one is not sent again.
+
+    Not while a sender that was lost may still send this one.
+    """
+    if not reason_of(document.why.code).resend:
+        return False
     now = parts.clock.now().isoformat()
     if not parts.ledger.planning.decide_anew(now=now, absent=document.id):
         return False

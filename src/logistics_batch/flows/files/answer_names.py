@@ -11,24 +11,24 @@ from logistics_batch.intake.stores.store import FileStore
 from logistics_batch.ledger import StoredFile
 from logistics_batch.model.answers.answer_files import result_stem
 from logistics_batch.model.issue import Issue
-from logistics_batch.model.jobs.job import Place
+from logistics_batch.model.jobs.job import JobPlace
 
 
-def places_of(parts: Parts, file: StoredFile) -> list[Place]:
+def places_of(parts: Parts, file: StoredFile) -> list[JobPlace]:
     """Where a file's answers go: its own results place, and the reports folder unless it was told otherwise."""
     results = file.origin.get("results")
-    places = [Place.model_validate(results)] if results else []
+    places = [JobPlace.model_validate(results)] if results else []
     if not file.origin.get("results_only"):
-        places.append(Place(folder=str(parts.reports), path="/"))
+        places.append(JobPlace(folder=str(parts.reports), path="/"))
     return places
 
 
-def where(store: FileStore, place: Place) -> str:
+def where(store: FileStore, place: JobPlace) -> str:
     """How the ledger calls a place."""
     return f"{store.label}:{place.path}"
 
 
-def stem_at(parts: Parts, store: FileStore, place: Place, file: StoredFile) -> tuple[str, list[Issue]]:
+def stem_at(parts: Parts, store: FileStore, place: JobPlace, file: StoredFile) -> tuple[str, list[Issue]]:
     """How the names of a file's answers begin at one of its places, and what people should know of it.
 
     The very same bytes may be orders by one mapping and ASNs by another: the later one's answers get its name. People
@@ -68,7 +68,7 @@ def _is_free(store: FileStore, receipt: str, file: StoredFile) -> bool:
 
 
 def put_fix(
-    parts: Parts, store: FileStore, place: Place, names: tuple[str, str], content: bytes
+    parts: Parts, store: FileStore, place: JobPlace, names: tuple[str, str], content: bytes
 ) -> tuple[str, list[Issue]]:
     """Write a fix file, but never over one that somebody has changed since: it may hold a clerk's corrections.
 

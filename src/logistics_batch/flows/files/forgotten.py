@@ -12,7 +12,7 @@ from logistics_batch.flows.files.pull import fetch_each
 from logistics_batch.flows.parts import Parts
 from logistics_batch.intake.names import name_matches
 from logistics_batch.intake.stores.store import Fetched, FileStore, Kind
-from logistics_batch.model.jobs.job import Place, PushJob
+from logistics_batch.model.jobs.job import JobPlace, PushJob
 
 _LOOKED_FOR = timedelta(days=7)  # after an older copy was taken up
 _A_DAY = timedelta(days=1)
@@ -76,7 +76,7 @@ def _unknown(
             to.unlink(missing_ok=True)
 
 
-def _command(dropped: Place, path: str, workspace: Path) -> str:
+def _command(dropped: JobPlace, path: str, workspace: Path) -> str:
     back = str(PurePosixPath(dropped.path) / PurePosixPath(path).name)
     if dropped.folder is None:
         return f"sftp {dropped.sftp}: rename {shlex.quote(path)} {shlex.quote(back)}"

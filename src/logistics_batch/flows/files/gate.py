@@ -16,7 +16,7 @@ from logistics_batch.model.jobs.job import PushJob
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class FileAdmissionPolicy:
     """budget_percent: the largest share of invalid rows, None for any. approval: a person approves what goes out.
 
     updates: what was accepted and came again with other content goes out as an update.
@@ -27,17 +27,17 @@ class Gate:
     updates: bool = False
 
 
-OPEN_GATE = Gate()
+OPEN_GATE = FileAdmissionPolicy()
 """For a file that a person pushes by hand."""
 
 
-def gate_of(job: PushJob) -> Gate:
+def gate_of(job: PushJob) -> FileAdmissionPolicy:
     """What a job asks of its files."""
     budget = job.budget.invalid_rows_percent if job.budget else None
-    return Gate(budget, approval=job.approve == "required", updates=job.on_change == "update")
+    return FileAdmissionPolicy(budget, approval=job.approve == "required", updates=job.on_change == "update")
 
 
-def pass_gate(gate: Gate, mapped: MappedFile, mapping: Mapping) -> tuple[MappedFile, FileHeld | None]:
+def pass_gate(gate: FileAdmissionPolicy, mapped: MappedFile, mapping: Mapping) -> tuple[MappedFile, FileHeld | None]:
     """The file as it is answered, and why it is held as a whole: one cause for all its rows, or too many invalid ones.
 
     Where one cause explains all, it is said once, and the rows have no issues of their own.

@@ -34,7 +34,7 @@ from logistics_batch.intake.stores.store import (
 from logistics_batch.model.answers.answer_files import names_it_answers
 from logistics_batch.model.counting import counted
 from logistics_batch.model.issue import Issue
-from logistics_batch.model.jobs.job import Place, PushJob
+from logistics_batch.model.jobs.job import JobPlace, PushJob
 
 _MORE_LISTINGS = 3
 _TOLD_ONE_BY_ONE = 5
@@ -225,7 +225,7 @@ def _listen(parts: Parts, store: FileStore, job: PushJob) -> tuple[Readiness, st
             cut = why or cut
     else:
         listings *= rule.unchanged_for
-    answers = [place for place in (job.results_place, Place(folder=str(parts.reports))) if place is not None]
+    answers = [place for place in (job.results_place, JobPlace(folder=str(parts.reports))) if place is not None]
     source = _where(parts, job.source.place)
     here = any(_where(parts, place) == source for place in answers)
     return judge_listings(listings, rule, job.source.pattern, results_here=here), cut
@@ -244,13 +244,13 @@ def _own_folders(parts: Parts, job: PushJob) -> list[str]:
     """Patterns of the folders below a job's source in which it puts files away, or answers."""
     source = job.source
     put_away = [source.place.model_copy(update={"path": path}) for path in (source.archive, source.quarantine) if path]
-    places = [*put_away, *([job.results_place] if job.results_place else []), Place(folder=str(parts.reports))]
+    places = [*put_away, *([job.results_place] if job.results_place else []), JobPlace(folder=str(parts.reports))]
     above = _where(parts, source.place).rstrip("/") + "/"
     below = [where.removeprefix(above) for place in places if (where := _where(parts, place)).startswith(above)]
     return [path.partition("/")[0].replace("{date}", "????-??-??") for path in below]
 
 
-def _where(parts: Parts, place: Place) -> str:
+def _where(parts: Parts, place: JobPlace) -> str:
     """One spelling for one folder, however a job writes it."""
     store = parts.open_store(place)
     try:

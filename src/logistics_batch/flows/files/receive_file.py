@@ -10,7 +10,7 @@ import polars as pl
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.flows.files.foreign_files import Mapped, map_file
-from logistics_batch.flows.files.gate import OPEN_GATE, Gate, pass_gate
+from logistics_batch.flows.files.gate import OPEN_GATE, FileAdmissionPolicy, pass_gate
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.program_errors import holding_file
 from logistics_batch.intake.readers import identify
@@ -42,7 +42,12 @@ class ReceivedFile:
 
 
 def arrival_of(
-    parts: Parts, received: ReceivedFile, mapping: Mapping, *, business_date: date, gate: Gate = OPEN_GATE
+    parts: Parts,
+    received: ReceivedFile,
+    mapping: Mapping,
+    *,
+    business_date: date,
+    gate: FileAdmissionPolicy = OPEN_GATE,
 ) -> Arrival:
     """What this file asks for; a file that cannot be taken is an arrival with `held`, not an exception.
 
@@ -80,7 +85,13 @@ def _source_of(parts: Parts, received: ReceivedFile) -> SourceFile:
 
 
 def _arrival(
-    parts: Parts, received: ReceivedFile, source: SourceFile, mapping: Mapping, *, business_date: date, gate: Gate
+    parts: Parts,
+    received: ReceivedFile,
+    source: SourceFile,
+    mapping: Mapping,
+    *,
+    business_date: date,
+    gate: FileAdmissionPolicy,
 ) -> Arrival:
     source, mapped, held = _map(parts, received, source, mapping, business_date)
     if mapped is not None and held is None:

@@ -12,7 +12,7 @@ _Item = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class OrderItem:
+class PickedItem:
     """One item of an order; bin: where it lies, "" if that is not known."""
 
     name: str
@@ -28,7 +28,7 @@ class Contents:
     """
 
     body: dict[str, Any]
-    items: tuple[OrderItem, ...] = ()
+    items: tuple[PickedItem, ...] = ()
     certain: bool = True
 
 
@@ -77,10 +77,10 @@ class _Items:
             if self._items.pop(item_id, None) is None:
                 self.certain = False
 
-    def now(self) -> Iterator[OrderItem]:
+    def now(self) -> Iterator[PickedItem]:
         """The items in the order in which they came."""
         for item, bin in self._items.values():
-            yield OrderItem(str(item.get("item_name") or ""), Decimal(str(item.get("item_quantity") or 1)), bin)
+            yield PickedItem(str(item.get("item_name") or ""), Decimal(str(item.get("item_quantity") or 1)), bin)
 
 
 def _bin(document: StoredDocument, place: int) -> str:

@@ -22,7 +22,7 @@ from logistics_batch.errors import KeyRefused, RunStopped, ServiceMisaddressed
 from logistics_batch.flows.labels.orders import LabelOrder
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import StoredLabel
-from logistics_batch.model.jobs.job import Place
+from logistics_batch.model.jobs.job import JobPlace
 from logistics_batch.model.payloads import LabelByOrders, LabelShipment, body_text
 from logistics_batch.paper.labels.barcodes import Proof
 from logistics_batch.paper.labels.check import LabelFault, LabelFaultKind
@@ -245,7 +245,7 @@ class _Keeper:
 
     def __init__(self, parts: Parts, folder: Path) -> None:
         self._ledger, self._clock, self._folder = parts.ledger, parts.clock, folder
-        self._store = parts.open_store(Place(folder=str(folder)))
+        self._store = parts.open_store(JobPlace(folder=str(folder)))
         self._noted: list[StoredLabel] = []
 
     def keep(self, downloads: Sequence[_Download]) -> tuple[LabelFile, ...]:

@@ -14,8 +14,8 @@ from logistics_batch.flows.labels.fetch import LabelSource
 from logistics_batch.flows.labels.orders import (
     ITEM_AND_HEADER_CHANGES,
     LATELY,
-    Choice,
     Chosen,
+    LabelChoice,
     LabelOrder,
     choose_orders,
 )
@@ -24,14 +24,14 @@ from logistics_batch.flows.labels.sorting import DEFAULT_KEYS, sort_orders
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.run_record import recorded_run
 from logistics_batch.model.counting import counted
-from logistics_batch.model.jobs.job import Place
+from logistics_batch.model.jobs.job import JobPlace
 from logistics_batch.model.report import ExitCode
 from logistics_batch.model.run_reports import LabelReport
 from logistics_batch.paper.labels.barcodes import can_read_barcodes
 from logistics_batch.paper.labels.bundle import BundleOptions
 from logistics_batch.paper.labels.check import limit_decoding
 from logistics_batch.paper.labels.judge import LabelJudge
-from logistics_batch.paper.labels.layout import Fitted, Layout
+from logistics_batch.paper.labels.layout import Fitted, StockLayout
 from logistics_batch.paper.labels.manifest import Manifest, PrintedBefore, index_csv
 from logistics_batch.paper.labels.manifest_pages import manifest_pdf
 from logistics_batch.paper.labels.pick_list import pick_list_pdf
@@ -52,14 +52,14 @@ class LabelsPlan:
     who: who asked for it; job: the job's name, "" by hand.
     """
 
-    orders: Choice = field(default_factory=Choice)
+    orders: LabelChoice = field(default_factory=LabelChoice)
     layout: str = "4x6"
     sort: tuple[str, ...] = ()
     reverse: bool = False
     per_group: bool = False
     max_pages: int = 200
     output: Path | None = None
-    results: Place | None = None
+    results: JobPlace | None = None
     reprint_reason: str = ""
     business_date: date | None = None
     who: str = ""
@@ -132,11 +132,11 @@ def _refuse_printed_meanwhile(parts: Parts, orders: Sequence[LabelOrder]) -> Non
         )
 
 
-def _layout(name: str) -> Layout:
+def _layout(name: str) -> StockLayout:
     try:
-        return Layout(name)
+        return StockLayout(name)
     except ValueError:
-        raise UsageError(f'There is no layout "{name}".', remedy=f"Known layouts: {', '.join(Layout)}.") from None
+        raise UsageError(f'There is no layout "{name}".', remedy=f"Known layouts: {', '.join(StockLayout)}.") from None
 
 
 def _manifest(parts: Parts, plan: LabelsPlan, bundle_id: str, chosen: Chosen, printed: Printed) -> Manifest:
@@ -170,7 +170,7 @@ def _manifest(parts: Parts, plan: LabelsPlan, bundle_id: str, chosen: Chosen, pr
     )
 
 
-def _order_notes(parts: Parts, choice: Choice, chosen: Chosen) -> Iterator[str]:
+def _order_notes(parts: Parts, choice: LabelChoice, chosen: Chosen) -> Iterator[str]:
     """Remarks for the manifest and the screen, each with the references of its orders."""
     if chosen.cancelled:
         yield f"cancelled, so without a label; do not pick: {_names(chosen.cancelled)}"
@@ -191,7 +191,7 @@ def _changed_lately(parts: Parts) -> Sequence[LabelOrder]:
     since = (parts.clock.now() - LATELY).date().isoformat()
     changes = parts.ledger.documents.select(operations=ITEM_AND_HEADER_CHANGES, states=["accepted"], planned_from=since)
     numbers = tuple({change.awb_number or change.reference: None for change in changes})
-    return choose_orders(parts, Choice(numbers=numbers)).printed_before if numbers else ()
+    return choose_orders(parts, LabelChoice(numbers=numbers)).printed_before if numbers else ()
 
 
 def _names(references: Sequence[str]) -> str:
@@ -213,7 +213,7 @@ def _hand_over(parts: Parts, plan: LabelsPlan, chosen: Chosen, printed: Printed,
     if manifest.picks:
         contents["pick_list.pdf"] = pick_list_pdf(manifest)
     folder = _folder(parts, plan, manifest)
-    _put(parts, Place(folder=str(folder.absolute())), "/", contents)
+    _put(parts, JobPlace(folder=str(folder.absolute())), "/", contents)
     delivered: tuple[str, ...] = ()
     if plan.results is not None:
         place = plan.results.on(plan.business_date or parts.clock.now().date())
@@ -239,7 +239,7 @@ def _hand_over(parts: Parts, plan: LabelsPlan, chosen: Chosen, printed: Printed,
     )
 
 
-def _put(parts: Parts, place: Place, path: str, contents: dict[str, bytes]) -> tuple[str, ...]:
+def _put(parts: Parts, place: JobPlace, path: str, contents: dict[str, bytes]) -> tuple[str, ...]:
     store = parts.open_store(place)
     try:
         for name, content in contents.items():

@@ -8,7 +8,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from logistics_batch.errors import UsageError
-from logistics_batch.flows.labels.contents import OrderItem, contents_of, items_of
+from logistics_batch.flows.labels.contents import PickedItem, contents_of, items_of
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import PrintLine, StoredDocument
 from logistics_batch.model.order_state import CANCELLED, status_word
@@ -34,7 +34,7 @@ class LabelOrder:
 
     document: StoredDocument
     body: dict[str, Any]
-    items: tuple[OrderItem, ...] = ()
+    items: tuple[PickedItem, ...] = ()
     items_certain: bool = True
     changed_at: str = ""
     copies: int = 0
@@ -93,7 +93,7 @@ class LabelOrder:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class LabelChoice:
     """Which orders are asked for; nothing: all that were never printed.
 
     run: its id, or a job's name for its latest run. day: a business date. numbers: references or AWB numbers; keep:
@@ -128,7 +128,7 @@ class Chosen:
     cancelled: tuple[str, ...] = ()
 
 
-def choose_orders(parts: Parts, choice: Choice, *, reprint: bool = False) -> Chosen:
+def choose_orders(parts: Parts, choice: LabelChoice, *, reprint: bool = False) -> Chosen:
     """The orders of a run, a day or a list, or all that were never printed.
 
     Raises:
@@ -208,7 +208,7 @@ def _is_living(document: StoredDocument) -> bool:
     return document.state == "accepted" and document.rule != "cancelled"
 
 
-def _sift(parts: Parts, documents: Sequence[StoredDocument], choice: Choice, *, reprint: bool) -> Chosen:
+def _sift(parts: Parts, documents: Sequence[StoredDocument], choice: LabelChoice, *, reprint: bool) -> Chosen:
     changes = _changes(parts, documents)
     prints = parts.ledger.labels.last_prints([document.awb_number for document in documents])
     places = {number.strip(): place for place, number in reversed(list(enumerate(choice.numbers)))}

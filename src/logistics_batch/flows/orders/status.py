@@ -21,7 +21,7 @@ from logistics_batch.flows.push.run_record import recorded_run
 from logistics_batch.ledger import SentOrder
 from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import Issue
-from logistics_batch.model.jobs.job import OrderStatusJob, Place
+from logistics_batch.model.jobs.job import JobPlace, OrderStatusJob
 from logistics_batch.model.order_line import OrderLine
 from logistics_batch.model.order_state import Hint, OrderState, Shown, ShownItem, has_ended
 from logistics_batch.model.report import ExitCode
@@ -90,7 +90,7 @@ def _hand_over(
     if "csv" in formats:
         papers[f"{_NAME}.csv"] = order_status_csv(lines)
     folder = (parts.reports / _NAME / report.run).absolute()
-    _put(parts, Place(folder=str(folder)), papers)
+    _put(parts, JobPlace(folder=str(folder)), papers)
     files = tuple(folder / name for name in papers)
     if job.results_place is None:
         return replace(report, files=files)
@@ -111,7 +111,7 @@ def _facts(parts: Parts, job: OrderStatusJob, report: OrderStatusReport) -> list
     ]
 
 
-def _put(parts: Parts, place: Place, papers: dict[str, bytes]) -> tuple[str, ...]:
+def _put(parts: Parts, place: JobPlace, papers: dict[str, bytes]) -> tuple[str, ...]:
     store = parts.open_store(place)
     try:
         for name, content in papers.items():

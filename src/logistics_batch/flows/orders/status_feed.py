@@ -17,7 +17,7 @@ from logistics_batch.flows.orders.comparison import lines_of
 from logistics_batch.flows.parts import Parts
 from logistics_batch.intake.stores.store import FileStore
 from logistics_batch.ledger import StoredFeed, WriteFeed
-from logistics_batch.model.jobs.job import Feed, OrderStatusJob, Place
+from logistics_batch.model.jobs.job import Feed, JobPlace, OrderStatusJob
 from logistics_batch.model.run_reports import FeedOutcome
 from logistics_batch.paper.order_status import status_feed_csv, status_feed_workbook
 
@@ -48,9 +48,9 @@ def hand_over_feed(parts: Parts, job: OrderStatusJob, *, waiting_only: bool = Fa
     return FeedOutcome((delivered,), found.orders)
 
 
-def _copies(parts: Parts, job: str) -> Place:
+def _copies(parts: Parts, job: str) -> JobPlace:
     """Beside the reports, so that a feed can be looked up."""
-    return Place(folder=str(parts.reports.absolute()), path=f"/feeds/{job}")
+    return JobPlace(folder=str(parts.reports.absolute()), path=f"/feeds/{job}")
 
 
 def _last_seen(parts: Parts, job: str, feed: Feed) -> int:
@@ -67,13 +67,13 @@ def _last_seen(parts: Parts, job: str, feed: Feed) -> int:
         raise
 
 
-def _last_number(parts: Parts, place: Place, job: str) -> int:
+def _last_number(parts: Parts, place: JobPlace, job: str) -> int:
     """The highest number of a job's feeds at a place, 0 if there is none; what was read may be renamed or gone.
 
     Raises StoreError if the place cannot be looked at.
     """
     if place.folder and not place.path.strip("/"):  # a folder that nobody made yet, seen from above
-        place = Place(folder=str(Path(place.folder).parent), path=f"/{Path(place.folder).name}")
+        place = JobPlace(folder=str(Path(place.folder).parent), path=f"/{Path(place.folder).name}")
     store = parts.open_store(place)
     try:
         if not store.exists(place.path):

@@ -8,7 +8,7 @@ from typing import Final
 import polars as pl
 
 from logistics_batch.flows.doubts.decisions import preview_id
-from logistics_batch.flows.files.gate import OPEN_GATE, Gate
+from logistics_batch.flows.files.gate import OPEN_GATE, FileAdmissionPolicy
 from logistics_batch.flows.files.receive_file import ReceivedFile, arrival_of
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import FATE_OF_STATE, KNOWN, LINES, NEW, Arrival, Decision, Decisions, fates
@@ -41,7 +41,7 @@ def preview_files(
     *,
     business_date: date,
     job: str,
-    gate: Gate = OPEN_GATE,
+    gate: FileAdmissionPolicy = OPEN_GATE,
 ) -> RunReport:
     """The report that a run would give if the service took everything; rows that would go out are `pending`.
 

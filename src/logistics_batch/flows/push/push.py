@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from logistics_batch.errors import FileUnstable, StoreError, UsageError
 from logistics_batch.flows.files.deliver import kept_file
-from logistics_batch.flows.files.gate import OPEN_GATE, Gate, gate_of
+from logistics_batch.flows.files.gate import OPEN_GATE, FileAdmissionPolicy, gate_of
 from logistics_batch.flows.files.pull import Pulled, origin_of, pull, put_away
 from logistics_batch.flows.files.receive_file import ReceivedFile, arrival_of, held_arrival
 from logistics_batch.flows.files.unpack import unpacked
@@ -33,7 +33,7 @@ from logistics_batch.ledger import StoredFile
 from logistics_batch.mapping import Mapping
 from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import Issue
-from logistics_batch.model.jobs.job import Place, PushJob
+from logistics_batch.model.jobs.job import JobPlace, PushJob
 from logistics_batch.model.report import RunReport
 from logistics_batch.model.sheet import SourceFile
 from logistics_batch.scratch import scratch_folder
@@ -78,7 +78,7 @@ def push_by_hand(
     _private_folder(parts)
     origin: dict[str, object] = {"store": "", "business_date": today.isoformat()}
     if results is not None:
-        origin |= {"results": Place(folder=str(results.resolve())).model_dump(), "results_only": True}
+        origin |= {"results": JobPlace(folder=str(results.resolve())).model_dump(), "results_only": True}
     received = unpacked(parts, [_keep(parts, path, origin) for path in paths], to=parts.files)
     meant = {file.path.stem for file in received}, str(rules.operation)
     with parts.ledger.sending("push"), run_of(parts, "push", business_date=today, meant=meant) as run:
@@ -193,7 +193,7 @@ def _plan(
 
 
 def _made_anew(
-    parts: Parts, run: PushRun, files: Sequence[StoredFile], mapping: Mapping, *, gate: Gate
+    parts: Parts, run: PushRun, files: Sequence[StoredFile], mapping: Mapping, *, gate: FileAdmissionPolicy
 ) -> set[tuple[str, str]]:
     """The files of an interrupted run that had to be planned anew, for their mapping was changed since."""
     made: set[tuple[str, str]] = set()

@@ -30,7 +30,7 @@ from logistics_batch.flows.push.run_record import new_run_id, stopping_early
 from logistics_batch.intake.stores.store import RemoteFile
 from logistics_batch.ledger import FATE_OF_STATE, Arrival, StoredDocument, StoredFile, StoredRun
 from logistics_batch.model.issue import Issue
-from logistics_batch.model.jobs.job import Place
+from logistics_batch.model.jobs.job import JobPlace
 from logistics_batch.model.report import Fate, FileReport, RunReport, exit_code, tally_of
 from logistics_batch.paper.answers.report_json import report_json_text
 
@@ -289,7 +289,7 @@ def finish(parts: Parts, run: PushRun) -> RunReport:
 
 def _put_report(parts: Parts, report: RunReport) -> str:
     """Write a run's own report; "" if that went well, else what is told instead."""
-    store = parts.open_store(Place(folder=str(parts.reports)))
+    store = parts.open_store(JobPlace(folder=str(parts.reports)))
     try:
         store.put(f"/run-{report.run}.json", (text.encode() for text in report_json_text(report)))
     except StoreError as error:

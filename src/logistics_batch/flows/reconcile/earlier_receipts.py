@@ -24,7 +24,7 @@ from logistics_batch.flows.reconcile.receipts import (
     counted_lists,
     older_lists,
 )
-from logistics_batch.flows.reconcile.snapshots import Known
+from logistics_batch.flows.reconcile.snapshots import KnownLines
 from logistics_batch.intake.names import printable
 from logistics_batch.model.counting import counted
 from logistics_batch.model.spelling import folded
@@ -52,7 +52,7 @@ def all_receipts(
     parts: Parts,
     place: ListPlace | None,
     tonight: ReadList,
-    known: Known | None,
+    known: KnownLines | None,
     *,
     judged: pl.DataFrame,
     followed: Set[str],
@@ -82,7 +82,7 @@ def all_receipts(
     return Counting(whole, pl.concat([left, _as_known(read, with_older, on=on)]), unopened)
 
 
-def is_compared(tonight: ReadList, known: Known | None) -> bool:
+def is_compared(tonight: ReadList, known: KnownLines | None) -> bool:
     """Whether tonight's receipts are compared: a list could be read, or what an earlier report read counts on."""
     if tonight.lines is not None or tonight.complete or known is None:
         return tonight.lines is not None
@@ -210,7 +210,7 @@ def _with_kept(tonight: ReadList, ours: pl.DataFrame, *, unread: pl.DataFrame) -
     return replace(whole, notes=(*whole.notes, f"{kept} If such a list did not hold, {mark}, and reconcile again."))
 
 
-def _unread_on(known: Known | None, tonight: ReadList, invoices: Set[str]) -> pl.DataFrame:
+def _unread_on(known: KnownLines | None, tonight: ReadList, invoices: Set[str]) -> pl.DataFrame:
     """Rows of the invoices that could not be read, of lists that are gone and were not taken back."""
     if known is None:
         return tonight.unread.clear()

@@ -12,9 +12,9 @@ import polars as pl
 from logistics_batch.flows.asns.ranges import AsnRange
 from logistics_batch.flows.reconcile.earlier_receipts import is_compared
 from logistics_batch.flows.reconcile.goods_list import ReadList
-from logistics_batch.flows.reconcile.snapshots import Known
+from logistics_batch.flows.reconcile.snapshots import KnownLines
 from logistics_batch.model.counting import counted
-from logistics_batch.model.reconciliation import Level, Standing
+from logistics_batch.model.reconciliation import ExceptionLevel, Standing
 from logistics_batch.model.reconciliation_history import Earlier
 from logistics_batch.model.spelling import folded
 
@@ -23,18 +23,18 @@ FOLLOWED: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
+class FollowedAsns:
     """What is looked at besides the range. invoices: invoice numbers as they are written, by their folded form."""
 
     invoices: dict[str, str]
     notes: tuple[str, ...] = ()
 
 
-def followed(earlier: Earlier, wanted: AsnRange, receipts: ReadList, known: Known | None) -> Followed:
+def followed(earlier: Earlier, wanted: AsnRange, receipts: ReadList, known: KnownLines | None) -> FollowedAsns:
     """The invoices of open exceptions whose ASN may lie outside the range, as far as they can be judged tonight."""
     open_ones = _outside(earlier, wanted)
     if open_ones.is_empty() or (known is None) == is_compared(receipts, known):
-        return Followed({})  # what was received is compared only in one of the two nights
+        return FollowedAsns({})  # what was received is compared only in one of the two nights
     numbers = open_ones["invoice"].unique(maintain_order=True)
     had = set(open_ones.filter(pl.col("receipt_file") != "")["invoice"])
     read = _invoices(receipts.lines) | _invoices(known.lines if known else None)
@@ -46,13 +46,13 @@ def followed(earlier: Earlier, wanted: AsnRange, receipts: ReadList, known: Know
     )
     written = dict(open_ones.select("invoice", pl.col("invoice_number").str.strip_chars()).iter_rows())
     invoices = {number: written[number] for number in sorted(chosen)}
-    return Followed(invoices, (*((note,) if chosen else ()), *more))
+    return FollowedAsns(invoices, (*((note,) if chosen else ()), *more))
 
 
 def _outside(earlier: Earlier, wanted: AsnRange) -> pl.DataFrame:
     listed = earlier.listed
     waiting = pl.col("standing").fill_null("").is_in([Standing.OPEN.value, Standing.NOT_CHECKED.value])
-    of_asns = pl.col("level").is_in([Level.LINE.value, Level.NOTICE.value])
+    of_asns = pl.col("level").is_in([ExceptionLevel.LINE.value, ExceptionLevel.NOTICE.value])
     inside = pl.col("due_date").is_between(wanted.date_from, wanted.date_to).fill_null(False)
     outside = ~inside if wanted.by == "delivery" else pl.lit(True)
     invoice = pl.Series("invoice", [folded(number or "") for number in listed["invoice_number"]], dtype=pl.String)

@@ -7,9 +7,13 @@ from decimal import Decimal
 from logistics_batch.errors import UsageError
 from logistics_batch.model.jobs.job import Margin, Tolerance
 from logistics_batch.model.reconciliation import Discrepancy
-from logistics_batch.reconciliation import BY_SKU, MEASURES, TOLERATED, Limit, Measure
+from logistics_batch.reconciliation import BY_SKU, MEASURES, TOLERATED, Limit, ToleranceMeasure
 
-_GIVE = {Measure.UNITS: "units or percent", Measure.AMOUNT: 'amount: "1.00", or percent', Measure.DAYS: "days"}
+_GIVE = {
+    ToleranceMeasure.UNITS: "units or percent",
+    ToleranceMeasure.AMOUNT: 'amount: "1.00", or percent',
+    ToleranceMeasure.DAYS: "days",
+}
 _NOT = {
     "percent": "is not measured in percent",
     "units": "is not counted in units",
@@ -36,7 +40,7 @@ def _limit(code: Discrepancy, margin: Margin) -> Limit:
     days = margin.days if isinstance(margin, Tolerance) else None
     given = {"percent": margin.percent, "units": margin.units, "amount": margin.amount, "days": days}
     measure = MEASURES[code]
-    fitting = {measure.value} if measure is Measure.DAYS else {measure.value, "percent"}
+    fitting = {measure.value} if measure is ToleranceMeasure.DAYS else {measure.value, "percent"}
     for name, value in given.items():
         if value is not None and name not in fitting:
             raise UsageError(f"{code} {_NOT[name]}.", remedy=f"Give {_GIVE[measure]}.")
@@ -47,7 +51,7 @@ def _limit(code: Discrepancy, margin: Margin) -> Limit:
 
 
 def _check_exceptions(code: Discrepancy, *, suppliers: Mapping[str, Limit], skus: Mapping[str, Limit]) -> None:
-    if suppliers and MEASURES[code] is Measure.DAYS:
+    if suppliers and MEASURES[code] is ToleranceMeasure.DAYS:
         raise UsageError(f"{code} has one tolerance for all suppliers.", remedy="Remove suppliers from it.")
     if skus and code not in BY_SKU:
         raise UsageError(f"{code} has one tolerance for all SKUs.", remedy="Remove skus from it.")

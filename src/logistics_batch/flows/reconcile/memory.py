@@ -19,12 +19,12 @@ from logistics_batch.intake.names import printable
 from logistics_batch.intake.stores.store import FileStore, RemoteFile
 from logistics_batch.ledger import StoredNight
 from logistics_batch.model.counting import counted
-from logistics_batch.model.jobs.job import Place
+from logistics_batch.model.jobs.job import JobPlace
 from logistics_batch.model.reconciliation import TREND_SCHEMA, State
 from logistics_batch.model.reconciliation_history import ACCEPTED_SCHEMA, ENTRIES, MEMORY_SCHEMA, Earlier, Entries
 from logistics_batch.paper.answers.result_csv import csv_bytes
-from logistics_batch.paper.reconciliation.account import Account
-from logistics_batch.reconciliation import COMPARED_SCHEMA, REMEMBERED_DAYS, Change, compared
+from logistics_batch.paper.reconciliation.account import ReconciliationReport
+from logistics_batch.reconciliation import COMPARED_SCHEMA, REMEMBERED_DAYS, ExceptionChange, compared
 
 LOOK_BACK_DAYS = 31
 """So many days a dated folder is looked for, the latest first."""
@@ -63,7 +63,9 @@ class _Written:
     notes: tuple[str, ...] = ()
 
 
-def recalled(parts: Parts, *, job: str, workbook: Path | None, results: Place | None, business_date: date) -> Recalled:
+def recalled(
+    parts: Parts, *, job: str, workbook: Path | None, results: JobPlace | None, business_date: date
+) -> Recalled:
     """The memory of a job's reconciliations, with what analysts wrote since; by hand that of the named workbook.
 
     workbook: one that a person names. results: where a job's last one lies; None: none is read back. Raises UsageError
@@ -135,7 +137,7 @@ def _strangers(entries: Entries, earlier: Earlier) -> tuple[str, ...]:
     return (f"Notes beside {counted(len(unknown), 'exception')} that the ledger does not know stay there ({named}).",)
 
 
-def _written_at(parts: Parts, results: Place, business_date: date) -> _Written:
+def _written_at(parts: Parts, results: JobPlace, business_date: date) -> _Written:
     """The latest workbook where results go; with `{date}` in the path, of the latest day that has one."""
     store = parts.open_store(results)
     try:
@@ -152,7 +154,7 @@ def _written_at(parts: Parts, results: Place, business_date: date) -> _Written:
         store.close()
 
 
-def _latest(store: FileStore, results: Place, business_date: date) -> RemoteFile | None:
+def _latest(store: FileStore, results: JobPlace, business_date: date) -> RemoteFile | None:
     paths = [results.on(business_date - timedelta(days=days)).path for days in range(LOOK_BACK_DAYS + 1)]
     for path in dict.fromkeys(paths):
         if store.exists(str(PurePosixPath(path) / WORKBOOK)):
@@ -199,7 +201,7 @@ def _remembered(parts: Parts, series: str, business_date: date) -> Earlier:
     return Earlier(last.run, date.fromisoformat(last.business_date), listed, each)
 
 
-def remember(parts: Parts, account: Account, *, series: str) -> None:
+def remember(parts: Parts, account: ReconciliationReport, *, series: str) -> None:
     """Write down how each exception stands after a report, and the report's figures."""
     [figures] = _as_texts(account.trend.tail(1)).to_dicts()
     window = {"by": account.by, "from": account.date_from.isoformat(), "to": account.date_to.isoformat()}
@@ -272,7 +274,7 @@ class ComparedNights:
     def counts(self) -> dict[str, int]:
         """Differences by change, every change."""
         found = dict(self.exceptions.group_by("change").len().iter_rows())
-        return {change.value: found.get(change.value, 0) for change in Change}
+        return {change.value: found.get(change.value, 0) for change in ExceptionChange}
 
 
 def document_of(nights: ComparedNights) -> dict[str, Any]:

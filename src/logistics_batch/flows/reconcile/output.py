@@ -4,8 +4,8 @@ from pathlib import Path, PurePosixPath
 
 from logistics_batch.flows.parts import Parts
 from logistics_batch.intake.stores.store import FileStore
-from logistics_batch.model.jobs.job import Place
-from logistics_batch.paper.reconciliation.account import Account
+from logistics_batch.model.jobs.job import JobPlace
+from logistics_batch.paper.reconciliation.account import ReconciliationReport
 from logistics_batch.paper.reconciliation.data import reconciliation_csv, reconciliation_json
 from logistics_batch.paper.reconciliation.page import reconciliation_page
 from logistics_batch.paper.reconciliation.rest import whole_tables
@@ -16,7 +16,7 @@ WORKBOOK = f"{_NAME}.xlsx"
 
 
 def hand_over(
-    parts: Parts, account: Account, *, output: Path | None, results: Place | None
+    parts: Parts, account: ReconciliationReport, *, output: Path | None, results: JobPlace | None
 ) -> tuple[tuple[Path, ...], tuple[str, ...]]:
     """Write reconciliation.xlsx, .html, .csv and .json; returns the local files and what was delivered elsewhere.
 
@@ -33,14 +33,14 @@ def hand_over(
     }
     stamp = f"{account.made_at:%Y%m%d-%H%M%S}"
     folder = (output or parts.reports / _NAME / account.run).absolute()
-    _put(parts, Place(folder=str(folder), path="/"), papers, stamp=stamp)
+    _put(parts, JobPlace(folder=str(folder), path="/"), papers, stamp=stamp)
     delivered: tuple[str, ...] = ()
     if results is not None:
         delivered = _put(parts, results.on(account.business_date), papers, stamp=stamp)
     return tuple(folder / name for name in papers), delivered
 
 
-def _put(parts: Parts, place: Place, papers: dict[str, bytes], *, stamp: str) -> tuple[str, ...]:
+def _put(parts: Parts, place: JobPlace, papers: dict[str, bytes], *, stamp: str) -> tuple[str, ...]:
     store = parts.open_store(place)
     folder = PurePosixPath(place.path)
     try:

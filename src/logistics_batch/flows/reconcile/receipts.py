@@ -20,7 +20,7 @@ from logistics_batch.intake.stores.store import FileStore, RemoteFile
 from logistics_batch.mapping import Mapping, RunValues
 from logistics_batch.model.counting import counted
 from logistics_batch.model.document import Operation
-from logistics_batch.model.jobs.job import Place
+from logistics_batch.model.jobs.job import JobPlace
 from logistics_batch.reconciliation import ORDERED_LINES, RECEIVED_LINES, UNREAD_ROWS, Counted, counted_once
 from logistics_batch.scratch import scratch_folder
 
@@ -45,7 +45,7 @@ PURCHASE_ORDERS = ListKind(
 class ListPlace:
     """Where lists lie, what their names look like, and the mapping that reads them."""
 
-    place: Place
+    place: JobPlace
     patterns: Sequence[str]
     mapping: str
 

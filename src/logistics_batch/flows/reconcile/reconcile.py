@@ -13,7 +13,7 @@ from logistics_batch.flows.asns.ranges import AsnRange, asn_range
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.run_record import recorded_run
 from logistics_batch.flows.reconcile.earlier_receipts import Counting, all_receipts, judged_invoices, with_missing_lists
-from logistics_batch.flows.reconcile.followed import Followed, followed
+from logistics_batch.flows.reconcile.followed import FollowedAsns, followed
 from logistics_batch.flows.reconcile.gather import Gathered, gather, order_numbers
 from logistics_batch.flows.reconcile.goods_list import ListKind, ReadList
 from logistics_batch.flows.reconcile.limits import limits_of
@@ -30,7 +30,7 @@ from logistics_batch.flows.reconcile.receipts import (
     list_from,
 )
 from logistics_batch.flows.reconcile.snapshots import (
-    Known,
+    KnownLines,
     furthest_statuses,
     keep_seen,
     known_receipts,
@@ -39,12 +39,12 @@ from logistics_batch.flows.reconcile.unsent import ANNOUNCED_BEFORE_DAYS, latest
 from logistics_batch.intake.names import printable
 from logistics_batch.model.counting import counted
 from logistics_batch.model.document import Operation
-from logistics_batch.model.jobs.job import Lists, Place, ReconcileJob, Tolerance
+from logistics_batch.model.jobs.job import JobPlace, Lists, ReconcileJob, Tolerance
 from logistics_batch.model.reconciliation import Discrepancy, Reconciliation, Standing
 from logistics_batch.model.reconciliation_history import Earlier, Watch
 from logistics_batch.model.report import ExitCode
 from logistics_batch.model.run_reports import ReconcileReport
-from logistics_batch.paper.reconciliation.account import Account
+from logistics_batch.paper.reconciliation.account import ReconciliationReport
 from logistics_batch.paper.reconciliation.data import reconciliation_document
 from logistics_batch.reconciliation import (
     TOLERATED,
@@ -94,7 +94,7 @@ class ReconcilePlan:
     grace_days: int = 1
     claim_days: int = 60
     output: Path | None = None
-    results: Place | None = None
+    results: JobPlace | None = None
     job: str = ""
     previous: bool = False
     previous_path: Path | None = None
@@ -163,9 +163,9 @@ class _Asked:
 
     recalled: Recalled
     receipts: ReadList
-    known: Known | None
+    known: KnownLines | None
     orders: ReadList
-    besides: Followed
+    besides: FollowedAsns
     scope: Scope
     gathered: Gathered
 
@@ -212,7 +212,9 @@ def _compared(parts: Parts, plan: ReconcilePlan, asked: _Asked) -> tuple[Legs, C
     return whole, counting
 
 
-def _account(parts: Parts, plan: ReconcilePlan, run: str, asked: _Asked, limits: dict[Discrepancy, Limit]) -> Account:
+def _account(
+    parts: Parts, plan: ReconcilePlan, run: str, asked: _Asked, limits: dict[Discrepancy, Limit]
+) -> ReconciliationReport:
     wanted, memory = asked.scope.wanted, asked.recalled
     legs, counting = _compared(parts, plan, asked)
     receipts = counting.receipts
@@ -232,11 +234,11 @@ def _account(parts: Parts, plan: ReconcilePlan, run: str, asked: _Asked, limits:
     missing = _missing_legs(plan, receipts, orders)
     if RECEIPTS.word in missing:
         result = without_rates(result)
-    known = None if counting.known is None else Known(counting.known, legs.unread)
+    known = None if counting.known is None else KnownLines(counting.known, legs.unread)
     keep_seen(parts, legs.returned_notices, known, run=run, job=plan.job, business_date=plan.business_date)
     doubts = [doubt for read in (receipts, orders) for doubt in read.doubts]
     notes = [note for read in (receipts, orders) for note in read.notes]
-    return Account(
+    return ReconciliationReport(
         run=run,
         by=wanted.by,
         date_from=wanted.date_from,
@@ -287,7 +289,7 @@ def _rules(plan: ReconcilePlan, limits: dict[Discrepancy, Limit], *, complete: b
     return Rules(plan.business_date, grace_days, limits, complete=complete, claim_days=plan.claim_days)
 
 
-def _exit_code(account: Account) -> int:
+def _exit_code(account: ReconciliationReport) -> int:
     if not account.complete:
         return ExitCode.DOUBT
     return ExitCode.ROWS_NOT_DONE if account.result.exceptions.height else ExitCode.DONE

@@ -21,7 +21,7 @@ _NIGHT = re.compile(r"(\d{4}-\d{2}-\d{2})_(.+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownLines:
     """Receipts as reports read them. lines: KNOWN_LINES; unread: UNREAD_ROWS."""
 
     lines: pl.DataFrame
@@ -29,7 +29,7 @@ class Known:
 
 
 def keep_seen(
-    parts: Parts, returned_notices: pl.DataFrame, known: Known | None, *, run: str, job: str, business_date: date
+    parts: Parts, returned_notices: pl.DataFrame, known: KnownLines | None, *, run: str, job: str, business_date: date
 ) -> None:
     """Write what a report saw, whole or not at all. known: None where there never were any receipts."""
     home = parts.files / _FOLDER
@@ -70,7 +70,7 @@ def _remember_statuses(path: Path, notices: pl.DataFrame, *, on: date) -> None:
     landing.replace(path)
 
 
-def known_receipts(parts: Parts, *, job: str, run: str, until: date) -> Known | None:
+def known_receipts(parts: Parts, *, job: str, run: str, until: date) -> KnownLines | None:
     """What the last report of a job up to a day knew of receipts; or that of the run of that id, where job is "".
 
     None if there is none, or if it never knew of receipts.
@@ -84,7 +84,7 @@ def known_receipts(parts: Parts, *, job: str, run: str, until: date) -> Known | 
             if date.fromisoformat(found[1]) <= until and (found[2] == run or (job and about["job"] == job)):
                 if not (folder / "known.parquet").exists():
                     return None
-                return Known(pl.read_parquet(folder / "known.parquet"), pl.read_parquet(folder / "unread.parquet"))
+                return KnownLines(pl.read_parquet(folder / "known.parquet"), pl.read_parquet(folder / "unread.parquet"))
         except (pl.exceptions.PolarsError, OSError, KeyError, TypeError, ValueError):
             continue  # damaged: an earlier one knows nearly as much
     return None

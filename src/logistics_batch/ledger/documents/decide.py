@@ -34,7 +34,7 @@ _OLDER_FILE = "older_file"
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class Generation:
     """One earlier generation of a document.
 
     file_id: the arrival that planned it. may_exist: an attempt of it may have arrived unseen. send_approved: a person
@@ -70,9 +70,9 @@ class Decision:
 
     action: str
     generation: int = 0
-    existing: Known | None = None
-    supersede: Known | None = None
-    rival: Known | None = None
+    existing: Generation | None = None
+    supersede: Generation | None = None
+    rival: Generation | None = None
     why: Issue = NOTHING_SAID
     marker: str = ""
 
@@ -123,22 +123,22 @@ class _Case:
     """
 
     body_sha256: str
-    all: Sequence[Known]  # oldest first
+    all: Sequence[Generation]  # oldest first
     following: int  # the generation that it would be
     versions: Container[int]
-    doubt: Known | None
-    held: Known | None  # sent, and undecided
-    waiting: Sequence[Known]  # held before they were sent, oldest first
-    planned: Known | None
-    accepted: Known | None
-    ended: Known | None  # refused or dropped
+    doubt: Generation | None
+    held: Generation | None  # sent, and undecided
+    waiting: Sequence[Generation]  # held before they were sent, oldest first
+    planned: Generation | None
+    accepted: Generation | None
+    ended: Generation | None  # refused or dropped
 
-    def is_in(self, known: Known | None) -> bool:
+    def is_in(self, known: Generation | None) -> bool:
         """Whether this very content is that of an earlier generation."""
         return known is not None and known.body_sha256 == self.body_sha256
 
     @property
-    def waits(self) -> Known | None:
+    def waits(self) -> Generation | None:
         """What waits with this content."""
         return next((known for known in reversed(self.waiting) if self.is_in(known)), None)
 
@@ -148,17 +148,17 @@ class _Case:
         return self.waits is not None and self.waits.waits_for != WaitsFor.OTHERS
 
     @property
-    def replaced(self) -> Known | None:
+    def replaced(self) -> Generation | None:
         """What waits and is nobody's wish any more: of an older version of this file, or dropped once more."""
         return next((known for known in reversed(self.waiting) if self._is_older(known)), None)
 
     @property
-    def rival(self) -> Known | None:
+    def rival(self) -> Generation | None:
         """What another file said otherwise, and waits."""
         others = [known for known in self.waiting if not self.is_in(known) and not self._is_older(known)]
         return others[-1] if others else None
 
-    def _is_older(self, known: Known) -> bool:
+    def _is_older(self, known: Generation) -> bool:
         return known.file_id in self.versions or known.rule == _OLDER_FILE
 
     def open_question(self) -> Decision | None:
@@ -168,7 +168,7 @@ class _Case:
                 return self.beside(known, rule)
         return None
 
-    def beside(self, known: Known, rule: str) -> Decision:
+    def beside(self, known: Generation, rule: str) -> Decision:
         """The same content follows what is known, also what already waits; any other content waits for its end."""
         if self.is_in(known):
             return Decision("follow", existing=known, supersede=self.replaced)
@@ -180,7 +180,7 @@ class _Case:
             return Decision("follow", existing=self.waits)
         return _hold(self.following, rule, self.waits or self.replaced)
 
-    def beside_planned(self, planned: Known) -> Decision:
+    def beside_planned(self, planned: Generation) -> Decision:
         """A newer version of the file replaces what is planned; another file that says otherwise is asked about."""
         if self.is_in(planned):
             return Decision("follow", existing=planned)
@@ -195,7 +195,7 @@ class _Case:
         return self.ended is not None and self.is_in(self.ended) and self.ended.rule != REOPENED
 
     @property
-    def dropped(self) -> Known | None:
+    def dropped(self) -> Generation | None:
         """What a person dropped of this very content, if nothing of that came since; no other version ends that."""
         same = next((known for known in reversed(self.all) if self.is_in(known)), None)
         return same if same is not None and (same.state, same.rule) == ("abandoned", DROPPED) else None
@@ -215,8 +215,8 @@ class _Case:
         return Decision("plan", self.following, supersede=replaced)
 
 
-def _case(history: Sequence[Known], body_sha256: str, versions: Container[int]) -> _Case:
-    def newest(*states: str) -> Known | None:
+def _case(history: Sequence[Generation], body_sha256: str, versions: Container[int]) -> _Case:
+    def newest(*states: str) -> Generation | None:
         return next((known for known in reversed(history) if known.state in states), None)
 
     held = [known for known in history if known.state == "held"]
@@ -235,12 +235,12 @@ def _case(history: Sequence[Known], body_sha256: str, versions: Container[int]) 
     )
 
 
-def _approved_doubt(history: Sequence[Known]) -> Known | None:
+def _approved_doubt(history: Sequence[Generation]) -> Generation | None:
     """What goes out again although an attempt of it may have arrived: a correction must not take its place."""
     return next((known for known in reversed(history) if known.state == "planned" and known.may_exist), None)
 
 
-def decide(history: Sequence[Known], body_sha256: str, *, versions: Container[int] = ()) -> Decision:
+def decide(history: Sequence[Generation], body_sha256: str, *, versions: Container[int] = ()) -> Decision:
     """The table of re-dropped and corrected files: `history` holds all generations of one key, oldest first.
 
     versions: the arrivals that were earlier versions of the file that came in; only of these anything is replaced.
@@ -263,7 +263,7 @@ def decide(history: Sequence[Known], body_sha256: str, *, versions: Container[in
     return case.follow_or_hold(REOPENED) if case.is_doubt_reopened else case.plan_unless_rivals()
 
 
-def _after_acceptance(case: _Case, accepted: Known) -> Decision:
+def _after_acceptance(case: _Case, accepted: Generation) -> Decision:
     if accepted.rule == "cancelled":
         return case.follow_or_hold("cancelled")
     if case.is_in(accepted):
@@ -272,7 +272,7 @@ def _after_acceptance(case: _Case, accepted: Known) -> Decision:
 
 
 def decide_change(
-    history: Sequence[Known],
+    history: Sequence[Generation],
     body_sha256: str,
     *,
     versions: Container[int] | None = None,
@@ -332,7 +332,7 @@ def decide_change(
     return Decision("plan", case.following, supersede=waits or case.replaced)
 
 
-def _goes_first(waiting: Known, *, approval: bool) -> bool:
+def _goes_first(waiting: Generation, *, approval: bool) -> bool:
     """Whether a change waits until that one is decided: not behind what was sent before and was dropped again."""
     return waiting.waits_for != WaitsFor.REPEAT and not (approval and waiting.waits_for == WaitsFor.APPROVAL)
 
@@ -351,5 +351,5 @@ def for_approval(decision: Decision) -> Decision:
     return replace(_hold(decision.generation, APPROVAL, decision.supersede), marker=decision.marker)
 
 
-def _hold(generation: int, rule: str, supersede: Known | None) -> Decision:
+def _hold(generation: int, rule: str, supersede: Generation | None) -> Decision:
     return Decision("hold", generation, supersede=supersede, why=Issue(rule))

@@ -47,7 +47,7 @@ PLANNED = pl.Schema({"id": pl.Int64, "key": pl.String, "operation": pl.String, "
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class StateTally:
     """documents: by state. runs: by job and exit code (None: under way or died). owed: notices not told yet."""
 
     documents: dict[str, int]
@@ -275,7 +275,7 @@ class StoredDocuments(Repository):
         )
         return [NeverSent(*found) for found in self._rows(query)]
 
-    def tally(self) -> Tally:
+    def tally(self) -> StateTally:
         """Everything counted at one moment. last_good_runs: when the last run with exit code 0 ended, by job."""
         newest = select(func.max(run.c.started_at)).where(run.c.job == (outer := run.alias()).c.job).scalar_subquery()
         states = select(document.c.state, func.count()).where(document.c.account == self.account)
@@ -283,7 +283,7 @@ class StoredDocuments(Repository):
         good = select(run.c.job, func.max(run.c.finished_at)).where(run.c.exit_code == 0).group_by(run.c.job)
         with self._read() as connection:
             last = connection.execute(select(outer).where(outer.c.started_at == newest)).mappings()
-            return Tally(
+            return StateTally(
                 documents=dict(map(tuple, connection.execute(states.group_by(document.c.state)))),
                 runs={(job, code): int(count) for job, code, count in connection.execute(ended)},
                 last_runs=tuple(stored(StoredRun, record) for record in last),

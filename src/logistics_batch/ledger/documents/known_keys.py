@@ -11,7 +11,7 @@ from sqlalchemy import Connection, select
 
 from logistics_batch.ledger.bulk import among, read_frame
 from logistics_batch.ledger.connection import digest
-from logistics_batch.ledger.documents.decide import OTHER_SPELLING, Decision, Known
+from logistics_batch.ledger.documents.decide import OTHER_SPELLING, Decision, Generation
 from logistics_batch.ledger.files.files import place_of
 from logistics_batch.ledger.schema import document, file
 from logistics_batch.model.document import CALLS_SCHEMA, Document, call_blocks
@@ -79,16 +79,16 @@ class KnownKeys:
     under all spellings of a key that is created, by kind and folded key.
     """
 
-    history: dict[tuple[str, str], list[Known]] = field(default_factory=dict)
+    history: dict[tuple[str, str], list[Generation]] = field(default_factory=dict)
     in_doubt: dict[str, set[str]] = field(default_factory=dict)
-    alike: dict[tuple[str, str], list[tuple[str, Known]]] = field(default_factory=dict)
+    alike: dict[tuple[str, str], list[tuple[str, Generation]]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, generations: pl.DataFrame) -> "KnownKeys":
         """The same as objects. generations: GENERATIONS."""
         made = cls()
         for kind, key, folded, *known in generations.iter_rows():
-            one = Known(*known)
+            one = Generation(*known)
             made.history.setdefault((kind, key), []).append(one)
             if one.state in UNANSWERED:
                 made.in_doubt.setdefault(key, set()).add(kind)
@@ -104,7 +104,7 @@ class KnownKeys:
             return any((each, key) in self.history for each in CHANGES)
         return (kind, key) in self.history or (kind, folded_key(key)) in self.alike
 
-    def spelt_otherwise(self, kind: str, key: str) -> Known | None:
+    def spelt_otherwise(self, kind: str, key: str) -> Generation | None:
         """What lives or waits under another spelling of a key; None if nothing does."""
         others = [known for spelling, known in self.alike.get((kind, folded_key(key)), ()) if spelling != key]
         gone = ("accepted", "cancelled")
@@ -156,7 +156,7 @@ def known_generations(connection: Connection, account: str, keys: pl.DataFrame) 
     return known.with_columns(reference, rule).select(list(GENERATIONS)).cast(GENERATIONS)
 
 
-def sent_before(documents: Sequence[Document], keys: pl.DataFrame, known: pl.DataFrame) -> dict[int, Known]:
+def sent_before(documents: Sequence[Document], keys: pl.DataFrame, known: pl.DataFrame) -> dict[int, Generation]:
     """The documents, by their place, that were accepted with this very body, and of whose key nothing else is known.
 
     keys: KEYS of these documents; known: GENERATIONS of these keys.
@@ -164,8 +164,8 @@ def sent_before(documents: Sequence[Document], keys: pl.DataFrame, known: pl.Dat
     once = pl.len().over("kind", "folded_key") == 1
     accepted = (pl.col("state") == "accepted") & (pl.col("rule") != "cancelled") & ~pl.col("kind").is_in(CHANGES)
     alone = keys.filter(once).join(known.filter(once).filter(accepted), on=("kind", "key"))
-    asked = {place: Known(*rest) for place, *rest in alone.select("place", *_OF_KNOWN).iter_rows()}
-    same: dict[int, Known] = {}
+    asked = {place: Generation(*rest) for place, *rest in alone.select("place", *_OF_KNOWN).iter_rows()}
+    same: dict[int, Generation] = {}
     places = count()
     for calls in call_blocks(documents) if asked else ():
         for body, place in zip(calls["body"], places, strict=False):
@@ -183,7 +183,7 @@ def ask_whether_one(connection: Connection, known: KnownKeys, item: Document, de
     return replace(decision, action="hold", why=why_asked(connection, other, item.key))
 
 
-def why_asked(connection: Connection, other: Known, key: str) -> Issue:
+def why_asked(connection: Connection, other: Generation, key: str) -> Issue:
     """In what a key differs from another spelling of it, where that stands and what became of it."""
     query = select(document.c.key, document.c.rows, file.c.name).join(file, document.c.file_id == file.c.id)
     found = connection.execute(query.where(document.c.id == other.id)).one()

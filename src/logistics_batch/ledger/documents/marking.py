@@ -10,7 +10,7 @@ from functools import cached_property
 from sqlalchemy import Connection, select
 
 from logistics_batch.ledger.connection import digest
-from logistics_batch.ledger.documents.decide import Decision, Known
+from logistics_batch.ledger.documents.decide import Decision, Generation
 from logistics_batch.ledger.schema import document
 from logistics_batch.model.asn_marker import marker_of, with_marker, without_marker
 from logistics_batch.model.document import Document, Operation
@@ -31,7 +31,7 @@ class Marking:
         self._account = account
         self._item = item
 
-    def as_said(self, history: Sequence[Known]) -> list[Known]:
+    def as_said(self, history: Sequence[Generation]) -> list[Generation]:
         """The earlier generations, those with this very content under its digest, marked or not."""
         if self._item.operation not in _MARKED:
             return list(history)
@@ -43,7 +43,7 @@ class Marking:
             for known in history
         ]
 
-    def without(self, body: str, known: Known) -> str:
+    def without(self, body: str, known: Generation) -> str:
         """What the file of an earlier generation said."""
         return without_marker(body, self._marker(known.generation)) if self._item.operation in _MARKED else body
 

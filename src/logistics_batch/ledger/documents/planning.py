@@ -20,7 +20,7 @@ from logistics_batch.ledger.documents.decide import (
     TWO_FILES,
     Decision,
     Decisions,
-    Known,
+    Generation,
     decide,
     decide_change,
     for_approval,
@@ -359,7 +359,7 @@ def _with_the_other_file(connection: Connection, decision: Decision) -> Decision
     return replace(decision, why=Issue.of(TWO_FILES, file=found.name, row=json.loads(found.rows)[0]))
 
 
-def _content(connection: Connection, item: Document, history: Sequence[Known], marking: Marking) -> str:
+def _content(connection: Connection, item: Document, history: Sequence[Generation], marking: Marking) -> str:
     """The digest of what a document says: that of a version which differs in nothing but what its run lent it."""
     content = digest(item.body)
     if not item.lent or any(known.body_sha256 == content for known in history):
@@ -383,7 +383,7 @@ def _came_before(connection: Connection, sha256: str, *, but: int = 0) -> int:
     return int(connection.execute(query).scalar() or 0)
 
 
-def _supersede(connection: Connection, known: Known, *, by: str, at: str, state: str = "") -> None:
+def _supersede(connection: Connection, known: Generation, *, by: str, at: str, state: str = "") -> None:
     """by: the file of the version that takes its place. state: the one it is in, if it is not known by that."""
     why = Issue.of("superseded", file=by, at=at[:16].replace("T", " "))
     connection.execute(
@@ -394,7 +394,7 @@ def _supersede(connection: Connection, known: Known, *, by: str, at: str, state:
     mark_stale(connection, known.id)
 
 
-def _let_wait(connection: Connection, rival: Known, *, by: str, row_number: int, state: str = "") -> None:
+def _let_wait(connection: Connection, rival: Generation, *, by: str, row_number: int, state: str = "") -> None:
     """What another file planned waits, too, unless a person decided that it goes out; also if it waits for approval.
 
     by: the file that says something else. state: as in `_supersede`.

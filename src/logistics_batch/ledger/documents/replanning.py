@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import polars as pl
 from sqlalchemy import Connection, or_, select
 
-from logistics_batch.ledger.documents.decide import Decision, Decisions, Known, held_for_mapping
+from logistics_batch.ledger.documents.decide import Decision, Decisions, Generation, held_for_mapping
 from logistics_batch.ledger.documents.stale import mark_stale
 from logistics_batch.ledger.records import in_state
 from logistics_batch.ledger.schema import document, issue, row
@@ -53,7 +53,7 @@ class Kept:
         if not sent:
             return decision
         if len(sent) == 1 and all(place in self.documents for place in rows):
-            return Decision("follow", existing=Known(sent.pop(), 0, "", "", ""))
+            return Decision("follow", existing=Generation(sent.pop(), 0, "", "", ""))
         if decision.action in ("plan", "hold"):
             return replace(held_for_mapping(decision.generation), supersede=decision.supersede)
         return decision

@@ -19,7 +19,7 @@ KEEP_IT = "This must never happen: keep a copy of the ledger as it is, and repor
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class LedgerFinding:
     """One thing that does not hold together, and what to do about it."""
 
     check: str
@@ -36,7 +36,7 @@ class Verification:
     """
 
     counted: dict[str, int]
-    findings: tuple[Finding, ...]
+    findings: tuple[LedgerFinding, ...]
     restorations: tuple[dict[str, Any], ...]
 
 
@@ -57,33 +57,33 @@ def verified(
     return Verification(counted, tuple(found), tuple(restorations))
 
 
-def _raised(check: str, look: Callable[[], None]) -> list[Finding]:
+def _raised(check: str, look: Callable[[], None]) -> list[LedgerFinding]:
     try:
         look()
     except LedgerRefused as error:
-        return [Finding(check, error.message, error.remedy)]
+        return [LedgerFinding(check, error.message, error.remedy)]
     return []
 
 
-def _structure(connection: Connection) -> Iterator[Finding]:
+def _structure(connection: Connection) -> Iterator[LedgerFinding]:
     for check, words, remedy, query in _QUERIES:
         found = [str(line[0]) for line in connection.execute(query.limit(_SHOWN + 1))]
         if found:
-            yield Finding(check, f"{words}: {_named(found)}.", remedy)
+            yield LedgerFinding(check, f"{words}: {_named(found)}.", remedy)
 
 
 def _named(found: Sequence[str]) -> str:
     return ", ".join(found[:_SHOWN]) + (" and more" if len(found) > _SHOWN else "")
 
 
-def _digests(connection: Connection) -> Iterator[Finding]:
+def _digests(connection: Connection) -> Iterator[LedgerFinding]:
     """Bodies are what was sent, byte for byte; those that were purged say nothing."""
     changed: list[str] = []
     query = select(document.c.id, document.c.body, document.c.body_sha256).where(func.length(document.c.body) > 0)
     for part in connection.execution_options(yield_per=_AT_ONCE).execute(query).partitions():
         changed += [str(number) for number, body, digest in part if _sha256(body) != digest]
     if changed:
-        yield Finding("bytes", f"The bytes of documents are not those that were written: {_named(changed)}.")
+        yield LedgerFinding("bytes", f"The bytes of documents are not those that were written: {_named(changed)}.")
 
 
 def _sha256(body: object) -> str:

@@ -26,7 +26,7 @@ from logistics_batch.mapping.rows.cells import (
 )
 from logistics_batch.mapping.spec.model import UnitRead
 from logistics_batch.mapping.spec.names import ColumnName
-from logistics_batch.mapping.spec.targets import CODES, Form
+from logistics_batch.mapping.spec.targets import CODES, FieldForm
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.sheet import CellFact, struck_parts
 
@@ -103,7 +103,7 @@ def _altered(table: CompiledSheet) -> Iterator[pl.DataFrame]:
     codes = (each.column for each in taken if table.form_of(each) in CODES or each.target in CODES_IN_TEXTS)
     yield _known(table, _NO_CODES, filter(None, codes))
     # A house number 12/3 is a date to the program.
-    joined = [names for each in taken if table.form_of(each) is Form.ADDRESS for names in each.spec.columns]
+    joined = [names for each in taken if table.form_of(each) is FieldForm.ADDRESS for names in each.spec.columns]
     yield _known(table, _DATED, filter(None, map(table.bound.column, joined)))
     for column in columns_of_codes(table.mapping, table.bound):
         has_decimals = pl.col(str(column)).str.contains(".", literal=True)

@@ -17,7 +17,7 @@ from logistics_batch.mapping.findings import Findings
 from logistics_batch.mapping.rows.cells import name_of
 from logistics_batch.mapping.rows.classify import Rows
 from logistics_batch.mapping.rows.totals import A_TOTAL, keys_filled_down
-from logistics_batch.mapping.spec.targets import CODES, Form
+from logistics_batch.mapping.spec.targets import CODES, FieldForm
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.sheet import CellFact
 from logistics_batch.model.spelling import folded_key
@@ -39,7 +39,7 @@ _QUANTITIES: Final = ("lines.item_quantity", "lines.qty", "lines.quantity")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Asked:
+class CheckContext:
     """A question to the rows: where a rule is broken or a value is odd, and what is said then.
 
     field: the one that it is about; it may be a field under another name, as which the answer is told. failed: true
@@ -64,10 +64,10 @@ def check_rows(table: CompiledSheet, rows: Rows) -> Findings:
     return found
 
 
-def answers(table: CompiledSheet, asked: Iterable[Asked]) -> Iterator[tuple[Asked, pl.Series]]:
+def answers(table: CompiledSheet, asked: Iterable[CheckContext]) -> Iterator[tuple[CheckContext, pl.Series]]:
     """The questions that some row answers with yes, in their order, and these rows; few have any."""
     every = list(asked)
-    broken: set[Asked] = set()
+    broken: set[CheckContext] = set()
     for frame, of_document in ((table.heads, True), (table.lines, False)):
         own = [each for each in every if each.field.is_of_document is of_document]
         tests = [each.failed.any().alias(str(place)) for place, each in enumerate(own)]
@@ -78,14 +78,14 @@ def answers(table: CompiledSheet, asked: Iterable[Asked]) -> Iterator[tuple[Aske
             yield each, table.rows_where(each.failed, each.field, on_each_row=each.on_each_row)
 
 
-def _own_rules(table: CompiledSheet) -> Iterator[Asked]:
+def _own_rules(table: CompiledSheet) -> Iterator[CheckContext]:
     """What fields ask of their cells by themselves; those that are kept ask nothing."""
     for field in (*table.header, *table.line):
-        yield from (Asked(field, field.broken == n, rule.said) for n, rule in enumerate(field.rules))
+        yield from (CheckContext(field, field.broken == n, rule.said) for n, rule in enumerate(field.rules))
     yield from _summands(table)
 
 
-def _summands(table: CompiledSheet) -> Iterator[Asked]:
+def _summands(table: CompiledSheet) -> Iterator[CheckContext]:
     """What can be wrong with cells that are added up; a row with one factor of a product alone counts for nothing."""
     texts = table.bound.texts
     for field in table.fields:
@@ -95,17 +95,17 @@ def _summands(table: CompiledSheet) -> Iterator[Asked]:
         for column in summed_columns(table.bound, spec) if spec.source == "sum" else ():
             told, cell = cell_of(field.target, column), pl.col(name_of(column))
             number = pl.col(f"sum:{field.place}:{column}")
-            yield Asked(told, cell.is_not_null() & number.is_null(), Issue("sum"))
+            yield CheckContext(told, cell.is_not_null() & number.is_null(), Issue("sum"))
             if column in taken_off:
-                yield Asked(told, number < 0, Issue("negative.taken_off"))
+                yield CheckContext(told, number < 0, Issue("negative.taken_off"))
             for other in (each for each in factors if each and column in factors and each != column):
                 lacks = cell.is_null() & pl.col(name_of(other)).is_not_null()
                 lacks = lacks if field.applies is None else lacks & field.applies
                 there, beside = texts[other - 1].strip(), texts[column - 1].strip()
-                yield Asked(told, lacks, Issue.of("half_filled", filled=there, blank=beside))
+                yield CheckContext(told, lacks, Issue.of("half_filled", filled=there, blank=beside))
 
 
-def _required(table: CompiledSheet) -> Iterator[Asked]:
+def _required(table: CompiledSheet) -> Iterator[CheckContext]:
     """Blank where a value is demanded; where other rows of the document have one, the rows disagree instead."""
     for field in table.fields:
         if not table.mapping.is_required(field.place):
@@ -117,10 +117,10 @@ def _required(table: CompiledSheet) -> Iterator[Asked]:
             blank = blank.all().over("doc")
         names = field.spec.columns[0] if field.spec.columns else [field.target]
         name = table.bound.texts[field.column - 1].strip() if field.column else names[0]
-        yield Asked(field, blank, Issue.of("required", name=name), on_each_row=True)
+        yield CheckContext(field, blank, Issue.of("required", name=name), on_each_row=True)
 
 
-def _cash(table: CompiledSheet) -> Iterator[Asked]:
+def _cash(table: CompiledSheet) -> Iterator[CheckContext]:
     """Cash on delivery without an amount, and the reverse; only where both could be read.
 
     It is told of the amount to collect, or of what says that there is one; a change does not know the order's own flag.
@@ -138,11 +138,11 @@ def _cash(table: CompiledSheet) -> Iterator[Asked]:
     is_read = ~pl.any_horizontal(unread)
     is_cod = pl.col(flag.value_name).eq_missing("true") if flag else pl.lit(value=False)
     due = cash.number.fill_null(0) if cash else pl.lit(0.0)
-    yield Asked(told, is_cod & (due <= 0) & is_read, Issue("cod.nothing"), on_each_row=True)
-    yield Asked(told, ~is_cod & (due > 0) & is_read, Issue("cod.surplus"), on_each_row=True)
+    yield CheckContext(told, is_cod & (due <= 0) & is_read, Issue("cod.nothing"), on_each_row=True)
+    yield CheckContext(told, ~is_cod & (due > 0) & is_read, Issue("cod.surplus"), on_each_row=True)
 
 
-def _line_totals(table: CompiledSheet) -> Iterator[Asked]:
+def _line_totals(table: CompiledSheet) -> Iterator[CheckContext]:
     """Whether quantity times price is not the row's total."""
     rule = table.mapping.spec.checks.line_total
     if rule is None:
@@ -152,31 +152,31 @@ def _line_totals(table: CompiledSheet) -> Iterator[Asked]:
     gap = ((quantity * price).cast(pl.Decimal(38, 6)) - total).abs()
     told = (each for each in (*table.line, *table.keep) if each.column == columns[2])
     field = next(told, cell_of("row", columns[2]))
-    yield Asked(field, gap > pl.lit(Decimal(rule.tolerance)), Issue("line_total"))
+    yield CheckContext(field, gap > pl.lit(Decimal(rule.tolerance)), Issue("line_total"))
 
 
-def _invented(table: CompiledSheet) -> Iterator[Asked]:
+def _invented(table: CompiledSheet) -> Iterator[CheckContext]:
     """Values of samples, and what stands for nothing in a number, name or address that is needed."""
     for place, pattern in _SAMPLES.items() if table.mapping.spec.checks.sample_values else ():
         if (field := table.field(place)) is not None:
-            yield Asked(field, pl.col(field.value_name).str.contains(pattern), Issue("sample"))
+            yield CheckContext(field, pl.col(field.value_name).str.contains(pattern), Issue("sample"))
     natural = {f"fields.{target}" for group in table.mapping.targets.natural for target in group}
     for field in (*table.header, *table.line):
         value, is_required = pl.col(field.value_name), table.mapping.is_required(field.place)
         if table.form_of(field) in CODES and (field.place in natural or is_required):
-            yield Asked(field, value.str.contains(_NOTHING), Issue("placeholder"))
+            yield CheckContext(field, value.str.contains(_NOTHING), Issue("placeholder"))
         if is_required and field.is_of_document and field.target in _ADDRESSES:
-            yield Asked(field, value.str.contains(_NO_ADDRESS), Issue("placeholder.address"))
+            yield CheckContext(field, value.str.contains(_NO_ADDRESS), Issue("placeholder.address"))
 
 
-def _twice(table: CompiledSheet) -> Iterator[Asked]:
+def _twice(table: CompiledSheet) -> Iterator[CheckContext]:
     """Whether an item stands twice in a change: one of the two would be lost, for items go by their ids."""
     field = table.field("lines.item_id") or table.field("lines.item_name")
     if field is not None and table.mapping.operation.changes_order:
-        yield Asked(field, pl.col(field.value_name).count().over("doc", field.value_name) > 1, Issue("twice"))
+        yield CheckContext(field, pl.col(field.value_name).count().over("doc", field.value_name) > 1, Issue("twice"))
 
 
-def _kits(table: CompiledSheet) -> Iterator[Asked]:
+def _kits(table: CompiledSheet) -> Iterator[CheckContext]:
     """Whether rows of one kit call it differently, also where only people take its key for one."""
     for field in table.line:
         if field.place in ("kits.name", "kits.description"):
@@ -184,28 +184,28 @@ def _kits(table: CompiledSheet) -> Iterator[Asked]:
             kit = pl.col(KIT).map_elements(folded_key, return_dtype=pl.String)
             differs = pl.col(KIT).is_not_null() & (pl.struct(named).n_unique().over("doc", kit) > 1)
             told = replace(field, place=f"lines.kit_{field.target}")
-            yield Asked(told, differs, Issue.of("disagree.kit", what=field.target))
+            yield CheckContext(told, differs, Issue.of("disagree.kit", what=field.target))
 
 
-def _totals(table: CompiledSheet) -> Iterator[Asked]:
+def _totals(table: CompiledSheet) -> Iterator[CheckContext]:
     """Goods that are called as totals are: under the key of the row above, or as the sum of the document's others."""
     lines, keys = table.lines, keys_filled_down(table.mapping, table.bound)
     own = [f"own:{key}" for key in keys if f"own:{key}" in lines.columns]
     quantity = next(filter(None, map(table.field, _QUANTITIES)), None)
     for field in table.line:
-        if field.column is None or table.form_of(field) is not Form.GOODS:
+        if field.column is None or table.form_of(field) is not FieldForm.GOODS:
             continue
         called = pl.col(name_of(field.column)).str.contains(A_TOTAL).fill_null(value=False)
         if not lines.select(called.any()).item():
             continue
         if keys and len(own) == len(keys):
-            yield Asked(field, called & ~pl.any_horizontal(own), Issue("total.keyless"))
+            yield CheckContext(field, called & ~pl.any_horizontal(own), Issue("total.keyless"))
         if quantity is not None:
             others = pl.when(~called).then(quantity.number).sum().over("doc")
-            yield Asked(field, called & (quantity.number == others), Issue("total.sum"))
+            yield CheckContext(field, called & (quantity.number == others), Issue("total.sum"))
 
 
-def _decimal_marks(table: CompiledSheet) -> Iterator[Asked]:
+def _decimal_marks(table: CompiledSheet) -> Iterator[CheckContext]:
     """Amounts of columns in which nothing shows what the full stop means.
 
     1.200 is one rupee twenty, or one thousand two hundred. A mapping that says `decimal` has settled it, and a number
@@ -213,7 +213,7 @@ def _decimal_marks(table: CompiledSheet) -> Iterator[Asked]:
     """
     targets: dict[int, str] = {}
     for field in (*table.header, *table.line) if "decimal" not in table.mapping.spec.sheet.model_fields_set else ():
-        if "money" in (field.spec.read or ()) or table.form_of(field) is Form.MONEY:
+        if "money" in (field.spec.read or ()) or table.form_of(field) is FieldForm.MONEY:
             for column in filter(None, map(table.bound.column, field.spec.own_columns)):
                 targets.setdefault(column, field.target)
     for column, target in targets.items():
@@ -223,7 +223,7 @@ def _decimal_marks(table: CompiledSheet) -> Iterator[Asked]:
         is_text = ~is_marked(table.sheet, column, CellFact.NUMBER)
         if not table.lines.select((is_text & cell.str.contains(_POINT_PARTS_PAISE)).any()).item():
             doubtful = is_text & cell.str.contains(_EITHER)
-            yield Asked(cell_of(target, column), doubtful, lambda value: Issue.of("decimal_mark", value=value))
+            yield CheckContext(cell_of(target, column), doubtful, lambda value: Issue.of("decimal_mark", value=value))
 
 
 CHECKS: Final = (_own_rules, _required, _cash, _line_totals, _invented, _twice, _kits, _totals, _decimal_marks)

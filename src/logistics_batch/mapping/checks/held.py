@@ -21,7 +21,7 @@ from logistics_batch.mapping.rows.header import Header, nearest
 from logistics_batch.mapping.rows.patterns import where
 from logistics_batch.mapping.spec.model import ControlTotal, FieldSpec
 from logistics_batch.mapping.spec.names import ColumnName, Measure, differently_bracketed, measure_of
-from logistics_batch.mapping.spec.targets import Form, form_of
+from logistics_batch.mapping.spec.targets import FieldForm, form_of
 from logistics_batch.model.issue import Issue, Place
 from logistics_batch.model.sheet import CellFact, Sheet
 
@@ -106,9 +106,9 @@ def renamed_columns(mapping: Mapping, read: Sequence[Read]) -> Iterator[Issue]:
         form = form_of(target, mapping.operation)
         values = {"column": group[0], "target": target}
         if field.default is not None:
-            shape = "whole number" if form is Form.QUANTITY else ""
+            shape = "whole number" if form is FieldForm.QUANTITY else ""
             code, values = "renamed.default", values | {"default": field.default}
-        elif form is Form.ADDRESS and mapping.is_required(place) and any(map(header.column, field.join or ())):
+        elif form is FieldForm.ADDRESS and mapping.is_required(place) and any(map(header.column, field.join or ())):
             shape = "words" if group in (field.join or [])[:1] else ""
             code = "renamed.part"
         else:

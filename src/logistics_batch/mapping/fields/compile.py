@@ -14,7 +14,7 @@ from logistics_batch.mapping.loaded import Mapping, RunValues
 from logistics_batch.mapping.rows.cells import name_of
 from logistics_batch.mapping.rows.classify import Rows, classify_rows
 from logistics_batch.mapping.rows.header import Header, choose
-from logistics_batch.mapping.spec.targets import Form, form_of
+from logistics_batch.mapping.spec.targets import FieldForm, form_of
 from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.sheet import CellFact, Sheet
@@ -88,9 +88,9 @@ class CompiledSheet:
         """A compiled field by its place, as "fields.is_cod"."""
         return next((each for each in self.fields if each.place == place), None)
 
-    def form_of(self, field: Field) -> Form:
+    def form_of(self, field: Field) -> FieldForm:
         """The form of a field's value; what is kept is text."""
-        return Form.TEXT if field.place.startswith("keep.") else form_of(field.target, self.mapping.operation)
+        return FieldForm.TEXT if field.place.startswith("keep.") else form_of(field.target, self.mapping.operation)
 
     def verbs_of(self, field: Field) -> list[str]:
         """By which verbs a field's cells are read: those that the mapping says, or else as its target wants it."""
@@ -99,7 +99,7 @@ class CompiledSheet:
 
     def reads_dates(self, field: Field) -> bool:
         """Whether a field is a date, or its cells are read as dates."""
-        return "date" in self.verbs_of(field) or self.form_of(field) in (Form.DATE, Form.MOMENT)
+        return "date" in self.verbs_of(field) or self.form_of(field) in (FieldForm.DATE, FieldForm.MOMENT)
 
     def rows_where(self, mask: pl.Expr, field: Field, *, on_each_row: bool = False) -> pl.Series:
         """The rows that a mask is true for: over lines, or over header cells where the field is a document's.

@@ -15,7 +15,7 @@ from logistics_batch.mapping.rows.cells import name_of
 from logistics_batch.mapping.rows.header import Header
 from logistics_batch.mapping.rows.patterns import where
 from logistics_batch.mapping.spec.model import FieldSpec
-from logistics_batch.mapping.spec.targets import Form, form_of
+from logistics_batch.mapping.spec.targets import FieldForm, form_of
 from logistics_batch.model.answers.answer_files import answered_name
 from logistics_batch.model.document import Operation
 
@@ -112,9 +112,9 @@ def compile_field(mapping: Mapping, header: Header, place: str, around: ReadCont
     """
     spec = mapping.spec.everything[place]
     part, target = place.split(".", 1)
-    wanted = form_of(target, mapping.operation) if part != "keep" else Form.TEXT
+    wanted = form_of(target, mapping.operation) if part != "keep" else FieldForm.TEXT
     if target == "order_id" and mapping.spec.order_id is not None and mapping.spec.order_id.ledger is not None:
-        wanted = Form.IDENTITY  # a reference number may have a blank in it
+        wanted = FieldForm.IDENTITY  # a reference number may have a blank in it
     source = _source(header, place, spec, around.run)
     around = replace(around, wanted=wanted, second=second_phone_of(mapping, header, place) is not None)
     if target == "expiry_date":

@@ -13,13 +13,13 @@ from logistics_batch.mapping.rows.cells import BLANKS, bare
 from logistics_batch.mapping.rows.header import Header
 from logistics_batch.mapping.spec.model import NUMBERS_AT_MOST, FieldSpec, LinesFromSpec, MappingSpec
 from logistics_batch.mapping.spec.names import ColumnName, names_match
-from logistics_batch.mapping.spec.targets import Form, form_of
+from logistics_batch.mapping.spec.targets import FieldForm, form_of
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.sheet import Sheet
 
 _SEARCHED_ROWS: Final = 200  # for the names of numbered columns
 _LONGEST_NUMBER: Final = 9  # digits, with zeros before it; Python itself refuses 4,301
-_NUMERIC: Final = (Form.COUNT, Form.QUANTITY, Form.MONEY, Form.DECIMAL, Form.PERCENT)
+_NUMERIC: Final = (FieldForm.COUNT, FieldForm.QUANTITY, FieldForm.MONEY, FieldForm.DECIMAL, FieldForm.PERCENT)
 _NUMBER: Final = r"(?:(?:₹|rs\.?|inr)\s*)?[0-9][0-9.,]*(?:\s*/-)?"
 
 Groups = dict[int, list[int]]

@@ -9,7 +9,7 @@ import polars as pl
 from logistics_batch.mapping.fields.values.verbs import verb_of
 from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.rows.header import Header
-from logistics_batch.mapping.spec.targets import Form, form_of
+from logistics_batch.mapping.spec.targets import FieldForm, form_of
 from logistics_batch.model.answers.formula_guard import GUARDED_INSIDE, GUARDED_START, SEPARATORS
 
 BLANKS: Final = (
@@ -70,12 +70,13 @@ _SINGLE: Final = (*_STRICT, ColumnKind.GOODS)
 
 _KINDS: Final = {
     **dict.fromkeys(
-        (Form.MONEY, Form.DECIMAL, Form.PERCENT, Form.DEGREES, Form.QUANTITY, Form.COUNT), ColumnKind.NUMBER
+        (FieldForm.MONEY, FieldForm.DECIMAL, FieldForm.PERCENT, FieldForm.DEGREES, FieldForm.QUANTITY, FieldForm.COUNT),
+        ColumnKind.NUMBER,
     ),
-    **dict.fromkeys((Form.MOBILE, Form.PINCODE), ColumnKind.DIGITS),
-    **dict.fromkeys((Form.IDENTITY, Form.WAYBILL), ColumnKind.IDENTITY),
-    Form.GOODS: ColumnKind.GOODS,
-    Form.ADDRESS: ColumnKind.ADDRESS,
+    **dict.fromkeys((FieldForm.MOBILE, FieldForm.PINCODE), ColumnKind.DIGITS),
+    **dict.fromkeys((FieldForm.IDENTITY, FieldForm.WAYBILL), ColumnKind.IDENTITY),
+    FieldForm.GOODS: ColumnKind.GOODS,
+    FieldForm.ADDRESS: ColumnKind.ADDRESS,
 }
 _READ_AS: Final[dict[str, ColumnKind]] = {
     **dict.fromkeys(("integer", "decimal", "percent", "money", "unit"), ColumnKind.NUMBER),
@@ -156,7 +157,7 @@ def _all_uses(mapping: Mapping, header: Header) -> dict[int, set[ColumnKind]]:
         found[column].add(ColumnKind.IDENTITY)
     for place, field in mapping.spec.everything.items():
         part, target = place.split(".", 1)
-        form = form_of(target, mapping.operation) if part != "keep" else Form.TEXT
+        form = form_of(target, mapping.operation) if part != "keep" else FieldForm.TEXT
         # What the steps of `read` make of a cell counts also where the target itself is plain text.
         steps = {_READ_AS[name] for step in field.read or () if (name := verb_of(step).name) in _READ_AS}
         for column in header.bound(field.columns):

@@ -12,7 +12,7 @@ from logistics_batch.mapping.fields.values.reading import ReadContext
 from logistics_batch.mapping.loaded import Mapping, RunValues
 from logistics_batch.mapping.rows.cells import name_of
 from logistics_batch.mapping.rows.header import Header
-from logistics_batch.mapping.spec.targets import Form, form_of
+from logistics_batch.mapping.spec.targets import FieldForm, form_of
 from logistics_batch.mapping.spec.words import SUBTOTAL, TOTAL, TOTAL_ALONE, TOTAL_KEY
 
 A_TOTAL: Final = (  # and nothing more: "Total Whitening" is a toothpaste
@@ -49,7 +49,7 @@ def totals_as_goods(mapping: Mapping, header: Header, marked: pl.DataFrame) -> p
     """
     keys = keys_filled_down(mapping, header)
     lines, none = mapping.spec.lines.items(), marked.select("row", "code", "values").clear()
-    of_goods = (field.columns for place, field in lines if form_of(place, mapping.operation) is Form.GOODS)
+    of_goods = (field.columns for place, field in lines if form_of(place, mapping.operation) is FieldForm.GOODS)
     goods = [name_of(column) for column in header.bound(chain.from_iterable(of_goods))]
     quantity = header.bound(names for place, field in lines if place in _QUANTITIES for names in field.columns)
     if not keys or not goods or not quantity:

@@ -11,7 +11,7 @@ from logistics_batch.model.document import Operation
 from logistics_batch.model.payloads import PAYLOADS
 
 
-class Form(StrEnum):
+class FieldForm(StrEnum):
     """What form a target's value takes; it decides how a cell is read when the mapping does not say."""
 
     TEXT = "text"
@@ -33,28 +33,28 @@ class Form(StrEnum):
     MOMENT = "moment"  # date and time with offset
 
 
-CODES: Final = (Form.IDENTITY, Form.WAYBILL, Form.GOODS)
+CODES: Final = (FieldForm.IDENTITY, FieldForm.WAYBILL, FieldForm.GOODS)
 """The forms of values by which something is known."""
 
-_FORMS: Final[dict[Form, str]] = {
-    Form.IDENTITY: "reference_number invoice_number supplier site customer_reference_number item_id order_numbers",
-    Form.WAYBILL: "awb_number order_id",
-    Form.GOODS: "item_name sku_name",
-    Form.ADDRESS: "delivery_address pickup_address return_address shipping_address",
-    Form.FLAG: "is_hyperlocal is_inventory_managed_bh is_return_order is_commercial_address",
-    Form.PAYMENT: "is_cod",
-    Form.MONEY: "cash_on_delivery item_price_per_each total_item_price cgst sgst igst total_price price_per_qty "
+_FORMS: Final[dict[FieldForm, str]] = {
+    FieldForm.IDENTITY: "reference_number invoice_number supplier site customer_reference_number item_id order_numbers",
+    FieldForm.WAYBILL: "awb_number order_id",
+    FieldForm.GOODS: "item_name sku_name",
+    FieldForm.ADDRESS: "delivery_address pickup_address return_address shipping_address",
+    FieldForm.FLAG: "is_hyperlocal is_inventory_managed_bh is_return_order is_commercial_address",
+    FieldForm.PAYMENT: "is_cod",
+    FieldForm.MONEY: "cash_on_delivery item_price_per_each total_item_price cgst sgst igst total_price price_per_qty "
     "maximum_retail_price discount amount_to_collect each_item_price",
-    Form.DECIMAL: "weight volume length breadth height qty_received",
-    Form.PERCENT: "discount_percentage",
-    Form.DEGREES: "delivery_lat delivery_long pickup_lat pickup_long return_lat return_lon",
-    Form.QUANTITY: "item_quantity qty quantity",
-    Form.COUNT: "packages_count",
-    Form.MOBILE: "customer_mobile alternate_customer_mobile pickup_customer_mobile return_customer_mobile "
+    FieldForm.DECIMAL: "weight volume length breadth height qty_received",
+    FieldForm.PERCENT: "discount_percentage",
+    FieldForm.DEGREES: "delivery_lat delivery_long pickup_lat pickup_long return_lat return_lon",
+    FieldForm.QUANTITY: "item_quantity qty quantity",
+    FieldForm.COUNT: "packages_count",
+    FieldForm.MOBILE: "customer_mobile alternate_customer_mobile pickup_customer_mobile return_customer_mobile "
     "primary_mobile_no",
-    Form.PINCODE: "delivery_pincode delivery_postal_code pickup_postal_code return_postal_code",
-    Form.DATE: "delivery_date expiry_date received_date",
-    Form.MOMENT: "expected_delivery_time pickup_datetime",
+    FieldForm.PINCODE: "delivery_pincode delivery_postal_code pickup_postal_code return_postal_code",
+    FieldForm.DATE: "delivery_date expiry_date received_date",
+    FieldForm.MOMENT: "expected_delivery_time pickup_datetime",
 }
 _FORM_OF: Final = {target: form for form, targets in _FORMS.items() for target in targets.split()}
 
@@ -152,11 +152,11 @@ def targets_of(operation: Operation) -> Targets:
     )
 
 
-def form_of(target: str, operation: Operation) -> Form:
+def form_of(target: str, operation: Operation) -> FieldForm:
     """The form of a target's value; quantities received may be 0."""
     if operation is Operation.RECEIPT_READ and target == "qty":
-        return Form.COUNT
-    return _FORM_OF.get(target, Form.TEXT)
+        return FieldForm.COUNT
+    return _FORM_OF.get(target, FieldForm.TEXT)
 
 
 def element_of(payload: type[BaseModel], field: str) -> type[BaseModel] | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from logistics_batch.mapping.spec.targets import Form, form_of, targets_of
+from logistics_batch.mapping.spec.targets import FieldForm, form_of, targets_of
 from logistics_batch.mapping.suggest.names import LIKELY, TO, likeness, names_of_targets, reading_of, vocabulary
 from logistics_batch.mapping.suggest.table import SHAPE_OF, Profile, SampleTable, table_of
 from logistics_batch.model.document import Operation
@@ -31,8 +31,8 @@ _NO_ADDRESS: Final = ("phone", "pin", "date", "e-mail", "number")
 _NO_NAME: Final = ("phone", "pin", "date", "code", "number", "e-mail")
 # What the values of these look like if they are something else.
 _AGAINST: Final[dict[str, tuple[str, ...]]] = {
-    Form.IDENTITY: ("date", "e-mail"),
-    Form.ADDRESS: _NO_ADDRESS,
+    FieldForm.IDENTITY: ("date", "e-mail"),
+    FieldForm.ADDRESS: _NO_ADDRESS,
     "cash_on_delivery": ("payment word",),  # yes and no, 1 and 0
     **dict.fromkeys(("customer_name", "pickup_customer_name", "return_customer_name", "supplier_name"), _NO_NAME),
 }
@@ -174,7 +174,7 @@ def _candidate(table: SampleTable, column: str, place: str, names: str, operatio
         like = max(like, 0.9)
     if like < _WORTH_ASKING:
         return None
-    sure, fits, is_flag = like, profile.fits(form), form in (Form.FLAG, Form.PAYMENT)
+    sure, fits, is_flag = like, profile.fits(form), form in (FieldForm.FLAG, FieldForm.PAYMENT)
     # Words of payment that nobody knows are asked for; numbers are none.
     is_told_otherwise = fits is False and (target != "is_cod" or profile.is_mostly("number"))
     counts = profile.counts_rows and place in KEYS and not reading.meanings & {"order", "invoice"}

@@ -9,7 +9,7 @@ import polars as pl
 from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.rows.header import Header
 from logistics_batch.mapping.spec.names import ColumnName
-from logistics_batch.mapping.spec.targets import Form, form_of
+from logistics_batch.mapping.spec.targets import FieldForm, form_of
 from logistics_batch.mapping.suggest.names import LIKELY, likeness, likeness_of_names, names_of_targets, reading_of
 from logistics_batch.mapping.suggest.table import Profile, profile_of
 from logistics_batch.model.sheet import Sheet
@@ -54,11 +54,11 @@ def likeness_to(mapping: Mapping, sheet: Sheet, header: Header, group: Sequence[
         part, target = place.split(".", 1)
         names = known.get(f"{part.removeprefix('kit_')}.{target}")
         best = max(best, 0.9 * likeness(reading, names)) if names else best
-        form = form_of(target, mapping.operation) if part != "keep" else Form.TEXT
+        form = form_of(target, mapping.operation) if part != "keep" else FieldForm.TEXT
         fits = _profile_below(sheet, header, new).fits(form)
         if fits is False:
             return 0.0
-        is_telling = fits and form in (Form.MOBILE, Form.PINCODE) and best > 0
+        is_telling = fits and form in (FieldForm.MOBILE, FieldForm.PINCODE) and best > 0
         best = min(1.0, best + _TELLING) if is_telling else best
     return best
 

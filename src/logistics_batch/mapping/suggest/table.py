@@ -14,7 +14,7 @@ from logistics_batch.mapping.fields.values.numbers import plain_number
 from logistics_batch.mapping.fields.values.reading import ReadContext
 from logistics_batch.mapping.loaded import RunValues
 from logistics_batch.mapping.rows.header import names_over_two_rows
-from logistics_batch.mapping.spec.targets import Form
+from logistics_batch.mapping.spec.targets import FieldForm
 from logistics_batch.mapping.spec.words import PAYMENT_WORDS
 from logistics_batch.mapping.suggest.names import (
     LIKELY,
@@ -42,19 +42,19 @@ _SHAPES: Final = {
     "comma": r"-?(?:\d{1,3}(?:\.\d{3})*|\d+),\d{1,2}",
     "point": r"[\d,]*\d\.\d{1,2}",
 }
-SHAPE_OF: Final[dict[Form, str]] = {
-    Form.MOBILE: "phone",
-    Form.PINCODE: "pin",
-    Form.MONEY: "amount",
-    Form.QUANTITY: "whole number",
-    Form.COUNT: "whole number",
-    Form.DECIMAL: "number",
-    Form.PERCENT: "number",
-    Form.FLAG: "payment word",
-    Form.PAYMENT: "payment word",
-    Form.DATE: "date",
-    Form.MOMENT: "date",
-    Form.DEGREES: "coordinate",
+SHAPE_OF: Final[dict[FieldForm, str]] = {
+    FieldForm.MOBILE: "phone",
+    FieldForm.PINCODE: "pin",
+    FieldForm.MONEY: "amount",
+    FieldForm.QUANTITY: "whole number",
+    FieldForm.COUNT: "whole number",
+    FieldForm.DECIMAL: "number",
+    FieldForm.PERCENT: "number",
+    FieldForm.FLAG: "payment word",
+    FieldForm.PAYMENT: "payment word",
+    FieldForm.DATE: "date",
+    FieldForm.MOMENT: "date",
+    FieldForm.DEGREES: "coordinate",
 }
 """What the values of a form look like; those of other forms may look like anything."""
 
@@ -102,7 +102,7 @@ class Profile:
         """Whether most values look like one of these."""
         return any(self.share(shape) >= _MOST for shape in shapes)
 
-    def fits(self, form: Form) -> bool | None:
+    def fits(self, form: FieldForm) -> bool | None:
         """Whether most values look as the form wants them; None if nothing can be said."""
         share = self.share(SHAPE_OF[form]) if self.filled and form in SHAPE_OF else _SOME
         return True if share >= _MOST else False if share < _SOME else None

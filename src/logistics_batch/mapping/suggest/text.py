@@ -12,7 +12,7 @@ from typing import Any, Final
 from logistics_batch import messages
 from logistics_batch.mapping.fields.values.numbers import unit_pair, unit_wanted
 from logistics_batch.mapping.lint import MARK
-from logistics_batch.mapping.spec.targets import Form, form_of, targets_of
+from logistics_batch.mapping.spec.targets import FieldForm, form_of, targets_of
 from logistics_batch.mapping.spec.words import PAYMENT_WORDS, is_known_pattern
 from logistics_batch.mapping.suggest.draft import ADDRESSES, COLLECTED, KEYS, PAID, Draft, Guess, Reason
 from logistics_batch.mapping.suggest.table import Profile, meaning_of_payment
@@ -148,9 +148,9 @@ def _read(draft: Draft, guess: Guess) -> dict[str, Any]:
     """How a cell is read, where its target does not say it anyway; heavy ones without a unit are asked for."""
     target, profile = guess.place.split(".", 1)[1], draft.table.profiles[guess.column]
     form = form_of(target, draft.operation)
-    if form in (Form.FLAG, Form.PAYMENT):
+    if form in (FieldForm.FLAG, FieldForm.PAYMENT):
         return _answers(profile, form)
-    if form in (Form.DATE, Form.MOMENT) and profile.date_format:
+    if form in (FieldForm.DATE, FieldForm.MOMENT) and profile.date_format:
         return {"date": _date(draft, profile)}
     if target not in ("weight", *_LENGTHS):
         return {}
@@ -171,10 +171,10 @@ def _date(draft: Draft, profile: Profile) -> str | list[str]:
     return next((each for each in both if each.split()[:1] in shown), [MARK + each for each in both])
 
 
-def _answers(profile: Profile, form: Form) -> dict[str, Any]:
+def _answers(profile: Profile, form: FieldForm) -> dict[str, Any]:
     """What each word of payment means, unless all are known without it; one that is not known is asked for."""
     words = {value.casefold(): value for value in reversed(profile.values)}
-    known = {word.casefold() for word in PAYMENT_WORDS} if form is Form.PAYMENT else {"true", "false"}
+    known = {word.casefold() for word in PAYMENT_WORDS} if form is FieldForm.PAYMENT else {"true", "false"}
     if words.keys() <= known:
         return {}
     answers = {True: "true", False: "false", None: MARK.strip()}

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from logistics_batch.model.jobs.job_fields import Part, complaint
+from logistics_batch.model.jobs.job_fields import JobPart, complaint
 
 WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _SEARCH_DAYS = 400
@@ -43,7 +43,7 @@ def _apart(value: "CalendarFile") -> "CalendarFile":
     return value
 
 
-class CalendarFile(Part):
+class CalendarFile(JobPart):
     """What a calendar file says: the weekend, holidays with notes, and days that are worked nevertheless."""
 
     weekend: Annotated[frozenset[int], BeforeValidator(_weekend)] = frozenset((5, 6))

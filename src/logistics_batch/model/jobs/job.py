@@ -10,12 +10,12 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from logistics_batch.model.complaints import AMOUNT, FILE_STEM, ONE_WORD
-from logistics_batch.model.jobs.job_fields import Days, Names, Part, Path, Percent, Seconds, complaint, dated_path
+from logistics_batch.model.jobs.job_fields import Days, JobPart, Names, Path, Percent, Seconds, complaint, dated_path
 from logistics_batch.model.jobs.job_watch import DEFAULT_GRACE_SECONDS, DEFAULT_NOTIFY, Expect, NotifyKind, Schedule
 from logistics_batch.model.order_state import END_STATUSES
 
 
-class Place(Part):
+class JobPlace(JobPart):
     """A folder on an SFTP server (by its name in the settings) or on this machine (relative to the workspace)."""
 
     sftp: str | None = None
@@ -28,12 +28,12 @@ class Place(Part):
             raise complaint('A place is either "sftp: NAME" or "folder: PATH".', "Write one of the two.")
         return self
 
-    def on(self, business_date: date) -> "Place":
+    def on(self, business_date: date) -> "JobPlace":
         """The place of one day: `{date}` in its path is filled in."""
-        return Place(sftp=self.sftp, folder=self.folder, path=dated_path(self.path, business_date))
+        return JobPlace(sftp=self.sftp, folder=self.folder, path=dated_path(self.path, business_date))
 
 
-class Ready(Part):
+class Ready(JobPart):
     """When a dropped file is complete: listings alike, or a done-file beside it (`{name}` is the file's name)."""
 
     unchanged_for: int = Field(default=2, ge=2, le=100)
@@ -48,7 +48,7 @@ class Ready(Part):
         return value
 
 
-class Source(Place):
+class Source(JobPlace):
     """Where a push job's files lie, and where they go afterwards; archive and quarantine are on the same server.
 
     Without `archive` (or `quarantine`) a processed (or refused) file stays where it lies.
@@ -60,12 +60,12 @@ class Source(Place):
     quarantine: Path | None = None
 
     @property
-    def place(self) -> Place:
+    def place(self) -> JobPlace:
         """Where the files are dropped."""
-        return Place(sftp=self.sftp, folder=self.folder, path=self.path)
+        return JobPlace(sftp=self.sftp, folder=self.folder, path=self.path)
 
 
-class Results(Part):
+class Results(JobPart):
     """Where answers go: on the source's server unless a server or folder is named."""
 
     sftp: str | None = None
@@ -79,14 +79,14 @@ class Results(Part):
             raise complaint('Results go either to "sftp: NAME" or to "folder: PATH".', "Write one of the two.")
         return self
 
-    def place(self, source: Place | None = None) -> Place | None:
+    def place(self, source: JobPlace | None = None) -> JobPlace | None:
         """The place, beside `source` where none is named; None if there is neither."""
         if self.sftp is None and self.folder is None:
-            return Place(sftp=source.sftp, folder=source.folder, path=self.path) if source else None
-        return Place(sftp=self.sftp, folder=self.folder, path=self.path)
+            return JobPlace(sftp=source.sftp, folder=source.folder, path=self.path) if source else None
+        return JobPlace(sftp=self.sftp, folder=self.folder, path=self.path)
 
 
-class Budget(Part):
+class Budget(JobPart):
     """How much of a file may be wrong before nothing of it is sent; a share of the rows in percent, 0 to 100."""
 
     invalid_rows_percent: Percent = Field(alias="invalid_rows")
@@ -96,7 +96,7 @@ def _listed(value: object) -> object:
     return (value,) if isinstance(value, str) else value
 
 
-class _Job(Part):
+class _Job(JobPart):
     """resume_for_seconds: for how long a run that stopped early is tried again; by default as long as the grace."""
 
     sends: ClassVar[bool] = False  # whether runs of this kind take the ledger's lock
@@ -129,12 +129,12 @@ class PushJob(_Job):
     on_change: Literal["hold", "update"] = "hold"
 
     @property
-    def results_place(self) -> Place | None:
+    def results_place(self) -> JobPlace | None:
         """Where answers go beside the reports folder; None: nowhere else."""
         return self.results.place(self.source) if self.results else None
 
 
-class Window(Part):
+class Window(JobPart):
     """A range of dates around the business date, both ends inclusive; `by` names the date of the ASN that is meant."""
 
     by: Literal["created", "modified", "delivery"]
@@ -152,19 +152,19 @@ class Window(Part):
         return business_date + timedelta(days=self.from_days), business_date + timedelta(days=self.to_days)
 
 
-class Lists(Place):
+class Lists(JobPlace):
     """Where lists of goods received or ordered lie (a folder or one file), and the `receipt.read` mapping for them."""
 
     mapping: str = Field(min_length=1)
     pattern: Names = Field(default=("*",), min_length=1)
 
     @property
-    def place(self) -> Place:
+    def place(self) -> JobPlace:
         """Where the files lie."""
-        return Place(sftp=self.sftp, folder=self.folder, path=self.path)
+        return JobPlace(sftp=self.sftp, folder=self.folder, path=self.path)
 
 
-class Margin(Part):
+class Margin(JobPart):
     """How far apart two sides may be before it counts; of several limits the wider holds. `amount` is in rupees."""
 
     percent: float | None = Field(default=None, ge=0, le=100)
@@ -202,7 +202,7 @@ class ReconcileJob(_Job):
         return self
 
     @property
-    def results_place(self) -> Place | None:
+    def results_place(self) -> JobPlace | None:
         """Where the report goes beside the reports folder; beside the receipts unless a server or folder is named."""
         return self.results.place(self.receipts) if self.results else None
 
@@ -234,12 +234,12 @@ class LabelsJob(_Job):
         return self
 
     @property
-    def results_place(self) -> Place | None:
+    def results_place(self) -> JobPlace | None:
         """Where the bundle goes beside the reports folder; None: nowhere else."""
         return self.results.place() if self.results else None
 
 
-class Feed(Place):
+class Feed(JobPlace):
     """Where files of changed orders go for a warehouse system; one that could not be delivered goes there later."""
 
     format: Literal["csv", "xlsx"] = "csv"
@@ -253,9 +253,9 @@ class Feed(Place):
         return self
 
     @property
-    def place(self) -> Place:
+    def place(self) -> JobPlace:
         """Where the files go."""
-        return Place(sftp=self.sftp, folder=self.folder, path=self.path)
+        return JobPlace(sftp=self.sftp, folder=self.folder, path=self.path)
 
 
 class OrderStatusJob(_Job):
@@ -274,7 +274,7 @@ class OrderStatusJob(_Job):
     feed: Feed | None = None
 
     @property
-    def results_place(self) -> Place | None:
+    def results_place(self) -> JobPlace | None:
         """Where the report goes beside the reports folder; None: nowhere else."""
         return self.results.place() if self.results else None
 

@@ -87,7 +87,7 @@ Zone = Annotated[str, AfterValidator(_zone)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
 
 
-class Part(BaseModel):
+class JobPart(BaseModel):
     """A part of a file: unknown keys are refused, values do not change."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True, defer_build=True)

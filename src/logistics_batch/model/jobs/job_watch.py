@@ -11,7 +11,7 @@ from logistics_batch.model.complaints import FILE_STEM
 from logistics_batch.model.jobs.calendar import Calendar
 from logistics_batch.model.jobs.cron import Cron
 from logistics_batch.model.jobs.interval import Every
-from logistics_batch.model.jobs.job_fields import Part, Seconds, TimeOfDay, Zone, complaint
+from logistics_batch.model.jobs.job_fields import JobPart, Seconds, TimeOfDay, Zone, complaint
 
 NotifyKind = Literal[
     "on_failure",
@@ -56,7 +56,7 @@ class Missed(StrEnum):
     NONE = "none"  # they are left out
 
 
-class Schedule(Part):
+class Schedule(JobPart):
     """When a job runs by itself; without a time zone in that of the service, without a calendar on every day."""
 
     cron: Annotated[Cron, BeforeValidator(_cron)] | None = None
@@ -90,7 +90,7 @@ class Schedule(Part):
         return ZoneInfo(self.timezone or service_zone)
 
 
-class Expect(Part):
+class Expect(JobPart):
     """A file that has to come on each working day until `by`, in the job's zone.
 
     since: from when on a file counts, by default from midnight; a time later than `by` is that of the evening before.

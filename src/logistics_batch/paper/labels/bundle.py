@@ -16,8 +16,8 @@ from logistics_batch.paper.labels.layout import (
     Box,
     Fitted,
     LabelPage,
-    Layout,
-    Sheet,
+    StockLayout,
+    StockSheet,
     is_small,
     place,
     sheet_of,
@@ -60,7 +60,7 @@ class BundleOptions:
     per_group: each group has files of its own.
     """
 
-    layout: Layout = Layout.STOCK_4X6
+    layout: StockLayout = StockLayout.STOCK_4X6
     max_pages: int = 200
     reverse: bool = False
     separators: bool = True
@@ -156,7 +156,7 @@ def _written(
     fitted: Mapping[int, Sequence[Box | None]],
 ) -> _Written:
     total = sum(counts.values())
-    slips = _slips(labels, counts) if options.separators and options.layout is Layout.STOCK_4X6 else {}
+    slips = _slips(labels, counts) if options.separators and options.layout is StockLayout.STOCK_4X6 else {}
     slip_file = slips_pdf(list(slips.values()), total=total) if slips else b""
     sources = Sources([label.path for label in labels], slip_file, fitted)
     sheet = sheet_of(options.layout)
@@ -255,7 +255,7 @@ def _chunks(blocks: Iterable[_Block], slots: int) -> Iterator[list[Sticker]]:
 def _positions(
     stickers: Sequence[Sticker],
     part: int,
-    sheet: Sheet,
+    sheet: StockSheet,
     pages: Mapping[tuple[int, int], LabelPage],
     fitted: Mapping[int, Sequence[Box | None]],
 ) -> Iterator[PlacedPage]:
@@ -270,12 +270,12 @@ def _positions(
             yield PlacedPage(sticker.label, sticker.sequence, part, position // slots + 1, ", ".join(done))
 
 
-def _warnings(labels: Sequence[OrderedLabel], written: _Written, layout: Layout) -> tuple[str, ...]:
+def _warnings(labels: Sequence[OrderedLabel], written: _Written, layout: StockLayout) -> tuple[str, ...]:
     warnings = []
     slot = sheet_of(layout).slots[0]
     lowest = min((place(page, slot).scale for page in written.pages.values()), default=1.0)
     changed = [placed for placed in written.placed if placed.change]
-    if layout is Layout.STOCK_4X6 and changed:
+    if layout is StockLayout.STOCK_4X6 and changed:
         first = labels[changed[0].label].awb_number
         warnings.append(
             f"{len(changed)} label page(s) were larger than the 4x6 stock and were made to fit, none smaller than "

@@ -15,7 +15,7 @@ from logistics_batch.paper.labels.barcodes import look_at_pages, read_barcodes
 from logistics_batch.paper.labels.layout import (
     Box,
     LabelPage,
-    Layout,
+    StockLayout,
     is_larger,
     place,
     read_page,
@@ -47,7 +47,7 @@ def fit_to_stock(content: bytes) -> list[Box | None] | str:
     shares = look_at_pages(content, lambda render: _inked_share(render(_DOTS_PER_INCH)), unreadable=_ALL)
     boxes = [_trimmed(page, share) if is_larger(page) else None for page, share in zip(pages, shares, strict=True)]
     painted = [replace(page, box=box or page.box) for page, box in zip(pages, boxes, strict=True)]
-    (slot,) = sheet_of(Layout.STOCK_4X6).slots
+    (slot,) = sheet_of(StockLayout.STOCK_4X6).slots
     scales = [place(page, slot).scale for page in painted]
     for whole, page, scale in zip(pages, painted, scales, strict=True):
         if scale < SMALLEST_SCALE - _SCALE_ERROR:
@@ -87,5 +87,5 @@ def _trimmed(page: LabelPage, share: Box) -> Box | None:
 
 def _on_stock(content: bytes, boxes: Sequence[Box | None]) -> bytes:
     sources = Sources([io.BytesIO(content)], fitted={0: boxes})
-    writer = PartWriter(Layout.STOCK_4X6, sources, total=len(boxes))
+    writer = PartWriter(StockLayout.STOCK_4X6, sources, total=len(boxes))
     return writer.write([Sticker(0, number) for number in range(len(boxes))], name="", title="").content

@@ -12,11 +12,11 @@ from typing import Any
 
 import pikepdf
 
-from logistics_batch.child_process import Allowance, Answer, Child, ChildFailed, ChildLost
+from logistics_batch.child_process import Allowance, Child, ChildAnswer, ChildFailed, ChildLost
 from logistics_batch.paper.labels.barcodes import OtherLabel, Proof, assign, prove, read_barcodes
 from logistics_batch.paper.labels.check import LabelFault, LabelFaultKind, check_label, limit_decoding
 from logistics_batch.paper.labels.fit import fit_to_stock
-from logistics_batch.paper.labels.layout import Fitted, Layout
+from logistics_batch.paper.labels.layout import Fitted, StockLayout
 from logistics_batch.paper.labels.parts import PartWriter, Sources, Sticker
 
 _ALLOWANCE = Allowance(memory_bytes=1 << 30, resident_bytes=1 << 29, cpu_seconds=15, wait_seconds=30.0)
@@ -83,13 +83,13 @@ class LabelJudge:
         return answer.said, answer.files
 
 
-def answer(question: dict[str, Any], files: tuple[bytes, ...]) -> Answer:
+def answer(question: dict[str, Any], files: tuple[bytes, ...]) -> ChildAnswer:
     """In the child: what is said of one label file, with the files that it is divided into."""
     limit_decoding()
     (content,) = files
     if "fit" in question:
         boxes = fit_to_stock(content)
-        return Answer({"fault": "", "message": boxes} if isinstance(boxes, str) else {"boxes": boxes})
+        return ChildAnswer({"fault": "", "message": boxes} if isinstance(boxes, str) else {"boxes": boxes})
     awb_numbers = question.get("awb_numbers") or [number for order in question["orders"] for number in order]
     fault = _unsound(content, pages=len(awb_numbers))
     if fault:
@@ -99,12 +99,12 @@ def answer(question: dict[str, Any], files: tuple[bytes, ...]) -> Answer:
         places = assign(read, awb_numbers)
         if places is None:
             return _told(LabelFault(LabelFaultKind.WRONG, "its pages do not prove which label belongs to whom"))
-        return Answer({}, _divided(content, places, [len(order) for order in question["orders"]]))
+        return ChildAnswer({}, _divided(content, places, [len(order) for order in question["orders"]]))
     proof = prove(read, awb_numbers)
     if isinstance(proof, OtherLabel):
         message = f"the barcode on page {proof.page} is that of another package, {proof.awb_number}"
         return _told(LabelFault(LabelFaultKind.WRONG, message))
-    return Answer({"pages": len(awb_numbers), "proof": proof})
+    return ChildAnswer({"pages": len(awb_numbers), "proof": proof})
 
 
 def _unsound(content: bytes, *, pages: int) -> LabelFault | None:
@@ -112,7 +112,7 @@ def _unsound(content: bytes, *, pages: int) -> LabelFault | None:
     verdict = check_label(content, expected_pages=pages)
     if isinstance(verdict, LabelFault):
         return verdict
-    writer = PartWriter(Layout.A4_4UP, Sources([io.BytesIO(content)]), total=pages)
+    writer = PartWriter(StockLayout.A4_4UP, Sources([io.BytesIO(content)]), total=pages)
     writer.write([Sticker(0, number) for number in range(pages)], name="", title="")
     if writer.lost:
         return LabelFault(LabelFaultKind.DAMAGED, "the label is a damaged PDF")
@@ -136,5 +136,5 @@ def _divided(content: bytes, places: Sequence[int], counts: Sequence[int]) -> tu
     return tuple(files)
 
 
-def _told(fault: LabelFault) -> Answer:
-    return Answer({"fault": fault.kind, "message": fault.message})
+def _told(fault: LabelFault) -> ChildAnswer:
+    return ChildAnswer({"fault": fault.kind, "message": fault.message})

@@ -24,7 +24,7 @@ _CAPTION_LARGEST, _CAPTION_SMALLEST, _CAPTION_STRIP = 10.0, 6.0, 15.0
 _SHEET_MARGIN = 5 * POINTS_PER_MM  # most lasers cannot print nearer to the edge
 
 
-class Layout(StrEnum):
+class StockLayout(StrEnum):
     """How labels lie on the paper."""
 
     STOCK_4X6 = "4x6"
@@ -53,7 +53,7 @@ class LabelPage:
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class StockSlot:
     """A free rectangle of the paper; captioned: a line of text goes beside the label where there is room."""
 
     left: float
@@ -80,27 +80,27 @@ class Caption:
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class StockSheet:
     """A sheet of paper and its slots, in the order in which they are filled."""
 
     width: float
     height: float
-    slots: tuple[Slot, ...]
+    slots: tuple[StockSlot, ...]
 
 
-def sheet_of(layout: Layout) -> Sheet:
+def sheet_of(layout: StockLayout) -> StockSheet:
     """The paper of a layout."""
-    if layout is Layout.STOCK_4X6:
-        return Sheet(STOCK_WIDTH, STOCK_HEIGHT, (Slot(0, 0, STOCK_WIDTH, STOCK_HEIGHT),))
-    if layout is Layout.LETTER_4UP:
+    if layout is StockLayout.STOCK_4X6:
+        return StockSheet(STOCK_WIDTH, STOCK_HEIGHT, (StockSlot(0, 0, STOCK_WIDTH, STOCK_HEIGHT),))
+    if layout is StockLayout.LETTER_4UP:
         return _grid(612.0, 792.0, columns=2)
-    return _grid(210 * POINTS_PER_MM, 297 * POINTS_PER_MM, columns=1 if layout is Layout.A4_2UP else 2)
+    return _grid(210 * POINTS_PER_MM, 297 * POINTS_PER_MM, columns=1 if layout is StockLayout.A4_2UP else 2)
 
 
-def _grid(width: float, height: float, *, columns: int) -> Sheet:
+def _grid(width: float, height: float, *, columns: int) -> StockSheet:
     inner_width, inner_height = (width - 2 * _SHEET_MARGIN) / columns, (height - 2 * _SHEET_MARGIN) / 2
     slots = tuple(
-        Slot(
+        StockSlot(
             _SHEET_MARGIN + column * inner_width,
             _SHEET_MARGIN + row * inner_height,
             inner_width,
@@ -110,7 +110,7 @@ def _grid(width: float, height: float, *, columns: int) -> Sheet:
         for row in (1, 0)
         for column in range(columns)
     )
-    return Sheet(width, height, slots)
+    return StockSheet(width, height, slots)
 
 
 def read_page(page: pikepdf.Page) -> LabelPage:
@@ -157,7 +157,7 @@ def too_large(page: LabelPage, why: str = "") -> str:
     """Why a page is not printed on the 4x6 stock, and what helps."""
     return (
         f"its page measures {size_in_words(page)}, more than the 4x6 stock (101.6 x 152.4 mm){why}; "
-        f"use --layout {Layout.A4_2UP} or {Layout.A4_4UP}"
+        f"use --layout {StockLayout.A4_2UP} or {StockLayout.A4_4UP}"
     )
 
 
@@ -181,7 +181,7 @@ def _mm(points: float) -> str:
     return f"{points / POINTS_PER_MM:.1f}".removesuffix(".0")
 
 
-def place(page: LabelPage, slot: Slot) -> Placement:
+def place(page: LabelPage, slot: StockSlot) -> Placement:
     """Put a page into a slot: turned to the slot's direction, shrunk only if it must, never enlarged.
 
     It stands in the middle, or to the right where otherwise no line of text had room at its left.
@@ -195,7 +195,7 @@ def place(page: LabelPage, slot: Slot) -> Placement:
     return Placement((a * k, b * k, c * k, d * k, e * k + left, f * k + bottom), scale)
 
 
-def caption_beside(page: LabelPage, slot: Slot) -> Caption | None:
+def caption_beside(page: LabelPage, slot: StockSlot) -> Caption | None:
     """Room for a line of text at the left of a placed label, outside of it; None if there is none."""
     width, height = _painted_size(page, slot)
     strip = _strip(slot, width)
@@ -206,13 +206,13 @@ def caption_beside(page: LabelPage, slot: Slot) -> Caption | None:
     return Caption((slot.left + strip - max(2.5, (strip - size) / 2 - size * 0.2), bottom + 3), size)
 
 
-def _strip(slot: Slot, width: float) -> float:
+def _strip(slot: StockSlot, width: float) -> float:
     """How much of a slot lies at the left of what is `width` wide."""
     free = max(0.0, slot.width - width)
     return free if slot.captioned and free < 2 * _CAPTION_STRIP else free / 2
 
 
-def _way_into(page: LabelPage, slot: Slot) -> tuple[int, float]:
+def _way_into(page: LabelPage, slot: StockSlot) -> tuple[int, float]:
     """How a page is turned for a slot, in degrees clockwise, and by what it is shrunk."""
     width, height = page.shown_size
     turn = page.turn
@@ -222,7 +222,7 @@ def _way_into(page: LabelPage, slot: Slot) -> tuple[int, float]:
     return turn, 1.0 if _fits(width, height, slot) else min(1.0, slot.width / width, slot.height / height)
 
 
-def _painted_size(page: LabelPage, slot: Slot) -> tuple[float, float]:
+def _painted_size(page: LabelPage, slot: StockSlot) -> tuple[float, float]:
     width, height = page.shown_size
     turn, scale = _way_into(page, slot)
     if turn != page.turn:
@@ -230,7 +230,7 @@ def _painted_size(page: LabelPage, slot: Slot) -> tuple[float, float]:
     return width * scale, height * scale
 
 
-def _fits(width: float, height: float, slot: Slot) -> bool:
+def _fits(width: float, height: float, slot: StockSlot) -> bool:
     return width <= slot.width + _SAME_SIZE and height <= slot.height + _SAME_SIZE
 
 

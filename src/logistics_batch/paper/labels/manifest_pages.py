@@ -46,7 +46,7 @@ _TITLE_IN_BYTES = re.compile(rb"/Title \(Label manifest ([0-9A-Za-z-]+)\)")
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class TableColumn:
     """A column of a table; width in mm.
 
     right: of numbers, which are set smaller where they are too long, and never cut. whole: a text that is too long goes
@@ -78,7 +78,7 @@ class TableLook:
 class Table:
     """Rows below heads, which stand again on every page that the table goes on to."""
 
-    def __init__(self, pages: "Pages", columns: Sequence[Column], look: TableLook) -> None:
+    def __init__(self, pages: "Pages", columns: Sequence[TableColumn], look: TableLook) -> None:
         """Write the heads."""
         self._pages, self._columns, self._look = pages, columns, look
         self._head()
@@ -115,7 +115,7 @@ class Table:
         self._pages.canvas.setLineWidth(thickness)
         self._pages.canvas.line(LEFT, self._pages.y, RIGHT, self._pages.y)
 
-    def _lines(self, column: Column, cell: str) -> list[str]:
+    def _lines(self, column: TableColumn, cell: str) -> list[str]:
         if not column.whole:
             return [cell]
         lines = wrap(
@@ -139,19 +139,19 @@ class Table:
 
 
 _MISSING_COLUMNS = (
-    Column("Reference", 28, whole=True),
-    Column("AWB", 24, whole=True),
-    Column("Why", 62, whole=True),
-    Column("What to do", 42, whole=True),
-    Column("File, row", 30, whole=True),
+    TableColumn("Reference", 28, whole=True),
+    TableColumn("AWB", 24, whole=True),
+    TableColumn("Why", 62, whole=True),
+    TableColumn("What to do", 42, whole=True),
+    TableColumn("File, row", 30, whole=True),
 )
 _GROUP_COLUMNS = (
-    Column("Group", 58),
-    Column("Labels", 14, right=True),
-    Column("No.", 24, right=True),
-    Column("First AWB", 31, whole=True),
-    Column("Last AWB", 31, whole=True),
-    Column("COD", 28, right=True),
+    TableColumn("Group", 58),
+    TableColumn("Labels", 14, right=True),
+    TableColumn("No.", 24, right=True),
+    TableColumn("First AWB", 31, whole=True),
+    TableColumn("Last AWB", 31, whole=True),
+    TableColumn("COD", 28, right=True),
 )
 
 
@@ -382,21 +382,21 @@ def _label_tables(pages: Pages, manifest: Manifest) -> None:
             table.row([cells[column.title] for column in columns], shaded=number % 2 == 1)
 
 
-def _label_columns(manifest: Manifest) -> tuple[Column, ...]:
+def _label_columns(manifest: Manifest) -> tuple[TableColumn, ...]:
     """The columns of the label tables: which copy it is only where labels are printed again."""
     page = _PAGE if len(manifest.files) < 2 else _FILE_AND_PAGE
     reprints = any(line.copy > 1 for line in manifest.lines)
     return (
-        Column("No.", 10, right=True),
-        Column(page, 14, right=True),
-        Column("AWB", 30, whole=True),
-        *([Column("Copy", 16)] if reprints else []),
-        Column("Reference", 27 if reprints else 28, whole=True),
-        Column("Name", 22 if reprints else 28),
-        Column("PIN", 12),
-        Column("Items", 28 if reprints else 37, whole=True),
-        Column("Qty", 11, right=True),
-        Column("COD", 16, right=True),
+        TableColumn("No.", 10, right=True),
+        TableColumn(page, 14, right=True),
+        TableColumn("AWB", 30, whole=True),
+        *([TableColumn("Copy", 16)] if reprints else []),
+        TableColumn("Reference", 27 if reprints else 28, whole=True),
+        TableColumn("Name", 22 if reprints else 28),
+        TableColumn("PIN", 12),
+        TableColumn("Items", 28 if reprints else 37, whole=True),
+        TableColumn("Qty", 11, right=True),
+        TableColumn("COD", 16, right=True),
     )
 
 

@@ -15,8 +15,8 @@ from logistics_batch.paper.labels.layout import (
     Box,
     Caption,
     LabelPage,
-    Layout,
     Placement,
+    StockLayout,
     caption_beside,
     is_larger,
     is_stock_size,
@@ -85,7 +85,7 @@ class PartWriter:
     been fitted. pages: what is painted of all others, by label and page.
     """
 
-    def __init__(self, layout: Layout, sources: Sources, *, total: int) -> None:
+    def __init__(self, layout: StockLayout, sources: Sources, *, total: int) -> None:
         self.lost: dict[int, str] = {}
         self.larger: list[int] = []
         self.pages: dict[tuple[int, int], LabelPage] = {}
@@ -133,7 +133,7 @@ class PartWriter:
         fitted = self._sources.fitted.get(sticker.label)
         if fitted is not None:
             page = replace(page, box=fitted[sticker.index] or page.box)
-        elif self._layout is Layout.STOCK_4X6 and is_larger(page):
+        elif self._layout is StockLayout.STOCK_4X6 and is_larger(page):
             raise _TooLarge(too_large(page))
         self.pages[sticker.label, sticker.index] = page
         return page

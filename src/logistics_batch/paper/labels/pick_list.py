@@ -9,18 +9,18 @@ from reportlab.pdfgen.canvas import Canvas
 from logistics_batch.model.counting import counted
 from logistics_batch.paper.fonts import Style
 from logistics_batch.paper.labels.manifest import Manifest, rows_in_words
-from logistics_batch.paper.labels.manifest_pages import LEFT, PAPER, RIGHT, Column, Pages, Table, TableLook
+from logistics_batch.paper.labels.manifest_pages import LEFT, PAPER, RIGHT, Pages, Table, TableColumn, TableLook
 
 _TITLE, _HEADING, _CELL = Style(22, bold=True), Style(13, bold=True), Style(11)
 _LOOK = TableLook(_CELL, Style(8, bold=True), 5.2 * mm, below=2.4 * mm, gutter=5 * mm)
 _BOX = 4 * mm  # to tick
 _COLUMNS = (
-    Column("", 8),
-    Column("Bin", 30, whole=True, bold=True, most=4),
-    Column("SKU", 70, whole=True, most=4),
-    Column("Take", 20, right=True, bold=True),
-    Column("Orders", 20, right=True),
-    Column("Labels No.", 38, whole=True, most=4),
+    TableColumn("", 8),
+    TableColumn("Bin", 30, whole=True, bold=True, most=4),
+    TableColumn("SKU", 70, whole=True, most=4),
+    TableColumn("Take", 20, right=True, bold=True),
+    TableColumn("Orders", 20, right=True),
+    TableColumn("Labels No.", 38, whole=True, most=4),
 )
 
 

@@ -9,8 +9,8 @@ from logistics_batch.model.counting import counted
 from logistics_batch.model.reconciliation import (
     MEANINGS,
     TREND_SCHEMA,
+    ComparedOutcome,
     Discrepancy,
-    Outcome,
     Reconciliation,
     Standing,
     State,
@@ -18,17 +18,17 @@ from logistics_batch.model.reconciliation import (
 from logistics_batch.paper.reconciliation.words import decimal_of, rupees
 
 OUTCOME_SAYS = {
-    Outcome.MATCHED: "What was compared agrees.",
-    Outcome.WITHIN_TOLERANCE: "They differ by no more than was agreed; INR is what the tolerance costs.",
-    Outcome.TOO_EARLY: "Announced and in the service; not yet due, so nothing is said about receiving.",
-    Outcome.ACCEPTED: "It differs, and an analyst has accepted the difference, which has not changed since.",
-    Outcome.OUTSIDE_WINDOW: "Read because something in the window points to it; counted, not judged.",
+    ComparedOutcome.MATCHED: "What was compared agrees.",
+    ComparedOutcome.WITHIN_TOLERANCE: "They differ by no more than was agreed; INR is what the tolerance costs.",
+    ComparedOutcome.TOO_EARLY: "Announced and in the service; not yet due, so nothing is said about receiving.",
+    ComparedOutcome.ACCEPTED: "It differs, and an analyst has accepted the difference, which has not changed since.",
+    ComparedOutcome.OUTSIDE_WINDOW: "Read because something in the window points to it; counted, not judged.",
 }
 RANGE_WORDS = {"created": "Created", "modified": "Modified", "delivery": "Delivery date"}
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class ReconciliationReport:
     """One reconciliation for people.
 
     by, date_from, date_to: the range that was asked for, both ends inclusive, in the zone `timezone`.
@@ -98,7 +98,7 @@ class Account:
     @property
     def accepted(self) -> pl.DataFrame:
         """The differences that analysts accepted."""
-        return self.result.outcome(Outcome.ACCEPTED)
+        return self.result.outcome(ComparedOutcome.ACCEPTED)
 
     def gone(self, standing: Standing) -> pl.DataFrame:
         """What was an exception and is none tonight (RESOLVED_SCHEMA)."""
@@ -129,7 +129,7 @@ class Account:
     @property
     def judged(self) -> int:
         """How many lines were looked at and judged."""
-        return self.result.line_count - self.result.outcome(Outcome.OUTSIDE_WINDOW).height
+        return self.result.line_count - self.result.outcome(ComparedOutcome.OUTSIDE_WINDOW).height
 
     @property
     def verdict_words(self) -> str:
@@ -183,7 +183,7 @@ def class_words(word: str) -> str:
     """What a class or outcome says."""
     if word in list(Discrepancy):
         return MEANINGS[Discrepancy(word)].says
-    return OUTCOME_SAYS.get(Outcome(word), "")
+    return OUTCOME_SAYS.get(ComparedOutcome(word), "")
 
 
 DEFINITIONS = (

@@ -9,9 +9,9 @@ from openpyxl.cell.cell import Cell
 from openpyxl.styles import Alignment, Border, Font, PatternFill, Side
 from openpyxl.worksheet.worksheet import Worksheet
 
-from logistics_batch.model.reconciliation import MEANINGS, Discrepancy, Outcome, Severity, Standing, State
+from logistics_batch.model.reconciliation import MEANINGS, ComparedOutcome, Discrepancy, Severity, Standing, State
 from logistics_batch.paper.palette import HEADER_PAINT, Paint
-from logistics_batch.paper.reconciliation.columns import COMPLETE, INCOMPLETE, Kind
+from logistics_batch.paper.reconciliation.columns import COMPLETE, INCOMPLETE, CellKind
 from logistics_batch.paper.safe_text import cell_text, is_formula_like
 
 SEVERITY_PAINTS: dict[str, Paint] = {
@@ -21,11 +21,11 @@ SEVERITY_PAINTS: dict[str, Paint] = {
     Severity.LOW: Paint("FFE3EDF7", "FF1E4A72", bold=True),
 }
 OUTCOME_PAINTS: dict[str, Paint] = {
-    Outcome.MATCHED: Paint("FFDDF1E0", "FF14532D", bold=True),
-    Outcome.WITHIN_TOLERANCE: Paint("FFFFF8D6", "FF665000", bold=True),
-    Outcome.ACCEPTED: Paint("FFE6DCF4", "FF4A2A80", bold=True),
-    Outcome.TOO_EARLY: Paint("FFE9ECEF", "FF3D4650", bold=True),
-    Outcome.OUTSIDE_WINDOW: Paint("FFF4F4F4", "FF767676"),
+    ComparedOutcome.MATCHED: Paint("FFDDF1E0", "FF14532D", bold=True),
+    ComparedOutcome.WITHIN_TOLERANCE: Paint("FFFFF8D6", "FF665000", bold=True),
+    ComparedOutcome.ACCEPTED: Paint("FFE6DCF4", "FF4A2A80", bold=True),
+    ComparedOutcome.TOO_EARLY: Paint("FFE9ECEF", "FF3D4650", bold=True),
+    ComparedOutcome.OUTSIDE_WINDOW: Paint("FFF4F4F4", "FF767676"),
 }
 _CALM, _NEWS, _ALERT = (
     Paint("FFE9ECEF", "FF3D4650"),
@@ -37,9 +37,9 @@ STATE_PAINTS: dict[str, Paint] = {
     State.OPEN: _CALM,
     State.CHANGED: _ALERT,
     State.BACK: _ALERT,
-    Standing.RESOLVED: OUTCOME_PAINTS[Outcome.MATCHED],
+    Standing.RESOLVED: OUTCOME_PAINTS[ComparedOutcome.MATCHED],
     Standing.NOT_CHECKED: _CALM,
-    COMPLETE: OUTCOME_PAINTS[Outcome.MATCHED],
+    COMPLETE: OUTCOME_PAINTS[ComparedOutcome.MATCHED],
     INCOMPLETE: SEVERITY_PAINTS[Severity.CRITICAL],
 }
 COMPLETE_PAINT = Paint("FF1E7B45", "FFFFFFFF", bold=True)
@@ -55,8 +55,17 @@ FAINT = "FF6B7785"
 # Lakh and crore grouping; Excel allows two conditions, so negative sums (there are none) would group in thousands.
 INR = '[>=10000000]"₹ "##\\,##\\,##\\,##0.00;[>=100000]"₹ "##\\,##\\,##0.00;"₹ "##,##0.00'
 _PRICE = '"₹ "#,##0.00##'
-_NUMBERS = (Kind.QUANTITY, Kind.CHANGE, Kind.PRICE, Kind.MONEY, Kind.PERCENT, Kind.DATE, Kind.MOMENT, Kind.COUNT)
-_TEXTS = (Kind.TEXT, Kind.WORDS, Kind.ENTRY)
+_NUMBERS = (
+    CellKind.QUANTITY,
+    CellKind.CHANGE,
+    CellKind.PRICE,
+    CellKind.MONEY,
+    CellKind.PERCENT,
+    CellKind.DATE,
+    CellKind.MOMENT,
+    CellKind.COUNT,
+)
+_TEXTS = (CellKind.TEXT, CellKind.WORDS, CellKind.ENTRY)
 _LINE = Side(style="thin", color="FFD9DFE5")
 ROW_BORDER = Border(bottom=_LINE)
 
@@ -104,19 +113,19 @@ def put_text(cell: Cell, value: object) -> None:
         cell.quotePrefix = True
 
 
-def put(cell: Cell, value: object, kind: Kind) -> None:
+def put(cell: Cell, value: object, kind: CellKind) -> None:
     """Write a value as its kind wants it; an unknown value leaves the cell empty."""
     cell.font = font()
     cell.border = ROW_BORDER
-    cell.alignment = _alignment(wrapped=kind is Kind.WORDS)
-    if kind is Kind.ENTRY:
+    cell.alignment = _alignment(wrapped=kind is CellKind.WORDS)
+    if kind is CellKind.ENTRY:
         paint(cell, ENTRY_PAINT)
         cell.alignment = _alignment(wrapped=True)
     if value is None or value == "":
         return
     if kind in _TEXTS:
         put_text(cell, value)
-    elif kind is Kind.CODE:
+    elif kind is CellKind.CODE:
         put_code(cell, str(value))
     else:
         _put_number(cell, value, kind)
@@ -135,22 +144,22 @@ def severity_of(word: str) -> str:
     return MEANINGS[Discrepancy(word)].severity if word in list(Discrepancy) else word
 
 
-def _put_number(cell: Cell, value: object, kind: Kind) -> None:
+def _put_number(cell: Cell, value: object, kind: CellKind) -> None:
     if not isinstance(value, int | float | Decimal | date | datetime):
         raise TypeError(f"{value!r} is no {kind}")
     cell.value = value
-    if kind is Kind.MONEY:
+    if kind is CellKind.MONEY:
         cell.number_format = INR
-    elif kind is Kind.PRICE:
+    elif kind is CellKind.PRICE:
         cell.number_format = _PRICE
-    elif kind is Kind.PERCENT:
+    elif kind is CellKind.PERCENT:
         cell.number_format = '0.0" %"'
-    elif kind is Kind.DATE:
+    elif kind is CellKind.DATE:
         cell.number_format = "dd mmm yyyy"
-    elif kind is Kind.MOMENT:
+    elif kind is CellKind.MOMENT:
         cell.number_format = "dd mmm yyyy hh:mm:ss"
     else:
-        cell.number_format = _whole_or_not(value, signed=kind is Kind.CHANGE)
+        cell.number_format = _whole_or_not(value, signed=kind is CellKind.CHANGE)
     cell.alignment = _alignment(right=True)
 
 
@@ -160,7 +169,7 @@ def _whole_or_not(value: object, *, signed: bool) -> str:
     return f"+{form};-{form};0" if signed else form
 
 
-def put_heading(cell: Cell, title: str, kind: Kind) -> None:
+def put_heading(cell: Cell, title: str, kind: CellKind) -> None:
     """Write a column's heading, over numbers on their side."""
     put_text(cell, title)
     paint(cell, HEADER_PAINT)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Kind(StrEnum):
+class CellKind(StrEnum):
     """How a value is written."""
 
     TEXT = "text"
@@ -30,7 +30,7 @@ class Column:
 
     title: str
     field: str
-    kind: Kind
+    kind: CellKind
     width: float
 
 
@@ -47,7 +47,7 @@ def characters_a_line(width: float) -> float:
 COMPLETE, INCOMPLETE = "complete", "may be incomplete"
 """How the trend tells whether a night's report was complete."""
 
-_K = Kind
+_K = CellKind
 _CLASS = (Column("Class", "code", _K.CODE, 25), Column("Severity", "severity", _K.CODE, 10))
 _WHO = (
     Column("Invoice number", "invoice_number", _K.WORDS, 18),

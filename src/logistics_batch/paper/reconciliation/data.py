@@ -14,16 +14,16 @@ from logistics_batch.model.reconciliation import (
     Standing,
 )
 from logistics_batch.paper.answers.result_csv import csv_bytes
-from logistics_batch.paper.reconciliation.account import Account
+from logistics_batch.paper.reconciliation.account import ReconciliationReport
 
 
-def reconciliation_csv(account: Account) -> bytes:
+def reconciliation_csv(account: ReconciliationReport) -> bytes:
     """One line an exception, in the workbook's order; guarded against formulas, UTF-8 with a byte order mark."""
     exceptions = account.open
     return csv_bytes(exceptions.select(plain(name, exceptions.schema[name]).fill_null("") for name in LINES_SCHEMA))
 
 
-def reconciliation_document(account: Account) -> dict[str, Any]:
+def reconciliation_document(account: ReconciliationReport) -> dict[str, Any]:
     """The report as one JSON document: `window`, `complete`, `exceptions` (the open ones) and totals.
 
     Quantities and money are texts, since a JSON number would lose their exactness; what is not known is null.
@@ -68,7 +68,7 @@ def reconciliation_document(account: Account) -> dict[str, Any]:
     }
 
 
-def reconciliation_json(account: Account) -> bytes:
+def reconciliation_json(account: ReconciliationReport) -> bytes:
     """The document as UTF-8 text."""
     return json.dumps(reconciliation_document(account), ensure_ascii=False, indent=1).encode()
 

@@ -13,8 +13,8 @@ from openpyxl.worksheet.pagebreak import Break
 from openpyxl.worksheet.worksheet import Worksheet
 
 from logistics_batch.model.reconciliation import MEANINGS, Discrepancy, Severity
-from logistics_batch.paper.reconciliation.account import Account
-from logistics_batch.paper.reconciliation.rows import Rows
+from logistics_batch.paper.reconciliation.account import ReconciliationReport
+from logistics_batch.paper.reconciliation.rows import SheetRows
 
 _BLUE, _DARK = "1F5A8A", "123A5C"
 _SEVERITY_COLOURS = {
@@ -45,13 +45,13 @@ class _Look:
 class Drawn:
     """The charts of the summary: two by two from `row` on, of numbers that stand further down."""
 
-    def __init__(self, sheet: Worksheet, row: int, trend: Rows) -> None:
+    def __init__(self, sheet: Worksheet, row: int, trend: SheetRows) -> None:
         self._sheet = sheet
         self._row = row
         self._trend = trend
         self._tall_cm = _SHORT_CM
 
-    def end(self, classes: int, account: Account) -> int:
+    def end(self, classes: int, account: ReconciliationReport) -> int:
         """The last row that the charts cover."""
         self._tall_cm = max(_SHORT_CM, 2.6 + 0.62 * classes)
         rows = 2 + int(self._tall_cm * _ROWS_A_CM) if account.open.height else 0

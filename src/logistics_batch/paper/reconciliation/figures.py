@@ -7,14 +7,14 @@ from typing import Any
 import polars as pl
 
 from logistics_batch.model.reconciliation import MEANINGS, MONEY, QUANTITY, Discrepancy
-from logistics_batch.paper.reconciliation.account import Account
+from logistics_batch.paper.reconciliation.account import ReconciliationReport
 from logistics_batch.paper.reconciliation.charts import Bar, bar_chart_svg, trend_svg
 from logistics_batch.paper.reconciliation.words import decimal_of, short_rupees
 
 MOST_SUPPLIERS = 10
 
 
-def open_by(account: Account, *names: str) -> pl.DataFrame:
+def open_by(account: ReconciliationReport, *names: str) -> pl.DataFrame:
     """Open exceptions by these columns: `lines`, `qty_affected`, `impact_inr`, in the order of their first line."""
     return account.open.group_by(*names, maintain_order=True).agg(
         pl.len().cast(pl.UInt32).alias("lines"),
@@ -23,14 +23,14 @@ def open_by(account: Account, *names: str) -> pl.DataFrame:
     )
 
 
-def by_class(account: Account) -> pl.DataFrame:
+def by_class(account: ReconciliationReport) -> pl.DataFrame:
     """`class`, lines, units, INR; the gravest first."""
     order = {code.value: place for place, code in enumerate(Discrepancy)}
     found = open_by(account, "code").rename({"code": "class"})
     return found.sort(pl.col("class").replace_strict(order, default=len(order), return_dtype=pl.Int32))
 
 
-def by_age(account: Account) -> pl.DataFrame:
+def by_age(account: ReconciliationReport) -> pl.DataFrame:
     """`bucket`, lines, units, INR; every bucket, the youngest first."""
     every = account.result.ageing.select("bucket")
     return every.join(open_by(account, "bucket"), on="bucket", how="left", maintain_order="left").with_columns(
@@ -38,7 +38,7 @@ def by_age(account: Account) -> pl.DataFrame:
     )
 
 
-def ageing(account: Account) -> pl.DataFrame:
+def ageing(account: ReconciliationReport) -> pl.DataFrame:
     """Open exceptions by age, class, supplier and site, ready for a pivot table; the oldest first."""
     order = {bucket: -place for place, bucket in enumerate(account.result.ageing["bucket"])}
     found = open_by(account, "bucket", "code", "severity", "supplier", "site")
@@ -46,13 +46,13 @@ def ageing(account: Account) -> pl.DataFrame:
     return found.sort(rank, pl.col("impact_inr").neg(), maintain_order=True)
 
 
-def by_supplier(account: Account) -> pl.DataFrame:
+def by_supplier(account: ReconciliationReport) -> pl.DataFrame:
     """`supplier`, lines, units, INR of those with most at stake."""
     found = open_by(account, "supplier").sort("impact_inr", "lines", descending=True, maintain_order=True)
     return found.head(MOST_SUPPLIERS)
 
 
-def page_charts(account: Account) -> Iterator[str]:
+def page_charts(account: ReconciliationReport) -> Iterator[str]:
     """The charts of the page."""
     if account.open.is_empty() and not account.compared:
         return

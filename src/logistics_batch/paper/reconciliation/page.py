@@ -11,8 +11,8 @@ from typing import Any, Final
 import polars as pl
 
 from logistics_batch.model.counting import counted
-from logistics_batch.model.reconciliation import MEANINGS, Discrepancy, Outcome, Standing
-from logistics_batch.paper.reconciliation.account import DEFINITIONS, Account, class_words
+from logistics_batch.model.reconciliation import MEANINGS, ComparedOutcome, Discrepancy, Standing
+from logistics_batch.paper.reconciliation.account import DEFINITIONS, ReconciliationReport, class_words
 from logistics_batch.paper.reconciliation.figures import page_charts
 from logistics_batch.paper.reconciliation.words import (
     decimal_of,
@@ -43,7 +43,7 @@ _COLUMNS = (
 Cell = tuple[str, str]  # HTML and CSS class
 
 
-def reconciliation_page(account: Account) -> bytes:
+def reconciliation_page(account: ReconciliationReport) -> bytes:
     """The page, UTF-8; every text in it is escaped, and it may load and run nothing."""
     style = _asset("page.css")
     doubts = "".join(f"<li>{page_text(doubt)}</li>" for doubt in account.doubts)
@@ -80,7 +80,7 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _tiles(account: Account) -> Iterator[str]:
+def _tiles(account: ReconciliationReport) -> Iterator[str]:
     result = account.result
     rate = result.match_rate
     since = (("New", account.new), ("Resolved", account.resolved))
@@ -91,13 +91,13 @@ def _tiles(account: Account) -> Iterator[str]:
         ("Units concerned", quantity_words(decimal_of(account.open["qty_affected"].sum()))),
         ("Match rate, lines", percent_words(rate.line_percent, account.no_rate_words)),
         ("Match rate, units", percent_words(rate.unit_percent, account.no_rate_words)),
-        ("Within tolerance", f"{result.outcome(Outcome.WITHIN_TOLERANCE).height:,}"),
-        ("Too early to judge", f"{result.outcome(Outcome.TOO_EARLY).height:,}"),
+        ("Within tolerance", f"{result.outcome(ComparedOutcome.WITHIN_TOLERANCE).height:,}"),
+        ("Too early to judge", f"{result.outcome(ComparedOutcome.TOO_EARLY).height:,}"),
     )
     yield from (f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in tiles)
 
 
-def _first(account: Account) -> Iterator[str]:
+def _first(account: ReconciliationReport) -> Iterator[str]:
     """The worst lines, one a cause: what is wrong, what it is worth, what to do, and where it comes from."""
     if account.open.is_empty():
         return
@@ -124,7 +124,7 @@ def _worth(line: dict[str, Any]) -> str:
     return _money(line["impact_inr"]) or known
 
 
-def _other_lists(account: Account) -> Iterator[str]:
+def _other_lists(account: ReconciliationReport) -> Iterator[str]:
     """What was an exception of an earlier night, or was accepted; only where there is any."""
     lists = (
         ("Accepted", account.accepted),
@@ -191,7 +191,7 @@ def _source(line: dict[str, Any]) -> str:
     return " · ".join(f"<bdi>{_cut(part)}</bdi>" for part in parts if part)
 
 
-def _classes(account: Account) -> Iterator[str]:
+def _classes(account: ReconciliationReport) -> Iterator[str]:
     """All lines by class, and that they tie out with what the legs brought in."""
     titles = ("Class", "Lines", "Announced", "In service", "Received", "INR", "What it says")
     classes = account.result.classes
@@ -228,7 +228,7 @@ def _class(line: dict[str, Any]) -> list[Cell]:
     ]
 
 
-def _suppliers(account: Account) -> Iterator[str]:
+def _suppliers(account: ReconciliationReport) -> Iterator[str]:
     titles = ("Supplier", "ASNs", "Lines", "Match rate", "INR at stake", "Exceptions", "Short", "Over", "Not received")
     rows: list[list[Cell]] = [
         [
@@ -255,7 +255,7 @@ def _meanings() -> Iterator[str]:
     yield from _table(("Class", "What it says", "What to do"), meanings)
 
 
-def _facts(account: Account) -> Iterator[str]:
+def _facts(account: ReconciliationReport) -> Iterator[str]:
     facts = [*account.log, *(("Note", note) for note in account.notes)]
     yield from _table((), [[(page_text(name), ""), (page_text(value), "")] for name, value in facts])
 

@@ -6,10 +6,10 @@ import polars as pl
 
 from logistics_batch.paper.answers.result_csv import csv_bytes
 from logistics_batch.paper.reconciliation.data import plain
-from logistics_batch.paper.reconciliation.tables import LARGEST_SHEET, WITH_ALL_EXCEPTIONS, Layout, whole_table
+from logistics_batch.paper.reconciliation.tables import LARGEST_SHEET, WITH_ALL_EXCEPTIONS, TableLayout, whole_table
 
 
-def whole_tables(tables: Iterable[tuple[Layout, pl.DataFrame]]) -> dict[str, bytes]:
+def whole_tables(tables: Iterable[tuple[TableLayout, pl.DataFrame]]) -> dict[str, bytes]:
     """By name the CSV files of the tables that a sheet does not hold, with its headings; of most reports none.
 
     Exceptions stand in reconciliation.csv anyway.
@@ -21,7 +21,7 @@ def whole_tables(tables: Iterable[tuple[Layout, pl.DataFrame]]) -> dict[str, byt
     }
 
 
-def _texts(layout: Layout, frame: pl.DataFrame) -> pl.DataFrame:
+def _texts(layout: TableLayout, frame: pl.DataFrame) -> pl.DataFrame:
     return frame.select(
         plain(column.field, frame.schema[column.field]).fill_null("").alias(column.title) for column in layout.columns
     )

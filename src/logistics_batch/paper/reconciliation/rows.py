@@ -13,9 +13,9 @@ from openpyxl.cell import WriteOnlyCell
 from openpyxl.utils import get_column_letter
 from openpyxl.worksheet.worksheet import Worksheet
 
-from logistics_batch.model.reconciliation import MEANINGS, Outcome, Severity, Standing, State
+from logistics_batch.model.reconciliation import MEANINGS, ComparedOutcome, Severity, Standing, State
 from logistics_batch.paper.reconciliation.cells import put
-from logistics_batch.paper.reconciliation.columns import COMPLETE, INCOMPLETE, Column, Kind, characters_a_line
+from logistics_batch.paper.reconciliation.columns import COMPLETE, INCOMPLETE, CellKind, Column, characters_a_line
 from logistics_batch.paper.safe_text import cell_xml, formula_like, visible_column
 from logistics_batch.paper.xlsx.package import Package, Packed, packed
 
@@ -23,24 +23,26 @@ _ROWS_A_BLOCK = 5_000
 _LINE_HEIGHT = 13.5
 _TALLEST = 400.0  # points; Excel knows none above 409
 _FIRST_ROW_ENDS = b"</row>"
-_CODES = tuple(str(word) for word in (*MEANINGS, *Severity, *Outcome, *State, *Standing, COMPLETE, INCOMPLETE))
+_CODES = tuple(str(word) for word in (*MEANINGS, *Severity, *ComparedOutcome, *State, *Standing, COMPLETE, INCOMPLETE))
 _TEXTS: tuple[object, ...] = (None, "text", "=text")
-_SAMPLES: dict[Kind, tuple[object, ...]] = {
-    Kind.TEXT: _TEXTS,
-    Kind.WORDS: _TEXTS,
-    Kind.ENTRY: _TEXTS,
-    Kind.CODE: (*_TEXTS, *_CODES),
-    Kind.DATE: (None, date(2026, 1, 1)),
-    Kind.MOMENT: (None, datetime(2026, 1, 1)),  # noqa: DTZ001
-    **dict.fromkeys((Kind.MONEY, Kind.PRICE), (None, Decimal(1))),
-    **dict.fromkeys((Kind.QUANTITY, Kind.CHANGE, Kind.COUNT, Kind.PERCENT), (None, Decimal(1), Decimal("1.5"))),
+_SAMPLES: dict[CellKind, tuple[object, ...]] = {
+    CellKind.TEXT: _TEXTS,
+    CellKind.WORDS: _TEXTS,
+    CellKind.ENTRY: _TEXTS,
+    CellKind.CODE: (*_TEXTS, *_CODES),
+    CellKind.DATE: (None, date(2026, 1, 1)),
+    CellKind.MOMENT: (None, datetime(2026, 1, 1)),  # noqa: DTZ001
+    **dict.fromkeys((CellKind.MONEY, CellKind.PRICE), (None, Decimal(1))),
+    **dict.fromkeys(
+        (CellKind.QUANTITY, CellKind.CHANGE, CellKind.COUNT, CellKind.PERCENT), (None, Decimal(1), Decimal("1.5"))
+    ),
 }
 
-Looks = dict[tuple[Kind, object], str]
+Looks = dict[tuple[CellKind, object], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class SheetRows:
     """Lines that belong below the headings of a sheet, from row 2."""
 
     sheet: Worksheet
@@ -53,20 +55,20 @@ def looks_of(sheet: Worksheet) -> Looks:
     return {(kind, sample): _style(sheet, sample, kind) for kind, samples in _SAMPLES.items() for sample in samples}
 
 
-def _style(sheet: Worksheet, sample: object, kind: Kind) -> str:
+def _style(sheet: Worksheet, sample: object, kind: CellKind) -> str:
     cell = WriteOnlyCell(sheet)
     put(cell, sample, kind)
     return str(cell.style_id)
 
 
-def with_rows(content: bytes, tables: Sequence[Rows], looks: Looks) -> bytes:
+def with_rows(content: bytes, tables: Sequence[SheetRows], looks: Looks) -> bytes:
     """The saved workbook with the lines of its tables put in."""
     package = Package(content)
     parts = {table.sheet.path.lstrip("/"): table for table in tables if table.frame.height}
     return package.with_parts({part: _filled(package.read(part), table, looks) for part, table in parts.items()})
 
 
-def _filled(sheet_xml: bytes, table: Rows, looks: Looks) -> Packed:
+def _filled(sheet_xml: bytes, table: SheetRows, looks: Looks) -> Packed:
     head, end, tail = sheet_xml.partition(_FIRST_ROW_ENDS)
     begin, mark, rest = head.partition(b"<dimension ")
     if mark:
@@ -75,7 +77,7 @@ def _filled(sheet_xml: bytes, table: Rows, looks: Looks) -> Packed:
     return packed(_pieces(head + end, table, tail, looks))
 
 
-def _pieces(head: bytes, table: Rows, tail: bytes, looks: Looks) -> Iterator[bytes]:
+def _pieces(head: bytes, table: SheetRows, tail: bytes, looks: Looks) -> Iterator[bytes]:
     yield head
     for nth, block in enumerate(table.frame.iter_slices(_ROWS_A_BLOCK)):
         yield _rows_xml(block, table.columns, looks, first_row=2 + nth * _ROWS_A_BLOCK)
@@ -96,7 +98,7 @@ def _rows_xml(block: pl.DataFrame, columns: Sequence[Column], looks: Looks, *, f
 
 def _height(columns: Sequence[Column]) -> pl.Expr:
     """The rest of the row's tag: room for the longest text that wraps."""
-    words = [column for column in columns if column.kind is Kind.WORDS]
+    words = [column for column in columns if column.kind is CellKind.WORDS]
     lines = [
         pl.when(length > column.width).then(length / characters_a_line(column.width)).otherwise(0.0)
         for column in words
@@ -126,7 +128,7 @@ def _cell(column: Column, looks: Looks, *, place: pl.Expr) -> pl.Expr:
             pl.lit("</t></is></c>"),
         )
         return pl.when(value.is_null() | (value == "")).then(bare).otherwise(text)
-    number = _days(value) if kind is Kind.DATE else _days_and_parts(value) if kind is Kind.MOMENT else value
+    number = _days(value) if kind is CellKind.DATE else _days_and_parts(value) if kind is CellKind.MOMENT else value
     full = pl.concat_str(
         place, _number_style(column, looks), pl.lit('"><v>'), number.cast(pl.String), pl.lit("</v></c>")
     )
@@ -147,7 +149,7 @@ def _text_style(column: Column, looks: Looks) -> pl.Expr:
     kind = column.kind
     guarded, usual = pl.lit(looks[kind, "=text"]), pl.lit(looks[kind, "text"])
     plain = pl.when(formula_like(column.field)).then(guarded).otherwise(usual)
-    if kind is not Kind.CODE:
+    if kind is not CellKind.CODE:
         return plain
     painted = {word: looks[kind, word] for word in _CODES}
     return pl.col(column.field).replace_strict(painted, default=plain, return_dtype=pl.String)

@@ -9,9 +9,9 @@ from openpyxl.utils import get_column_letter
 from openpyxl.worksheet.worksheet import Worksheet
 
 from logistics_batch.model.counting import counted
-from logistics_batch.model.reconciliation import Discrepancy, LegTotals, Outcome, Severity, Standing
+from logistics_batch.model.reconciliation import ComparedOutcome, Discrepancy, LegTotals, Severity, Standing
 from logistics_batch.paper.palette import Paint
-from logistics_batch.paper.reconciliation.account import Account, class_words
+from logistics_batch.paper.reconciliation.account import ReconciliationReport, class_words
 from logistics_batch.paper.reconciliation.cells import (
     BAND_PAINTS,
     FAINT,
@@ -24,10 +24,10 @@ from logistics_batch.paper.reconciliation.cells import (
     put_heading,
     put_text,
 )
-from logistics_batch.paper.reconciliation.columns import Column, Kind
+from logistics_batch.paper.reconciliation.columns import CellKind, Column
 from logistics_batch.paper.reconciliation.drawings import Drawn
 from logistics_batch.paper.reconciliation.figures import by_age, by_class, by_supplier
-from logistics_batch.paper.reconciliation.rows import Rows
+from logistics_batch.paper.reconciliation.rows import SheetRows
 from logistics_batch.paper.reconciliation.tables import HEADING_HEIGHT, prepare_page, write_lines
 from logistics_batch.paper.reconciliation.words import decimal_of
 
@@ -38,38 +38,38 @@ _COUNT = "#,##0"
 _MATCH_PERCENT = '0.0" %"'
 
 _FIRST = (
-    Column("Class", "code", Kind.CODE, 26),
-    Column("Severity", "severity", Kind.CODE, 11),
-    Column("INR at stake", "impact_inr", Kind.MONEY, 16),
-    Column("Invoice number", "invoice_number", Kind.WORDS, 19),
-    Column("SKU", "sku_name", Kind.WORDS, 19),
-    Column("Supplier", "supplier", Kind.WORDS, 16),
-    Column("Difference", "qty_delta", Kind.CHANGE, 16),
-    Column("Age in days", "bucket", Kind.TEXT, 18),
-    Column("What we see", "reason", Kind.WORDS, 78),
+    Column("Class", "code", CellKind.CODE, 26),
+    Column("Severity", "severity", CellKind.CODE, 11),
+    Column("INR at stake", "impact_inr", CellKind.MONEY, 16),
+    Column("Invoice number", "invoice_number", CellKind.WORDS, 19),
+    Column("SKU", "sku_name", CellKind.WORDS, 19),
+    Column("Supplier", "supplier", CellKind.WORDS, 16),
+    Column("Difference", "qty_delta", CellKind.CHANGE, 16),
+    Column("Age in days", "bucket", CellKind.TEXT, 18),
+    Column("What we see", "reason", CellKind.WORDS, 78),
 )
 _CLASSES = (
-    Column("Class", "class", Kind.CODE, 26),
-    Column("Severity", "severity", Kind.CODE, 11),
-    Column("Lines", "lines", Kind.COUNT, 16),
-    Column("Units announced", "qty_announced", Kind.QUANTITY, 19),
-    Column("Units in service", "qty_returned", Kind.QUANTITY, 19),
-    Column("Units received", "qty_received", Kind.QUANTITY, 16),
-    Column("Announced − received", "gap", Kind.CHANGE, 16),
-    Column("INR at stake", "impact_inr", Kind.MONEY, 18),
-    Column("What it says", "says", Kind.WORDS, 78),
+    Column("Class", "class", CellKind.CODE, 26),
+    Column("Severity", "severity", CellKind.CODE, 11),
+    Column("Lines", "lines", CellKind.COUNT, 16),
+    Column("Units announced", "qty_announced", CellKind.QUANTITY, 19),
+    Column("Units in service", "qty_returned", CellKind.QUANTITY, 19),
+    Column("Units received", "qty_received", CellKind.QUANTITY, 16),
+    Column("Announced − received", "gap", CellKind.CHANGE, 16),
+    Column("INR at stake", "impact_inr", CellKind.MONEY, 18),
+    Column("What it says", "says", CellKind.WORDS, 78),
 )
 
 
 def _figures(title: str, field: str) -> tuple[Column, ...]:
     """Lines, units and INR by something, in the columns where they stand for the classes."""
     return (
-        Column(title, field, Kind.WORDS, 26),
-        Column("", "", Kind.TEXT, 11),
-        Column("Exceptions", "lines", Kind.COUNT, 16),
-        Column("Units concerned", "qty_affected", Kind.QUANTITY, 19),
-        *(Column("", "", Kind.TEXT, 19) for _ in range(3)),
-        Column("INR at stake", "impact_inr", Kind.MONEY, 18),
+        Column(title, field, CellKind.WORDS, 26),
+        Column("", "", CellKind.TEXT, 11),
+        Column("Exceptions", "lines", CellKind.COUNT, 16),
+        Column("Units concerned", "qty_affected", CellKind.QUANTITY, 19),
+        *(Column("", "", CellKind.TEXT, 19) for _ in range(3)),
+        Column("INR at stake", "impact_inr", CellKind.MONEY, 18),
     )
 
 
@@ -77,7 +77,7 @@ _BY_AGE = _figures("Age in days", "bucket")
 _BY_SUPPLIER = _figures("Supplier", "supplier")
 
 
-def add_summary(sheet: Worksheet, account: Account, *, trend: Rows) -> None:
+def add_summary(sheet: Worksheet, account: ReconciliationReport, *, trend: SheetRows) -> None:
     """Fill the first sheet; `trend` is the table of the nights, of which it shows a chart."""
     prepare_page(sheet)
     for index, width in enumerate(_WIDTHS, 1):
@@ -113,7 +113,7 @@ def _figures_table(
     return first_row + 2, first_row + 1 + frame.height
 
 
-def _headline(sheet: Worksheet, account: Account) -> int:
+def _headline(sheet: Worksheet, account: ReconciliationReport) -> int:
     put_text(at(sheet, 1, 1), "ASN reconciliation")
     at(sheet, 1, 1).font = font("FF1F2D3A", size=22, bold=True)
     sheet.row_dimensions[1].height = 30
@@ -142,7 +142,7 @@ def _band(sheet: Worksheet, row: int, text: str, look: Paint, *, size: float = 1
     at(sheet, row, 1).alignment = Alignment(vertical="center")
 
 
-def _tiles(sheet: Worksheet, account: Account, *, first_row: int) -> int:
+def _tiles(sheet: Worksheet, account: ReconciliationReport, *, first_row: int) -> int:
     """A few numbers in large type, each under its name; the last row."""
     result = account.result
     rate = result.match_rate
@@ -153,8 +153,8 @@ def _tiles(sheet: Worksheet, account: Account, *, first_row: int) -> int:
         ("Units concerned", decimal_of(account.open["qty_affected"].sum()), "#,##0"),
         ("Match rate, lines", _known(rate.line_percent, account), _MATCH_PERCENT),
         ("Match rate, units", _known(rate.unit_percent, account), _MATCH_PERCENT),
-        ("Within tolerance", result.outcome(Outcome.WITHIN_TOLERANCE).height, _COUNT),
-        ("Too early to judge", result.outcome(Outcome.TOO_EARLY).height, _COUNT),
+        ("Within tolerance", result.outcome(ComparedOutcome.WITHIN_TOLERANCE).height, _COUNT),
+        ("Too early to judge", result.outcome(ComparedOutcome.TOO_EARLY).height, _COUNT),
     ]
     _tile_row(sheet, tiles, first_row=first_row + 1)
     row = first_row + 2
@@ -189,11 +189,11 @@ def _tile_row(sheet: Worksheet, tiles: Sequence[tuple[str, object, str]], *, fir
     sheet.row_dimensions[first_row + 1].height = 26
 
 
-def _known(value: float | None, account: Account) -> float | str:
+def _known(value: float | None, account: ReconciliationReport) -> float | str:
     return account.no_rate_words if value is None else value
 
 
-def _first_lines(sheet: Worksheet, account: Account, *, first_row: int) -> int:
+def _first_lines(sheet: Worksheet, account: ReconciliationReport, *, first_row: int) -> int:
     """The lines to look at first, worst at the top."""
     worst = account.first(_FIRST_LINES)
     _section(
@@ -217,7 +217,7 @@ def _headings(sheet: Worksheet, row: int, columns: Sequence[Column]) -> None:
     sheet.row_dimensions[row].height = HEADING_HEIGHT
 
 
-def _classes(sheet: Worksheet, account: Account, *, first_row: int) -> tuple[int, int, int]:
+def _classes(sheet: Worksheet, account: ReconciliationReport, *, first_row: int) -> tuple[int, int, int]:
     """Sums by class, the legs' own totals and what is left over; first and last row of exceptions, last row."""
     _section(sheet, first_row, "All lines by class")
     _headings(sheet, first_row + 1, _CLASSES)
@@ -247,11 +247,15 @@ def _gap() -> pl.Expr:
 
 
 def _sum_line(sheet: Worksheet, row: int, name: str, told: pl.DataFrame, *, money: bool) -> None:
-    values: list[tuple[object, Kind]] = [(name, Kind.TEXT), (None, Kind.TEXT), (int(told["lines"].sum()), Kind.COUNT)]
+    values: list[tuple[object, CellKind]] = [
+        (name, CellKind.TEXT),
+        (None, CellKind.TEXT),
+        (int(told["lines"].sum()), CellKind.COUNT),
+    ]
     for column in ("qty_announced", "qty_returned", "qty_received"):
-        values.append((_sum(told[column]), Kind.QUANTITY))
+        values.append((_sum(told[column]), CellKind.QUANTITY))
     worth = told["impact_inr"].sum() if money else None
-    values += [(_sum(told["gap"]), Kind.CHANGE), (worth, Kind.MONEY), (None, Kind.TEXT)]
+    values += [(_sum(told["gap"]), CellKind.CHANGE), (worth, CellKind.MONEY), (None, CellKind.TEXT)]
     for index, (value, kind) in enumerate(values, 1):
         cell = at(sheet, row, index)
         put(cell, value, kind)
@@ -275,9 +279,15 @@ def _legs_line(sheet: Worksheet, row: int, legs: tuple[LegTotals, ...]) -> None:
         ("Residual", [Decimal(0)] * len(units), "Every line and unit of every leg stands in exactly one class."),
     )
     for offset, (name, numbers, words) in enumerate(rows):
-        quantities: list[tuple[object, Kind]] = [(number, Kind.QUANTITY) for number in numbers]
-        quantities += [(None, Kind.QUANTITY)] * (_LAST - 4 - len(numbers))
-        cells = [(name, Kind.TEXT), (None, Kind.TEXT), (None, Kind.TEXT), *quantities, (words, Kind.TEXT)]
+        quantities: list[tuple[object, CellKind]] = [(number, CellKind.QUANTITY) for number in numbers]
+        quantities += [(None, CellKind.QUANTITY)] * (_LAST - 4 - len(numbers))
+        cells = [
+            (name, CellKind.TEXT),
+            (None, CellKind.TEXT),
+            (None, CellKind.TEXT),
+            *quantities,
+            (words, CellKind.TEXT),
+        ]
         for index, (value, kind) in enumerate(cells, 1):
             put(at(sheet, row + offset, index), value, kind)
             paint(at(sheet, row + offset, index), TOTAL_PAINT)

@@ -11,8 +11,8 @@ from openpyxl.worksheet.properties import PageSetupProperties
 from openpyxl.worksheet.worksheet import Worksheet
 
 from logistics_batch.paper.reconciliation.cells import FAINT, at, font, put, put_heading, put_text
-from logistics_batch.paper.reconciliation.columns import STATUS_TITLE, Column, Kind, lines_more
-from logistics_batch.paper.reconciliation.rows import Rows
+from logistics_batch.paper.reconciliation.columns import STATUS_TITLE, CellKind, Column, lines_more
+from logistics_batch.paper.reconciliation.rows import SheetRows
 
 LARGEST_SHEET = 100_000
 """Lines that one sheet takes: more can be opened, but not worked with. The whole table stands in a CSV file then."""
@@ -27,7 +27,7 @@ _LINE_HEIGHT = 13.5
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class TableLayout:
     """One table's sheet; `frozen` columns stay in view. nothing: said where there are no lines. largest: how many lines
     it shows."""
 
@@ -38,7 +38,7 @@ class Layout:
     largest: int = LARGEST_SHEET
 
 
-def lay_table(book: Workbook, frame: pl.DataFrame, layout: Layout) -> Rows:
+def lay_table(book: Workbook, frame: pl.DataFrame, layout: TableLayout) -> SheetRows:
     """A sheet with the headings of a table from A1, and the lines that `with_rows` is to put below them."""
     columns = layout.columns
     sheet: Worksheet = book.create_sheet(layout.title)
@@ -57,7 +57,7 @@ def lay_table(book: Workbook, frame: pl.DataFrame, layout: Layout) -> Rows:
     elif frame.height > layout.largest:
         _say(sheet, last + 1, left_out(layout.title, frame))
         at(sheet, last + 1, 1).hyperlink = whole_table(layout.title)
-    return Rows(sheet, shown, columns)
+    return SheetRows(sheet, shown, columns)
 
 
 def left_out(title: str, frame: pl.DataFrame) -> str:
@@ -76,7 +76,7 @@ def whole_table(title: str) -> str:
     return f"reconciliation_{title.lower().replace(' ', '_')}.csv"
 
 
-def _print_on_pages(sheet: Worksheet, layout: Layout) -> None:
+def _print_on_pages(sheet: Worksheet, layout: TableLayout) -> None:
     """The heading on each page; a wide table on several pages side by side, each with the frozen columns."""
     sheet.print_title_rows = "1:1"
     width = sum(column.width for column in layout.columns)
@@ -97,7 +97,7 @@ def write_lines(sheet: Worksheet, frame: pl.DataFrame, columns: Sequence[Column]
         pl.col(column.field).alias(str(index)) if column.field else pl.lit(None).alias(str(index))
         for index, column in enumerate(columns)
     )
-    words = [(index, column.width) for index, column in enumerate(columns) if column.kind is Kind.WORDS]
+    words = [(index, column.width) for index, column in enumerate(columns) if column.kind is CellKind.WORDS]
     for row, values in enumerate(taken.iter_rows(), first_row):
         for index, (value, column) in enumerate(zip(values, columns, strict=True)):
             put(at(sheet, row, index + 1), value, column.kind)

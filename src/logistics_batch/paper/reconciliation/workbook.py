@@ -10,15 +10,15 @@ from openpyxl.styles import Alignment
 from openpyxl.worksheet.worksheet import Worksheet
 
 from logistics_batch.model.counting import counted
-from logistics_batch.model.reconciliation import MEANINGS, Discrepancy, Outcome, Standing
+from logistics_batch.model.reconciliation import MEANINGS, ComparedOutcome, Discrepancy, Standing
 from logistics_batch.paper.reconciliation import columns as columns
-from logistics_batch.paper.reconciliation.account import DEFINITIONS, Account
+from logistics_batch.paper.reconciliation.account import DEFINITIONS, ReconciliationReport
 from logistics_batch.paper.reconciliation.cells import INCOMPLETE_PAINT, at, font, paint, put_code, put_text
 from logistics_batch.paper.reconciliation.figures import ageing
-from logistics_batch.paper.reconciliation.rows import Rows, looks_of, with_rows
+from logistics_batch.paper.reconciliation.rows import SheetRows, looks_of, with_rows
 from logistics_batch.paper.reconciliation.summary import add_summary
 from logistics_batch.paper.reconciliation.tables import (
-    Layout,
+    TableLayout,
     lay_table,
     left_out,
     offer_status_words,
@@ -33,27 +33,27 @@ MISSING_AND_UNEXPECTED = (
     Discrepancy.DUPLICATE_ASN,
 )
 _FROZEN = 5  # class, severity, money, invoice and SKU stay in view
-_ACCEPTED = Layout("Accepted", columns.EXCEPTIONS, "No difference is accepted.", frozen=_FROZEN)
-_NOT_CHECKED = Layout(
+_ACCEPTED = TableLayout("Accepted", columns.EXCEPTIONS, "No difference is accepted.", frozen=_FROZEN)
+_NOT_CHECKED = TableLayout(
     "Not checked", columns.GONE, "Every exception of earlier nights was looked at again.", frozen=_FROZEN
 )
-_RESOLVED = Layout("Resolved", columns.GONE, "No exception of earlier nights went away.", frozen=_FROZEN)
-_MATCHED = Layout("Matched", columns.MATCHED, "No line matched.", frozen=2)
-_NEAR = Layout("Within tolerance", columns.NEAR, "No line needed a tolerance.", frozen=2)
-_MISSING = Layout(
+_RESOLVED = TableLayout("Resolved", columns.GONE, "No exception of earlier nights went away.", frozen=_FROZEN)
+_MATCHED = TableLayout("Matched", columns.MATCHED, "No line matched.", frozen=2)
+_NEAR = TableLayout("Within tolerance", columns.NEAR, "No line needed a tolerance.", frozen=2)
+_MISSING = TableLayout(
     "Missing & unexpected",
     columns.MISSING,
     "Nothing is missing in the service, and nothing is there that we do not know.",
     frozen=_FROZEN,
 )
-_AGEING = Layout("Ageing", columns.AGEING, "No open exception.", frozen=1)
-_SCORECARD = Layout("Supplier scorecard", columns.SCORECARD, "No supplier.", frozen=1)
-_UNSENT = Layout("Rows not accepted", columns.UNSENT, "Every row was accepted.", frozen=3)
-_NOT_READ = Layout("Receipt rows not read", columns.NOT_READ, frozen=1)
-_TREND = Layout("Trend", columns.TREND, frozen=1)
+_AGEING = TableLayout("Ageing", columns.AGEING, "No open exception.", frozen=1)
+_SCORECARD = TableLayout("Supplier scorecard", columns.SCORECARD, "No supplier.", frozen=1)
+_UNSENT = TableLayout("Rows not accepted", columns.UNSENT, "Every row was accepted.", frozen=3)
+_NOT_READ = TableLayout("Receipt rows not read", columns.NOT_READ, frozen=1)
+_TREND = TableLayout("Trend", columns.TREND, frozen=1)
 
 
-def reconciliation_workbook(account: Account) -> bytes:
+def reconciliation_workbook(account: ReconciliationReport) -> bytes:
     """The workbook; ids are text, dates are dates, nothing in it can run as a formula."""
     book = Workbook()
     book.remove(book.worksheets[0])
@@ -68,17 +68,17 @@ def reconciliation_workbook(account: Account) -> bytes:
     return with_rows(out.getvalue(), laid, looks)
 
 
-def tables(account: Account) -> Iterator[tuple[Layout, pl.DataFrame]]:
+def tables(account: ReconciliationReport) -> Iterator[tuple[TableLayout, pl.DataFrame]]:
     """All tables of the workbook, in the order of its sheets, with all their lines."""
     yield from _lists(account)
     yield from _facts(account)
 
 
-def _lists(account: Account) -> Iterator[tuple[Layout, pl.DataFrame]]:
+def _lists(account: ReconciliationReport) -> Iterator[tuple[TableLayout, pl.DataFrame]]:
     """The lists of exceptions, on which analysts write."""
     checked = f"0 exceptions, {counted(account.judged, 'line')} checked."
     lists = (
-        (Layout("Exceptions", columns.EXCEPTIONS, checked, frozen=_FROZEN), account.open),
+        (TableLayout("Exceptions", columns.EXCEPTIONS, checked, frozen=_FROZEN), account.open),
         (_ACCEPTED, account.accepted),
         (_NOT_CHECKED, account.gone(Standing.NOT_CHECKED)),
         (_RESOLVED, account.gone(Standing.RESOLVED)),
@@ -86,11 +86,11 @@ def _lists(account: Account) -> Iterator[tuple[Layout, pl.DataFrame]]:
     yield from lists
 
 
-def _facts(account: Account) -> Iterator[tuple[Layout, pl.DataFrame]]:
+def _facts(account: ReconciliationReport) -> Iterator[tuple[TableLayout, pl.DataFrame]]:
     """The other tables; the trend last."""
     result = account.result
-    yield _MATCHED, result.outcome(Outcome.MATCHED)
-    yield _NEAR, result.outcome(Outcome.WITHIN_TOLERANCE)
+    yield _MATCHED, result.outcome(ComparedOutcome.MATCHED)
+    yield _NEAR, result.outcome(ComparedOutcome.WITHIN_TOLERANCE)
     yield _MISSING, _of_classes(account.open, MISSING_AND_UNEXPECTED)
     yield _AGEING, ageing(account)
     yield _SCORECARD, result.suppliers.with_columns(_named_or("supplier", "(none named)"))
@@ -102,7 +102,7 @@ def _facts(account: Account) -> Iterator[tuple[Layout, pl.DataFrame]]:
     yield _TREND, account.trend.with_columns(word.alias("completeness"))
 
 
-def _entries(table: Rows) -> Rows:
+def _entries(table: SheetRows) -> SheetRows:
     """Words to choose from for the analysts' status, and a coloured tab where something is to be done."""
     offer_status_words(table.sheet, table.columns, lines=table.frame.height)
     if table.frame.height and table.sheet.title == "Exceptions":
@@ -119,7 +119,7 @@ def _of_classes(exceptions: pl.DataFrame, codes: tuple[Discrepancy, ...]) -> pl.
     return exceptions.filter(pl.col("code").is_in([code.value for code in codes]))
 
 
-def _add_log(book: Workbook, account: Account) -> None:
+def _add_log(book: Workbook, account: ReconciliationReport) -> None:
     sheet = book.create_sheet("Run log & definitions")
     prepare_page(sheet)
     for letter, width in (("A", 30), ("B", 12), ("C", 112), ("D", 88)):

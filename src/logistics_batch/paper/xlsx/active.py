@@ -24,7 +24,7 @@ def _calculating() -> frozenset[str]:
     return frozenset(FORMULAE - set(_REACHING_OUT.split()) | set(_LATER.split()))
 
 
-class Removed(StrEnum):
+class RemovedParts(StrEnum):
     """What was taken out of a workbook."""
 
     FORMULAS = "formulas"
@@ -170,10 +170,10 @@ _LISTS: Final = frozenset(
 """Elements that go when nothing is left in them."""
 
 _NEVER: Final = {
-    "webPublishObjects": Removed.PARTS,
-    "webPublishItems": Removed.PARTS,
-    "HyperlinkBase": Removed.LINKS,
-    "HLinks": Removed.LINKS,
+    "webPublishObjects": RemovedParts.PARTS,
+    "webPublishItems": RemovedParts.PARTS,
+    "HyperlinkBase": RemovedParts.LINKS,
+    "HLinks": RemovedParts.LINKS,
 }
 _FORMULAS: Final = frozenset(
     {"calculatedColumnFormula", "definedName", "f", "formula", "formula1", "formula2", "totalsRowFormula"}
@@ -187,12 +187,12 @@ _SAVED_AT: Final = "absPath"
 
 _ADDRESSES: Final = frozenset({"url", "href", "src", "invalidUrl", "action"})
 _NEVER_ATTRIBUTES: Final = {
-    "macro": Removed.PROGRAMS,
-    "fmlaMacro": Removed.PROGRAMS,
-    "refreshOnLoad": Removed.DATA_QUERIES,
-    "tableType": Removed.DATA_QUERIES,
-    "queryTableFieldId": Removed.DATA_QUERIES,
-    "connectionId": Removed.DATA_QUERIES,
+    "macro": RemovedParts.PROGRAMS,
+    "fmlaMacro": RemovedParts.PROGRAMS,
+    "refreshOnLoad": RemovedParts.DATA_QUERIES,
+    "tableType": RemovedParts.DATA_QUERIES,
+    "queryTableFieldId": RemovedParts.DATA_QUERIES,
+    "connectionId": RemovedParts.DATA_QUERIES,
 }
 ELSEWHERE: Final = re.compile(r"\s*(?:[a-z][a-z0-9+.-]+:|[\\/]{2})", re.IGNORECASE)
 """How an address begins that lies outside the workbook."""
@@ -217,7 +217,7 @@ class _Open:
 class ActiveXml:
     """Cuts what is active out of a small part, and leaves every other byte."""
 
-    def __init__(self, xml: bytes, judge: FormulaJudge, *, lost: set[str], removed: set[Removed]) -> None:
+    def __init__(self, xml: bytes, judge: FormulaJudge, *, lost: set[str], removed: set[RemovedParts]) -> None:
         self._xml, self._judge, self._lost, self._removed = xml, judge, lost, removed
         self._open: list[_Open] = []
         self._edits: list[tuple[int, int, bytes]] = []
@@ -250,7 +250,7 @@ class ActiveXml:
             raise NotPatchable("a part is not sound XML")
         element = _Open(name.rpartition(" ")[2], start, tag.end(), tag[0])
         if element.name in _NEVER or attributes.get("name", "").startswith("_PID_"):
-            self._removed.add(_NEVER.get(element.name, Removed.LINKS))
+            self._removed.add(_NEVER.get(element.name, RemovedParts.LINKS))
             element.goes = True
         if element.name == "cacheSource" and attributes.get("type") != "worksheet":
             raise NotPatchable("a pivot table takes its rows from outside the workbook")
@@ -274,13 +274,13 @@ class ActiveXml:
                 raise NotPatchable("a pivot table has a formula that looks outside the workbook")
         return tag
 
-    def _goes(self, name: str, value: str) -> Removed | None:
+    def _goes(self, name: str, value: str) -> RemovedParts | None:
         if name in _NEVER_ATTRIBUTES and value not in ("", "0", "false", "worksheet"):
             return _NEVER_ATTRIBUTES[name]
         if name in _FORMULA_ATTRIBUTES and self._judge.is_active(value):
-            return Removed.FORMULAS
+            return RemovedParts.FORMULAS
         if name in _ADDRESSES and ELSEWHERE.match(value) and not GOOD_TARGET.match(value):
-            return Removed.LINKS
+            return RemovedParts.LINKS
         return None
 
     def _read(self, text: str) -> None:
@@ -290,7 +290,7 @@ class ActiveXml:
     def _ended(self, _: str) -> None:
         element, end = self._open[-1], self._parser.CurrentByteIndex
         if element.name in _FORMULAS and self._judge.is_active("".join(element.text)):
-            self._removed.add(Removed.FORMULAS)
+            self._removed.add(RemovedParts.FORMULAS)
             rule = next((each for each in self._open if each.name in _RULES), None)
             if rule is not None:
                 rule.goes = True

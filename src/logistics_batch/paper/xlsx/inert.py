@@ -18,7 +18,7 @@ from logistics_batch.paper.xlsx.active import (
     GOOD_TARGET,
     ActiveXml,
     FormulaJudge,
-    Removed,
+    RemovedParts,
     require_sound_xml,
 )
 from logistics_batch.paper.xlsx.package import Package, Packed, packed
@@ -98,24 +98,24 @@ _KEPT: Final[dict[str, str]] = {
     f"{_MICROSOFT}/2022/11/relationships/FeaturePropertyBag": f"{_EXCEL}.featurepropertybag+xml",
 }
 # Kinds that are taken out: nothing but the elements of `_NAMING` names them.
-_CUT: Final[dict[str, Removed]] = {
-    f"{OFFICE}/hyperlink": Removed.LINKS,
-    f"{OFFICE}/externalLink": Removed.OTHER_WORKBOOKS,
-    f"{OFFICE}/externalLinkPath": Removed.OTHER_WORKBOOKS,
-    f"{OFFICE}/volatileDependencies": Removed.OTHER_WORKBOOKS,
-    f"{OFFICE}/connections": Removed.DATA_QUERIES,
-    f"{OFFICE}/queryTable": Removed.DATA_QUERIES,
-    f"{OFFICE}/customXml": Removed.PARTS,  # where data queries lie, too
-    f"{OFFICE}/customProperty": Removed.PARTS,
-    f"{_SIGNATURE}/origin": Removed.PARTS,  # a signature is broken by our columns anyway
-    f"{OFFICE}/image": Removed.LINKS,  # a picture that lies elsewhere, or one that can itself refer to others
-    f"{_PACKAGE}/thumbnail": Removed.PARTS,
-    f"{_MICROSOFT}/2006/relationships/vbaProject": Removed.PROGRAMS,
-    f"{_MICROSOFT}/2006/relationships/attachedToolbars": Removed.PROGRAMS,
-    f"{_MICROSOFT}/2006/relationships/ui/extensibility": Removed.PROGRAMS,
-    f"{_MICROSOFT}/2007/relationships/ui/extensibility": Removed.PROGRAMS,
-    f"{_MICROSOFT}/2006/relationships/ui/userCustomization": Removed.PROGRAMS,
-    f"{_MICROSOFT}/2011/relationships/webextensiontaskpanes": Removed.PROGRAMS,
+_CUT: Final[dict[str, RemovedParts]] = {
+    f"{OFFICE}/hyperlink": RemovedParts.LINKS,
+    f"{OFFICE}/externalLink": RemovedParts.OTHER_WORKBOOKS,
+    f"{OFFICE}/externalLinkPath": RemovedParts.OTHER_WORKBOOKS,
+    f"{OFFICE}/volatileDependencies": RemovedParts.OTHER_WORKBOOKS,
+    f"{OFFICE}/connections": RemovedParts.DATA_QUERIES,
+    f"{OFFICE}/queryTable": RemovedParts.DATA_QUERIES,
+    f"{OFFICE}/customXml": RemovedParts.PARTS,  # where data queries lie, too
+    f"{OFFICE}/customProperty": RemovedParts.PARTS,
+    f"{_SIGNATURE}/origin": RemovedParts.PARTS,  # a signature is broken by our columns anyway
+    f"{OFFICE}/image": RemovedParts.LINKS,  # a picture that lies elsewhere, or one that can itself refer to others
+    f"{_PACKAGE}/thumbnail": RemovedParts.PARTS,
+    f"{_MICROSOFT}/2006/relationships/vbaProject": RemovedParts.PROGRAMS,
+    f"{_MICROSOFT}/2006/relationships/attachedToolbars": RemovedParts.PROGRAMS,
+    f"{_MICROSOFT}/2006/relationships/ui/extensibility": RemovedParts.PROGRAMS,
+    f"{_MICROSOFT}/2007/relationships/ui/extensibility": RemovedParts.PROGRAMS,
+    f"{_MICROSOFT}/2006/relationships/ui/userCustomization": RemovedParts.PROGRAMS,
+    f"{_MICROSOFT}/2011/relationships/webextensiontaskpanes": RemovedParts.PROGRAMS,
 }
 _CALCULATION_CHAIN: Final = f"{OFFICE}/calcChain"
 _HYPERLINK: Final = f"{OFFICE}/hyperlink"
@@ -146,7 +146,7 @@ class InertWorkbook:
     """
 
     content: bytes
-    removed: tuple[Removed, ...] = ()
+    removed: tuple[RemovedParts, ...] = ()
     obstacle: str = ""
 
     @property
@@ -168,7 +168,7 @@ class _Inspection:
 
     def __init__(self, package: Package) -> None:
         self._package = package
-        self._removed: set[Removed] = set()
+        self._removed: set[RemovedParts] = set()
         self._changes: dict[str, Packed | None] = {}
         self._kinds: dict[str, str] = {}
         self._lines: dict[str, list[Relationship]] = {}
@@ -187,20 +187,20 @@ class _Inspection:
         judge = _judge(self._package.read(workbook))
         for part, kind in self._kinds.items():
             self._look_at(part, kind, judge)
-        if Removed.FORMULAS in self._removed:  # the list of formulas would name cells that hold none any more
+        if RemovedParts.FORMULAS in self._removed:  # the list of formulas would name cells that hold none any more
             self._drop_calculation_chain(workbook)
         kept = {CONTENT_TYPES_PART, *self._kinds, *(rels_part(part) for part in ("", *self._kinds))}
         orphans = [name for name in self._package.names if name not in kept]
         self._changes.update(dict.fromkeys(orphans))
         if not self._removed and not all(name.endswith("/") for name in orphans):
-            self._removed.add(Removed.PARTS)
+            self._removed.add(RemovedParts.PARTS)
         if not self._changes:
             return InertWorkbook(self._package.content)
         dropped = [name for name, part in self._changes.items() if part is None]
         types = content_types_xml(self._package, defaults={}, overrides={}, dropped=dropped)
         self._changes[CONTENT_TYPES_PART] = packed([types])
         return InertWorkbook(
-            self._package.with_parts(self._changes), tuple(each for each in Removed if each in self._removed)
+            self._package.with_parts(self._changes), tuple(each for each in RemovedParts if each in self._removed)
         )
 
     # -- what leads where -------------------------------------------------------------------------------------------
@@ -235,7 +235,7 @@ class _Inspection:
                 return True
         if line.kind not in _CUT and line.kind.startswith(_STANDARD):
             raise NotPatchable("it holds embedded objects, parts of other files or parts that are not known here")
-        self._removed.add(_CUT.get(line.kind, Removed.PARTS))
+        self._removed.add(_CUT.get(line.kind, RemovedParts.PARTS))
         return False
 
     def _target(self, part: str, line: Relationship) -> str | None:
@@ -315,7 +315,7 @@ class _Inspection:
             raise NotPatchable("a formula of the sheet is not readable")
         if not any(verdicts.values()):
             return None
-        self._removed.add(Removed.FORMULAS)
+        self._removed.add(RemovedParts.FORMULAS)
 
         def frozen(found: re.Match[bytes]) -> bytes:
             is_active = verdicts[_ROW_NUMBER.sub(b"0", found["text"] or b"")]
@@ -334,7 +334,7 @@ class _Inspection:
             raise NotPatchable("a drawing of a sheet refers to something outside the workbook")
         if edited == xml:
             return None
-        self._removed.add(Removed.PROGRAMS)
+        self._removed.add(RemovedParts.PROGRAMS)
         return edited
 
 

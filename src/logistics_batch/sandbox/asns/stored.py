@@ -9,7 +9,7 @@ from logistics_batch.sandbox.clock import ZONE
 from logistics_batch.sandbox.contract import Body
 from logistics_batch.sandbox.contract.bodies import AsnFields, SkuLine
 from logistics_batch.sandbox.contract.forms import Refused, check
-from logistics_batch.sandbox.store import Change, take_numbers
+from logistics_batch.sandbox.store import StoreChange, take_numbers
 from logistics_batch.sandbox.switches import Switches
 
 _DATES = {  # where the dates of the ranges stand
@@ -27,12 +27,12 @@ _MOST_LINES = 1_000_000  # of an ASN: more do not fit into a request
 _HEADER = tuple(name for name in AsnFields.model_fields if name != "sku_lines")
 
 
-def take_asn_id(change: Change) -> int:
+def take_asn_id(change: StoreChange) -> int:
     """The id of an ASN to come."""
     return take_numbers(change.connection, "asns", 1)
 
 
-def create_asn(change: Change, asn_id: int, body: Body, switches: Switches) -> Body:
+def create_asn(change: StoreChange, asn_id: int, body: Body, switches: Switches) -> Body:
     """Store a checked ASN and return its record; the document names no uniqueness, so there is none by default."""
     if switches.asn_duplicate == "refuse" and _alike(change.connection, body, switches):
         raise Refused(DUPLICATE)
@@ -45,7 +45,7 @@ def create_asn(change: Change, asn_id: int, body: Body, switches: Switches) -> B
     return _record(_row(change.connection, asn_id))
 
 
-def update_asn(change: Change, body: Body, switches: Switches) -> Body:
+def update_asn(change: StoreChange, body: Body, switches: Switches) -> Body:
     """Replace the one ASN that this body means and return its record; 400 when it means none, or more than one."""
     if switches.asn_identity == "refuse":
         raise Refused(NO_UPDATE)
@@ -61,7 +61,7 @@ def update_asn(change: Change, body: Body, switches: Switches) -> Body:
     return _record(_row(change.connection, asn_id))
 
 
-def amend_asn(change: Change, asn_id: int, changes: Body) -> None:
+def amend_asn(change: StoreChange, asn_id: int, changes: Body) -> None:
     """Set status or dates of an ASN by hand, as the warehouse's own people would."""
     row = _row(change.connection, asn_id)
     if row is None:
@@ -77,7 +77,7 @@ def amend_asn(change: Change, asn_id: int, changes: Body) -> None:
     _note(change, "asn.amended", asn_id, body)
 
 
-def delete_asn(change: Change, asn_id: int) -> None:
+def delete_asn(change: StoreChange, asn_id: int) -> None:
     """Delete an ASN by hand."""
     row = _row(change.connection, asn_id)
     if row is None:
@@ -133,7 +133,7 @@ def _alike(connection: sqlite3.Connection, body: Body, switches: Switches) -> li
     return [row for row in rows if _same_parties(json.loads(row["body"]), body)]
 
 
-def _replace(change: Change, asn_id: int, body: Body) -> None:
+def _replace(change: StoreChange, asn_id: int, body: Body) -> None:
     change.connection.execute(
         "UPDATE asns SET body = ?, modified_at = ? WHERE asn_id = ?",
         (json.dumps(body, ensure_ascii=False), change.at, asn_id),
@@ -188,6 +188,6 @@ def _moment(value: str) -> str:
     return in_zone.isoformat(timespec="microseconds")
 
 
-def _note(change: Change, effect: str, asn_id: int, body: Body) -> None:
+def _note(change: StoreChange, effect: str, asn_id: int, body: Body) -> None:
     parties = {name: body[name] for name in ("supplier", "supplier_name", "site", "site_name") if name in body}
     change.effect(effect, asn_id=asn_id, invoice_number=body["invoice_number"], **parties)

@@ -14,12 +14,12 @@ from logistics_batch.sandbox.contract.forms import (
     AwbNumber,
     BodyModel,
     Boolean,
+    ContractForm,
     Coordinate,
     Count,
     Day,
     Filled,
     Flag,
-    Form,
     Moment,
     Number,
     Phone,
@@ -109,7 +109,7 @@ class Asn(AsnFields):
                 raise rule(f"Either {party} or {party}_name is required")
 
 
-_DAY_OR_BLANK = Form(
+_DAY_OR_BLANK = ContractForm(
     "a date of the form YYYY-MM-DD",
     lambda value: value == "" or is_date(value),
     {"anyOf": [{"type": "string", "format": "date"}, {"const": ""}]},
@@ -283,7 +283,7 @@ class DeletedItems(BodyModel):
 
     item_list: Annotated[
         list[str],
-        Form(
+        ContractForm(
             "an array of strings",
             lambda value: isinstance(value, list) and all(isinstance(one, str) for one in value),
             {"type": "array", "items": {"type": "string"}, "minItems": 1},
@@ -303,7 +303,7 @@ class LabelOrders(BodyModel):
 
     order_numbers: Annotated[
         str | list[str],
-        Form(
+        ContractForm(
             "a string or an array of strings",
             lambda value: (
                 isinstance(value, str) or (isinstance(value, list) and all(isinstance(one, str) for one in value))
@@ -432,7 +432,7 @@ class WebhookFields(BodyModel):
     callbackUrl: Annotated[str, text_like("an http or https URL", _URL)] = ABSENT
     headers: Annotated[
         dict[str, str],
-        Form(
+        ContractForm(
             "an object of strings, each a header that can be sent",
             _are_headers,
             {

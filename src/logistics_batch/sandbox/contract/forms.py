@@ -29,7 +29,7 @@ class Refused(HTTPException):
 
 
 @dataclass(frozen=True, eq=False)
-class Form:
+class ContractForm:
     """One form of a value, beside its type: what is wanted, in words, the test for it, and the same as JSON Schema."""
 
     wanted: str
@@ -50,17 +50,17 @@ class Form:
         return value
 
 
-def text_like(wanted: str, pattern: str) -> Form:
+def text_like(wanted: str, pattern: str) -> ContractForm:
     """A string that the pattern describes as a whole."""
     compiled = re.compile(pattern, re.ASCII)
     schema = {"type": "string", "pattern": f"^{pattern}$"}
-    return Form(wanted, lambda value: isinstance(value, str) and compiled.fullmatch(value) is not None, schema)
+    return ContractForm(wanted, lambda value: isinstance(value, str) and compiled.fullmatch(value) is not None, schema)
 
 
-def one_of(*words: str) -> Form:
+def one_of(*words: str) -> ContractForm:
     """A string out of a closed list."""
     wanted = "one of " + ", ".join(filter(None, words))
-    return Form(wanted, lambda value: isinstance(value, str) and value in words, {"enum": list(words)})
+    return ContractForm(wanted, lambda value: isinstance(value, str) and value in words, {"enum": list(words)})
 
 
 def is_date(value: object) -> bool:
@@ -84,20 +84,23 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
-Text = Annotated[str, Form("a string", _is_text, {"type": "string"})]
-Filled = Annotated[str, Form("a string", _is_text, {"type": "string", "pattern": r"\S"})]  # of what is required
+Text = Annotated[str, ContractForm("a string", _is_text, {"type": "string"})]
+Filled = Annotated[str, ContractForm("a string", _is_text, {"type": "string", "pattern": r"\S"})]  # of what is required
 Flag = Annotated[
-    str, Form("'true' or 'false' as a string", lambda value: value in ("true", "false"), {"enum": ["true", "false"]})
+    str,
+    ContractForm(
+        "'true' or 'false' as a string", lambda value: value in ("true", "false"), {"enum": ["true", "false"]}
+    ),
 ]
-Boolean = Annotated[bool, Form("true or false", lambda value: isinstance(value, bool), {"type": "boolean"})]
+Boolean = Annotated[bool, ContractForm("true or false", lambda value: isinstance(value, bool), {"type": "boolean"})]
 Number = Annotated[
     float,
-    Form("a number above 0", _is_number, {"type": "number", "exclusiveMinimum": 0, "maximum": 1_000_000_000}),
+    ContractForm("a number above 0", _is_number, {"type": "number", "exclusiveMinimum": 0, "maximum": 1_000_000_000}),
 ]
-Whole = Annotated[int, Form("a number", lambda value: type(value) is int, {"type": "integer"})]
+Whole = Annotated[int, ContractForm("a number", lambda value: type(value) is int, {"type": "integer"})]
 Count = Annotated[
     int,
-    Form(
+    ContractForm(
         "a whole number from 0 to 999",
         lambda value: type(value) is int and 0 <= value <= 999,
         {"type": "integer", "minimum": 0, "maximum": 999},
@@ -110,10 +113,10 @@ Quantity = Annotated[
 ]
 Coordinate = Annotated[str, text_like("a decimal number as a string", r"-?[0-9]+(\.[0-9]+)?")]
 Phone = Annotated[str, text_like("a phone number as a string", r"\+?[0-9][0-9 -]{5,17}")]
-Day = Annotated[str, Form("a date of the form YYYY-MM-DD", is_date, {"type": "string", "format": "date"})]
+Day = Annotated[str, ContractForm("a date of the form YYYY-MM-DD", is_date, {"type": "string", "format": "date"})]
 Moment = Annotated[
     str,
-    Form(
+    ContractForm(
         "an ISO 8601 date-time",
         lambda value: isinstance(value, str) and "T" in value and _reads(datetime, value),
         {"type": "string", "format": "date-time"},

@@ -67,7 +67,7 @@ class OrderCreated(Reply):
     message: CreatedOrder
 
 
-class OrderItem(Reply):
+class ReplyItem(Reply):
     """An item of a fetched order (API §2.3)."""
 
     item_name: str
@@ -94,7 +94,7 @@ class OrderDetails(Reply):
     pickup_customer_name: str
     pickup_customer_mobile: int | None
     delivery_hub: str
-    item_details: dict[str, OrderItem]
+    item_details: dict[str, ReplyItem]
     return_address: str
     return_postal_code: str
     return_customer_name: str

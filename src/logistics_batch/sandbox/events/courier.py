@@ -15,7 +15,7 @@ from logistics_batch.sandbox.clock import now_text
 from logistics_batch.sandbox.events.oddities import EVENT_DISORDERS, EVENT_FORMS, Oddities, Planned, read_shares
 from logistics_batch.sandbox.events.post import Attempt, post_event
 from logistics_batch.sandbox.service import Service
-from logistics_batch.sandbox.store import Change
+from logistics_batch.sandbox.store import StoreChange
 from logistics_batch.sandbox.switches import Switches
 
 IDLE_SECONDS = 0.05
@@ -92,7 +92,7 @@ def _busy_webhooks(connection: sqlite3.Connection) -> list[str]:
     return [row["webhook_id"] for row in rows]
 
 
-def _record(change: Change, row: sqlite3.Row, attempt: Attempt, *, at: str, switches: Switches) -> None:
+def _record(change: StoreChange, row: sqlite3.Row, attempt: Attempt, *, at: str, switches: Switches) -> None:
     """Log the attempt, and settle the delivery or put it off."""
     number = row["attempts"] + 1
     state = "delivered" if attempt.taken else "given up" if number >= switches.webhook_attempts else "waiting"
@@ -152,7 +152,7 @@ def _unplanned(connection: sqlite3.Connection) -> list[sqlite3.Row]:
     ).fetchall()
 
 
-def _plant(change: Change, new: list[sqlite3.Row], oddities: Oddities) -> None:
+def _plant(change: StoreChange, new: list[sqlite3.Row], oddities: Oddities) -> None:
     for row in new:
         first, *extras = oddities.planned(json.loads(row["payload"]), number=row["delivery_id"])
         change.connection.execute(
@@ -163,7 +163,7 @@ def _plant(change: Change, new: list[sqlite3.Row], oddities: Oddities) -> None:
             _send_besides(change, row, extra)
 
 
-def _send_besides(change: Change, row: sqlite3.Row, extra: Planned) -> None:
+def _send_besides(change: StoreChange, row: sqlite3.Row, extra: Planned) -> None:
     change.connection.execute(
         "INSERT INTO event_deliveries (webhook_id, awb_number, lane, payload, planted, queued_at, due_at)"
         " VALUES (?, ?, ?, ?, ?, ?, ?)",

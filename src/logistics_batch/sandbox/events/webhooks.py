@@ -5,14 +5,14 @@ import sqlite3
 
 from logistics_batch.sandbox.contract import Body
 from logistics_batch.sandbox.contract.forms import Refused
-from logistics_batch.sandbox.store import Change
+from logistics_batch.sandbox.store import StoreChange
 
 UNKNOWN_WEBHOOK = "Webhook not found"
 HIDDEN = "[hidden]"
 _ATTEMPT = ("number", "at", "elapsed_seconds", "answer", "error")
 
 
-def subscribe(change: Change, body: Body) -> None:
+def subscribe(change: StoreChange, body: Body) -> None:
     """Store a webhook; the same id again replaces it."""
     change.connection.execute(
         "INSERT OR REPLACE INTO webhooks (webhook_id, body, active) VALUES (?, ?, 1)",
@@ -21,7 +21,7 @@ def subscribe(change: Change, body: Body) -> None:
     change.effect("webhook.subscribed", webhook_id=body["webhookId"])
 
 
-def update_webhook(change: Change, body: Body) -> None:
+def update_webhook(change: StoreChange, body: Body) -> None:
     """Change callback URL, headers, verification or active state of a webhook; what waits for it waits until it is."""
     webhook_id = str(body["webhookId"])
     row = change.connection.execute("SELECT * FROM webhooks WHERE webhook_id = ?", (webhook_id,)).fetchone()

@@ -11,7 +11,7 @@ HTML = (b"content-type", b"text/html; charset=utf-8")
 
 
 @dataclass
-class Answer:
+class FaultyAnswer:
     """Status, headers and body; where pieces of a large body are equal they are one and the same object."""
 
     status: int = 500
@@ -58,12 +58,12 @@ class Answer:
         return f"HTTP/1.1 {self.status} {HTTPStatus(self.status).phrase}\r\n".encode() + lines + b"\r\n"
 
 
-def fail(status: int, message: str) -> Answer:
+def fail(status: int, message: str) -> FaultyAnswer:
     """The FAIL envelope (API §7)."""
-    return Answer(status, [JSON], [json.dumps({"status": "FAIL", "message": message}).encode()])
+    return FaultyAnswer(status, [JSON], [json.dumps({"status": "FAIL", "message": message}).encode()])
 
 
-def page(status: int, title: str) -> Answer:
+def page(status: int, title: str) -> FaultyAnswer:
     """A web page for people, such as proxies give."""
     text = f"<!DOCTYPE html><html><head><title>{title}</title></head><body><h1>{title}</h1></body></html>"
-    return Answer(status, [HTML], [text.encode()])
+    return FaultyAnswer(status, [HTML], [text.encode()])

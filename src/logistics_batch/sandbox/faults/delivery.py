@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from starlette.types import Receive, Scope, Send
 
-from logistics_batch.sandbox.faults.answer import Answer
+from logistics_batch.sandbox.faults.answer import FaultyAnswer
 from logistics_batch.sandbox.faults.plan import Fault
 
 DELIVERIES = frozenset({"slow_drip", "drop_midway", "close_after", "reset_after", "stale_keepalive"})
@@ -22,7 +22,7 @@ class Connection:
         self._receive = receive
         self._send = send
 
-    async def deliver(self, answer: Answer, fault: Fault | None) -> None:
+    async def deliver(self, answer: FaultyAnswer, fault: Fault | None) -> None:
         """Give the answer as the fault has it; without one as it is."""
         if fault is None or fault.kind == "stale_keepalive":
             await answer.send(self._send)
@@ -40,7 +40,7 @@ class Connection:
         self._break()
         await self._until_gone()
 
-    async def _drip(self, answer: Answer, fault: Fault) -> None:
+    async def _drip(self, answer: FaultyAnswer, fault: Fault) -> None:
         rate = fault.options["bytes_per_second"]
         drop = max(1, int(rate / _DROPS_A_SECOND))
         if fault.options["part"] == "head":
@@ -61,7 +61,7 @@ class Connection:
             await asyncio.sleep(len(piece) / rate)
         await self._send({"type": "http.response.body", "body": b""})
 
-    async def _cut(self, answer: Answer, fault: Fault) -> None:
+    async def _cut(self, answer: FaultyAnswer, fault: Fault) -> None:
         share = fault.options["share"]
         if fault.options["part"] == "head":
             head = answer.head()

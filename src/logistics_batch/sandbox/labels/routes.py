@@ -17,7 +17,7 @@ from logistics_batch.sandbox.labels.layout import LabelPage, label_pdf, page_fro
 from logistics_batch.sandbox.labels.links import check_link, denial, signature
 from logistics_batch.sandbox.labels.orders import pages_of_another_order, pages_of_orders, pages_of_shipment
 from logistics_batch.sandbox.service import request_number, service_of
-from logistics_batch.sandbox.store import Change
+from logistics_batch.sandbox.store import StoreChange
 
 _URL = "$response.body#/url#regex:"  # understood by testers of APIs, not by the OpenAPI standard
 _DOWNLOAD = {
@@ -52,7 +52,7 @@ async def create(request: Request, _wanted: LabelRequest) -> JSONResponse:
     numbers = order_numbers(body)
     many, bad_number = service.switches.multi_order_labels, service.switches.multi_order_bad_number
 
-    def change(change: Change) -> int:
+    def change(change: StoreChange) -> int:
         if numbers:
             pages = pages_of_orders(change.connection, numbers, many=many, bad_number=bad_number)
         else:

@@ -10,7 +10,7 @@ from logistics_batch.sandbox.contract.bodies import order_items
 from logistics_batch.sandbox.contract.forms import Refused
 from logistics_batch.sandbox.orders.hubs import Hubs, hubs_for
 from logistics_batch.sandbox.orders.stored import DUPLICATE, PENDING, live_order
-from logistics_batch.sandbox.store import Change, take_numbers
+from logistics_batch.sandbox.store import StoreChange, take_numbers
 
 AWB_TAKEN = "AWB Number already exists"
 _ITEM_REPLY: Body = {"item_name": "", "item_quantity": 1, "item_price_per_each": "", "total_item_price": ""}
@@ -71,7 +71,7 @@ def awb_code(number: int) -> str:
     return "SH-" + "".join(_SIGNS[(scattered >> shift) & 31] for shift in range(30, -1, -5))
 
 
-def number_order(change: Change, body: Body) -> NewOrder:
+def number_order(change: StoreChange, body: Body) -> NewOrder:
     """Give a checked order its id, its AWB number and those of its items and packages; hubs follow from pin codes."""
     connection = change.connection
     order_id, awb_number = _free_awb(connection, body.get("awb_number"))
@@ -90,7 +90,7 @@ def number_order(change: Change, body: Body) -> NewOrder:
     )
 
 
-def store_order(change: Change, order: NewOrder) -> None:
+def store_order(change: StoreChange, order: NewOrder) -> None:
     """Store a numbered order; its reference and the AWB numbers of it and its packages must be free (API §8.4)."""
     connection = change.connection
     if live_order(connection, order.reference_number) is not None:

@@ -10,9 +10,9 @@ from decimal import Decimal
 from typing import Any
 
 from logistics_batch.sandbox.clock import ZONE
-from logistics_batch.sandbox.orders.hubs import Place, place_of
+from logistics_batch.sandbox.orders.hubs import HubPlace, place_of
 from logistics_batch.sandbox.orders.stored import CANCELLED, PENDING, child_awbs, item_rows
-from logistics_batch.sandbox.store import Change
+from logistics_batch.sandbox.store import StoreChange
 
 TOPIC = "updateOrderStatus"
 CLIENT = "Sandbox"
@@ -46,12 +46,12 @@ class Move:
     goods: Mapping[str, Goods] | None = None
 
 
-def change_status(change: Change, order: sqlite3.Row, status: str, *, remarks: str = "") -> None:
+def change_status(change: StoreChange, order: sqlite3.Row, status: str, *, remarks: str = "") -> None:
     """Set the status on the client's word."""
     move_order(change, order, Move(status, remarks, moved_by="client"))
 
 
-def move_order(change: Change, order: sqlite3.Row, move: Move) -> None:
+def move_order(change: StoreChange, order: sqlite3.Row, move: Move) -> None:
     """Set status, quantities and history, and queue the event for every active webhook."""
     connection, at = change.connection, move.at or change.at
     connection.execute(
@@ -94,7 +94,7 @@ def stored_order(connection: sqlite3.Connection, order: sqlite3.Row) -> dict[str
     return dict(order) | {"body": json.loads(order["body"]), "items": items, "child_awb_numbers": packages}
 
 
-def status_event(order: sqlite3.Row, move: Move, *, at: str, place: Place) -> dict[str, Any]:
+def status_event(order: sqlite3.Row, move: Move, *, at: str, place: HubPlace) -> dict[str, Any]:
     """The payload of updateOrderStatus (API §6)."""
     body = json.loads(order["body"])
     return {
@@ -150,7 +150,7 @@ def _all_goods(items: Mapping[str, sqlite3.Row], status: str) -> dict[str, Goods
     return {name: Goods(count, count if status in HANDED_OVER else 0) for name, count in picked.items()}
 
 
-def _remember(change: Change, order: sqlite3.Row, move: Move, place: Place) -> None:
+def _remember(change: StoreChange, order: sqlite3.Row, move: Move, place: HubPlace) -> None:
     change.connection.execute(
         "INSERT INTO order_history (order_id, status, at, moved_by, place, latitude, longitude,"
         " remarks, courier_comment, cash_collected) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -181,7 +181,7 @@ def _cash_collected(connection: sqlite3.Connection, order: sqlite3.Row) -> str:
     return str((Decimal(body.get("cash_on_delivery", "0.00")) * share).quantize(Decimal("0.01")))
 
 
-def _queue_event(change: Change, order: sqlite3.Row, payload: dict[str, Any]) -> None:
+def _queue_event(change: StoreChange, order: sqlite3.Row, payload: dict[str, Any]) -> None:
     awb = order["awb_number"]
     change.connection.execute(
         "INSERT INTO event_deliveries (webhook_id, awb_number, lane, payload, queued_at, due_at)"

@@ -8,7 +8,7 @@ from typing import Any
 from logistics_batch.sandbox.contract import Body
 from logistics_batch.sandbox.contract.forms import Refused
 from logistics_batch.sandbox.orders.hubs import hubs_for
-from logistics_batch.sandbox.store import Change
+from logistics_batch.sandbox.store import StoreChange
 
 PENDING = "Pending"
 CANCELLED = "cancelled"
@@ -69,7 +69,7 @@ def live_order(connection: sqlite3.Connection, reference: str) -> sqlite3.Row | 
     return row
 
 
-def update_order(change: Change, order: sqlite3.Row, body: Body) -> sqlite3.Row:
+def update_order(change: StoreChange, order: sqlite3.Row, body: Body) -> sqlite3.Row:
     """Put new values over the stored ones; items are named by their ids."""
     _must_be_open(order)
     connection = change.connection
@@ -99,7 +99,7 @@ def update_order(change: Change, order: sqlite3.Row, body: Body) -> sqlite3.Row:
     return _row(connection, order["order_id"])
 
 
-def add_items(change: Change, order: sqlite3.Row, items: dict[str, Body]) -> None:
+def add_items(change: StoreChange, order: sqlite3.Row, items: dict[str, Body]) -> None:
     """Add items under the ids given; their weight is in grams (API §2.3)."""
     _must_be_open(order)
     connection = change.connection
@@ -115,7 +115,7 @@ def add_items(change: Change, order: sqlite3.Row, items: dict[str, Body]) -> Non
     _note(change, "order.items_added", order, item_ids=list(items))
 
 
-def delete_items(change: Change, order: sqlite3.Row, item_ids: list[str]) -> None:
+def delete_items(change: StoreChange, order: sqlite3.Row, item_ids: list[str]) -> None:
     """Delete the named items; all of them must belong to the order."""
     _must_be_open(order)
     _must_belong(change.connection, order, item_ids)
@@ -158,5 +158,5 @@ def _must_belong(connection: sqlite3.Connection, order: sqlite3.Row, item_ids: l
         raise Refused(f"Items do not belong to the order: {', '.join(foreign)}")
 
 
-def _note(change: Change, effect: str, order: sqlite3.Row, **details: Any) -> None:
+def _note(change: StoreChange, effect: str, order: sqlite3.Row, **details: Any) -> None:
     change.effect(effect, reference_number=order["reference_number"], awb_number=order["awb_number"], **details)

@@ -7,7 +7,7 @@ import polars as pl
 from logistics_batch.mapping.fields.values.reading import LongWay, ReadContext, where_unusual
 from logistics_batch.mapping.spec.model import FieldSpec, LookupRead, UnitRead
 from logistics_batch.mapping.spec.names import PERCENT, RUPEES, Measure, measure_of
-from logistics_batch.mapping.spec.targets import Form, form_of
+from logistics_batch.mapping.spec.targets import FieldForm, form_of
 from logistics_batch.model.document import Operation
 
 # The first group is not nought: "0,500" has a decimal comma.
@@ -178,7 +178,7 @@ _WANTED: Final[dict[Operation, dict[str, str]]] = {  # API §2.2, §2.3
     Operation.ORDER_ADD_ITEMS: {"weight": "g"},
     Operation.LABEL_CREATE: {"weight": "g"},
 }
-_OF_FORMS: Final = {Form.MONEY: RUPEES, Form.PERCENT: PERCENT}
+_OF_FORMS: Final = {FieldForm.MONEY: RUPEES, FieldForm.PERCENT: PERCENT}
 
 
 def meant_by(place: str, field: FieldSpec, operation: Operation) -> Measure | None:

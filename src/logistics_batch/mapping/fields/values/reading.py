@@ -8,7 +8,7 @@ from typing import Final
 import polars as pl
 
 from logistics_batch.mapping.loaded import RunValues
-from logistics_batch.mapping.spec.targets import Form
+from logistics_batch.mapping.spec.targets import FieldForm
 from logistics_batch.model.issue import Issue
 
 LATEST_DAYS: Final = 730
@@ -46,7 +46,7 @@ class ReadContext:
     decimal: str = "."
     true_number: pl.Expr | None = None
     hundredths: pl.Expr | None = None
-    wanted: Form = Form.TEXT
+    wanted: FieldForm = FieldForm.TEXT
     latest_days: int = LATEST_DAYS
     second: bool = False
 
@@ -60,10 +60,10 @@ class Reading:
     """
 
     value: pl.Expr
-    form: Form | None = None
+    form: FieldForm | None = None
     rules: tuple[Rule, ...] = ()
 
-    def then(self, value: pl.Expr, broken: Said, *, form: Form | None) -> "Reading":
+    def then(self, value: pl.Expr, broken: Said, *, form: FieldForm | None) -> "Reading":
         """The reading after a step that gives null where it cannot read: that breaks its rule."""
         failed = self.value.is_not_null() & value.is_null()
         return replace(self, value=value, form=form, rules=(*self.rules, Rule(failed, broken)))

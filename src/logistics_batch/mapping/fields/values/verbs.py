@@ -16,7 +16,7 @@ from logistics_batch.mapping.fields.values import dates, numbers, phones
 from logistics_batch.mapping.fields.values.reading import ReadContext, Reading, about, where_unusual
 from logistics_batch.mapping.loaded import RunValues
 from logistics_batch.mapping.spec.model import BeforeRead, DateRead, LookupRead, Step, UnitRead
-from logistics_batch.mapping.spec.targets import JSON_NUMBERS, Form
+from logistics_batch.mapping.spec.targets import JSON_NUMBERS, FieldForm
 from logistics_batch.mapping.spec.words import PAYMENT_WORDS
 from logistics_batch.model.issue import Issue
 
@@ -39,13 +39,13 @@ def lower(reading: Reading, _step: Step, _around: ReadContext) -> Reading:
 def integer(reading: Reading, _step: Step, around: ReadContext) -> Reading:
     """A whole number; `12.0` and `1,200` are read, `1.5` and `12 pcs` are not."""
     digits = numbers.whole(reading.value, around)
-    return reading.then(digits, Issue("integer"), form=Form.COUNT)
+    return reading.then(digits, Issue("integer"), form=FieldForm.COUNT)
 
 
 def decimal(reading: Reading, _step: Step, around: ReadContext) -> Reading:
     """A number, without trailing zeros; thousands may be grouped as 1,234,567 or 12,34,567."""
     value = numbers.decimal(reading.value, around)
-    return reading.then(value, Issue("decimal"), form=Form.DECIMAL)
+    return reading.then(value, Issue("decimal"), form=FieldForm.DECIMAL)
 
 
 def percent(reading: Reading, _step: Step, around: ReadContext) -> Reading:
@@ -53,21 +53,21 @@ def percent(reading: Reading, _step: Step, around: ReadContext) -> Reading:
     number = numbers.decimal(reading.value.str.replace(r"\s*%$", ""), around)
     if around.hundredths is not None:
         number = pl.when(around.hundredths).then(numbers.shortest(number, factor="100")).otherwise(number)
-    return reading.then(number, Issue("percent"), form=Form.PERCENT)
+    return reading.then(number, Issue("percent"), form=FieldForm.PERCENT)
 
 
 def money(reading: Reading, _step: Step, around: ReadContext) -> Reading:
     """An amount; ₹, Rs., INR, /- and lakh grouping are understood, (250) is negative; rounded to paise with a note."""
     value = numbers.money(reading.value, around)
-    return reading.then(value, Issue("money"), form=Form.MONEY)
+    return reading.then(value, Issue("money"), form=FieldForm.MONEY)
 
 
 def mobile(reading: Reading, _step: Step, around: ReadContext) -> Reading:
     """An Indian mobile number as ten digits, without +91, 0, blanks, label (`Mob:`); of two the first, masked none."""
     if around.second:
-        return Reading(phones.second_of_two(reading.value), Form.MOBILE, reading.rules)
+        return Reading(phones.second_of_two(reading.value), FieldForm.MOBILE, reading.rules)
     ten = phones.ten_digits(reading.value)
-    return reading.then(ten, lambda cell: Issue.of("mobile", digits=_digits(cell)), form=Form.MOBILE)
+    return reading.then(ten, lambda cell: Issue.of("mobile", digits=_digits(cell)), form=FieldForm.MOBILE)
 
 
 def _digits(cell: str) -> int:
@@ -77,7 +77,7 @@ def _digits(cell: str) -> int:
 def pincode(reading: Reading, _step: Step, _around: ReadContext) -> Reading:
     """An Indian PIN of six digits; `560 001`, `560001.0` and `PIN-560001` are understood, five digits never."""
     digits = where_unusual(reading.value, r"^[1-9][0-9]{5}$", _six_digits)
-    return reading.then(digits, _no_pin, form=Form.PINCODE)
+    return reading.then(digits, _no_pin, form=FieldForm.PINCODE)
 
 
 def _six_digits(text: pl.Expr) -> pl.Expr:
@@ -99,7 +99,7 @@ def date(reading: Reading, step: Step, around: ReadContext) -> Reading:
     """A date in one of the formats, or ISO, or a true date cell; `at` is the time of day where one is wanted."""
     declared = step if isinstance(step, DateRead) else DateRead(date=[])
     moment, has_time = dates.moment_of(reading.value, declared.date, around)
-    if around.wanted is Form.MOMENT:
+    if around.wanted is FieldForm.MOMENT:
         value = dates.with_offset(moment, has_time, at=declared.at, around=around)
     else:
         value = moment.dt.date().cast(pl.String)
@@ -120,7 +120,7 @@ def unit(reading: Reading, step: Step, around: ReadContext) -> Reading:
     source, target = pair or ("kg", "kg")
     number = numbers.plain_number(numbers.without_unit(reading.value, source), around)
     value = numbers.shortest(number, factor=numbers.factor(source, target))
-    return reading.then(value, Issue.of("unit", unit=source), form=Form.DECIMAL)
+    return reading.then(value, Issue.of("unit", unit=source), form=FieldForm.DECIMAL)
 
 
 def lookup(reading: Reading, step: Step, _around: ReadContext) -> Reading:
@@ -185,27 +185,27 @@ def vocabulary() -> list[Verb]:
     return list(VERBS.values())
 
 
-NATURAL: Final[Table[Form, Step]] = {
-    Form.MONEY: "money",
-    Form.DECIMAL: "decimal",
-    Form.DEGREES: "decimal",
-    Form.PERCENT: "percent",
-    Form.QUANTITY: "integer",
-    Form.COUNT: "integer",
-    Form.MOBILE: "mobile",
-    Form.PINCODE: "pincode",
-    Form.DATE: DateRead(date=[]),
-    Form.MOMENT: DateRead(date=[]),
-    Form.FLAG: "lower",
-    Form.PAYMENT: LookupRead(lookup=PAYMENT_WORDS),
+NATURAL: Final[Table[FieldForm, Step]] = {
+    FieldForm.MONEY: "money",
+    FieldForm.DECIMAL: "decimal",
+    FieldForm.DEGREES: "decimal",
+    FieldForm.PERCENT: "percent",
+    FieldForm.QUANTITY: "integer",
+    FieldForm.COUNT: "integer",
+    FieldForm.MOBILE: "mobile",
+    FieldForm.PINCODE: "pincode",
+    FieldForm.DATE: DateRead(date=[]),
+    FieldForm.MOMENT: DateRead(date=[]),
+    FieldForm.FLAG: "lower",
+    FieldForm.PAYMENT: LookupRead(lookup=PAYMENT_WORDS),
 }
 """How a cell is read for a target of a form where `read` leaves it plain text; as text, where a form is not there."""
 
-_NUMERIC: Final = frozenset({Form.MONEY, Form.DECIMAL, Form.PERCENT, Form.COUNT})
+_NUMERIC: Final = frozenset({FieldForm.MONEY, FieldForm.DECIMAL, FieldForm.PERCENT, FieldForm.COUNT})
 _ANY_RUN: Final = RunValues("", datetime.date(2026, 1, 1), "Asia/Kolkata")
 
 
-def converted(reading: Reading, steps: Sequence[Step], around: ReadContext, wanted: Form) -> Reading:
+def converted(reading: Reading, steps: Sequence[Step], around: ReadContext, wanted: FieldForm) -> Reading:
     """The reading after all steps of `read`, and as its target wants it where they leave it plain text."""
     for step in steps:
         reading = verb_of(step).build(reading, step, around)
@@ -214,16 +214,16 @@ def converted(reading: Reading, steps: Sequence[Step], around: ReadContext, want
     return reading
 
 
-def checked(reading: Reading, target: str, wanted: Form, *, numeric: bool) -> Reading:
+def checked(reading: Reading, target: str, wanted: FieldForm, *, numeric: bool) -> Reading:
     """The rules that follow from the target: no negative amounts, quantities of at least 1, no blank in AWB numbers."""
-    if wanted is Form.WAYBILL:
+    if wanted is FieldForm.WAYBILL:
         return reading.checked(reading.value.str.contains(r"\s").fill_null(value=False), Issue("blank_inside"))
-    if not numeric or reading.form not in _NUMERIC or wanted is Form.DEGREES:
+    if not numeric or reading.form not in _NUMERIC or wanted is FieldForm.DEGREES:
         return reading
     negative = reading.value.str.starts_with("-").fill_null(value=False)
-    least = 1 if wanted is Form.QUANTITY else 0
+    least = 1 if wanted is FieldForm.QUANTITY else 0
     reading = reading.checked(negative, Issue.of("negative", least=least))
-    if wanted is Form.QUANTITY:
+    if wanted is FieldForm.QUANTITY:
         too_small = (reading.value.cast(pl.Float64, strict=False) < 1).fill_null(value=False)
         reading = reading.checked(too_small, Issue("quantity"))
     if target in JSON_NUMBERS:
@@ -232,14 +232,14 @@ def checked(reading: Reading, target: str, wanted: Form, *, numeric: bool) -> Re
     return reading
 
 
-def final_text(text: str, around: ReadContext, wanted: Form) -> str | None:
+def final_text(text: str, around: ReadContext, wanted: FieldForm) -> str | None:
     """A text of the mapping file, not of a sheet, in the form of its target; None if it cannot have it."""
     plain = replace(around, decimal=".", true_number=None)
     value: str | None = pl.select(converted(Reading(pl.lit(text)), (), plain, wanted).value).item()
     return value
 
 
-def unfit_texts(texts: Sequence[str], target: str, wanted: Form) -> dict[str, str]:
+def unfit_texts(texts: Sequence[str], target: str, wanted: FieldForm) -> dict[str, str]:
     """Which texts of a mapping file cannot be a target's value, and why; the day on which it is used does not count."""
     around = ReadContext(_ANY_RUN, wanted=wanted)
     reading = checked(converted(Reading(pl.col("text")), (), around, wanted), target, wanted, numeric=True)
@@ -249,6 +249,6 @@ def unfit_texts(texts: Sequence[str], target: str, wanted: Form) -> dict[str, st
             issue = about(rule.said, text)
             if issue.code != "date_window":
                 found[text] = issue.reason.replace("The cell is", "It is")
-    if wanted in (Form.FLAG, Form.PAYMENT):
+    if wanted in (FieldForm.FLAG, FieldForm.PAYMENT):
         found |= {text: "It is neither true nor false." for text in texts if text.lower() not in ("true", "false")}
     return found
