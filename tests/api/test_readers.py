@@ -176,7 +176,10 @@ def test_what_is_no_list_of_asns_is_not_an_empty_one(body: object) -> None:
 
 def test_a_refused_search_says_why() -> None:
     failed = read_asns(reply(400, {"status": "FAIL", "message": "At least one filter"}))
-    assert failed == ReadFailed(ReplyVerdict.REFUSED, "At least one filter (status 400)", "it answered with status 400")
+    said = "At least one filter"
+    assert failed == ReadFailed(
+        ReplyVerdict.REFUSED, f"{said} (status 400)", "it answered with status 400", signature=f"400 FAIL {said}"
+    )
 
 
 @pytest.mark.parametrize("name", ["sku_lines", "lines", "items"])
@@ -224,8 +227,10 @@ def test_a_label_link() -> None:
     assert "s3cret" not in repr(link)
     assert read_label(reply(200, {"status": "PASS", "message": {"url": "u"}})) == LabelLink("u")
     refused = read_label(reply(400, {"status": "FAIL", "message": "AWB Number is mandatory for shipping label"}))
-    said = "AWB Number is mandatory for shipping label (status 400)"
-    assert refused == ReadFailed(ReplyVerdict.REFUSED, said, "it answered with status 400")
+    said = "AWB Number is mandatory for shipping label"
+    assert refused == ReadFailed(
+        ReplyVerdict.REFUSED, f"{said} (status 400)", "it answered with status 400", signature=f"400 FAIL {said}"
+    )
     gone = read_label(reply(404, {"status": "FAIL", "message": "no such order"}))
     assert gone == ReadFailed(ReplyVerdict.REFUSED, "no such order (status 404)", "it answered with status 404")
     for body in ({"status": "SUCCESS"}, {"status": "SUCCESS", "url": ""}, {"status": "FAIL", "url": "u"}, {"url": "u"}):
