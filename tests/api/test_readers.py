@@ -232,7 +232,12 @@ def test_a_label_link() -> None:
         ReplyVerdict.REFUSED, f"{said} (status 400)", "it answered with status 400", signature=f"400 FAIL {said}"
     )
     gone = read_label(reply(404, {"status": "FAIL", "message": "no such order"}))
-    assert gone == ReadFailed(ReplyVerdict.REFUSED, "no such order (status 404)", "it answered with status 404")
+    assert gone == ReadFailed(
+        ReplyVerdict.REFUSED,
+        "no such order (status 404)",
+        "it answered with status 404",
+        signature="404 FAIL no such order",
+    )
     for body in ({"status": "SUCCESS"}, {"status": "SUCCESS", "url": ""}, {"status": "FAIL", "url": "u"}, {"url": "u"}):
         assert isinstance(read_label(reply(200, body)), ReadFailed)
 
