@@ -665,9 +665,9 @@ keep: {dock: {from: Dock}}
 
 
 def test_kept_values_are_those_of_the_first_row_and_are_not_sent() -> None:
-    mapping = ORDERS + "keep: {bin: {from: Bin}}\n"
+    mapping = ORDERS + "keep: {route: {from: Bin}, bin: {from: Bin}}\n"
     found = orders([*ROW, "B7"], [*order(SKU="cup"), "B8"], header=[*HEADER, "Bin"], mapping=mapping)
-    assert found.documents[0].keep == {"bin": "B7"}
+    assert found.documents[0].keep == {"route": "B7", "bin": "B7", "bin:2": "B8"}, "each item lies in a bin"
     assert "B7" not in found.documents[0].body
 
 
