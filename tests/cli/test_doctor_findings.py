@@ -688,8 +688,8 @@ def makings() -> Counter[str]:
                 if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
                     if call.func.id == "tried":
                         found[f"{function.name} tried"] += 1
-                    if call.func.id == "Check" and (state := ast.unparse(call.args[1])) != "State.OK":
-                        found[f"{function.name} {state.removeprefix('State.').lower()}"] += 1
+                    if call.func.id == "Check" and (state := ast.unparse(call.args[1])) != "CheckState.OK":
+                        found[f"{function.name} {state.removeprefix('CheckState.').lower()}"] += 1
     return found
 
 
