@@ -32,7 +32,7 @@ class Notices(Repository):
     """Written in short transactions of their own, without the lock of a sending run."""
 
     def note(self, new: NewNotice, *, now: str, again_if_told_before: str = "") -> bool:
-        """Keep what was noticed; False if it is known already, and then only counted, with the newest text.
+        """Keep what was noticed; False if it is known already, and then only counted and called by its newest words.
 
         again_if_told_before: whoever was last told of it before that moment is told again that it lasts.
         """
@@ -40,10 +40,9 @@ class Notices(Repository):
         with self._write(counts=False) as connection:
             found = connection.execute(select(notice).where(open_one).with_for_update()).first()
             if found is not None:
-                words: dict[str, object] = {"text": new.text}
+                words: dict[str, object] = {"title": new.title, "business_date": new.business_date, "text": new.text}
                 told = max(json.loads(found.told).values(), default="")
                 if found.wanted and told and not found.owed and told < again_if_told_before:
-                    words |= {"title": new.title, "business_date": new.business_date}
                     words |= {"owed": 1, "told": "{}", "tries": 0, "next_try_at": ""}
                 connection.execute(
                     notice.update().where(open_one).values(seen=notice.c.seen + 1, last_seen=now, **words)
