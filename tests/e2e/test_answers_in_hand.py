@@ -17,8 +17,9 @@ from logistics_batch.flows.push.dispatch import Dispatcher
 def test_answers_in_hand_are_written_whatever_ends_the_sending(
     workspace: Workspace, sandbox: RunningSandbox, monkeypatch: pytest.MonkeyPatch, fault: str
 ) -> None:
+    workspace.second_creates_are_refused()  # so that no acceptance is looked at
     workspace.configure("concurrency = 4")
-    file = workspace.drop("orders.csv", order_lines([f"T-{number}" for number in range(1, 9)]))
+    file = workspace.drop("orders.csv", order_lines([f"T-{number}" for number in range(1, 17)]))
     workspace.run("push", file, "--mapping", "orders", LOGISTICS_BATCH_CRASH_AT="file.after_commit:1")
     with wiring.Workspace(workspace.root).parts(wiring.Need()) as parts, parts.ledger.sending("a test"):
         attempts, client = parts.ledger.attempts, parts.client

@@ -186,6 +186,7 @@ def test_sending_stops_where_answers_keep_naming_other_orders(tmp_path: Path, sa
 
     with between(sandbox.url, rule) as proxy:
         workspace = Workspace(tmp_path / "workspace", url=proxy.url, settle_after="1h")
+        workspace.second_creates_are_refused()  # so that no acceptance is looked at
         drop = workspace.drop("orders.csv", order_lines([f"M{n}" for n in range(60)]))
         pushed = workspace.run("push", drop, "--mapping", "orders", "--json")
     fates = [row["fate"] for row in pushed.json["files"][0]["rows"]]
@@ -226,6 +227,7 @@ def test_an_order_that_got_the_answer_of_another_one_is_in_doubt_again(
 
     with between(sandbox.url, rule) as proxy:
         workspace = Workspace(tmp_path / "workspace", url=proxy.url, settle_after="1h")
+        workspace.second_creates_are_refused()  # so that no acceptance is looked at
         workspace.run("push", workspace.drop("orders.csv", order_lines(["A", "B"])), "--mapping", "orders")
         proxy.honest = True
         if arrived:

@@ -71,6 +71,7 @@ def opened(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Open:
 
     @contextmanager
     def room(mapping: str, references: Sequence[str] = REFERENCES, *, concurrency: int = 1) -> Iterator[Room]:
+        workspace.second_creates_are_refused()  # so that no acceptance is looked at
         workspace.configure(f"concurrency = {concurrency}")
         lines = order_lines(references) if mapping == "orders" else asn_lines(references)
         file = workspace.drop(f"{mapping}.csv", lines)

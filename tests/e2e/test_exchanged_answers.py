@@ -255,8 +255,11 @@ def test_one_order_that_cannot_be_asked_for_keeps_no_others_back(tmp_path: Path,
         workspace = with_orders(tmp_path, proxy)
         broken.append(own_numbers(sandbox)["A"])
         fates = [row["fate"] for row in push(workspace, "cancel", "Order No", "A", "B", "C")]
-        assert fates == ["pending", "accepted", "accepted"]
+        assert fates == ["held", "accepted", "accepted"]
         broken.clear()
+        (held,) = workspace.run("held", "list", "--json").json["held"]
+        assert held["rule"] == "not_answered"
+        workspace.run("held", "decide", str(held["id"]), "send-again", "--reason", "it answers again")
         assert push(workspace, "cancel", "Order No", "A", "B", "C")[0]["fate"] == "accepted"
 
 

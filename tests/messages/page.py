@@ -132,7 +132,7 @@ def _answer(told: dict[str, str]) -> tuple[str, str]:
 def _form_lines() -> Iterator[Line]:
     for alias in vars(forms).values():
         for form in getattr(alias, "__metadata__", ()):
-            if isinstance(form, forms.ContractForm):
+            if isinstance(form, forms.Form):
                 entry = CATALOGUE[f"{form.rule}.contract"]
                 yield form.rule, entry.reason, entry.remedy
 

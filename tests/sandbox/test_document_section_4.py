@@ -8,7 +8,7 @@ from support.api_document import check_section
 from support.sandbox_process import RunningSandbox
 
 ASNS, ORDERS, LABELS = "test_asns.py::", "test_orders.py::", "test_labels.py::"
-HERE, GATE, HOOKS = "test_document_section_4.py::", "test_gate.py::", "test_webhooks.py::"
+HERE, GATE, HOOKS = "test_document_section_4.py::", "test_middleware.py::", "test_webhooks.py::"
 UNAUTHORIZED = GATE + "test_every_endpoint_needs_the_key"
 UNEXPECTED = HERE + "test_an_unexpected_failure_of_every_endpoint"
 REFUSED = HERE + "test_what_each_endpoint_refuses_is_a_fail"

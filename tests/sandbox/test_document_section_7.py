@@ -10,7 +10,7 @@ TESTS = {
     "400 The order can't be cancelled now": ORDERS + "test_only_pending_and_pickup_failed_can_be_cancelled",
     "400 for deleting items of another order": ORDERS + "test_items_of_another_order_are_not_deleted",
     "400 for packages_count beside package_id": ORDERS + "test_packages_count_and_package_id_exclude_each_other",
-    "401 Unauthorized for a missing or wrong key": "test_gate.py::test_every_endpoint_needs_the_key",
+    "401 Unauthorized for a missing or wrong key": "test_middleware.py::test_every_endpoint_needs_the_key",
     "500 Unexpected error": FOUR + "test_an_unexpected_failure_of_every_endpoint",
     "the 400 of fetching an order is {status, message} of strings": (
         ORDERS + "test_an_unknown_order_is_said_to_be_unknown"

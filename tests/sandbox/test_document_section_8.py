@@ -17,7 +17,7 @@ TESTS = {
     "8.5 a label url is limited in time": "test_labels.py::test_a_link_expires",
     "8.6 rate limits are not shown": "test_faults.py::test_a_rate_limit_counts_exactly",
     "8.7 the page size of results is not shown": "test_switches.py::test_asn_page_cap_and_asn_count",
-    "8.7 the largest body is not shown": "test_gate.py::test_a_body_that_is_too_large_is_refused",
+    "8.7 the largest body is not shown": "test_middleware.py::test_a_body_that_is_too_large_is_refused",
 }
 
 

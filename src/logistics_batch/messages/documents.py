@@ -8,9 +8,6 @@ from logistics_batch.messages.reasons import NO_REASON, OF_WHAT_IS_HELD, UNSENT,
 _LOOKED_UP: Final = "Nothing: the operator looks it up at the service and decides. Do not send it another way."
 _OTHER_NUMBER: Final = "give it another number and drop the file again"
 _WAIT: Final = "Nothing now: it is checked with the service later. Do not send it another way."
-_WAIT_FOR_CHECK: Final = (
-    "Nothing now: it is checked with the service later, or at once by “settle --wait”. Do not send it by hand."
-)
 _CHECKED_LATER: Final = "Nothing: it is checked with the service at the next run, or by “settle --wait”."
 _LOOK_AT_ORDER: Final = (
     "Look at the order at the service: decide “accept” if the change is there, else “drop” or “send-again”."
@@ -100,7 +97,7 @@ ANSWERED: Final[dict[str, Entry]] = {
     "in_doubt": Reason(
         "{why:messages} It may or may not have arrived.",
         _WAIT,
-        _WAIT_FOR_CHECK,
+        "Nothing now: it is checked with the service later, or at once by “settle --wait”. Do not send it by hand.",
         waits_for=WaitsFor.SETTLING,
         may_exist=True,
         choices=(),
