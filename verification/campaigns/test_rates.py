@@ -13,10 +13,7 @@ from support.workspace import Workspace, order_lines
 RATES = (20, 150, 500) if FULL else (20,)
 SECONDS = 20 if FULL else 4
 ASKING = 2  # programs beside the one that sends
-# Calls that left evenly arrive closer together where processes wait for a processor: what is seen here is when they
-# arrived. The whole campaign is for a quiet machine, the sample runs beside others; `tests/api` holds the departures.
-ON_THE_WAY = 1.1 if FULL else 2.0
-ON_AVERAGE = 1.0 if FULL else 1.5
+ON_THE_WAY = 1.1  # calls that left evenly may arrive closer together where processes wait for a processor
 OF_RATE = 0.95
 
 
@@ -49,6 +46,6 @@ def test_no_second_has_more_calls_than_the_rate(
     fullest = fullest_second(moments)
     report("rates", rate=rate, calls=len(moments), asked=asked, reached=round(reached, 1), fullest_second=fullest)
     assert fullest <= rate * ON_THE_WAY
-    assert reached <= rate * ON_AVERAGE
+    assert reached <= rate
     if FULL and rate < 100:  # what a machine can do beyond that, the benchmark tells
         assert reached >= OF_RATE * rate
