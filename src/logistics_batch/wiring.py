@@ -127,7 +127,7 @@ class Workspace:
             stack.callback(client.close)
             ledger = self.ledger(settings, account=client.settings.base_url, read_only=not need.writes)
             stack.callback(ledger.close)
-            if need.calls and need.writes:
+            if need.calls:
                 stack.enter_context(client.pacer.sharing(ledger.pace))
             worker, self._worker = self._worker or Child(WORKER, preload=WORKER_PRELOAD), None
             worker.stop = need.stop

@@ -182,8 +182,10 @@ def test_a_service_that_is_away_for_seconds_costs_a_pause_with_one_call_as_a_pro
 
 
 def test_bad_answers_between_good_ones_end_no_run(opened: Open, sandbox: RunningSandbox) -> None:
-    """Half of them, by chance, so that five in a row come now and then."""
-    sandbox.set_faults([{"endpoint": "order.create", "kind": "status_502", "probability": 0.5, "seed": 3}])
+    """Half of them, by chance, and once more in a row than are borne without a pause."""
+    by_chance = {"endpoint": "order.create", "kind": "status_502", "probability": 0.5, "seed": 3}
+    in_a_row = {"endpoint": "order.create", "kind": "status_502", "from": 21, "to": 26}
+    sandbox.set_faults([in_a_row, by_chance])
     with opened("orders", MANY, concurrency=4) as room:
         result = room.send()
         states = room.states()

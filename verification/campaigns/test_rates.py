@@ -23,7 +23,6 @@ def fullest_second(moments: list[float]) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(reason="calls by hand beside a push come on top of the rate", strict=False)
 @pytest.mark.parametrize("rate", RATES)
 def test_no_second_has_more_calls_than_the_rate(
     rate: int, forker: Forker, workspace: Workspace, sandbox: RunningSandbox

@@ -32,16 +32,19 @@ class Notices(Repository):
     """Written in short transactions of their own, without the lock of a sending run."""
 
     def note(self, new: NewNotice, *, now: str, again_if_told_before: str = "") -> bool:
-        """Keep what was noticed; False if it is known already, and then only counted and called by its newest words.
+        """Keep what was noticed; False if it is known already, and then only counted.
 
-        again_if_told_before: whoever was last told of it before that moment is told again that it lasts.
+        It has its newest words, but for one that was told: it keeps those by which people know it until it is told
+        again. again_if_told_before: whoever was last told of it before that moment is told again that it lasts.
         """
         open_one = (notice.c.key == new.key) & (notice.c.over_at == "")
         with self._write(counts=False) as connection:
             found = connection.execute(select(notice).where(open_one).with_for_update()).first()
             if found is not None:
-                words: dict[str, object] = {"title": new.title, "business_date": new.business_date, "text": new.text}
                 told = max(json.loads(found.told).values(), default="")
+                words: dict[str, object] = {}
+                if not told or told < again_if_told_before:
+                    words |= {"title": new.title, "business_date": new.business_date, "text": new.text}
                 if found.wanted and told and not found.owed and told < again_if_told_before:
                     words |= {"owed": 1, "told": "{}", "tries": 0, "next_try_at": ""}
                 connection.execute(
