@@ -1,6 +1,7 @@
 """A service that accepts every order after a fixed time, as cheaply as Python can: `python push_server.py SECONDS`.
 
-Prints its port. GET answers the moments (seconds of the monotonic clock) at which creates came in, and forgets them.
+Prints its port. GET / answers the moments (seconds of the monotonic clock) at which other calls came in, and forgets
+them; any other GET answers the order whose number ends the path (API §4.5).
 """
 
 import asyncio
@@ -22,11 +23,12 @@ def _reply(content: bytes, *, keep: bool) -> bytes:
 
 
 class Service:
-    """One service; `moments` are the arrivals of creates."""
+    """One service; its moments are the arrivals of calls, its bodies the orders by AWB number, read when asked for."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._moments: list[float] = []
+        self._bodies: dict[bytes, bytes] = {}
         self._numbers = itertools.count(1)  # the number of another order is not believed
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -37,23 +39,30 @@ class Service:
                 head = (await reader.readuntil(b"\r\n\r\n")).lower()
                 keep = b"connection: close" not in head
                 _, _, length = head.partition(b"content-length:")
-                if length:
-                    await reader.readexactly(int(length.split(b"\r\n")[0]))
-                writer.write(_reply(await self._answer(head), keep=keep))
+                body = await reader.readexactly(int(length.split(b"\r\n")[0])) if length else b""
+                writer.write(_reply(await self._answer(head, body), keep=keep))
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
         finally:
             writer.close()
 
-    async def _answer(self, head: bytes) -> bytes:
-        if head.startswith(b"get"):
+    async def _answer(self, head: bytes, body: bytes) -> bytes:
+        if head.startswith(b"get / "):
             moments, self._moments = self._moments, []
             return json.dumps(moments).encode()
         self._moments.append(time.monotonic())
         if self._seconds:
             await asyncio.sleep(self._seconds)
+        if head.startswith(b"get"):
+            return self._order(head.split(maxsplit=2)[1].rpartition(b"/")[2].upper())
         number = next(self._numbers)
-        return ACCEPTED % (number, number)
+        accepted = ACCEPTED % (number, number)
+        self._bodies[b"SH-%07X" % number] = body
+        return accepted
+
+    def _order(self, awb_number: bytes) -> bytes:
+        order = json.loads(self._bodies[awb_number]) | {"awb_number": awb_number.decode(), "status": "Created"}
+        return json.dumps({"status": "PASS", "message": {"order_details": order}}).encode()
 
 
 async def main(seconds: float) -> None:
