@@ -31,6 +31,7 @@ from logistics_batch.model.settings_sections import (
 )
 
 OPERATOR = ROOT / "docs/how-to/operator.md"
+REFERENCE = ROOT / "docs/settings-and-jobs.md"
 NAMES = [page.relative_to(ROOT).as_posix() for page in PAGES]
 SETTINGS: dict[str, type[BaseModel]] = {
     "[service]": ServiceSettings,
@@ -127,7 +128,7 @@ def test_a_wrong_command_line_would_be_found(arguments: list[str]) -> None:
 
 @pytest.mark.parametrize("section", SETTINGS)
 def test_the_guide_names_every_setting_and_no_other(section: str) -> None:
-    described = set(table(OPERATOR, f"`{section}`")) - {"key"}
+    described = set(table(REFERENCE, f"`{section}`")) - {"key"}
     assert described == named(SETTINGS[section])
 
 
@@ -140,7 +141,7 @@ def test_the_page_on_events_names_every_setting_of_the_receiver_with_its_default
 
 
 def test_defaults_in_the_guide_are_those_of_the_program() -> None:
-    found = table(OPERATOR, "`[service]`")
+    found = table(REFERENCE, "`[service]`")
     service = ServiceSettings()
     assert found["rate"][0] == f"`{service.rate}`"
     assert found["concurrency"][0] == f"`{service.concurrency}`"
@@ -153,12 +154,12 @@ def test_defaults_in_the_guide_are_those_of_the_program() -> None:
 
 @pytest.mark.parametrize("kind", ["push", "reconcile", "labels"])
 def test_the_guide_names_every_key_of_a_job_and_no_other(kind: str) -> None:
-    described = set(table(OPERATOR, f"`{kind}`")) - {"key"}
+    described = set(table(REFERENCE, f"`{kind}`")) - {"key"}
     assert described == set(keys(job.JOB_KINDS[kind])) - COMMON
 
 
 def test_the_guide_names_the_keys_of_every_job() -> None:
-    assert set(table(OPERATOR, "Every kind")) - {"key"} == COMMON == set(keys(job.SettleJob))
+    assert set(table(REFERENCE, "Every kind")) - {"key"} == COMMON == set(keys(job.SettleJob))
 
 
 @pytest.mark.parametrize(("page", "heading"), [(ROOT / "README.md", "Exit codes"), (OPERATOR, "Exit codes")])
@@ -191,7 +192,7 @@ def test_no_page_holds_two_versions_of_a_passage(page: Path) -> None:
 
 
 def test_the_limits_of_files_are_those_of_the_program() -> None:
-    told = OPERATOR.read_text(encoding="utf-8").split("#### What files are taken")[1].split("\n### ")[0]
+    told = REFERENCE.read_text(encoding="utf-8").split("#### What files are taken")[1].split("\n### ")[0]
     limits = Limits()
     for most in (
         f"{limits.max_csv_rows:,} rows",
