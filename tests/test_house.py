@@ -79,8 +79,7 @@ WITHOUT_NOUNS = {
 # The only places where a library is imported; a folder's name stands for everything in it.
 DOORS: dict[str, tuple[str, ...]] = {
     "paramiko": ("intake/stores/sftp", "sandbox/"),
-    "httpx": ("api/",),
-    "httpcore": ("api/",),
+    "h11": ("api/",),
     "apscheduler": ("operate/schedule.py",),
     "apprise": ("operate/alerts.py",),
     "prometheus_client": ("operate/metrics.py",),

@@ -5,9 +5,7 @@ import json
 import socket
 import threading
 import zlib
-from typing import Any
 
-import httpcore
 import pytest
 from support.raw_servers import RawServer, after_request, answering, http_bytes
 
@@ -17,6 +15,7 @@ from logistics_batch.api.endpoints import ENDPOINTS
 from logistics_batch.api.pacing import Pacer
 from logistics_batch.api.reply import LARGEST_BODY_BYTES, LARGEST_LIST_BYTES
 from logistics_batch.api.secret import Secret
+from logistics_batch.api.transport import Network
 from logistics_batch.errors import SettingsError, UsageError
 
 from .conftest import KEY, Connect
@@ -274,17 +273,17 @@ def test_a_call_waits_for_its_turn_unless_it_has_it() -> None:
 def test_calls_that_connect_slowly_leave_at_a_slow_rate(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
     _, server = connect(answering(200, PASS))
     now, waits = [100.0], list[tuple[float, int]]()
-    really = httpcore.SyncBackend.connect_tcp
+    really = Network.connect
 
     def sleep(seconds: float) -> None:
         waits.append((seconds, server.connections))
         now[0] += seconds
 
-    def slowly(*args: Any, **options: Any) -> httpcore.NetworkStream:
+    def slowly(network: Network, address: str, port: int, seconds: float) -> socket.socket:
         now[0] += 0.5
-        return really(*args, **options)
+        return really(network, address, port, seconds)
 
-    monkeypatch.setattr(httpcore.SyncBackend, "connect_tcp", slowly)
+    monkeypatch.setattr(Network, "connect", slowly)
     pacer = Pacer("5/min", clock=lambda: now[0], sleep=sleep)
     client = Client(ServiceAccess(server.url, Secret(KEY)), pacer=pacer, kept_idle_seconds=0)
     assert [client.call("asn.fetch").status for _ in range(5)] == [200] * 5

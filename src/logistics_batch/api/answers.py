@@ -115,7 +115,7 @@ def judge(reply: Reply, *, operation: str) -> Answer:
     value = content(reply).value
     decided = by_status(reply) or _by_content(reply, value, operation)
     if decided is ReplyVerdict.ACCEPTED:
-        return _accepted(value)
+        return _accepted(value, operation)
     return Answer(decided, message_of(value), looks_like_html=is_page(reply))
 
 
@@ -138,7 +138,7 @@ def _by_content(reply: Reply, value: object, operation: str) -> ReplyVerdict:
     return ReplyVerdict.DECLINED if of_address_too else ReplyVerdict.REFUSED
 
 
-def _accepted(value: object) -> Answer:
+def _accepted(value: object, operation: str) -> Answer:
     """What a success tells; every key is optional."""
     message = value.get("message") if isinstance(value, dict) else None
     if isinstance(message, list) and len(message) == 1:
@@ -153,7 +153,7 @@ def _accepted(value: object) -> Answer:
         items=_items(told),
         child_awb_numbers=tuple(filter(None, map(as_text, children))) if isinstance(children, list) else (),
         delivery_hub=as_text(told.get("delivery_hub")),
-        invoice_number=invoice_told(value),
+        invoice_number=invoice_told(value) if operation.startswith("asn.") else "",
     )
 
 

@@ -225,6 +225,8 @@ class Pacer:
 
     def _await(self, moment: float, *, longest: float, kept_until: float = math.inf) -> float | None:
         """Wait for this turn of a call, or for another one where it has passed; gives the one that has come."""
+        if not self.paced and (now := self._clock()) >= self._resumes:
+            return now
         until = self._clock() + longest
         found: float | None = moment
         for _ in range(_TRIES):

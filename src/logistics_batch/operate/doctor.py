@@ -13,8 +13,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from logistics_batch.api.answers import OrderAbsent, OrderFound, ReadFailed, ReplyVerdict, read_asns, read_order
-from logistics_batch.api.client import Client, Reply
-from logistics_batch.api.own_event import send_event
+from logistics_batch.api.client import Client, Reply, send_event
 from logistics_batch.errors import LedgerRefused, LogisticsBatchError, SettingsError
 from logistics_batch.flows.files.answer_names import places_of
 from logistics_batch.flows.files.deliver import is_elsewhere

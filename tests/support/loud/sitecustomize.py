@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any, TextIO
 
-_TALKATIVE = ("httpx", "httpcore")
+_TALKATIVE = ("paramiko",)
 
 
 class _Copied:

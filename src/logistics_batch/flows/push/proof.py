@@ -33,15 +33,8 @@ def may_repeat(parts: Parts) -> bool:
 
 def sent_before(parts: Parts, documents: Sequence[StoredDocument]) -> set[int]:
     """Those of these orders under whose reference another document went out from here, whatever became of it."""
-    creates = {each.id: each.reference for each in documents if each.operation == Operation.ORDER_CREATE}
-    if not creates:
-        return set()
-    known = parts.ledger.documents.select(operations=[Operation.ORDER_CREATE], references=list(set(creates.values())))
-    earlier: dict[str, set[int]] = {}
-    for each in known:
-        if each.attempts:
-            earlier.setdefault(each.reference, set()).add(each.id)
-    return {number for number, reference in creates.items() if earlier.get(reference, set()) - {number}}
+    creates = [each.id for each in documents if each.operation == Operation.ORDER_CREATE]
+    return parts.ledger.attempts.sent_before(creates) if creates else set()
 
 
 class AcceptanceProofs:

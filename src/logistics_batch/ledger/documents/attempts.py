@@ -88,6 +88,15 @@ class Attempts(Repository):
         found = self._rows(query.where(self._among(document.c.id, numbers)))
         return {number for number, n in found if self._claimed.get(number) == n}
 
+    def sent_before(self, numbers: Sequence[int]) -> set[int]:
+        """Those of some documents under whose reference another one of their operation went out from here."""
+        other = document.alias()
+        went_out = (other.c.reference == document.c.reference) & (other.c.operation == document.c.operation)
+        query = select(document.c.id).join(
+            other, went_out & (other.c.account == self.account) & (other.c.attempts > 0) & (other.c.id != document.c.id)
+        )
+        return set(self._column(query.where(self._among(document.c.id, numbers))))
+
     def being_sent(self) -> dict[tuple[str, str], int]:
         """How many documents are `sending`, by the name of their file and its run, the oldest first."""
         query = (
