@@ -6,18 +6,21 @@ that a file means what it shows.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import get_close_matches
 from types import UnionType
-from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin
 
-import yaml
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import core_schema
 
 from logistics_batch.errors import Finding, SpecificationError
 from logistics_batch.model.complaints import allowed_words, own_words, remedy_of, wanted
+
+if TYPE_CHECKING:  # who only names a nearest word, or unpickles what was loaded elsewhere, needs no YAML
+    import yaml
 
 MAX_BYTES = 256 * 1024
 MAX_NODES = 10_000
@@ -31,31 +34,35 @@ _WHOLE_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
 _WORDS = {"true": True, "false": False, "null": None, "": None}
 
 M = TypeVar("M")
+Keys = tuple[str | int, ...]
+"""The keys and positions that lead to a value."""
+
+Place = tuple[int, int]
+"""Line and column, from 1; (0, 0) for the file as a whole."""
 
 
 @dataclass(slots=True)
 class _Node:
-    """A value of the file with the place where it stands; lines and columns count from 1."""
+    """A value of the file: where it stands, what it is (dict or list for one that holds others), and what it holds by
+    key or position, each with the place of its key."""
 
-    line: int
-    column: int
-    value: Any = None
-    children: dict[str | int, "_Node"] = field(default_factory=dict)
-    keys: dict[str, tuple[int, int]] = field(default_factory=dict)
+    place: Place
+    value: Any
+    children: dict[str | int, tuple[Place, "_Node"]]
 
     def plain(self) -> Any:
         """The value as dictionaries, lists, texts, numbers and booleans."""
         if self.value is dict:
-            return {key: child.plain() for key, child in self.children.items()}
+            return {key: child.plain() for key, (_, child) in self.children.items()}
         if self.value is list:
-            return [child.plain() for child in self.children.values()]
+            return [child.plain() for _, child in self.children.values()]
         return self.value
 
 
 class _Unreadable(Exception):
     """Reading stops here; carries the finding."""
 
-    def __init__(self, place: tuple[int, int], message: str, remedy: str = "") -> None:
+    def __init__(self, place: Place, message: str, remedy: str = "") -> None:
         super().__init__(message)
         self.place, self.message, self.remedy = place, message, remedy
 
@@ -77,12 +84,18 @@ def load_specification(text: str, *, path: str, model: type[M], context: Any = N
 
 def read_yaml(text: str, *, path: str) -> "YamlText":
     """Read a YAML text. Raises SpecificationError where it cannot be read."""
+    import yaml
+
     findings: list[Finding] = []
     try:
-        return YamlText(path, _Reader(text, path, findings).read(), findings)
+        try:
+            root = _read(text, path, findings)
+        except yaml.YAMLError as error:
+            raise _yaml_fault(text, error) from error
     except _Unreadable as stop:
         findings.append(Finding(path, *stop.place, stop.message, stop.remedy))
         raise SpecificationError(findings) from stop
+    return YamlText(path, root, findings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +116,7 @@ class YamlText:
         except ValidationError as error:
             return None, [*self.findings, *_explain(error, root=self.root, model=model, path=self.path)]
 
-    def findings_at(self, said: Iterable[tuple[tuple[str | int, ...], str, str]]) -> list[Finding]:
+    def findings_at(self, said: Iterable[tuple[Keys, str, str]]) -> list[Finding]:
         """Findings from keys and positions in the text, message and remedy."""
         return [Finding(self.path, *_align(self.root, keys).place, message, remedy) for keys, message, remedy in said]
 
@@ -131,7 +144,7 @@ def nearest(name: str, known: list[str]) -> str:
 class Scalar:
     """A single value of a specification: the keys and positions that lead to it, and from where to where it stands."""
 
-    path: tuple[str | int, ...]
+    path: Keys
     value: str
     start: int
     end: int
@@ -143,8 +156,10 @@ def scalars_of(text: str) -> Iterator[Scalar]:
     >>> [(each.path, each.value) for each in scalars_of("key: [A, B]")]
     [(('key', 0), 'A'), (('key', 1), 'B')]
     """
+    import yaml
+
     root = yaml.compose(text, Loader=yaml.SafeLoader)
-    waiting: list[tuple[tuple[str | int, ...], yaml.Node]] = [((), root)] if root else []
+    waiting: list[tuple[Keys, yaml.Node]] = [((), root)] if root else []
     while waiting:
         path, node = waiting.pop()
         if isinstance(node, yaml.ScalarNode):
@@ -155,187 +170,156 @@ def scalars_of(text: str) -> Iterator[Scalar]:
             waiting += reversed([((*path, key), value) for key, value in inner])
 
 
-class _Reader:
-    """Builds nodes from the parser's events, so that limits hold while reading and nothing recurses."""
+def _read(text: str, path: str, findings: list[Finding]) -> _Node:
+    """The document's root; findings: takes keys that stand twice. Raises _Unreadable, YAMLError."""
+    import yaml
 
-    def __init__(self, text: str, path: str, findings: list[Finding]) -> None:
-        self._text, self._path, self._findings = text, path, findings
-        self._open: list[_Node] = []
-        self._pending_key: list[str | None] = []
-        self._root: _Node | None = None
-        self._documents = 0
-        self._nodes = 0
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
+        raise _Unreadable((0, 0), f"The file is larger than {MAX_BYTES // 1024} kB.", "Split it.")
+    _refuse_tricks(yaml.parse(text, Loader=loader))  # before anything is built, and nothing recurses
+    root = yaml.compose(text, Loader=loader)
+    if not isinstance(root, yaml.MappingNode):
+        raise _Unreadable((1, 1), "The file holds no `key: value` lines.")
+    return _built(root, path, findings)
 
-    def read(self) -> _Node:
-        """The document's root; raises _Unreadable when it is not a mapping or not readable."""
-        if len(self._text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
-            raise _Unreadable((0, 0), f"The file is larger than {MAX_BYTES // 1024} kB.", "Split it.")
-        try:
-            for event in yaml.parse(self._text, Loader=_EventLoader):
-                self._take(event)
-        except yaml.MarkedYAMLError as error:
-            mark = error.problem_mark or error.context_mark
-            place = (mark.line + 1, mark.column + 1) if mark else (0, 0)
-            before, letter = self._around(place)
-            if letter == "\t":
-                raise _Unreadable(place, "A tab stands before the text.", "Indent with blanks, two a level.") from error
-            opened = (error.context_mark.line + 1) if error.context_mark else place[0]
-            words, remedy = in_plain_words(str(error.problem), opened=opened, before=before, letter=letter)
-            raise _Unreadable(place, f"This is not readable as YAML: {words}.", remedy) from error
-        except yaml.reader.ReaderError as error:
-            before = self._text[: error.position]
-            place = (before.count("\n") + 1, len(before) - before.rfind("\n"))
-            message = f"This is not readable as YAML: U+{ord(self._text[error.position]):04X}, which cannot be seen."
-            raise _Unreadable(place, message, "Delete it and type the text again.") from error
-        except yaml.YAMLError as error:
-            raise _Unreadable((0, 0), f"This is not readable as YAML: {error}.") from error
-        if self._root is None or self._root.value is not dict:
-            raise _Unreadable((1, 1), "The file holds no `key: value` lines.")
-        return self._root
 
-    def _around(self, place: tuple[int, int]) -> tuple[str, str]:
-        """What stands in the line before a place, and the letter there."""
-        lines = self._text.splitlines()
-        line = lines[place[0] - 1] if 0 < place[0] <= len(lines) else ""
-        return line[: max(place[1] - 1, 0)], line[max(place[1] - 1, 0) : place[1]]
+def _refuse_tricks(events: Iterable["yaml.Event"]) -> None:
+    """Raise _Unreadable for what can blow a short file up or call code, none of which is ever needed here."""
+    import yaml
 
-    def _take(self, event: yaml.Event) -> None:
+    documents = nodes = depth = 0
+    for event in events:
+        place = _place(event.start_mark)
         if isinstance(event, yaml.DocumentStartEvent):
-            self._documents += 1
-            if self._documents > 1:
-                raise _Unreadable(_place(event), "A second document starts here.", "One file holds one specification.")
+            documents += 1
+            if documents > 1:
+                raise _Unreadable(place, "A second document starts here.", "One file holds one specification.")
         elif isinstance(event, yaml.NodeEvent):
-            self._refuse_tricks(event)
-            self._add(event)
+            if not isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent) or event.anchor is not None:
+                raise _Unreadable(place, "Anchors and aliases (`&`, `*`) are not allowed.", 'Quote the text: "*".')
+            if event.tag is not None:
+                raise _Unreadable(place, f"The tag `{event.tag}` is not allowed.", "Quote the text.")
+            nodes += 1
+            if nodes > MAX_NODES:
+                raise _Unreadable(place, f"The file holds more than {MAX_NODES} values.", "Put lookups in a file.")
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            if depth > MAX_DEPTH:
+                raise _Unreadable(place, f"The values are nested deeper than {MAX_DEPTH} levels.")
         elif isinstance(event, yaml.CollectionEndEvent):
-            self._open.pop()
-            self._pending_key.pop()
-
-    def _refuse_tricks(self, event: yaml.NodeEvent) -> None:
-        """Aliases can blow a short file up, and tags can call code; neither is ever needed here."""
-        if not isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent) or event.anchor is not None:
-            raise _Unreadable(_place(event), "Anchors and aliases (`&`, `*`) are not allowed.", 'Quote the text: "*".')
-        if event.tag is not None:
-            raise _Unreadable(_place(event), f"The tag `{event.tag}` is not allowed.", "Quote the text.")
-        self._nodes += 1
-        if self._nodes > MAX_NODES:
-            raise _Unreadable(_place(event), f"The file holds more than {MAX_NODES} values.", "Put lookups in a file.")
-
-    def _add(self, event: yaml.NodeEvent) -> None:
-        parent = self._open[-1] if self._open else None
-        if parent is not None and parent.value is dict and self._pending_key[-1] is None:
-            self._add_key(parent, event)
-            return
-        node = _Node(*_place(event), value=_value(event))
-        if parent is None:
-            self._root = node
-        elif parent.value is list:
-            parent.children[len(parent.children)] = node
-        else:
-            key = self._pending_key[-1]
-            self._pending_key[-1] = None
-            parent.children[key if key is not None else ""] = node
-        if not isinstance(event, yaml.ScalarEvent):
-            self._open.append(node)
-            self._pending_key.append(None)
-            if len(self._open) > MAX_DEPTH:
-                raise _Unreadable(_place(event), f"The values are nested deeper than {MAX_DEPTH} levels.")
-
-    def _add_key(self, parent: _Node, event: yaml.NodeEvent) -> None:
-        if not isinstance(event, yaml.ScalarEvent):
-            raise _Unreadable(_place(event), "A key must be plain text.", 'Quote it: "{n}".')
-        key = str(event.value)
-        line, column = _place(event)
-        if key in parent.keys:
-            earlier = parent.keys[key][0]
-            message = f"The key `{key}` stands twice; the first is in line {earlier}."
-            self._findings.append(Finding(self._path, line, column, message, "Remove one of them."))
-        parent.keys[key] = (line, column)
-        self._pending_key[-1] = key
+            depth -= 1
 
 
-_EventLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+def _built(node: "yaml.Node", path: str, findings: list[Finding]) -> _Node:
+    """A node of the parser with all that is in it; raises _Unreadable for a key that is none."""
+    import yaml
+
+    children: dict[str | int, tuple[Place, _Node]] = {}
+    if isinstance(node, yaml.SequenceNode):
+        for position, each in enumerate(node.value):
+            inner = _built(each, path, findings)
+            children[position] = inner.place, inner
+        return _Node(_place(node.start_mark), list, children)
+    if not isinstance(node, yaml.MappingNode):
+        return _Node(_place(node.start_mark), _scalar(node), children)
+    for key, value in node.value:
+        place = _place(key.start_mark)
+        if not isinstance(key, yaml.ScalarNode):
+            raise _Unreadable(place, "A key must be plain text.", 'Quote it: "{n}".')
+        if key.value in children:
+            earlier = children[key.value][0][0]
+            message = f"The key `{key.value}` stands twice; the first is in line {earlier}."
+            findings.append(Finding(path, *place, message, "Remove one of them."))
+        children[key.value] = place, _built(value, path, findings)
+    return _Node(_place(node.start_mark), dict, children)
 
 
-def _place(event: yaml.Event) -> tuple[int, int]:
-    mark = event.start_mark
+def _scalar(node: "yaml.Node") -> Any:
+    """What a single value stands for."""
+    text = str(node.value)
+    if node.style in (None, "") and text in _WORDS:
+        return _WORDS[text]
+    return int(text) if node.style in (None, "") and _WHOLE_NUMBER.fullmatch(text) else text
+
+
+def _place(mark: "yaml.Mark | None") -> Place:
     return (mark.line + 1, mark.column + 1) if mark else (0, 0)
 
 
-def _value(event: yaml.NodeEvent) -> Any:
-    """The kind of a collection, or what a scalar stands for."""
-    if isinstance(event, yaml.MappingStartEvent):
-        return dict
-    if isinstance(event, yaml.SequenceStartEvent):
-        return list
-    if not isinstance(event, yaml.ScalarEvent):
-        return None
-    text = str(event.value)
-    plain = event.implicit[0] and event.style in (None, "")
-    if plain and text in _WORDS:
-        return _WORDS[text]
-    if plain and _WHOLE_NUMBER.fullmatch(text):
-        return int(text)
-    return text
+def _yaml_fault(text: str, error: "yaml.YAMLError") -> _Unreadable:
+    """What the parser says is wrong, in words for people who write mappings."""
+    import yaml
+
+    if isinstance(error, yaml.reader.ReaderError):
+        before = text[: error.position]
+        place = (before.count("\n") + 1, len(before) - before.rfind("\n"))
+        message = f"This is not readable as YAML: U+{ord(text[error.position]):04X}, which cannot be seen."
+        return _Unreadable(place, message, "Delete it and type the text again.")
+    if not isinstance(error, yaml.MarkedYAMLError):
+        return _Unreadable((0, 0), f"This is not readable as YAML: {error}.")
+    line, column = place = _place(error.problem_mark or error.context_mark)
+    whole = (text.splitlines()[line - 1 : line] or [""])[0] if line else ""
+    before, letter = whole[: max(column - 1, 0)], whole[max(column - 1, 0) : column]
+    if letter == "\t":
+        return _Unreadable(place, "A tab stands before the text.", "Indent with blanks, two a level.")
+    problem = str(error.problem)
+    opened = _place(error.context_mark)[0] if error.context_mark else line
+    words, remedy = _FAULTS.get(problem, (problem, ""))
+    if problem == "did not find expected key" and before.strip():
+        words, remedy = _BEHIND_A_VALUE
+    words = words.replace("{opened}", str(opened)).replace("{letter}", letter)
+    return _Unreadable(place, f"This is not readable as YAML: {words}.", remedy)
 
 
 def _explain(error: ValidationError, *, root: _Node, model: Any, path: str) -> list[Finding]:
-    """pydantic's complaints in our words, at their places in the file; a place says each thing once."""
-    found: dict[tuple[int, int, str], Finding] = {}
-    wishes: dict[tuple[str | int, ...], _Misfit] = {}
+    """pydantic's complaints in our words, at their places in the file; a place says each thing once.
+
+    A value that fits none of the kinds that its place takes is one complaint, however many kinds there are.
+    """
+    found: dict[tuple[Place, str], Finding] = {}
+    misfits: dict[_Aligned, list[Any]] = defaultdict(list)
     for each in error.errors(include_url=False):
-        location = each["loc"][:-1] if each["type"] == "missing" else each["loc"]
-        aligned = _align(root, location)
+        aligned = _align(root, each["loc"][:-1] if each["type"] == "missing" else each["loc"])
         if each["type"] in _PYDANTICS_OWN - _SAID_DIFFERENTLY:
-            wishes.setdefault(aligned.keys, _Misfit(aligned.place, each["input"])).errors.append(each)
+            misfits[aligned].append(each)
             continue
         message, remedy = _words(each, _known_keys(model, aligned.keys))
-        found.setdefault((*aligned.place, message), Finding(path, *aligned.place, message, remedy))
-    return [*found.values(), *(Finding(path, *misfit.place, *misfit.words()) for misfit in wishes.values())]
+        found.setdefault((aligned.place, message), Finding(path, *aligned.place, message, remedy))
+    return [*found.values(), *(Finding(path, *at.place, *_misfit(errors)) for at, errors in misfits.items())]
 
 
-@dataclass(slots=True)
-class _Misfit:
-    """A value that fits none of the kinds that its place takes: one complaint, however many kinds there are."""
-
-    place: tuple[int, int]
-    value: Any
-    errors: list[Any] = field(default_factory=list)
-
-    def words(self) -> tuple[str, str]:
-        """Message and remedy."""
-        message = f"{_shown(self.value)} does not fit here."
-        if all(each["type"] in ("literal_error", "enum") for each in self.errors):
-            words = [word for each in self.errors for word in allowed_words(each["ctx"])]
-            if self.value is not None:
-                message = f"{_shown(self.value)} is not known here."
-            return message, nearest(str(self.value), words)
-        return message, remedy_of(wanted(each["type"], each.get("ctx") or {}) for each in self.errors)
+def _misfit(errors: list[Any]) -> tuple[str, str]:
+    """Message and remedy for a value that does not fit; errors: why, of each kind that its place takes."""
+    value = errors[0]["input"]
+    message = f"{_shown(value)} does not fit here."
+    if all(each["type"] in ("literal_error", "enum") for each in errors):
+        words = [word for each in errors for word in allowed_words(each["ctx"])]
+        return message if value is None else f"{_shown(value)} is not known here.", nearest(str(value), words)
+    return message, remedy_of(wanted(each["type"], each.get("ctx") or {}) for each in errors)
 
 
-@dataclass(frozen=True, slots=True)
-class _Aligned:
+class _Aligned(NamedTuple):
     """A pydantic location laid over the file: the place, and the parts that are keys or positions of the file."""
 
-    place: tuple[int, int]
-    keys: tuple[str | int, ...] = ()
+    place: Place
+    keys: Keys = ()
     to_the_end: bool = False
 
 
-def _align(node: _Node, location: tuple[str | int, ...], place: tuple[int, int] | None = None) -> _Aligned:
+def _align(node: _Node, location: Keys, place: Place | None = None) -> _Aligned:
     """Lay a pydantic location over the file.
 
     pydantic puts the tags of unions' branches between the keys; a tag may even be called like a key. Of all ways to
     read the location the one wins that ends on the last part, then the one that uses the most parts.
     """
-    here = place or (node.line, node.column)
+    here = place or node.place
     if not location:
         return _Aligned(here)
     part, rest = location[0], location[1:]
     ways = [_align(node, rest, here)]
     if part in node.children:
-        child = node.children[part]
-        below = _align(child, rest, node.keys.get(str(part), (child.line, child.column)))
+        at, child = node.children[part]
+        below = _align(child, rest, at)
         ways.append(_Aligned(below.place, (part, *below.keys), below.to_the_end or not rest))
     return max(reversed(ways), key=lambda way: (way.to_the_end, len(way.keys)))
 
@@ -450,15 +434,3 @@ _FAULTS = {
         "Use single ones: '…'.",
     ),
 }
-
-
-def in_plain_words(problem: str, *, opened: int, before: str, letter: str) -> tuple[str, str]:
-    """What is wrong and the remedy, "" where none is known.
-
-    problem: the parser's words. opened: the line in which what it was reading begins. before, letter: what stands in
-    the line before the place, and there.
-    """
-    if problem == "did not find expected key" and before.strip():
-        return _BEHIND_A_VALUE
-    words, remedy = _FAULTS.get(problem, (problem, ""))
-    return words.replace("{opened}", str(opened)).replace("{letter}", letter), remedy
