@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from logistics_batch.crash_points import arm
-from logistics_batch.flows.files.receive_file import ReceivedFile, arrival_of
+from logistics_batch.flows.files.receive import ReceivedFile, arrival_of
 from logistics_batch.flows.push.push import sending_mapping
 from logistics_batch.wiring import Need, Workspace
 

@@ -68,7 +68,7 @@ def _since(began: float, used: float) -> tuple[float, float]:
 
 def ours(url: str, orders: int, in_flight: int, *, rate: str = "none") -> tuple[float, float]:
     """Intents and outcomes durable: the dispatcher with its ledger on this disk; reading is not counted."""
-    from logistics_batch.flows.files.receive_file import ReceivedFile, arrival_of
+    from logistics_batch.flows.files.receive import ReceivedFile, arrival_of
     from logistics_batch.flows.push.dispatch import Dispatcher
     from logistics_batch.flows.push.push import sending_mapping
     from logistics_batch.wiring import Need, Workspace

@@ -21,7 +21,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -31,7 +31,6 @@ WORKER = "logistics_batch.intake.limited_work"
 WORKER_PRELOAD = (
     "logistics_batch.flows.files.foreign_files",
     "logistics_batch.intake.readers.csv_files",
-    "logistics_batch.flows.files.own_reports",
     "logistics_batch.mapping.whole_file",
     "logistics_batch.mapping.alike",
 )
@@ -43,6 +42,7 @@ _MOST_STARVED = 6  # times what it may take
 _BLOCK_BYTES = 1 << 20
 _KEPT_BYTES = 256 << 20  # a child that uses more is not kept for the next question
 _LINE_BYTES = 64 << 20  # of an answer, without the files behind it
+_STOPPING_SECONDS = 4.0  # a question may still take when the process was asked to end
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +81,10 @@ class ChildAnswer:
     files: tuple[bytes, ...] = ()
 
 
-Serve = Callable[[dict[str, Any], tuple[bytes, ...]], ChildAnswer]
-"""What the module of a child has as `answer`."""
-
-
 class Child:
     """One process that answers questions with the function `answer` of a module; started when it is needed, and kept.
+
+    answer: takes a question and the files behind it, gives a ChildAnswer.
 
     One question at a time; threads take turns.
     """
@@ -188,21 +186,17 @@ class Child:
 
     def _answer(self, request: bytes, wait_seconds: float) -> ChildAnswer:
         self.start()
-        done = False
+        assert self._process is not None
         try:
-            answer = self._exchange(memoryview(request), wait_seconds)
-            done = True
-            return answer
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise ChildLost("it died") from error
-        finally:
-            if not done:
-                self.close()
+            return self._exchange(self._process, memoryview(request), wait_seconds)
+        except BaseException as error:
+            self.close()
+            if isinstance(error, OSError | ValueError | KeyError | TypeError):
+                raise ChildLost("it died") from error
+            raise
 
-    def _exchange(self, request: memoryview, wait_seconds: float) -> ChildAnswer:
+    def _exchange(self, process: "subprocess.Popen[bytes]", request: memoryview, wait_seconds: float) -> ChildAnswer:
         """Write the question and read the answer side by side, looking at the child all the while."""
-        process = self._process
-        assert process is not None
         assert process.stdin is not None
         assert process.stdout is not None
         received = _Received()
@@ -221,9 +215,9 @@ class Child:
                             selector.unregister(into)
                     elif not received.take(os.read(out, _BLOCK_BYTES)):
                         raise ChildLost("it died")
-                now = time.monotonic()
                 if received.is_whole:
                     break
+                now = time.monotonic()
                 waited = now - begun
                 if waited > wait_seconds and (
                     waited - (_starved_seconds(process.pid) - starved) > wait_seconds
@@ -233,15 +227,11 @@ class Child:
                 if _resident_bytes(process.pid) > self.allowance.resident_bytes:
                     raise ChildLost("it took too much memory")
                 if self.stop.is_set():
-                    gives_up_at = gives_up_at or now + STOPPING_SECONDS
+                    gives_up_at = gives_up_at or now + _STOPPING_SECONDS
                     if now > gives_up_at:
                         raise Interrupted("The process was asked to end.")
         os.set_blocking(into, True)
         return received.answer
-
-
-STOPPING_SECONDS = 4.0
-"""So long a question may still take when the process was asked to end."""
 
 
 class _Received:
@@ -346,28 +336,30 @@ def _main() -> None:
         runpy.run_module(head["module"], run_name="__main__", alter_sys=True)
         return
     for name, value in head["limits"].items():
-        _limit(getattr(resource, f"RLIMIT_{name}"), value)
+        _limit(getattr(resource, f"RLIMIT_{name}"), value, for_good=True)
     _end_with_parent(head["lifeline"])
     questions, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 1)  # what a library prints is no answer
-    gc.set_threshold(50_000, 20, 20)
+    gc.disable()  # what modules make stays: nobody has to look through it while they are imported, nor later
     for module in head["preload"]:
         importlib.import_module(module)
-    gc.freeze()  # modules stay: nobody has to look through them again
-    from logistics_batch.errors import where_it_failed  # found only now
-
-    serve: Serve = importlib.import_module(head["module"]).answer
+    serve = importlib.import_module(head["module"]).answer
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
+    gc.enable()
     while line := questions.readline():
         question = json.loads(line)
         files = tuple(questions.read(length) for length in question.pop("files"))
         used = resource.getrusage(resource.RUSAGE_SELF)
-        _limit_soft(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime) + 1 + question.pop("cpu_seconds"))
+        _limit(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime) + 1 + question.pop("cpu_seconds"))
         try:
             answer = serve(question, files)
         except (MemoryError, RecursionError, ImportError):  # the last where there is no room for a library
             os._exit(1)
         except Exception as error:
+            from logistics_batch.errors import where_it_failed  # found only where the package is
+
             _tell(answers, ChildAnswer({"failed": where_it_failed(error)}))
             raise
         _tell(answers, answer)
@@ -386,17 +378,11 @@ def _end_with_parent(lifeline: int) -> None:
         fcntl.fcntl(lifeline, fcntl.F_SETFL, os.O_ASYNC | os.O_NONBLOCK)
 
 
-def _limit(kind: int, value: int) -> None:
-    """Limit this process for good."""
+def _limit(kind: int, value: int, *, for_good: bool = False) -> None:
+    """Limit this process; unless for good, the hard limit stays, so that the next question can have its own share."""
     _, most = resource.getrlimit(kind)
     value = value if most == resource.RLIM_INFINITY else min(value, most)
-    resource.setrlimit(kind, (value, value))
-
-
-def _limit_soft(kind: int, value: int) -> None:
-    """Lower a limit of this process; the hard limit stays, so that the next question can have its own share."""
-    _, most = resource.getrlimit(kind)
-    resource.setrlimit(kind, (value if most == resource.RLIM_INFINITY else min(value, most), most))
+    resource.setrlimit(kind, (value, value if for_good else most))
 
 
 if __name__ == "__main__":

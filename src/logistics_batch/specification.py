@@ -220,7 +220,7 @@ def _built(node: "yaml.Node", path: str, findings: list[Finding]) -> _Node:
             inner = _built(each, path, findings)
             children[position] = inner.place, inner
         return _Node(_place(node.start_mark), list, children)
-    if not isinstance(node, yaml.MappingNode):
+    if isinstance(node, yaml.ScalarNode):
         return _Node(_place(node.start_mark), _scalar(node), children)
     for key, value in node.value:
         place = _place(key.start_mark)
@@ -234,7 +234,7 @@ def _built(node: "yaml.Node", path: str, findings: list[Finding]) -> _Node:
     return _Node(_place(node.start_mark), dict, children)
 
 
-def _scalar(node: "yaml.Node") -> Any:
+def _scalar(node: "yaml.ScalarNode") -> Any:
     """What a single value stands for."""
     text = str(node.value)
     if node.style in (None, "") and text in _WORDS:
@@ -242,7 +242,7 @@ def _scalar(node: "yaml.Node") -> Any:
     return int(text) if node.style in (None, "") and _WHOLE_NUMBER.fullmatch(text) else text
 
 
-def _place(mark: "yaml.Mark | None") -> Place:
+def _place(mark: Any) -> Place:
     return (mark.line + 1, mark.column + 1) if mark else (0, 0)
 
 

@@ -4,7 +4,7 @@ import pytest
 from support.issues import said
 from support.result_samples import fates_frame, row_result
 
-from logistics_batch.flows.files.file_reports import FileReports
+from logistics_batch.flows.files.deliver import FileReports
 from logistics_batch.model.report import Fate, FileReport, RunReport, tally_of
 
 

@@ -5,8 +5,11 @@ from mapping.sheets import ORDERS, mapping_of, run, sheet_of
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.flows.files.foreign_files import rows_of_held
+from logistics_batch.model.answers import answer_columns as ours
 from logistics_batch.model.document import MappedFile
+from logistics_batch.model.reconciliation import LINES_SCHEMA
 from logistics_batch.model.sheet import Sheet
+from logistics_batch.paper.answers.row_answers import RESULT_FIELDS
 
 HEADS = [["Order No", "Phone", "Address"], ["A1", "9876543210", "12 MG Road"], [], ["A2", "9876543211", "14 MG Road"]]
 ITEMS = [["Packed today"], ["Order", "SKU", "Qty"], ["A1", "tea", "2"], ["A2", "rice", "1"]]
@@ -46,3 +49,13 @@ def test_a_sheet_whose_header_is_not_found_is_answered_too() -> None:
     lost = held(sheet_of([["Number"], *HEADS[1:]], name="Orders"), sheet_of(ITEMS, name="Items"))
     assert (lost.header_row, lost.lines_header_row) == (0, 2)
     assert len(rows(lost)) == 4 + 3
+
+
+@pytest.mark.parametrize(
+    ("columns", "begins"),
+    [(RESULT_FIELDS, ours.RESULT_LIST_BEGINS), (tuple(LINES_SCHEMA), ours.RECONCILIATION_LIST_BEGINS)],
+)
+def test_lists_of_ours_are_known_again_by_their_first_columns(
+    columns: tuple[str, ...], begins: tuple[str, ...]
+) -> None:
+    assert columns[: len(begins)] == begins

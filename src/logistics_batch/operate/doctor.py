@@ -15,8 +15,7 @@ from zoneinfo import ZoneInfo
 from logistics_batch.api.answers import OrderAbsent, OrderFound, ReadFailed, ReplyVerdict, read_asns, read_order
 from logistics_batch.api.client import Client, Reply, send_event
 from logistics_batch.errors import LedgerRefused, LogisticsBatchError, SettingsError
-from logistics_batch.flows.files.answer_names import places_of
-from logistics_batch.flows.files.deliver import is_elsewhere
+from logistics_batch.flows.files.deliver import is_elsewhere, places_of
 from logistics_batch.flows.orders.receive_event import read_event
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.reconcile.receipts import listed_at

@@ -120,7 +120,7 @@ def verify(*, folder: str, accept_restored: bool, reason: str | None, as_json: b
     from dataclasses import asdict
 
     from logistics_batch.cli.show import moment, plain, print_json, print_table
-    from logistics_batch.flows.files.forgotten import forgotten_files
+    from logistics_batch.flows.files.pull import forgotten_files
     from logistics_batch.flows.verify_ledger import accept_restored as accept
     from logistics_batch.flows.verify_ledger import verify_ledger
     from logistics_batch.jobs import push_jobs

@@ -8,19 +8,29 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.intake.readers import read_file, sniff_format
 from logistics_batch.mapping import Mapping, RunValues
-from logistics_batch.model.answers.answer_columns import earlier_columns
+from logistics_batch.model.answers import answer_columns as ours
 from logistics_batch.model.document import ROWS_SCHEMA, MappedFile, RowState
 from logistics_batch.model.issue import Issue
-from logistics_batch.model.payloads import LongitudeName
-from logistics_batch.model.reconciliation_history import Entries
-from logistics_batch.model.report import FileReport
 from logistics_batch.model.sheet import ReadOptions, Sheet
+
+if TYPE_CHECKING:
+    from logistics_batch.model.payloads import LongitudeName
+    from logistics_batch.model.reconciliation_history import Entries
+    from logistics_batch.model.report import FileReport
+
+_LISTS = {
+    ours.RESULT_LIST_BEGINS: "own_report.answers",
+    ours.RECONCILIATION_LIST_BEGINS: "own_report.reconciliation",
+    ours.INDEX_COLUMNS[:5]: "own_report.label_index",
+}
+_RECONCILIATION_SHEETS = {"Exceptions", "Ageing", "Supplier scorecard"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +43,9 @@ class Mapped:
 
 
 def map_file(
-    path: Path, mapping: Mapping, *, name: str, run_values: RunValues, longitude: LongitudeName = "delivery_long"
+    path: Path, mapping: Mapping, *, name: str, run_values: RunValues, longitude: "LongitudeName" = "delivery_long"
 ) -> Mapped:
     """Read a file and map it; of one that is held the rows that can be counted."""
-    from logistics_batch.flows.files.own_reports import refuse_own
     from logistics_batch.mapping.alike import stands_in
     from logistics_batch.mapping.whole_file import apply_mapping
 
@@ -44,12 +53,28 @@ def map_file(
     sheets: Sequence[Sheet] = ()
     try:
         sheets = read_file(path, name=name, options=mapping.read_options)
-        refuse_own(name, sheets)
+        if own_report := _own_report(sheets):
+            raise FileHeld(own_report, values={"name": name})
         mapped = apply_mapping(mapping, sheets, run_values=run_values, longitude=longitude)
     except FileHeld as held:
         return Mapped(kind, rows_of_held(sheets, held, mapping), held)
     own = next((sheet for sheet in sheets if sheet.name == mapped.sheet), None)
     return Mapped(kind, replace(mapped, stands_in=stands_in(mapped, own)) if own else mapped)
+
+
+def _own_report(sheets: Sequence[Sheet]) -> str:
+    """The code of a report of ours that somebody dropped by mistake, known by what stands in it; "" for other files.
+
+    A returned workbook and a fix file are none of these: they are made to be corrected and dropped.
+    """
+    names = {sheet.name for sheet in sheets}
+    if names == {ours.HELD_SHEET}:
+        return "own_report.held_file"
+    if names >= _RECONCILIATION_SHEETS:
+        return "own_report.reconciliation"
+    firsts = (sheet.frame.select(pl.all().exclude("row")).head(1).rows() for sheet in sheets)
+    first_texts = (tuple((text or "").strip() for text in row[:5]) for rows in firsts for row in rows)
+    return next((_LISTS[texts] for texts in first_texts if texts in _LISTS), "")
 
 
 def legible_of_file(path: Path, mapping: Mapping, *, name: str, run_values: RunValues) -> pl.DataFrame:
@@ -59,7 +84,7 @@ def legible_of_file(path: Path, mapping: Mapping, *, name: str, run_values: RunV
     return legible_rows(mapping, read_file(path, name=name, options=mapping.read_options), run_values=run_values)
 
 
-def workbook_entries(path: Path, *, name: str) -> Entries:
+def workbook_entries(path: Path, *, name: str) -> "Entries":
     """What analysts wrote in a reconciliation workbook; the open list must be there, another may be gone.
 
     Raises FileHeld.
@@ -77,7 +102,7 @@ def workbook_entries(path: Path, *, name: str) -> Entries:
 
 
 def answer_files(
-    report: FileReport,
+    report: "FileReport",
     path: Path | None,
     *,
     name: str,
@@ -150,5 +175,5 @@ def _own_cells(sheet: Sheet, header_row: int) -> list[str]:
     """The user's columns: those of an earlier answer of ours do not make a blank row data."""
     names = [name for name in sheet.frame.columns if name != "row"]
     headers = sheet.frame.filter(pl.col("row") == header_row).select(names)
-    ours = earlier_columns([text or "" for text in headers.row(0)]) if headers.height else ()
-    return [name for position, name in enumerate(names) if position not in ours]
+    answers = ours.earlier_columns([text or "" for text in headers.row(0)]) if headers.height else ()
+    return [name for position, name in enumerate(names) if position not in answers]

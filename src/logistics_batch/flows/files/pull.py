@@ -1,15 +1,17 @@
 """Files come in from where they were dropped: only complete ones, verified, each kept by the hash of its bytes."""
 
 import posixpath
-from collections.abc import Iterator, Sequence
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, datetime, timedelta
 from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
 from uuid import uuid4
 
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, StoreError, StoreUnreachable
-from logistics_batch.flows.files.receive_file import ReceivedFile
+from logistics_batch.flows.files.receive import ReceivedFile
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.program_errors import holding_file
 from logistics_batch.intake.names import beside, copy_name, name_fault, name_matches, printable
@@ -39,6 +41,8 @@ from logistics_batch.model.jobs.job import JobPlace, PushJob
 _MORE_LISTINGS = 3
 _TOLD_ONE_BY_ONE = 5
 _MOST_NAMES = 100
+_LOOKED_FOR = timedelta(days=7)  # after an older copy was taken up
+_A_DAY = timedelta(days=1)
 _MISSES = 2  # in a row; a single one may be the file's own
 
 
@@ -83,13 +87,16 @@ def pull(parts: Parts, store: FileStore, job: PushJob, *, business_date: date, t
         match outcome:
             case Fetched():
                 origin = origin_of(job, remote, business_date=business_date, store=store.label)
+                crash_point("file.fetched")
+                kept = landing.replace(landing.with_name(copy_name(outcome.sha256, remote.name)))
                 read = replace(remote, sha256=outcome.sha256)
-                files.append(ReceivedFile(_kept(landing, outcome, remote), remote.name, origin, read))
+                files.append(ReceivedFile(kept, remote.name, origin, read))
             case FileVanished():
                 notes.append(Issue.of("file.gone", name=printable(remote.name)))
             case FileUnstable():
-                left.append((remote, Issue.of("left.unstable", why=outcome.message)))
-                notes.append(_for_the_next_run(*left[-1]))
+                why = Issue.of("left.unstable", why=outcome.message)
+                left.append((remote, why))
+                notes.append(Issue.of("file.left_now", name=printable(remote.name), why=[why.pair]))
             case FileHeld():
                 refused.append((remote, outcome))
             case None:
@@ -117,17 +124,15 @@ def fetch_each(store: FileStore, wanted: Sequence[tuple[RemoteFile, Path]]) -> I
     """
     missed = 0
     for file, to in wanted:
-        outcome = _fetched(store, file, to) if missed < _MISSES else None
-        missed = missed + 1 if isinstance(outcome, StoreUnreachable) else missed if outcome is None else 0
+        outcome: FetchOutcome | None = None
+        if missed < _MISSES:
+            try:
+                with holding_file(file.name):
+                    outcome = store.fetch(file, to=to)
+            except (StoreError, FileHeld) as error:
+                outcome = error
+            missed = missed + 1 if isinstance(outcome, StoreUnreachable) else 0
         yield outcome
-
-
-def _fetched(store: FileStore, file: RemoteFile, to: Path) -> FetchOutcome:
-    try:
-        with holding_file(file.name):
-            return store.fetch(file, to=to)
-    except (StoreError, FileHeld) as error:
-        return error
 
 
 def _is_meant(name: str, job: PushJob) -> bool:
@@ -159,10 +164,6 @@ def _left(files: Sequence[tuple[RemoteFile, Issue]]) -> Iterator[Issue]:
             yield Issue.of("file.left_alike", **values, why=[reason.pair])
 
 
-def _for_the_next_run(file: RemoteFile, why: Issue) -> Issue:
-    return Issue.of("file.left_now", name=printable(file.name), why=[why.pair])
-
-
 def _with_an_end(
     parts: Parts, store: FileStore, job: PushJob, files: list[ReceivedFile]
 ) -> tuple[list[ReceivedFile], list[Issue]]:
@@ -171,7 +172,7 @@ def _with_an_end(
     One that does not move meanwhile is all there will be; whoever reads it says what is wrong with it.
     """
     rule = _ready_rule(job)
-    unsure = {file.remote: why for file in files if file.remote and (why := _why_unclosed(file))}
+    unsure = {file.remote: why for file in files if file.remote and (why := why_unclosed(file.path, name=file.name))}
     if not unsure or rule.done_file is not None:
         return files, []
     moved: set[RemoteFile] = set()
@@ -188,15 +189,6 @@ def _with_an_end(
         if each in moved
     ]
     return [file for file in files if file.remote not in moved], left
-
-
-def _why_unclosed(file: ReceivedFile) -> Issue | None:
-    """Why a file seems to lack its end, None if it does not; if the program fails on it, whoever reads it says so."""
-    try:
-        with holding_file(file.name):
-            return why_unclosed(file.path, name=file.name)
-    except FileHeld:
-        return None
 
 
 def _listed(store: FileStore, job: PushJob) -> tuple[list[RemoteFile], str]:
@@ -266,14 +258,6 @@ def _ready_rule(job: PushJob) -> ReadyRule:
     )
 
 
-def _kept(landing: Path, fetched: Fetched, remote: RemoteFile) -> Path:
-    """Where a file is kept that was just brought: under the hash of its bytes."""
-    crash_point("file.fetched")
-    kept = landing.with_name(copy_name(fetched.sha256, remote.name))
-    landing.replace(kept)
-    return kept
-
-
 def origin_of(job: PushJob, remote: RemoteFile, *, business_date: date, store: str) -> dict[str, object]:
     """Where a file came from and where its answers go, as the ledger keeps it."""
     place = job.results_place
@@ -311,3 +295,70 @@ def put_away(store: FileStore, job: PushJob, file: RemoteFile, *, why_held: str,
         store.put(beside(final, ".why.txt"), why_held.encode())
     crash_point("archive.after")
     return final
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """An archived file that the ledger does not know. command: drops it again, in a shell or in sftp."""
+
+    job: str
+    path: str
+    command: str
+
+
+def forgotten_files(parts: Parts, jobs: Mapping[str, PushJob], *, workspace: Path) -> tuple[list[Forgotten], list[str]]:
+    """What lies in archives since the last run before an older copy was taken up and is in none of its runs.
+
+    Each file is read, for only its bytes tell. Returns these files, and why some folders could not be looked at;
+    neither if no older copy was taken up within a week.
+    """
+    restored = [str(each["at"]) for each in parts.ledger.itself.restorations()]
+    now = parts.clock.now()
+    if not restored or datetime.fromisoformat(restored[-1]) < now - _LOOKED_FOR:
+        return [], []
+    before = [run.business_date for run in parts.ledger.runs.latest(limit=1000) if run.started_at < restored[-1]]
+    first = date.fromisoformat(before[0]) if before else now.date() - _LOOKED_FOR
+    known = {file.sha256 for file in parts.ledger.files.of_run()}
+    found: list[Forgotten] = []
+    failed: list[str] = []
+    for name, job in jobs.items():
+        days = [first + n * _A_DAY for n in range((now.date() - first).days + 2)]
+        for folder in dict.fromkeys(str(job.source.archive).replace("{date}", day.isoformat()) for day in days):
+            store = parts.open_store(job.source.place)
+            try:
+                if job.source.archive is not None and store.exists(folder):
+                    since = datetime.combine(first - _A_DAY, now.timetz())
+                    paths = _unknown(store, folder, job.source.pattern, known, since=since)
+                    found += [Forgotten(name, path, _command(job.source.place, path, workspace)) for path in paths]
+            except StoreError as error:
+                failed.append(f"{folder}: {error.message} {error.remedy}".strip())
+            finally:
+                store.close()
+    return found, failed
+
+
+def _unknown(
+    store: FileStore, folder: str, pattern: Sequence[str], known: set[str], *, since: datetime
+) -> Iterator[str]:
+    files = [
+        each
+        for each in store.entries(folder)
+        if each.kind is Kind.FILE
+        and name_matches(each.name, pattern)
+        and (each.modified is None or each.modified >= since.timestamp())
+    ]
+    with TemporaryDirectory() as scratch:
+        wanted = [(each, Path(scratch) / str(number)) for number, each in enumerate(files)]
+        for (each, to), outcome in zip(wanted, fetch_each(store, wanted), strict=True):
+            if isinstance(outcome, Fetched) and outcome.sha256 not in known:
+                yield each.path
+            to.unlink(missing_ok=True)
+
+
+def _command(dropped: JobPlace, path: str, workspace: Path) -> str:
+    back = str(PurePosixPath(dropped.path) / PurePosixPath(path).name)
+    if dropped.folder is None:
+        return f"sftp {dropped.sftp}: rename {shlex.quote(path)} {shlex.quote(back)}"
+    root = workspace / dropped.folder
+    here, there = (str(root / each.lstrip("/")) for each in (path, back))
+    return f"mv -n {shlex.quote(here)} {shlex.quote(there)}"

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 
 from logistics_batch.errors import UsageError
-from logistics_batch.flows.files.receive_file import first_name
+from logistics_batch.flows.files.receive import first_name
 from logistics_batch.flows.parts import Parts
 from logistics_batch.intake.names import printable
 from logistics_batch.intake.stores.store import RemoteFile

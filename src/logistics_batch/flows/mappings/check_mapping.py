@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from logistics_batch.errors import Finding, SpecificationError, UsageError
-from logistics_batch.flows.files.receive_file import ReceivedFile
-from logistics_batch.flows.files.unpack import unpacked
+from logistics_batch.flows.files.receive import ReceivedFile, unpacked
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.preview import preview_files
 from logistics_batch.mapping import Mapping, hints_of

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from logistics_batch.errors import FileHeld, UsageError
-from logistics_batch.flows.files.receive_file import ReceivedFile
-from logistics_batch.flows.files.unpack import unpacked
+from logistics_batch.flows.files.receive import ReceivedFile, unpacked
 from logistics_batch.flows.parts import Parts
 from logistics_batch.intake.readers import read_file
 from logistics_batch.mapping import Mapping

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from logistics_batch.errors import UsageError
-from logistics_batch.flows.files.receive_file import ReceivedFile, arrival_of
+from logistics_batch.flows.files.receive import ReceivedFile, arrival_of
 from logistics_batch.flows.parts import Parts
 from logistics_batch.model.document import MappedFile, Operation, RowState
 

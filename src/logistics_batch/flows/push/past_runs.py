@@ -5,9 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from logistics_batch.errors import UsageError
-from logistics_batch.flows.files.answer_names import places_of, stem_at
-from logistics_batch.flows.files.deliver import Delivered, deliver
-from logistics_batch.flows.files.file_reports import FileReports
+from logistics_batch.flows.files.deliver import Delivered, FileReports, deliver, places_of, stem_at
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.run import NO_FILE, not_in_files, told_along
 from logistics_batch.ledger import StoredFile, StoredRun

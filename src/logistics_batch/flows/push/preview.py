@@ -8,8 +8,7 @@ from typing import Final
 import polars as pl
 
 from logistics_batch.flows.doubts.decisions import preview_id
-from logistics_batch.flows.files.gate import OPEN_GATE, FileAdmissionPolicy
-from logistics_batch.flows.files.receive_file import ReceivedFile, arrival_of
+from logistics_batch.flows.files.receive import OPEN_GATE, FileAdmissionPolicy, ReceivedFile, arrival_of
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import FATE_OF_STATE, KNOWN, LINES, NEW, Arrival, Decision, Decisions, fates
 from logistics_batch.mapping import Mapping

@@ -11,10 +11,16 @@ from uuid import uuid4
 
 from logistics_batch.errors import FileUnstable, StoreError, UsageError
 from logistics_batch.flows.files.deliver import kept_file
-from logistics_batch.flows.files.gate import OPEN_GATE, FileAdmissionPolicy, gate_of
 from logistics_batch.flows.files.pull import Pulled, origin_of, pull, put_away
-from logistics_batch.flows.files.receive_file import ReceivedFile, arrival_of, held_arrival
-from logistics_batch.flows.files.unpack import unpacked
+from logistics_batch.flows.files.receive import (
+    OPEN_GATE,
+    FileAdmissionPolicy,
+    ReceivedFile,
+    arrival_of,
+    gate_of,
+    held_arrival,
+    unpacked,
+)
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.preview import preview_files
 from logistics_batch.flows.push.run import (

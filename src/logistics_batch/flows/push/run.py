@@ -16,8 +16,7 @@ from logistics_batch.errors import (
 )
 from logistics_batch.flows.asns.markers import confirm_marked
 from logistics_batch.flows.doubts.settle import settle_due
-from logistics_batch.flows.files.deliver import acknowledge, deliver, deliver_stale
-from logistics_batch.flows.files.file_reports import FileReports
+from logistics_batch.flows.files.deliver import FileReports, acknowledge, deliver, deliver_stale
 from logistics_batch.flows.files.purge import purge_old
 from logistics_batch.flows.files.waiting_files import follow_held_files, follow_left_files
 from logistics_batch.flows.moved_ledger import told_once

@@ -26,6 +26,10 @@ INDEX_COLUMNS: Final = (
 )
 """The index of a bundle of labels."""
 
+RESULT_LIST_BEGINS: Final = ("file", "sheet", "row", "document", "fate")
+RECONCILIATION_LIST_BEGINS: Final = ("exception_id", "outcome", "code", "severity", "level")
+"""The first columns of NAME.result.csv and of reconciliation.csv: more than a sender's sheet begins with by chance."""
+
 _TELLING = frozenset({"What to do", "AWB / reference"})  # users hardly have columns of these names
 
 

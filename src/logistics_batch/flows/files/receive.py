@@ -1,0 +1,273 @@
+"""From a dropped file to what the ledger plans: open archives, read, map, and decide whether the file may go on."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import polars as pl
+
+from logistics_batch import messages
+from logistics_batch.errors import FileHeld
+from logistics_batch.flows.files.foreign_files import Mapped, map_file
+from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.program_errors import holding_file
+from logistics_batch.intake.containers import Member
+from logistics_batch.intake.names import printable
+from logistics_batch.intake.readers import identify
+from logistics_batch.intake.stores.store import RemoteFile
+from logistics_batch.ledger import Arrival
+from logistics_batch.mapping import Mapping, RunValues
+from logistics_batch.mapping.alike import failing_alike
+from logistics_batch.model.answers.answer_files import result_stem
+from logistics_batch.model.document import MappedFile, Operation, RowState
+from logistics_batch.model.issue import Issue, read_notes, stored_notes
+from logistics_batch.model.jobs.job import PushJob
+from logistics_batch.model.sheet import SourceFile
+
+_NO_DATA = ("blank", "title", "repeated header", "total")  # rules of rows that any file may have
+_CALLS = tuple(each for each in Operation if each is not Operation.RECEIPT_READ)
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedFile:
+    """A file that lies on this machine now.
+
+    origin: store label, path, and where its results go; kept with the file in the ledger. remote: as it was listed
+    where it was dropped, None if it came by hand. held: why it cannot be taken, if that is known already.
+    """
+
+    path: Path
+    name: str
+    origin: dict[str, Any] = field(default_factory=dict)
+    remote: RemoteFile | None = None
+    held: FileHeld | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileAdmissionPolicy:
+    """budget_percent: the largest share of invalid rows, None for any. approval: a person approves what goes out.
+
+    updates: what was accepted and came again with other content goes out as an update.
+    """
+
+    budget_percent: float | None = None
+    approval: bool = False
+    updates: bool = False
+
+
+OPEN_GATE = FileAdmissionPolicy()
+"""For a file that a person pushes by hand."""
+
+
+def gate_of(job: PushJob) -> FileAdmissionPolicy:
+    """What a job asks of its files."""
+    budget = job.budget.invalid_rows_percent if job.budget else None
+    return FileAdmissionPolicy(budget, approval=job.approve == "required", updates=job.on_change == "update")
+
+
+def unpacked(parts: Parts, files: Sequence[ReceivedFile], *, to: Path) -> tuple[ReceivedFile, ...]:
+    """The files with every archive replaced by its members, which lie in the folder `to`.
+
+    An archive that cannot be opened stays, with the reason as `held`; the copy of one that was opened is removed.
+    """
+    found: list[ReceivedFile] = []
+    for file in files:
+        try:
+            with holding_file(file.name):
+                members = parts.unpack(file.path, name=file.name, to=to)
+        except FileHeld as held:
+            found.append(replace(file, held=held))
+            continue
+        found += _members(file, members) if members else [file]
+    # Our own copies of what was opened would keep the rows' data a second time; two files may share one.
+    for path in {file.path for file in files if file.path.parent == to} - {file.path for file in found}:
+        path.unlink()
+    return tuple(found)
+
+
+def _members(file: ReceivedFile, members: Sequence[Member]) -> list[ReceivedFile]:
+    """What is to be read of an archive; the notes of each file say where it lay, and what was left out beside it."""
+    notes: list[Issue] = []
+    taken: dict[tuple[str, str], Member] = {}
+    for each in members:
+        if each.left_out:
+            notes.append(Issue.of("archive.left_out", name=printable(each.name), why=[each.left_out.pair]))
+        elif taken.setdefault((each.path.name, each.name), each) is not each:
+            notes.append(Issue.of("archive.same", inside=each.inside, name=printable(each.name)))
+    found = []
+    for each in taken.values():
+        inside = {"inside": each.inside} if each.inside else {}
+        came_in = Issue.of("archive.inside" if inside else "archive.file", archive=printable(file.name), **inside)
+        origin = file.origin | {"archive": file.name, "archive_notes": stored_notes([came_in, *notes])}
+        found.append(replace(file, path=each.path, name=each.name, origin=origin, held=each.held))
+    return found
+
+
+def arrival_of(
+    parts: Parts,
+    received: ReceivedFile,
+    mapping: Mapping,
+    *,
+    business_date: date,
+    gate: FileAdmissionPolicy = OPEN_GATE,
+) -> Arrival:
+    """What this file asks for; a file that cannot be taken is an arrival with `held`, not an exception.
+
+    So is one on which the program itself fails.
+    """
+    source = _source_of(parts, received)
+    try:
+        if received.held is not None:
+            raise received.held
+        with holding_file(received.name):
+            return _arrival(parts, received, source, mapping, business_date=business_date, gate=gate)
+    except FileHeld as held:
+        return held_arrival(parts, source, mapping, held=held, origin=received.origin)
+
+
+def held_arrival(
+    parts: Parts, source: SourceFile, mapping: Mapping, *, held: FileHeld | None, origin: dict[str, Any]
+) -> Arrival:
+    """A file without rows; one that is held is answered although nothing of it could be read."""
+    return Arrival(
+        source=source,
+        mapping=mapping.name,
+        mapping_digest=mapping.digest,
+        operation=str(mapping.operation),
+        received_at=parts.clock.now().isoformat(),
+        held=held,
+        origin=origin,
+    )
+
+
+def _source_of(parts: Parts, received: ReceivedFile) -> SourceFile:
+    """Who a file is: our own copies are named by the hash of their bytes, which was made as they came."""
+    if received.path.parent != parts.files:
+        return identify(received.path, name=received.name)
+    size = received.path.stat().st_size if received.path.exists() else 0
+    return SourceFile(received.name, size, received.path.stem, "unknown")
+
+
+def _arrival(
+    parts: Parts,
+    received: ReceivedFile,
+    source: SourceFile,
+    mapping: Mapping,
+    *,
+    business_date: date,
+    gate: FileAdmissionPolicy,
+) -> Arrival:
+    """The file as the ledger plans it. Raises FileHeld for one that took too much, or on which the program fails."""
+    name = first_name(parts, received.name, mapping=mapping.name)
+    run_values = RunValues(file_name=name, business_date=business_date, timezone=parts.policy.timezone)
+    read = parts.limited(map_file, about=received.name, returns=(Mapped,))(
+        received.path, mapping, name=received.name, run_values=run_values, longitude=parts.policy.longitude
+    )
+    mapped, held = read.mapped, read.held
+    if mapped is not None and held is None:
+        mapped = _noted(mapped, read_notes(received.origin.get("archive_notes", [])))
+        if mapping.operation.changes_order:
+            from logistics_batch.flows.orders.changes import with_orders  # files of new orders need none of it
+
+            mapped = with_orders(parts, mapped)
+        mapped, held = _pass_gate(gate, mapped, mapping)
+    source = replace(source, format=read.format)
+    calls: dict[str, tuple[str, str]] = {
+        each: (parts.client.method(each), "" if each.changes_order else parts.client.path(each))  # it depends on each
+        for each in _CALLS
+    }
+    arrival = replace(
+        held_arrival(parts, source, mapping, held=held, origin=received.origin),
+        mapped=mapped,
+        approval=gate.approval,
+        marks=parts.policy.marks_asns,
+        calls=calls,
+    )
+    if not gate.updates:
+        return arrival
+    from logistics_batch.flows.push.on_change import with_updates
+
+    return with_updates(parts, arrival)
+
+
+def first_name(parts: Parts, name: str, *, mapping: str) -> str:
+    """The name of the file that an answer belongs to, if that is what was dropped; else the file's own.
+
+    A mapping may make an invoice number of it, which must not change when NAME.result.xlsx comes for NAME.txt.
+    """
+    seen = {name}
+    while (stem := result_stem(name)) != PurePosixPath(name).stem:
+        answered = [file.name for file in parts.ledger.files.answered(stem) if file.mapping == mapping]
+        if not answered or answered[-1] in seen:
+            break
+        name = answered[-1]
+        seen.add(name)
+    return name
+
+
+def _noted(mapped: MappedFile, archive_notes: Sequence[Issue]) -> MappedFile:
+    """The same file, with notes on the archive it came in, and one if there is nothing below its header.
+
+    Whoever sent that may have meant another.
+    """
+    mapped = replace(mapped, notes=(*archive_notes, *mapped.notes))
+    if not mapped.rows.filter(~pl.col("code").is_in(_NO_DATA) | pl.col("code").is_null()).is_empty():
+        return mapped
+    return replace(mapped, notes=(Issue("file.no_rows"), *mapped.notes))
+
+
+def _pass_gate(gate: FileAdmissionPolicy, mapped: MappedFile, mapping: Mapping) -> tuple[MappedFile, FileHeld | None]:
+    """The file as it is answered, and why it is held as a whole: one cause for all its rows, or too many invalid ones.
+
+    Where one cause explains all, it is said once, and the rows have no issues of their own.
+    """
+    alike = _all_alike(mapped, mapping)
+    if alike is not None:
+        # rows of a second sheet are blocked where all rows of the first are invalid, and the other way round
+        states = dict.fromkeys((RowState.INVALID.value, RowState.BLOCKED.value), RowState.READY.value)
+        waiting = pl.col("state").replace(states)
+        return replace(mapped, rows=mapped.rows.with_columns(waiting), issues=()), alike
+    return mapped, _over_budget(mapped, gate.budget_percent) if gate.budget_percent is not None else None
+
+
+def _all_alike(mapped: MappedFile, mapping: Mapping) -> FileHeld | None:
+    found = failing_alike(mapped) or (failing_alike(mapped, second=mapped.lines_sheet) if mapped.lines_sheet else None)
+    if found is None:
+        return None
+    issue = found.issue
+    hints: list[list[object]] = []
+    if issue.cell:
+        hints.append([".see_cell_of_sheet" if issue.sheet else ".see_cell", {"cell": issue.cell, "sheet": issue.sheet}])
+    if mapped.stands_in and not issue.sheet:
+        hints.append([".such_values_in", {"column": mapped.stands_in}])
+    values = {
+        "rows": found.rows,
+        "column": issue.column,
+        "why": [[issue.code, issue.given]],
+        "hints": hints,
+        "mapping": mapping.name,
+        "place": [] if issue.sheet else [issue.row, issue.cell],
+    }
+    return _held_with_rows("all_alike.in_column" if issue.column else "all_alike", values, mapped)
+
+
+def _over_budget(mapped: MappedFile, percent: float) -> FileHeld | None:
+    data = mapped.rows.filter(pl.col("state") != RowState.SKIPPED.value)
+    invalid = data.filter(pl.col("state") == RowState.INVALID.value).height
+    if not data.height or invalid * 100 <= percent * data.height:
+        return None
+    hints: list[list[object]] = []
+    if counted := Counter((issue.column, issue.code, issue.values) for issue in mapped.issues).most_common(1):
+        ((column, code, values), times), *_ = counted
+        told = {"times": times, "column": column, "why": [[code, messages.unpacked(values)]]}
+        hints.append([".most_often_in_column" if column else ".most_often", told])
+    told = {"invalid": invalid, "rows": data.height, "percent": f"{percent:g}", "hints": hints}
+    return _held_with_rows("budget", told, mapped)
+
+
+def _held_with_rows(code: str, values: dict[str, Any], mapped: MappedFile) -> FileHeld:
+    rows, sheet, header_row = mapped.rows.height, mapped.sheet, mapped.header_row
+    return FileHeld(code, values=values, rows_read=rows, sheet=sheet, header_row=header_row)
