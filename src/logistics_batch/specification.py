@@ -2,7 +2,7 @@
 
 Only true, false, null and plain whole numbers without leading zeros are read as such; everything else, and every key,
 is text: `NO`, `010`, `12:30` and `1.50` stay what was typed. Tags, anchors, aliases and duplicate keys are refused, so
-that a file means what it shows.
+that a file means what it shows. The parser is imported where a text is read: others only want the nearest name.
 """
 
 import re
@@ -11,16 +11,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from types import UnionType
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import core_schema
 
 from logistics_batch.errors import Finding, SpecificationError
 from logistics_batch.model.complaints import allowed_words, own_words, remedy_of, wanted
-
-if TYPE_CHECKING:  # who only names a nearest word, or unpickles what was loaded elsewhere, needs no YAML
-    import yaml
 
 MAX_BYTES = 256 * 1024
 MAX_NODES = 10_000
@@ -184,7 +181,7 @@ def _read(text: str, path: str, findings: list[Finding]) -> _Node:
     return _built(root, path, findings)
 
 
-def _refuse_tricks(events: Iterable["yaml.Event"]) -> None:
+def _refuse_tricks(events: Iterable[Any]) -> None:
     """Raise _Unreadable for what can blow a short file up or call code, none of which is ever needed here."""
     import yaml
 
@@ -210,7 +207,7 @@ def _refuse_tricks(events: Iterable["yaml.Event"]) -> None:
             depth -= 1
 
 
-def _built(node: "yaml.Node", path: str, findings: list[Finding]) -> _Node:
+def _built(node: Any, path: str, findings: list[Finding]) -> _Node:
     """A node of the parser with all that is in it; raises _Unreadable for a key that is none."""
     import yaml
 
@@ -234,7 +231,7 @@ def _built(node: "yaml.Node", path: str, findings: list[Finding]) -> _Node:
     return _Node(_place(node.start_mark), dict, children)
 
 
-def _scalar(node: "yaml.ScalarNode") -> Any:
+def _scalar(node: Any) -> Any:
     """What a single value stands for."""
     text = str(node.value)
     if node.style in (None, "") and text in _WORDS:
@@ -246,7 +243,7 @@ def _place(mark: Any) -> Place:
     return (mark.line + 1, mark.column + 1) if mark else (0, 0)
 
 
-def _yaml_fault(text: str, error: "yaml.YAMLError") -> _Unreadable:
+def _yaml_fault(text: str, error: Any) -> _Unreadable:
     """What the parser says is wrong, in words for people who write mappings."""
     import yaml
 

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -18,12 +17,10 @@ from logistics_batch.mapping import Mapping, RunValues
 from logistics_batch.model.answers import answer_columns as ours
 from logistics_batch.model.document import ROWS_SCHEMA, MappedFile, RowState
 from logistics_batch.model.issue import Issue
+from logistics_batch.model.payloads import LongitudeName
+from logistics_batch.model.reconciliation_history import Entries
+from logistics_batch.model.report import FileReport
 from logistics_batch.model.sheet import ReadOptions, Sheet
-
-if TYPE_CHECKING:
-    from logistics_batch.model.payloads import LongitudeName
-    from logistics_batch.model.reconciliation_history import Entries
-    from logistics_batch.model.report import FileReport
 
 _LISTS = {
     ours.RESULT_LIST_BEGINS: "own_report.answers",
@@ -43,7 +40,7 @@ class Mapped:
 
 
 def map_file(
-    path: Path, mapping: Mapping, *, name: str, run_values: RunValues, longitude: "LongitudeName" = "delivery_long"
+    path: Path, mapping: Mapping, *, name: str, run_values: RunValues, longitude: LongitudeName = "delivery_long"
 ) -> Mapped:
     """Read a file and map it; of one that is held the rows that can be counted."""
     from logistics_batch.mapping.alike import stands_in
@@ -84,7 +81,7 @@ def legible_of_file(path: Path, mapping: Mapping, *, name: str, run_values: RunV
     return legible_rows(mapping, read_file(path, name=name, options=mapping.read_options), run_values=run_values)
 
 
-def workbook_entries(path: Path, *, name: str) -> "Entries":
+def workbook_entries(path: Path, *, name: str) -> Entries:
     """What analysts wrote in a reconciliation workbook; the open list must be there, another may be gone.
 
     Raises FileHeld.
@@ -102,7 +99,7 @@ def workbook_entries(path: Path, *, name: str) -> "Entries":
 
 
 def answer_files(
-    report: "FileReport",
+    report: FileReport,
     path: Path | None,
     *,
     name: str,
