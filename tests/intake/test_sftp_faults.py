@@ -330,7 +330,7 @@ def test_a_remote_file_made_by_hand_is_verified_too(fake_sftp, sftp_store, tmp_p
 
 
 def test_answers_that_nobody_takes_any_more_are_not_kept(fake_sftp, sftp_store, tmp_path, monkeypatch):
-    """A disk that is full breaks a transfer off: what was asked for ahead would stay as long as the session does."""
+    """A disk that is full breaks a transfer off: what was asked for ahead ends with the connection."""
     (fake_sftp.root / "a.csv").write_bytes(bytes(4 << 20))
 
     def full(*_):

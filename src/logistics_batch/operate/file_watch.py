@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, LedgerRefused, LogisticsBatchError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.intake.names import name_matches, printable
-from logistics_batch.intake.stores.readiness import ReadyRule, judge_listings
+from logistics_batch.intake.stores.readiness import judge_listings
 from logistics_batch.intake.stores.store import FileStore, RemoteFile
 from logistics_batch.ledger import FileArrival, NewNotice, StoredNotice, StoredRun, digest_of_names, identity_of
 from logistics_batch.model.jobs.calendar import Calendar
@@ -210,8 +210,7 @@ def lying_files(parts: Parts, job: PushJob) -> list[Lying]:
 
     Raises StoreError or UsageError if the source cannot be looked at.
     """
-    ready = job.source.ready
-    rule = ReadyRule(ready.unchanged_for, ready.poll_every_seconds, ready.done_file)
+    rule = job.source.ready
     store = parts.open_store(job.source.place)
     try:
         listing = store.list(job.source.path)

@@ -17,7 +17,6 @@ from logistics_batch.flows.program_errors import holding_file
 from logistics_batch.intake.names import beside, copy_name, name_fault, name_matches, printable
 from logistics_batch.intake.stores.readiness import (
     Readiness,
-    ReadyRule,
     finished_name,
     is_unfinished,
     judge_listings,
@@ -171,7 +170,7 @@ def _with_an_end(
 
     One that does not move meanwhile is all there will be; whoever reads it says what is wrong with it.
     """
-    rule = _ready_rule(job)
+    rule = job.source.ready
     unsure = {file.remote: why for file in files if file.remote and (why := why_unclosed(file.path, name=file.name))}
     if not unsure or rule.done_file is not None:
         return files, []
@@ -203,7 +202,7 @@ def _listed(store: FileStore, job: PushJob) -> tuple[list[RemoteFile], str]:
 
 def _listen(parts: Parts, store: FileStore, job: PushJob) -> tuple[Readiness, str]:
     """What as many listings as the ready rule wants tell, `poll_every` apart; and why they may not tell of all."""
-    rule = _ready_rule(job)
+    rule = job.source.ready
     ours = _own_folders(parts, job)
     found, cut = _listed(store, job)
     listings = [_others(found, ours)]
@@ -251,13 +250,6 @@ def _where(parts: Parts, place: JobPlace) -> str:
         store.close()
 
 
-def _ready_rule(job: PushJob) -> ReadyRule:
-    ready = job.source.ready
-    return ReadyRule(
-        unchanged_for=ready.unchanged_for, poll_every_seconds=ready.poll_every_seconds, done_file=ready.done_file
-    )
-
-
 def origin_of(job: PushJob, remote: RemoteFile, *, business_date: date, store: str) -> dict[str, object]:
     """Where a file came from and where its answers go, as the ledger keeps it."""
     place = job.results_place
@@ -285,7 +277,7 @@ def put_away(store: FileStore, job: PushJob, file: RemoteFile, *, why_held: str,
     crash_point("archive.before")
     try:
         final = store.move(path, to_folder=folder, as_read=file)
-        done_name = _ready_rule(job).done_name(PurePosixPath(path).name)
+        done_name = job.source.ready.done_name(PurePosixPath(path).name)
         done = str(PurePosixPath(path).with_name(done_name)) if done_name else ""
         if done and store.exists(done) and not store.exists(path):  # else it may speak of a file that came just now
             store.move(done, to_folder=folder)

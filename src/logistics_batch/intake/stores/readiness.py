@@ -21,6 +21,7 @@ from logistics_batch.intake.names import name_fault, name_matches, printable
 from logistics_batch.intake.stores.store import Kind, RemoteFile, files_and_links
 from logistics_batch.model.answers.answer_files import names_it_answers
 from logistics_batch.model.issue import Issue
+from logistics_batch.model.jobs.job import Ready
 
 _UNFINISHED = ("*.part", "*.tmp", "*.filepart", "*.crdownload")
 _NEVER_INPUT = {
@@ -33,32 +34,12 @@ _NEVER_INPUT = {
     "*.result.csv": Issue("left.result_list"),
 }
 _NO_FILE = {Kind.LINK: Issue("left.link"), Kind.FOLDER: Issue("left.folder"), Kind.SPECIAL: Issue("left.special")}
-_ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")
-_ZIP_END = b"PK\x05\x06"
+_ZIP_FIRST, _ZIP_END = b"PK\x03\x04", b"PK\x05\x06"
 _ZIP_END_BYTES = 22
 _LONGEST_COMMENT_BYTES = 65_535
 _TEXT_ENDINGS = (".csv", ".tsv", ".txt")
 _LINE_ENDS = (b"\n", b"\r", b"\n\x00", b"\r\x00")  # the last two in UTF-16
 _OWN_RESULTS = ("*.result.xlsx", "*.fix.xlsx")
-
-
-@dataclass(frozen=True, slots=True)
-class ReadyRule:
-    """When a file is complete (`ready:` of a job file).
-
-    unchanged_for: how many listings must be alike, `poll_every_seconds` apart. done_file: instead of that, the name of
-    the file that says so: "{name}.done", or with {stem} for the name without its ending.
-    """
-
-    unchanged_for: int = 2
-    poll_every_seconds: float = 10.0
-    done_file: str | None = None
-
-    def done_name(self, name: str) -> str:
-        """The name of the done-file that belongs to a file; "" without such a rule."""
-        if self.done_file is None:
-            return ""
-        return self.done_file.replace("{name}", name).replace("{stem}", PurePosixPath(name).stem)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +85,7 @@ def finished_name(name: str) -> str:
 
 def judge_listings(
     listings: Sequence[Sequence[RemoteFile]],
-    rule: ReadyRule,
+    rule: Ready,
     patterns: Sequence[str],
     *,
     results_here: bool = False,
@@ -131,20 +112,15 @@ def judge_listings(
     return Readiness(tuple(ready), tuple(waiting), tuple(ignored))
 
 
-def _done_names(listing: Sequence[RemoteFile], rule: ReadyRule) -> dict[str, str]:
+def _done_names(listing: Sequence[RemoteFile], rule: Ready) -> dict[str, str]:
     """The done-files that lie there, each with the file that it speaks of, which may be gone."""
-    if rule.done_file is None:
-        return {}
-    present = {file.name for file in files_and_links(listing)}
-    alone = {name: of for name in present if (of := _done_for(name, rule)) and rule.done_name(name) not in present}
-    return alone | {done: name for name in present if (done := rule.done_name(name)) in present and done != name}
-
-
-def _done_for(name: str, rule: ReadyRule) -> str:
-    """The file that a done-file speaks of, by its name alone; "" for any other file."""
-    before, _, behind = (rule.done_file or "").partition("{name}")
-    of = name.removeprefix(before).removesuffix(behind)
-    return of if of and of != name and rule.done_name(of) == name else ""
+    before, is_named, behind = (rule.done_file or "").partition("{name}")
+    found: dict[str, str] = {}
+    for name in (file.name for file in files_and_links(listing) if is_named):
+        of = name.removeprefix(before).removesuffix(behind)
+        if of and of != name and rule.done_name(of) == name:
+            found[name] = of
+    return found
 
 
 def _not_input(
@@ -170,17 +146,16 @@ def _not_input(
 
 
 def _not_complete(
-    file: RemoteFile, rule: ReadyRule, earlier: Sequence[Mapping[str, RemoteFile]], done_names: Mapping[str, str]
+    file: RemoteFile, rule: Ready, earlier: Sequence[Mapping[str, RemoteFile]], done_names: Mapping[str, str]
 ) -> Issue | None:
     """Why a file cannot be taken yet, None if it can."""
-    if rule.done_file is not None:
-        done = rule.done_name(file.name)
+    if done := rule.done_name(file.name):
         return None if done in done_names else Issue.of("left.no_done_file", done=printable(done))
-    needed = max(rule.unchanged_for - 1, 0)
-    seen = [listing.get(file.name) for listing in earlier[len(earlier) - needed :]] if needed else []
-    if len(seen) < needed or None in seen:
+    needed = rule.unchanged_for - 1
+    seen = [listing[file.name] for listing in earlier[len(earlier) - needed :] if file.name in listing]
+    if len(seen) < needed:
         return Issue.of("left.listings", listings=rule.unchanged_for)
-    if any(other and (other.size, other.modified) != (file.size, file.modified) for other in seen):
+    if any((other.size, other.modified) != (file.size, file.modified) for other in seen):
         return Issue("left.changes")
     return None
 
@@ -198,18 +173,11 @@ def why_unclosed(path: Path, *, name: str) -> Issue | None:
         start = file.read(4)
         file.seek(max(0, size - _ZIP_END_BYTES - _LONGEST_COMMENT_BYTES), os.SEEK_SET)
         tail = file.read()
-    if start in _ZIP_STARTS:
-        return None if _has_zip_end(tail) else Issue("left.no_archive_end")
-    if name.lower().endswith(_TEXT_ENDINGS) and not tail.endswith(_LINE_ENDS):
-        return Issue("left.no_line_end")
-    return None
-
-
-def _has_zip_end(tail: bytes) -> bool:
-    """Whether the record that ends a zip archive is there with all of its comment, and nothing behind it."""
-    records = (tail[found.start() :] for found in re.finditer(re.escape(_ZIP_END), tail))
-    return any(
-        len(record) >= _ZIP_END_BYTES
-        and _ZIP_END_BYTES + int.from_bytes(record[_ZIP_END_BYTES - 2 : _ZIP_END_BYTES], "little") == len(record)
-        for record in records
-    )
+    if start not in (_ZIP_FIRST, _ZIP_END):
+        is_cut = name.lower().endswith(_TEXT_ENDINGS) and not tail.endswith(_LINE_ENDS)
+        return Issue("left.no_line_end") if is_cut else None
+    # The record that ends an archive is there with all of its comment, and nothing behind it.
+    at = [found.start() for found in re.finditer(re.escape(_ZIP_END), tail)]
+    lengths = (_ZIP_END_BYTES + int.from_bytes(tail[each + 20 : each + 22], "little") for each in at)
+    has_end = any(each + length == len(tail) for each, length in zip(at, lengths, strict=True))
+    return None if has_end else Issue("left.no_archive_end")

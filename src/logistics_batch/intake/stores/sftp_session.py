@@ -8,7 +8,7 @@ import errno
 import logging
 import socket
 import stat
-import time
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -28,7 +28,6 @@ from logistics_batch.intake.stores.store import DeadlinePassed, Kind, RemoteFile
 _BLOCK_BYTES = 32768  # what every server takes in one request
 _LARGE_BLOCK_BYTES = 262144  # what is asked for where the server says that it takes as much
 _IN_FLIGHT_BYTES = 2 << 20  # requests under way: the window of the channel
-_LISTINGS_IN_FLIGHT = 8
 _KEEPALIVE_SECONDS = 15
 _LONGEST_NAME = 1_000  # characters; what is longer is no name of a file anyway
 _FSYNC = "fsync@openssh.com"
@@ -74,24 +73,20 @@ class _Connection(paramiko.Transport):
     def weakness(self) -> str:
         """What the server offers of that for which it lacks anything sound, and what is taken, in words."""
         options = self.get_security_options()
-        lacks = [
-            (word, name, sound)
-            for word, name, sound in (
-                ("the key exchange", "kex_algo_list", options.kex),
-                ("its key", "server_key_algo_list", options.key_types),
-                ("the cipher", "client_encrypt_algo_list", _CIPHERS),
-                ("the cipher", "server_encrypt_algo_list", _CIPHERS),
-                ("the MAC", "client_mac_algo_list", _SOUND_MACS),
-                ("the MAC", "server_mac_algo_list", _SOUND_MACS),
-            )
-            if not set(sound) & set(self.offered.get(name, ()))
-        ]
-        others = [each for each in lacks if each[0] != "the MAC"] or lacks  # a cipher of AES-GCM needs no MAC
-        told = {word: (self.offered.get(name, ()), sound) for word, name, sound in others}
-        return "; ".join(
-            f"for {word} it offers {printable(', '.join(offered)) or 'nothing'}, and taken is {', '.join(sound)}"
-            for word, (offered, sound) in told.items()
-        )
+        wanted = {
+            "the key exchange": (("kex_algo_list",), options.kex),
+            "its key": (("server_key_algo_list",), options.key_types),
+            "the cipher": (("client_encrypt_algo_list", "server_encrypt_algo_list"), _CIPHERS),
+            "the MAC": (("client_mac_algo_list", "server_mac_algo_list"), _SOUND_MACS),
+        }
+        told: list[str] = []
+        for word, (lists, sound) in wanted.items():
+            offers = [self.offered.get(name, ()) for name in lists]
+            lacking = [each for each in offers if not set(sound) & set(each)]
+            if lacking and not (told and word == "the MAC"):  # a cipher of AES-GCM needs no MAC
+                offered = printable(", ".join(lacking[-1])) or "nothing"
+                told.append(f"for {word} it offers {offered}, and taken is {', '.join(sound)}")
+        return "; ".join(told)
 
 
 class SftpSession(paramiko.SFTPClient):
@@ -101,13 +96,11 @@ class SftpSession(paramiko.SFTPClient):
         self.extensions: set[str] = set()
         self._channel = channel
         self._access = access
-        self._deadline = float("inf")
-        self._block_bytes = _BLOCK_BYTES  # so much is asked for at once; larger blocks mean fewer answers to handle
-        self._unsent = bytearray()
+        self._is_late = False
         self._received = bytearray()
         self._arrived: dict[int, tuple[int, paramiko.Message]] = {}
-        self._given_up: set[int] = set()
         super().__init__(channel)
+        self._block_bytes = _BLOCK_BYTES  # so much is asked for at once; larger blocks mean fewer answers to handle
         if _LIMITS in self.extensions and (limits := self.take(self.ask(protocol.CMD_EXTENDED, _LIMITS))):
             limits.get_int64()  # the size of a whole packet
             self._block_bytes = max(_BLOCK_BYTES, min(_LARGE_BLOCK_BYTES, limits.get_int64()))
@@ -144,20 +137,11 @@ class SftpSession(paramiko.SFTPClient):
 
     def _async_response(self, kind: int, message: paramiko.Message, number: int) -> None:
         # Called by paramiko for each answer that arrives while another is waited for.
-        if number in self._given_up:
-            self._given_up.remove(number)
-        else:
-            self._arrived[number] = (kind, message)
-
-    def _give_up(self, numbers: Iterable[int]) -> None:
-        """Nobody takes these answers any more: what broke off would keep them for as long as the session lasts."""
-        for number in numbers:
-            if self._arrived.pop(number, None) is None:
-                self._given_up.add(number)
+        self._arrived[number] = (kind, message)
 
     @contextmanager
     def _opened(self, kind: int, *arguments: object) -> Iterator[bytes]:
-        """The handle of a file or folder; what closes it is sent with the next request, and not waited for."""
+        """The handle of a file or folder; that it is closed is not waited for."""
         opened = self.take(self.ask(kind, *arguments))
         if opened is None:
             raise protocol.SFTPError("the server opened nothing")
@@ -165,42 +149,31 @@ class SftpSession(paramiko.SFTPClient):
         try:
             yield handle
         finally:
-            self._async_request(type(None), protocol.CMD_CLOSE, handle)  # type: ignore[attr-defined]
+            with suppress(*FAULTS):  # the connection is gone, and the handle with it
+                self._async_request(type(None), protocol.CMD_CLOSE, handle)  # type: ignore[attr-defined]
 
     @contextmanager
     def deadline(self, seconds: float) -> Iterator[None]:
-        """Within the block, all waiting together ends after so many seconds."""
-        self._deadline = time.monotonic() + seconds
+        """See Session.deadline; a server that drips a byte now and then satisfies every timeout, so it is hung up."""
+        timer = threading.Timer(seconds, self._hang_up_late)
+        timer.daemon = True
+        timer.start()
         try:
             yield
+        except FAULTS as error:
+            if self._is_late:
+                raise DeadlinePassed("the transfer took too long") from error
+            raise
         finally:
-            self._deadline = float("inf")
+            timer.cancel()
 
-    def _write_all(self, out: bytes) -> None:
-        # Small requests leave together: what follows one by itself waits for its acknowledgement, which may be delayed.
-        self._unsent += out
-        if len(self._unsent) >= _BLOCK_BYTES:
-            self._send_all()
-
-    def _send_all(self) -> None:
-        unsent, self._unsent = self._unsent, bytearray()
-        super()._write_all(bytes(unsent))  # type: ignore[misc]
+    def _hang_up_late(self) -> None:
+        self._is_late = True
+        self.hang_up()
 
     def _read_all(self, n: int) -> bytes:
-        if self._unsent:
-            self._send_all()
         while len(self._received) < n:  # takes all there is: the channel shifts what is left behind
-            # A server that drips a byte now and then satisfies every timeout, so the deadline is asked at each of them.
-            left = self._deadline - time.monotonic()
-            self._channel.settimeout(max(min(self._access.timeout_seconds, left), 0.001))
-            try:
-                block = self._channel.recv(_IN_FLIGHT_BYTES)
-            except TimeoutError:
-                if time.monotonic() < self._deadline:
-                    raise
-                left = 0
-            if left <= 0:
-                raise DeadlinePassed("the transfer took too long")
+            block = self._channel.recv(_IN_FLIGHT_BYTES)
             if not block:
                 raise EOFError("the server closed the connection")
             self._received += block
@@ -209,23 +182,15 @@ class SftpSession(paramiko.SFTPClient):
         return taken
 
     def entries(self, folder: str) -> Iterator[RemoteFile]:
-        """What lies in a folder; a name that is not UTF-8 comes with surrogates and does not end the list."""
+        """See Session.entries; a name that is not UTF-8 comes with surrogates and does not end the list."""
         with self._opened(protocol.CMD_OPENDIR, folder) as handle:
-            waiting = deque(self.ask(protocol.CMD_READDIR, handle) for _ in range(_LISTINGS_IN_FLIGHT))
-            try:
-                while waiting:
-                    message = self.take(waiting.popleft())
-                    if message is None:
-                        continue  # the end; the requests behind it say the same
-                    waiting.append(self.ask(protocol.CMD_READDIR, handle))
-                    for _ in range(message.get_int()):
-                        name = message.get_string().decode("utf-8", "surrogateescape")[:_LONGEST_NAME]
-                        message.get_string()  # a line as of `ls -l`, which every server writes differently
-                        status = paramiko.SFTPAttributes._from_msg(message, name)  # type: ignore[attr-defined]
-                        if name not in (".", ".."):
-                            yield self._remote_file(f"{folder.rstrip('/')}/{name}", name, status)
-            finally:
-                self._give_up(waiting)
+            while message := self.take(self.ask(protocol.CMD_READDIR, handle)):
+                for _ in range(message.get_int()):
+                    name = message.get_string().decode("utf-8", "surrogateescape")[:_LONGEST_NAME]
+                    message.get_string()  # a line as of `ls -l`, which every server writes differently
+                    status = paramiko.SFTPAttributes._from_msg(message, name)  # type: ignore[attr-defined]
+                    if name not in (".", ".."):
+                        yield self._remote_file(f"{folder.rstrip('/')}/{name}", name, status)
 
     def _remote_file(self, path: str, name: str, status: paramiko.SFTPAttributes) -> RemoteFile:
         """A listed entry; what the listing left out is asked for."""
@@ -235,7 +200,7 @@ class SftpSession(paramiko.SFTPClient):
         return RemoteFile(name, path, size=status.st_size or 0, modified=status.st_mtime, kind=kind)
 
     def look(self, path: str) -> RemoteFile:
-        """What lies at a path now."""
+        """See Session.look."""
         return self._remote_file(path, PurePosixPath(path).name, self.lstat(path))
 
     def download(self, path: str, *, size: int, write: Callable[[bytes], object]) -> tuple[int, list[RemoteFile]]:
@@ -246,49 +211,49 @@ class SftpSession(paramiko.SFTPClient):
         with self._opened(protocol.CMD_OPEN, path, *flags) as handle:
             try:
                 while asked < size or waiting:
-                    while asked < size and len(waiting) < _IN_FLIGHT_BYTES // self._block_bytes:
-                        length = min(self._block_bytes, size - asked)
-                        request = self.ask(protocol.CMD_READ, handle, protocol.int64(asked), length)
-                        waiting.append((request, asked, length))
+                    if asked < size and len(waiting) < _IN_FLIGHT_BYTES // self._block_bytes:
+                        offset, length = asked, min(self._block_bytes, size - asked)
                         asked += length
+                        request = self.ask(protocol.CMD_READ, handle, protocol.int64(offset), length)
+                        waiting.append((request, offset, length))
+                        continue
                     request, offset, length = waiting.popleft()
                     message = self.take(request)
                     block = message.get_string() if message else b""
-                    if not block:
-                        break
                     write(block)
                     taken += len(block)
-                    if len(block) < length:  # a server may give less than was asked for
+                    if not block:
+                        asked = size  # it ends early: what was asked for beyond has no answer but this one
+                    elif len(block) < length:  # a server may give less than was asked for
                         offset, length = offset + len(block), length - len(block)
                         request = self.ask(protocol.CMD_READ, handle, protocol.int64(offset), length)
                         waiting.appendleft((request, offset, length))
-            finally:
-                self._give_up(request for request, *_ in waiting)
+            except BaseException:
+                self.hang_up()  # with all that is still under way
+                raise
         return taken, [self.look(path)]
 
     def upload(self, path: str, content: Iterable[bytes]) -> None:
         """See Session.upload; flushed where the server offers that. Every answer is read."""
         waiting: deque[int] = deque()
         whole = b"".join(content)
-        with self.open(path, "wb") as handle:
-            try:
-                for offset in range(0, len(whole), _BLOCK_BYTES):
-                    if len(waiting) == _IN_FLIGHT_BYTES // _BLOCK_BYTES:
-                        self.take(waiting.popleft())
-                    block = whole[offset : offset + _BLOCK_BYTES]
-                    waiting.append(self.ask(protocol.CMD_WRITE, handle.handle, protocol.int64(offset), block))
-                while waiting:
+        flags = protocol.SFTP_FLAG_WRITE | protocol.SFTP_FLAG_CREATE | protocol.SFTP_FLAG_TRUNC
+        with self._opened(protocol.CMD_OPEN, path, flags, paramiko.SFTPAttributes()) as handle:
+            for offset in range(0, len(whole), _BLOCK_BYTES):
+                if len(waiting) == _IN_FLIGHT_BYTES // _BLOCK_BYTES:
                     self.take(waiting.popleft())
-            finally:
-                self._give_up(waiting)
+                block = whole[offset : offset + _BLOCK_BYTES]
+                waiting.append(self.ask(protocol.CMD_WRITE, handle, protocol.int64(offset), block))
+            for request in waiting:
+                self.take(request)
             if _FSYNC in self.extensions:
-                self.take(self.ask(protocol.CMD_EXTENDED, _FSYNC, handle.handle))
+                self.take(self.ask(protocol.CMD_EXTENDED, _FSYNC, handle))
         arrived = self.lstat(path).st_size
         if arrived != len(whole):
             raise OSError(f"only {arrived} of {len(whole)} bytes arrived")
 
     def lies(self, path: str) -> bool:
-        """Whether something lies at a path, be it a dangling link."""
+        """See Session.lies."""
         try:
             self.lstat(path)
         except FileNotFoundError:
@@ -296,7 +261,7 @@ class SftpSession(paramiko.SFTPClient):
         return True
 
     def make_folders(self, folder: PurePosixPath) -> None:
-        """Create a folder and those above it, as far as they are missing."""
+        """See Session.make_folders."""
         missing = []
         while folder.name and not self.lies(str(folder)):
             missing.append(str(folder))

@@ -47,6 +47,10 @@ class Ready(JobPart):
             raise complaint("A done-file's name is made from the file's name.", 'Write it as "{name}.done".')
         return value
 
+    def done_name(self, name: str) -> str:
+        """The name of the done-file that belongs to a file; "" without such a rule."""
+        return (self.done_file or "").replace("{name}", name)
+
 
 class Source(JobPlace):
     """Where a push job's files lie, and where they go afterwards; archive and quarantine are on the same server.
