@@ -25,7 +25,7 @@ _GZIP_ENDINGS = (".gz", ".gzip")
 _PGP_ENDINGS = (".pgp", ".gpg", ".asc")
 _PGP_ARMOUR = b"-----BEGIN PGP MESSAGE-----"
 _SHEETS = ("csv", "xlsx", "xls", "xlsb", "ods")
-_CONTAINERS = ("zip", "gzip", "archive")
+_PACKINGS = ("zip", "gzip", "archive")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,10 @@ class Unpacker:
         with opening as folder:
             source, inner, packed = path, name, None
             if is_message:
-                source, packed = self._decrypted(path, name, Path(folder)), path.stat().st_size
+                if self.decrypt is None:
+                    raise held("file|archive.no_key", name)
+                source, packed = Path(folder) / f"{uuid4().hex}.plain", path.stat().st_size
+                self.decrypt(path, name=name, to=source, most_bytes=self.limits.max_unpacked_bytes)
                 inner = _without(_PGP_ENDINGS, name)
             open_it = self.limited(open_container, about=name, returns=(Member,))
             found = open_it(source, inner, Path(folder), limits=self.limits, packed=packed)
@@ -81,13 +84,6 @@ class Unpacker:
             with local_disk(to):
                 sync_folder(to)
         return members
-
-    def _decrypted(self, path: Path, name: str, to: Path) -> Path:
-        if self.decrypt is None:
-            raise held("file|archive.no_key", name)
-        plain = to / f"{uuid4().hex}.plain"
-        self.decrypt(path, name=name, to=plain, most_bytes=self.limits.max_unpacked_bytes)
-        return plain
 
 
 def open_container(path: Path, name: str, to: Path, *, limits: Limits, packed: int | None = None) -> tuple[Member, ...]:
@@ -103,13 +99,13 @@ def open_container(path: Path, name: str, to: Path, *, limits: Limits, packed: i
 
 
 def _from_archive(path: Path, name: str, to: Path, limits: Limits) -> Iterator[Member]:
-    kind = _kind(path, name)
+    packing = _packing(path, name)
     with damage_held(name):
-        if kind == "gzip":
+        if packing == "gzip":
             with gzip.open(path) as stream:
                 blocks = _counted(stream, name, path.stat().st_size, limits)
                 yield _with_ending(_written(_without(_GZIP_ENDINGS, name), blocks, to))
-        elif kind == "zip" or (kind == "cut" and name.lower().endswith(".zip")):
+        elif packing == "zip":
             yield from _from_zip(path, name, to, limits)
 
 
@@ -180,20 +176,22 @@ def _nested(member: Member, container: str) -> FileHeld | None:
     if member.left_out:
         return None
     try:
-        kind = _kind(member.path, member.name)
+        is_packed = _packing(member.path, member.name)
     except FileHeld as unsafe:
         return unsafe
-    is_zip = kind == "cut" and member.name.lower().endswith(".zip")
-    if not is_zip and kind not in _CONTAINERS and not _is_pgp(member.path, member.name):
-        return None
-    return held("file|archive.nested", member.name, container=printable(container))
+    return held("file|archive.nested", member.name, container=printable(container)) if is_packed else None
 
 
-def _kind(path: Path, name: str) -> str:
+def _packing(path: Path, name: str) -> str:
+    """How a file is packed: zip, gzip, "message", "archive" for one that is not opened; "" for an ordinary file."""
+    if _is_pgp(path, name):
+        return "message"
     kind = sniff_format(path)
     if kind == "crowd":
         raise held("file|unsafe.directory", name)
-    return kind
+    if kind == "cut" and name.lower().endswith(".zip"):
+        return "zip"
+    return kind if kind in _PACKINGS else ""
 
 
 def _own_name(entry: str) -> str:
@@ -233,6 +231,6 @@ def _without(endings: tuple[str, ...], name: str) -> str:
 
 def _with_ending(member: Member) -> Member:
     """orders.gz does not tell what it holds: then the content does."""
-    if PurePosixPath(member.name).suffix or (kind := _kind(member.path, member.name)) not in _SHEETS:
+    if PurePosixPath(member.name).suffix or (kind := sniff_format(member.path)) not in _SHEETS:
         return member
     return replace(member, name=f"{member.name}.{kind}")
