@@ -17,7 +17,8 @@ from logistics_batch import wiring
 from logistics_batch.api.transport import Connections, Network
 from logistics_batch.flows.parts import Clock, Silent
 from logistics_batch.flows.push import health
-from logistics_batch.flows.push.dispatch import Dispatcher, DispatchResult
+from logistics_batch.flows.push.dispatch import Dispatcher
+from logistics_batch.flows.push.health import DispatchResult
 
 REFERENCES = [f"T-{number}" for number in range(1, 7)]
 

@@ -12,8 +12,7 @@ from support.workspace import Workspace, order_lines
 
 from logistics_batch.cli.watching import observed_run
 from logistics_batch.flows.labels.orders import LabelChoice, choose_orders
-from logistics_batch.flows.push.past_runs import past_run
-from logistics_batch.flows.push.run import run_of
+from logistics_batch.flows.push.run import past_run, run_of
 from logistics_batch.jobs import load_job
 from logistics_batch.operate.agenda import next_try
 from logistics_batch.operate.run_job import Order

@@ -14,7 +14,7 @@ from support.workspace import ORDER_COLUMNS, Workspace, order_lines
 
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.files.waiting_files import close_held_file
-from logistics_batch.flows.push.past_runs import past_run
+from logistics_batch.flows.push.run import past_run
 from logistics_batch.model.report import ExitCode
 from logistics_batch.operate.metrics import figures
 from logistics_batch.operate.run_notices import digest_text

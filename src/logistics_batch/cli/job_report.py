@@ -13,7 +13,7 @@ from logistics_batch.cli.show import (
     shown_path,
 )
 from logistics_batch.flows.parts import Parts
-from logistics_batch.flows.push.past_runs import answers_of_run
+from logistics_batch.flows.push.run import answers_of_run
 from logistics_batch.model.counting import counted
 from logistics_batch.model.reconciliation import MEANINGS, Discrepancy
 from logistics_batch.model.report import RunReport

@@ -9,7 +9,7 @@ import polars as pl
 
 from logistics_batch.demo.account import BadRow, FileAccount, LabelsAccount, Opened, StatusAccount
 from logistics_batch.flows.parts import Parts
-from logistics_batch.flows.push.past_runs import answers_of_run
+from logistics_batch.flows.push.run import answers_of_run
 from logistics_batch.model.report import Fate, FileReport, RunReport
 from logistics_batch.model.run_reports import LabelReport, OrderStatusReport
 from logistics_batch.paper.answers.row_answers import answered

@@ -24,9 +24,8 @@ from logistics_batch.errors import (
 from logistics_batch.flows.doubts.settle import settle
 from logistics_batch.flows.files.deliver import deliver_stale
 from logistics_batch.flows.parts import Parts
-from logistics_batch.flows.push.past_runs import PastRun
 from logistics_batch.flows.push.push import run_push_job
-from logistics_batch.flows.push.run import not_in_files
+from logistics_batch.flows.push.run import PastRun, not_in_files
 from logistics_batch.flows.push.run_record import RunRecord, written_run
 from logistics_batch.ledger import StoredDocument, StoredNotice, StoredRun
 from logistics_batch.model.counting import counted

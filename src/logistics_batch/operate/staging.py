@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from logistics_batch.flows.doubts.staging import StagingReport, verify_service
 from logistics_batch.flows.parts import Parts
-from logistics_batch.flows.push.known_facts import is_of_this_key
+from logistics_batch.flows.push.proof import is_of_this_key
 from logistics_batch.ledger import ServiceFacts
 from logistics_batch.model.issue import Issue
 from logistics_batch.operate.doctor import Check, CheckState

@@ -54,7 +54,7 @@ def show(*, folder: str, run: str, as_json: bool) -> int:
 
     from logistics_batch.cli.job_report import print_past_run
     from logistics_batch.cli.show import print_run_json
-    from logistics_batch.flows.push.past_runs import past_run
+    from logistics_batch.flows.push.run import past_run
     from logistics_batch.operate.run_job import run_account
 
     with reading(folder) as parts:
@@ -74,7 +74,7 @@ def report(*, folder: str, run: str) -> int:
     """Write the result files of a run again; RUN is its id, or a job's name for its latest run."""
 
     from logistics_batch.cli.show import shown_path
-    from logistics_batch.flows.push.past_runs import write_again
+    from logistics_batch.flows.push.run import write_again
     from logistics_batch.model.report import ExitCode
 
     with opened(folder, calls=False) as parts:

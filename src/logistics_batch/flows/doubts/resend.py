@@ -10,9 +10,8 @@ from logistics_batch.flows.orders.awb_ownership import believe, look_under
 from logistics_batch.flows.orders.search import OrderSearch, Presence, Probe
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.dispatch import INTENT_MAY_AGE_SECONDS
-from logistics_batch.flows.push.known_facts import facts_of
 from logistics_batch.flows.push.outcomes import is_own_number, outcome_of, without_others_numbers
-from logistics_batch.flows.push.proof import borne_out, may_repeat, sent_before
+from logistics_batch.flows.push.proof import borne_out, facts_of, may_repeat, sent_before
 from logistics_batch.ledger import Outcome, StoredDocument, sounds_taken
 from logistics_batch.messages.documents import reason_of
 from logistics_batch.model.document import Operation

@@ -13,11 +13,10 @@ from logistics_batch.flows.asns.markers import confirm_marked
 from logistics_batch.flows.doubts.settle import settle_due
 from logistics_batch.flows.files.deliver import deliver, deliver_stale
 from logistics_batch.flows.parts import Parts
-from logistics_batch.flows.push.dispatch import DispatchResult, send_in_turn
-from logistics_batch.flows.push.earlier_runs import recover_orphans
-from logistics_batch.flows.push.past_runs import past_run
-from logistics_batch.flows.push.run import unwritten
-from logistics_batch.flows.push.run_record import recorded_run
+from logistics_batch.flows.push.dispatch import send_in_turn
+from logistics_batch.flows.push.health import DispatchResult
+from logistics_batch.flows.push.run import past_run, unwritten
+from logistics_batch.flows.push.run_record import recorded_run, recover_orphans
 from logistics_batch.ledger import OTHER_SPELLING, PLANNED, Decided, Outcome, StoredDocument, StoredRun, kind_of
 from logistics_batch.messages import rule_of
 from logistics_batch.messages.reasons import HeldDecision

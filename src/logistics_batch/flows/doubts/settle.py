@@ -41,9 +41,8 @@ from logistics_batch.flows.orders.awb_ownership import believe, find_missing_num
 from logistics_batch.flows.orders.changes import look_for_change
 from logistics_batch.flows.orders.search import OrderSearch, Presence
 from logistics_batch.flows.parts import Parts
-from logistics_batch.flows.push.earlier_runs import recover_orphans, told_of_never_sent
 from logistics_batch.flows.push.outcomes import cancelled_in_doubt
-from logistics_batch.flows.push.run_record import stopping_early
+from logistics_batch.flows.push.run_record import recover_orphans, stopping_early, told_of_never_sent
 from logistics_batch.ledger import Outcome, StoredDocument, sounds_taken
 from logistics_batch.messages.documents import reason_of
 from logistics_batch.messages.reasons import WaitsFor

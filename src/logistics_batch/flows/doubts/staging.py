@@ -16,7 +16,7 @@ from logistics_batch.api.content_match import shows_change
 from logistics_batch.api.key_print import key_print
 from logistics_batch.errors import RunStopped, UsageError
 from logistics_batch.flows.parts import Parts
-from logistics_batch.flows.push.known_facts import facts_of
+from logistics_batch.flows.push.proof import facts_of
 from logistics_batch.ledger import ServiceFacts, TestOrder, form_of
 
 _AT_ONCE = 4

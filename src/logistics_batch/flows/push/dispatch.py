@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from queue import Empty, SimpleQueue
 
 import polars as pl
@@ -21,17 +20,10 @@ from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import LedgerRefused
 from logistics_batch.flows.orders.awb_ownership import Look
 from logistics_batch.flows.parts import Parts
-from logistics_batch.flows.push.health import ServiceHealth
-from logistics_batch.flows.push.known_facts import facts_of
-from logistics_batch.flows.push.outcomes import (
-    is_own_number,
-    outcome_of,
-    unless_sent_before,
-    without_others_numbers,
-)
-from logistics_batch.flows.push.preflight import Preflight, Told
-from logistics_batch.flows.push.proof import AcceptanceProofs
-from logistics_batch.ledger import Intent, Outcome, StoredDocument
+from logistics_batch.flows.push.health import DispatchResult, ServiceHealth
+from logistics_batch.flows.push.preflight import Preflight, Told, hold_behind_open_changes
+from logistics_batch.flows.push.proof import Proofs, history_is_lost
+from logistics_batch.ledger import Outcome, StoredDocument
 from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import Issue
 
@@ -39,24 +31,7 @@ INTENT_MAY_AGE_SECONDS = 5.0  # a process that slept longer between intent and f
 _LOADED_AT_ONCE = 200  # documents
 _GATHER_SECONDS = 0.02  # while intents wait for the workers, a commit waits so long for more outcomes
 _TURN_AHEAD_SECONDS = 0.25  # so long before its turn an intent may be written: a slow commit makes no call late
-_HISTORY_LOST_FOR = timedelta(days=7)  # after an older copy of the ledger was taken up
 _LONGEST_NAP_SECONDS = 0.5  # how soon a waiting run notices that it was asked to end
-
-
-@dataclass(frozen=True, slots=True)
-class DispatchResult:
-    """How sending ended: `stopped` says why documents were left pending, "" if none were; notes: what else to tell.
-
-    lasting: no waiting mends what stopped it. pauses, paused_seconds: how often and how long it waited for the service.
-    """
-
-    stopped: str = ""
-    remedy: str = ""
-    lasting: bool = False
-    doubts: int = 0
-    pauses: int = 0
-    paused_seconds: float = 0.0
-    notes: tuple[Issue, ...] = ()
 
 
 def send_in_turn(parts: Parts, planned: pl.DataFrame, *, run: str) -> DispatchResult:
@@ -70,35 +45,11 @@ def send_in_turn(parts: Parts, planned: pl.DataFrame, *, run: str) -> DispatchRe
     rounds = planned.with_columns(round=pl.when(creates).then(0).otherwise(earlier)).partition_by("round")
     result = DispatchResult()
     for some in sorted(rounds, key=lambda some: some.item(0, "round")) or [planned]:
-        sent = Dispatcher(parts, run=run).send(_free(parts, some.filter(~creates), some))
-        result = replace(
-            sent,
-            doubts=result.doubts + sent.doubts,
-            pauses=result.pauses + sent.pauses,
-            paused_seconds=result.paused_seconds + sent.paused_seconds,
-            notes=result.notes + sent.notes,
-        )
+        waits = hold_behind_open_changes(parts, some.filter(~creates))
+        result = Dispatcher(parts, run=run, before=result).send([each for each in some["id"] if each not in waits])
         if result.stopped:
             break
     return result
-
-
-def _free(parts: Parts, changes: pl.DataFrame, planned: pl.DataFrame) -> list[int]:
-    """The documents but for changes before which another one of the same order has no end yet: these are held.
-
-    Whether an item is there is not known then, and an update that arrives late would undo the one behind it.
-    """
-    before = parts.ledger.documents.open_changes(set(changes["key"])) if changes.height else {}
-    waits: dict[int, str] = {}
-    for number, key in changes.select("id", "key").iter_rows():
-        earlier, state = before.get(key, (0, ""))
-        if 0 < earlier < number:
-            waits[number] = "earlier_held" if state == "held" else "earlier_in_doubt"
-    for number, rule in waits.items():
-        outcome = Outcome(number, "held", "waits", why=Issue(rule))
-        now = parts.clock.now().isoformat()
-        parts.ledger.attempts.settle_document(outcome, expected="planned", now=now, evidence_text=outcome.why.reason)
-    return [number for number in planned["id"] if number not in waits]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,15 +66,15 @@ class _Finished:
 class Dispatcher:
     """Sends documents of one run, once; call while holding the ledger's sending lock."""
 
-    def __init__(self, parts: Parts, *, run: str) -> None:
+    def __init__(self, parts: Parts, *, run: str, before: DispatchResult | None = None) -> None:
+        """before: how the documents went that were sent before these; what is told of them is told with these."""
         self._parts = parts
         self._run = run
-        self._health = ServiceHealth(parts)
-        self._facts = facts_of(parts)
-        lately = (parts.clock.now() - _HISTORY_LOST_FOR).isoformat()
-        self._history_lost = any(str(each["at"]) >= lately for each in parts.ledger.itself.restorations())
-        self._preflight = Preflight(parts, history_lost=self._history_lost)
-        self._proofs = AcceptanceProofs(parts, history_lost=self._history_lost)
+        self._health = ServiceHealth(parts, before=before or DispatchResult())
+        history_lost = history_is_lost(parts)
+        self._preflight = Preflight(parts, history_lost=history_lost)
+        self._proofs = Proofs(parts, run=run, history_lost=history_lost)
+        self._workers = ThreadPoolExecutor(parts.policy.concurrency, thread_name_prefix="send")
         self._numbers: deque[int] = deque()  # of documents that are not loaded yet
         self._queue: deque[StoredDocument] = deque()  # those that go out next
         self._under_way: set[Future[_Finished]] = set()
@@ -131,45 +82,30 @@ class Dispatcher:
         self._may_begin = True  # False: what waits for a worker comes back unsent
         self._unclear: set[int] = set()  # documents with an answer that is neither yes nor no and was not looked at
         self._outcomes: list[Outcome] = []  # to be written down
-        self._created: set[int] = set()  # accepted orders among these
         self._pause_seconds = 0.0  # until a turn may be taken, where one is waited for
 
     def send(self, numbers: Collection[int]) -> DispatchResult:
         """Send these documents, in order, until done or until something says to stop."""
         self._numbers.extend(numbers)
         self._parts.progress.start("Sending", len(numbers))
-        with ThreadPoolExecutor(self._parts.policy.concurrency, thread_name_prefix="send") as workers:
+        with self._workers:
             try:
                 while True:
-                    self._commit(self._claims(workers), workers)
+                    self._commit(self._claims())
                     if not self._under_way and (self._health.stopped or self._next() is None):
                         break
                     self._collect()
             except BaseException:  # nothing more begins; what is under way is waited for, and its answers are written
                 self._may_begin = False
-                workers.shutdown()
+                self._workers.shutdown()
                 self._write_late()
                 raise
             finally:
                 self._may_begin = False
         self._parts.progress.done()
-        notes = [*self._health.notes(), *self._preflight.notes]
-        if self._facts is None and self._parts.ledger.facts.verified() is not None:
-            notes.append(Issue("sending.other_key"))
-        health = self._health
-        return DispatchResult(
-            stopped=health.stopped,
-            remedy=health.remedy,
-            lasting=health.lasting,
-            doubts=health.doubts,
-            pauses=health.pauses,
-            paused_seconds=health.paused_seconds,
-            notes=tuple(notes),
-        )
+        return self._health.result([*self._preflight.notes, *self._proofs.notes])
 
-    # Claims and intents
-
-    def _claims(self, workers: ThreadPoolExecutor) -> list[StoredDocument]:
+    def _claims(self) -> list[StoredDocument]:
         """As many documents as fit, with their turns; of some the service is asked something first, which is a call."""
         if self._parts.stop.is_set():
             self._health.stop("The program was asked to end.", "Run the job again: it goes on where it stopped.")
@@ -187,7 +123,7 @@ class Dispatcher:
                 continue
             room -= 1
             if asks:
-                self._start(workers.submit(self._ask, document, self._preflight.begin(document)))
+                self._start(self._ask, document, self._preflight.begin(document))
             else:
                 claims.append(document)
         return claims
@@ -211,92 +147,80 @@ class Dispatcher:
         self._pause_seconds = max(0.0, wait - ahead)
         return wait <= ahead
 
-    def _commit(self, claims: Sequence[StoredDocument], workers: ThreadPoolExecutor) -> None:
-        """Write down what came back and what goes out next, and hand that to the workers."""
+    def _commit(self, claims: Sequence[StoredDocument]) -> None:
+        """Write down what came back and what goes out next, in one durable commit, and hand that to the workers.
+
+        What is not believed of the outcomes may say to stop; then nothing more goes out.
+        """
         since = self._parts.clock.monotonic()  # a commit that stalls ages its intents
-        intents = self._write(claims)
+        outcomes = self._proofs.believed(self._outcomes)
+        self._health.note_mixed_up(sum(one is not other for one, other in zip(self._outcomes, outcomes, strict=True)))
+        now = self._parts.clock.now().isoformat()
+        claims = () if self._health.stopped else claims
+        intents = self._parts.ledger.attempts.step(outcomes=outcomes, claim=claims, run=self._run, now=now)
+        self._outcomes = []
         if intents:
             self._may_begin = True
         for intent in intents:
-            self._start(workers.submit(self._post, intent, since))
-
-    def _write(self, claims: Sequence[StoredDocument]) -> list[Intent]:
-        """One durable commit; what is not believed of the outcomes may say to stop, and then nothing more goes out."""
-        believed = without_others_numbers(
-            self._outcomes, orders=self._created, owners=self._parts.ledger.awb_numbers.owners
-        )
-        self._health.note_mixed_up(sum(one is not other for one, other in zip(self._outcomes, believed, strict=True)))
-        intents = self._parts.ledger.attempts.step(
-            outcomes=believed,
-            claim=() if self._health.stopped else claims,
-            run=self._run,
-            now=self._parts.clock.now().isoformat(),
-        )
-        self._outcomes, self._created = [], set()
-        return intents
+            self._start(self._post, intent.document, since)
 
     def _write_late(self) -> None:
         """Write the answers that are not written yet, if the ledger takes them; else they are doubts."""
         for call in self._under_way:
-            if call.exception() is None and (finished := call.result()).told is None:
-                self._note(finished)
+            if call.exception() is None and call.result().told is None:
+                self._note(call.result())
         with suppress(LedgerRefused):  # the first failure is told
             # The commit that failed may have been done, or was done in part.
             waiting = self._parts.ledger.attempts.unanswered([each.document_id for each in self._outcomes])
             self._outcomes = [each for each in self._outcomes if each.document_id in waiting]
-            self._write(())
+            self._commit(())
 
     # Calls, in worker threads
 
-    def _start(self, call: Future[_Finished]) -> None:
-        """Whatever becomes of a call that a worker makes comes back through the queue."""
+    def _start(self, work: Callable[..., _Finished], *arguments: object) -> None:
+        """Have a worker make a call; whatever becomes of it comes back through the queue."""
+        call = self._workers.submit(work, *arguments)
         self._under_way.add(call)
         call.add_done_callback(self._done.put)
 
-    def _post(self, intent: Intent, since: float) -> _Finished:
-        """The only place where bytes of a document leave."""
+    def _post(self, document: StoredDocument, since: float) -> _Finished:
+        """The only place where bytes of a document leave. since: when its intent was about to be written."""
         crash_point("send.before")
-        document, reply, answer = intent.document, None, None
         young = self._parts.clock.monotonic() - since < INTENT_MAY_AGE_SECONDS
-        if young and self._may_begin and not self._unclear and not self._health.stopped:
-            reply = self._parts.client.call(
-                document.operation, order_id=document.order_id or None, body=document.body or None, turn_taken=True
-            )
+        if not young or not self._may_begin or self._unclear or self._health.stopped:
+            crash_point("send.after")
+            return _Finished(document)
+        reply = self._parts.client.call(
+            document.operation, order_id=document.order_id or None, body=document.body or None, turn_taken=True
+        )
         crash_point("send.after")
-        if reply is not None and reply.failure == "late":
-            reply = None
-        if reply is not None:
-            answer = judge(reply, operation=document.operation)
-            if not answer.is_about_document:
-                self._unclear.add(document.id)
-        accepted = answer is not None and answer.meaning is ReplyVerdict.ACCEPTED
-        look = self._proofs.look(document, answer) if answer is not None and accepted else None
+        if reply.failure == "late":
+            return _Finished(document)
+        answer = judge(reply, operation=document.operation)
+        if not answer.is_about_document:
+            self._unclear.add(document.id)
+        look = self._proofs.look(document, answer) if answer.meaning is ReplyVerdict.ACCEPTED else None
         return _Finished(document, reply, answer, look)
 
-    def _ask(self, document: StoredDocument, question: Callable[[], Told]) -> _Finished:
+    @staticmethod
+    def _ask(document: StoredDocument, question: Callable[[], Told]) -> _Finished:
         return _Finished(document, told=question())
 
     # What came back
 
     def _collect(self) -> None:
         """Wait for at least one call to come back, or for the next turn; then take in all that have."""
-        nap = min(self._pause_seconds, _LONGEST_NAP_SECONDS) or None
-        call = self._back(nap) if self._under_way else None
-        if call is None and not self._under_way and nap:
-            self._parts.clock.sleep(nap)
+        wait = min(self._pause_seconds, _LONGEST_NAP_SECONDS) or None
+        if not self._under_way:
+            self._parts.clock.sleep(wait or 0.0)
         enough, until = self._health.intents_ahead // 2, self._parts.clock.monotonic() + _GATHER_SECONDS
-        while call is not None:
-            self._under_way.discard(call)
-            self._take_in(call.result())
-            enough -= 1
-            call = self._back(until - self._parts.clock.monotonic() if enough > 0 and self._under_way else 0)
-
-    def _back(self, wait: float | None) -> Future[_Finished] | None:
-        """The next call that came back, within so many seconds; None if there is none."""
-        try:
-            return self._done.get(timeout=wait) if wait is None or wait > 0 else self._done.get_nowait()
-        except Empty:
-            return None
+        with suppress(Empty):
+            while self._under_way:
+                call = self._done.get(timeout=wait)
+                self._under_way.discard(call)
+                self._take_in(call.result())
+                enough -= 1
+                wait = max(0.0, until - self._parts.clock.monotonic()) if enough > 0 else 0.0
 
     def _take_in(self, finished: _Finished) -> None:
         document, reply, answer = finished.document, finished.reply, finished.answer
@@ -330,17 +254,8 @@ class Dispatcher:
         if reply is None or answer is None:
             outcome = Outcome(document.id, "planned", "not_sent", why=Issue("not_sent.yet"))
         else:
-            outcome = outcome_of(
-                document, reply, self._health.weigh(document, reply, answer), run=self._run, facts=self._facts
-            )
-            if self._history_lost:
-                outcome = unless_sent_before(outcome, document, facts=self._facts)
-            outcome = self._proofs.judged(document, outcome, finished.look)
-        if document.operation == Operation.ORDER_CREATE and outcome.state == "accepted":
-            if is_own_number(document, outcome):
-                outcome = replace(outcome, seen=True)
-            else:
-                self._created.add(document.id)
+            answer = self._health.weigh(document, reply, answer)
+            outcome = self._proofs.outcome(document, reply, answer, finished.look)
         self._outcomes.append(outcome)
         return outcome
 

@@ -1,8 +1,8 @@
 """What the answers of a run say about the service: how many calls it takes at once, when to wait, when to stop."""
 
 import math
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from logistics_batch.api.answers import Answer, ReplyVerdict
@@ -28,14 +28,31 @@ _GATEWAY_ERRORS = 500  # a page with such a status is that of a service which is
 _QUICK_SECONDS = 1.0  # an intent that waits longer for a free worker may grow too old
 
 
+@dataclass(frozen=True, slots=True)
+class DispatchResult:
+    """How sending ended: `stopped` says why documents were left pending, "" if none were; notes: what else to tell.
+
+    lasting: no waiting mends what stopped it. pauses, paused_seconds: how often and how long it waited for the service.
+    """
+
+    stopped: str = ""
+    remedy: str = ""
+    lasting: bool = False
+    doubts: int = 0
+    pauses: int = 0
+    paused_seconds: float = 0.0
+    notes: tuple[Issue, ...] = ()
+
+
 class ServiceHealth:
     """What goes wrong in a row, and what follows: a pause, then one call as a probe, which ends it or doubles the next.
 
-    stopped: why nothing more is to begin, "" if it may; remedy: what to do about it; lasting: no waiting mends that.
-    doubts: in a row. pauses, paused_seconds: how often and how long sending waited for the service.
+    stopped: why nothing more is to begin, "" if it may. doubts: in a row.
     """
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Parts, *, before: DispatchResult) -> None:
+        """before: how sending went so far in this run."""
+        self._before = before
         self._parts = parts
         self._pacer = parts.client.pacer
         self._refusals_before = self._pacer.refusals
@@ -47,12 +64,25 @@ class ServiceHealth:
         self._in_vain = 0  # pauses and their probes in a row
         self._pausing = False  # until the probe begins
         self._mixed_up = 0
-        self.doubts = self.pauses = 0
-        self.paused_seconds = 0.0
+        self.doubts = self._pauses = 0
+        self._paused_seconds = 0.0
         self._aside: set[int] = set()  # documents that are tried once more at the end of the run
         self._declined_in_a_row = 0  # when they were tried first
-        self.stopped = self.remedy = ""
-        self.lasting = False
+        self.stopped = self._remedy = ""
+        self._lasting = False
+
+    def result(self, notes: Sequence[Issue]) -> DispatchResult:
+        """How sending ended, with notes on it, and what is told of what went before."""
+        before = self._before
+        return DispatchResult(
+            stopped=self.stopped,
+            remedy=self._remedy,
+            lasting=self._lasting,
+            doubts=before.doubts + self.doubts,
+            pauses=before.pauses + self._pauses,
+            paused_seconds=before.paused_seconds + self._paused_seconds,
+            notes=(*before.notes, *self._notes(), *notes),
+        )
 
     @property
     def calls_at_once(self) -> int:
@@ -173,9 +203,9 @@ class ServiceHealth:
     def stop(self, reason: str, remedy: str, *, lasting: bool = False) -> None:
         """Nothing more is to begin; the first reason counts."""
         if not self.stopped:
-            self.stopped, self.remedy, self.lasting = reason, remedy, lasting
+            self.stopped, self._remedy, self._lasting = reason, remedy, lasting
 
-    def notes(self) -> Iterator[Issue]:
+    def _notes(self) -> Iterator[Issue]:
         """What the operator should know about the rate of calls."""
         refusals = self._pacer.refusals - self._refusals_before
         if refusals:
@@ -207,8 +237,8 @@ class ServiceHealth:
         seconds = min(reply.retry_after_seconds or doubled, LONGEST_PAUSE_SECONDS)
         self._in_vain += 1
         self._pausing = True
-        self.pauses += 1
-        self.paused_seconds += seconds
+        self._pauses += 1
+        self._paused_seconds += seconds
         self._pacer.slow_down(seconds)
         until = self._parts.clock.now() + timedelta(seconds=seconds)
         self._parts.progress.advance(0, note=f"waits until {until:%H:%M:%S}: {reason}")

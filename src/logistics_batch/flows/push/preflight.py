@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import polars as pl
+
 from logistics_batch.api.answers import OrderFound
 from logistics_batch.flows.asns.baseline import Baseline, EmptySearches, take_baseline
 from logistics_batch.flows.orders.awb_ownership import Look, OrderLooks, believe, look_at, look_under
@@ -14,7 +16,7 @@ from logistics_batch.ledger import Outcome, StoredDocument
 from logistics_batch.mapping.documents.documents import body_complaints
 from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import Issue
-from logistics_batch.model.payloads import Complaint, LongitudeName
+from logistics_batch.model.payloads import LongitudeName
 
 Told = Baseline | Look
 
@@ -73,7 +75,7 @@ class Preflight:
         if told.failed is not None:
             return document
         if told.already_there and not document.send_approved:  # a person who released it has seen what is there
-            return _already_present(document)
+            return Outcome(document.id, "held", "held", why=Issue("already_present"))
         self._first = self._first or document
         self._parts.ledger.attempts.set_baseline(document.id, told.text)
         return replace(document, baseline=told.text)
@@ -109,8 +111,23 @@ class Preflight:
         return document.operation == Operation.ASN_CREATE and not document.baseline
 
 
-def _already_present(document: StoredDocument) -> Outcome:
-    return Outcome(document.id, "held", "held", why=Issue("already_present"))
+def hold_behind_open_changes(parts: Parts, changes: pl.DataFrame) -> set[int]:
+    """Hold the changes before which another one of the same order has no end yet; gives their numbers.
+
+    Whether an item is there is not known then, and an update that arrives late would undo the one behind it. changes:
+    PLANNED.
+    """
+    before = parts.ledger.documents.open_changes(set(changes["key"])) if changes.height else {}
+    waits: dict[int, str] = {}
+    for number, key in changes.select("id", "key").iter_rows():
+        earlier, state = before.get(key, (0, ""))
+        if 0 < earlier < number:
+            waits[number] = "earlier_held" if state == "held" else "earlier_in_doubt"
+    for number, rule in waits.items():
+        outcome = Outcome(number, "held", "waits", why=Issue(rule))
+        now = parts.clock.now().isoformat()
+        parts.ledger.attempts.settle_document(outcome, expected="planned", now=now, evidence_text=outcome.why.reason)
+    return set(waits)
 
 
 def validate_body(document: StoredDocument, *, longitude: LongitudeName) -> Outcome | None:
@@ -122,9 +139,10 @@ def validate_body(document: StoredDocument, *, longitude: LongitudeName) -> Outc
     complaints = body_complaints(document.body, Operation(document.operation), longitude=longitude)
     if not complaints:
         return None
-    return Outcome(document.id, "held", "held", why=Issue.of("contract", said=[*map(_said, complaints)]))
-
-
-def _said(complaint: Complaint) -> tuple[str, dict[str, Any]]:
-    said = complaint.code, complaint.values
-    return (".of_field", {"field": complaint.field, "said": [said]}) if complaint.field else said
+    said: list[tuple[str, dict[str, Any]]] = [
+        (".of_field", {"field": each.field, "said": [(each.code, each.values)]})
+        if each.field
+        else (each.code, each.values)
+        for each in complaints
+    ]
+    return Outcome(document.id, "held", "held", why=Issue.of("contract", said=said))

@@ -1,10 +1,14 @@
-"""The life of a push run: it begins or goes on, what came before is settled, it ends with totals and an exit code."""
+"""The life of a push run: it begins or goes on, what came before is settled, it ends with totals and an exit code.
+
+Later it is read back from the ledger, with what its rows have become since.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
+from pathlib import PurePosixPath
 
 from logistics_batch.errors import (
     FileHeld,
@@ -16,7 +20,15 @@ from logistics_batch.errors import (
 )
 from logistics_batch.flows.asns.markers import confirm_marked
 from logistics_batch.flows.doubts.settle import settle_due
-from logistics_batch.flows.files.deliver import FileReports, acknowledge, deliver, deliver_stale
+from logistics_batch.flows.files.deliver import (
+    Delivered,
+    FileReports,
+    acknowledge,
+    deliver,
+    deliver_stale,
+    places_of,
+    stem_at,
+)
 from logistics_batch.flows.files.purge import purge_old
 from logistics_batch.flows.files.waiting_files import follow_held_files, follow_left_files
 from logistics_batch.flows.moved_ledger import told_once
@@ -24,8 +36,7 @@ from logistics_batch.flows.orders.awb_ownership import find_missing_numbers
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.program_errors import holding_file
 from logistics_batch.flows.push.dispatch import send_in_turn
-from logistics_batch.flows.push.earlier_runs import recover_orphans, told_of_never_sent
-from logistics_batch.flows.push.run_record import new_run_id, stopping_early
+from logistics_batch.flows.push.run_record import new_run_id, recover_orphans, stopping_early, told_of_never_sent
 from logistics_batch.intake.stores.store import RemoteFile
 from logistics_batch.ledger import FATE_OF_STATE, Arrival, StoredDocument, StoredFile, StoredRun
 from logistics_batch.model.issue import Issue
@@ -34,9 +45,6 @@ from logistics_batch.model.report import Fate, FileReport, RunReport, exit_code,
 from logistics_batch.paper.answers.report_json import report_json_text
 
 _MOST_NOTES = 50  # kept with a run
-
-NO_FILE = Issue("file.none")
-"""What is noted of a run that found nothing."""
 
 
 @dataclass
@@ -217,12 +225,6 @@ def is_finished(parts: Parts, file: StoredFile) -> bool:
     return file.state == "reported" and not parts.ledger.documents.planned_in(file.id)
 
 
-def _sent_along(parts: Parts, run: PushRun, reports: Sequence[FileReport]) -> list[StoredDocument]:
-    """What went out with this run without being in its files: it has no row here, but counts for the exit code."""
-    found = [parts.ledger.documents.get(number) for number in run.sent_along]
-    return not_in_files([document for document in found if document is not None], reports)
-
-
 def not_in_files(documents: Iterable[StoredDocument], reports: Sequence[FileReport]) -> list[StoredDocument]:
     """The documents that no row of these files asks for."""
     asked = list(documents)
@@ -230,13 +232,18 @@ def not_in_files(documents: Iterable[StoredDocument], reports: Sequence[FileRepo
     return [document for document in asked if document.key not in own]
 
 
-def told_along(documents: Sequence[StoredDocument]) -> Iterator[Issue]:
-    """One note for all, and one for each that was not accepted."""
-    if not documents:
+def _told_of(reports: Sequence[FileReport], along: Sequence[StoredDocument]) -> Iterator[Issue]:
+    """What is noted of a run beside what it noted itself: that it found no file, and what went out along with it.
+
+    One note for all that did, and one for each that was not accepted.
+    """
+    if not reports:
+        yield Issue("file.none")
+    if not along:
         return
-    fates = Counter(FATE_OF_STATE[document.state] for document in documents)
+    fates = Counter(FATE_OF_STATE[document.state] for document in along)
     yield Issue.of("sending.released", fates=[f"{number} {fate}" for fate, number in fates.items()])
-    for document in documents:
+    for document in along:
         fate = FATE_OF_STATE[document.state]
         if fate is not Fate.ACCEPTED:
             why = [document.why.pair] if document.why.code else []
@@ -255,35 +262,30 @@ def finish(parts: Parts, run: PushRun) -> RunReport:
     if run.pauses:
         notes.append(Issue.of("sending.paused", times=run.pauses, seconds=run.paused_seconds))
     parts.ledger.runs.keep_notes(run.id, notes[:_MOST_NOTES])
-    if not files:
-        notes.append(NO_FILE)
+    # It has no row here, but counts for the exit code.
+    along = not_in_files(parts.ledger.documents.stored(run.sent_along), reports)
     stopped = " ".join(part for part in (run.stopped, run.remedy, *run.undelivered) if part)
-    names = tuple(sorted(run.names | {file.name for file in files}))
     report = RunReport(
         run.id,
         run.job,
         reports,
         stopped=stopped,
         waits=run.waits,
-        names=names,
+        names=tuple(sorted(run.names | {file.name for file in files})),
         left=len(run.left or ()),
+        notes=(*notes, *_told_of(reports, along)),
         tally=tally,
     )
-    counts = Counter(report.counts)
-    along = _sent_along(parts, run, reports)
+    counts, held = Counter(report.counts), bool(tally.held_files)
     counts.update(FATE_OF_STATE[document.state] for document in along)
-    notes += told_along(along)
-    report = replace(report, notes=tuple(notes))
-    held = bool(tally.held_files)
-    unwritten = _put_report(parts, replace(report, exit_code=exit_code(counts, file_held=held, stopped=bool(stopped))))
-    if unwritten:  # what was sent is told all the same
-        stopped = f"{stopped} {unwritten}".strip()
-        report = replace(report, stopped=stopped)
     code = exit_code(counts, file_held=held, stopped=bool(stopped))
+    unwritten = _put_report(parts, replace(report, exit_code=code))
+    if unwritten:  # what was sent is told all the same
+        stopped, code = f"{stopped} {unwritten}".strip(), exit_code(counts, file_held=held, stopped=True)
     summary = {str(fate): n for fate, n in report.counts.items()} | ({"released": len(along)} if along else {})
     summary |= ({"left": report.left} if report.left else {}) | run.waited
     _end(parts, run, code=code, summary=summary, stopped=stopped)
-    return replace(report, exit_code=code)
+    return replace(report, stopped=stopped, exit_code=code)
 
 
 def _put_report(parts: Parts, report: RunReport) -> str:
@@ -296,3 +298,74 @@ def _put_report(parts: Parts, report: RunReport) -> str:
     finally:
         store.close()
     return ""
+
+
+@dataclass(frozen=True, slots=True)
+class PastRun:
+    """A run as the ledger holds it, with what its rows have become by now."""
+
+    stored: StoredRun
+    report: RunReport
+
+
+def past_run(parts: Parts, run_id: str) -> PastRun:
+    """One run by its id, or the latest run of a job by the job's name.
+
+    Raises UsageError if there is none.
+    """
+    stored = parts.ledger.runs.get(run_id) or next(iter(parts.ledger.runs.latest(job=run_id, limit=1)), None)
+    if stored is None:
+        raise UsageError(f'There is no run "{run_id}", and no job of that name ran.', remedy="See `runs` for all.")
+    files = FileReports(
+        parts.ledger.documents.file_report, [file.id for file in parts.ledger.files.of_run(run=stored.id)]
+    )
+    along = not_in_files(parts.ledger.documents.sent_along(stored.id), files)
+    told = (note for note in _told_of(files, along) if note.code != "file.none" or stored.kind == "push")
+    report = RunReport(
+        stored.id,
+        stored.job,
+        files,
+        stopped=stored.stopped,
+        left=stored.summary.get("left", 0),
+        notes=(*parts.ledger.runs.notes_of(stored.id), *told),
+        exit_code=stored.exit_code or 0,
+        tally=tally_of(files),
+    )
+    return PastRun(stored, report)
+
+
+def write_again(parts: Parts, run_id: str) -> list[Delivered]:
+    """Write every result file of a run again, from the ledger, and the acknowledgements as things stand now.
+
+    Raises UsageError if there is no such run.
+    """
+    found = past_run(parts, run_id)
+    return [deliver(parts, file, acknowledge=True) for file in parts.ledger.files.of_run(run=found.stored.id)]
+
+
+def answers_of_run(parts: Parts, run_id: str) -> list[tuple[str, list[str]]]:
+    """The name of each file of a run, in their order, and the start of its answers' names at each place.
+
+    Files of one name are told apart by where they lay. Of a file whose answers could not be written yet there are none.
+    """
+    files = parts.ledger.files.of_run(run=run_id)
+    times = Counter(file.name for file in files)
+    return [
+        (
+            file.name if times[file.name] == 1 else str(file.origin.get("path") or file.name),
+            _answers(parts, file) if file.state != "planned" else [],
+        )
+        for file in files
+    ]
+
+
+def _answers(parts: Parts, file: StoredFile) -> list[str]:
+    found = []
+    for place in places_of(parts, file):
+        store = parts.open_store(place)
+        stem, _ = stem_at(parts, store, place, file)
+        path = PurePosixPath(place.path) / stem
+        kind, _, root = store.label.partition(":")
+        found.append(f"{root}/{str(path).lstrip('/')}" if kind == "folder" else f"{store.label}:{path}")
+        store.close()
+    return found

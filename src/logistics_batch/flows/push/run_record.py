@@ -1,14 +1,18 @@
-"""The line that a run which sends nothing has in the ledger's history, however it ends."""
+"""What the ledger's history says of a run, however it ends, and what runs before left behind."""
 
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import date
 
 from logistics_batch.errors import LedgerRefused, LogisticsBatchError, RunStopped, as_told
 from logistics_batch.flows.parts import Parts
+from logistics_batch.ledger import NeverSent
+from logistics_batch.model.issue import Issue
 from logistics_batch.model.report import ExitCode
+
+_FILES_NAMED = 3
 
 
 @dataclass
@@ -81,3 +85,31 @@ def stopping_early() -> Iterator[None]:
         if error.exit_code == RunStopped.exit_code:
             raise
         raise RunStopped(error.message, remedy=error.remedy) from error
+
+
+def recover_orphans(parts: Parts) -> list[Issue]:
+    """Turn all that was being sent into doubts; gives what a run's report should mention.
+
+    Call while holding the sending lock.
+    """
+    files = parts.ledger.attempts.being_sent()
+    parts.ledger.attempts.take_over(parts.clock.now().isoformat())
+    if not files:
+        return []
+    named = [f"{name} (run {run})" for name, run in files]
+    more = [(".and_more", {"count": len(named) - _FILES_NAMED})] if len(named) > _FILES_NAMED else []
+    return [Issue.of("sending.broke_off", count=sum(files.values()), files=named[:_FILES_NAMED], more=more)]
+
+
+def told_of_never_sent(left: Sequence[NeverSent]) -> list[Issue]:
+    """A note for each run that left something, with what sends it."""
+    by_run: dict[str, list[NeverSent]] = {}
+    for each in left:
+        by_run.setdefault(each.run, []).append(each)
+    notes = []
+    for run, files in by_run.items():
+        others = [(".other_files", {"count": len(files) - 1})] if len(files) > 1 else []
+        count, name = sum(each.documents for each in files), files[0].file_name
+        told = {"count": count, "name": name, "others": others, "run": run, "job": files[0].job}
+        notes.append(Issue.of("sending.never_sent", **told))
+    return notes

@@ -1,6 +1,6 @@
 """Intents before the first byte, outcomes after the last: every change of a document's state goes through here."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import polars as pl
 from sqlalchemy import Connection, func, select
@@ -88,14 +88,17 @@ class Attempts(Repository):
         found = self._rows(query.where(self._among(document.c.id, numbers)))
         return {number for number, n in found if self._claimed.get(number) == n}
 
-    def sent_before(self, numbers: Sequence[int]) -> set[int]:
-        """Those of some documents under whose reference another one of their operation went out from here."""
-        other = document.alias()
-        went_out = (other.c.reference == document.c.reference) & (other.c.operation == document.c.operation)
-        query = select(document.c.id).join(
-            other, went_out & (other.c.account == self.account) & (other.c.attempts > 0) & (other.c.id != document.c.id)
-        )
-        return set(self._column(query.where(self._among(document.c.id, numbers))))
+    def sent_under(self, references: Collection[str], *, operation: str) -> dict[str, set[int]]:
+        """By reference the documents of an operation that went out under it from here, whatever became of them."""
+        columns = document.c["reference", "id", "account", "operation"]
+        found: dict[str, set[int]] = {}
+        # The account is compared here: in the question it makes SQLite read all documents of it.
+        for reference, number, account, kind in self._rows(
+            select(*columns).where(self._among(document.c.reference, references), document.c.attempts > 0)
+        ):
+            if (account, kind) == (self.account, operation):
+                found.setdefault(reference, set()).add(number)
+        return found
 
     def being_sent(self) -> dict[tuple[str, str], int]:
         """How many documents are `sending`, by the name of their file and its run, the oldest first."""
