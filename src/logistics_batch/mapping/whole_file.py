@@ -109,10 +109,12 @@ def _heads(table: CompiledSheet) -> pl.DataFrame:
 
     parts = [first_of(group) for group in targets.natural]
     natural = parts[0] if len(parts) == 1 else pl.concat_str(parts, separator=" | ", ignore_nulls=True)
-    heads = table.heads.filter("first")
-    if "key" in heads.columns:
+    if "key" in table.heads.columns:
         natural = pl.coalesce(natural, written_key(pl.col("key")))
-    return heads.select("doc", natural.alias("natural"), first_of(targets.reference).alias("reference"), *names)
+    heads = (
+        table.heads.lazy().filter("first").select("doc", *names, natural=natural, reference=first_of(targets.reference))
+    )
+    return heads.collect(engine="in-memory")
 
 
 def _material(table: CompiledSheet, heads: pl.DataFrame, barred: pl.DataFrame, *, longitude: LongitudeName) -> Material:

@@ -16,7 +16,7 @@ from logistics_batch.model.issue import Issue
 from logistics_batch.model.sheet import Sheet
 from logistics_batch.model.spelling import differences, folded_key
 
-_HASHED_ROWS: Final = 50_000  # at a time: the cells of all rows together would be copied
+_LOOKED_AT: Final = 1_000  # rows, for the column in which most differ
 _CELL: Final = re.compile(r"c[0-9]+")
 _MOST_ROWS: Final = 20_000
 _MOST_COLUMNS: Final = 100
@@ -198,12 +198,10 @@ def _text(header: Header, name: str) -> str:
 
 def _alike(lines: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     """The lines that are equal to another one in some columns; few are, and only those are compared cell by cell."""
-    blocks = lines.select(names).iter_slices(_HASHED_ROWS)
-    hashes = pl.concat([block.hash_rows() for block in blocks] or [pl.Series(dtype=pl.UInt64)])
-    if hashes.n_unique() == hashes.len():  # to group what is all different takes much memory
-        return lines.clear()
-    alike = lines.filter(hashes.is_duplicated())
-    return alike.filter(pl.struct(names).is_duplicated())
+    first, *others = names
+    most = max(others, key=lambda name: lines[name].head(_LOOKED_AT).n_unique(), default=first)
+    alike = lines.filter(lines.select(first, most).hash_rows().is_duplicated())
+    return alike.filter(pl.struct(names).is_duplicated()) if alike.height else alike
 
 
 def _with_equal_rows(table: CompiledSheet, notes: list[Issue]) -> _Found:

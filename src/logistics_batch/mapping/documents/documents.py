@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import polars as pl
 from pydantic import BaseModel, ValidationError, create_model
@@ -24,7 +24,7 @@ from logistics_batch.model.document import DOCUMENTS_SCHEMA, Documents, Operatio
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.payloads import PAYLOADS, Complaint, LongitudeName, complaints
 
-BLOCK_DOCUMENTS: Final = 5_000
+BLOCK_DOCUMENTS: Final = 10_000
 """So many documents at a time become text, which bounds the memory that takes."""
 
 _ENDS: Final[tuple[tuple[int, Literal["left", "right"]], ...]] = ((0, "left"), (-1, "right"))
@@ -82,59 +82,80 @@ class Material:
             }
             yield pl.DataFrame(columns, schema=DOCUMENTS_SCHEMA)
 
-    def bodies(self, heads: pl.DataFrame, lines: pl.DataFrame) -> list[str]:
+    def bodies(self, heads: pl.DataFrame, lines: pl.DataFrame) -> pl.Series:
         """The exact text of each of some documents; lines: theirs and no others."""
         targets = self.mapping.targets
-        parts = self._parts(heads, "fields", targets.header)
+        parts = self._members(heads, "fields", targets.header)
         if self.line:
             own = lines
             if KIT in lines.columns:
                 own = lines.filter(pl.col(KIT).is_null())
                 parts["kit_skus"] = _array("kit_skus", heads, self._kits(lines.filter(pl.col(KIT).is_not_null())))
-            items = own.select("doc", text=_object(self._parts(own, "lines", targets.lines).values()))
+            items = own.select("doc", text=_object(self._members(own, "lines", targets.lines).values()))
             items = items if own is lines else items.filter(pl.col("text") != "{}")
             parts[targets.lines_field] = _array(targets.lines_field, heads, items)
             order = [*PAYLOADS[targets.operation].model_fields]
             parts = {name: parts[name] for name in sorted(parts, key=order.index)}
-        texts = heads.select("doc", text=_object(parts.values()))["text"].to_list()
-        return texts if targets.operation.creates else [finished(text, targets.operation) for text in texts]
+        texts = heads.select("doc", text=_object(parts.values()))["text"]
+        return texts if targets.operation.creates else pl.Series([finished(text, targets.operation) for text in texts])
 
     def _kits(self, lines: pl.DataFrame) -> pl.DataFrame:
         """The kits of documents: doc, text; lines: their contents, of which the first says what the kit is called."""
         once = [name for name in ("v:kits.name", "v:kits.description") if name in lines.columns]
-        items = _object(self._parts(lines, "kit_lines", self.mapping.targets.lines).values())
+        items = _object(self._members(lines, "kit_lines", self.mapping.targets.lines).values())
         inside = lines.select("doc", KIT, *once, item=items).group_by("doc", KIT, maintain_order=True)
         kits = inside.agg(pl.col(once).first(), pl.col("item").str.join(","))
-        named = self._parts(kits, "kits", ("name", "description")).values()
-        contents = pl.lit(',"item_details":[') + pl.col("item") + pl.lit("]")
+        named = self._members(kits, "kits", ("name", "description")).values()
+        contents = _Member(',"item_details":[', pl.col("item"), "]", is_always=True)
         return kits.select("doc", text=_object((*named, contents)))
 
-    def _parts(self, frame: pl.DataFrame, part: str, names: Sequence[str]) -> dict[str, pl.Expr]:
-        """For each mapped target `,"name":value`, null where there is no value."""
-        columns = {name: column for name in names if (column := f"v:{part}.{name}") in frame.columns}
-        texts = [pl.col(column) for name, column in columns.items() if name not in JSON_NUMBERS]
-        special = frame.select(text.str.contains(_SPECIAL).any() for text in texts).row(0, named=True) if texts else {}
-        found: dict[str, pl.Expr] = {}
-        for name, column in columns.items():
-            value = pl.col(column)
-            if special.get(column):  # some value holds a sign that JSON escapes
-                value = value.str.replace_all("\\", "\\\\", literal=True).str.replace_all('"', '\\"', literal=True)
-            mark = "" if name in JSON_NUMBERS else '"'
-            spelt = SPELT_IN_SAMPLES.get(name, name) if self.longitude == "delivery_lon" else name
-            found[name] = pl.lit(f',"{spelt}":{mark}') + value + pl.lit(mark)
+    def _members(self, frame: pl.DataFrame, part: str, names: Sequence[str]) -> dict[str, "_Member"]:
+        """For each mapped target its member of a JSON object."""
+        found: dict[str, _Member] = {}
+        for name in names:
+            if (column := f"v:{part}.{name}") in frame.columns:
+                spelt = SPELT_IN_SAMPLES.get(name, name) if self.longitude == "delivery_lon" else name
+                value, is_always = pl.col(column), not frame[column].null_count()
+                is_text = name not in JSON_NUMBERS
+                if is_text and frame[column].str.contains(_SPECIAL).any():  # some value holds a sign that JSON escapes
+                    value = value.str.replace_all("\\", "\\\\", literal=True).str.replace_all('"', '\\"', literal=True)
+                mark = '"' if is_text else ""
+                found[name] = _Member(f',"{spelt}":{mark}', value, mark, is_always)
         return found
 
 
-def _object(parts: Iterable[pl.Expr]) -> pl.Expr:
-    """A JSON object of parts, without those that are null."""
-    return pl.lit("{") + pl.concat_str([pl.lit(""), *parts], ignore_nulls=True).str.strip_prefix(",") + pl.lit("}")
+class _Member(NamedTuple):
+    """A member of a JSON object: what stands before its value, the value, and what stands behind it; none where the
+    value is null.
+    """
+
+    before: str
+    value: pl.Expr
+    behind: str
+    is_always: bool
+
+    @property
+    def pieces(self) -> list[pl.Expr]:
+        """Texts that follow each other, all there or one that is null; to put few together is faster than many."""
+        every = [pl.lit(self.before), self.value, pl.lit(self.behind)]
+        return every if self.is_always else [pl.concat_str(every)]
 
 
-def _array(name: str, heads: pl.DataFrame, elements: pl.DataFrame) -> pl.Expr:
-    """The part of each head that lists its elements (doc, text); null where it has none."""
-    grouped = elements.group_by("doc", maintain_order=True).agg("text")
+def _object(members: Iterable[_Member]) -> pl.Expr:
+    """A JSON object of those members that are there."""
+    every = list(members)
+    if every and every[0].is_always:
+        every[0] = every[0]._replace(before="{" + every[0].before.removeprefix(","))
+        return pl.concat_str([*(piece for each in every for piece in each.pieces), pl.lit("}")], ignore_nulls=True)
+    pieces = [pl.lit(""), *(piece for each in every for piece in each.pieces)]
+    return pl.lit("{") + pl.concat_str(pieces, ignore_nulls=True).str.strip_prefix(",") + pl.lit("}")
+
+
+def _array(name: str, heads: pl.DataFrame, elements: pl.DataFrame) -> _Member:
+    """The member of each head that lists its elements (doc, text, by doc); null where it has none."""
+    grouped = elements.with_columns(pl.col("doc").set_sorted()).group_by("doc", maintain_order=True).agg("text")
     listed = heads.select("doc").join(grouped, on="doc", how="left", maintain_order="left")["text"].list.join(",")
-    return pl.lit(f',"{name}":[') + pl.lit(listed) + pl.lit("]")
+    return _Member(f',"{name}":[', pl.lit(listed), "]", is_always=not listed.null_count())
 
 
 def documents_of(material: Material) -> Documents:
@@ -160,36 +181,41 @@ def _between(documents: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
 def _kept_of(lines: pl.DataFrame, keep: Sequence[Field]) -> pl.Series:
     """For each document what is kept of its first row, without blanks, as JSON; of several items the bin of each."""
     firsts = lines.filter("first")
-    members: list[pl.Expr] = []
+    members: list[_Member] = []
     for field in keep:
-        value = pl.col(field.value_name)
-        members.append(pl.when(value.is_not_null()).then(pl.lit(f",{json.dumps(field.target)}:") + _json_text(value)))
+        text = _json_text(lines[field.value_name])
+        members.append(_Member(f",{json.dumps(field.target)}:", text, "", is_always=False))
         if field.target == BIN and any(name.startswith(_ITEM) or name == KIT for name in lines.columns):
-            bins = _bins(lines, value)
-            firsts = firsts.join(bins, on="doc", how="left", maintain_order="left")
-            members.append(pl.col("bins"))
+            firsts = firsts.join(_bins(lines, text), on="doc", how="left", maintain_order="left")
+            members.append(_Member("", pl.col("bins"), "", is_always=False))
     return firsts.with_columns(keep=_object(members))["keep"]
 
 
-def _bins(lines: pl.DataFrame, value: pl.Expr) -> pl.DataFrame:
+def _bins(lines: pl.DataFrame, text: pl.Expr) -> pl.DataFrame:
     """The bins of items as members of a JSON object, `bin:2` of the second item: doc, bins.
 
-    The first item's is left out where it is that of the first row.
+    The first item's is left out where it is that of the first row. text: the bin as JSON has it.
     """
     if KIT in lines.columns:  # items of the order itself come before those of its kits
         items = [pl.col(name).is_not_null() for name in lines.columns if name.startswith(_ITEM)]
         lines = lines.filter(pl.any_horizontal(pl.col(KIT).is_not_null(), *items)).with_row_index("nth")
         kit = pl.when(pl.col(KIT).is_null()).then(-1).otherwise(pl.col("nth").first().over("doc", KIT))
         lines = lines.sort("doc", kit, maintain_order=True)
-    placed = lines.select("doc", "first", place=pl.int_range(1, pl.len() + 1).over("doc"), bin=value)
+    number, begins = pl.int_range(pl.len()), pl.col("doc").ne_missing(pl.col("doc").shift(1))
+    place = number - pl.when(begins).then(number).forward_fill() + 1
+    placed = lines.select("doc", "first", place=place, bin=text)
     told = placed.filter(pl.col("bin").is_not_null() & ~(pl.col("first") & (pl.col("place") == 1)))
-    members = told.select("doc", bins=pl.format(',"{}:{}":{}', pl.lit(BIN), "place", _json_text(pl.col("bin"))))
-    return members.group_by("doc", maintain_order=True).agg(pl.col("bins").str.join(""))
+    members = told.select("doc", bins=pl.format(f',"{BIN}:{{}}":{{}}', "place", "bin"))
+    return members.group_by("doc", maintain_order=True).agg(pl.col("bins")).with_columns(pl.col("bins").list.join(""))
 
 
-def _json_text(value: pl.Expr) -> pl.Expr:
-    """A text as JSON has it."""
-    return pl.struct(value.alias("v")).struct.json_encode().str.extract(r"^\{\"v\":(.*)\}$")
+def _json_text(column: pl.Series) -> pl.Expr:
+    """A column's texts as JSON has them."""
+    value = pl.col(column.name)
+    if column.str.contains(_SPECIAL).any():
+        told = pl.struct(value.alias("v")).struct.json_encode().str.extract(r"^\{\"v\":(.*)\}$")
+        return pl.when(value.is_not_null()).then(told)
+    return pl.concat_str(pl.lit('"'), value, pl.lit('"'))
 
 
 def body_complaints(body: str, operation: Operation, *, longitude: LongitudeName) -> list[Complaint]:
@@ -210,60 +236,66 @@ def body_complaints(body: str, operation: Operation, *, longitude: LongitudeName
 
 def find_refused(found: Findings, table: CompiledSheet, material: Material) -> None:
     """Find what the contract says against the documents that nothing else bars."""
-    for heads, lines in material.blocks():
-        for place, said in _refused(material, heads, lines).items():
-            rows = table.lines.filter(pl.col("doc") == heads["doc"][place])["row"]
-            for complaint in said:
-                position = next((step for step in complaint.place if isinstance(step, int)), None)
-                in_line = position is not None and position < rows.len()
-                name = complaint.field or complaint.rule
-                field = table.field(f"{'lines' if in_line else 'fields'}.{name}")
-                row = pl.Series([rows[position] if in_line else rows[0]])
-                found.add(row, field.column if field else None, name, Issue.of(complaint.code, **complaint.values))
+    for doc, said in _refused(material).items():
+        rows = table.lines.filter(pl.col("doc") == doc)["row"]
+        for complaint in said:
+            position = next((step for step in complaint.place if isinstance(step, int)), None)
+            in_line = position is not None and position < rows.len()
+            name = complaint.field or complaint.rule
+            field = table.field(f"{'lines' if in_line else 'fields'}.{name}")
+            row = pl.Series([rows[position] if in_line else rows[0]])
+            found.add(row, field.column if field else None, name, Issue.of(complaint.code, **complaint.values))
 
 
-def _refused(material: Material, heads: pl.DataFrame, lines: pl.DataFrame) -> dict[int, list[Complaint]]:
-    """The documents that the contract refuses: position in `heads` to complaints.
+def _refused(material: Material) -> dict[int, list[Complaint]]:
+    """The documents that the contract refuses, with what it says.
 
-    Of many documents whose columns keep the contract's rules, those are believed that have the same fields filled as
+    Of many documents those whose values the contract takes one by one are believed that have the same fields filled as
     one that the model accepts; every other document is shown to the model, and so are all where there are few.
     """
-    every, operation = range(heads.height), material.mapping.operation
+    heads, lines, operation = material.heads, material.lines, material.mapping.operation
+    may_go = ~pl.col("doc").is_in(material.barred.implode())
     if heads.height <= _FEW or operation not in _BY_PRESENCE or KIT in lines.columns:
-        return _judged(material, heads, lines, every)
+        return _judged(material, heads.filter(may_go)["doc"])
     model = PAYLOADS[operation]
-    element = element_of(model, material.mapping.targets.lines_field)
-    if not (_keep_rules(heads, "fields", model) and (element is None or _keep_rules(lines, "lines", element))):
-        return _judged(material, heads, lines, every)
-    shapes = _shapes(heads, lines)
-    wrong = shapes.gather([*_judged(material, heads, lines, shapes.arg_unique().sort().to_list())])
-    return _judged(material, heads, lines, shapes.is_in(wrong.implode()).arg_true().to_list())
+    parts = {"fields": (heads, model), "lines": (lines, element_of(model, material.mapping.targets.lines_field))}
+    wrong = pl.concat(_with_wrong_values(frame, part, each) for part, (frame, each) in parts.items() if each)
+    shapes = _shapes(heads, lines).filter(may_go & ~pl.col("doc").is_in(wrong.implode()))
+    firsts = shapes.unique("shape", keep="first", maintain_order=True)
+    refused = _judged(material, pl.concat([wrong, firsts["doc"]]))
+    of_refused = firsts.filter(pl.col("doc").is_in([*refused]))["shape"]
+    refused |= _judged(material, shapes.filter(pl.col("shape").is_in(of_refused.implode()))["doc"])
+    return {doc: refused[doc] for doc in sorted(refused)}
 
 
-def _judged(
-    material: Material, heads: pl.DataFrame, lines: pl.DataFrame, places: Sequence[int]
-) -> dict[int, list[Complaint]]:
-    """What the contract's model says against the documents at some places, where it does."""
-    some = heads[places]
-    bodies = material.bodies(some, lines.filter(pl.col("doc").is_in(some["doc"].implode()))) if places else []
-    told = (body_complaints(body, material.mapping.operation, longitude=material.longitude) for body in bodies)
-    return {place: said for place, said in zip(places, told, strict=True) if said}
+def _judged(material: Material, docs: pl.Series) -> dict[int, list[Complaint]]:
+    """What the contract's model says against some documents, where it does; nothing of those that are barred."""
+    refused: dict[int, list[Complaint]] = {}
+    asked = pl.col("doc").is_in(docs.implode()) & ~pl.col("doc").is_in(material.barred.implode())
+    for heads in material.heads.filter(asked).iter_slices(BLOCK_DOCUMENTS):
+        bodies = material.bodies(heads, _between(heads, material.lines).filter(asked))
+        for doc, body in zip(heads["doc"], bodies, strict=True):
+            if said := body_complaints(body, material.mapping.operation, longitude=material.longitude):
+                refused[doc] = said
+    return refused
 
 
-def _keep_rules(frame: pl.DataFrame, part: str, model: type[BaseModel]) -> bool:
-    """Whether the model accepts each value by itself, in texts that JSON can hold."""
-    prefix, values = f"v:{part}.", dict[str, list[object]]()
-    for name in (name.removeprefix(prefix) for name in frame.columns if name.startswith(prefix)):
-        different = frame[prefix + name].drop_nulls().unique()
-        if different.str.contains(_BREAKS_JSON).any():
-            return False
-        is_number = name in JSON_NUMBERS
-        values[name] = json.loads(f"[{','.join(different)}]") if is_number else different.to_list()
+def _with_wrong_values(frame: pl.DataFrame, part: str, model: type[BaseModel]) -> pl.Series:
+    """The documents with a value that the model refuses by itself, or that breaks JSON."""
+    prefix, values = f"v:{part}.", dict[str, pl.Series]()
+    for column in (name for name in frame.columns if name.startswith(prefix)):
+        values[column.removeprefix(prefix)] = frame[column].drop_nulls().unique()
+    wrong = {name: each.filter(each.str.contains(_BREAKS_JSON)).to_list() for name, each in values.items()}
+    numbers = {name: f"[{','.join(each)}]" for name, each in values.items() if name in JSON_NUMBERS and not wrong[name]}
+    asked = {name: json.loads(numbers[name]) if name in numbers else each.to_list() for name, each in values.items()}
     try:
-        _of_columns(model).model_validate(values)
-    except ValidationError:
-        return False
-    return True
+        _of_columns(model).model_validate(asked)
+    except ValidationError as error:
+        for each in error.errors(include_url=False, include_context=False, include_input=False):
+            name, place = each["loc"][:2]
+            wrong[str(name)].append(values[str(name)][int(place)])
+    has_wrong = [pl.col(prefix + name).is_in(texts) for name, texts in wrong.items() if texts]
+    return frame.filter(pl.any_horizontal(pl.lit(value=False), *has_wrong))["doc"].unique()
 
 
 @cache
@@ -282,12 +314,17 @@ def _annotated(field: FieldInfo) -> Any:
     return Annotated[(field.annotation, *field.metadata, None)]  # no fewer than two
 
 
-def _shapes(heads: pl.DataFrame, lines: pl.DataFrame) -> pl.Series:
-    """For each document a number that stands for which of its fields are filled, in some and in all of its lines."""
-    lacks = [pl.col(name).is_null() for name in lines.columns if name != "doc"]
+def _shapes(heads: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
+    """For each document (doc) a number that stands for which of its fields are filled, in some and in all of its lines
+    (shape).
+
+    Columns that are filled, or blank, in all of the file tell no document from another.
+    """
+    telling = [name for name in lines.columns if name != "doc" and 0 < lines[name].null_count() < lines.height]
+    lacks = [pl.col(name).is_null() for name in telling]
     of_lines = lines.group_by("doc", maintain_order=True).agg(
         *(each.any() for each in lacks), *(each.all().name.suffix(":all") for each in lacks)
     )
     own = heads.select("doc", pl.col("^v:.*$").is_null())
     both = own.join(of_lines, on="doc", how="left", maintain_order="left")
-    return both.select(pl.struct(pl.exclude("doc")).hash()).to_series()
+    return both.select("doc", shape=pl.struct(pl.exclude("doc")).hash())

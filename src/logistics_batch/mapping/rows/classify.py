@@ -112,7 +112,7 @@ def _skipped(
     numbers: the columns that hold numbers, of any kind. body: all cells as they stand. trimmed, cleaned: those in use.
     Only rows that a rule might hold for are looked at with all their cells; the first rule that holds counts.
     """
-    resembles = trimmed.select(_resembles_header(header, numbers)).to_series()
+    resembles = _resembles_header(header, numbers, trimmed)
     rules, suspects = _rules(mapping, sheet, header, numbers, body=trimmed)
     places = cleaned.select(pl.any_horizontal(pl.lit(resembles), *suspects)).to_series().arg_true()
     if places.is_empty():
@@ -224,7 +224,7 @@ def _continuations(mapping: Mapping, header: Header, marked: pl.DataFrame) -> pl
     return told.filter("continues").drop("continues")
 
 
-def _resembles_header(header: Header, numbers: Sequence[int]) -> pl.Expr:
+def _resembles_header(header: Header, numbers: Sequence[int], rows: pl.DataFrame) -> pl.Series:
     """Whether a row might be a header: by the letters of its first mapped cell, or by words in place of all numbers.
 
     numbers: the columns that hold numbers, of any kind.
@@ -236,9 +236,12 @@ def _resembles_header(header: Header, numbers: Sequence[int]) -> pl.Expr:
     begins = pl.col(name_of(first)).str.contains(f"(?i)^{between}{pattern}{between}(?:[(\\[].*)?$")
     printed = (_is_printed(header, names) for names in header.printed)
     cells = [pl.col(name_of(column)) for column in numbers]
-    no_digits = pl.all_horizontal(pl.lit(value=True), *(cell.is_null() | ~cell.str.contains("[0-9]") for cell in cells))
-    words = pl.any_horizontal(pl.lit(value=False), *(cell.str.contains(r"\p{L}") for cell in cells))
-    return pl.any_horizontal(begins, *printed, no_digits & words).fill_null(value=False)
+    left = rows
+    for cell in cells:  # after the first there are few
+        left = left.filter(cell.is_null() | ~cell.str.contains("[0-9]"))
+    words = left.filter(pl.any_horizontal(pl.lit(value=False), *(cell.str.contains(r"\p{L}") for cell in cells)))["row"]
+    might_be = pl.any_horizontal(begins, *printed, pl.col("row").is_in(words.implode()))
+    return rows.select(might_be.fill_null(value=False)).to_series()
 
 
 def _is_printed(header: Header, names: Sequence[str]) -> pl.Expr:
