@@ -8,7 +8,7 @@ from mapping.sheets import HEADER, ORDERS, ROW, mapping_of, order, orders, rules
 from mapping.test_shipped import NAMES, load
 
 from logistics_batch.mapping import hints_of
-from logistics_batch.mapping.rows.patterns import fits
+from logistics_batch.mapping.rows.header import fits
 from logistics_batch.mapping.spec.model import FieldSpec
 from logistics_batch.mapping.spec.words import PAYMENT_WORDS
 

@@ -10,7 +10,7 @@ from mapping.sheets import mapping_of, notes_in, orders, run, sheet_of, states
 from support.issues import reasons
 
 from logistics_batch.errors import FileHeld, SpecificationError
-from logistics_batch.mapping.lines.split_rows import numbered_columns
+from logistics_batch.mapping.lines.exploded import numbered_columns
 from logistics_batch.model.document import MappedFile
 from logistics_batch.model.sheet import CellFact
 

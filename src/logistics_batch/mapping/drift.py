@@ -13,7 +13,7 @@ from logistics_batch.mapping.lines.two_sheets import views
 from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.rows.header import Header, likeliest
 from logistics_batch.mapping.suggest.names import LIKELY
-from logistics_batch.mapping.suggest.successors import likeness_to
+from logistics_batch.mapping.suggest.table import likeness_to
 from logistics_batch.model.sheet import Sheet
 from logistics_batch.specification import Scalar, scalars_of
 

@@ -11,8 +11,7 @@ from logistics_batch.mapping.checks.documents import blocked_documents, stray_ro
 from logistics_batch.mapping.checks.held import hold_header, hold_table
 from logistics_batch.mapping.documents.documents import Material, documents_of, find_refused
 from logistics_batch.mapping.fields.compile import CompiledSheet, compile_sheet, written_key
-from logistics_batch.mapping.lines.exploded import BoundSheet, at_rows, blame_faults, rows_once
-from logistics_batch.mapping.lines.split_rows import split_rows
+from logistics_batch.mapping.lines.exploded import BoundSheet, at_rows, blame_faults, rows_once, split_rows
 from logistics_batch.mapping.lines.two_sheets import join_sheets, views
 from logistics_batch.mapping.loaded import Mapping, RunValues
 from logistics_batch.mapping.notes import notes_of

@@ -15,8 +15,7 @@ from logistics_batch.mapping.fields.values.numbers import without_currency
 from logistics_batch.mapping.fields.values.reading import Said
 from logistics_batch.mapping.findings import Findings
 from logistics_batch.mapping.rows.cells import name_of
-from logistics_batch.mapping.rows.classify import Rows
-from logistics_batch.mapping.rows.totals import A_TOTAL, keys_filled_down
+from logistics_batch.mapping.rows.classify import A_TOTAL, Rows, keys_filled_down
 from logistics_batch.mapping.spec.targets import CODES, FieldForm
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.sheet import CellFact

@@ -17,8 +17,7 @@ from logistics_batch.mapping.fields.values.numbers import contradicts, meant_by
 from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.rows.cells import name_of
 from logistics_batch.mapping.rows.classify import LEFT_OUT, Rows
-from logistics_batch.mapping.rows.header import Header, nearest
-from logistics_batch.mapping.rows.patterns import where
+from logistics_batch.mapping.rows.header import Header, nearest, where
 from logistics_batch.mapping.spec.model import ControlTotal, FieldSpec
 from logistics_batch.mapping.spec.names import ColumnName, Measure, differently_bracketed, measure_of
 from logistics_batch.mapping.spec.targets import FieldForm, form_of
@@ -148,7 +147,7 @@ def _absent(mapping: Mapping, header: Header) -> Iterator[tuple[str, FieldSpec, 
 
 def _successor(mapping: Mapping, sheet: Sheet, header: Header, group: list[str], *, shape: str = "") -> str:
     """The new column that may be a missing one, "" if none; most files lack none, and load nothing for it."""
-    from logistics_batch.mapping.suggest.successors import successor_of
+    from logistics_batch.mapping.suggest.table import successor_of
 
     return successor_of(mapping, sheet, header, group, shape=shape)
 

@@ -12,8 +12,7 @@ from logistics_batch.mapping.fields.values.reading import ReadContext, Reading, 
 from logistics_batch.mapping.fields.values.verbs import checked, converted, final_text
 from logistics_batch.mapping.loaded import Mapping, RunValues
 from logistics_batch.mapping.rows.cells import name_of
-from logistics_batch.mapping.rows.header import Header
-from logistics_batch.mapping.rows.patterns import where
+from logistics_batch.mapping.rows.header import Header, where
 from logistics_batch.mapping.spec.model import FieldSpec
 from logistics_batch.mapping.spec.targets import FieldForm, form_of
 from logistics_batch.model.answers.answer_files import answered_name

@@ -10,13 +10,11 @@ from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.checks.documents import equal_rows
 from logistics_batch.mapping.checks.held import hold, idle_skips, renamed_columns, renamed_notes
 from logistics_batch.mapping.findings import Findings
-from logistics_batch.mapping.lines.exploded import OF, BoundSheet, exploded, with_made
-from logistics_batch.mapping.lines.split_rows import split_view
+from logistics_batch.mapping.lines.exploded import OF, BoundSheet, exploded, split_view, with_made
 from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.rows.cells import bare, name_of
 from logistics_batch.mapping.rows.classify import Rows, classify_rows
-from logistics_batch.mapping.rows.header import Header, choose, likeliest
-from logistics_batch.mapping.rows.patterns import name_fits
+from logistics_batch.mapping.rows.header import Header, choose, likeliest, name_fits
 from logistics_batch.mapping.spec.model import ChecksSpec, FieldSpec, LinesSheetSpec, MappingSpec
 from logistics_batch.messages import packed
 from logistics_batch.model.document import ROWS_SCHEMA, RowState

@@ -1,4 +1,4 @@
-"""Which row is the header, and which column is which."""
+"""Which row is the header, which column is which, and the patterns that ask for cells and names."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -254,3 +254,36 @@ def names_over_two_rows(sheet: Sheet, row: int, texts: Sequence[str]) -> tuple[l
         common[place] = reaching
     names = zip(texts, above, common, strict=True)
     return above, [f"{shared} {own}".strip() if own.strip() else name for own, name, shared in names]
+
+
+def fits(cell: pl.Expr, patterns: Sequence[str]) -> pl.Expr:
+    """Whether a trimmed cell fits one of the patterns; a blank cell fits only the pattern "".
+
+    The pattern runs in polars' own engine, which cannot backtrack.
+    """
+    alternatives = "|".join(_regex(pattern.strip()) for pattern in patterns)
+    blank_fits = any(not pattern.strip() for pattern in patterns)
+    return cell.str.contains(f"(?is)^(?:{alternatives})$").fill_null(value=blank_fits)
+
+
+def _regex(pattern: str) -> str:
+    return pl.escape_regex(pattern).replace(r"\*", ".*").replace(r"\?", ".")
+
+
+def name_fits(name: str, pattern: str) -> bool:
+    """Whether the name of a sheet fits a pattern.
+
+    >>> name_fits("Order Lines", "*lines")
+    True
+    """
+    return bool(pl.select(fits(pl.lit(name.strip()), [pattern])).item())
+
+
+def where(mapping: Mapping, header: Header, conditions: dict[str, list[str]]) -> list[tuple[str, pl.Expr]]:
+    """Each condition as the header's text and whether the row fits; columns that the sheet lacks are left out."""
+    found: list[tuple[str, pl.Expr]] = []
+    for name, patterns in conditions.items():
+        column = header.column(mapping.names_of(name))
+        if column is not None:
+            found.append((header.texts[column - 1].strip(), fits(pl.col(f"c{column}"), patterns)))
+    return found
