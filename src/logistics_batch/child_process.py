@@ -14,7 +14,6 @@ import importlib.util
 import json
 import os
 import resource
-import runpy
 import selectors
 import signal
 import subprocess
@@ -332,6 +331,8 @@ def _main() -> None:
     if found is None or found.origin != str(Path(__file__).with_name("__init__.py").resolve()):
         sys.path.insert(0, _ROOT)  # not installed, or another one is: only this folder
     if "arguments" in head:
+        import runpy
+
         sys.argv = [head["module"], *head["arguments"]]
         runpy.run_module(head["module"], run_name="__main__", alter_sys=True)
         return

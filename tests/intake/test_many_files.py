@@ -5,11 +5,8 @@ import itertools
 import os
 import stat
 
-import pytest
-
-from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, StoreError, StoreUnreachable
+from logistics_batch.errors import FileUnstable, FileVanished, StoreError, StoreUnreachable
 from logistics_batch.flows.files.pull import fetch_each
-from logistics_batch.intake.stores.folder import FolderStore
 from logistics_batch.intake.stores.store import Fetched, RemoteFile
 
 SIZES = (0, 1, 20_000, 32_768, 70_000, 131_072, 131_073, 400_000)
@@ -66,15 +63,6 @@ def test_what_stops_one_stops_no_other(under_test, tmp_path):
     assert sorted(path.name for path in to.iterdir()) == ["0.part", "6.part"]
 
 
-def test_a_file_beyond_the_cap_is_held_alone(tmp_path):
-    (tmp_path / "in").mkdir()
-    fill(tmp_path / "in", {"a": b"a" * 10, "b": b"b" * 11})
-    store = FolderStore(tmp_path, max_file_bytes=10)
-    small, large = fetch_each(store, wanted(store.list("/in"), tmp_path))
-    assert isinstance(small, Fetched)
-    assert isinstance(large, FileHeld)
-
-
 def test_a_forbidden_file_and_one_that_comes_short(fake_sftp, sftp_store, tmp_path):
     fill(fake_sftp.root, {name: name.encode() * 40_000 for name in "abc"})
     fake_sftp.faults.forbid = {"b"}
@@ -84,19 +72,6 @@ def test_a_forbidden_file_and_one_that_comes_short(fake_sftp, sftp_store, tmp_pa
     fake_sftp.faults.stop_at_bytes = 1_000
     for outcome in fetch_each(sftp_store(), wanted(sftp_store().list("/"), tmp_path)):
         assert isinstance(outcome, StoreError)
-
-
-@pytest.mark.parametrize("most", [100, 5_000])
-def test_a_server_that_gives_less_than_asked_for(fake_sftp, sftp_store, tmp_path, most):
-    contents = {f"{number}": os.urandom(3_000 * number) for number in range(8)}
-    fill(fake_sftp.root, contents)
-    fake_sftp.faults.short_reads = most
-    files = sftp_store().list("/")
-    for (file, path), outcome in zip(
-        wanted(files, tmp_path), fetch_each(sftp_store(), wanted(files, tmp_path)), strict=True
-    ):
-        assert isinstance(outcome, Fetched)
-        assert path.read_bytes() == contents[file.name]
 
 
 def test_a_connection_that_drops_among_them_is_opened_again_once(fake_sftp, sftp_store, tmp_path):
@@ -115,12 +90,3 @@ def test_a_connection_that_drops_among_them_is_opened_again_once(fake_sftp, sftp
     *tried, third = itertools.islice(fetch_each(store, wanted(files, tmp_path)), 3)
     assert ([type(outcome) for outcome in tried], third) == ([StoreUnreachable] * 2, None)
     assert fake_sftp.connections == 5  # two tries for each of two files, of which the first had a connection
-
-
-def test_a_disk_that_refuses_is_no_fault_of_the_server(under_test, tmp_path):
-    (under_test.root / "in").mkdir()
-    fill(under_test.root / "in", {"a": b"a", "b": b"b"})
-    missing = tmp_path / "no such folder"
-    for outcome in fetch_each(under_test.store, wanted(under_test.store.list(under_test.path("/in")), missing)):
-        assert isinstance(outcome, StoreError)
-        assert "Cannot write" in outcome.message
