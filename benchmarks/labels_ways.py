@@ -76,7 +76,7 @@ def _plant(listed: list[dict[str, str]], folder: Path, target: Path) -> None:
         )
         for row, one in enumerate(listed, start=2)
     )
-    rows = [(each.rows[0], "ready", None, number, each.key, None) for number, each in enumerate(documents)]
+    rows = [(each.rows[0], "ready", None, number, each.key, None, "") for number, each in enumerate(documents)]
     arrival = Arrival(
         source=SourceFile("orders.csv", 100, "a" * 64, "csv"),
         mapping="orders",

@@ -20,8 +20,8 @@ from logistics_batch import messages
 from logistics_batch.model.sheet import Sheet
 from logistics_batch.paper.answers.fix_file import fix_file
 from logistics_batch.paper.answers.result_workbook import result_workbook
-from logistics_batch.paper.xlsx.active import FormulaJudge, RemovedParts
-from logistics_batch.paper.xlsx.inert import inert_workbook
+from logistics_batch.paper.xlsx.formulas import FormulaJudge
+from logistics_batch.paper.xlsx.inert import RemovedParts, inert_workbook
 
 PATCHED = {name: each for name, each in ACTIVE.items() if each.told}
 PLAIN = {name: each for name, each in ACTIVE.items() if not each.told}

@@ -26,7 +26,7 @@ from logistics_batch.model.sheet import CellFact, Sheet
 from logistics_batch.paper.answers.fix_file import fix_file
 from logistics_batch.paper.answers.result_workbook import result_workbook
 from logistics_batch.paper.xlsx.inert import inert_workbook
-from logistics_batch.paper.xlsx.plain_workbook import sheet_title
+from logistics_batch.paper.xlsx.plain import sheet_title
 from logistics_batch.paper.xlsx.sheet import LAST_COLUMN
 
 

@@ -13,11 +13,16 @@ from logistics_batch.model.answers.answer_columns import ANSWER_COLUMNS
 from logistics_batch.model.issue import cell_address
 from logistics_batch.model.report import Fate, FileReport
 from logistics_batch.model.sheet import CellFact, Sheet
-from logistics_batch.paper.answers.answer_cells import ANSWERS
-from logistics_batch.paper.answers.row_answers import NEEDS_CORRECTING, CellNote, answered, cell_notes
-from logistics_batch.paper.answers.status_columns import without_earlier_columns
-from logistics_batch.paper.xlsx.patch import Annotations
-from logistics_batch.paper.xlsx.plain_workbook import plain_workbook
+from logistics_batch.paper.answers.row_answers import (
+    ANSWERS,
+    NEEDS_CORRECTING,
+    CellNote,
+    answered,
+    cell_notes,
+    without_earlier_columns,
+)
+from logistics_batch.paper.xlsx.annotate import Annotations
+from logistics_batch.paper.xlsx.plain import plain_workbook
 from logistics_batch.paper.xlsx.sheet import Area
 
 _OURS = ANSWER_COLUMNS[1:3]
@@ -78,7 +83,7 @@ def _sheet_to_correct(sheet: Sheet, report: FileReport, rows: pl.Series) -> tupl
     )
     notes = []
     for note in cell_notes(report):
-        area = Area.of(note.cell.encode())
+        area = Area.of(note.cell)
         if area is not None and stays(area.top, area.left):
             notes.append(CellNote(cell_address(moved[area.top], places[area.left]), note.text))
     return made, Annotations(header_row=1, answers=ANSWERS.to_frame(), notes=notes, legend="")

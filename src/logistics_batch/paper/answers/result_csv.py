@@ -17,8 +17,7 @@ from logistics_batch.model.answers.answer_columns import earlier_columns
 from logistics_batch.model.issue import column_letters
 from logistics_batch.model.report import Fate, FileReport
 from logistics_batch.model.sheet import Sheet
-from logistics_batch.paper.answers.row_answers import FILE_RULE, RESULT_FIELDS, answered
-from logistics_batch.paper.answers.status_columns import header_texts
+from logistics_batch.paper.answers.row_answers import FILE_RULE, RESULT_FIELDS, answered, header_texts
 from logistics_batch.paper.safe_text import guarded, guarded_text
 
 _ROWS_A_BLOCK = 5000

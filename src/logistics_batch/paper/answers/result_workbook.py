@@ -13,15 +13,12 @@ from logistics_batch.model.answers.answer_columns import HELD_SHEET
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.report import Fate, FileReport
 from logistics_batch.model.sheet import Sheet
-from logistics_batch.paper.answers.answer_cells import answers_of
-from logistics_batch.paper.answers.row_answers import answered, cell_notes
-from logistics_batch.paper.answers.status_columns import without_earlier_columns
+from logistics_batch.paper.answers.row_answers import answered, answers_of, cell_notes, without_earlier_columns
 from logistics_batch.paper.safe_text import xml_text
+from logistics_batch.paper.xlsx.annotate import Annotations, annotate
 from logistics_batch.paper.xlsx.inert import InertWorkbook
-from logistics_batch.paper.xlsx.patch import Annotations, annotated
-from logistics_batch.paper.xlsx.plain_parts import PlainStyle, plain_package, plain_sheet
-from logistics_batch.paper.xlsx.plain_workbook import LAST_ROW, last_row, plain_workbook
-from logistics_batch.paper.xlsx.xml_bytes import NotPatchable
+from logistics_batch.paper.xlsx.package import NotPatchable, Package
+from logistics_batch.paper.xlsx.plain import LAST_ROW, PlainStyle, last_row, plain_package, plain_sheet, plain_workbook
 
 _TOO_LONG = Issue(".too_long_for_workbook")
 
@@ -40,12 +37,11 @@ def result_workbook(
     obstacle = original.obstacle if original is not None else ""
     if original is not None and not obstacle:
         try:
-            content = original.content
+            package = Package(original.content)
             for of_sheet in report.by_sheet:
-                content = annotated(
-                    content, of_sheet.sheet, _annotations(of_sheet, *(note.reason for note in original.notes))
-                )
-            return content
+                annotations = _annotations(of_sheet, *(note.reason for note in original.notes))
+                annotate(package, of_sheet.sheet, annotations)
+            return package.saved()
         except ValueError as error:  # NotPatchable, or a number in it that is none
             obstacle = str(error) if isinstance(error, NotPatchable) else "its parts hold numbers that make no sense"
     note = f"This is a plain copy of your rows, without formats and formulas: {obstacle}." if obstacle else ""
@@ -100,7 +96,7 @@ def held_workbook(report: FileReport, *, title: str = "Nothing of this file was 
     for number, (name, text) in enumerate(((name, text) for name, text in lines if text), start=3):
         height = sum(1 + len(line) // _TEXT_WIDTH for line in text.split("\n"))
         rows.append(_row(number, [("A", PlainStyle.HEADER, name), ("B", PlainStyle.WRAPPED, text)], lines=height))
-    return plain_package({HELD_SHEET: plain_sheet({1: 14, 2: _TEXT_WIDTH}, "".join(rows))}).content
+    return plain_package({HELD_SHEET: plain_sheet({1: 14, 2: _TEXT_WIDTH}, "".join(rows))}).saved()
 
 
 def _moment(text: str) -> str:

@@ -3,12 +3,15 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import polars as pl
 
 from logistics_batch import messages
+from logistics_batch.model.answers.answer_columns import earlier_columns
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.report import Fate, FileReport
+from logistics_batch.model.sheet import Sheet
 
 RESULT_FIELDS = (
     "file",
@@ -36,6 +39,10 @@ NEEDS_CORRECTING = frozenset({Fate.INVALID, Fate.REFUSED, Fate.BLOCKED})
 
 _HELD_FILE = ".held_with_file"
 """The code whose remedy is told of a row that is held with its file, where the file's own reason has none."""
+
+
+ANSWERS: Final = pl.Schema({"row": pl.UInt32, **dict.fromkeys(("fate", "reason", "fix", "number", "run"), pl.String)})
+"""What stands in our five cells of a row, in the order of the columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +95,20 @@ def answered(report: FileReport) -> pl.DataFrame:
         pl.coalesce("issue:cell_fix", "fix").alias("cell_fix"),
         pl.coalesce("issue:column_reason", "reason").alias("column_reason"),
     )
+
+
+def answers_of(answered: pl.DataFrame) -> pl.DataFrame:
+    """The answers of one sheet's rows, see ANSWERS. answered: see `row_answers.answered`."""
+    is_data = (pl.col("fate") != Fate.SKIPPED.value) | (pl.col("document") != "")
+    number = pl.when(pl.col("awb_number") != "").then("awb_number").otherwise("reference_number")
+    return answered.select(
+        "row",
+        "fate",
+        pl.col("cell_reason").alias("reason"),
+        pl.col("cell_fix").alias("fix"),
+        pl.when(is_data).then(number).otherwise(pl.lit("")).alias("number"),
+        pl.when(is_data).then("run").otherwise(pl.lit("")).alias("run"),
+    ).cast(ANSWERS)
 
 
 def _words(rows: pl.DataFrame) -> pl.DataFrame:
@@ -151,3 +172,17 @@ def cell_notes(report: FileReport) -> tuple[CellNote, ...]:
 
 def _add(lines: list[str], *texts: str) -> None:
     lines.extend(text for text in texts if text and text not in lines)
+
+
+def header_texts(sheet: Sheet, header_row: int) -> tuple[str, ...]:
+    """The texts of the sheet's header row by position, "" where a column has none."""
+    line = sheet.frame.filter(pl.col("row") == header_row).drop("row")
+    if line.is_empty():
+        return ("",) * sheet.width
+    return tuple(text or "" for text in line.row(0))
+
+
+def without_earlier_columns(sheet: Sheet, header_row: int) -> pl.DataFrame:
+    """The sheet's frame without the columns of an earlier result; the others keep their names."""
+    ours = earlier_columns(header_texts(sheet, header_row))
+    return sheet.frame.drop(str(position + 1) for position in ours)

@@ -1,26 +1,22 @@
 """The rows of a sheet part, changed while they stream by: our cells added, an earlier round's taken out.
 
 A sheet of 100,000 rows is far too slow and large as a tree of objects. Rows that only get our cells at their end are
-copied as bytes; the cells of a row are looked at one by one only where one of them changes.
+copied as bytes; the cells of a row are looked at one by one only where one of them changes. All this is for rows that
+`SheetPart` has let through: UTF-8, no comments, no CDATA. Then a `<` always opens a tag.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
+from html import unescape
 
+from logistics_batch.model.answers.answer_columns import ANSWER_COLUMNS, earlier_columns
 from logistics_batch.model.issue import column_letters
-from logistics_batch.paper.xlsx.xml_bytes import (
-    NotPatchable,
-    attribute,
-    element_pattern,
-    measure,
-    opening_tag,
-    whole_number,
-    with_attribute,
-    without_attribute,
-)
+from logistics_batch.paper.xlsx.package import NotPatchable
 
 _ADDRESS = re.compile(rb"([A-Za-z]{1,3})(\d+)")
+_MEASURE = re.compile(rb"\d{1,6}(?:\.\d+)?(?:[eE]-?\d{1,2})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +29,15 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class RowData:
-    """Where the rows of a sheet lie in the bytes of its part: a part of 100 MB is not copied for them."""
+    """Where the rows of a sheet lie in the bytes of its part: a part of 100 MB is not copied for them.
+
+    prefix: of their tags, with its colon.
+    """
 
     data: bytes
     start: int
     end: int
-
-    @classmethod
-    def of(cls, rows: bytes) -> "RowData":
-        """Rows alone."""
-        return cls(rows, 0, len(rows))
+    prefix: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,52 +50,59 @@ class Row:
     cells_end: int
     end: int
 
-    @property
-    def is_empty_tag(self) -> bool:
-        """Whether the row is written as `<row …/>`."""
-        return self.cells_end == self.end
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What a sheet's rows look like.
+
+    first_column, last_column: the user's columns, by the header row and by every cell with a value, from 1; our own of
+    an earlier round do not count. earlier: those. last_row: the last row with an element of its own.
+    """
+
+    first_column: int
+    last_column: int
+    last_row: int
+    earlier: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class RowChanges:
     """What happens to the rows of a sheet.
 
-    answers: our cells for a row number; none for rows that we say nothing about. answered: the numbers of the rows that
-    have some. failing: for a row the columns to colour. failing_style: from a cell's style to that of a failing cell.
-    removed: columns of an earlier round. restored: from styles of an earlier round's failing cells to what they were.
-    column_styles: the styles of columns, for cells that do not exist yet. heights: what rows need for our text, in
-    points; a row whose height the user has set keeps it.
+    first_column, width: where our columns stand. answers: our cells by row, as XML. heights: what rows need for our
+    text, in points; a row whose height the user has set keeps it. failing: for a row the columns to colour.
+    failing_style: from a cell's style to that of a failing cell. column_style: the style of cells that do not exist
+    yet. removed: columns of an earlier round. restored: from styles of an earlier round's failing cells to what they
+    were.
     """
 
     first_column: int
     width: int
-    answers: Callable[[int], Sequence[Cell]]
-    answered: frozenset[int]
+    answers: Mapping[int, bytes]
+    heights: Mapping[int, float]
     failing: Mapping[int, frozenset[int]]
     failing_style: Callable[[int], int]
+    column_style: Callable[[int], int]
     removed: frozenset[int] = frozenset()
     restored: Mapping[int, int] = field(default_factory=dict)
-    column_styles: Callable[[int], int] = lambda _column: 0
-    heights: Mapping[int, float] = field(default_factory=dict)
 
 
 class RowReader:
-    """Finds the rows and cells of sheet data, whose tags carry that namespace prefix."""
+    """Finds the rows and cells of sheet data."""
 
-    def __init__(self, rows: RowData, *, prefix: bytes) -> None:
-        self.data, self.start, self.end = rows.data, rows.start, rows.end
-        self.prefix = prefix
-        self._row = re.compile(rb"<" + re.escape(prefix) + rb"row(?=[\s/>])([^>]*)>")
-        self._row_end = b"</" + prefix + b"row>"
-        self.cell = element_pattern(prefix + b"c")
-        self._cell_start = b"<" + prefix + b"c"
-        self._value = re.compile(rb"<" + re.escape(prefix) + rb"(?:v|f|is)[\s/>]")
+    def __init__(self, rows: RowData) -> None:
+        self.data, self.start, self.end, self.prefix = rows.data, rows.start, rows.end, rows.prefix
+        self._row = re.compile(rb"<" + re.escape(self.prefix) + rb"row(?=[\s/>])([^>]*)>")
+        self._row_end = b"</" + self.prefix + b"row>"
+        self.cell = _element(self.prefix + b"c")
+        self._cell_start = b"<" + self.prefix + b"c"
+        self._value = re.compile(rb"<" + re.escape(self.prefix) + rb"(?:v|f|is)[\s/>]")
 
     def rows(self) -> Iterator[Row]:
         """The rows in their order. Raises NotPatchable where their numbers do not rise or a row is not closed."""
         position, number = self.start, 0
         while (found := self._row.search(self.data, position, self.end)) is not None:
-            following = whole_number(found[1], b"r", number + 1)
+            following = _number(found[1], b"r", number + 1)
             if following <= number:
                 raise NotPatchable(f"row {following} of the sheet stands after row {number}")
             number = following
@@ -119,35 +121,173 @@ class RowReader:
         cells: list[Cell] = []
         column, end = 0, row.cells_start
         for found in self.cell.finditer(self.data, row.cells_start, row.cells_end):
-            column = _column_of(found[1], after=column)
+            column = _column_of(found[1]) or column + 1
             cells.append(Cell(column, found[0]))
             end = found.end()
         return cells, self.data[end : row.cells_end]
 
-    def last_column(self, row: Row) -> int | None:
-        """The column of the row's last cell, 0 if it has none, None where that needs a closer look."""
-        start = self.data.rfind(self._cell_start, row.cells_start, row.cells_end)
-        if start < 0:
-            return 0
-        found = self.cell.match(self.data, start, row.cells_end)
-        if found is None or attribute(found[1], b"r") is None:
-            return None
-        return _column_of(found[1], after=0)
-
-    def last_used_column(self, row: Row, *, ignoring: frozenset[int]) -> int:
-        """The column of the row's last cell that holds a value or a formula, 0 if none does."""
+    def last_column(self, row: Row, *, used: bool, ignoring: frozenset[int] = frozenset()) -> int:
+        """The column of the row's last cell, 0 if it has none. used: only cells with a value or a formula count."""
         end = row.cells_end
         while (start := self.data.rfind(self._cell_start, row.cells_start, end)) >= 0:
             found = self.cell.match(self.data, start, row.cells_end)
-            if found is None or attribute(found[1], b"r") is None:
+            column = _column_of(found[1]) if found is not None else 0
+            if found is None or not column:  # only by counting from the row's beginning
                 cells, _ = self.cells(row)
-                used = [cell.column for cell in cells if self._value.search(cell.xml) and cell.column not in ignoring]
-                return max(used, default=0)
-            column = _column_of(found[1], after=0)
-            if found[2] and column not in ignoring and self._value.search(found[2]):
+                return max((cell.column for cell in cells if self._counts(cell, used, ignoring)), default=0)
+            if self._counts(Cell(column, found[2] or b""), used, ignoring):
                 return column
             end = start
         return 0
+
+    def _counts(self, cell: Cell, used: bool, ignoring: frozenset[int]) -> bool:
+        return cell.column not in ignoring and (not used or self._value.search(cell.xml) is not None)
+
+    def survey(self, *, header_row: int, own_words: Mapping[bytes, str]) -> Survey:
+        """A look at every row. own_words: the shared strings that hold our headers' words, by their index."""
+        header = next((row for row in self.rows() if row.number == header_row), None)
+        if header is None:
+            raise NotPatchable(f"the sheet has no row {header_row}")
+        cells, _ = self.cells(header)
+        texts = {cell.column: self._text(cell, own_words) for cell in cells}
+        line = [texts.get(column, "") for column in range(1, max(texts, default=0) + 1)]
+        earlier = frozenset(position + 1 for position in earlier_columns(line))
+        last_column = last_row = 0
+        for row in self.rows():
+            last_row = row.number
+            last_column = max(last_column, self.last_column(row, used=True, ignoring=earlier))
+        first = min((cell.column for cell in cells if cell.column not in earlier), default=1)
+        return Survey(first, last_column, last_row, earlier)
+
+    def _text(self, cell: Cell, own_words: Mapping[bytes, str]) -> str:
+        if _attribute(_opening(cell.xml), b"t") != b"s":
+            return _inline_text(cell.xml, self.prefix)
+        value = _element(self.prefix + b"v").search(cell.xml)
+        return own_words.get(value[2], "") if value is not None and value[2] else ""
+
+
+def own_words(shared_strings: bytes) -> dict[bytes, str]:
+    """Which shared strings are headers of ours, by their index as cells name it."""
+    if not any(name.encode() in shared_strings for name in ANSWER_COLUMNS[2:4]):  # users hardly write these themselves
+        return {}
+    found = re.search(rb"<([\w.-]+:)?sst[\s>]", shared_strings)
+    prefix = (found[1] or b"") if found is not None else b""
+    items = _element(prefix + b"si").finditer(shared_strings)
+    texts = ((str(index).encode(), _inline_text(item[0], prefix)) for index, item in enumerate(items))
+    return {index: text for index, text in texts if text in ANSWER_COLUMNS}
+
+
+def _inline_text(xml: bytes, prefix: bytes) -> str:
+    """The text of an inline or shared string, of all its runs."""
+    texts = _element(prefix + b"t").finditer(xml)
+    return unescape(b"".join(found[2] or b"" for found in texts).decode("utf-8", "replace"))
+
+
+def changed_rows(rows: RowData, changes: RowChanges) -> Iterator[bytes]:
+    """The sheet data's content with the changes made, in pieces of some hundred kilobytes."""
+    reader = RowReader(rows)
+    editor = RowEditor(reader, changes)
+    waiting = sorted(changes.answers, reverse=True)
+    pieces: list[bytes] = []
+    held_bytes, position = 0, reader.start
+    for row in reader.rows():
+        while waiting and waiting[-1] < row.number:
+            pieces.append(editor.new_row(waiting.pop()))
+        if waiting and waiting[-1] == row.number:
+            waiting.pop()
+        pieces += (reader.data[position : row.start], editor.changed(row))
+        position = row.end
+        held_bytes += len(pieces[-1])
+        if held_bytes > 400_000:
+            yield b"".join(pieces)
+            pieces, held_bytes = [], 0
+    pieces.append(reader.data[position : reader.end])
+    pieces.extend(editor.new_row(number) for number in reversed(waiting))
+    yield b"".join(pieces)
+
+
+class RowEditor:
+    """Makes one row's new bytes."""
+
+    def __init__(self, reader: RowReader, changes: RowChanges) -> None:
+        self._reader, self._changes, self._prefix = reader, changes, reader.prefix
+        self._zone = frozenset(range(changes.first_column, changes.first_column + changes.width))
+        self._every_cell = bool(changes.removed - self._zone) or (
+            reader.data.find(b"extLst", reader.start, reader.end) >= 0
+        )
+        self._letters = [column_letters(column).encode() for column in sorted(self._zone)]
+        marks = b"|".join(str(style).encode() for style in changes.restored)
+        self._marked = re.compile(rb"\ss\s*=\s*[\"'](?:" + marks + rb")[\"']") if marks else None
+
+    def changed(self, row: Row) -> bytes:
+        """The row's new bytes; most rows only lose our earlier cells at their end and get the new ones there."""
+        changes, data = self._changes, self._reader.data
+        answers = changes.answers.get(row.number, b"")
+        if self._every_cell or row.number in changes.failing:
+            return self._rebuilt(row, answers)
+        if self._marked is not None and self._marked.search(data, row.cells_start, row.cells_end):
+            return self._rebuilt(row, answers)
+        if not answers and not changes.removed:
+            return data[row.start : row.end]
+        users = Row(row.number, row.start, row.cells_start, self._start_of_zone(row), row.end)
+        if self._reader.last_column(users, used=False) >= changes.first_column:
+            return self._rebuilt(row, answers)
+        return self._written(row, data[users.cells_start : users.cells_end] + answers)
+
+    def _start_of_zone(self, row: Row) -> int:
+        """Where the row's first cell in our columns begins, as far as that can be told at a glance."""
+        if not self._changes.removed:
+            return row.cells_end
+        for letters in self._letters:
+            cell = b'<%sc r="%s%d"' % (self._prefix, letters, row.number)
+            if (start := self._reader.data.find(cell, row.cells_start, row.cells_end)) >= 0:
+                return start
+        return row.cells_end
+
+    def new_row(self, number: int) -> bytes:
+        """A row that the sheet did not have."""
+        row = RowReader(RowData(b'<%srow r="%d"/>' % (self._prefix, number), 0, 0, self._prefix))
+        made = Row(number, 0, len(row.data), len(row.data), len(row.data))
+        return RowEditor(row, self._changes)._rebuilt(made, self._changes.answers.get(number, b""))
+
+    def _rebuilt(self, row: Row, answers: bytes) -> bytes:
+        cells, tail = self._reader.cells(row)
+        gone = self._changes.removed | (self._zone if answers else frozenset())
+        kept = {cell.column: self._restored(cell.xml) for cell in cells if cell.column not in gone}
+        for column in self._changes.failing.get(row.number, ()):
+            kept[column] = self._failing(row, column, kept.get(column))
+        if answers:
+            kept[self._changes.first_column] = answers
+        if not kept and not tail.strip():
+            return self._reader.data[row.start : row.end] if row.cells_start == row.end else self._written(row, tail)
+        return self._written(row, b"".join([*(kept[column] for column in sorted(kept)), tail]))
+
+    def _written(self, row: Row, content: bytes) -> bytes:
+        opening = _without(self._reader.data[row.start : row.cells_start], b"spans")
+        height = self._changes.heights.get(row.number, 0.0)
+        if height > _measure(opening, b"ht") and _attribute(opening, b"customHeight") in (None, b"0", b"false"):
+            opening = _with(opening, b"ht", b"%.1f" % height)
+        if opening.endswith(b"/>"):
+            opening = opening[:-2].rstrip() + b">"
+        return b"".join([opening, content, b"</", self._prefix, b"row>"])
+
+    def _restored(self, cell: bytes) -> bytes:
+        style = _number(_opening(cell), b"s") if self._changes.restored else 0
+        return _styled(cell, self._changes.restored[style]) if style in self._changes.restored else cell
+
+    def _failing(self, row: Row, column: int, cell: bytes | None) -> bytes:
+        if cell is not None:
+            return _styled(cell, self._changes.failing_style(_number(_opening(cell), b"s")))
+        opening = self._reader.data[row.start : row.cells_start]
+        is_styled = _attribute(opening, b"customFormat") in (b"1", b"true")
+        style = _number(opening, b"s") if is_styled else self._changes.column_style(column)
+        blank = b'<%sc r="%s%d"/>' % (self._prefix, column_letters(column).encode(), row.number)
+        return _styled(blank, self._changes.failing_style(style))
+
+
+def _styled(cell: bytes, style: int) -> bytes:
+    opening = _opening(cell)
+    return _with(opening, b"s", str(style).encode()) + cell[len(opening) :]
 
 
 def column_number(letters: bytes) -> int:
@@ -162,140 +302,64 @@ def column_number(letters: bytes) -> int:
     return number
 
 
-def _column_of(attributes: bytes, *, after: int) -> int:
-    address = attribute(attributes, b"r")
+def _column_of(attributes: bytes) -> int:
+    """The column of a cell, 0 where it has no address."""
+    address = _attribute(attributes, b"r")
     if address is None:
-        return after + 1
+        return 0
     found = _ADDRESS.fullmatch(address)
     if found is None:
         raise NotPatchable("a cell of the sheet has no sound address")
     return column_number(found[1])
 
 
-def changed_rows(reader: RowReader, changes: RowChanges) -> Iterator[bytes]:
-    """The sheet data's content with the changes made, in pieces of some hundred kilobytes."""
-    waiting = sorted(changes.answered, reverse=True)
-    editor = _RowEditor(reader, changes)
-    pieces: list[bytes] = []
-    held_bytes, position = 0, reader.start
-    for row in reader.rows():
-        while waiting and waiting[-1] < row.number:
-            pieces.append(editor.new_row(waiting.pop()))
-        if waiting and waiting[-1] == row.number:
-            waiting.pop()
-        pieces.append(reader.data[position : row.start])
-        pieces.append(editor.changed(row))
-        position = row.end
-        held_bytes += len(pieces[-1])
-        if held_bytes > 400_000:
-            yield b"".join(pieces)
-            pieces, held_bytes = [], 0
-    pieces.append(reader.data[position : reader.end])
-    pieces.extend(editor.new_row(number) for number in reversed(waiting))
-    yield b"".join(pieces)
+# -- small edits of tags ----------------------------------------------------------------------------------------------
 
 
-class _RowEditor:
-    """Makes one row's new bytes."""
-
-    def __init__(self, reader: RowReader, changes: RowChanges) -> None:
-        self._reader = reader
-        self._changes = changes
-        self._prefix = reader.prefix
-        self._zone = frozenset(range(changes.first_column, changes.first_column + changes.width))
-        self._every_cell = bool(changes.removed - self._zone) or (
-            reader.data.find(b"extLst", reader.start, reader.end) >= 0
-        )
-        self._letters = [column_letters(column).encode() for column in sorted(self._zone)]
-        marks = b"|".join(str(style).encode() for style in changes.restored)
-        self._marked = re.compile(rb"\ss\s*=\s*[\"'](?:" + marks + rb")[\"']") if marks else None
-
-    def changed(self, row: Row) -> bytes:
-        """The row's new bytes; most rows only lose our earlier cells at their end and get the new ones there."""
-        changes, data = self._changes, self._reader.data
-        answers = changes.answers(row.number) if row.number in changes.answered else ()
-        if self._every_cell or row.number in changes.failing:
-            return self._rebuilt(row, answers)
-        if self._marked is not None and self._marked.search(data, row.cells_start, row.cells_end):
-            return self._rebuilt(row, answers)
-        if not answers and not changes.removed:
-            return data[row.start : row.end]
-        users = Row(row.number, row.start, row.cells_start, self._start_of_zone(row), row.end)
-        last = self._reader.last_column(users)
-        if last is None or last >= changes.first_column:
-            return self._rebuilt(row, answers)
-        return self._written(row, [data[users.cells_start : users.cells_end], *(cell.xml for cell in answers)])
-
-    def _start_of_zone(self, row: Row) -> int:
-        """Where the row's first cell in our columns begins, as far as that can be told at a glance."""
-        if not self._changes.removed:
-            return row.cells_end
-        for letters in self._letters:
-            cell = b'<%sc r="%s%d"' % (self._prefix, letters, row.number)
-            if (start := self._reader.data.find(cell, row.cells_start, row.cells_end)) >= 0:
-                return start
-        return row.cells_end
-
-    def new_row(self, number: int) -> bytes:
-        """A row that the sheet did not have."""
-        answers = self._changes.answers(number)
-        marked = self._failing_cells(number, {}, row_style=None)
-        cells = sorted([*marked, *answers], key=lambda cell: cell.column)
-        content = b"".join(cell.xml for cell in cells)
-        height = self._changes.heights.get(number)
-        needed = b' ht="%.1f"' % height if height else b""
-        return b'<%srow r="%d"%s>%s</%srow>' % (self._prefix, number, needed, content, self._prefix)
-
-    def _rebuilt(self, row: Row, answers: Sequence[Cell]) -> bytes:
-        cells, tail = self._reader.cells(row)
-        gone = self._changes.removed | (self._zone if answers else frozenset())
-        kept = {cell.column: self._restored(cell) for cell in cells if cell.column not in gone}
-        for marked in self._failing_cells(row.number, kept, row_style=self._row_style(row)):
-            kept[marked.column] = marked
-        kept.update((cell.column, cell) for cell in answers)
-        if not kept and not tail.strip() and row.is_empty_tag:
-            return self._reader.data[row.start : row.end]
-        return self._written(row, [*(kept[column].xml for column in sorted(kept)), tail])
-
-    def _written(self, row: Row, content: Sequence[bytes]) -> bytes:
-        opening = without_attribute(self._reader.data[row.start : row.cells_start], b"spans")
-        height = self._changes.heights.get(row.number, 0.0)
-        if height > measure(opening, b"ht") and attribute(opening, b"customHeight") in (None, b"0", b"false"):
-            opening = with_attribute(opening, b"ht", b"%.1f" % height)
-        if row.is_empty_tag:
-            opening = opening[:-2].rstrip() + b">"
-        return b"".join([opening, *content, b"</", self._prefix, b"row>"])
-
-    def _row_style(self, row: Row) -> int | None:
-        opening = self._reader.data[row.start : row.cells_start]
-        if attribute(opening, b"customFormat") not in (b"1", b"true"):
-            return None
-        return whole_number(opening, b"s")
-
-    def _restored(self, cell: Cell) -> Cell:
-        if not self._changes.restored:
-            return cell
-        opening = opening_tag(cell.xml)
-        style = whole_number(opening, b"s")
-        if style not in self._changes.restored:
-            return cell
-        return Cell(cell.column, _styled(cell.xml, self._changes.restored[style]))
-
-    def _failing_cells(self, number: int, cells: Mapping[int, Cell], *, row_style: int | None) -> list[Cell]:
-        marked: list[Cell] = []
-        for column in sorted(self._changes.failing.get(number, ())):
-            cell = cells.get(column)
-            if cell is None:
-                style = row_style if row_style is not None else self._changes.column_styles(column)
-                address = f"{column_letters(column)}{number}".encode()
-                xml = b'<%sc r="%s"/>' % (self._prefix, address)
-            else:
-                style = whole_number(opening_tag(cell.xml), b"s")
-                xml = cell.xml
-            marked.append(Cell(column, _styled(xml, self._changes.failing_style(style))))
-        return marked
+@lru_cache(maxsize=64)
+def _element(tag: bytes) -> re.Pattern[bytes]:
+    """Matches an element of that (prefixed) name which cannot nest in itself; group 1: attributes, 2: content."""
+    name = re.escape(tag)
+    return re.compile(rb"<" + name + rb"(?=[\s/>])([^>]*?)(?:/>|>(.*?)</" + name + rb"\s*>)", re.DOTALL)
 
 
-def _styled(cell: bytes, style: int) -> bytes:
-    end = cell.index(b">") + 1
-    return with_attribute(cell[:end], b"s", str(style).encode()) + cell[end:]
+@lru_cache(maxsize=64)
+def _attribute_pattern(name: bytes) -> re.Pattern[bytes]:
+    return re.compile(rb"\s" + re.escape(name) + rb"\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+
+
+def _attribute(tag: bytes, name: bytes) -> bytes | None:
+    """The raw value of an attribute in an opening tag (or in its attributes), None where it is not there."""
+    found = _attribute_pattern(name).search(tag)
+    return found[found.lastindex or 0] if found is not None else None
+
+
+def _number(tag: bytes, name: bytes, default: int = 0) -> int:
+    value = _attribute(tag, name)
+    if value is None:
+        return default
+    if not value.isdigit() or len(value) > 10:
+        raise NotPatchable(f"{name.decode()} is no number somewhere in the workbook")
+    return int(value)
+
+
+def _measure(tag: bytes, name: bytes) -> float:
+    value = _attribute(tag, name)
+    if value is not None and _MEASURE.fullmatch(value) is None:
+        raise NotPatchable(f"{name.decode()} is no number somewhere in the workbook")
+    return float(value or 0)
+
+
+def _without(tag: bytes, name: bytes) -> bytes:
+    return _attribute_pattern(name).sub(b"", tag, count=1)
+
+
+def _with(tag: bytes, name: bytes, value: bytes) -> bytes:
+    """The opening tag (`<name …>` or `<name …/>`) with the attribute set."""
+    bare = _without(tag, name)
+    end = len(bare) - 2 if bare.endswith(b"/>") else len(bare) - 1
+    return b"".join([bare[:end].rstrip(), b" ", name, b'="', value, b'"', bare[end:]])
+
+
+def _opening(element: bytes) -> bytes:
+    return element[: element.index(b">") + 1]

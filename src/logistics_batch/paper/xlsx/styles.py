@@ -5,8 +5,9 @@ goes into the background colour of the solid pattern, where no program shows it 
 old style is found again. Equal styles are added once only, so the part does not grow from round to round.
 """
 
-import re
-from collections.abc import Iterator
+from copy import deepcopy
+
+from lxml.etree import _Element as Element
 
 from logistics_batch.model.report import Fate
 from logistics_batch.paper.palette import (
@@ -18,58 +19,55 @@ from logistics_batch.paper.palette import (
     TEXT_PAINT,
     Paint,
 )
-from logistics_batch.paper.xlsx.xml_bytes import (
-    NotPatchable,
-    Section,
-    attribute,
-    element_pattern,
-    opening_tag,
-    require_plain_xml,
-    root_prefix,
-    whole_number,
-    with_attribute,
-    without_attribute,
-)
+from logistics_batch.paper.xlsx.package import NotPatchable, main, whole_number, written
 
 _MOST_STYLES = 64_000  # Excel takes 65,490
-_TEXT_FORMAT = b"49"  # "@": what is typed into the cell stays as it is typed
+_TEXT_FORMAT = "49"  # "@": what is typed into the cell stays as it is typed
+
+
+class _Items:
+    """A counted list inside the part; an item equal to one that is there is not added again."""
+
+    def __init__(self, root: Element, name: str) -> None:
+        found = root.find(main(name))
+        if found is None:
+            raise NotPatchable(f"the styles have no <{name}>")
+        self.element = found
+        self.items = [each for each in found if isinstance(each.tag, str)]
+        self._index_of: dict[object, int] = {}
+        for index, each in enumerate(self.items):
+            self._index_of.setdefault(_essence(each), index)
+
+    def add(self, item: Element) -> int:
+        key = _essence(item)
+        if key not in self._index_of:
+            self._index_of[key] = len(self.items)
+            self.items.append(item)
+            self.element.append(item)
+            self.element.set("count", str(len(self.items)))
+        return self._index_of[key]
+
+
+def _essence(item: Element) -> object:
+    """What makes two items equal: names, attributes in any order, and what stands inside."""
+    return item.tag, frozenset(item.attrib.items()), (item.text or "").strip(), tuple(map(_essence, item))
 
 
 class StyleSheet:
     """The styles part, open for additions; `failing` and `restored` are asked for each cell."""
 
-    def __init__(self, xml: bytes) -> None:
-        require_plain_xml(xml, part="styles")
-        self._prefix = root_prefix(xml, "styleSheet")
-        self._fonts = self._section(xml, "fonts", "font")
-        self._fills = self._section(self._fonts.after, "fills", "fill")
-        self._xfs = self._section(self._fills.after, "cellXfs", "xf")
+    def __init__(self, root: Element) -> None:
+        self._root = root
+        self._fonts, self._fills, self._xfs = (_Items(root, name) for name in ("fonts", "fills", "cellXfs"))
         if len(self._xfs.items) > _MOST_STYLES:
             raise NotPatchable("the workbook has nearly as many cell styles as Excel allows")
-        self._has_style_parents = b"cellStyleXfs" in self._fills.after
+        self._has_parents = root.find(main("cellStyleXfs")) is not None
         self._failing: dict[int, int] = {}
         self.restored = self._earlier_marks()
 
-    def _section(self, xml: bytes, name: str, item: str) -> Section:
-        return Section.of(xml, tag=self._prefix + name.encode(), item=self._prefix + item.encode())
-
-    @property
-    def count(self) -> int:
-        """How many cell styles there are."""
-        return len(self._xfs.items)
-
-    def rendered(self) -> bytes:
+    def written(self) -> bytes:
         """The part with everything that was added."""
-        return b"".join(self._pieces())
-
-    def _pieces(self) -> Iterator[bytes]:
-        yield self._fonts.before
-        yield from self._fonts.pieces()
-        yield self._fills.before
-        yield from self._fills.pieces()
-        yield self._xfs.before
-        yield from self._xfs.pieces()
-        yield self._xfs.after
+        return written(self._root)
 
     # -- our own cells ------------------------------------------------------------------------------------------------
 
@@ -81,114 +79,104 @@ class StyleSheet:
         """The style of a status cell."""
         return self._own(FATE_PAINTS[fate])
 
-    def text(self, fate: Fate, *, wrap: bool, guarded: bool) -> int:
+    def text(self, *, muted: bool, wrap: bool, guarded: bool) -> int:
         """The style of the other cells of a row; `guarded` ones stay text when they are edited (quotePrefix)."""
-        return self._own(MUTED_PAINT if fate is Fate.SKIPPED else TEXT_PAINT, wrap=wrap, guarded=guarded)
+        return self._own(MUTED_PAINT if muted else TEXT_PAINT, wrap=wrap, guarded=guarded)
 
     def _own(self, paint: Paint, *, wrap: bool = False, guarded: bool = False) -> int:
-        p = self._prefix
         font = self._fonts.add(self._font(paint))
-        fill = self._fills.add(self._solid(paint.fill.encode())) if paint.fill else 0
-        look = b'<%sxf numFmtId="%s" fontId="%d" fillId="%d" borderId="0"' % (p, _TEXT_FORMAT, font, fill)
-        look += b' xfId="0"' if self._has_style_parents else b""
-        look += b' quotePrefix="1"' if guarded else b""
-        look += b' applyNumberFormat="1" applyFont="1" applyFill="1" applyAlignment="1">'
-        place = b'vertical="center" wrapText="1"' if wrap else b'vertical="center"'
-        alignment = b'<%salignment horizontal="left" %s indent="1"/>' % (p, place)
-        return self._xfs.add(look + alignment + b"</%sxf>" % p)
+        fill = self._fills.add(self._solid({"rgb": paint.fill}, {"indexed": "64"})) if paint.fill else 0
+        look = {"numFmtId": _TEXT_FORMAT, "fontId": str(font), "fillId": str(fill), "borderId": "0"}
+        look |= {"xfId": "0"} if self._has_parents else {}
+        look |= {"quotePrefix": "1"} if guarded else {}
+        look |= dict.fromkeys(("applyNumberFormat", "applyFont", "applyFill", "applyAlignment"), "1")
+        place = {"horizontal": "left", "vertical": "center", "indent": "1"} | ({"wrapText": "1"} if wrap else {})
+        return self._xfs.add(self._made("xf", look, self._made("alignment", place)))
 
-    def _font(self, paint: Paint) -> bytes:
+    def _font(self, paint: Paint) -> Element:
         """The workbook's default font in our colour, so that the added columns look like the user's own."""
-        p = self._prefix
-        default = self._fonts.items[0] if self._fonts.items else b""
-        kept = {name: self._child(default, name) for name in (b"sz", b"name", b"family", b"charset", b"scheme")}
-        bold = b"<%sb/>" % p if paint.bold else b""
-        colour = b'<%scolor rgb="%s"/>' % (p, paint.text.encode())
-        rest = b"".join(kept[name] for name in (b"name", b"family", b"charset", b"scheme"))
-        return b"<%sfont>" % p + bold + kept[b"sz"] + colour + rest + b"</%sfont>" % p
+        default = self._fonts.items[0] if self._fonts.items else self._made("font")
+        parts = {name: default.find(main(name)) for name in ("sz", "name", "family", "charset", "scheme")}
+        kept = {name: deepcopy(part) for name, part in parts.items() if part is not None}
+        for part in kept.values():
+            part.tail = None
+        first = [self._made("b")] if paint.bold else []
+        size = [kept.pop("sz")] if "sz" in kept else []
+        return self._made("font", {}, *first, *size, self._made("color", {"rgb": paint.text}), *kept.values())
 
-    def _child(self, element: bytes, name: bytes) -> bytes:
-        found = element_pattern(self._prefix + name).search(element)
-        return found[0] if found is not None else b""
+    def _solid(self, colour: dict[str, str], background: dict[str, str]) -> Element:
+        colours = self._made("fgColor", colour), self._made("bgColor", background)
+        return self._made("fill", {}, self._made("patternFill", {"patternType": "solid"}, *colours))
 
-    def _solid(self, colour: bytes, background: bytes = b'indexed="64"') -> bytes:
-        p = self._prefix
-        colours = b'<%sfgColor rgb="%s"/><%sbgColor %s/>' % (p, colour, p, background)
-        return b'<%sfill><%spatternFill patternType="solid">' % (p, p) + colours + b"</%spatternFill></%sfill>" % (p, p)
+    def _made(self, name: str, attributes: dict[str, str] | None = None, *children: Element) -> Element:
+        element = self._root.makeelement(main(name), attributes or {})
+        element.extend(children)
+        return element
 
     # -- the user's cells ---------------------------------------------------------------------------------------------
 
     def failing(self, style: int) -> int:
         """The style of a failing cell whose own style that is."""
         if style not in self._failing:
-            self._failing[style] = self._with_failing_fill(self.restored.get(style, style))
+            own = self.restored.get(style, style)
+            if own >= len(self._xfs.items):
+                raise NotPatchable("a cell has a style that the workbook does not define")
+            xf = self._xfs.items[own]
+            colour = _colour(self._fill_of(xf), "fgColor")
+            mark = FAILING_FILL_OVER_ANOTHER if colour else FAILING_FILL
+            fill = self._fills.add(self._solid({"rgb": mark}, colour or {"indexed": "64"}))
+            self._failing[style] = self._xfs.add(_with_fill(xf, fill))
         return self._failing[style]
 
-    def _with_failing_fill(self, style: int) -> int:
-        if style >= len(self._xfs.items):
-            raise NotPatchable("a cell has a style that the workbook does not define")
-        xf = self._xfs.items[style]
-        colour = self._shown_colour(self._fill_of(xf))
-        fill = self._solid(FAILING_FILL.encode())
-        if colour:
-            fill = self._solid(FAILING_FILL_OVER_ANOTHER.encode(), colour)
-        return self._xfs.add(self._with_fill(xf, self._fills.add(fill), apply=True))
-
-    def _with_fill(self, xf: bytes, fill: int, *, apply: bool) -> bytes:
-        opening = opening_tag(xf)
-        changed = with_attribute(opening, b"fillId", str(fill).encode())
-        changed = with_attribute(changed, b"applyFill", b"1") if apply else without_attribute(changed, b"applyFill")
-        return changed + xf[len(opening) :]
-
-    def _fill_of(self, xf: bytes) -> bytes:
-        index = whole_number(opening_tag(xf), b"fillId")
-        return self._fills.items[index] if index < len(self._fills.items) else b""
-
-    def _colour(self, fill: bytes, name: bytes) -> bytes:
-        found = element_pattern(self._prefix + name).search(fill)
-        return found[1].strip() if found is not None else b""
-
-    def _shown_colour(self, fill: bytes) -> bytes:
-        """The attributes of a solid fill's colour; b"" for no fill and for patterns that have no one colour."""
-        if not re.search(rb"patternType\s*=\s*[\"']solid[\"']", fill):
-            return b""
-        return self._colour(fill, b"fgColor")
+    def _fill_of(self, xf: Element) -> Element | None:
+        index = whole_number(xf, "fillId")
+        return self._fills.items[index] if index < len(self._fills.items) else None
 
     def _earlier_marks(self) -> dict[int, int]:
         """For each style that an earlier round gave to failing cells: the style that the cells had before."""
         found: dict[int, int] = {}
+        self._unmarked_styles: dict[object, int] = {}
         for index, xf in enumerate(tuple(self._xfs.items)):
             fill = self._fill_of(xf)
-            colour = (attribute(b"<c " + self._shown_colour(fill) + b">", b"rgb") or b"").decode().upper()
+            colour = _colour(fill, "fgColor").get("rgb", "").upper()
             if colour == FAILING_FILL:
                 found[index] = self._unmarked(xf, 0)
             elif colour == FAILING_FILL_OVER_ANOTHER:
-                found[index] = self._unmarked(xf, self._earlier_fill(fill))
+                found[index] = self._unmarked(xf, self._earlier_fill(_colour(fill, "bgColor")))
         return found
 
-    def _earlier_fill(self, fill: bytes) -> int:
-        background = self._colour(fill, b"bgColor")
-        if not background or attribute(b"<c " + background + b">", b"indexed") == b"64":
+    def _earlier_fill(self, colour: dict[str, str]) -> int:
+        if colour.get("indexed", "64" if not colour else "") == "64":
             return 0
-        p = self._prefix
-        same = re.compile(rb"fgColor\s+" + re.escape(background) + rb"\s*/?>")
-        for index, each in enumerate(self._fills.items):
-            if self._shown_colour(each) and same.search(each):
-                return index
-        colours = b'<%sfgColor %s/><%sbgColor indexed="64"/>' % (p, background, p)
-        solid = b'<%sfill><%spatternFill patternType="solid">' % (p, p) + colours
-        return self._fills.add(solid + b"</%spatternFill></%sfill>" % (p, p))
+        same = (index for index, fill in enumerate(self._fills.items) if _colour(fill, "fgColor") == colour)
+        known = next(same, None)
+        return known if known is not None else self._fills.add(self._solid(colour, {"indexed": "64"}))
 
-    def _unmarked(self, xf: bytes, fill: int) -> int:
-        wanted = _essence(self._with_fill(xf, fill, apply=False))
-        for index, each in enumerate(self._xfs.items):
-            if _essence(without_attribute(each, b"applyFill")) == wanted:
-                return index
-        return self._xfs.add(self._with_fill(xf, fill, apply=fill != 0))
+    def _unmarked(self, xf: Element, fill: int) -> int:
+        if not self._unmarked_styles:
+            for index, each in enumerate(self._xfs.items):
+                self._unmarked_styles.setdefault(_essence(_with_fill(each, whole_number(each, "fillId"))), index)
+        wanted = _with_fill(xf, fill)
+        essence = _essence(wanted)
+        if essence not in self._unmarked_styles:
+            if not fill:
+                wanted.attrib.pop("applyFill")
+            self._unmarked_styles[essence] = self._xfs.add(wanted)
+        return self._unmarked_styles[essence]
 
 
-def _essence(xf: bytes) -> tuple[frozenset[bytes], bytes]:
-    """What makes two styles equal: their attributes in any order, and what stands inside."""
-    opening = opening_tag(xf)
-    attributes = frozenset(re.findall(rb"(?<![\w:])[\w:]+\s*=\s*[\"'][^\"']*[\"']", opening))
-    return attributes, b"" if opening.endswith(b"/>") else xf[len(opening) :]
+def _with_fill(xf: Element, fill: int) -> Element:
+    made = deepcopy(xf)
+    made.tail = None
+    made.set("fillId", str(fill))
+    made.set("applyFill", "1")
+    return made
+
+
+def _colour(fill: Element | None, name: str) -> dict[str, str]:
+    """The attributes of a solid fill's colour; none for no fill and for patterns that have no one colour."""
+    pattern = fill.find(main("patternFill")) if fill is not None else None
+    if pattern is None or pattern.get("patternType") != "solid":
+        return {}
+    colour = pattern.find(main(name))
+    return {str(key): str(value) for key, value in colour.attrib.items()} if colour is not None else {}

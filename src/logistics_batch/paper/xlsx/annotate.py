@@ -1,0 +1,213 @@
+"""A sheet of a workbook, annotated in place: only its own part, the styles and its comments change.
+
+Everything else in the package (other sheets, charts, text boxes, shared strings) is copied byte for byte, and so is
+every cell that we say nothing about, formula and cached value alike.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from logistics_batch.model.answers.answer_columns import ANSWER_COLUMNS
+from logistics_batch.model.issue import column_letters
+from logistics_batch.model.report import Fate
+from logistics_batch.paper.answers.row_answers import ANSWERS, CellNote
+from logistics_batch.paper.safe_text import cell_xml, escaped_columns, formula_like, visible_column
+from logistics_batch.paper.xlsx.comments import Note, put_notes
+from logistics_batch.paper.xlsx.package import Package, WorkbookParts, find_sheet, main, sound, written
+from logistics_batch.paper.xlsx.rows import RowChanges, RowReader, Survey, changed_rows, own_words
+from logistics_batch.paper.xlsx.sheet import Area, SheetPart, drawn_areas, place_for
+from logistics_batch.paper.xlsx.styles import StyleSheet
+
+_WIDTHS = (13.0, 62.0, 62.0, 24.0, 22.0)  # of our columns, in characters of the default font
+_WRAPPED = ("reason", "fix")
+_LETTERS_A_DIGIT = 1.15  # widths count digits; the letters of a sentence are a little narrower
+_MOST_COMMENTS = 2_000  # with more a sheet opens slowly; the cells beyond are coloured and explained in their row
+_DEEPEST_FROZEN_HEADER = 12
+_FILTER_NAME = "_xlnm._FilterDatabase"
+_NAMED_AREA = re.compile(r"(.*!)\$[A-Z]{1,3}\$\d+:\$[A-Z]{1,3}\$\d+", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Annotations:
+    """What is to be written into a sheet.
+
+    answers: our cells, see ANSWERS; where there are none, the sheet keeps its own columns only. notes: failing cells
+    with what is wrong. legend: the comment on our first header.
+    """
+
+    header_row: int
+    answers: pl.DataFrame
+    notes: Sequence[CellNote]
+    legend: str
+
+
+@dataclass(frozen=True, slots=True)
+class Additions:
+    """What a sheet's rows get.
+
+    styles: open for additions. first_column: of ours. cells: row, our cells in it as XML (`cells`), and what it needs
+    for our text, in points (`height`, null for one line). failing: for a row the columns to colour.
+    """
+
+    styles: StyleSheet
+    first_column: int
+    cells: pl.DataFrame
+    failing: dict[int, frozenset[int]]
+
+
+def annotate(package: Package, sheet: str, annotations: Annotations) -> None:
+    """Put our columns, colours and comments into the user's own workbook; those of an earlier round are replaced.
+
+    Raises NotPatchable with what stands in the way.
+    """
+    parts = find_sheet(package, sheet)
+    part = SheetPart.of(package.read(parts.sheet))
+    shared = parts.shared_strings
+    words = own_words(package.read(shared)) if shared is not None and shared in package else {}
+    found = RowReader(part.rows).survey(header_row=annotations.header_row, own_words=words)
+    filtered = part.filtered_area()
+
+    def rows(added: Additions) -> Iterable[bytes]:
+        changes = RowChanges(
+            first_column=added.first_column,
+            width=len(_WIDTHS),
+            answers={row: cells.encode("utf-8", "replace") for row, cells, _ in added.cells.iter_rows()},
+            heights=dict(added.cells.drop_nulls("height").select("row", "height").iter_rows()),
+            failing=added.failing,
+            failing_style=added.styles.failing,
+            column_style=part.column_style,
+            removed=found.earlier,
+            restored=added.styles.restored,
+        )
+        return changed_rows(part.rows, changes)
+
+    add_to_sheet(package, parts, (part, found), annotations, rows)
+    widened = part.filtered_area()
+    if filtered is not None and widened is not None and widened != filtered:
+        _name_filter(package, parts.workbook, sheet, widened)
+
+
+def add_to_sheet(
+    package: Package,
+    parts: WorkbookParts,
+    surveyed: tuple[SheetPart, Survey],
+    annotations: Annotations,
+    make_rows: Callable[[Additions], Iterable[bytes]],
+    *,
+    is_ours: bool = False,
+) -> None:
+    """Put annotations into one sheet of a package, and the rows that are made with them.
+
+    is_ours: the rows hold no XML of anybody else, so that they need not be read again to see that they are sound.
+    """
+    part, found = surveyed
+    header_row, answers = annotations.header_row, annotations.answers
+    styles = StyleSheet(package.tree(parts.styles))
+    drawings = drawn_areas(package, parts.sheet, part)
+    first = place_for(len(_WIDTHS), sheet=part, found=found, header_row=header_row, drawings=drawings)
+    failing: dict[int, frozenset[int]] = {}
+    notes = [Note(header_row, first, annotations.legend)] if annotations.legend else []
+    for note in annotations.notes:
+        area = Area.of(note.cell)
+        if area is not None:
+            failing[area.top] = failing.get(area.top, frozenset()) | {area.left}
+            notes.append(Note(area.top, area.left, note.text))
+    _lay_out(part, found, annotations, first)
+    put_notes(package, parts.sheet, part, notes[: _MOST_COMMENTS + 1])
+    titles = [area for area in part.merged_areas() if area.bottom < header_row and area.right >= first]
+    covered = [row for area in titles for row in range(area.top, area.bottom + 1)]  # by titles over our columns
+    cells = _answer_cells(answers.filter(~pl.col("row").is_in(covered)), styles, first, part)
+    if answers.height and header_row not in covered:
+        cells = pl.concat([_answer_headers(styles, header_row, first, part), cells])
+    pieces = part.pieces(make_rows(Additions(styles, first, cells, failing)))
+    package.put(parts.sheet, pieces if is_ours else sound(pieces))
+    package.put(parts.styles, [styles.written()])
+
+
+def _lay_out(part: SheetPart, found: Survey, annotations: Annotations, first: int) -> None:
+    """Widths, dimension, frozen header and filter of a sheet with our columns from the first one on."""
+    header_row = annotations.header_row
+    ours = _WIDTHS if annotations.answers.height else ()
+    last_row = max([found.last_row, *annotations.answers["row"].tail(1)])
+    last_column = first + len(ours) - 1
+    part.set_widths(first, ours)
+    part.widen_dimension(right=last_column, bottom=last_row)
+    if header_row <= _DEEPEST_FROZEN_HEADER:
+        part.freeze_above(header_row + 1)
+    if last_row > header_row:
+        part.filter(Area(header_row, found.first_column, last_row, last_column), earlier=found.earlier)
+
+
+def _name_filter(package: Package, workbook: str, sheet: str, area: Area) -> None:
+    """Let the workbook's name for that sheet's filter, if it has one, say this area."""
+    root = package.tree(workbook)
+    names = [each.get("name") for each in root.iter(main("sheet"))]
+    number = str(names.index(sheet))
+    left, right = column_letters(area.left), column_letters(area.right)
+    for each in root.iter(main("definedName")):
+        known = _NAMED_AREA.fullmatch(each.text or "")
+        if known is not None and (each.get("name"), each.get("localSheetId")) == (_FILTER_NAME, number):
+            each.text = f"{known[1]}${left}${area.top}:${right}${area.bottom}"
+            package.put(workbook, [written(root)])
+
+
+# -- our cells --------------------------------------------------------------------------------------------------------
+
+
+def _answer_cells(answers: pl.DataFrame, styles: StyleSheet, first: int, part: SheetPart) -> pl.DataFrame:
+    """Our cells of each row: row, cells as XML, height."""
+    names, cells = ANSWERS.names()[1:], []
+    escaped = escaped_columns(answers.select(names))
+    answers = answers.with_columns(visible_column(name).alias(name) for name in escaped)
+    is_muted = pl.col("fate") == Fate.SKIPPED.value
+    for index, name in enumerate(names):
+        if name == "fate":
+            style = pl.col("fate").replace_strict({fate.value: styles.status(fate) for fate in Fate})
+        else:
+            style = pl.lit(0)
+            for muted, guarded in ((True, True), (True, False), (False, True), (False, False)):
+                number = styles.text(muted=muted, wrap=name in _WRAPPED, guarded=guarded)
+                fits = (is_muted == muted) & (formula_like(name) == guarded)
+                style = pl.when(fits).then(number).otherwise(style)
+        cells.append(
+            text_cell(name, first + index, style, is_escaped=name in escaped, prefix=part.rows.prefix.decode())
+        )
+    lines = pl.max_horizontal(_lines(name, int(_WIDTHS[names.index(name)] * _LETTERS_A_DIGIT)) for name in _WRAPPED)
+    height = pl.when(lines > 1).then(lines * part.line_height()).cast(pl.Float64)
+    return answers.select("row", pl.concat_str(cells, ignore_nulls=True).alias("cells"), height.alias("height"))
+
+
+def _lines(name: str, width: int) -> pl.Expr:
+    """How many lines of so many letters a text takes; words that do not fit on a line make it a little shorter."""
+    line = pl.element().str.len_chars()
+    lines = pl.max_horizontal((line / (width * 0.93)).ceil(), pl.lit(1))
+    return (
+        pl.when(pl.col(name).str.len_chars() <= width)
+        .then(pl.col(name).str.count_matches("\n", literal=True) + 1)
+        .otherwise(pl.col(name).str.split("\n").list.eval(lines).list.sum().cast(pl.UInt32))
+    )
+
+
+def _answer_headers(styles: StyleSheet, row: int, first: int, part: SheetPart) -> pl.DataFrame:
+    """The cells above ours, in the row of the header."""
+    titles = pl.DataFrame([(row, *ANSWER_COLUMNS)], schema=["row", *ANSWER_COLUMNS], orient="row")
+    prefix, style = part.rows.prefix.decode(), pl.lit(styles.header())
+    cells = [
+        text_cell(name, first + index, style, is_escaped=False, prefix=prefix)
+        for index, name in enumerate(ANSWER_COLUMNS)
+    ]
+    return titles.select(
+        pl.col("row").cast(pl.UInt32), pl.concat_str(cells).alias("cells"), height=pl.lit(None, pl.Float64)
+    )
+
+
+def text_cell(name: str, column: int, style: pl.Expr, *, is_escaped: bool, prefix: str = "") -> pl.Expr:
+    """The cell of each row's text, in that column of its sheet, as XML; null where there is no text."""
+    p = prefix
+    text, tag = (cell_xml(name), f'<{p}t xml:space="preserve">') if is_escaped else (pl.col(name), f"<{p}t>")
+    begin = (pl.lit(f'<{p}c r="{column_letters(column)}'), pl.col("row"), pl.lit('" s="'), style)
+    end = (pl.lit(f'" t="inlineStr"><{p}is>{tag}'), text, pl.lit(f"</{p}t></{p}is></{p}c>"))
+    return pl.when(pl.col(name) != "").then(pl.concat_str(*begin, *end))
