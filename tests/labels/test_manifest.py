@@ -12,7 +12,7 @@ from logistics_batch.model.answers.answer_columns import INDEX_COLUMNS
 from logistics_batch.model.run_reports import MissingLabel
 from logistics_batch.paper.fonts import Style, shorten, text_width, wrap
 from logistics_batch.paper.labels.manifest import Manifest, ManifestLine, index_csv
-from logistics_batch.paper.labels.manifest_pages import manifest_pdf
+from logistics_batch.paper.labels.papers import manifest_pdf
 
 LINE = ManifestLine(
     sequence=1,

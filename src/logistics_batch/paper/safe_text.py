@@ -27,7 +27,6 @@ _ESCAPE_TABLE = str.maketrans(dict(zip(_CONTROLS, _ESCAPES, strict=True)))
 _XML_ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;"}
 _XML_TABLE = str.maketrans(_XML_ESCAPES)
 _FORMULA_LIKE = re.compile(FORMULA_START)
-_FORMULA_INSIDE = re.compile(FORMULA_INSIDE)
 _NUMBER = re.compile(_PLAIN_NUMBER)
 _TWO_UNITS = re.compile("[\U00010000-\U0010ffff]")  # emoji and other signs that take two in UTF-16
 _ALWAYS_FITS = CELL_LIMIT_CHARACTERS // 2
@@ -70,17 +69,6 @@ def xml_text(text: str) -> bytes:
     """The text of a cell as XML character data, UTF-8; `_x0041_` is kept from being read as an escape of Excel's."""
     escaped = _EXCEL_ESCAPE.sub("_x005F_", cell_text(text)).translate(_XML_TABLE)
     return escaped.encode("utf-8", "replace")
-
-
-def guarded_text(text: str) -> str | None:
-    """One text as CSV may hold it, the same as `guarded` gives for a column.
-
-    >>> guarded_text("=1+1"), guarded_text("call first; +9198")
-    ("'=1+1", "call first;' +9198")
-    """
-    shown = visible(text)
-    inside = _FORMULA_INSIDE.sub(r"\1'\2", shown)
-    return (f"'{inside}" if is_formula_like(shown) else inside) or None
 
 
 def guarded(frame: pl.DataFrame) -> pl.DataFrame:

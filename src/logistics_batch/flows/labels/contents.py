@@ -20,67 +20,41 @@ class PickedItem:
     bin: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Contents:
-    """What an order is about: its payload with its later header fields, and its items.
-
-    certain: whether every change of the items could be followed.
-    """
-
-    body: dict[str, Any]
-    items: tuple[PickedItem, ...] = ()
-    certain: bool = True
-
-
-def contents_of(document: StoredDocument, changes: Sequence[StoredDocument]) -> Contents:
-    """The payload of an order whose bytes are kept, after its accepted changes, oldest first."""
+def contents_of(
+    document: StoredDocument, changes: Sequence[StoredDocument]
+) -> tuple[dict[str, Any], tuple[PickedItem, ...], bool]:
+    """The payload of an order whose bytes are kept, with its later header fields, its items after its accepted changes
+    (oldest first), and whether every change of the items could be followed."""
     body = _object(document.body)
-    items = _Items(document, body)
+    sent = items_of(body)
+    ids = _with_ids(sent, {} if body.get("kit_skus") else document.items)
+    # Under their ids; an item whose id is not known has its place instead.
+    items = {name: (item, _bin(document, place)) for place, (name, item) in enumerate(ids, start=1)}
+    certain = True
     for change in changes:
         told = _object(change.body)
         if change.operation == "order.update":
             body |= {name: value for name, value in told.items() if name != "item_details"}
-        items.change(change, told)
-    return Contents(body, tuple(items.now()), items.certain)
+        certain = certain and not change.purged
+        for place, (item_id, item) in enumerate((told.get("item_details") or {}).items(), start=1):
+            known = items.get(item_id)
+            if (change.operation == "order.add_items") == (known is not None):
+                certain = False  # added twice, or changed without being there: it may be either way
+            else:
+                items[item_id] = ({**known[0], **item}, known[1]) if known is not None else (item, _bin(change, place))
+        for item_id in told.get("item_list") or ():
+            certain = items.pop(item_id, None) is not None and certain
+    now = tuple(
+        PickedItem(str(item.get("item_name") or ""), Decimal(str(item.get("item_quantity") or 1)), bin)
+        for item, bin in items.values()
+    )
+    return body, now, certain
 
 
 def items_of(body: Mapping[str, Any]) -> list[_Item]:
     """The items of an order's payload and of its kits, as they were sent."""
     kits = body.get("kit_skus") or []
     return [*(body.get("item_details") or []), *(item for kit in kits for item in kit.get("item_details", []))]
-
-
-class _Items:
-    """The items of an order and their bins under the items' ids; one whose id is not known has its place instead."""
-
-    def __init__(self, document: StoredDocument, body: Mapping[str, Any]) -> None:
-        told = {} if body.get("kit_skus") else document.items
-        sent = items_of(body)
-        bins = (_bin(document, place) for place in range(1, len(sent) + 1))
-        self._items = {name: (item, bin) for (name, item), bin in zip(_with_ids(sent, told), bins, strict=True)}
-        self.certain = True
-
-    def change(self, change: StoredDocument, told: Mapping[str, Any]) -> None:
-        """Take over one accepted change; what does not fit the known items makes them uncertain."""
-        if change.purged:
-            self.certain = False
-        for place, (item_id, item) in enumerate((told.get("item_details") or {}).items(), start=1):
-            known = self._items.get(item_id)
-            is_added = change.operation == "order.add_items"
-            if is_added == (known is not None):  # added twice, or changed without being there: it may be either way
-                self.certain = False
-            elif known is not None:
-                self._items[item_id] = ({**known[0], **item}, known[1])
-            else:
-                self._items[item_id] = (item, _bin(change, place))
-        for item_id in told.get("item_list") or ():
-            if self._items.pop(item_id, None) is None:
-                self.certain = False
-
-    def now(self) -> Iterator[PickedItem]:
-        """The items in the order in which they came."""
-        for item, bin in self._items.values():
-            yield PickedItem(str(item.get("item_name") or ""), Decimal(str(item.get("item_quantity") or 1)), bin)
 
 
 def _bin(document: StoredDocument, place: int) -> str:

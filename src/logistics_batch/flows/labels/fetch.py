@@ -21,6 +21,7 @@ from logistics_batch.api.links import LinkFailure, LinkFetcher, LinkLimits, Link
 from logistics_batch.errors import KeyRefused, RunStopped, ServiceMisaddressed
 from logistics_batch.flows.labels.orders import LabelOrder
 from logistics_batch.flows.parts import Parts
+from logistics_batch.intake.stores.store import FileStore
 from logistics_batch.ledger import StoredLabel
 from logistics_batch.model.jobs.job import JobPlace
 from logistics_batch.model.payloads import LabelByOrders, LabelShipment, body_text
@@ -28,9 +29,9 @@ from logistics_batch.paper.labels.barcodes import Proof
 from logistics_batch.paper.labels.check import LabelFault, LabelFaultKind
 from logistics_batch.paper.labels.judge import LabelJudge, SoundLabel
 
-LABELS = "labels"  # the folder of kept labels, below that of files
-LINKS_PER_LABEL = 3
-ASKS_PER_LINK = 3
+_LABELS = "labels"  # the folder of kept labels, below that of files
+_LINKS_PER_LABEL = 3
+_ASKS_PER_LINK = 3
 _PAUSE_SECONDS = 1.0
 _KEPT_AT_ONCE = 50  # labels in one transaction; after a crash so many are fetched again
 _WORTH_A_NEW_LINK = (LinkProblem.EXPIRED, LinkProblem.CUT, LinkProblem.TIMEOUT, LinkProblem.UNREACHABLE)
@@ -55,10 +56,11 @@ class LabelFile:
 
 @dataclass(frozen=True, slots=True)
 class LabelLost:
-    """Why an order has no label, and what a person can do."""
+    """Why an order has no label, and what a person can do; kind: what was wrong with the file that came, if one did."""
 
     reason: str
     remedy: str
+    kind: LabelFaultKind | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,7 @@ class _Download:
 
 
 _Answer = tuple[_Download, ...] | LabelLost
+_ASK_AGAIN = "print again later; if it stays so, ask the operator of the service"
 
 
 class LabelSource:
@@ -77,7 +80,7 @@ class LabelSource:
         access = parts.client.settings
         way = LinkWay(access.base_url, parts.policy.label_hosts, ca_file=access.ca_file, proxy=access.proxy)
         self._parts = parts
-        self._folder = parts.files / LABELS
+        self._folder = parts.files / _LABELS
         self._reached = threading.Event()  # a label came, so the address is right
         self._links = LinkFetcher(way, limits=LinkLimits(deadline_seconds=access.deadline_seconds))
         self._judge = LabelJudge()
@@ -91,18 +94,43 @@ class LabelSource:
         """
         found: dict[str, tuple[LabelFile, ...] | LabelLost] = dict(self._kept(orders))
         wanted = [order for order in orders if order.awb_number not in found]
-        keeper = _Keeper(self._parts, self._folder)
+        noted: list[StoredLabel] = []
+        store = self._parts.open_store(JobPlace(folder=str(self._folder)))
         self._parts.progress.start("Fetching labels", len(wanted))
         try:
             with closing(self._from_service(wanted)) as answers:
                 for order, answer in answers:
-                    found[order.awb_number] = answer if isinstance(answer, LabelLost) else keeper.keep(answer)
+                    found[order.awb_number] = self._kept_answer(answer, store, noted)
+                    if len(noted) >= _KEPT_AT_ONCE:
+                        self._note(noted)
                     self._parts.progress.advance()
         finally:
-            keeper.close()
+            store.close()
+            self._note(noted)
             self._judge.close()
         self._parts.progress.done()
         return found
+
+    def _kept_answer(
+        self, downloads: _Answer, store: FileStore, noted: list[StoredLabel]
+    ) -> tuple[LabelFile, ...] | LabelLost:
+        """The files of one order, written by the hash of their content; or why there are none."""
+        if isinstance(downloads, LabelLost):
+            return downloads
+        files = []
+        for download in downloads:
+            label, digest = download.label, sha256(download.label.content).hexdigest()
+            store.put(f"/{digest}.pdf", label.content)
+            path = self._folder / f"{digest}.pdf"
+            files.append(LabelFile(download.awb_number, digest, label.pages, path, label.proof))
+            now = self._parts.clock.now().isoformat()
+            noted.append(StoredLabel(download.awb_number, digest, label.pages, now))
+        return tuple(files)
+
+    def _note(self, noted: list[StoredLabel]) -> None:
+        if noted:
+            self._parts.ledger.labels.record_labels(noted)
+            noted.clear()
 
     def _kept(self, orders: Sequence[LabelOrder]) -> Iterator[tuple[str, tuple[LabelFile, ...]]]:
         """The orders of which all packages are there, unchanged and newer than the order, with their files."""
@@ -178,30 +206,31 @@ class LabelSource:
         if isinstance(whole, _Download):
             return (whole,)
         if whole.kind not in _WORTH_ASKING_FOR_PACKAGES or not order.children:
-            return whole.lost
+            return whole
         singles = [self._one(order, child, (child,)) for child in order.children]
-        lost = next((single.lost for single in singles if isinstance(single, _Failed)), None)
+        lost = next((single for single in singles if isinstance(single, LabelLost)), None)
         return lost or tuple(single for single in singles if isinstance(single, _Download))
 
-    def _one(self, order: LabelOrder, awb_number: str, package_awbs: Sequence[str]) -> "_Download | _Failed":
-        failed = _Failed(LabelLost("no label came", "try again later"))
-        for _ in range(LINKS_PER_LABEL):
+    def _one(self, order: LabelOrder, awb_number: str, package_awbs: Sequence[str]) -> _Download | LabelLost:
+        lost = LabelLost("no label came", "try again later")
+        for _ in range(_LINKS_PER_LABEL):
             link = self._ask(order, awb_number)
             if isinstance(link, LabelLost):
-                return _Failed(link)
+                return link
             content = self._links.download(link.url)
             if isinstance(content, LinkFailure):
-                failed = _Failed(LabelLost(content.message, _remedy(content.kind)))
-                if content.kind not in _WORTH_A_NEW_LINK:
-                    break
-                continue
+                hosts = "check label_hosts under [service] with the operator of the service"
+                lost = LabelLost(content.message, hosts if content.kind is LinkProblem.FORBIDDEN else _ASK_AGAIN)
+                if content.kind in _WORTH_A_NEW_LINK:
+                    continue
+                return lost
             verdict = self._judge.judge(content, package_awbs)
             if isinstance(verdict, SoundLabel):
                 return _Download(awb_number, verdict)
-            failed = _unfit(verdict)
+            lost = LabelLost(f"the label is not usable: {verdict.message}", _ASK_AGAIN, verdict.kind)
             if verdict.kind not in _WORTH_ANOTHER_TRY:
-                break
-        return failed
+                return lost
+        return lost
 
     def _ask(self, order: LabelOrder, awb_number: str) -> LabelLink | LabelLost:
         """A link to the label: by AWB number alone, which tells nothing new about people; else by full shipment.
@@ -223,7 +252,7 @@ class LabelSource:
 
     def _call(self, body: str) -> LabelLink | ReadFailed:
         """Ask; again where asking again may help."""
-        for attempt in range(1, ASKS_PER_LINK + 1):
+        for attempt in range(1, _ASKS_PER_LINK + 1):
             if self._parts.stop.is_set() or not self._parts.client.pacer.wait_turn(stop=self._parts.stop):
                 raise RunStopped("The program was asked to end.", remedy="Print again; labels fetched so far are kept.")
             answer = read_label(self._parts.client.call("label.create", body=body, turn_taken=True))
@@ -235,60 +264,9 @@ class LabelSource:
             ):
                 return answer
             _stop_if_hopeless(answer)
-            if attempt < ASKS_PER_LINK:
+            if attempt < _ASKS_PER_LINK:
                 self._parts.clock.sleep(_PAUSE_SECONDS * attempt)
         return answer
-
-
-class _Keeper:
-    """Writes labels by the hash of their content, and notes them in the ledger, some at a time."""
-
-    def __init__(self, parts: Parts, folder: Path) -> None:
-        self._ledger, self._clock, self._folder = parts.ledger, parts.clock, folder
-        self._store = parts.open_store(JobPlace(folder=str(folder)))
-        self._noted: list[StoredLabel] = []
-
-    def keep(self, downloads: Sequence[_Download]) -> tuple[LabelFile, ...]:
-        """The files of one order, written."""
-        files = []
-        for download in downloads:
-            label = download.label
-            digest = sha256(label.content).hexdigest()
-            path = self._folder / f"{digest}.pdf"
-            self._store.put(f"/{path.name}", label.content)
-            files.append(LabelFile(download.awb_number, digest, label.pages, path, label.proof))
-            now = self._clock.now().isoformat()
-            self._noted.append(StoredLabel(download.awb_number, digest, label.pages, now))
-        if len(self._noted) >= _KEPT_AT_ONCE:
-            self._note()
-        return tuple(files)
-
-    def close(self) -> None:
-        """Note the last ones."""
-        self._store.close()
-        self._note()
-
-    def _note(self) -> None:
-        if self._noted:
-            self._ledger.labels.record_labels(self._noted)
-            self._noted = []
-
-
-@dataclass(frozen=True, slots=True)
-class _Failed:
-    lost: LabelLost
-    kind: LabelFaultKind | None = None
-
-
-def _unfit(fault: LabelFault) -> _Failed:
-    remedy = "print again later; if it stays so, ask the operator of the service"
-    return _Failed(LabelLost(f"the label is not usable: {fault.message}", remedy), fault.kind)
-
-
-def _remedy(kind: LinkProblem) -> str:
-    if kind is LinkProblem.FORBIDDEN:
-        return "check label_hosts under [service] with the operator of the service"
-    return "print again later; if it stays so, ask the operator of the service"
 
 
 def _says_cancelled(refusal: ReadFailed) -> bool:

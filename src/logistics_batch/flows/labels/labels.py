@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 
 from logistics_batch.errors import SettingsError, UsageError
-from logistics_batch.flows.labels.bundle_folder import holds_bundle, put_aside
 from logistics_batch.flows.labels.fetch import LabelSource
 from logistics_batch.flows.labels.orders import (
     ITEM_AND_HEADER_CHANGES,
@@ -18,6 +17,7 @@ from logistics_batch.flows.labels.orders import (
     LabelChoice,
     LabelOrder,
     choose_orders,
+    source_of,
 )
 from logistics_batch.flows.labels.paper import Printed, put_together
 from logistics_batch.flows.labels.sorting import DEFAULT_KEYS, sort_orders
@@ -33,10 +33,14 @@ from logistics_batch.paper.labels.check import limit_decoding
 from logistics_batch.paper.labels.judge import LabelJudge
 from logistics_batch.paper.labels.layout import Fitted, StockLayout
 from logistics_batch.paper.labels.manifest import Manifest, PrintedBefore, index_csv
-from logistics_batch.paper.labels.manifest_pages import manifest_pdf
-from logistics_batch.paper.labels.pick_list import pick_list_pdf
+from logistics_batch.paper.labels.papers import bundle_of, manifest_pdf, pick_list_pdf
 
 _NAMES = 20  # orders named in one note
+# The names of what a bundle consists of. The manifest moves last: it tells whose the other files are.
+_BUNDLE_FILES = (
+    *("labels.pdf", "labels_part-[0-9][0-9]*-of-[0-9][0-9]*.pdf", "labels_[0-9][0-9]*_*.pdf"),
+    *("pick_list.pdf", "index.csv", "manifest.pdf"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,8 @@ def make_labels(parts: Parts, plan: LabelsPlan) -> LabelReport:
         LedgerRefused: it is an older copy, which does not know what was printed.
     """
     parts.ledger.itself.require_newest()
-    layout = _layout(plan.layout)
+    if plan.layout not in list(StockLayout):
+        raise UsageError(f'There is no layout "{plan.layout}".', remedy=f"Known layouts: {', '.join(StockLayout)}.")
     _check_means(parts)
     keys = plan.sort or DEFAULT_KEYS
     day = plan.business_date or parts.clock.now().date()
@@ -90,6 +95,7 @@ def make_labels(parts: Parts, plan: LabelsPlan) -> LabelReport:
         limit_decoding()
         files = LabelSource(parts).fetch_all(orders)
         title = f"Labels {run.id}"
+        layout = StockLayout(plan.layout)
         options = BundleOptions(layout, plan.max_pages, plan.reverse, title=title, per_group=plan.per_group)
         printed = put_together(orders, files, keys=keys, options=options, fit=partial(_fitted, parts))
         _refuse_printed_meanwhile(parts, printed.orders)
@@ -132,13 +138,6 @@ def _refuse_printed_meanwhile(parts: Parts, orders: Sequence[LabelOrder]) -> Non
         )
 
 
-def _layout(name: str) -> StockLayout:
-    try:
-        return StockLayout(name)
-    except ValueError:
-        raise UsageError(f'There is no layout "{name}".', remedy=f"Known layouts: {', '.join(StockLayout)}.") from None
-
-
 def _manifest(parts: Parts, plan: LabelsPlan, bundle_id: str, chosen: Chosen, printed: Printed) -> Manifest:
     now = parts.clock.now()
     by = f" by {plan.who}" if plan.who else ""
@@ -163,7 +162,10 @@ def _manifest(parts: Parts, plan: LabelsPlan, bundle_id: str, chosen: Chosen, pr
         files=tuple(part.name for part in printed.bundle.parts),
         lines=printed.lines,
         missing=(*chosen.missing, *printed.missing),
-        printed_before=tuple(map(_printed_before, chosen.printed_before)),
+        printed_before=tuple(
+            PrintedBefore(order.reference, order.awb_number, *source_of(order.document), order.copies)
+            for order in chosen.printed_before
+        ),
         picks=printed.picks,
         reprint_reason=plan.reprint_reason,
         notes=tuple(notes),
@@ -200,19 +202,15 @@ def _names(references: Sequence[str]) -> str:
     return f"{named} and {counted(more, 'more order')}" if more > 0 else named
 
 
-def _printed_before(order: LabelOrder) -> PrintedBefore:
-    document = order.document
-    return PrintedBefore(
-        order.reference, order.awb_number, document.file_name, document.sheet, document.rows, order.copies
-    )
-
-
 def _hand_over(parts: Parts, plan: LabelsPlan, chosen: Chosen, printed: Printed, manifest: Manifest) -> LabelReport:
     contents = {part.name: part.content for part in printed.bundle.parts}
     contents |= {"index.csv": index_csv(manifest), "manifest.pdf": manifest_pdf(manifest)}
     if manifest.picks:
         contents["pick_list.pdf"] = pick_list_pdf(manifest)
     folder = _folder(parts, plan, manifest)
+    left: tuple[str, ...] = ()
+    if plan.output not in (None, folder):
+        left = (f"nothing to print; {plan.output} still holds an earlier bundle and is left as it is",)
     _put(parts, JobPlace(folder=str(folder.absolute())), "/", contents)
     delivered: tuple[str, ...] = ()
     if plan.results is not None:
@@ -235,7 +233,7 @@ def _hand_over(parts: Parts, plan: LabelsPlan, chosen: Chosen, printed: Printed,
         printed_before=tuple(order.reference for order in chosen.printed_before),
         files=tuple(folder / name for name in contents),
         delivered=delivered,
-        notes=(*manifest.notes, *_left_as_it_is(plan, folder)),
+        notes=(*manifest.notes, *left),
     )
 
 
@@ -251,17 +249,31 @@ def _put(parts: Parts, place: JobPlace, path: str, contents: dict[str, bytes]) -
 
 def _folder(parts: Parts, plan: LabelsPlan, manifest: Manifest) -> Path:
     """Where the bundle goes; one without labels never takes the place of one that may still have to be printed."""
-    own = parts.reports / "labels" / manifest.bundle_id
-    if plan.output is None or (not manifest.lines and holds_bundle(plan.output)):
-        return own
-    put_aside(plan.output, before=manifest.bundle_id)
+    if plan.output is None or (not manifest.lines and _files_of_bundle(plan.output)):
+        return parts.reports / "labels" / manifest.bundle_id
+    _put_aside(plan.output, before=manifest.bundle_id)
     return plan.output
 
 
-def _left_as_it_is(plan: LabelsPlan, folder: Path) -> list[str]:
-    if plan.output in (None, folder):
-        return []
-    return [f"nothing to print; {plan.output} still holds an earlier bundle and is left as it is"]
+def _files_of_bundle(folder: Path) -> list[Path]:
+    return [path for pattern in _BUNDLE_FILES for path in sorted(folder.glob(pattern))]
+
+
+def _put_aside(folder: Path, *, before: str) -> None:
+    """Move the files of an earlier bundle into `earlier/ITS-ID`, that they do not lie among those of the next.
+
+    before: the id of the next bundle; it names the place where the earlier id is not known.
+    """
+    manifest = folder / "manifest.pdf"
+    earlier = bundle_of(manifest.read_bytes()) if manifest.is_file() else ""
+    place = folder / "earlier" / (earlier if earlier not in ("", before) else f"before-{before}")
+    for path in _files_of_bundle(folder):
+        place.mkdir(parents=True, exist_ok=True)
+        goal, number = place / path.name, 1
+        while goal.exists():
+            number += 1
+            goal = place / f"{path.stem}-{number}{path.suffix}"
+        path.rename(goal)
 
 
 def _exit_code(chosen: Chosen, manifest: Manifest) -> int:

@@ -73,17 +73,10 @@ class LabelOrder:
         return max(1, count if isinstance(count, int) else 0, len(named))
 
     @property
-    def bin(self) -> str:
-        """Where the first of its items lies whose bin is known."""
-        return next((item.bin for item in self.items if item.bin), "")
-
-    @property
     def cash(self) -> Decimal:
         """Rupees to collect on delivery, 0 when prepaid."""
-        if self.body.get("is_cod") != "true":
-            return Decimal(0)
         try:
-            return Decimal(str(self.body.get("cash_on_delivery") or "0"))
+            return Decimal(self.text("cash_on_delivery") or "0") if self.body.get("is_cod") == "true" else Decimal(0)
         except InvalidOperation:
             return Decimal(0)
 
@@ -134,38 +127,34 @@ def choose_orders(parts: Parts, choice: LabelChoice, *, reprint: bool = False) -
     Raises:
         UsageError: there is no such run.
     """
-    unknown: list[MissingLabel] = []
+    documents, numbers = parts.ledger.documents, list[str]()
     if choice.run:
         run_id = _run_id(parts, choice.run)
-        found = parts.ledger.documents.select(operations=["order.create"], run=run_id)
+        found = documents.select(operations=["order.create"], run=run_id)
         in_words = f"of run {run_id}"
     elif choice.day:
-        found = _of_day(parts, choice.day)
+        runs = parts.ledger.runs.runs_of(choice.day.isoformat())
+        found = [each for run in runs for each in documents.select(operations=["order.create"], run=run.id)]
         in_words = f"of {choice.day.isoformat()}"
     elif choice.numbers:
-        found, unknown = _by_numbers(parts, choice.numbers)
-        in_words = f"{len(set(choice.numbers))} by number"
+        numbers = list(dict.fromkeys(filter(None, map(str.strip, choice.numbers))))
+        found = list(_of_numbers(parts, numbers, operations=["order.create"]))
+        in_words = f"{len(numbers)} by number"
     else:
         found = parts.ledger.labels.unprinted_orders()
         in_words = "accepted and never printed"
+    known = {name for each in found for name in (each.reference, each.awb_number)}
+    why, remedy = "no order with this reference or AWB was sent from here", "check the number"
+    unknown = [MissingLabel(number, "", why, remedy) for number in numbers if number not in known]
     wanted = [document for document in _latest(found) if document.state not in _DROPPED_STATES]
     chosen = _sift(parts, wanted, choice, reprint=reprint)
     return replace(chosen, missing=(*unknown, *chosen.missing), in_words=in_words)
 
 
-def _of_day(parts: Parts, day: date) -> list[StoredDocument]:
-    """What the runs for a business date planned or accepted."""
-    runs = [run.id for run in parts.ledger.runs.runs_of(day.isoformat())]
-    found = [
-        document for run in runs for document in parts.ledger.documents.select(operations=["order.create"], run=run)
-    ]
-    return list({document.id: document for document in found}.values())
-
-
 def _run_id(parts: Parts, name: str) -> str:
     if parts.ledger.runs.get(name) is not None:
         return name
-    latest = next((run for run in parts.ledger.runs.latest(job=name, limit=1)), None)
+    latest = next(iter(parts.ledger.runs.latest(job=name, limit=1)), None)
     if latest is None:
         raise UsageError(
             f'There is no run and no job "{name}" in the ledger.',
@@ -174,56 +163,40 @@ def _run_id(parts: Parts, name: str) -> str:
     return latest.id
 
 
-def _by_numbers(parts: Parts, numbers: Sequence[str]) -> tuple[list[StoredDocument], list[MissingLabel]]:
-    wanted = list(dict.fromkeys(number.strip() for number in numbers if number.strip()))
-    found = [
-        document
-        for some in _some(wanted)
-        for document in parts.ledger.documents.select(operations=["order.create"], references=some)
-    ]
-    known = {name for document in found for name in (document.reference, document.awb_number)}
-    unknown = [
-        MissingLabel(
-            reference_number=number,
-            awb_number="",
-            reason="no order with this reference or AWB was sent from here",
-            remedy="check the number",
-        )
-        for number in wanted
-        if number not in known
-    ]
-    return found, unknown
+def _of_numbers(
+    parts: Parts, numbers: Sequence[str], *, operations: Sequence[str], states: Sequence[str] | None = None
+) -> Iterator[StoredDocument]:
+    """The documents with these references or AWB numbers, some hundred asked for at a time."""
+    for start in range(0, len(numbers), _AT_ONCE):
+        some = numbers[start : start + _AT_ONCE]
+        yield from parts.ledger.documents.select(operations=operations, states=states, references=some)
 
 
 def _latest(documents: Iterable[StoredDocument]) -> list[StoredDocument]:
     """One document a reference: the accepted and living one, else the latest."""
-    best: dict[str, StoredDocument] = {}
-    for document in sorted(documents, key=lambda one: (_is_living(one), one.id)):
-        best.pop(document.key, None)
-        best[document.key] = document
+
+    def rank(document: StoredDocument) -> tuple[bool, int]:
+        return document.state == "accepted" and document.rule != "cancelled", document.id
+
+    best = {document.key: document for document in sorted(documents, key=rank)}
     return sorted(best.values(), key=lambda document: document.id)
 
 
-def _is_living(document: StoredDocument) -> bool:
-    return document.state == "accepted" and document.rule != "cancelled"
-
-
 def _sift(parts: Parts, documents: Sequence[StoredDocument], choice: LabelChoice, *, reprint: bool) -> Chosen:
+    """What is printed of the documents that were asked for, and what becomes of the others."""
     changes = _changes(parts, documents)
     prints = parts.ledger.labels.last_prints([document.awb_number for document in documents])
     places = {number.strip(): place for place, number in reversed(list(enumerate(choice.numbers)))}
-    orders: list[LabelOrder] = []
-    missing: list[MissingLabel] = []
-    printed: list[LabelOrder] = []
     cancelled = _cancelled(parts, documents, changes)
+    orders, missing, printed = list[LabelOrder](), list[MissingLabel](), list[LabelOrder]()
     for document in documents:
-        later = changes.get(document.id, [])
         lost = _why_no_label(document, cancelled=document.id in cancelled)
         if lost is not None:
             if choice.named or not (document.id in cancelled or document.purged):
-                missing.append(lost)
+                missing.append(missing_label(document, *lost))
             continue
         name = next((name for name in (document.reference, document.awb_number) if name in places), "")
+        later = changes.get(document.id, [])
         order = _label_order(document, later, prints.get(document.awb_number), choice.keep.get(name, {}))
         order = replace(order, place=places.get(name, document.id))
         (printed if order.copies and not reprint else orders).append(order)
@@ -237,15 +210,14 @@ def _label_order(
     document: StoredDocument, changes: Sequence[StoredDocument], printed: PrintLine | None, keep: Mapping[str, str]
 ) -> LabelOrder:
     """The order as it is now; keep: what the sheet that asks for its label says of it."""
-    contents = contents_of(document, changes)
-    items = contents.items
+    body, items, certain = contents_of(document, changes)
     if items and "bin" in keep:
         items = (replace(items[0], bin=keep["bin"]), *items[1:])
     return LabelOrder(
         document=document,
-        body=contents.body,
+        body=body,
         items=items,
-        items_certain=contents.certain,
+        items_certain=certain,
         changed_at=changes[-1].accepted_at if changes else "",
         copies=printed.copy if printed else 0,
         printed_at=printed.at if printed else "",
@@ -258,11 +230,10 @@ def _changes(parts: Parts, documents: Sequence[StoredDocument]) -> dict[int, lis
     owners = {name: document for document in documents for name in (document.reference, document.awb_number) if name}
     kinds = [*ITEM_AND_HEADER_CHANGES, "order.cancel"]
     found: dict[int, list[StoredDocument]] = {}
-    for some in _some(list(owners)):
-        for change in parts.ledger.documents.select(operations=kinds, states=["accepted"], references=some):
-            owner = owners.get(change.awb_number) or owners.get(change.reference)
-            if owner is not None and change.accepted_at >= owner.accepted_at:
-                found.setdefault(owner.id, []).append(change)
+    for change in _of_numbers(parts, list(owners), operations=kinds, states=["accepted"]):
+        owner = owners.get(change.awb_number) or owners.get(change.reference)
+        if owner is not None and change.accepted_at >= owner.accepted_at:
+            found.setdefault(owner.id, []).append(change)
     return found
 
 
@@ -278,19 +249,6 @@ def _cancelled(
     return found
 
 
-def _why_no_label(document: StoredDocument, *, cancelled: bool) -> MissingLabel | None:
-    if document.state == "accepted" and cancelled:
-        return missing_label(document, "the order was cancelled", "nothing; do not pick it")
-    if document.state == "accepted" and not document.awb_number:
-        return missing_label(document, "the AWB is not known", "look the order up with the operator of the service")
-    if document.state == "accepted" and document.purged:
-        return missing_label(document, "its content is no longer kept", "print its label at the service")
-    if document.state == "accepted":
-        return None
-    reason, remedy = _NOT_ACCEPTED[document.state]
-    return missing_label(document, f"{reason}: {document.reason}" if document.reason else reason, remedy)
-
-
 _NOT_ACCEPTED = {
     "planned": ("the order was not sent yet", "run the job again, then print"),
     "sending": ("the order is being sent", 'run "logistics-batch settle --wait", then print'),
@@ -300,19 +258,23 @@ _NOT_ACCEPTED = {
 }
 
 
+def _why_no_label(document: StoredDocument, *, cancelled: bool) -> tuple[str, str] | None:
+    """Why an order has no label, and what to do; None where it has one."""
+    if document.state != "accepted":
+        reason, remedy = _NOT_ACCEPTED[document.state]
+        return f"{reason}: {document.reason}" if document.reason else reason, remedy
+    if cancelled:
+        return "the order was cancelled", "nothing; do not pick it"
+    if not document.awb_number:
+        return "the AWB is not known", "look the order up with the operator of the service"
+    return ("its content is no longer kept", "print its label at the service") if document.purged else None
+
+
 def missing_label(document: StoredDocument, reason: str, remedy: str) -> MissingLabel:
-    """An order of the ledger without a label, with the rows it came from."""
-    return MissingLabel(
-        reference_number=document.reference,
-        awb_number=document.awb_number,
-        reason=reason,
-        remedy=remedy,
-        file=document.file_name,
-        sheet=document.sheet,
-        rows=document.rows,
-    )
+    """An order of the ledger without a label."""
+    return MissingLabel(document.reference, document.awb_number, reason, remedy, *source_of(document))
 
 
-def _some(numbers: Sequence[str]) -> Iterator[list[str]]:
-    for start in range(0, len(numbers), _AT_ONCE):
-        yield list(numbers[start : start + _AT_ONCE])
+def source_of(document: StoredDocument) -> tuple[str, str, tuple[int, ...]]:
+    """The file, sheet and rows that an order came from."""
+    return document.file_name, document.sheet, document.rows

@@ -9,7 +9,6 @@ from logistics_batch.specification import nearest
 
 DEFAULT_KEYS = ("hub", "route", "pincode", "sku", "file")
 
-_Key = Callable[[LabelOrder], str]
 _DIGITS = re.compile(r"(\d+)")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
 # Leading keys of these make groups with subtotals and separators; so do `keep` names.
@@ -27,42 +26,11 @@ def sort_orders(
     Raises:
         UsageError: a key is none of these.
     """
-    _check_keys(keys, {*kept, *(name for order in orders for name in order.keep)})
-    return sorted(
-        orders,
-        key=lambda order: (*(_rank(order, key) for key in keys), order.place),
-    )
-
-
-def group_of(order: LabelOrder, keys: Sequence[str] = DEFAULT_KEYS) -> str:
-    """The group of an order: the values of the grouping keys that lead the sort, "" if none does.
-
-    A key that makes no group (as `sku`) ends the lead.
-    """
-    words = []
-    for key in keys:
-        if key in _KEYS and key not in _GROUPING:
-            break
-        words.append(_shown(value_of(order, key)) or f"no {key.replace('_', ' ')}")
-    return " · ".join(words)
-
-
-def _shown(value: str) -> str:
-    """A value as people say it: an ISO date-time to the minute."""
-    return f"{value[:10]} {value[11:16]}" if _MOMENT.match(value) else value
-
-
-def value_of(order: LabelOrder, key: str) -> str:
-    """What an order has for a sort key, as text."""
-    found = _KEYS.get(key)
-    return found(order) if found else order.keep.get(key, "")
-
-
-def _check_keys(keys: Sequence[str], kept: Collection[str]) -> None:
-    known = [*_KEYS, *sorted(set(kept) - set(_KEYS))]
+    known = [*_KEYS, *sorted({*kept, *(name for order in orders for name in order.keep)} - set(_KEYS))]
     unknown = next((key for key in keys if key not in known), None)
     if unknown is not None:
         raise UsageError(f'Labels cannot be sorted by "{unknown}".', remedy=nearest(unknown, known))
+    return sorted(orders, key=lambda order: (*(_rank(order, key) for key in keys), order.place))
 
 
 def _rank(order: LabelOrder, key: str) -> tuple[object, ...]:
@@ -70,6 +38,26 @@ def _rank(order: LabelOrder, key: str) -> tuple[object, ...]:
         return (order.place,)
     value = value_of(order, key)
     return (not value, natural(value))
+
+
+def group_of(order: LabelOrder, keys: Sequence[str] = DEFAULT_KEYS) -> str:
+    """The group of an order: the values of the grouping keys that lead the sort, "" if none does.
+
+    A key that makes no group (as `sku`) ends the lead. A date-time is shown to the minute.
+    """
+    words = []
+    for key in keys:
+        if key in _KEYS and key not in _GROUPING:
+            break
+        value = value_of(order, key)
+        words.append(f"{value[:10]} {value[11:16]}" if _MOMENT.match(value) else value or f"no {key.replace('_', ' ')}")
+    return " · ".join(words)
+
+
+def value_of(order: LabelOrder, key: str) -> str:
+    """What an order has for a sort key, as text."""
+    found = _KEYS.get(key)
+    return found(order) if found else order.keep.get(key, "")
 
 
 def natural(text: str) -> tuple[tuple[int, int, str], ...]:
@@ -81,25 +69,17 @@ def natural(text: str) -> tuple[tuple[int, int, str], ...]:
     )
 
 
-def _hub(order: LabelOrder) -> str:
-    return order.document.delivery_hub or order.text("delivery_hub")
-
-
-def _cut_off(order: LabelOrder) -> str:
-    return order.keep.get("cut_off", "") or order.text("expected_delivery_time")
-
-
 def _skus(order: LabelOrder) -> list[str]:
     return list(dict.fromkeys(item.name for item in order.items))
 
 
-_KEYS: dict[str, _Key] = {
-    "hub": _hub,
+_KEYS: dict[str, Callable[[LabelOrder], str]] = {
+    "hub": lambda order: order.document.delivery_hub or order.text("delivery_hub"),
     "route": lambda order: order.keep.get("route", ""),
     "pincode": lambda order: order.text("delivery_postal_code"),
-    "cut_off": _cut_off,
+    "cut_off": lambda order: order.keep.get("cut_off", "") or order.text("expected_delivery_time"),
     "single": lambda order: "one SKU" if len(_skus(order)) <= 1 else "several SKUs",
     "sku": lambda order: " ".join(_skus(order)),
-    "bin": lambda order: order.bin,
+    "bin": lambda order: next((item.bin for item in order.items if item.bin), ""),  # the first that is known
     "file": lambda order: order.document.file_name,
 }

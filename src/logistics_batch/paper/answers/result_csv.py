@@ -18,7 +18,7 @@ from logistics_batch.model.issue import column_letters
 from logistics_batch.model.report import Fate, FileReport
 from logistics_batch.model.sheet import Sheet
 from logistics_batch.paper.answers.row_answers import FILE_RULE, RESULT_FIELDS, answered, header_texts
-from logistics_batch.paper.safe_text import guarded, guarded_text
+from logistics_batch.paper.safe_text import guarded
 
 _ROWS_A_BLOCK = 5000
 
@@ -49,8 +49,8 @@ def _written(names: Sequence[str], blocks: Iterable[pl.DataFrame]) -> bytes:
     """CSV of blocks of rows, each with some of the columns."""
     out = io.BytesIO("\ufeff".encode())
     out.seek(0, io.SEEK_END)
-    header = [pl.Series(str(index), [guarded_text(name)]) for index, name in enumerate(names)]
-    pl.DataFrame(header).write_csv(out, include_header=False, line_terminator="\r\n")
+    header = guarded(pl.DataFrame({str(index): [name] for index, name in enumerate(names)}))
+    header.write_csv(out, include_header=False, line_terminator="\r\n")
     for block in blocks:
         missing = (pl.lit(None, dtype=pl.String).alias(name) for name in names if name not in block.columns)
         whole = guarded(block).with_columns(missing).select(names)

@@ -7,7 +7,7 @@ letters (Devanagari, Arabic …) are shaped when HarfBuzz is installed. Letters 
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -194,21 +194,10 @@ def _letters(font: str) -> frozenset[int]:
     return frozenset(face.face.charToGlyph)
 
 
-class _LetterWidths(dict[str, float]):
-    """How wide each letter of a font is, in thousandths of its size; asked of reportlab once."""
-
-    def __init__(self, font: str) -> None:
-        super().__init__()
-        self._font = font
-
-    def __missing__(self, letter: str) -> float:
-        width = self[letter] = stringWidth(letter, self._font, 1000)
-        return width
-
-
-@cache
-def _letter_widths(font: str) -> _LetterWidths:
-    return _LetterWidths(font)
+@lru_cache(maxsize=16_384)
+def _letter_width(font: str, letter: str) -> float:
+    """How wide a letter is, in thousandths of its size."""
+    return stringWidth(letter, font, 1000)
 
 
 def _shape(text: str, font: str, size: float) -> _Piece:
@@ -219,4 +208,4 @@ def _shape(text: str, font: str, size: float) -> _Piece:
         if isinstance(shaped, ShapedStr):
             glyphs: Any = shaped.__shapeData__  # type: ignore[attr-defined]
             return _Piece(font, shaped, sum(glyph.x_advance for glyph in glyphs) * size / 1000, text)
-    return _Piece(font, text, sum(map(_letter_widths(font).__getitem__, text)) * size / 1000)
+    return _Piece(font, text, sum(map(partial(_letter_width, font), text)) * size / 1000)

@@ -13,7 +13,6 @@ from itertools import groupby
 from pathlib import Path
 
 from logistics_batch.paper.labels.layout import (
-    Box,
     Fitted,
     LabelPage,
     StockLayout,
@@ -23,10 +22,10 @@ from logistics_batch.paper.labels.layout import (
     sheet_of,
     size_in_words,
 )
+from logistics_batch.paper.labels.papers import Slip, slips_pdf
 from logistics_batch.paper.labels.parts import BundlePart, PartWriter, Sources, Sticker
-from logistics_batch.paper.labels.slips import Slip, slips_pdf
 
-WARN_BELOW_SCALE = 0.9
+_WARN_BELOW_SCALE = 0.9
 FitLabels = Callable[[Sequence[Path]], Sequence[Fitted]]
 """How labels that are larger than the stock are painted on it."""
 
@@ -83,29 +82,20 @@ class PlacedPage:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
-    """A label that is in no part, and why; the other labels of its order are in none either."""
-
-    label: int
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class Bundle:
-    """The parts, where each label is found in them (in walking order), and what is not there."""
+    """The parts, and where each label is found in them (in walking order).
+
+    left_out: labels that are in no part, and why; the other labels of their orders are in none either.
+    """
 
     parts: tuple[BundlePart, ...]
     placed: tuple[PlacedPage, ...]
-    left_out: tuple[LeftOut, ...]
+    left_out: Mapping[int, str]
     warnings: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
-    """What must stay in one part."""
-
-    group: str
-    stickers: tuple[Sticker, ...]
+_Block = tuple[str, list[Sticker]]
+"""What must stay in one part, with its group."""
 
 
 def build_bundle(
@@ -117,123 +107,110 @@ def build_bundle(
     Raises nothing for a bad label file: it is listed in `left_out`. Without any good label there are no parts.
     """
     options = options or BundleOptions()
+    sources = Sources([label.path for label in labels])
     lost: dict[int, str] = {}
-    fitted: dict[int, Sequence[Box | None]] = {}
     while True:
         torn = {labels[index].order for index in lost}
         good = {index: label.pages for index, label in enumerate(labels) if label.order not in torn}
-        written = _written(labels, good, options, fitted)
-        if not written.lost:
-            break
-        lost |= written.lost  # numbers, slips and parts are counted anew without them
-        found = fit([labels[index].path for index in written.larger]) if fit and written.larger else ()
-        for index, boxes in zip(written.larger, found, strict=False):
+        parts, placed, writers = _written(labels, good, options, sources)
+        found = {index: reason for writer in writers for index, reason in writer.lost.items()}
+        if not found:
+            pages = {place: page for writer in writers for place, page in writer.pages.items()}
+            warnings = tuple(_warnings(labels, placed, pages, options.layout))
+            return Bundle(tuple(parts), tuple(placed), dict(sorted(lost.items())), warnings)
+        lost |= found  # numbers, slips and parts are counted anew without them
+        larger = [index for writer in writers for index in writer.larger]
+        for index, boxes in zip(larger, fit([labels[index].path for index in larger]) if fit else (), strict=False):
             if isinstance(boxes, str):
                 lost[index] = boxes
             else:
-                fitted[index] = boxes
+                sources.fitted[index] = boxes
                 del lost[index]
-    left_out = tuple(LeftOut(index, lost[index]) for index in sorted(lost))
-    return Bundle(written.parts, written.placed, left_out, _warnings(labels, written, options.layout))
-
-
-@dataclass(frozen=True, slots=True)
-class _Written:
-    """One try: `lost` are labels that turned out to be unfit, and why, `larger` those of them that are larger than the
-    stock; `pages` what was painted of those that are not."""
-
-    parts: tuple[BundlePart, ...]
-    placed: tuple[PlacedPage, ...]
-    lost: Mapping[int, str]
-    larger: Sequence[int]
-    pages: Mapping[tuple[int, int], LabelPage]
 
 
 def _written(
-    labels: Sequence[OrderedLabel],
-    counts: dict[int, int],
-    options: BundleOptions,
-    fitted: Mapping[int, Sequence[Box | None]],
-) -> _Written:
+    labels: Sequence[OrderedLabel], counts: Mapping[int, int], options: BundleOptions, sources: Sources
+) -> tuple[list[BundlePart], list[PlacedPage], list[PartWriter]]:
+    """One try with these labels: the parts, where their pages are, and what wrote each part.
+
+    counts: how many pages each label has.
+    """
     total = sum(counts.values())
     slips = _slips(labels, counts) if options.separators and options.layout is StockLayout.STOCK_4X6 else {}
-    slip_file = slips_pdf(list(slips.values()), total=total) if slips else b""
-    sources = Sources([label.path for label in labels], slip_file, fitted)
+    sources.slip_file = slips_pdf(list(slips.values()), total=total) if slips else b""
     sheet = sheet_of(options.layout)
-    stacks = list(_stacks(_blocks(labels, counts, list(slips)), options, len(sheet.slots)))
-    parts: list[BundlePart] = []
-    placed: list[PlacedPage] = []
-    lost: dict[int, str] = {}
-    larger: list[int] = []
-    pages: dict[tuple[int, int], LabelPage] = {}
-    for number, (name, stickers) in enumerate(stacks, start=1):
-        writer = PartWriter(options.layout, sources, total=total)
-        parts.append(writer.write(stickers, name=name, title=options.title))
-        lost |= writer.lost
-        larger += writer.larger
-        pages |= writer.pages
-        placed += _positions(stickers, number, sheet, writer.pages, fitted)
-    placed.sort(key=lambda one: one.sequence)
-    return _Written(tuple(parts), tuple(placed), lost, larger, pages)
+    parts, placed, writers = list[BundlePart](), list[PlacedPage](), list[PartWriter]()
+    for name, stickers in _stacks(_blocks(labels, counts, list(slips)), options, len(sheet.slots)):
+        writers.append(PartWriter(options.layout, sources, total=total))
+        parts.append(writers[-1].write(stickers, name=name, title=options.title))
+        for position, sticker in enumerate(stickers):
+            page = writers[-1].pages.get((sticker.label, sticker.index)) if sticker.label is not None else None
+            if sticker.label is not None and page is not None:
+                boxes = sources.fitted.get(sticker.label)
+                change = _change(page, sheet, is_trimmed=boxes is not None and boxes[sticker.index] is not None)
+                at = position // len(sheet.slots) + 1
+                placed.append(PlacedPage(sticker.label, sticker.sequence, len(parts), at, change))
+    return parts, sorted(placed, key=lambda one: one.sequence), writers
 
 
-def _slips(labels: Sequence[OrderedLabel], counts: dict[int, int]) -> dict[str, Slip]:
+def _change(page: LabelPage, sheet: StockSheet, *, is_trimmed: bool) -> str:
+    """What was done to a page to fit it on the paper."""
+    percent = round(place(page, sheet.slots[0]).scale * 100)
+    return ", ".join(["trimmed"] * is_trimmed + [f"shrunk to {percent} %"] * (percent < 100))
+
+
+def _slips(labels: Sequence[OrderedLabel], counts: Mapping[int, int]) -> dict[str, Slip]:
     """A slip for each group, in order of first appearance; none if there is only one group."""
     members: dict[str, list[int]] = {}
     for index in counts:
         members.setdefault(labels[index].group, []).append(index)
     if len(members) < 2:
         return {}
-    slips, first = {}, 1
+    slips, first_number = {}, 1
     for group, found in members.items():
-        pages = sum(counts[index] for index in found)
-        slips[group] = _slip(group, [labels[index] for index in found], first=first, pages=pages)
-        first += pages
+        first, last = labels[found[0]], labels[found[-1]]
+        cash = {labels[index].order: labels[index].cash for index in found}
+        slips[group] = Slip(
+            title=group or "No group",
+            labels=sum(counts[index] for index in found),
+            first_number=first_number,
+            orders=len(cash),
+            first_awb=first.packages[0] if first.packages else first.awb_number,
+            last_awb=last.packages[-1] if last.packages else last.awb_number,
+            cash=sum(cash.values(), Decimal(0)),
+        )
+        first_number += slips[group].labels
     return slips
 
 
-def _slip(group: str, labels: list[OrderedLabel], *, first: int, pages: int) -> Slip:
-    cash = {label.order: label.cash for label in labels}
-    return Slip(
-        title=group or "No group",
-        labels=pages,
-        first_number=first,
-        orders=len(cash),
-        first_awb=labels[0].packages[0] if labels[0].packages else labels[0].awb_number,
-        last_awb=labels[-1].packages[-1] if labels[-1].packages else labels[-1].awb_number,
-        cash=sum(cash.values(), Decimal(0)),
-    )
-
-
-def _blocks(labels: Sequence[OrderedLabel], counts: dict[int, int], groups: list[str]) -> list[_Block]:
+def _blocks(labels: Sequence[OrderedLabel], counts: Mapping[int, int], groups: list[str]) -> list[_Block]:
     """The labels order by order, numbered; a group's slip stands before its first label."""
-    blocks = []
-    sequence = 0
-    awaited = set(groups)
+    blocks: list[_Block] = []
+    sequence, begun = 0, set[str]()
     for (group, _), members in groupby(counts, key=lambda index: (labels[index].group, labels[index].order)):
-        stickers = []
-        if group in awaited:
-            awaited.discard(group)
-            stickers.append(Sticker(None, groups.index(group)))
+        stickers = [Sticker(None, groups.index(group))] if group in groups and group not in begun else []
+        begun.add(group)
         for index in members:
             for number in range(counts[index]):
                 sequence += 1
                 stickers.append(Sticker(index, number, sequence, group))
-        blocks.append(_Block(group, tuple(stickers)))
+        blocks.append((group, stickers))
     return blocks
 
 
 def _stacks(blocks: list[_Block], options: BundleOptions, slots: int) -> Iterator[tuple[str, list[Sticker]]]:
     """What goes into each file, with its name."""
-    groups = [list(members) for _, members in groupby(blocks, key=lambda block: block.group)]
+    groups = [list(members) for _, members in groupby(blocks, key=lambda block: block[0])]
     if not options.per_group or len(groups) < 2:
         groups = [blocks]
     for number, members in enumerate(groups, start=1):
-        stem = "labels" if len(groups) == 1 else f"labels_{number:02}_{_slug(members[0].group)}"
-        ordered = [_Block(block.group, block.stickers[::-1]) for block in reversed(members)]
-        chunks = list(_chunks(ordered if options.reverse else members, options.max_pages * slots))
-        for part, stickers in enumerate(chunks, start=1):
-            yield f"{stem}.pdf" if len(chunks) == 1 else f"{stem}_part-{part:02}-of-{len(chunks):02}.pdf", stickers
+        stem = "labels" if len(groups) == 1 else f"labels_{number:02}_{_slug(members[0][0])}"
+        stacks = [stickers for _, stickers in members]
+        if options.reverse:
+            stacks = [stickers[::-1] for stickers in reversed(stacks)]
+        chunks = list(_chunks(stacks, options.max_pages * slots))
+        for part, chunk in enumerate(chunks, start=1):
+            yield f"{stem}.pdf" if len(chunks) == 1 else f"{stem}_part-{part:02}-of-{len(chunks):02}.pdf", chunk
 
 
 def _slug(group: str) -> str:
@@ -241,57 +218,42 @@ def _slug(group: str) -> str:
     return _UNFIT_FOR_A_NAME.sub("-", group).strip("-")[:40] or "group"
 
 
-def _chunks(blocks: Iterable[_Block], slots: int) -> Iterator[list[Sticker]]:
+def _chunks(stacks: Iterable[list[Sticker]], slots: int) -> Iterator[list[Sticker]]:
+    """Stacks laid together, as many as fit into so many slots."""
     chunk: list[Sticker] = []
-    for block in blocks:
-        if chunk and len(chunk) + len(block.stickers) > slots:
+    for stack in stacks:
+        if chunk and len(chunk) + len(stack) > slots:
             yield chunk
             chunk = []
-        chunk.extend(block.stickers)
+        chunk.extend(stack)
     if chunk:
         yield chunk
 
 
-def _positions(
-    stickers: Sequence[Sticker],
-    part: int,
-    sheet: StockSheet,
+def _warnings(
+    labels: Sequence[OrderedLabel],
+    placed: Sequence[PlacedPage],
     pages: Mapping[tuple[int, int], LabelPage],
-    fitted: Mapping[int, Sequence[Box | None]],
-) -> Iterator[PlacedPage]:
-    slots = len(sheet.slots)
-    for position, sticker in enumerate(stickers):
-        page = pages.get((sticker.label, sticker.index)) if sticker.label is not None else None
-        if sticker.label is not None and page is not None:
-            is_trimmed = sticker.label in fitted and fitted[sticker.label][sticker.index] is not None
-            done = ["trimmed"] * is_trimmed
-            percent = round(place(page, sheet.slots[0]).scale * 100)
-            done += [f"shrunk to {percent} %"] * (percent < 100)
-            yield PlacedPage(sticker.label, sticker.sequence, part, position // slots + 1, ", ".join(done))
-
-
-def _warnings(labels: Sequence[OrderedLabel], written: _Written, layout: StockLayout) -> tuple[str, ...]:
-    warnings = []
+    layout: StockLayout,
+) -> Iterator[str]:
     slot = sheet_of(layout).slots[0]
-    lowest = min((place(page, slot).scale for page in written.pages.values()), default=1.0)
-    changed = [placed for placed in written.placed if placed.change]
+    lowest = min((place(page, slot).scale for page in pages.values()), default=1.0)
+    changed = [each for each in placed if each.change]
     if layout is StockLayout.STOCK_4X6 and changed:
         first = labels[changed[0].label].awb_number
-        warnings.append(
+        yield (
             f"{len(changed)} label page(s) were larger than the 4x6 stock and were made to fit, none smaller than "
             f"{lowest:.0%} (the first: {first}); index.csv says what was done to each"
         )
-    elif lowest < WARN_BELOW_SCALE:
-        warnings.append(
-            f"labels are shrunk to {lowest:.0%} on this paper; scan one printed label of each kind before handing over"
-        )
+    elif lowest < _WARN_BELOW_SCALE:
+        words = "scan one printed label of each kind before handing over"
+        yield f"labels are shrunk to {lowest:.0%} on this paper; {words}"
     elif round(lowest * 100) < 100:
-        warnings.append(f"labels at {lowest:.0%} of their size on this paper")
-    small = [(labels[index], page) for (index, _), page in written.pages.items() if is_small(page)]
+        yield f"labels at {lowest:.0%} of their size on this paper"
+    small = [(labels[index], page) for (index, _), page in pages.items() if is_small(page)]
     if small:
         label, page = small[0]
-        warnings.append(
+        yield (
             f"{len(small)} label page(s) are much smaller than 4 x 6 in (the first: {label.awb_number}, "
             f"{size_in_words(page)}); they are not enlarged"
         )
-    return tuple(warnings)

@@ -44,13 +44,6 @@ class LabelFault:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class LabelSound:
-    """A label file that may be printed, with its number of pages."""
-
-    pages: int
-
-
 def limit_decoding() -> None:
     """Cap the memory that one stream of a PDF may unfold into (for the whole process; call before threads start)."""
     settings.set_qpdf_limits(
@@ -62,14 +55,15 @@ def limit_decoding() -> None:
     )
 
 
-def check_label(content: bytes, *, expected_pages: int | None = None) -> LabelSound | LabelFault:
-    """Judge one label file: signature, end mark, structure, encryption, number of pages, and no blank page.
+def check_label(content: bytes, *, expected_pages: int) -> LabelFault | None:
+    """What is wrong with a label file: signature, end mark, structure, encryption, number of pages, a blank page.
 
-    expected_pages: how many packages the order has, None if that is not known.
+    expected_pages: how many packages the order has.
     """
-    fault = _outside(content)
-    if fault:
-        return fault
+    if not content.startswith(b"%PDF-"):
+        return LabelFault(LabelFaultKind.NOT_PDF, f"{_looks_like(content)} came instead of a PDF")
+    if b"%%EOF" not in content[-1024:]:
+        return LabelFault(LabelFaultKind.CUT, f"the PDF was cut off after {len(content)} bytes")
     try:
         with pikepdf.open(io.BytesIO(content), attempt_recovery=False, suppress_warnings=True) as pdf:
             return _inside(pdf, expected_pages)
@@ -77,14 +71,6 @@ def check_label(content: bytes, *, expected_pages: int | None = None) -> LabelSo
         return LabelFault(LabelFaultKind.ENCRYPTED, "the label is encrypted")
     except UNREADABLE:
         return LabelFault(LabelFaultKind.DAMAGED, "the label is a damaged PDF")
-
-
-def _outside(content: bytes) -> LabelFault | None:
-    if not content.startswith(b"%PDF-"):
-        return LabelFault(LabelFaultKind.NOT_PDF, f"{_looks_like(content)} came instead of a PDF")
-    if b"%%EOF" not in content[-1024:]:
-        return LabelFault(LabelFaultKind.CUT, f"the PDF was cut off after {len(content)} bytes")
-    return None
 
 
 def _looks_like(content: bytes) -> str:
@@ -100,7 +86,7 @@ def _looks_like(content: bytes) -> str:
     return "something else"
 
 
-def _inside(pdf: pikepdf.Pdf, expected_pages: int | None) -> LabelSound | LabelFault:
+def _inside(pdf: pikepdf.Pdf, expected_pages: int) -> LabelFault | None:
     if pdf.is_encrypted:
         return LabelFault(LabelFaultKind.ENCRYPTED, "the label is encrypted")
     pages = len(pdf.pages)
@@ -108,14 +94,14 @@ def _inside(pdf: pikepdf.Pdf, expected_pages: int | None) -> LabelSound | LabelF
         return LabelFault(LabelFaultKind.NO_PAGES, "the PDF has no page")
     if pages > MAX_PAGES:
         return LabelFault(LabelFaultKind.TOO_MANY_PAGES, f"the PDF has {pages} pages, more than a label can have")
-    if expected_pages is not None and pages != expected_pages:
+    if pages != expected_pages:
         return LabelFault(
             LabelFaultKind.WRONG_PAGES, f"the PDF has {pages} page(s), the order has {expected_pages} package(s)"
         )
     for number, page in enumerate(pdf.pages, start=1):
         if not _paints(page.obj, page.resources, depth=0) and not _has_appearance(page.obj):
             return LabelFault(LabelFaultKind.BLANK, f"page {number} of the PDF is blank")
-    return LabelSound(pages)
+    return None
 
 
 def _paints(stream: pikepdf.Object, resources: pikepdf.Object, *, depth: int) -> bool:

@@ -109,9 +109,9 @@ def answer(question: dict[str, Any], files: tuple[bytes, ...]) -> ChildAnswer:
 
 def _unsound(content: bytes, *, pages: int) -> LabelFault | None:
     """What is wrong with a file, also what shows only when it is put together with others."""
-    verdict = check_label(content, expected_pages=pages)
-    if isinstance(verdict, LabelFault):
-        return verdict
+    fault = check_label(content, expected_pages=pages)
+    if fault is not None:
+        return fault
     writer = PartWriter(StockLayout.A4_4UP, Sources([io.BytesIO(content)]), total=pages)
     writer.write([Sticker(0, number) for number in range(pages)], name="", title="")
     if writer.lost:

@@ -65,18 +65,15 @@ class StockSlot:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """How a label page is painted: a matrix (a b c d e f) from its own units to the paper, and the scale in it."""
+    """How a label page is painted.
+
+    matrix: (a b c d e f) from the page's own units to the paper. scale: what it is shrunk to. caption: where a line at
+    its left that is read from below to above begins, on its base line, and the size of its letters; None without room.
+    """
 
     matrix: tuple[float, float, float, float, float, float]
     scale: float
-
-
-@dataclass(frozen=True, slots=True)
-class Caption:
-    """Where a line that is read from below to above begins, on its base line, and the size of its letters."""
-
-    at: tuple[float, float]
-    size: float
+    caption: tuple[float, float, float] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,52 +183,20 @@ def place(page: LabelPage, slot: StockSlot) -> Placement:
 
     It stands in the middle, or to the right where otherwise no line of text had room at its left.
     """
-    turn, scale = _way_into(page, slot)
-    width, height = _painted_size(page, slot)
-    left = slot.left + _strip(slot, width)
-    bottom = slot.bottom + (slot.height - height) / 2
+    turn, (width, height) = page.turn, page.shown_size
+    if (width > height) != (slot.width > slot.height) and width != height:
+        turn, width, height = (turn + 90) % 360, height, width
+    fits = width <= slot.width + _SAME_SIZE and height <= slot.height + _SAME_SIZE
+    scale = 1.0 if fits else min(1.0, slot.width / width, slot.height / height)
+    free = max(0.0, slot.width - width * scale)
+    strip = free if slot.captioned and free < 2 * _CAPTION_STRIP else free / 2
+    left, bottom = slot.left + strip, slot.bottom + (slot.height - height * scale) / 2
     a, b, c, d, e, f = _turned(page.box, turn)
     k = scale * page.unit
-    return Placement((a * k, b * k, c * k, d * k, e * k + left, f * k + bottom), scale)
-
-
-def caption_beside(page: LabelPage, slot: StockSlot) -> Caption | None:
-    """Room for a line of text at the left of a placed label, outside of it; None if there is none."""
-    width, height = _painted_size(page, slot)
-    strip = _strip(slot, width)
     size = min(_CAPTION_LARGEST, strip * 0.8)
-    if not slot.captioned or size < _CAPTION_SMALLEST:
-        return None
-    bottom = slot.bottom + (slot.height - height) / 2
-    return Caption((slot.left + strip - max(2.5, (strip - size) / 2 - size * 0.2), bottom + 3), size)
-
-
-def _strip(slot: StockSlot, width: float) -> float:
-    """How much of a slot lies at the left of what is `width` wide."""
-    free = max(0.0, slot.width - width)
-    return free if slot.captioned and free < 2 * _CAPTION_STRIP else free / 2
-
-
-def _way_into(page: LabelPage, slot: StockSlot) -> tuple[int, float]:
-    """How a page is turned for a slot, in degrees clockwise, and by what it is shrunk."""
-    width, height = page.shown_size
-    turn = page.turn
-    if (width > height) != (slot.width > slot.height) and width != height:
-        turn = (turn + 90) % 360
-        width, height = height, width
-    return turn, 1.0 if _fits(width, height, slot) else min(1.0, slot.width / width, slot.height / height)
-
-
-def _painted_size(page: LabelPage, slot: StockSlot) -> tuple[float, float]:
-    width, height = page.shown_size
-    turn, scale = _way_into(page, slot)
-    if turn != page.turn:
-        width, height = height, width
-    return width * scale, height * scale
-
-
-def _fits(width: float, height: float, slot: StockSlot) -> bool:
-    return width <= slot.width + _SAME_SIZE and height <= slot.height + _SAME_SIZE
+    has_caption = slot.captioned and size >= _CAPTION_SMALLEST
+    caption = (left - max(2.5, (strip - size) / 2 - size * 0.2), bottom + 3, size) if has_caption else None
+    return Placement((a * k, b * k, c * k, d * k, e * k + left, f * k + bottom), scale, caption)
 
 
 def _turned(box: Box, turn: int) -> tuple[float, float, float, float, float, float]:

@@ -1,15 +1,15 @@
 """What goes with a print bundle: the manifest that people sign, and the index that machines read."""
 
-import csv
-import io
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import groupby
 
+import polars as pl
+
 from logistics_batch.model.answers.answer_columns import INDEX_COLUMNS
 from logistics_batch.model.run_reports import MissingLabel
-from logistics_batch.paper.safe_text import guarded_text
+from logistics_batch.paper.answers.result_csv import csv_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +123,8 @@ def index_csv(manifest: Manifest) -> bytes:
 
     UTF-8 with a mark for spreadsheet programs.
     """
-    out = io.StringIO(newline="")
-    writer = csv.writer(out)
-    writer.writerow(INDEX_COLUMNS)
-    writer.writerows([guarded_text(cell) for cell in row] for row in _index_rows(manifest))
-    return out.getvalue().encode("utf-8-sig")
+    rows = pl.DataFrame(list(_index_rows(manifest)), schema=dict.fromkeys(INDEX_COLUMNS, pl.String), orient="row")
+    return csv_bytes(rows)
 
 
 def _index_rows(manifest: Manifest) -> Iterable[tuple[str, ...]]:

@@ -1,7 +1,8 @@
 """Writes one part of a bundle: label pages as they are, or as forms on a shared sheet."""
 
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -13,11 +14,8 @@ import pikepdf
 from logistics_batch.paper.labels.check import UNREADABLE
 from logistics_batch.paper.labels.layout import (
     Box,
-    Caption,
     LabelPage,
-    Placement,
     StockLayout,
-    caption_beside,
     is_larger,
     is_stock_size,
     place,
@@ -49,7 +47,7 @@ class Sticker:
     group: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Sources:
     """The label files, by number, and the slips.
 
@@ -59,7 +57,7 @@ class Sources:
 
     files: Sequence[Path | BinaryIO]
     slip_file: bytes = b""
-    fitted: Mapping[int, Sequence[Box | None]] = field(default_factory=dict)
+    fitted: dict[int, Sequence[Box | None]] = field(default_factory=dict)
 
     @contextmanager
     def opened(self, label: int | None) -> Iterator[pikepdf.Pdf]:
@@ -163,9 +161,13 @@ class PartWriter:
         resources = pikepdf.Dictionary(XObject=pikepdf.Dictionary())
         for number, ((sticker, form, page), slot) in enumerate(zip(forms, self._sheet.slots, strict=False)):
             resources.XObject[f"/L{number}"] = form
-            painted.append(_paint(f"/L{number}", place(page, slot)))
-            if caption := caption_beside(page, slot):
-                painted.append(_write(caption, self._words(sticker)))
+            placed = place(page, slot)
+            painted.append(f"q {_numbers(placed.matrix)} cm /L{number} Do Q")
+            if placed.caption is not None:
+                x, y, letters = placed.caption
+                matrix = _numbers((0, 1, -1, 0, x, y))
+                words = re.sub(r"([\\()])", r"\\\1", self._words(sticker))
+                painted.append(f"BT /Caption {letters:g} Tf {matrix} Tm ({words}) Tj ET")
                 resources.Font = self._caption_font()
         made.Resources = resources
         made.Contents = pikepdf.Stream(self._pdf, "\n".join(painted).encode("cp1252"))
@@ -243,16 +245,6 @@ class PartWriter:
             stream_decode_level=pikepdf.StreamDecodeLevel.generalized,
         )
         return out.getvalue()
-
-
-def _paint(name: str, placement: Placement) -> str:
-    return f"q {_numbers(placement.matrix)} cm {name} Do Q"
-
-
-def _write(caption: Caption, words: str) -> str:
-    escaped = words.replace("\\", "\\\\").replace("(", "\\(").replace(")", "\\)")
-    x, y = caption.at
-    return f"BT /Caption {caption.size:g} Tf {_numbers((0, 1, -1, 0, x, y))} Tm ({escaped}) Tj ET"
 
 
 def _numbers(values: Sequence[float]) -> str:
