@@ -95,17 +95,6 @@ def _orders(room: PrintRoom) -> Sequence[LabelOrder]:
     return choose_orders(room.parts, LabelChoice(run="run-1"), reprint=True).orders
 
 
-def test_link_that_expires_at_once_is_asked_for_again_and_listed(room: PrintRoom, sandbox: RunningSandbox) -> None:
-    push(room, *wishes(2))
-    sandbox.set_switches(link_lifetime_seconds=-1)
-    report = make_labels(room.parts, LabelsPlan())
-    assert report.exit_code == 3
-    assert ["expired" in lost.reason for lost in report.missing] == [True, True]
-    assert len(sandbox.committed("label.created")) == 6
-    sandbox.set_switches(link_lifetime_seconds=900)
-    assert make_labels(room.parts, LabelsPlan()).exit_code == 0
-
-
 def test_faults_on_the_way_cost_no_label(room: PrintRoom, sandbox: RunningSandbox) -> None:
     push(room, *wishes(12))
     sandbox.set_faults(

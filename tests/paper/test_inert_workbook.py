@@ -101,6 +101,14 @@ def test_remarks_in_a_part_do_no_harm() -> None:
     assert (safe.removed, safe.obstacle) == ((), "")
 
 
+def test_a_remark_does_not_hide_what_a_formula_does() -> None:
+    package = Package(None)
+    package.in_part("xl/charts/chart1.xml", "'Orders'!$F$5:$F$10", 'WEBSERVICE<!--+SUM-->("https://example.com")')
+    safe = inert_workbook(packed(package.parts))
+    assert safe.removed == (RemovedParts.FORMULAS,)
+    assert b"WEBSERVICE" not in parts_of(safe.content)["xl/charts/chart1.xml"]
+
+
 def test_where_a_workbook_was_saved_is_no_link() -> None:
     package = Package(None)
     kind = "http://schemas.microsoft.com/office/spreadsheetml/2010/11/ac"

@@ -392,7 +392,7 @@ class _Cut:
             raise NotPatchable("a pivot table takes its rows from outside the workbook")
         for attribute, value in element.attrib.items():
             goes = self._look_at(element, name, (str(attribute), str(value))) or goes
-        children = [child for child in element if isinstance(child.tag, str)]
+        children = list(element)
         gone = [child for child in children if self._goes(child)]
         for child in gone:
             element.remove(child)

@@ -23,7 +23,10 @@ LARGEST_PART_BYTES = 768 * 1024 * 1024
 
 _LARGEST_ZIP_BYTES, _MOST_PARTS = 0xFFFF_FFFE, 0xFFF0
 _COMPRESSION_LEVEL = 1  # takes a third of the time of 6 on sheet parts, which become a fifth larger
-_PARSER = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
+# Without remarks: a text that one stands in is one text, as the programs read it.
+_PARSER = etree.XMLParser(
+    resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True
+)
 
 
 class NotPatchable(ValueError):
@@ -231,7 +234,6 @@ class Package:
         return [
             Relation(line.get("Id", ""), line.get("Type", ""), line.get("Target", ""), line.get("TargetMode", ""))
             for line in lines
-            if isinstance(line.tag, str)
         ]
 
     def set_relations(self, part: str, lines: Iterable[Relation]) -> None:

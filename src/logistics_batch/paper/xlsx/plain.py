@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import IntEnum
 from functools import partial
+from html import escape
 from itertools import pairwise
-from xml.sax.saxutils import quoteattr
 
 import polars as pl
 
@@ -360,8 +360,7 @@ def plain_package(sheets: Mapping[str, str], *, formats: Sequence[str] = ()) -> 
     types = {f"xl/{target}": f"{_MEDIA}.{kind}+xml" for target, kind in kinds.items()}
     types |= {"xl/workbook.xml": f"{_MEDIA}.sheet.main+xml"}
     names = "".join(
-        f'<sheet name={quoteattr(name)} sheetId="{number}" r:id="rId{number}"/>'
-        for number, name in enumerate(sheets, 1)
+        f'<sheet name="{escape(name)}" sheetId="{number}" r:id="rId{number}"/>' for number, name in enumerate(sheets, 1)
     )
     package_types = "http://schemas.openxmlformats.org/package/2006/content-types"
     texts = {
@@ -395,7 +394,7 @@ def _relations(kinds: Mapping[str, str]) -> str:
 
 def _style_part(more: Sequence[str]) -> str:
     codes = enumerate((*_DATES, *more), _FIRST_OWN_FORMAT)
-    formats = [f'<numFmt numFmtId="{number}" formatCode={quoteattr(code)}/>' for number, code in codes]
+    formats = [f'<numFmt numFmtId="{number}" formatCode="{escape(code)}"/>' for number, code in codes]
     looks = [_xf(*_LOOKS[style], guarded=style is PlainStyle.GUARDED_TEXT) for style in PlainStyle]
     looks += [_xf(_FIRST_OWN_FORMAT + len(_DATES) + number, 0, 0, _CENTRED) for number in range(len(more))]
     header = '<patternFill patternType="solid"><fgColor rgb="FFE9EDF1"/><bgColor indexed="64"/></patternFill>'

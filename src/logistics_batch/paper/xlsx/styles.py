@@ -33,7 +33,7 @@ class _Items:
         if found is None:
             raise NotPatchable(f"the styles have no <{name}>")
         self.element = found
-        self.items = [each for each in found if isinstance(each.tag, str)]
+        self.items = list(found)
         self._index_of: dict[object, int] = {}
         for index, each in enumerate(self.items):
             self._index_of.setdefault(_essence(each), index)
