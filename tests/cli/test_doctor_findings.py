@@ -534,7 +534,7 @@ def test_a_ledger_on_a_network_share(
     workspace = Workspace(tmp_path, url=sandbox.url, settle_after="180s")
     file = workspace.drop("a.csv", order_lines(["SHARED-1"]))
     mounts = tmp_path / "mountinfo"
-    monkeypatch.setattr("logistics_batch.ledger.itself.mounts._MOUNTS", mounts)
+    monkeypatch.setattr("logistics_batch.ledger.itself.opening._MOUNTS", mounts)
     mounts.write_text(f"36 35 0:50 / {tmp_path / 'var'} rw - nfs4 files:/export rw\n")
     refused = run("push", file, "--mapping", "orders")
     assert refused.code == 2

@@ -1,4 +1,4 @@
-"""What the ledger's file lies on is read from the kernel's list of mounts."""
+"""What the ledger's file lies on is read from the kernel's list of opening."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pytest
 
 from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger import open_ledger
-from logistics_batch.ledger.itself import mounts
+from logistics_batch.ledger.itself import opening
 
 # As in proc(5): optional fields before the hyphen, blanks written in octal, a later mount over an earlier one.
 MOUNTINFO = """\
@@ -35,29 +35,27 @@ MOUNTINFO = """\
     ],
 )
 def test_the_nearest_mount_counts(path: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    mount = mounts.mount_of(Path(path), MOUNTINFO)
-    assert mount is not None
-    assert mount.kind == kind
+    assert opening.mount_of(Path(path), MOUNTINFO)[1] == kind
     (tmp_path / "mountinfo").write_text(MOUNTINFO)
-    monkeypatch.setattr(mounts, "_MOUNTS", tmp_path / "mountinfo")
+    monkeypatch.setattr(opening, "_MOUNTS", tmp_path / "mountinfo")
     if kind in ("ext4", "xfs", "9p"):
-        mounts.require_local_disk(Path(path))
+        opening.require_local_disk(Path(path))
         return
     with pytest.raises(LedgerRefused, match=f"network file system \\({kind}, mounted at") as refused:
-        mounts.require_local_disk(Path(path))
+        opening.require_local_disk(Path(path))
     assert "PostgreSQL" in refused.value.remedy
 
 
 @pytest.mark.parametrize("text", ["", "\n", "22 1 8:1\n", "no mount at all - nfs\n"])
 def test_nothing_is_said_where_the_kernel_does_not_tell(text: str) -> None:
-    assert mounts.mount_of(Path("/srv/ledger.db"), text) is None
+    assert opening.mount_of(Path("/srv/ledger.db"), text) == ("", "")
 
 
 def test_a_link_leads_to_where_the_file_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "share").mkdir()
     (tmp_path / "var").symlink_to(tmp_path / "share")
     (tmp_path / "mountinfo").write_text(f"30 22 0:40 / {tmp_path}/share rw - nfs4 files:/srv rw\n")
-    monkeypatch.setattr(mounts, "_MOUNTS", tmp_path / "mountinfo")
+    monkeypatch.setattr(opening, "_MOUNTS", tmp_path / "mountinfo")
     url = f"sqlite:///{tmp_path}/var/ledger.db"
     with pytest.raises(LedgerRefused, match="network file system"):
         open_ledger(url, account="x")
@@ -66,5 +64,5 @@ def test_a_link_leads_to_where_the_file_is(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_where_there_is_no_such_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mounts, "_MOUNTS", tmp_path / "nothing")
-    mounts.require_local_disk(tmp_path)
+    monkeypatch.setattr(opening, "_MOUNTS", tmp_path / "nothing")
+    opening.require_local_disk(tmp_path)

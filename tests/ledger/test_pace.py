@@ -123,7 +123,7 @@ class OneClock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> OneClock:
     made = OneClock()
-    monkeypatch.setattr("logistics_batch.ledger.documents.pace.time", made)
+    monkeypatch.setattr("logistics_batch.ledger.service.time", made)
     return made
 
 

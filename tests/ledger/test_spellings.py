@@ -90,7 +90,7 @@ def test_a_corrected_file_takes_the_place_of_one_that_waits(known: Ledger) -> No
     waits = known.documents.select(states=["held"])[-1]
     (corrected,) = evaluated(known, arrival({"Accepted-É1": "[1]"}, name="second.csv"))
     assert (corrected.rule, corrected.generation) == ("other_spelling", 2)
-    assert corrected.supersede is not None and corrected.supersede.id == waits.id
+    assert [each.id for each in corrected.supersede] == [waits.id]
     (again,) = evaluated(known, arrival({"Accepted-É1": "[]"}))
     assert (again.action, again.existing and again.existing.id) == ("follow", waits.id)
 

@@ -9,6 +9,18 @@ if __name__ == "__main__":
 
 from messages.page import cell, shown
 
+from logistics_batch.ledger.documents.decide import (
+    FOLLOW,
+    FOLLOW_AND_REPLACE,
+    NEXT_RULE,
+    PART,
+    PLAN,
+    PLAN_INSTEAD,
+    RULES,
+    THING,
+    UNCHANGED,
+    WHOLE,
+)
 from logistics_batch.messages.documents import REASONS
 from logistics_batch.messages.reasons import REPLACEABLE, Reason, WaitsFor
 from logistics_batch.model.document_state import FATE_OF_STATE, TRANSITIONS
@@ -27,6 +39,22 @@ REASONS_HEAD = """\
 Each reason says what the document waits for, whether something of it may exist at the service, whether it may go out
 again without a person, and what a person can decide about it. All words stand in [messages](messages.md).
 """
+RULES_HEAD = """\
+## What a file means for what is known
+
+Of each document that a file asks for, the ledger looks at everything that it knows under its key. The first line that
+says something counts. *order, ASN*: what is created; *whole*: an update that stands for an order or ASN; *part*: any
+other change.
+"""
+KINDS = {THING: "order, ASN", WHOLE: "whole", PART: "part"}
+OUTCOMES = {
+    FOLLOW: "shows what became of that",
+    FOLLOW_AND_REPLACE: "shows what became of that; what waits of an older version is replaced",
+    UNCHANGED: "unchanged",
+    PLAN: "goes out",
+    PLAN_INSTEAD: "a newer version of its file goes out instead; else waits: `two_files`",
+    NEXT_RULE: "–",
+}
 WAITS = {
     WaitsFor.SETTLING: "It was sent; the service is asked what became of it.",
     WaitsFor.SHOWING: "It was sent; for a week the service is asked again, and a person may decide before.",
@@ -41,7 +69,9 @@ WAITS = {
 
 def written() -> str:
     """The page as it must be."""
-    return "\n".join([HEAD, *_diagram(), "", *_states(), "", REASONS_HEAD, *_waits(), "", *_reasons(), ""])
+    return "\n".join(
+        [HEAD, *_diagram(), "", *_states(), "", RULES_HEAD, *_rules(), "", REASONS_HEAD, *_waits(), "", *_reasons(), ""]
+    )
 
 
 def _diagram() -> Iterator[str]:
@@ -59,6 +89,14 @@ def _states() -> Iterator[str]:
     yield "| state | its rows show |"
     yield "|---|---|"
     yield from (f"| `{state}` | `{fate}` |" for state, fate in FATE_OF_STATE.items())
+
+
+def _rules() -> Iterator[str]:
+    yield "| of | if | this very content | any other |"
+    yield "|---|---|---|---|"
+    for rule in RULES:
+        same, other = (OUTCOMES.get(outcome, f"waits: `{outcome}`") for outcome in (rule.same, rule.other))
+        yield f"| {' · '.join(KINDS[kind] for kind in rule.of)} | {rule.words} | {same} | {other} |"
 
 
 def _waits() -> Iterator[str]:

@@ -130,7 +130,7 @@ MISTAKES: dict[str, tuple[str, object, tuple[Step, ...], str]] = {
         "accepted_is_true",
     ),
     "answers are not written again": (
-        "logistics_batch.ledger.files.files.Files.stale",
+        "logistics_batch.ledger.files.Files.stale",
         lambda _: [],
         LOST_ORDER,
         "every_row_is_answered",

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from protocol_model.outside import MID_CALL, SENT_AND_OPEN
 from protocol_model.states import NOBODY, Label, Record, Request, State, World
 
-from logistics_batch.ledger.documents.guards import TRANSITIONS
+from logistics_batch.model.document_state import TRANSITIONS
 
 FINAL = ("accepted", "superseded", "abandoned")
 

@@ -4,42 +4,32 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from logistics_batch.ledger.awb_numbers import NOT_FROM_HERE, AwbNumbers, NamedOrder
 from logistics_batch.ledger.connection import LedgerConnection
-from logistics_batch.ledger.documents.addresses import Addresses
 from logistics_batch.ledger.documents.attempts import Attempts
 from logistics_batch.ledger.documents.decide import NEW, OTHER_SPELLING, REOPENED, Decision, Decisions
-from logistics_batch.ledger.documents.documents import PLANNED, NeverSent, StateTally, StoredDocuments
+from logistics_batch.ledger.documents.documents import PLANNED, Addresses, NeverSent, StateTally, StoredDocuments
 from logistics_batch.ledger.documents.fates import KNOWN, LINES, fates
-from logistics_batch.ledger.documents.known_keys import kind_of
-from logistics_batch.ledger.documents.pace import Pace
+from logistics_batch.ledger.documents.known import kind_of
 from logistics_batch.ledger.documents.planning import Arrival, Planning
-from logistics_batch.ledger.documents.recording import Intent
+from logistics_batch.ledger.documents.recording import FOUND_CANCELLED, Intent
 from logistics_batch.ledger.exceptions import EXCEPTIONS, Exceptions, StoredNight
-from logistics_batch.ledger.files.files import (
+from logistics_batch.ledger.files import (
     FileArrival,
     Files,
     HeldFile,
     HeldNow,
     LeftFile,
+    Runs,
     digest_of_names,
     identity_of,
 )
-from logistics_batch.ledger.files.runs import Runs
-from logistics_batch.ledger.itself.facts import Facts, ServiceFacts, TestOrder, form_of, sounds_taken
-from logistics_batch.ledger.itself.high_water import HighWater
-from logistics_batch.ledger.itself.integrity import check_database
-from logistics_batch.ledger.itself.itself import RESTORED, Itself
+from logistics_batch.ledger.high_water import HighWater
+from logistics_batch.ledger.itself.itself import RESTORED, Itself, LedgerFinding, Verification
 from logistics_batch.ledger.itself.lock import sending_lock
-from logistics_batch.ledger.itself.mounts import require_local_disk
-from logistics_batch.ledger.itself.opening import open_engine, sqlite_path
+from logistics_batch.ledger.itself.opening import check_database, open_engine, require_local_disk, sqlite_path
 from logistics_batch.ledger.itself.purging import Purged, Purging
-from logistics_batch.ledger.itself.verifying import LedgerFinding, Verification
-from logistics_batch.ledger.labels import Labels
-from logistics_batch.ledger.notices import NewNotice, Notices
-from logistics_batch.ledger.orders.awb_numbers import FOUND_CANCELLED, NOT_FROM_HERE, AwbNumbers, NamedOrder
-from logistics_batch.ledger.orders.events import Events
-from logistics_batch.ledger.orders.feeds import Feeds, WriteFeed
-from logistics_batch.ledger.orders.orders import Orders
+from logistics_batch.ledger.orders import Events, Feeds, Labels, Orders, WriteFeed
 from logistics_batch.ledger.records import (
     Decided,
     NewEvent,
@@ -57,7 +47,8 @@ from logistics_batch.ledger.records import (
     StoredRun,
     StoredSlot,
 )
-from logistics_batch.ledger.slots import RAN_THROUGH, Slots
+from logistics_batch.ledger.schedule import RAN_THROUGH, NewNotice, Notices, Slots
+from logistics_batch.ledger.service import Facts, Pace, ServiceFacts, TestOrder, form_of, sounds_taken
 from logistics_batch.model.document_state import FATE_OF_STATE
 
 __all__ = [

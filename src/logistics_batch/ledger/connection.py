@@ -10,9 +10,9 @@ from sqlalchemy import Column, ColumnElement, Connection, Engine, Executable, Ro
 
 from logistics_batch.ledger.bulk import among, insert_into
 from logistics_batch.ledger.failures import told_plainly
-from logistics_batch.ledger.itself.high_water import HighWater, Mark, count_transaction, read_mark
-from logistics_batch.ledger.records import stored
-from logistics_batch.ledger.schema import meta
+from logistics_batch.ledger.high_water import HighWater, Mark, count_transaction, read_mark
+from logistics_batch.ledger.records import StoredDocument, select_documents, stored
+from logistics_batch.ledger.schema import document, meta
 
 LOCK_WAIT_SECONDS = 30
 _COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
@@ -30,12 +30,8 @@ def digest(body: str) -> str:
 
 
 def named_for(kind: str, account: str) -> str:
-    """The name of an account's entry in the table `meta`: names are short there, and addresses may be long.
-
-    >>> len(named_for("facts", "https://service.example.com")) <= 64
-    True
-    """
-    return f"{kind}:{hashlib.sha256(account.encode()).hexdigest()[:32]}"
+    """The name of an account's entry in the table `meta`."""
+    return f"{kind}:{account}"
 
 
 def entry(connection: Connection, name: str, *, lock: bool = False) -> str | None:
@@ -140,6 +136,13 @@ class Repository:
     def _value(self, kind: type[_Value], query: Select[Any]) -> _Value | None:
         """The first of them, None if there is none."""
         return next(iter(self._values(kind, query.limit(1))), None)
+
+    def _documents(
+        self, *wanted: ColumnElement[bool], by: Sequence[Any] = (document.c.id,), at_most: int | None = None
+    ) -> list[StoredDocument]:
+        """The documents of this account that fulfil what is wanted, in the order of some columns."""
+        query = select_documents().where(document.c.account == self.account, *wanted)
+        return self._values(StoredDocument, query.order_by(*by).limit(at_most))
 
     def _exists(self, query: Select[Any]) -> bool:
         """Whether a question finds anything."""

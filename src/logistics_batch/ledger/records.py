@@ -10,14 +10,16 @@ from pydantic_core import from_json
 from sqlalchemy import RowMapping, Select, select
 
 from logistics_batch.ledger.schema import document, file
+from logistics_batch.messages import codes_of
 from logistics_batch.messages.documents import reason_of
 from logistics_batch.messages.reasons import HeldDecision, WaitsFor
 from logistics_batch.model.asn_marker import marker_of
 from logistics_batch.model.document import Operation
-from logistics_batch.model.document_state import DocumentState
 from logistics_batch.model.issue import NOTHING_SAID, Issue
 from logistics_batch.model.order_state import OrderState
 
+CANCELLED: Final = codes_of("cancelled")
+"""The codes of orders that were cancelled."""
 _Value = TypeVar("_Value")
 _OF_NOTHING = hashlib.sha256(b"").hexdigest()
 _READ_BY_TYPE: Final[dict[object, Callable[[Any], object]]] = {
@@ -382,10 +384,3 @@ class StoredDecision:
     what: str
     why: str
     code: str
-
-
-def in_state(state: str, why: Issue) -> dict[str, object]:
-    """The columns of a document that comes into a state: what its reason says, and whether it may exist."""
-    reason = reason_of(why.code)
-    values = {"state": str(state), "code": why.code, "values": why.values, "waits_for": str(reason.waits_for)}
-    return values | ({"may_exist": 1} if reason.may_exist or state == DocumentState.IN_DOUBT else {})

@@ -1,9 +1,10 @@
 """The ledger's tables, one definition for SQLite and PostgreSQL.
 
 Texts that hold several values are JSON. Times are ISO 8601 with offset, as text: they sort, and come back as written.
+Columns with a default are those that become known later; of texts it is "".
 """
 
-from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, MetaData, String, Table, Text, UniqueConstraint
+from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Text, UniqueConstraint
 
 # A change here needs a step in `version`, frozen as it was written.
 SCHEMA_VERSION = 1
@@ -11,66 +12,67 @@ SCHEMA_VERSION = 1
 metadata = MetaData()
 
 
-def _text(name: str, length: int | None = None, *, default: str | None = None) -> Column[str]:
-    """A column of texts, of at most so many characters; the database writes the default where none is given."""
-    return Column(name, String(length) if length else Text(), nullable=False, server_default=default)
+def _number_key(name: str = "id") -> Column[int]:
+    return Column(name, Integer, primary_key=True, autoincrement="auto" if name == "id" else False)
 
 
-def _number(name: str, *, default: int | None = None) -> Column[int]:
-    """A column of whole numbers."""
-    return Column(name, Integer, nullable=False, server_default=None if default is None else str(default))
+def _text_key(name: str) -> Column[str]:
+    return Column(name, Text, primary_key=True)
+
+
+def _of(table: str, *, key: bool = False) -> Column[int]:
+    """The record of another table that this one belongs to; key: there is one of each."""
+    return Column(f"{table}_id", ForeignKey(f"{table}.id"), primary_key=key, nullable=False, autoincrement=False)
+
+
+def _texts(*names: str) -> list[Column[str]]:
+    return [Column(name, Text, nullable=False) for name in names]
+
+
+def _later_texts(*names: str, default: str = "") -> list[Column[str]]:
+    return [Column(name, Text, nullable=False, server_default=default) for name in names]
+
+
+def _numbers(*names: str) -> list[Column[int]]:
+    return [Column(name, Integer, nullable=False) for name in names]
+
+
+def _later_numbers(*names: str, default: int = 0) -> list[Column[int]]:
+    return [Column(name, Integer, nullable=False, server_default=str(default)) for name in names]
 
 
 # schema_version; epoch and seq (see `high_water`); what was verified or decided about the ledger as a whole.
-meta = Table(
-    "meta",
-    metadata,
-    Column("name", String(64), primary_key=True),
-    _text("value"),
-)
+meta = Table("meta", metadata, _text_key("name"), *_texts("value"))
 
 run = Table(
     "run",
     metadata,
-    Column("id", String(40), primary_key=True),
-    _text("job", 200),
-    _text("kind", 20),
-    _text("business_date", 10),
-    _text("state", 12),  # running, stopped, finished
-    _text("stopped", default=""),
+    _text_key("id"),
+    *_texts("job", "kind", "business_date"),
+    *_texts("state"),  # running, stopped, finished
+    *_later_texts("stopped"),
     Column("exit_code", Integer),
-    _text("summary", default="{}"),
-    _text("started_at", 40),
-    _text("finished_at", 40, default=""),  # "" while it runs
+    *_later_texts("summary", default="{}"),
+    *_texts("started_at"),
+    *_later_texts("finished_at"),  # "" while it runs
 )
 
 # One arrival of a file in a run. The same bytes in another run are another arrival.
 file = Table(
     "file",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("run_id", ForeignKey("run.id"), nullable=False),
-    _text("sha256", 64),
-    _text("name"),
-    _number("size"),
-    _text("format", 8),
-    _text("mapping"),
-    _text("mapping_digest", 64),
-    _text("operation", 24),
-    _text("origin", default="{}"),  # where it came from: store label and path
-    _text("sheet", default=""),
-    _number("header_row", default=0),
-    _text("lines_sheet", default=""),  # a second sheet, on which lines of documents stand
-    _number("lines_header_row", default=0),
-    _number("rows_read", default=0),
-    _text("state", 12),  # planned, reported, closed
-    _text("notes", default="[]"),
-    _text("earlier_file", default=""),
-    _text("received_at", 40),
-    # 1: its written results no longer show what is known; 2: they could not be written yet
-    _number("stale", default=0),
-    _text("code", 120, default=""),  # why it is held as a whole, "" if it is not
-    _text("values", default=""),  # of the code, packed
+    _number_key(),
+    _of("run"),
+    *_texts("sha256", "name", "format", "mapping", "mapping_digest", "operation", "received_at"),
+    *_numbers("size"),
+    *_later_texts("origin", default="{}"),  # where it came from: store label and path
+    *_later_texts("sheet", "lines_sheet"),  # the second: where lines of documents stand, if not on the first
+    *_later_numbers("header_row", "lines_header_row", "rows_read"),
+    *_texts("state"),  # planned, reported, closed
+    *_later_texts("notes", default="[]"),
+    *_later_texts("earlier_file"),
+    *_later_numbers("stale"),  # 1: its written results no longer show what is known; 2: they could not be written yet
+    *_later_texts("code", "values"),  # why it is held as a whole, "" if it is not; values of the code, packed
     UniqueConstraint("run_id", "sha256", "name"),
 )
 Index("file_sha256", file.c.sha256)
@@ -78,41 +80,28 @@ Index("file_sha256", file.c.sha256)
 document = Table(
     "document",
     metadata,
-    Column("id", Integer, primary_key=True),
-    _text("account", 200),
-    _text("kind", 12),  # order, asn
-    _text("key"),
-    _number("generation"),
-    _text("operation", 24),
-    _text("state", 12),
-    _text("method", 8),
-    _text("path"),
+    _number_key(),
+    *_texts("account", "kind", "key"),  # kind: order, asn, or the kind of change
+    *_later_texts("folded_key"),  # as people read it: see `spelling`
+    *_numbers("generation"),
+    _of("file"),  # the arrival that planned it
+    *_texts("operation", "method", "path", "reference", "rows", "line_rows", "keep", "planned_at"),
     Column("body", LargeBinary, nullable=False),  # the exact bytes that are sent; none once they were purged
-    _text("body_sha256", 64),
-    _text("reference"),
-    Column("file_id", ForeignKey("file.id"), nullable=False),  # the arrival that planned it
-    _text("rows"),
-    _text("line_rows"),
-    _text("keep"),
-    _text("awb_number", default=""),
-    _text("order_id", default=""),
-    _text("delivery_hub", default=""),
-    _text("items", default="{}"),
-    _text("child_awb_numbers", default="[]"),
-    _text("accepted_run", 40, default=""),
-    _text("doubt_since", 40, default=""),  # last moment at which a byte can have left
-    _number("attempts", default=0),
-    _number("checks", default=0),  # searches made for it since it is in doubt
-    _number("may_exist", default=0),  # some attempt of it may have arrived unseen
-    _number("send_approved", default=0),  # a person decided to send it; goes out with any run
-    _text("waits_for", 12, default=""),  # of its code: see `messages.reasons.WaitsFor`
-    _text("baseline", default=""),  # ASN: digests of what the service had before the first send
-    _text("planned_at", 40),
-    _text("settled_at", 40, default=""),
-    _text("folded_key", default=""),  # as people read it: see `spelling`
-    _number("seen", default=0),  # the service has shown our reference under its AWB
-    _text("code", 120, default=""),  # why refused, held, superseded …, in `messages`
-    _text("values", default=""),  # of the code, packed
+    *_texts("body_sha256"),
+    *_texts("state"),
+    *_later_texts("code", "values"),  # why refused, held, superseded …, in `messages`; its values, packed
+    *_later_texts("waits_for"),  # of its code: see `messages.reasons.WaitsFor`
+    *_later_numbers("may_exist"),  # some attempt of it may have arrived unseen
+    *_later_numbers("send_approved"),  # a person decided to send it; goes out with any run
+    *_later_numbers("attempts"),
+    *_later_numbers("checks"),  # searches made for it since it is in doubt
+    *_later_texts("doubt_since"),  # last moment at which a byte can have left
+    *_later_texts("settled_at", "accepted_run"),
+    *_later_texts("awb_number", "order_id", "delivery_hub"),
+    *_later_texts("items", default="{}"),
+    *_later_texts("child_awb_numbers", default="[]"),
+    *_later_numbers("seen"),  # the service has shown our reference under its AWB
+    *_later_texts("baseline"),  # ASN: digests of what the service had before the first send
     UniqueConstraint("account", "kind", "key", "generation"),
 )
 Index("document_state", document.c.state)
@@ -124,30 +113,24 @@ Index("document_folded_key", document.c.account, document.c.kind, document.c.fol
 row = Table(
     "row",
     metadata,
-    Column("file_id", ForeignKey("file.id"), primary_key=True),
-    Column("sheet", Text, primary_key=True),  # "" on the file's own sheet
-    Column("row", Integer, primary_key=True, autoincrement=False),
+    _of("file", key=True),
+    _text_key("sheet"),  # "" on the file's own sheet
+    _number_key("row"),
     Column("document_id", ForeignKey("document.id")),
-    _text("fate", 12, default=""),
-    _text("key", default=""),
-    _text("code", 120, default=""),  # why it has a fate of its own, in `messages`
-    _text("values", default=""),  # of the code, packed
+    *_later_texts("fate", "key"),
+    *_later_texts("code", "values"),  # why it has a fate of its own, in `messages`; values of the code, packed
 )
 Index("row_document", row.c.document_id)
 
 issue = Table(
     "issue",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("file_id", ForeignKey("file.id"), nullable=False),
-    _text("sheet"),  # "" on the file's own sheet
-    _number("row"),
-    _text("column"),
-    _text("cell", 16),
-    _text("value"),
-    _text("code", 120, default=""),
-    _text("values", default=""),
-    _text("field", 80, default=""),  # "" where it is about the whole row
+    _number_key(),
+    _of("file"),
+    *_texts("sheet", "column", "cell", "value"),  # sheet: "" on the file's own
+    *_numbers("row"),
+    *_later_texts("code", "values"),
+    *_later_texts("field"),  # "" where it is about the whole row
 )
 Index("issue_file", issue.c.file_id)
 
@@ -155,45 +138,30 @@ Index("issue_file", issue.c.file_id)
 attempt = Table(
     "attempt",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("document_id", ForeignKey("document.id"), nullable=False),
-    _number("n"),
-    _text("run_id", 40),
-    _text("owner"),  # host, pid, start time and boot id of the sender
-    _text("intent_at", 40),
-    _text("request_sha256", 64),
-    _text("trace", default=""),
+    _number_key(),
+    _of("document"),
+    *_numbers("n"),
+    *_texts("run_id", "intent_at", "request_sha256"),
+    *_texts("owner"),  # host, pid, start time and boot id of the sender
+    *_later_texts("trace", "failure", "message", "reply", "finished_at"),
+    *_later_texts("meaning"),  # "" while nothing came back
     Column("status", Integer),
-    _text("failure", 40, default=""),
-    _text("meaning", 20, default=""),  # "" while nothing came back
-    _text("message", default=""),
-    _text("reply", default=""),
-    _text("finished_at", 40, default=""),
     UniqueConstraint("document_id", "n"),
 )
 
 # Append-only: what was seen of a document besides its attempts. The text may only go, once its time is over.
-evidence = Table(
-    "evidence",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    Column("document_id", ForeignKey("document.id"), nullable=False),
-    _text("at", 40),
-    _text("kind", 24),
-    _text("text"),
-)
+evidence = Table("evidence", metadata, _number_key(), _of("document"), *_texts("at", "kind", "text"))
 
 # Append-only: what people decided about documents. The words may go, once their time is over.
 decision = Table(
     "decision",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("document_id", ForeignKey("document.id"), nullable=False),
-    _text("at", 40),
-    _text("who"),
-    _text("what", 12),  # see `messages.reasons.HeldDecision`
-    _text("why"),
-    _text("code", 120),  # why it waited, or had its state, before
+    _number_key(),
+    _of("document"),
+    *_texts("at", "who"),
+    *_texts("what"),  # see `messages.reasons.HeldDecision`
+    *_texts("why"),
+    *_texts("code"),  # why it waited, or had its state, before
 )
 
 # Numbers under which orders were cancelled that no document holds. Without a document: a person asked for it, and no
@@ -201,38 +169,26 @@ decision = Table(
 cancelled_number = Table(
     "cancelled_number",
     metadata,
-    Column("id", Integer, primary_key=True),
-    _text("account", 200),
-    _text("number"),
+    _number_key(),
+    *_texts("account", "number", "at"),
     Column("document_id", ForeignKey("document.id")),
-    _text("at", 40),
 )
 
 # A result file's name belongs to the first content that took it. NAME/fix.xlsx: the digest of what was written last in
 # NAME.fix.xlsx, which people correct.
-result_name = Table(
-    "result_name",
-    metadata,
-    Column("place", String(400), primary_key=True),
-    Column("name", String(255), primary_key=True),
-    _text("sha256", 64),
-)
+result_name = Table("result_name", metadata, _text_key("place"), _text_key("name"), *_texts("sha256"))
 
 # A planned time of a job. state: claimed, ended, seen (since when a schedule is known), lost (a business date without
-# a run, of which people were told). alive_at: when the claimer last said
-# that it still runs it.
+# a run, of which people were told). owner: host, boot, pid and start time of who runs it. alive_at: when the claimer
+# last said that it still runs it.
 slot = Table(
     "slot",
     metadata,
-    Column("job", String(200), primary_key=True),
-    Column("slot", String(64), primary_key=True),
-    _text("claimed_at", 40),
-    _text("business_date", 10, default=""),
-    _text("state", 12, default=""),
-    _text("owner", default=""),  # host, boot, pid and start time of who runs it
-    _text("alive_at", 40, default=""),
+    _text_key("job"),
+    _text_key("slot"),
+    *_texts("claimed_at"),
+    *_later_texts("business_date", "state", "owner", "alive_at", "ended_at"),
     Column("exit_code", Integer),
-    _text("ended_at", 40, default=""),
 )
 
 # Something a person should know: from when it was noticed until it is over, and who was told. `told` and `over_told`
@@ -240,86 +196,50 @@ slot = Table(
 notice = Table(
     "notice",
     metadata,
-    Column("id", Integer, primary_key=True),
-    _text("key", 300),
-    _text("kind", 40),
-    _text("job", 200),
-    _text("business_date", 10),
-    _number("wanted"),  # whether it is sent by itself, or only stands in the digest
-    _text("since", 40),
-    _text("last_seen", 40),
-    _number("seen", default=1),  # how often, since then
-    _text("title"),
-    _text("text"),
-    _text("over_at", 40, default=""),  # "" while it lasts
-    _text("over_text", default=""),
-    _number("owed"),  # whether somebody has still to be told of it, or that it is over
-    _text("told", default="{}"),
-    _text("over_told", default="{}"),
-    _number("tries", default=0),  # attempts to tell it that failed, in a row
-    _text("next_try_at", 40, default=""),
+    _number_key(),
+    *_texts("key", "kind", "job", "business_date", "since", "last_seen", "title", "text"),
+    *_numbers("wanted"),  # whether it is sent by itself, or only stands in the digest
+    *_later_numbers("seen", default=1),  # how often, since then
+    *_later_texts("over_at", "over_text"),  # over_at: "" while it lasts
+    *_numbers("owed"),  # whether somebody has still to be told of it, or that it is over
+    *_later_texts("told", "over_told", default="{}"),
+    *_later_numbers("tries"),  # attempts to tell it that failed, in a row
+    *_later_texts("next_try_at"),
     UniqueConstraint("key", "over_at", name="notice_once"),
 )
 Index("notice_over_at", notice.c.over_at)
 
 # What a run had to say besides its files' answers, as far as it is kept.
-run_note = Table(
-    "run_note",
-    metadata,
-    Column("run_id", ForeignKey("run.id"), primary_key=True),
-    Column("n", Integer, primary_key=True, autoincrement=False),
-    _text("code", 120),  # in `messages`
-    _text("values"),  # of the code, packed
-)
+run_note = Table("run_note", metadata, _of("run", key=True), _number_key("n"), *_texts("code", "values"))
 
 # A file that was held as a whole, until it or its successor was read, or a person closed it. The same file that is
 # held again, because it still lies there, is the same record.
 held_file = Table(
     "held_file",
     metadata,
-    Column("file_id", ForeignKey("file.id"), primary_key=True, autoincrement=False),
-    _text("run_id", 40),
-    _text("job", 200),
-    _text("stem"),  # of its answers: what it shares with a corrected one
-    _text("identity", 64),  # what makes it this file and no other
-    _text("since", 40),
-    _text("over_at", 40, default=""),  # "" while it waits
-    _text("over_by", default=""),
-    _text("over_why", default=""),
+    _of("file", key=True),
+    *_texts("run_id", "job", "since"),
+    *_texts("stem"),  # of its answers: what it shares with a corrected one
+    *_texts("identity"),  # what makes it this file and no other
+    *_later_texts("over_at", "over_by", "over_why"),  # over_at: "" while it waits
 )
 Index("held_file_job", held_file.c.job, held_file.c.over_at)
 
 # A file that lies where a job's files are dropped and is not taken; it goes when it is gone from there, or taken.
+# identity: a digest of its path. code: why it is left.
 left_file = Table(
-    "left_file",
-    metadata,
-    Column("job", String(200), primary_key=True),
-    Column("identity", String(64), primary_key=True),  # a digest of its path
-    _text("name"),
-    _text("code", 120),  # why it is left, in `messages`
-    _text("values"),  # of the code, packed
-    _text("since", 40),
+    "left_file", metadata, _text_key("job"), _text_key("identity"), *_texts("name", "code", "values", "since")
 )
 
-label = Table(
-    "label",
-    metadata,
-    Column("awb_number", Text(), primary_key=True),
-    _text("sha256", 64),
-    _number("pages"),
-    _text("fetched_at", 40),
-)
+label = Table("label", metadata, _text_key("awb_number"), *_texts("sha256", "fetched_at"), *_numbers("pages"))
 
 print_line = Table(
     "print_line",
     metadata,
-    Column("id", Integer, primary_key=True),
-    _text("bundle_id", 60),
-    _text("awb_number"),
-    _number("copy"),
-    _text("reason", default=""),
-    _text("who", default=""),
-    _text("at", 40),
+    _number_key(),
+    *_texts("bundle_id", "awb_number", "at"),
+    *_numbers("copy"),
+    *_later_texts("reason", "who"),
     UniqueConstraint("awb_number", "copy"),
 )
 Index("print_bundle", print_line.c.bundle_id)
@@ -329,19 +249,15 @@ Index("print_bundle", print_line.c.bundle_id)
 event = Table(
     "event",
     metadata,
-    Column("id", Integer, primary_key=True),
-    _text("account", 200),
-    _text("identity", 64),  # digest of what makes it this event and no other
-    _text("received_at", 40),
-    _text("topic"),  # "" where the event does not say
-    _text("waybill"),
-    _text("order_status"),
-    _text("status_at", 40),
-    _number("zone_assumed"),  # its time came without an offset
-    _text("unreadable"),  # why it says nothing about an order, "" if it does
-    _number("seen"),  # how often it came
+    _number_key(),
+    *_texts("account", "received_at"),
+    *_texts("identity"),  # digest of what makes it this event and no other
+    *_texts("topic", "waybill", "order_status", "status_at"),  # "" where the event does not say
+    *_numbers("zone_assumed"),  # its time came without an offset
+    *_texts("unreadable"),  # why it says nothing about an order, "" if it does
+    *_numbers("seen"),  # how often it came
     Column("raw", LargeBinary, nullable=False),
-    _text("content", 64),  # digest of the bytes: the same event may come with other ones
+    *_texts("content"),  # digest of the bytes: the same event may come with other ones
     UniqueConstraint("account", "identity", "content", name="event_identity"),
 )
 Index("event_waybill", event.c.waybill)
@@ -350,18 +266,16 @@ Index("event_waybill", event.c.waybill)
 order_state = Table(
     "order_state",
     metadata,
-    Column("document_id", ForeignKey("document.id"), primary_key=True, autoincrement=False),
-    _text("status"),  # as the service writes it, "" until it was asked
-    _text("status_at", 40),  # since when, or when it was first seen
-    _text("source", 8),  # what says so: event, fetch
-    _text("shown"),  # quantities and COD as the service showed them
-    _text("code", 120),  # what was wrong when it was asked last
-    _text("values"),  # of the code, packed
-    _text("asked_at", 40),
-    _text("hint_status"),  # of the newest event that was not verified yet
-    _text("hint_at", 40),
-    _number("event_id"),  # the last event that was taken into account
-    _number("change"),  # its last change, counted over all orders; 0: none yet
+    _of("document", key=True),
+    *_texts("status"),  # as the service writes it, "" until it was asked
+    *_texts("status_at"),  # since when, or when it was first seen
+    *_texts("source"),  # what says so: event, fetch
+    *_texts("shown"),  # quantities and COD as the service showed them
+    *_texts("code", "values"),  # what was wrong when it was asked last; values of the code, packed
+    *_texts("asked_at"),
+    *_texts("hint_status", "hint_at"),  # of the newest event that was not verified yet
+    *_numbers("event_id"),  # the last event that was taken into account
+    *_numbers("change"),  # its last change, counted over all orders; 0: none yet
 )
 Index("order_state_change", order_state.c.change)
 
@@ -369,27 +283,23 @@ Index("order_state_change", order_state.c.change)
 feed = Table(
     "feed",
     metadata,
-    Column("account", String(200), primary_key=True),
-    Column("job", String(200), primary_key=True),
-    Column("number", Integer, primary_key=True, autoincrement=False),
-    _text("name"),
-    _number("orders"),
-    _number("up_to"),  # the last change that is in it, or in one before
-    _text("sha256", 64),
+    _text_key("account"),
+    _text_key("job"),
+    _number_key("number"),
+    *_numbers("orders"),
+    *_numbers("up_to"),  # the last change that is in it, or in one before
+    *_texts("name", "sha256", "made_at"),
+    *_texts("delivered_at"),  # "" while it has to be delivered
     Column("content", LargeBinary, nullable=False),
-    _text("made_at", 40),
-    _text("delivered_at", 40),  # "" while it has to be delivered
 )
 
-# Nights of reconciliations: those of a job are one series, and so are those by hand.
+# Nights of reconciliations: those of a job are one series, and so are those by hand. figures: of the report, for the
+# trend.
 reconciliation = Table(
     "reconciliation",
     metadata,
-    Column("id", Integer, primary_key=True),
-    _text("series", 200),  # the job, "" by hand
-    _text("run", 40),
-    _text("business_date", 10),
-    _text("figures"),  # of its report, for the trend
+    _number_key(),
+    *_texts("series", "run", "business_date", "figures"),
     UniqueConstraint("series", "run"),
 )
 
@@ -397,33 +307,23 @@ reconciliation = Table(
 exception = Table(
     "exception",
     metadata,
-    Column("series", String(200), primary_key=True),
-    Column("exception_id", String(40), primary_key=True),
-    _text("standing", 12),  # open, accepted, not checked, resolved
-    _text("first_seen", 10),  # business dates
-    _text("last_seen", 10),
-    _text("gone_since", 10),  # "" while it is listed
-    _text("owner"),  # this and the next two: what analysts wrote
-    _text("comment"),
-    _text("status"),
-    _text("accepted"),  # of what was accepted: class and sizes, exact numbers as texts; "" for nothing
-    _text("facts"),  # the line as it was listed last
+    _text_key("series"),
+    _text_key("exception_id"),
+    *_texts("standing"),  # open, accepted, not checked, resolved
+    *_texts("first_seen", "last_seen", "gone_since"),  # business dates; gone_since: "" while it is listed
+    *_texts("owner", "comment", "status"),  # what analysts wrote
+    *_texts("accepted"),  # of what was accepted: class and sizes, exact numbers as texts; "" for nothing
+    *_texts("facts"),  # the line as it was listed last
 )
 
 # Append-only: what a night changed in an exception.
 exception_change = Table(
     "exception_change",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("reconciliation_id", ForeignKey("reconciliation.id"), nullable=False),
-    _text("exception_id", 40),
-    _text("standing", 12),
-    _text("code", 40),
-    _text("qty_affected", 40),  # exact numbers as texts, "" where they are not known
-    _text("impact_inr", 40),
-    _text("owner"),
-    _text("comment"),
-    _text("status"),
-    _text("accepted"),
+    _number_key(),
+    _of("reconciliation"),
+    *_texts("exception_id", "standing", "code"),
+    *_texts("qty_affected", "impact_inr"),  # exact numbers as texts, "" where they are not known
+    *_texts("owner", "comment", "status", "accepted"),
 )
 Index("exception_change_night", exception_change.c.reconciliation_id)

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Collection, Sequence
 
-import polars as pl
-from sqlalchemy import Connection, func, select
+from sqlalchemy import func, select
 
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import LedgerRefused
@@ -14,27 +13,18 @@ from logistics_batch.ledger.documents.recording import (
     add_decisions,
     add_evidence,
     claim_all,
+    in_state,
+    keep_cancelled_numbers,
+    mark_stale,
     move_all,
     record_all,
 )
-from logistics_batch.ledger.documents.stale import mark_stale
-from logistics_batch.ledger.orders.awb_numbers import keep_numbers
-from logistics_batch.ledger.records import (
-    Decided,
-    Outcome,
-    StoredDocument,
-    in_state,
-    select_documents,
-    stored_document,
-)
-from logistics_batch.ledger.schema import attempt, document, evidence, file, row
+from logistics_batch.ledger.records import Decided, Outcome, StoredDocument
+from logistics_batch.ledger.schema import attempt, document, evidence, file
 from logistics_batch.messages.reasons import WaitsFor
 from logistics_batch.model.issue import Issue
 from logistics_batch.processes import is_gone, this_process
 
-_CHUNK = 400  # numbers in one IN (…)
-PLANNED = pl.Schema({"id": pl.Int64, "key": pl.String, "operation": pl.String, "send_approved": pl.Boolean})
-"""Of documents that are to be sent."""
 _LOOKS_AT_MOST = 3  # for an accepted ASN that is not found by its marker
 
 
@@ -109,8 +99,7 @@ class Attempts(Repository):
             .group_by(file.c.name, file.c.run_id)
             .order_by(func.min(document.c.id))
         )
-        with self._read() as connection:
-            return {(name, run): number for name, run, number in connection.execute(query)}
+        return {(name, run): number for name, run, number in self._rows(query)}
 
     def take_over(self, now: str) -> list[int]:
         """Whatever is still `sending` has lost its sender: it is in doubt. Call only while holding the sending lock.
@@ -126,25 +115,25 @@ class Attempts(Repository):
         )
         with self._write() as connection:
             sqlite = connection.dialect.name == "sqlite"  # its lock is kept while its holder lives
-            rules = {found.id: sqlite or is_gone(found.owner) is True for found in connection.execute(query)}
+            dead = {found.id: sqlite or is_gone(found.owner) is True for found in connection.execute(query)}
             for rule, gone in (("sender_died", True), ("sender_lost", False)):
-                _orphan(connection, [number for number, dead in rules.items() if dead is gone], rule=rule, now=now)
-        return list(rules)
+                if numbers := [number for number, is_dead in dead.items() if is_dead is gone]:
+                    doubt = in_state("in_doubt", Issue(rule)) | {"doubt_since": now}
+                    # One that lost its lock may still finish some.
+                    theirs = self._among(document.c.id, numbers) & (document.c.state == "sending")
+                    mark_stale(connection, *numbers)
+                    connection.execute(document.update().where(theirs).values(doubt))
+        return list(dead)
 
     def in_doubt(self, *, run: str | None = None) -> list[StoredDocument]:
         """The documents whose outcome is not known, oldest doubt first."""
-        query = select_documents().where(document.c.account == self.account, document.c.state == "in_doubt")
-        if run is not None:
-            query = query.where(file.c.run_id == run)
-        with self._read() as connection:
-            found = connection.execute(query.order_by(document.c.doubt_since, document.c.id))
-            return [stored_document(record) for record in found.mappings()]
+        of_run = () if run is None else (file.c.run_id == run,)
+        return self._documents(document.c.state == "in_doubt", *of_run, by=(document.c.doubt_since, document.c.id))
 
     def asked_again(self, *, since: str) -> list[StoredDocument]:
         """What is held since then or later and may be settled by asking the service again, the oldest first."""
         shows = document.c.state == "held", document.c.waits_for == WaitsFor.SHOWING, document.c.doubt_since >= since
-        query = select_documents().where(document.c.account == self.account, *shows)
-        return self._values(StoredDocument, query.order_by(document.c.doubt_since, document.c.id))
+        return self._documents(*shows, by=(document.c.doubt_since, document.c.id))
 
     def asked_at(self, numbers: Sequence[int]) -> dict[int, str]:
         """When the service was last asked, or was to be asked, about each of some documents that it was asked about."""
@@ -154,14 +143,12 @@ class Attempts(Repository):
 
     def first_sent_at(self, document_id: int) -> str:
         """When the first intent to send a document was written."""
-        query = select(attempt.c.intent_at).where(attempt.c.document_id == document_id).order_by(attempt.c.n).limit(1)
-        with self._read() as connection:
-            return str(connection.execute(query).scalar_one())
+        query = select(attempt.c.intent_at).where(attempt.c.document_id == document_id)
+        return str(self._column(query.order_by(attempt.c.n).limit(1))[0])
 
     def set_baseline(self, document_id: int, baseline: str) -> None:
         """Keep what the service already had under this ASN's invoice number before the first send."""
-        with self._write() as connection:
-            connection.execute(document.update().where(document.c.id == document_id).values(baseline=baseline))
+        self._execute(document.update().where(document.c.id == document_id).values(baseline=baseline))
 
     def doubtful_attempts(self, document_id: int) -> int:
         """How many attempts may have arrived: those that were answered without an effect do not count.
@@ -170,8 +157,7 @@ class Attempts(Repository):
         """
         may_have = attempt.c.meaning.in_(("", "unknown")) | attempt.c.status.between(300, 399)
         query = select(func.count()).where(attempt.c.document_id == document_id, may_have)
-        with self._read() as connection:
-            return int(connection.execute(query).scalar_one())
+        return int(self._column(query)[0])
 
     def note_check(
         self, document_id: int, *, at: str, text: str, counts: bool = True, held: Issue | None = None
@@ -180,15 +166,14 @@ class Attempts(Repository):
 
         held: what is told of one that is held since then, by the reason that it had.
         """
+        mine = document.update().where(document.c.id == document_id)
         with self._write() as connection:
             if held is not None:
-                same = (document.c.id == document_id) & (document.c.state == "held") & (document.c.code == held.code)
-                connection.execute(document.update().where(same).values({"values": held.values}))
+                same = mine.where(document.c.state == "held", document.c.code == held.code)
+                connection.execute(same.values({"values": held.values}))
                 mark_stale(connection, document_id)
             if counts:
-                connection.execute(
-                    document.update().where(document.c.id == document_id).values(checks=document.c.checks + 1)
-                )
+                connection.execute(mine.values(checks=document.c.checks + 1))
             add_evidence(connection, document_id, at=at, kind="check", text=text)
 
     def date_doubt(self, document_id: int, *, at: str, text: str) -> None:
@@ -225,7 +210,7 @@ class Attempts(Repository):
                 else:
                     add_evidence(connection, *settled, at=now, kind="settled", text=evidence_text)
                 move_all(connection, outcomes, expected=expected, now=now)
-                keep_numbers(connection, outcomes, account=self.account, at=now)
+                keep_cancelled_numbers(connection, outcomes, account=self.account, at=now)
         except StateConflict:
             return False
         crash_point("settle.after_commit")
@@ -235,14 +220,14 @@ class Attempts(Repository):
         """ASNs whose acceptance was answered since then, and which were neither seen yet nor often looked for."""
         looks = select(evidence.c.document_id).where(evidence.c.kind == "unconfirmed").group_by(evidence.c.document_id)
         seen = select(evidence.c.document_id).where(evidence.c.kind == "confirmed")
-        query = (
-            select_documents()
-            .where(document.c.account == self.account, document.c.state == "accepted", document.c.settled_at >= since)
-            .where(document.c.operation == "asn.create", document.c.code == "")
-            .where(document.c.id.not_in(seen), document.c.id.not_in(looks.having(func.count() >= _LOOKS_AT_MOST)))
+        return self._documents(
+            document.c.state == "accepted",
+            document.c.settled_at >= since,
+            document.c.operation == "asn.create",
+            document.c.code == "",
+            document.c.id.not_in(seen),
+            document.c.id.not_in(looks.having(func.count() >= _LOOKS_AT_MOST)),
         )
-        with self._read() as connection:
-            return [stored_document(record) for record in connection.execute(query.order_by(document.c.id)).mappings()]
 
     def note_confirmation(self, document_id: int, *, at: str, found: bool, text: str) -> None:
         """One more search for an accepted ASN; it stays accepted, whatever was found."""
@@ -257,15 +242,3 @@ class Attempts(Repository):
             connection.execute(document.update().where(document.c.id == document_id).values(told))
             mark_stale(connection, document_id)
             add_evidence(connection, document_id, at=at, kind="duplicate", text=why.reason)
-
-
-def _orphan(connection: Connection, numbers: Sequence[int], *, rule: str, now: str) -> None:
-    for start in range(0, len(numbers), _CHUNK):
-        some = document.c.id.in_(numbers[start : start + _CHUNK])
-        asking = select(row.c.file_id).join(document, row.c.document_id == document.c.id).where(some)
-        connection.execute(file.update().where(file.c.id.in_(asking), file.c.stale == 0).values(stale=1))
-        connection.execute(
-            document.update()
-            .where(some, document.c.state == "sending")  # one that lost its lock may still finish some
-            .values(in_state("in_doubt", Issue(rule)) | {"doubt_since": now})
-        )

@@ -1,4 +1,4 @@
-"""What a document that comes in means, given every earlier generation of its key: pure.
+"""What a document that comes in means, given every earlier generation of its key: one table of rules. Pure.
 
 The oldest open question counts first: a version in doubt, then one that was sent and waits for a person, then one that
 is planned, then the accepted one. What was refused or dropped never hides any of these, and what a person dropped stays
@@ -9,36 +9,33 @@ one. Another file that says something else is no newer version: which of the two
 (items, an update, a cancellation) says but a part, so that none replaces another: they go out one after the other.
 """
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import overload
+from functools import cached_property
+from typing import Final, overload
 
-from logistics_batch.messages import codes_of
 from logistics_batch.messages.documents import reason_of
 from logistics_batch.messages.reasons import REPLACEABLE, WaitsFor
 from logistics_batch.model.document_state import UNANSWERED
 from logistics_batch.model.issue import NOTHING_SAID, Issue
 
-CANCELLED = codes_of("cancelled")
-"""The codes of orders that were cancelled."""
-APPROVAL = "approval"
-OTHER_SPELLING = "other_spelling"
-TWO_FILES = "two_files"
-SAME_BYTES = "same_bytes"
-REOPENED = "reopened"
-DROPPED = "dropped"
-EARLIER = ("earlier_in_doubt", "earlier_held")
+APPROVAL: Final = "approval"
+OTHER_SPELLING: Final = "other_spelling"
+TWO_FILES: Final = "two_files"
+SAME_BYTES: Final = "same_bytes"
+REOPENED: Final = "reopened"
+EARLIER: Final = ("earlier_in_doubt", "earlier_held")
 """The rules of what waits for the end of an earlier version."""
-
-_OLDER_FILE = "older_file"
+_OLDER_FILE: Final = "older_file"
 
 
 @dataclass(frozen=True, slots=True)
 class Generation:
     """One earlier generation of a document.
 
-    file_id: the arrival that planned it. may_exist: an attempt of it may have arrived unseen. send_approved: a person
-    decided that it goes out. reference: of a change, the order that it was meant for, "" if only its number was known.
+    file_id: the arrival that planned it; of_older_version: which was an earlier version of the file that comes in.
+    may_exist: an attempt of it may have arrived unseen. send_approved: a person decided that it goes out. reference: of
+    a change, the order that it was meant for, "" if only its number was known.
     """
 
     id: int
@@ -50,6 +47,7 @@ class Generation:
     may_exist: bool = False
     send_approved: bool = False
     reference: str = ""
+    of_older_version: bool = False
 
     @property
     def waits_for(self) -> WaitsFor:
@@ -63,15 +61,15 @@ class Decision:
 
     action: "plan" (a new generation goes out), "follow" (the rows show what became of `existing`),
     "unchanged" (`existing` was accepted with this very content), "hold" (a new generation waits for a person).
-    supersede: the generation that this one replaces, None if none. rival: one of another file that says something else
-    and has not been sent either; where it is planned, it waits as well. marker: what the description of a new
-    generation carries, "" if nothing.
+    supersede: the generations that this one replaces. rival: one of another file that says something else and has not
+    been sent either; where it is planned, it waits as well. marker: what the description of a new generation carries,
+    "" if nothing.
     """
 
     action: str
     generation: int = 0
     existing: Generation | None = None
-    supersede: Generation | None = None
+    supersede: tuple[Generation, ...] = ()
     rival: Generation | None = None
     why: Issue = NOTHING_SAID
     marker: str = ""
@@ -111,245 +109,288 @@ class Decisions(Sequence[Decision]):
         return self.others.get(place % self._count, self.usual)
 
 
-NEW = Decision("plan", 1)
+NEW: Final = Decision("plan", 1)
 """Of a document of which nothing is known."""
 
+THING, WHOLE, PART = "an order or ASN", "an update that stands for a whole one", "another change"
+_ALL, _CHANGES = (THING, WHOLE, PART), (WHOLE, PART)
+_NOTHING: Final = Generation(0, 0, "", "", "")  # whose content is nobody's
 
-@dataclass(frozen=True, slots=True)
-class _Case:
-    """What came in, beside all generations of its key by what they mean; where one counts, it is the newest.
 
-    versions: the arrivals that were earlier versions of the file that came in.
+@dataclass(frozen=True)
+class Case:
+    """What came in, and all generations of its key by what they mean; where one counts, it is the newest.
+
+    known: oldest first. lasting: what was accepted once stays so until it is undone, whatever came between, as items
+    that are added or deleted; an update is undone by the next one. approval: a person is to approve it. came_before:
+    the last arrival of the very same file, 0 if it never came. order_in_doubt: a change of another kind under this key
+    has no answer yet. undone_since: the last accepted change that may have undone earlier ones of this kind (its id), 0
+    if none was. reference: the order that a change is meant for; what was meant for another one, when that was believed
+    to have this number, says nothing about it.
     """
 
+    known: Sequence[Generation]
     body_sha256: str
-    all: Sequence[Generation]  # oldest first
-    following: int  # the generation that it would be
-    versions: Container[int]
-    doubt: Generation | None
-    held: Generation | None  # sent, and undecided
-    waiting: Sequence[Generation]  # held before they were sent, oldest first
-    planned: Generation | None
-    accepted: Generation | None
-    ended: Generation | None  # refused or dropped
+    kind: str = THING
+    lasting: bool = False
+    approval: bool = False
+    came_before: int = 0
+    order_in_doubt: bool = False
+    undone_since: int = 0
+    reference: str = ""
+
+    @cached_property
+    def history(self) -> Sequence[Generation]:
+        """What says something about it."""
+        return [each for each in self.known if not self.reference or each.reference in ("", self.reference)]
+
+    @property
+    def following(self) -> int:
+        """The generation that it would be."""
+        return self.known[-1].generation + 1 if self.known else 1
 
     def is_in(self, known: Generation | None) -> bool:
         """Whether this very content is that of an earlier generation."""
         return known is not None and known.body_sha256 == self.body_sha256
 
+    def _newest(self, *states: str) -> Generation | None:
+        return next((known for known in reversed(self.history) if known.state in states), None)
+
     @property
+    def doubt(self) -> Generation | None:
+        """What has no answer; or goes out again, though an attempt of it may have arrived."""
+        again = (known for known in reversed(self.history) if known.state == "planned" and known.may_exist)
+        return self._newest(*UNANSWERED) or next(again, None)
+
+    @property
+    def undecided(self) -> Generation | None:
+        """What was sent and is held."""
+        return next((known for known in reversed(self.history) if known.state == "held" and _was_sent(known)), None)
+
+    @cached_property
+    def planned(self) -> Generation | None:
+        """What goes out, and for certain did not arrive before."""
+        return self._newest("planned")
+
+    @cached_property
+    def accepted(self) -> Generation | None:
+        """What the service has; of what lasts, the same content as often as it was accepted."""
+        same = (known for known in reversed(self.history) if known.state == "accepted" and self.is_in(known))
+        return (next(same, None) if self.lasting else None) or self._newest("accepted")
+
+    @cached_property
+    def waiting(self) -> Sequence[Generation]:
+        """What was held before it was sent, the newest first."""
+        return [known for known in reversed(self.history) if known.state == "held" and not _was_sent(known)]
+
+    @cached_property
     def waits(self) -> Generation | None:
         """What waits with this content."""
-        return next((known for known in reversed(self.waiting) if self.is_in(known)), None)
+        return next(filter(self.is_in, self.waiting), None)
 
     @property
-    def waits_for_a_word(self) -> bool:
-        """Whether this content waits for a person's word about itself, whatever else ends meanwhile."""
-        return self.waits is not None and self.waits.waits_for != WaitsFor.OTHERS
+    def waits_for_a_word(self) -> Generation | None:
+        """What waits with this content for a person's word about itself, whatever else ends meanwhile."""
+        return self.waits if self.waits is not None and self.waits.waits_for != WaitsFor.OTHERS else None
 
-    @property
-    def replaced(self) -> Generation | None:
-        """What waits and is nobody's wish any more: of an older version of this file, or dropped once more."""
-        return next((known for known in reversed(self.waiting) if self._is_older(known)), None)
+    def _is_replaced(self, known: Generation) -> bool:
+        return known.rule == _OLDER_FILE or (known.of_older_version and self.kind != PART)
+
+    @cached_property
+    def replaced(self) -> tuple[Generation, ...]:
+        """What waits and is nobody's wish any more: of older versions of this file, or dropped once more."""
+        return tuple(filter(self._is_replaced, self.waiting))
 
     @property
     def rival(self) -> Generation | None:
         """What another file said otherwise, and waits."""
-        others = [known for known in self.waiting if not self.is_in(known) and not self._is_older(known)]
-        return others[-1] if others else None
-
-    def _is_older(self, known: Generation) -> bool:
-        return known.file_id in self.versions or known.rule == _OLDER_FILE
-
-    def open_question(self) -> Decision | None:
-        """What becomes of it where a version was sent and has no end; None if there is none."""
-        for known, rule in ((self.doubt, "earlier_in_doubt"), (self.held, "earlier_held")):
-            if known is not None:
-                return self.beside(known, rule)
-        return None
-
-    def beside(self, known: Generation, rule: str) -> Decision:
-        """The same content follows what is known, also what already waits; any other content waits for its end."""
-        if self.is_in(known):
-            return Decision("follow", existing=known, supersede=self.replaced)
-        return self.follow_or_hold(rule)
-
-    def follow_or_hold(self, rule: str) -> Decision:
-        """It follows what waits with this content for a person, or under this rule; or waits itself under it."""
-        if self.waits is not None and (self.waits_for_a_word or self.waits.rule == rule):
-            return Decision("follow", existing=self.waits)
-        return _hold(self.following, rule, self.waits or self.replaced)
-
-    def beside_planned(self, planned: Generation) -> Decision:
-        """A newer version of the file replaces what is planned; another file that says otherwise is asked about."""
-        if self.is_in(planned):
-            return Decision("follow", existing=planned)
-        if planned.file_id in self.versions and not planned.send_approved:
-            return Decision("plan", self.following, supersede=planned)
-        decision = self.follow_or_hold(TWO_FILES)
-        return replace(decision, rival=planned) if decision.action == "hold" else decision
+        others = (known for known in self.waiting if not self.is_in(known) and not self._is_replaced(known))
+        return None if self.kind == PART else next(others, None)
 
     @property
-    def follows_its_end(self) -> bool:
-        """Whether this content was refused or dropped, and nobody has taken that back."""
-        return self.ended is not None and self.is_in(self.ended) and self.ended.rule != REOPENED
+    def standing(self) -> Generation | None:
+        """What was accepted, as far as it is not about to be changed."""
+        changed = self.planned is not None and not (self.kind == WHOLE and self.planned.of_older_version)
+        return None if self.kind != THING and changed and not self.lasting else self.accepted
+
+    def stood_before(self, overturned: bool) -> Generation | None:
+        """What stood with this content until something overturned it."""
+        return self.standing if overturned and self.is_in(self.standing) else None
+
+    @property
+    def is_overtaken(self) -> bool:
+        """Whether a change that may have arrived was dropped since."""
+        last = self.standing
+        return last is not None and any(
+            known.may_exist and known.state == "abandoned" and known.id > last.id for known in self.history
+        )
+
+    @property
+    def is_undone(self) -> bool:
+        """Whether a later change of the opposite kind was accepted."""
+        return self.standing is not None and self.undone_since > self.standing.id
+
+    def _counts(self, ended: Generation) -> bool:
+        """Whether an end is the last word: of a change, nothing was accepted or waits since."""
+        since = (known.generation for known in (self.accepted, self.waits) if known is not None)
+        return self.kind == THING or ended.generation > max(since, default=0)
 
     @property
     def dropped(self) -> Generation | None:
         """What a person dropped of this very content, if nothing of that came since; no other version ends that."""
-        same = next((known for known in reversed(self.all) if self.is_in(known)), None)
-        return same if same is not None and (same.state, same.rule) == ("abandoned", DROPPED) else None
+        same = next(filter(self.is_in, reversed(self.history)), None)
+        if same is None or (same.state, same.rule) != ("abandoned", "dropped"):
+            return None
+        return same if self.came_before or self._counts(same) else None
+
+    def ended(self, *, reopened: bool) -> Generation | None:
+        """What was refused or dropped; reopened: dropped in doubt, and a person wants it after all."""
+        last = self._newest("refused", "abandoned")
+        if last is None or not self._counts(last) or (last.rule == REOPENED) != reopened:
+            return None
+        return last if last.may_exist or not reopened else None
 
     @property
-    def is_doubt_reopened(self) -> bool:
-        """Whether it was dropped though it may have arrived, and a person wants it after all."""
-        return (
-            self.ended is not None and self.is_in(self.ended) and self.ended.rule == REOPENED and self.ended.may_exist
+    def is_of_older_file(self) -> bool:
+        """Whether the very same file came before what counts now."""
+        latest = self.planned or self.accepted
+        return latest is not None and 0 < self.came_before < latest.file_id
+
+    @property
+    def is_behind_another(self) -> bool:
+        """Whether another change waits that goes first: not one that was sent before and was dropped again."""
+        return any(
+            known is not self.waits
+            and known.waits_for != WaitsFor.REPEAT
+            and not (self.approval and known.waits_for == WaitsFor.APPROVAL)
+            for known in self.waiting
         )
 
-    def plan_unless_rivals(self) -> Decision:
-        """It goes out and replaces the older version of its file, unless another file's version waits."""
-        replaced = self.replaced or self.waits
-        if self.rival is not None:
-            return replace(_hold(self.following, TWO_FILES, replaced), rival=self.rival)
-        return Decision("plan", self.following, supersede=replaced)
+
+FOLLOW, FOLLOW_AND_REPLACE, UNCHANGED = "follow", "follow and replace", "unchanged"
+PLAN, PLAN_INSTEAD, NEXT_RULE = "plan", "plan instead", ""
 
 
-def _case(history: Sequence[Generation], body_sha256: str, versions: Container[int]) -> _Case:
-    def newest(*states: str) -> Generation | None:
-        return next((known for known in reversed(history) if known.state in states), None)
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What becomes of a document if something is known under its key; a word of above, or the rule by which it waits.
 
-    held = [known for known in history if known.state == "held"]
-    sent = [known for known in held if known.may_exist or known.waits_for not in REPLACEABLE]
-    return _Case(
-        body_sha256,
-        history,
-        following=history[-1].generation + 1 if history else 1,
-        versions=versions,
-        doubt=newest(*UNANSWERED) or _approved_doubt(history),
-        held=sent[-1] if sent else None,
-        waiting=[known for known in held if known not in sent],
-        planned=newest("planned"),  # one that may exist counts as a doubt before
-        accepted=newest("accepted"),
-        ended=newest("refused", "abandoned"),
-    )
-
-
-def _approved_doubt(history: Sequence[Generation]) -> Generation | None:
-    """What goes out again although an attempt of it may have arrived: a correction must not take its place."""
-    return next((known for known in reversed(history) if known.state == "planned" and known.may_exist), None)
-
-
-def decide(history: Sequence[Generation], body_sha256: str, *, versions: Container[int] = ()) -> Decision:
-    """The table of re-dropped and corrected files: `history` holds all generations of one key, oldest first.
-
-    versions: the arrivals that were earlier versions of the file that came in; only of these anything is replaced.
+    of: kinds of documents. find: what is known, None if this is not. same: of this very content; other: of any other.
     """
-    case = _case(history, body_sha256, versions)
-    if case.dropped is not None:
-        return Decision("follow", existing=case.dropped)
-    if decision := case.open_question():
-        return decision
-    if case.planned is not None and case.accepted is not None:  # a person decided to use the reference again
-        return case.beside(case.planned, "changed_after_acceptance")
-    if case.planned is not None:
-        return case.beside_planned(case.planned)
-    if case.accepted is not None:
-        return _after_acceptance(case, case.accepted)
-    if case.waits_for_a_word:
+
+    of: tuple[str, ...]
+    words: str
+    find: Callable[[Case], Generation | None]
+    same: str
+    other: str = NEXT_RULE
+
+
+def _if(condition: bool) -> Generation | None:
+    return _NOTHING if condition else None
+
+
+RULES: Final = (
+    Rule((THING,), "a person dropped this content, and it did not come since", lambda case: case.dropped, FOLLOW),
+    Rule(_ALL, "one was sent without an answer", lambda case: case.doubt, FOLLOW_AND_REPLACE, "earlier_in_doubt"),
+    Rule(_ALL, "one was sent and is held", lambda case: case.undecided, FOLLOW_AND_REPLACE, "earlier_held"),
+    Rule(
+        (THING,),
+        "one is planned beside an accepted one, as a person decided",
+        lambda case: case.planned if case.accepted else None,
+        FOLLOW_AND_REPLACE,
+        "changed_after_acceptance",
+    ),
+    Rule((THING,), "one is planned", lambda case: case.planned, FOLLOW, PLAN_INSTEAD),
+    Rule(_CHANGES, "one is planned", lambda case: case.planned, FOLLOW),
+    Rule(
+        (THING,),
+        "one was accepted and cancelled",
+        lambda case: case.accepted if case.accepted and case.accepted.rule == "cancelled" else None,
+        "cancelled",
+        "cancelled",
+    ),
+    Rule(
+        _CHANGES,
+        "it was accepted, and a change that may have arrived was dropped since",
+        lambda case: case.stood_before(case.is_overtaken),
+        "dropped_in_doubt",
+    ),
+    Rule(
+        _CHANGES,
+        "it was accepted, and the opposite was accepted since",
+        lambda case: case.stood_before(case.is_undone),
+        "undone_since",
+    ),
+    Rule((THING,), "one was accepted", lambda case: case.accepted, UNCHANGED, "changed_after_acceptance"),
+    Rule(_CHANGES, "one was accepted and stands", lambda case: case.standing, UNCHANGED),
+    Rule(_ALL, "this content waits for a person", lambda case: case.waits_for_a_word, FOLLOW),
+    Rule(_CHANGES, "a person dropped this content", lambda case: case.dropped, FOLLOW),
+    Rule(_ALL, "the last one was refused or dropped", lambda case: case.ended(reopened=False), FOLLOW),
+    Rule(_ALL, "it was dropped in doubt, and that was taken back", lambda case: case.ended(reopened=True), REOPENED),
+    Rule(
+        _CHANGES,
+        "another change of the order has no answer",
+        lambda case: _if(case.order_in_doubt),
+        NEXT_RULE,
+        "order_in_doubt",
+    ),
+    Rule(
+        _CHANGES,
+        "the very same file came before what counts now",
+        lambda case: _if(case.is_of_older_file),
+        NEXT_RULE,
+        _OLDER_FILE,
+    ),
+    Rule((WHOLE,), "one is planned", lambda case: case.planned, NEXT_RULE, PLAN_INSTEAD),
+    Rule((PART,), "another change waits", lambda case: _if(case.is_behind_another), NEXT_RULE, "earlier_held"),
+    Rule((THING, WHOLE), "another file says otherwise, and waits", lambda case: case.rival, NEXT_RULE, TWO_FILES),
+    Rule(_ALL, "nothing of this", lambda _: _NOTHING, NEXT_RULE, PLAN),
+)
+"""The first that says something of the content counts."""
+
+
+def decide(case: Case) -> Decision:
+    """What becomes of the document that came in, by the first of RULES that says it."""
+    for rule in RULES:
+        if case.kind in rule.of and (known := rule.find(case)) is not None:
+            outcome = rule.same if case.is_in(known) else rule.other
+            if outcome:
+                return _decision(case, known, outcome)
+    raise AssertionError("the last rule is about everything")
+
+
+def _decision(case: Case, known: Generation, outcome: str) -> Decision:
+    own = dict.fromkeys((*((case.waits,) if case.waits else ()), *case.replaced))
+    match outcome:
+        case "follow":
+            return Decision("follow", existing=known)
+        case "follow and replace":
+            return Decision("follow", existing=known, supersede=case.replaced)
+        case "unchanged":
+            taken_back = (case.planned,) if case.planned and not case.lasting else ()  # it was never sent
+            return Decision("unchanged", existing=known, supersede=taken_back + case.replaced)
+        case "plan":
+            return Decision("plan", case.following, supersede=tuple(own))
+        case "plan instead" if known.of_older_version and not known.send_approved:
+            return Decision("plan", case.following, supersede=(known,))
+    rule = TWO_FILES if outcome == PLAN_INSTEAD else outcome
+    if case.waits is not None and (case.waits_for_a_word or case.waits.rule == rule):
         return Decision("follow", existing=case.waits)
-    if case.follows_its_end:
-        return Decision("follow", existing=case.ended)
-    return case.follow_or_hold(REOPENED) if case.is_doubt_reopened else case.plan_unless_rivals()
+    held = Decision("hold", case.following, supersede=tuple(own), why=Issue(rule))
+    return replace(held, rival=known) if rule == TWO_FILES else held
 
 
-def _after_acceptance(case: _Case, accepted: Generation) -> Decision:
-    if accepted.rule == "cancelled":
-        return case.follow_or_hold("cancelled")
-    if case.is_in(accepted):
-        return Decision("unchanged", existing=accepted, supersede=case.replaced)
-    return case.beside(accepted, "changed_after_acceptance")
+def _was_sent(known: Generation) -> bool:
+    return known.may_exist or known.waits_for not in REPLACEABLE
 
 
-def decide_change(
-    history: Sequence[Generation],
-    body_sha256: str,
-    *,
-    versions: Container[int] | None = None,
-    lasting: bool = False,
-    approval: bool = False,
-    came_before: int = 0,
-    order_in_doubt: bool = False,
-    undone_since: int = 0,
-    reference: str = "",
-) -> Decision:
-    """The table for updates, items and cancellations: any content but the last accepted one is a new change.
-
-    history: all generations of this kind of change under one key, oldest first. versions: for an update that stands for
-    a whole order or ASN, the arrivals that were earlier versions of its file; None: it changes a part, and follows what
-    is planned. lasting: what was accepted once stays so until it is undone, whatever came between, as items that are
-    added or deleted; an update is undone by the next one. approval: a person is to approve it. came_before: the last
-    arrival of the very same file, 0 if it never came. order_in_doubt: a change of another kind under this key has no
-    answer yet. undone_since: the last accepted change that may have undone earlier ones of this kind (its id), 0 if
-    none was. reference: the order that is meant; a change meant for another one, when that was believed to have this
-    number, says nothing about it.
-    """
-    about = [known for known in history if not reference or known.reference in ("", reference)]
-    case = _case(about, body_sha256, () if versions is None else versions)
-    case = replace(case, following=history[-1].generation + 1 if history else 1)
-    planned, last, waits = case.planned, case.accepted, case.waits
-    if decision := case.open_question():
-        return decision
-    if case.is_in(planned):
-        return Decision("follow", existing=planned)
-    if lasting:
-        last = next((each for each in reversed(about) if each.state == "accepted" and case.is_in(each)), last)
-    if last is not None and case.is_in(last) and (lasting or planned is None or planned.file_id in case.versions):
-        dropped = any(known.may_exist and known.state == "abandoned" and known.id > last.id for known in about)
-        if rule := "dropped_in_doubt" if dropped else "undone_since" if undone_since > last.id else "":
-            return case.follow_or_hold(rule)
-        taken_back = None if lasting else planned  # it was never sent
-        return Decision("unchanged", existing=last, supersede=taken_back or case.replaced)
-    if case.waits_for_a_word:
-        return Decision("follow", existing=waits)
-    since = max((known.generation for known in (last, waits) if known is not None), default=0)
-    if case.dropped is not None and (came_before or case.dropped.generation > since):
-        return Decision("follow", existing=case.dropped)
-    if case.ended is not None and case.ended.generation > since:
-        if case.follows_its_end:
-            return Decision("follow", existing=case.ended)
-        if case.is_doubt_reopened:
-            return case.follow_or_hold(REOPENED)
-    if order_in_doubt:
-        return case.follow_or_hold("order_in_doubt")
-    latest = planned or last
-    if latest is not None and 0 < came_before < latest.file_id:
-        return _hold(case.following, _OLDER_FILE, case.replaced)
-    if versions is not None:
-        return case.plan_unless_rivals() if planned is None else case.beside_planned(planned)
-    if any(_goes_first(known, approval=approval) for known in case.waiting if known is not waits):
-        return case.follow_or_hold("earlier_held")
-    return Decision("plan", case.following, supersede=waits or case.replaced)
-
-
-def _goes_first(waiting: Generation, *, approval: bool) -> bool:
-    """Whether a change waits until that one is decided: not behind what was sent before and was dropped again."""
-    return waiting.waits_for != WaitsFor.REPEAT and not (approval and waiting.waits_for == WaitsFor.APPROVAL)
-
-
-def held_for_mapping(generation: int) -> Decision:
-    """A document that holds rows which a mapping that was corrected since has sent in another one."""
-    return _hold(generation, "other_grouping", None)
+def held_for_mapping(decision: Decision) -> Decision:
+    """The same for a document that holds rows which a mapping that was corrected since has sent in another one."""
+    return Decision("hold", decision.generation, supersede=decision.supersede, why=Issue("other_grouping"))
 
 
 def for_approval(decision: Decision) -> Decision:
     """The same decision where a person must approve what goes out, also if it does so only later."""
     if decision.rule in EARLIER:
         return replace(decision, why=Issue.of(decision.why.code, approval=True))
-    if decision.action != "plan":
-        return decision
-    return replace(_hold(decision.generation, APPROVAL, decision.supersede), marker=decision.marker)
-
-
-def _hold(generation: int, rule: str, supersede: Generation | None) -> Decision:
-    return Decision("hold", generation, supersede=supersede, why=Issue(rule))
+    return replace(decision, action="hold", why=Issue(APPROVAL)) if decision.action == "plan" else decision

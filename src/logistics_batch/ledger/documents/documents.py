@@ -4,21 +4,14 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import polars as pl
-from sqlalchemy import (
-    ColumnElement,
-    RowMapping,
-    Select,
-    case,
-    func,
-    select,
-)
+from sqlalchemy import ColumnElement, RowMapping, Select, case, func, select
 
-from logistics_batch.ledger.bulk import among, read_frame
+from logistics_batch.ledger.bulk import read_frame
 from logistics_batch.ledger.connection import Repository
-from logistics_batch.ledger.documents.decide import CANCELLED
 from logistics_batch.ledger.documents.fates import KNOWN, LINES, documents_where, fates, issue_of, report_of
-from logistics_batch.ledger.documents.known_keys import CHANGES
+from logistics_batch.ledger.documents.known import CHANGES
 from logistics_batch.ledger.records import (
+    CANCELLED,
     RowNotSent,
     StoredDecision,
     StoredDocument,
@@ -26,21 +19,11 @@ from logistics_batch.ledger.records import (
     select_documents,
     stored,
 )
-from logistics_batch.ledger.schema import (
-    attempt,
-    decision,
-    document,
-    evidence,
-    file,
-    issue,
-    notice,
-    row,
-    run,
-)
+from logistics_batch.ledger.schema import attempt, decision, document, evidence, file, issue, notice, row, run
 from logistics_batch.messages import codes_of, told
 from logistics_batch.messages.reasons import REPLACEABLE, WaitsFor
 from logistics_batch.model.document import Operation
-from logistics_batch.model.document_state import UNANSWERED
+from logistics_batch.model.document_state import OPEN, UNANSWERED
 from logistics_batch.model.report import DOCUMENT_RESULTS, FileReport
 
 PLANNED = pl.Schema({"id": pl.Int64, "key": pl.String, "operation": pl.String, "send_approved": pl.Boolean})
@@ -99,36 +82,28 @@ class StoredDocuments(Repository):
             wanted.append(document.c.planned_at >= planned_from)
         if planned_to is not None:
             wanted.append(document.c.planned_at < f"{planned_to}T99")
-        return self._mine(*wanted)
-
-    def _mine(self, *wanted: ColumnElement[bool]) -> list[StoredDocument]:
-        return self._where(document.c.account == self.account, *wanted)
-
-    def _where(self, *wanted: ColumnElement[bool]) -> list[StoredDocument]:
-        return self._values(StoredDocument, select_documents().where(*wanted).order_by(document.c.id))
+        return self._documents(*wanted)
 
     def sent_along(self, run: str) -> list[StoredDocument]:
         """The documents that a run sent or tried to send though no row of its files asks for them, oldest first."""
         tried = select(attempt.c.document_id).where(attempt.c.run_id == run)
-        return self._mine(document.c.id.in_(tried), document.c.id.not_in(_asked_for_in(run)))
+        return self._documents(document.c.id.in_(tried), document.c.id.not_in(_asked_for_in(run)))
 
     def get(self, document_id: int) -> StoredDocument | None:
         """One document by its number."""
-        return next(iter(self._where(document.c.id == document_id)), None)
+        return next(iter(self.stored([document_id])), None)
 
     def last_accepted(self, operation: str) -> StoredDocument | None:
         """The latest accepted document of an operation that stands under its AWB number, if it is an order."""
-        query = select_documents().where(
-            document.c.account == self.account, document.c.operation == str(operation), document.c.state == "accepted"
-        )
+        wanted = [document.c.operation == str(operation), document.c.state == "accepted"]
         if operation == Operation.ORDER_CREATE:
-            query = query.where(document.c.awb_number != "", document.c.code.not_in(CANCELLED))
-        return self._value(StoredDocument, query.order_by(document.c.id.desc()))
+            wanted += [document.c.awb_number != "", document.c.code.not_in(CANCELLED)]
+        return next(iter(self._documents(*wanted, by=(document.c.id.desc(),), at_most=1)), None)
 
     def generations(self, key: str, *, kind: str) -> list[StoredDocument]:
         """All generations of one key, oldest first."""
-        found = self._mine(document.c.kind == kind, document.c.key == key)
-        return sorted(found, key=lambda each: each.generation)
+        mine = document.c.kind == kind, document.c.key == key
+        return self._documents(*mine, by=(document.c.generation,))
 
     def open_changes(self, keys: Collection[str]) -> dict[str, tuple[int, str]]:
         """Under which of these keys a change was sent and has no end yet: the number and the state of the oldest."""
@@ -154,7 +129,7 @@ class StoredDocuments(Repository):
 
     def dropped_under(self, number: str) -> list[StoredDocument]:
         """The documents that were dropped together under the number of a preview, oldest first."""
-        dropped = self._mine(document.c.code.in_(codes_of("dropped")))
+        dropped = self._documents(document.c.code.in_(codes_of("dropped")))
         return [each for each in dropped if each.why.given.get("number") == number]
 
     def rows_not_sent(
@@ -218,7 +193,8 @@ class StoredDocuments(Repository):
     def stored(self, numbers: Iterable[int]) -> list[StoredDocument]:
         """Documents by their numbers, in the order of these."""
         wanted = list(numbers)
-        found = {each.id: each for each in self._where(self._among(document.c.id, wanted))}
+        query = select_documents().where(self._among(document.c.id, wanted))
+        found = {each.id: each for each in self._values(StoredDocument, query)}
         return [found[number] for number in wanted if number in found]
 
     def planned_in(self, file_id: int) -> int:
@@ -255,7 +231,7 @@ class StoredDocuments(Repository):
     def known_documents(self, numbers: Sequence[int]) -> pl.DataFrame:
         """Some documents by their numbers: KNOWN, and method, path, rows and body."""
         with self._read() as connection:
-            return documents_where(connection, among(connection, document.c.id, list(numbers)))
+            return documents_where(connection, self._among(document.c.id, numbers))
 
     def never_sent(self, *, but_of: str = "") -> list[NeverSent]:
         """What earlier runs left planned, oldest first; not what any run takes along. but_of: a run that goes on."""
@@ -290,6 +266,37 @@ class StoredDocuments(Repository):
                 last_good_runs=dict(map(tuple, connection.execute(good))),
                 owed=int(connection.execute(select(func.count()).where(notice.c.owed == 1)).scalar_one()),
             )
+
+
+class Addresses(Repository):
+    """Documents of other addresses of the service than that of the settings, which may be mistyped or names of one."""
+
+    def is_new(self) -> bool:
+        """Whether nothing was ever planned for the address of the settings."""
+        return not self._exists(select(document.c.id).where(document.c.account == self.account))
+
+    def others(self) -> dict[str, tuple[int, int]]:
+        """For each other address that documents belong to: how many, and how many of them are open."""
+        is_open = func.sum(case((document.c.state.in_(OPEN), 1), else_=0))
+        query = select(document.c.account, func.count(), is_open).where(document.c.account != self.account)
+        found = self._rows(query.group_by(document.c.account).order_by(document.c.account))
+        return {account: (int(count), int(still_open)) for account, count, still_open in found}
+
+    def in_use(self) -> set[str]:
+        """The addresses at which something was accepted: these were not mistyped."""
+        return set(self._column(select(document.c.account).where(document.c.state == "accepted").distinct()))
+
+    def left(self) -> list[StoredDocument]:
+        """Documents for other addresses that are planned or held, oldest first; none of which something may exist."""
+        waits = document.c.state.in_(("planned", "held")) & (document.c.may_exist == 0)
+        query = select_documents().where(document.c.account != self.account, waits)
+        return self._values(StoredDocument, query.order_by(document.c.id))
+
+    def sent(self) -> dict[str, int]:
+        """How many documents were sent to each other address, or may exist there."""
+        sent = document.c.state.in_(("accepted", "refused", *UNANSWERED)) | (document.c.may_exist == 1)
+        query = select(document.c.account, func.count()).where(document.c.account != self.account, sent)
+        return dict(map(tuple, self._rows(query.group_by(document.c.account).order_by(document.c.account))))
 
 
 def _asked_for_in(run_id: str) -> Select[tuple[int]]:

@@ -2,58 +2,68 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func, or_, select
 
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import FileHeld
-from logistics_batch.ledger.bulk import insert_all, insert_frame
-from logistics_batch.ledger.connection import Repository, digest, dump
+from logistics_batch.ledger.bulk import Change, among, insert_all, insert_frame, update_found
+from logistics_batch.ledger.connection import Repository, dump
 from logistics_batch.ledger.documents.decide import (
     APPROVAL,
     EARLIER,
     NEW,
+    PART,
+    THING,
     TWO_FILES,
+    WHOLE,
+    Case,
     Decision,
     Decisions,
     Generation,
     decide,
-    decide_change,
     for_approval,
+    held_for_mapping,
 )
-from logistics_batch.ledger.documents.known_keys import (
+from logistics_batch.ledger.documents.known import (
     CHANGES,
     KnownKeys,
-    OlderVersions,
+    Markers,
+    as_said,
     ask_whether_one,
+    ask_whether_twice,
+    carries_marker,
+    folded_keys,
     keyed,
     keys_of,
     kind_of,
     known_generations,
+    place_in_file,
     sent_before,
     why_asked,
 )
-from logistics_batch.ledger.documents.marking import Marking, carries_marker
-from logistics_batch.ledger.documents.replanning import Kept, kept_rows, withdraw
-from logistics_batch.ledger.documents.same_bytes import ask_whether_twice
-from logistics_batch.ledger.documents.stale import mark_stale
-from logistics_batch.ledger.records import StoredDocument, in_state
+from logistics_batch.ledger.documents.recording import in_state, mark_stale
+from logistics_batch.ledger.files import place_of
+from logistics_batch.ledger.records import StoredDocument
 from logistics_batch.ledger.schema import document, file, issue, row
 from logistics_batch.messages import packed, unpacked
-from logistics_batch.messages.documents import reason_of
-from logistics_batch.messages.reasons import WaitsFor
+from logistics_batch.messages.reasons import REPLACEABLE, WaitsFor
 from logistics_batch.model.asn_marker import with_marker
 from logistics_batch.model.document import Document, MappedFile, Operation, RowState, call_blocks
+from logistics_batch.model.document_state import UNANSWERED
 from logistics_batch.model.issue import Issue, stored_notes
 from logistics_batch.model.sheet import SourceFile
-from logistics_batch.model.spelling import folded_key
 
 _SHEETS = ("sheet", "header_row", "lines_sheet", "lines_header_row")
 _LASTING = (Operation.ORDER_ADD_ITEMS, Operation.ORDER_DELETE_ITEMS)
+_WAITS = document.c.state.in_(("planned", "held"))
+_MAYBE_SENT = document.c.state.in_((*UNANSWERED, "accepted")) | (
+    _WAITS & or_(document.c.may_exist == 1, (document.c.state == "held") & document.c.waits_for.not_in(REPLACEABLE))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +82,14 @@ class Arrival:
     received_at: str
     mapped: MappedFile | None = None
     held: FileHeld | None = None
-    origin: Mapping[str, object] | None = None
-    calls: Mapping[str, tuple[str, str]] | None = None
+    origin: Mapping[str, object] = field(default_factory=dict)
+    calls: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     approval: bool = False
     marks: bool = False
+
+
+SentRows = Mapping[tuple[str, int], int]
+"""Rows of a file, by sheet and number, that stay with what was sent of them: the document of each."""
 
 
 class Planning(Repository):
@@ -84,14 +98,19 @@ class Planning(Repository):
     def evaluate(self, arrival: Arrival, documents: Sequence[Document]) -> Decisions:
         """What would become of each of a file's documents if it came in now; writes nothing."""
         with self._read() as connection:
-            came_before = _came_before(connection, arrival.source.sha256)
-            return self._evaluate(connection, arrival, documents, came_before=came_before)
+            return self._evaluate(connection, arrival, documents)
 
     def plan_file(self, run: str, arrival: Arrival) -> int:
         """Write a file with all its rows, issues and documents; returns the file's id."""
+        source = arrival.source
+        about = {name: getattr(source, name) for name in ("sha256", "name", "size", "format")}
+        about |= {"run_id": run, "received_at": arrival.received_at} | _said_of_file(arrival)
+        same = select(file.c.name, file.c.run_id).where(file.c.sha256 == source.sha256, file.c.run_id != run)
         with self._write() as connection:
-            file_id = self._insert_file(connection, run, arrival)
-            self._place(connection, file_id, arrival, kept=Kept())
+            earlier = connection.execute(same.order_by(file.c.id.desc()).limit(1)).first()
+            about |= {"earlier_file": f"{earlier.name} (run {earlier.run_id})"} if earlier else {}
+            file_id = int(connection.execute(file.insert().values(about).returning(file.c.id)).scalar_one())
+            self._place(connection, file_id, arrival, sent={})
             crash_point("file.before_commit")
         crash_point("file.after_commit")
         return file_id
@@ -102,95 +121,89 @@ class Planning(Repository):
         What was never sent is superseded; rows of what was sent, or may have been, stay with it. Returns how many
         documents stay.
         """
+        mine = document.c.file_id == file_id
+        why = Issue("superseded.by_mapping")
+        withdrawn = in_state("superseded", why) | {"send_approved": 0, "settled_at": arrival.received_at}
         with self._write() as connection:
-            kept = kept_rows(connection, file_id)
-            withdraw(connection, file_id, now=arrival.received_at)
+            sent = _sent_rows(connection, file_id)
+            unsent = list(connection.execute(select(document.c.id).where(mine, _WAITS, ~_MAYBE_SENT)).scalars())
+            mark_stale(connection, *unsent)
+            connection.execute(document.update().where(among(connection, document.c.id, unsent)).values(withdrawn))
+            for table in (issue, row):
+                connection.execute(table.delete().where(table.c.file_id == file_id))
             connection.execute(file.update().where(file.c.id == file_id).values(**_said_of_file(arrival)))
-            self._place(connection, file_id, arrival, kept=kept)
+            self._place(connection, file_id, arrival, sent=sent)
             crash_point("file.before_commit")
         crash_point("file.after_commit")
-        return len(set(kept.documents.values()))
+        return len(set(sent.values()))
 
     def sent_of(self, file_id: int) -> int:
         """How many rows of a file ask for what was sent, or may have been."""
         with self._read() as connection:
-            return len(kept_rows(connection, file_id).documents)
-
-    def _insert_file(self, connection: Connection, run: str, arrival: Arrival) -> int:
-        source = arrival.source
-        earlier = connection.execute(
-            select(file.c.name, file.c.run_id)
-            .where(file.c.sha256 == source.sha256, file.c.run_id != run)
-            .order_by(file.c.id.desc())
-            .limit(1)
-        ).first()
-        about = {name: getattr(source, name) for name in ("sha256", "name", "size", "format")}
-        about |= {"run_id": run, "received_at": arrival.received_at}
-        about |= {"earlier_file": f"{earlier.name} (run {earlier.run_id})"} if earlier else {}
-        inserted = connection.execute(file.insert().values(about | _said_of_file(arrival)))
-        assert inserted.inserted_primary_key is not None
-        return int(inserted.inserted_primary_key[0])
-
-    def _place(self, connection: Connection, file_id: int, arrival: Arrival, *, kept: Kept) -> None:
-        """Write a file's documents, rows and issues; nothing of one that could not be mapped."""
-        if arrival.mapped is not None:
-            sendable = arrival.mapped.documents if arrival.held is None else ()
-            placed = self._place_documents(connection, file_id, arrival, sendable, kept=kept)
-            _insert_rows(connection, file_id, arrival, arrival.mapped, placed, kept=kept)
-
-    def _evaluate(
-        self, connection: Connection, arrival: Arrival, documents: Sequence[Document], *, came_before: int
-    ) -> Decisions:
-        keys = keys_of(documents)
-        generations = known_generations(connection, self.account, keys)
-        same = sent_before(documents, keys, generations)
-        known = KnownKeys.of(generations.filter(~pl.col("id").is_in([each.id for each in same.values()])))
-        versions = OlderVersions(connection, name=arrival.source.name, origin=arrival.origin or {})
-        usual = for_approval(NEW) if arrival.approval else NEW
-        others = {place: Decision("unchanged", existing=existing) for place, existing in same.items()}
-        asks = came_before or known.history or carries_marker(arrival.operation, marks=arrival.marks)
-        if not asks or len(same) == len(documents):
-            return Decisions(len(documents), usual, others)
-        for place, item in enumerate(documents):
-            kind = kind_of(item.operation)
-            if place in others:
-                continue
-            if not (came_before or known.knows(kind, item.key) or carries_marker(item.operation, marks=arrival.marks)):
-                continue
-            marking = Marking(connection, self.account, item)
-            known_here = marking.as_said(known.history.get((kind, item.key), []))
-            content = _content(connection, item, known_here, marking)
-            if kind in CHANGES:
-                in_doubt = bool(known.in_doubt.get(item.key, set()) - {kind})
-                decision = decide_change(
-                    known_here,
-                    content,
-                    versions=versions if Operation(arrival.operation).creates else None,
-                    lasting=item.operation in _LASTING,
-                    approval=arrival.approval,
-                    came_before=came_before,
-                    order_in_doubt=in_doubt,
-                    undone_since=known.undone_since(kind, item.key),
-                    reference="" if item.reference == item.key else item.reference,
-                )
-            else:
-                decision = _explained(decide(known_here, content, versions=versions), item)
-                decision = ask_whether_one(connection, known, item, decision)
-            decision = _with_the_other_file(connection, decision)
-            if came_before:
-                decision = ask_whether_twice(connection, item, decision, sha256=arrival.source.sha256)
-            decision = marking.marked(decision, marks=arrival.marks)
-            others[place] = for_approval(decision) if arrival.approval else decision
-        return Decisions(len(documents), usual, others)
+            return len(_sent_rows(connection, file_id))
 
     def spelt_otherwise(self, found: StoredDocument) -> str:
         """Which other document has this one's key in another spelling and lives or waits, in words; "" if none does."""
         kind = kind_of(found.operation)
         with self._read() as connection:
-            keys = keyed(pl.DataFrame({"kind": [kind], "key": [found.key]}))
-            known = KnownKeys.of(known_generations(connection, self.account, keys))
-            other = known.spelt_otherwise(kind, found.key)
+            other = self._known(connection, kind, found.key).spelt_otherwise(kind, found.key)
             return "" if other is None else why_asked(connection, other, found.key).reason
+
+    def _known(self, connection: Connection, kind: str, key: str, *, place: str = "") -> KnownKeys:
+        keys = keyed(pl.DataFrame({"kind": [kind], "key": [key]}))
+        return KnownKeys.of(known_generations(connection, self.account, keys, place=place))
+
+    def _evaluate(
+        self, connection: Connection, arrival: Arrival, documents: Sequence[Document], *, but: int = 0
+    ) -> Decisions:
+        """What becomes of each document. but: the arrival itself, where it is in the ledger already."""
+        same_bytes = select(func.max(file.c.id)).where(file.c.sha256 == arrival.source.sha256, file.c.id != but)
+        came_before = int(connection.execute(same_bytes).scalar() or 0)
+        keys = keys_of(documents)
+        creates = Operation(arrival.operation).creates
+        place = place_of(arrival.source.name, arrival.origin) if creates else ""
+        generations = known_generations(connection, self.account, keys, place=place)
+        same = sent_before(documents, keys, generations)
+        known = KnownKeys.of(generations.filter(~pl.col("id").is_in([each.id for each in same.values()])))
+        usual = for_approval(NEW) if arrival.approval else NEW
+        others = {at: Decision("unchanged", existing=existing) for at, existing in same.items()}
+        asks = came_before or known.history or carries_marker(arrival.operation, marks=arrival.marks)
+        for at, item in enumerate(documents) if asks and len(same) < len(documents) else ():
+            is_asked = came_before or known.knows(kind_of(item.operation), item.key)
+            if at not in others and (is_asked or carries_marker(item.operation, marks=arrival.marks)):
+                decision = self._decision(connection, arrival, item, known, came_before=came_before)
+                others[at] = for_approval(decision) if arrival.approval else decision
+        return Decisions(len(documents), usual, others)
+
+    def _decision(
+        self, connection: Connection, arrival: Arrival, item: Document, known: KnownKeys, *, came_before: int
+    ) -> Decision:
+        kind = kind_of(item.operation)
+        markers = Markers(connection, self.account, item)
+        case = Case(
+            as_said(connection, item, known.history.get((kind, item.key), ()), markers),
+            sha256(item.body.encode()).hexdigest(),
+        )
+        if kind in CHANGES:
+            case = replace(
+                case,
+                kind=WHOLE if Operation(arrival.operation).creates else PART,
+                lasting=item.operation in _LASTING,
+                approval=arrival.approval,
+                came_before=came_before,
+                order_in_doubt=bool(known.in_doubt.get(item.key, set()) - {kind}),
+                undone_since=known.undone_since(kind, item.key),
+                reference="" if item.reference == item.key else item.reference,
+            )
+        decision = _naming_the_rival(connection, decide(case))
+        if case.kind == THING:
+            if item.no_update.code and decision.rule == "changed_after_acceptance":  # where a job wanted an update
+                why = [[item.no_update.code, item.no_update.given]]
+                decision = replace(decision, why=Issue.of("changed_after_acceptance.no_update", why=why))
+            decision = ask_whether_one(connection, known, item, decision)
+        if came_before:
+            decision = ask_whether_twice(connection, item, decision, sha256=arrival.source.sha256)
+        return markers.marked(decision, marks=arrival.marks)
 
     def decide_anew(self, *, now: str, absent: int = 0) -> bool:
         """What waits for an earlier version of its order or ASN is decided anew, where that has its end.
@@ -211,9 +224,8 @@ class Planning(Repository):
         made_way: set[int] = set()
         with self._write() as connection:
             for each in connection.execute(waiting).all():
-                keys = keyed(pl.DataFrame({"kind": [each.kind], "key": [each.key]}))
-                known = KnownKeys.of(known_generations(connection, self.account, keys)).history[each.kind, each.key]
-                states = {one.id: one.state for one in known}
+                place = place_of(each.name, json.loads(each.origin))
+                known = self._known(connection, each.kind, each.key, place=place).history[each.kind, each.key]
                 others = [
                     replace(one, state="planned", may_exist=False) if one.id == absent else one
                     for one in known
@@ -221,8 +233,7 @@ class Planning(Repository):
                 ]
                 if any(one.state == "abandoned" and one.may_exist for one in others):
                     continue  # it may be there all the same: a person who dropped it says whether this one is wanted
-                versions = OlderVersions(connection, name=each.name, origin=json.loads(each.origin))
-                decision = _with_the_other_file(connection, decide(others, each.body_sha256, versions=versions))
+                decision = _naming_the_rival(connection, decide(Case(others, each.body_sha256)))
                 if decision.action not in ("plan", "hold") or decision.rule == each.code:
                     continue
                 why = decision.why
@@ -231,28 +242,39 @@ class Planning(Repository):
                 state = "planned" if why.code == "earlier_ended" else "held"
                 connection.execute(document.update().where(document.c.id == each.id).values(in_state(state, why)))
                 mark_stale(connection, each.id)
-                if older := decision.supersede:
-                    _supersede(connection, older, by=each.name, at=now, state=states[older.id])
-                    made_way.add(older.id)
-                if rival := decision.rival:
-                    _let_wait(
-                        connection, rival, by=each.name, row_number=json.loads(each.rows)[0], state=states[rival.id]
-                    )
-                    made_way.add(rival.id)
+                beside = replace(
+                    decision,
+                    supersede=tuple(one for one in known if one.id in {older.id for older in decision.supersede}),
+                    rival=next((one for one in known if decision.rival and one.id == decision.rival.id), None),
+                )
+                _make_way(connection, [(beside, json.loads(each.rows)[0])], by=each.name, at=now)
+                made_way |= {one.id for one in (*beside.supersede, beside.rival) if one is not None}
         return absent in made_way
 
+    def _place(self, connection: Connection, file_id: int, arrival: Arrival, *, sent: SentRows) -> None:
+        """Write a file's documents, rows and issues; nothing of one that could not be mapped."""
+        if (mapped := arrival.mapped) is None:
+            return
+        documents = mapped.documents if arrival.held is None else ()
+        decisions = self._evaluate(connection, arrival, documents, but=file_id)
+        if sent:
+            decisions = _beside_sent_rows(decisions, mapped, sent)
+        placed = self._place_documents(connection, file_id, arrival, documents, decisions)
+        _insert_rows(connection, file_id, arrival, mapped, placed, sent=sent)
+
     def _place_documents(
-        self, connection: Connection, file_id: int, arrival: Arrival, documents: Sequence[Document], *, kept: Kept
+        self,
+        connection: Connection,
+        file_id: int,
+        arrival: Arrival,
+        documents: Sequence[Document],
+        decisions: Decisions,
     ) -> pl.DataFrame:
         """Write the new documents; for each of the file the one that its rows point to (_PLACED)."""
         next_id = (connection.execute(select(func.max(document.c.id))).scalar() or 0) + 1
-        came_before = _came_before(connection, arrival.source.sha256, but=file_id)
-        decisions = self._evaluate(connection, arrival, documents, came_before=came_before)
-        if arrival.mapped is not None:
-            decisions = kept.decisions(decisions, arrival.mapped)
         others = pl.DataFrame(map(_as_line, decisions.others.items()), schema=_DECIDED, orient="row")
         usual = {name: pl.lit(value) for name, value in zip(_DECIDED, _as_line((0, decisions.usual)), strict=True)}
-        placed: list[pl.DataFrame] = []
+        placed = [pl.DataFrame(schema=_PLACED)]
         done = 0
         for calls in call_blocks(documents):
             numbered = calls.with_row_index("place", done).with_columns(pl.col("place").cast(pl.Int64))
@@ -261,12 +283,10 @@ class Planning(Repository):
                 for name in _DECIDED
                 if name != "place"
             )
-            for line in decided.filter(pl.col("place").is_in(others["place"].implode())).iter_rows(named=True):
-                decision = decisions.others[line["place"]]
-                if decision.supersede:
-                    _supersede(connection, decision.supersede, by=arrival.source.name, at=arrival.received_at)
-                if decision.rival:
-                    _let_wait(connection, decision.rival, by=arrival.source.name, row_number=line["rows"][0])
+            first_rows = decided.filter(pl.col("place").is_in(others["place"].implode()))
+            firsts = first_rows.select("place", pl.col("rows").list.first()).iter_rows()
+            beside = [(decisions.others[at], row_number) for at, row_number in firsts]
+            _make_way(connection, beside, by=arrival.source.name, at=arrival.received_at)
             new = pl.col("existing").is_null()
             decided = decided.with_columns(pl.coalesce("existing", new.cum_sum() + (next_id - 1)).alias("document_id"))
             if not (records := decided.filter(new)).is_empty():
@@ -274,25 +294,23 @@ class Planning(Repository):
             next_id += decided["existing"].null_count()
             done += decided.height
             placed.append(decided.select(list(_PLACED)))
-        return pl.concat([pl.DataFrame(schema=_PLACED), *placed])
+        return pl.concat(placed)
 
     def _records(self, new: pl.DataFrame, file_id: int, arrival: Arrival) -> pl.DataFrame:
         """New documents as they stand in the ledger."""
         marked = zip(new["body"], new["marker"], strict=True)
         bodies = [with_marker(body, marker).encode() if marker else body.encode() for body, marker in marked]
-        calls = arrival.calls or {}
         operation = pl.col("operation")
         kinds = {name: kind_of(name) for name in new["operation"].unique()}
-        method, path = (operation.replace_strict({name: calls[name][i] for name in kinds}) for i in (0, 1))
+        method, path = (operation.replace_strict({name: arrival.calls[name][i] for name in kinds}) for i in (0, 1))
         return new.select(
             pl.col("document_id").alias("id"),
-            "key",
-            "operation",
-            "reference",
-            "order_id",
+            *("key", "operation", "reference", "order_id", "keep"),
             *("generation", "state", "code", "values", "waits_for"),
-            *(_json_of(name) for name in ("rows", "line_rows")),
-            "keep",
+            *(
+                pl.format("[{}]", pl.col(name).cast(pl.List(pl.String)).list.join(",")).alias(name)
+                for name in ("rows", "line_rows")
+            ),
             account=pl.lit(self.account),
             kind=operation.replace_strict(kinds),
             method=method,
@@ -302,7 +320,7 @@ class Planning(Repository):
             awb_number="order_id",
             file_id=pl.lit(file_id),
             planned_at=pl.lit(arrival.received_at),
-            folded_key=pl.Series(map(folded_key, new["key"]), dtype=pl.String),
+            folded_key=folded_keys(new["key"]),
         )
 
 
@@ -331,86 +349,49 @@ def _as_line(decided: tuple[int, Decision]) -> tuple[object, ...]:
         "planned" if decision.action == "plan" else "held",
         decision.why.code,
         decision.why.values,
-        str(reason_of(decision.why.code).waits_for),
+        str(decision.waits_for),
         decision.marker,
     )
 
 
-def _json_of(numbers: str) -> pl.Expr:
-    """A column of lists of numbers as JSON."""
-    return pl.format("[{}]", pl.col(numbers).cast(pl.List(pl.String)).list.join(",")).alias(numbers)
-
-
-def _explained(decision: Decision, item: Document) -> Decision:
-    """A change that is held says why it could not go out as an update, where a job wanted that."""
-    if not item.no_update.code or decision.rule != "changed_after_acceptance":
-        return decision
-    return replace(
-        decision, why=Issue.of("changed_after_acceptance.no_update", why=[[item.no_update.code, item.no_update.given]])
-    )
-
-
-def _with_the_other_file(connection: Connection, decision: Decision) -> Decision:
+def _naming_the_rival(connection: Connection, decision: Decision) -> Decision:
     """A document of which another file says something else names that file and its row."""
     if decision.rival is None:
         return decision
-    query = select(file.c.name, document.c.rows).join(file, document.c.file_id == file.c.id)
-    found = connection.execute(query.where(document.c.id == decision.rival.id)).one()
-    return replace(decision, why=Issue.of(TWO_FILES, file=found.name, row=json.loads(found.rows)[0]))
+    _, place = place_in_file(connection, decision.rival.id)
+    return replace(decision, why=Issue.of(TWO_FILES, **place))
 
 
-def _content(connection: Connection, item: Document, history: Sequence[Generation], marking: Marking) -> str:
-    """The digest of what a document says: that of a version which differs in nothing but what its run lent it."""
-    content = digest(item.body)
-    if not item.lent or any(known.body_sha256 == content for known in history):
-        return content
-    said = _own_content(item.body, item.lent)
-    for known in reversed(history):
-        body = connection.execute(select(document.c.body).where(document.c.id == known.id)).scalar_one()
-        if body and _own_content(marking.without(body.decode(), known), item.lent) == said:
-            return known.body_sha256
-    return content
+def _make_way(connection: Connection, decided: Sequence[tuple[Decision, int]], *, by: str, at: str) -> None:
+    """What these decisions replace is superseded; rivals wait, too, but for what a person decided to send.
 
-
-def _own_content(body: str, lent: Sequence[str]) -> object:
-    """A body without the fields that its run lent it, also in its lines."""
-    return json.loads(body, object_hook=lambda fields: {name: fields[name] for name in fields if name not in lent})
-
-
-def _came_before(connection: Connection, sha256: str, *, but: int = 0) -> int:
-    """The last other arrival of these very bytes, 0 if there is none."""
-    query = select(func.max(file.c.id)).where(file.c.sha256 == sha256, file.c.id != but)
-    return int(connection.execute(query).scalar() or 0)
-
-
-def _supersede(connection: Connection, known: Generation, *, by: str, at: str, state: str = "") -> None:
-    """by: the file of the version that takes its place. state: the one it is in, if it is not known by that."""
-    why = Issue.of("superseded", file=by, at=at[:16].replace("T", " "))
-    connection.execute(
-        document.update()
-        .where(document.c.id == known.id, document.c.state == (state or known.state))
-        .values(in_state("superseded", why) | {"settled_at": at})
-    )
-    mark_stale(connection, known.id)
-
-
-def _let_wait(connection: Connection, rival: Generation, *, by: str, row_number: int, state: str = "") -> None:
-    """What another file planned waits, too, unless a person decided that it goes out; also if it waits for approval.
-
-    by: the file that says something else. state: as in `_supersede`.
+    decided: each with the first row of its document. by: the file of the versions that take the place.
     """
-    why = Issue.of(TWO_FILES, file=by, row=row_number)
-    connection.execute(
-        document.update()
-        .where(document.c.id == rival.id)
-        .where(
-            ((document.c.state == "planned") & (document.c.send_approved == 0))
-            | ((document.c.state == "held") & (document.c.waits_for == WaitsFor.APPROVAL))
-            | ((document.c.state == state) & (document.c.state == "in_doubt"))
+    why = Issue.of("superseded", file=by, at=at[:16].replace("T", " "))
+    superseded = in_state("superseded", why) | {"settled_at": at}
+    changes = [
+        Change({"id": known.id, "state": known.state}, superseded)
+        for decision, _ in decided
+        for known in decision.supersede
+    ]
+    waits = [
+        Change({"id": known.id, "state": known.state}, _beside_another_file(by, row_number))
+        for decision, row_number in decided
+        if (known := decision.rival)
+        and (
+            (known.state == "planned" and not known.send_approved)
+            or known.state == "in_doubt"
+            or known.waits_for == WaitsFor.APPROVAL
         )
-        .values(in_state("held", why))
-    )
-    mark_stale(connection, rival.id)
+    ]
+    for some in (changes, waits):
+        if some:
+            found = update_found(connection, document, some, told=("id",))
+            mark_stale(connection, *(number for (number,) in found))
+
+
+def _beside_another_file(name: str, row_number: int) -> dict[str, Any]:
+    return in_state("held", Issue.of(TWO_FILES, file=name, row=row_number))
 
 
 def _said_of_file(arrival: Arrival) -> dict[str, object]:
@@ -420,7 +401,7 @@ def _said_of_file(arrival: Arrival) -> dict[str, object]:
         "mapping": arrival.mapping,
         "mapping_digest": arrival.mapping_digest,
         "operation": arrival.operation,
-        "origin": dump(arrival.origin or {}),
+        "origin": dump(arrival.origin),
         "rows_read": mapped.rows.height if mapped else 0,
         **{name: getattr(mapped, name) for name in _SHEETS if mapped},
         "state": "planned",
@@ -431,7 +412,7 @@ def _said_of_file(arrival: Arrival) -> dict[str, object]:
 
 
 def _insert_rows(
-    connection: Connection, file_id: int, arrival: Arrival, mapped: MappedFile, placed: pl.DataFrame, *, kept: Kept
+    connection: Connection, file_id: int, arrival: Arrival, mapped: MappedFile, placed: pl.DataFrame, *, sent: SentRows
 ) -> None:
     lines = mapped.rows.with_columns(
         pl.lit(file_id, dtype=pl.Int64).alias("file_id"),
@@ -451,8 +432,10 @@ def _insert_rows(
         lines = wanted.join(documents, on=("document", "ready"), how="left", maintain_order="left")
         fate = pl.when("unchanged").then(pl.lit("unchanged")).otherwise(pl.lit(""))
         lines = lines.with_columns(pl.when(ready).then(fate).otherwise("state").alias("fate"))
-    if kept.documents:  # the answer of these is what became of what was sent
-        lines = lines.join(kept.frame, on=("sheet", "row"), how="left", maintain_order="left")
+    if sent:  # the answer of these is what became of what was sent
+        named = [(sheet, number, existing) for (sheet, number), existing in sent.items()]
+        stay = pl.DataFrame(named, schema={"sheet": pl.String, "row": pl.Int64, "sent": pl.Int64}, orient="row")
+        lines = lines.join(stay, on=("sheet", "row"), how="left", maintain_order="left")
         stays = pl.col("sent").is_not_null()
         lines = lines.with_columns(
             pl.coalesce("sent", "document_id").alias("document_id"),
@@ -463,6 +446,36 @@ def _insert_rows(
     issues = [
         asdict(found.place) | {"file_id": file_id, "code": found.code, "values": found.values}
         for found in mapped.issues
-        if (found.sheet, found.row) not in kept.documents
+        if (found.sheet, found.row) not in sent
     ]
     insert_all(connection, issue, issues)
+
+
+def _sent_rows(connection: Connection, file_id: int) -> SentRows:
+    """The rows of a file that ask for what was sent, or may have been."""
+    query = (
+        select(row.c.sheet, row.c.row, row.c.document_id)
+        .join(document, row.c.document_id == document.c.id)
+        .where(row.c.file_id == file_id, row.c.fate == "", document.c.file_id == file_id, _MAYBE_SENT)
+    )
+    return {(line.sheet, line.row): line.document_id for line in connection.execute(query)}
+
+
+def _beside_sent_rows(decisions: Decisions, mapped: MappedFile, sent: SentRows) -> Decisions:
+    """What becomes of a file's documents where some of its rows were sent before, by another mapping.
+
+    A document whose rows all lie in one that was sent shows what became of that; one that holds more waits.
+    """
+    asked: dict[int, list[int | None]] = {}
+    for sheet, number, index in mapped.rows.select("sheet", "row", "document").iter_rows():
+        if index is not None:
+            asked.setdefault(index, []).append(sent.get((sheet, number)))
+
+    def beside(decision: Decision, sent_before: Sequence[int | None]) -> Decision:
+        found = {*sent_before} - {None}
+        if found and len({*sent_before}) == 1:
+            return Decision("follow", existing=Generation(found.pop() or 0, 0, "", "", ""))
+        return held_for_mapping(decision) if found and decision.action in ("plan", "hold") else decision
+
+    others = {at: beside(each, asked.get(at, ())) for at, each in enumerate(decisions)}
+    return Decisions(len(decisions), decisions.usual, others)

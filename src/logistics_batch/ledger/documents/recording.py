@@ -5,26 +5,27 @@ names the state that it starts from, and says whether it found it.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection, select
 
 from logistics_batch.errors import LedgerRefused
-from logistics_batch.ledger.bulk import Change, insert_all, update_all, update_found
+from logistics_batch.ledger.bulk import Change, among, execute_plain, insert_all, update_all, update_found
 from logistics_batch.ledger.connection import digest, dump
-from logistics_batch.ledger.documents.stale import mark_stale
-from logistics_batch.ledger.records import Decided, Outcome, StoredDocument, in_state
-from logistics_batch.ledger.schema import attempt, decision, document, evidence, file
+from logistics_batch.ledger.records import Decided, Outcome, StoredDocument
+from logistics_batch.ledger.schema import attempt, cancelled_number, decision, document, evidence, file, row
 from logistics_batch.messages import packed
+from logistics_batch.messages.documents import reason_of
+from logistics_batch.model.document_state import DocumentState
+from logistics_batch.model.issue import Issue
 
-_CHUNK = 400  # numbers in one IN (…)
-
-_CANCELLING = (
-    select(document.c.account, document.c.order_id, file.c.name)
-    .join(file, document.c.file_id == file.c.id)
-    .where(document.c.id.in_(bindparam("documents", expanding=True)))
+FOUND_CANCELLED: Final = "found_cancelled"
+"""The rule of an order in doubt that is held because it reached the service and was cancelled there."""
+_MARK_PLAIN: Final = (
+    "UPDATE file SET stale = 1 WHERE stale = 0 "
+    "AND id IN (SELECT file_id FROM row WHERE document_id IN (SELECT value FROM json_each(?)))"
 )
 
 
@@ -44,12 +45,26 @@ class StateConflict(Exception):
         self.document_id = document_id
 
 
+def in_state(state: str, why: Issue) -> dict[str, Any]:
+    """The columns of a document that comes into a state: what its reason says, and whether it may exist."""
+    reason = reason_of(why.code)
+    values = {"state": str(state), "code": why.code, "values": why.values, "waits_for": str(reason.waits_for)}
+    return values | ({"may_exist": 1} if reason.may_exist or state == DocumentState.IN_DOUBT else {})
+
+
+def mark_stale(connection: Connection, *document_ids: int) -> None:
+    """Every file with a row of these documents has to be answered again: its results no longer show what is known."""
+    if connection.dialect.name == "sqlite":  # with each commit of answers
+        execute_plain(connection, _MARK_PLAIN, (dump(document_ids),))
+        return
+    asking = select(row.c.file_id).where(among(connection, row.c.document_id, document_ids))
+    connection.execute(file.update().where(file.c.id.in_(asking), file.c.stale == 0).values(stale=1))
+
+
 def claim_all(
     connection: Connection, wanted: Sequence[StoredDocument], *, run: str, owner: str, now: str, expected: str
 ) -> list[Intent]:
     """Claim the documents that are still in state `expected`, and open an attempt of each."""
-    if not wanted:
-        return []
     changes = [
         Change(
             {"id": each.id, "state": expected, "attempts": each.attempts},
@@ -88,18 +103,11 @@ def record_all(
             f"Document {conflict.document_id} was changed by somebody else while it was being sent.",
             remedy="Run “logistics-batch ledger verify”; only one program may send with a ledger.",
         ) from conflict
+    told = ("trace", "status", "failure", "meaning", "message", "reply")
     finished = [
         Change(
             {"document_id": outcome.document_id, "n": attempts.get(outcome.document_id, 0)},
-            {
-                "trace": outcome.trace,
-                "status": outcome.status,
-                "failure": outcome.failure,
-                "meaning": outcome.meaning,
-                "message": outcome.message,
-                "reply": outcome.reply,
-                "finished_at": now,
-            },
+            {name: getattr(outcome, name) for name in told} | {"finished_at": now},
         )
         for outcome in outcomes
     ]
@@ -133,34 +141,14 @@ def move_all(
     for outcome in outcomes:
         if outcome.document_id not in operations:
             raise StateConflict(outcome.document_id)
-    mark_stale(connection, *operations)
+    if operations:
+        mark_stale(connection, *operations)
     accepted = [outcome.document_id for outcome in outcomes if outcome.state == "accepted"]
-    _note_cancelled(connection, [number for number in accepted if operations[number] == "order.cancel"])
+    if cancellations := [number for number in accepted if operations[number] == "order.cancel"]:
+        _note_cancelled(connection, cancellations)
 
 
-def add_evidence(connection: Connection, *document_ids: int, at: str, kind: str, text: str) -> None:
-    """Keep what was seen of documents; it is never changed."""
-    seen = [{"document_id": number, "at": at, "kind": kind, "text": text} for number in document_ids]
-    if seen:
-        connection.execute(evidence.insert(), seen)
-
-
-def add_decisions(connection: Connection, document_ids: Sequence[int], decided: Decided, *, at: str) -> None:
-    """Keep what a person decides about documents, with the reasons that these have now."""
-    made = {"at": at, "who": decided.who, "what": str(decided.what), "why": decided.why}
-    for some in _chunks(document_ids):
-        standing = connection.execute(select(document.c.id, document.c.code).where(document.c.id.in_(some)))
-        lines = [made | {"document_id": each.id, "code": each.code} for each in standing]
-        if lines:
-            connection.execute(decision.insert(), lines)
-
-
-def _chunks(numbers: Sequence[int]) -> Iterator[list[int]]:
-    for start in range(0, len(numbers), _CHUNK):
-        yield list(numbers[start : start + _CHUNK])
-
-
-def _document_values(outcome: Outcome, *, now: str) -> dict[str, object]:
+def _document_values(outcome: Outcome, *, now: str) -> dict[str, Any]:
     values = in_state(outcome.state, outcome.why)
     if outcome.state == "in_doubt":
         values |= {"doubt_since": outcome.doubt_since or now}
@@ -185,15 +173,37 @@ def _document_values(outcome: Outcome, *, now: str) -> dict[str, object]:
 
 def _note_cancelled(connection: Connection, cancellations: Sequence[int]) -> None:
     """An accepted cancellation makes the order's reference free again (API §8.4): the created order knows it."""
-    for some in _chunks(cancellations):
-        for cancelled in connection.execute(_CANCELLING, {"documents": some}).all():
-            connection.execute(
-                document.update()
-                .where(
-                    document.c.account == cancelled.account,
-                    document.c.operation == "order.create",
-                    document.c.state == "accepted",
-                    document.c.awb_number == cancelled.order_id,
-                )
-                .values({"code": "cancelled.by_file", "values": packed({"file": cancelled.name})})
-            )
+    query = select(document.c.account, document.c.order_id, file.c.name).join(file, document.c.file_id == file.c.id)
+    for cancelled in connection.execute(query.where(among(connection, document.c.id, cancellations))).all():
+        created = (
+            document.c.account == cancelled.account,
+            document.c.operation == "order.create",
+            document.c.state == "accepted",
+            document.c.awb_number == cancelled.order_id,
+        )
+        by_file = {"code": "cancelled.by_file", "values": packed({"file": cancelled.name})}
+        connection.execute(document.update().where(*created).values(by_file))
+
+
+def add_evidence(connection: Connection, *document_ids: int, at: str, kind: str, text: str) -> None:
+    """Keep what was seen of documents; it is never changed."""
+    seen = [{"document_id": number, "at": at, "kind": kind, "text": text} for number in document_ids]
+    insert_all(connection, evidence, seen)
+
+
+def add_decisions(connection: Connection, document_ids: Sequence[int], decided: Decided, *, at: str) -> None:
+    """Keep what a person decides about documents, with the reasons that these have now."""
+    made = {"at": at, "who": decided.who, "what": str(decided.what), "why": decided.why}
+    standing = select(document.c.id, document.c.code).where(among(connection, document.c.id, document_ids))
+    lines = [made | {"document_id": each.id, "code": each.code} for each in connection.execute(standing)]
+    insert_all(connection, decision, lines)
+
+
+def keep_cancelled_numbers(connection: Connection, outcomes: Sequence[Outcome], *, account: str, at: str) -> None:
+    """Keep under which numbers orders in doubt were found cancelled."""
+    found = [
+        {"account": account, "number": each.awb_number, "document_id": each.document_id, "at": at}
+        for each in outcomes
+        if each.rule == FOUND_CANCELLED and each.awb_number
+    ]
+    insert_all(connection, cancelled_number, found)

@@ -1,31 +1,27 @@
-"""The ledger itself: where it is, whether it is the newest, copies of it, and whose documents it holds."""
+"""The ledger itself: where it is, whether it is the newest, copies of it, and whether what it says holds together."""
 
 import getpass
+import hashlib
 import json
 import socket
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import Row, Table, func, select
+from sqlalchemy import Connection, Select, func, or_, select
 
 from logistics_batch.errors import LedgerRefused, UsageError
 from logistics_batch.ledger.connection import Repository, dump, entry, put_entry
-from logistics_batch.ledger.documents.stale import mark_stale
+from logistics_batch.ledger.documents.recording import in_state, mark_stale
 from logistics_batch.ledger.failures import told_plainly
-from logistics_batch.ledger.itself.high_water import Mark, read_mark, start_anew
+from logistics_batch.ledger.high_water import Mark, read_mark, start_anew
 from logistics_batch.ledger.itself.lock import sending_lock
-from logistics_batch.ledger.itself.opening import sqlite_path
-from logistics_batch.ledger.itself.verifying import Verification, verified
+from logistics_batch.ledger.itself.opening import check_database, sqlite_path
 from logistics_batch.ledger.itself.version import copy_database
-from logistics_batch.ledger.records import in_state
-from logistics_batch.ledger.schema import (
-    document,
-    meta,
-    metadata,
-)
+from logistics_batch.ledger.records import CANCELLED
+from logistics_batch.ledger.schema import attempt, document, evidence, file, meta, metadata, row, run
 from logistics_batch.model.document_state import UNANSWERED
 from logistics_batch.model.issue import Issue
 
@@ -43,7 +39,9 @@ _PERSONAL = {
     "exception": ("owner", "comment", "facts"),
     "exception_change": ("owner", "comment"),
 }
-_AT_ONCE = 500  # records in memory
+_AT_ONCE = 500  # records, or bodies, in memory
+_SHOWN = 5  # examples named in one finding
+_KEEP_IT = "This must never happen: keep a copy of the ledger as it is, and report it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +51,28 @@ class LedgerPlace:
     host: str
     path: str
     inode: int
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerFinding:
+    """One thing that does not hold together, and what to do about it."""
+
+    check: str
+    problem: str
+    remedy: str = _KEEP_IT
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What was looked at, by its count, and what does not hold together.
+
+    counted: records by kind, documents also by state. restorations: when who confirmed that an older copy goes on, and
+    why.
+    """
+
+    counted: dict[str, int]
+    findings: tuple[LedgerFinding, ...]
+    restorations: tuple[dict[str, Any], ...]
 
 
 class Itself(Repository):
@@ -186,16 +206,118 @@ class Itself(Repository):
                 for table in metadata.sorted_tables:
                     left_out = () if personal else _PERSONAL.get(table.name, ())
                     columns = [column for column in table.c if column.name not in left_out]
-                    for found in streamed.execute(select(*columns).order_by(*table.primary_key)):
-                        yield _record(table, found)
+                    for found in streamed.execute(select(*columns).order_by(*table.primary_key)).mappings():
+                        texts = {
+                            name: value.decode(errors="replace") if isinstance(value, bytes) else value
+                            for name, value in found.items()
+                        }
+                        yield {"table": table.name} | texts
 
     def verify(self) -> Verification:
-        """Look at everything, of every account; see `verifying`."""
-        return verified(self._connection, require_newest=self.require_newest, restorations=self.restorations())
+        """What a look at all of it finds, of every account; it changes nothing."""
+        engine = self._connection.engine
+        found = [*_raised("database", lambda: check_database(engine, thorough=True))]
+        found += _raised("newest", self.require_newest)
+        with self._read() as connection:
+            counted = {
+                name: int(connection.execute(select(func.count()).select_from(table)).scalar_one())
+                for name, table in _COUNTED.items()
+            }
+            states = select(document.c.state, func.count()).group_by(document.c.state).order_by(document.c.state)
+            for state, count in connection.execute(states):
+                counted[f"documents {state}".replace("_", " ")] = int(count)
+            for check, words, remedy, query in _checks():
+                if broken := [str(line[0]) for line in connection.execute(query.limit(_SHOWN + 1))]:
+                    found.append(LedgerFinding(check, f"{words}: {_named(broken)}.", remedy))
+            found += _digests(connection)
+        return Verification(counted, tuple(found), tuple(self.restorations()))
 
 
-def _record(table: Table, found: Row[Any]) -> dict[str, Any]:
-    record: dict[str, Any] = {"table": table.name}
-    for name, value in found._mapping.items():
-        record[name] = value.decode(errors="replace") if isinstance(value, bytes) else value
-    return record
+def _raised(check: str, look: Callable[[], None]) -> list[LedgerFinding]:
+    try:
+        look()
+    except LedgerRefused as error:
+        return [LedgerFinding(check, error.message, error.remedy)]
+    return []
+
+
+def _named(found: Sequence[str]) -> str:
+    return ", ".join(found[:_SHOWN]) + (" and more" if len(found) > _SHOWN else "")
+
+
+def _digests(connection: Connection) -> Iterator[LedgerFinding]:
+    """Bodies are what was sent, byte for byte; those that were purged say nothing."""
+    changed: list[str] = []
+    query = select(document.c.id, document.c.body, document.c.body_sha256).where(func.length(document.c.body) > 0)
+    for part in connection.execution_options(yield_per=_AT_ONCE).execute(query).partitions():
+        changed += [str(number) for number, body, digest in part if _sha256(body) != digest]
+    if changed:
+        yield LedgerFinding("bytes", f"The bytes of documents are not those that were written: {_named(changed)}.")
+
+
+def _sha256(body: object) -> str:
+    # Who changes a SQLite file by hand may leave a text where bytes belong.
+    return hashlib.sha256(body if isinstance(body, bytes) else str(body).encode()).hexdigest()
+
+
+_COUNTED: Final = {
+    "runs": run,
+    "files": file,
+    "rows": row,
+    "documents": document,
+    "attempts": attempt,
+    "evidence": evidence,
+}
+
+
+def _checks() -> Iterator[tuple[str, str, str, Select[Any]]]:
+    """What must not be found in the ledger: name, words, remedy, and the query for it."""
+    rows = select(row.c.file_id, func.count().label("n")).group_by(row.c.file_id).subquery()
+    tries = (
+        select(attempt.c.document_id, func.count().label("n"), func.max(attempt.c.n).label("last"))
+        .group_by(attempt.c.document_id)
+        .subquery()
+    )
+    yield (
+        "totals",
+        "The rows of files are not as many as were read",
+        _KEEP_IT,
+        select(file.c.name)
+        .outerjoin(rows, rows.c.file_id == file.c.id)
+        .where(func.coalesce(rows.c.n, 0) != file.c.rows_read),
+    )
+    yield (
+        "fates",
+        "Rows have neither a fate nor a document; they are in the files",
+        _KEEP_IT,
+        select(file.c.name).distinct().join(row).where(row.c.document_id.is_(None), row.c.fate == ""),
+    )
+    yield (
+        "attempts",
+        "The attempts of documents are not all there",
+        _KEEP_IT,
+        select(document.c.id)
+        .outerjoin(tries, tries.c.document_id == document.c.id)
+        .where(
+            or_(
+                func.coalesce(tries.c.n, 0) != document.c.attempts,
+                func.coalesce(tries.c.last, 0) != document.c.attempts,
+                (document.c.attempts == 0) & document.c.state.in_(("sending", "in_doubt", "refused")),
+            )
+        ),
+    )
+    yield (
+        "sent bytes",
+        "What was sent is not what documents hold",
+        _KEEP_IT,
+        select(document.c.id).distinct().join(attempt).where(attempt.c.request_sha256 != document.c.body_sha256),
+    )
+    yield (
+        "one live order",
+        "Under one reference more than one order was accepted, and none of them is known to be cancelled",
+        "Look each up with “order get”, and cancel what is not wanted.",
+        select(document.c.key)
+        .where(document.c.kind == "order", document.c.state == "accepted", document.c.code.not_in(CANCELLED))
+        .group_by(document.c.account, document.c.key)
+        .having(func.count() > 1),
+    )

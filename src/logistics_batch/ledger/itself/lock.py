@@ -52,7 +52,7 @@ def sending_lock(
         try:
             with _file_lock(path) if path else _advisory_lock(engine) as still:
                 before = _sender(engine)
-                if path and before and _lives_elsewhere(before):  # its lock file was removed
+                if path and before and _lives_elsewhere(before["process"]):  # its lock file was removed
                     raise _Taken
                 with _named(engine, what):
                     yield Held(not (path and before), still)
@@ -104,8 +104,8 @@ def _sender(engine: Engine) -> dict[str, str]:
     return dict(json.loads(found)) if found else {}
 
 
-def _lives_elsewhere(sender: dict[str, str]) -> bool:
-    return sender["process"] != this_process() and is_gone(sender["process"]) is False
+def _lives_elsewhere(process: str) -> bool:
+    return process != this_process() and is_gone(process) is False
 
 
 def _shown(sender: dict[str, str]) -> str:
@@ -140,33 +140,29 @@ def _write(engine: Engine) -> Iterator[Connection]:
 
 @contextmanager
 def _advisory_lock(engine: Engine) -> Iterator[Callable[[], bool]]:
-    """A lock that belongs to a session: whoever breaks its connection, or ends the server, takes it away."""
+    """A lock that belongs to a session: whoever breaks its connection, or ends the server, takes it away.
+
+    SQLAlchemy would connect anew after a session broke, and that one holds nothing: what broke once stays broken.
+    """
+    lives = True
+
+    def still() -> bool:
+        nonlocal lives
+        if lives:
+            try:
+                connection.execute(text("SELECT 1"))
+                connection.commit()
+            except DBAPIError:
+                lives = False
+        return lives
+
     with told_plainly("read"), engine.connect() as connection:
         if not connection.execute(text("SELECT pg_try_advisory_lock(:key)"), {"key": _ADVISORY_KEY}).scalar():
             raise _Taken
         connection.commit()  # the lock belongs to the session, not to this transaction
-        session = _Session(connection)
         try:
-            yield session.lives
+            yield still
         finally:
-            if session.lives():  # else the server has released it
+            if still():  # else the server has released it
                 connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": _ADVISORY_KEY})
                 connection.commit()
-
-
-class _Session:
-    """The session that holds a lock; SQLAlchemy would connect anew after it broke, and that one holds nothing."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self._broke = False
-
-    def lives(self) -> bool:
-        """Ask the server; what broke once stays broken."""
-        if not self._broke:
-            try:
-                self._connection.execute(text("SELECT 1"))
-                self._connection.commit()
-            except DBAPIError:
-                self._broke = True
-        return not self._broke

@@ -1,6 +1,8 @@
-"""Opening a ledger: durable settings, its place, its version, and whether the database is sound."""
+"""Opening a ledger: on a disk of this machine, with durable settings, at this program's version, and sound."""
 
 import os
+import re
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +12,8 @@ from sqlalchemy.pool import StaticPool
 
 from logistics_batch.errors import LedgerBusy, LedgerRefused, is_of_machine
 from logistics_batch.ledger.bulk import execute_plain
-from logistics_batch.ledger.connection import LOCK_WAIT_SECONDS
+from logistics_batch.ledger.connection import LOCK_WAIT_SECONDS, entry, put_entry
 from logistics_batch.ledger.failures import DAMAGED, FAILED_DISK, LOCKED, PUT_BACK, cause_of
-from logistics_batch.ledger.itself.integrity import check_at_opening
-from logistics_batch.ledger.itself.mounts import require_local_disk
 from logistics_batch.ledger.itself.version import prepare
 
 # Before these SQLite versions a reset of the write-ahead log could corrupt the file.
@@ -24,6 +24,17 @@ _SQLITE_ARGUMENTS = {
     "check_same_thread": False,
     "cached_statements": 1024,  # one for each number of records: see `bulk`
 }
+_MOUNTS = Path("/proc/self/mountinfo")
+# 9p and virtiofs are not among them: they lead from a virtual machine or a container to the disk of its own host.
+_OVER_A_NETWORK = ("afs", "ceph", "cifs", "gpfs", "lustre", "nfs", "nfs4", "orangefs", "smb3", "smbfs")
+_OVER_A_NETWORK_IN_USER_SPACE = (  # as fuse.NAME
+    *("ceph", "ceph-fuse", "gcsfuse", "glusterfs", "goofys", "juicefs"),
+    *("mount-s3", "mountpoint-s3", "rclone", "s3fs", "sshfs"),
+)
+_REMOTE = frozenset((*_OVER_A_NETWORK, *(f"fuse.{name}" for name in _OVER_A_NETWORK_IN_USER_SPACE)))
+_OCTAL = re.compile(r"\\([0-7]{3})")  # how a blank, a tab, a line break and a backslash are written
+_CHECKED_ALWAYS_BELOW_BYTES = 32 << 20  # takes a tenth of a second; a larger ledger is looked at once a day
+_CHECKED_AT = "checked_at"  # in the table `meta`
 
 
 def sqlite_path(url: str) -> Path | None:
@@ -44,11 +55,13 @@ def open_engine(url: str, *, read_only: bool = False) -> Engine:
             come to an end.
     """
     path = sqlite_path(url)
+    place = url.rsplit("@", 1)[-1]  # without what may be secret: user, password and parameters
+    shown = place if place.startswith("sqlite:") else place.partition("?")[0]
     try:
         if path is None:
             from logistics_batch.ledger.itself.postgresql import postgresql_engine  # an extra, and not quick
 
-            engine = postgresql_engine(url, shown=_shown(url))
+            engine = postgresql_engine(url, shown=shown)
         elif read_only and not path.exists():
             engine = _sqlite_engine("sqlite://", durable=False)
         else:
@@ -59,15 +72,16 @@ def open_engine(url: str, *, read_only: bool = False) -> Engine:
                 path.touch(mode=0o600)
             engine = _sqlite_engine(url, durable=True)
         prepare(engine, path=path)
-        check_at_opening(engine, path, read_only=read_only)
+        if path is not None and path.exists():
+            _check_at_opening(engine, path, read_only=read_only)
     except (DBAPIError, OSError) as exc:
         if cause_of(exc) == LOCKED:
             raise LedgerBusy(
-                f"Another program has been writing into the ledger {_shown(url)} for {LOCK_WAIT_SECONDS} seconds.",
+                f"Another program has been writing into the ledger {shown} for {LOCK_WAIT_SECONDS} seconds.",
                 remedy="It may be suspended: see what it does, then run again.",
             ) from exc
         raise LedgerRefused(
-            f"The ledger {_shown(url)} cannot be opened: {cause_of(exc)}",
+            f"The ledger {shown} cannot be opened: {cause_of(exc)}",
             remedy=PUT_BACK
             if cause_of(exc) in DAMAGED
             else "Check that the folder exists, is writable and has free space.",
@@ -114,7 +128,80 @@ def _make_durable(folder: Path) -> None:
         os.close(above)
 
 
-def _shown(url: str) -> str:
-    """A ledger's place without what may be secret: user, password and parameters."""
-    place = url.rsplit("@", 1)[-1]
-    return place if place.startswith("sqlite:") else place.partition("?")[0]
+def require_local_disk(path: Path) -> None:
+    """Raises LedgerRefused if the file lies, or would lie, on a network file system; only Linux tells it.
+
+    There `flock` and the locks of SQLite may hold on one machine only, depending on the server and on how it is
+    mounted, so that two runs on two machines would send at the same time; and what was synced may be lost.
+    """
+    try:
+        mountinfo = _MOUNTS.read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:
+        return
+    point, kind = mount_of(path.resolve(), mountinfo)
+    if kind in _REMOTE:
+        raise LedgerRefused(
+            f"The ledger {path} lies on a network file system ({kind}, mounted at {point}). Its locks may "
+            "not hold between machines, and two runs could send the same thing; so nothing is sent with it.",
+            remedy=f"While nothing runs, move it (and {path.name}-wal, if it is there) to a disk of this machine, and "
+            "write its new place as ledger.url; or use PostgreSQL.",
+        )
+
+
+def mount_of(path: Path, mountinfo: str) -> tuple[str, str]:
+    """Where what a path lies on is mounted, and the type of that file system; the path need not exist.
+
+    mountinfo: as /proc/self/mountinfo, see proc(5).
+
+    >>> mount_of(Path("/srv/x"), "36 35 98:0 / /srv rw,noatime - nfs4 server:/srv rw")
+    ('/srv', 'nfs4')
+    """
+    folders = {str(folder) for folder in (path, *path.parents)}
+    found = ("", "")
+    for line in mountinfo.splitlines():
+        place, _, system = line.partition(" - ")
+        fields = place.split(" ")
+        point = _OCTAL.sub(lambda code: chr(int(code[1], 8)), fields[4]) if len(fields) > 4 else ""
+        # A later mount at the same point hides the earlier one, as a network's hides that of its automounter.
+        if point in folders and len(point) >= len(found[0]):
+            found = (point, system.partition(" ")[0])
+    return found
+
+
+def _check_at_opening(engine: Engine, path: Path, *, read_only: bool) -> None:
+    """Look at a SQLite file that is small, or was not looked at today; a reader of a large one does not wait for that.
+
+    Raises:
+        LedgerRefused: it is damaged.
+    """
+    if path.stat().st_size < _CHECKED_ALWAYS_BELOW_BYTES:
+        check_database(engine)
+        return
+    with engine.connect() as connection, connection.begin():
+        last = entry(connection, _CHECKED_AT)
+    now = datetime.now(UTC)
+    is_due = last is None or not timedelta(0) <= now - datetime.fromisoformat(last) < timedelta(days=1)
+    if is_due and not read_only:
+        check_database(engine)
+        with engine.connect().execution_options(write=True) as connection, connection.begin():
+            put_entry(connection, _CHECKED_AT, now.isoformat())
+
+
+def check_database(engine: Engine, *, thorough: bool = False) -> None:
+    """Have SQLite look at its own pages; thorough: also whether every index fits its table. PostgreSQL does it itself.
+
+    Raises:
+        LedgerRefused: it is damaged.
+    """
+    if engine.dialect.name != "sqlite":
+        return
+    pragma = "integrity_check(1)" if thorough else "quick_check(1)"
+    try:
+        with engine.connect() as connection:
+            verdict = connection.exec_driver_sql(f"PRAGMA {pragma}").scalar()
+    except DBAPIError as exc:
+        verdict = str(exc.orig)
+    if verdict != "ok":
+        raise LedgerRefused(
+            f"The ledger is damaged: {verdict}.", remedy="Restore a backup; nothing is sent with a damaged ledger."
+        )

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from sqlalchemy import CompoundSelect, Connection, and_, exists, func, or_, select, union
 
 from logistics_batch.ledger.connection import Repository, entry, put_entry
-from logistics_batch.ledger.files.files import without_names
+from logistics_batch.ledger.files import without_names
 from logistics_batch.ledger.schema import (
     attempt,
     decision,

@@ -14,8 +14,8 @@ from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger.bulk import insert_all
 from logistics_batch.ledger.connection import entry, put_entry
-from logistics_batch.ledger.documents.guards import guard_statements
 from logistics_batch.ledger.failures import require_known
+from logistics_batch.ledger.guards import guard_statements
 from logistics_batch.ledger.itself.lock import sending_lock
 from logistics_batch.ledger.schema import SCHEMA_VERSION, meta, metadata
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from sqlalchemy import Connection
 
 from logistics_batch.errors import LedgerRefused
+from logistics_batch.ledger.bulk import execute_plain
 from logistics_batch.ledger.failures import require_known
 from logistics_batch.ledger.schema import meta
 
@@ -41,15 +42,19 @@ _READ = f"SELECT {_FOUND} FROM meta WHERE name = 'seq'"  # noqa: S608
 
 def count_transaction(connection: Connection) -> Mark:
     """Count the transaction that is about to commit. Raises LedgerRefused if a newer program changed the schema."""
-    return _mark(*connection.exec_driver_sql(_COUNT).one())
+    return _mark(connection, _COUNT)
 
 
 def read_mark(connection: Connection) -> Mark:
     """How far the ledger is. Raises LedgerRefused if a newer program changed the schema."""
-    return _mark(*connection.exec_driver_sql(_READ).one())
+    return _mark(connection, _READ)
 
 
-def _mark(seq: str, epoch: str, version: str) -> Mark:
+def _mark(connection: Connection, statement: str) -> Mark:
+    if connection.dialect.name == "sqlite":  # with each commit of answers
+        seq, epoch, version = execute_plain(connection, statement, ()).fetchone()
+    else:
+        seq, epoch, version = connection.exec_driver_sql(statement).one()
     require_known(int(version))
     return Mark(epoch, int(seq))
 

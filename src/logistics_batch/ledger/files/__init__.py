@@ -1,1 +1,0 @@
-"""Files and the runs that they came in."""

@@ -1,1 +1,0 @@
-"""Orders after they were sent, and the events about them."""
