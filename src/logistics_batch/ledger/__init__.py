@@ -10,8 +10,8 @@ from logistics_batch.ledger.documents.attempts import Attempts
 from logistics_batch.ledger.documents.decide import NEW, OTHER_SPELLING, REOPENED, Decision, Decisions
 from logistics_batch.ledger.documents.documents import PLANNED, Addresses, NeverSent, StateTally, StoredDocuments
 from logistics_batch.ledger.documents.fates import KNOWN, LINES, fates
-from logistics_batch.ledger.documents.known import kind_of
-from logistics_batch.ledger.documents.planning import Arrival, Planning
+from logistics_batch.ledger.documents.known import Arrival, kind_of
+from logistics_batch.ledger.documents.planning import Planning
 from logistics_batch.ledger.documents.recording import FOUND_CANCELLED, Intent
 from logistics_batch.ledger.exceptions import EXCEPTIONS, Exceptions, StoredNight
 from logistics_batch.ledger.files import (

@@ -244,7 +244,6 @@ class StoredNotice:
     wanted: bool
     owed: bool
     since: str
-    last_seen: str
     seen: int
     title: str
     text: str

@@ -1,4 +1,4 @@
-"""What the ledger knows under the keys of documents that come in, also where these are spelt otherwise."""
+"""What a file means beside what the ledger knows under the keys of its documents, however these are spelt."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -7,18 +7,34 @@ from itertools import count
 from typing import Final
 
 import polars as pl
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 
+from logistics_batch.errors import FileHeld
 from logistics_batch.ledger.bulk import among, read_frame
 from logistics_batch.ledger.connection import digest, dump
-from logistics_batch.ledger.documents.decide import OTHER_SPELLING, SAME_BYTES, Decision, Generation
+from logistics_batch.ledger.documents.decide import (
+    NEW,
+    OTHER_SPELLING,
+    PART,
+    SAME_BYTES,
+    THING,
+    TWO_FILES,
+    WHOLE,
+    Case,
+    Decision,
+    Decisions,
+    Generation,
+    decide,
+    for_approval,
+)
 from logistics_batch.ledger.files import place_of
 from logistics_batch.ledger.records import CANCELLED
 from logistics_batch.ledger.schema import document, file
 from logistics_batch.model.asn_marker import marker_of, with_marker, without_marker
-from logistics_batch.model.document import CALLS_SCHEMA, Document, Operation, call_blocks
+from logistics_batch.model.document import CALLS_SCHEMA, Document, MappedFile, Operation, call_blocks
 from logistics_batch.model.document_state import NOT_TAKEN, UNANSWERED
 from logistics_batch.model.issue import Issue
+from logistics_batch.model.sheet import SourceFile
 from logistics_batch.model.spelling import differences, folded_key
 
 _KINDS: Final = {
@@ -33,6 +49,7 @@ _KINDS: Final = {
 CHANGES: Final = tuple(kind for kind in _KINDS.values() if "." in kind)
 _OF_ORDERS: Final = tuple(kind for kind in CHANGES if kind.startswith("order."))
 _UNDONE_BY: Final = {"order.add": "order.delete", "order.delete": "order.add"}
+_LASTING: Final = (Operation.ORDER_ADD_ITEMS, Operation.ORDER_DELETE_ITEMS)
 _MARKED: Final = (Operation.ASN_CREATE, Operation.ASN_UPDATE)
 _PLAIN_KEY: Final = r"^[!-/1-_a-{}~][!-_a-{}~]*(?: [!-_a-{}~]+)*$"
 """Words of ASCII, without an accent grave, parts, and a zero at the beginning."""
@@ -53,6 +70,28 @@ def kind_of(operation: str) -> str:
 def carries_marker(operation: str, *, marks: bool) -> bool:
     """Whether a new document of this kind may carry a marker."""
     return operation == Operation.ASN_UPDATE or (marks and operation in _MARKED)
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A file that came in: what it is, where it came from, and what mapping made of it.
+
+    mapped: None if it could not be mapped. held: why the file as a whole stays, None if it goes on.
+    calls: HTTP method and path of each operation, fixed at planning; a document's own path goes before.
+    approval: what would go out waits until a person has approved it. marks: ASNs get a marker in their description.
+    """
+
+    source: SourceFile
+    mapping: str
+    mapping_digest: str
+    operation: str
+    received_at: str
+    mapped: MappedFile | None = None
+    held: FileHeld | None = None
+    origin: Mapping[str, object] = field(default_factory=dict)
+    calls: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    approval: bool = False
+    marks: bool = False
 
 
 KEYS: Final = pl.Schema({"place": pl.Int64, "kind": pl.String, "key": pl.String, "folded_key": pl.String})
@@ -121,7 +160,7 @@ class KnownKeys:
         return max((known.id for known in opposite if known.state == "accepted"), default=0)
 
 
-def keys_of(documents: Sequence[Document]) -> pl.DataFrame:
+def _keys_of(documents: Sequence[Document]) -> pl.DataFrame:
     """The key of each document: KEYS."""
     columns = ("operation", "key")
     blocks = (calls.select(columns) for calls in call_blocks(documents))
@@ -175,7 +214,7 @@ def _arrivals_from(connection: Connection, place: str, numbers: Sequence[int]) -
     return [each.id for each in found if place_of(each.name, json.loads(each.origin)) == place]
 
 
-def sent_before(documents: Sequence[Document], keys: pl.DataFrame, known: pl.DataFrame) -> dict[int, Generation]:
+def _sent_before(documents: Sequence[Document], keys: pl.DataFrame, known: pl.DataFrame) -> dict[int, Generation]:
     """The documents, by their place, that were accepted with this very body, and of whose key nothing else is known.
 
     keys: KEYS of these documents; known: GENERATIONS of these keys.
@@ -193,7 +232,61 @@ def sent_before(documents: Sequence[Document], keys: pl.DataFrame, known: pl.Dat
     return same
 
 
-class Markers:
+def evaluate(
+    connection: Connection, account: str, arrival: Arrival, documents: Sequence[Document], *, but: int = 0
+) -> Decisions:
+    """What becomes of each of a file's documents. but: the arrival itself, where it is in the ledger already."""
+    same_bytes = select(func.max(file.c.id)).where(file.c.sha256 == arrival.source.sha256, file.c.id != but)
+    came_before = int(connection.execute(same_bytes).scalar() or 0)
+    keys = _keys_of(documents)
+    creates = Operation(arrival.operation).creates
+    place = place_of(arrival.source.name, arrival.origin) if creates else ""
+    generations = known_generations(connection, account, keys, place=place)
+    same = _sent_before(documents, keys, generations)
+    known = KnownKeys.of(generations.filter(~pl.col("id").is_in([each.id for each in same.values()])))
+    usual = for_approval(NEW) if arrival.approval else NEW
+    others = {at: Decision("unchanged", existing=existing) for at, existing in same.items()}
+    asks = came_before or known.history or carries_marker(arrival.operation, marks=arrival.marks)
+    for at, item in enumerate(documents) if asks and len(same) < len(documents) else ():
+        is_asked = came_before or known.knows(kind_of(item.operation), item.key)
+        if at not in others and (is_asked or carries_marker(item.operation, marks=arrival.marks)):
+            decision = _decision(connection, account, arrival, item, known, came_before=came_before)
+            others[at] = for_approval(decision) if arrival.approval else decision
+    return Decisions(len(documents), usual, others)
+
+
+def _decision(
+    connection: Connection, account: str, arrival: Arrival, item: Document, known: KnownKeys, *, came_before: int
+) -> Decision:
+    kind = kind_of(item.operation)
+    markers = _Markers(connection, account, item)
+    case = Case(
+        _as_said(connection, item, known.history.get((kind, item.key), ()), markers),
+        digest(item.body),
+    )
+    if kind in CHANGES:
+        case = replace(
+            case,
+            kind=WHOLE if Operation(arrival.operation).creates else PART,
+            lasting=item.operation in _LASTING,
+            approval=arrival.approval,
+            came_before=came_before,
+            order_in_doubt=bool(known.in_doubt.get(item.key, set()) - {kind}),
+            undone_since=known.undone_since(kind, item.key),
+            reference="" if item.reference == item.key else item.reference,
+        )
+    decision = naming_the_rival(connection, decide(case))
+    if case.kind == THING:
+        if item.no_update.code and decision.rule == "changed_after_acceptance":  # where a job wanted an update
+            why = [[item.no_update.code, item.no_update.given]]
+            decision = replace(decision, why=Issue.of("changed_after_acceptance.no_update", why=why))
+        decision = _ask_whether_one(connection, known, item, decision)
+    if came_before:
+        decision = _ask_whether_twice(connection, item, decision, sha256=arrival.source.sha256)
+    return markers.marked(decision, marks=arrival.marks)
+
+
+class _Markers:
     """The markers of one ASN that comes in and of its earlier generations; of any other document "".
 
     A marker follows from a document's identity, so that nothing has to be kept of it beside the bytes that were sent.
@@ -227,8 +320,8 @@ def _created_marker(connection: Connection, account: str, key: str) -> str:
     return own if found is not None and own in found.body.decode() else ""
 
 
-def as_said(
-    connection: Connection, item: Document, history: Sequence[Generation], markers: Markers
+def _as_said(
+    connection: Connection, item: Document, history: Sequence[Generation], markers: _Markers
 ) -> list[Generation]:
     """The earlier generations, those that say the same under the document's own digest.
 
@@ -259,7 +352,7 @@ def _own_content(body: str, lent: Sequence[str]) -> object:
     return json.loads(body, object_hook=lambda fields: {name: fields[name] for name in fields if name not in lent})
 
 
-def ask_whether_one(connection: Connection, known: KnownKeys, item: Document, decision: Decision) -> Decision:
+def _ask_whether_one(connection: Connection, known: KnownKeys, item: Document, decision: Decision) -> Decision:
     """A new document waits for a person if another one has its key in another spelling; any other goes on."""
     kind = kind_of(item.operation)
     other = known.spelt_otherwise(kind, item.key) if decision.action == "plan" else None
@@ -268,19 +361,19 @@ def ask_whether_one(connection: Connection, known: KnownKeys, item: Document, de
 
 def why_asked(connection: Connection, other: Generation, key: str) -> Issue:
     """In what a key differs from another spelling of it, where that stands and what became of it."""
-    spelling, place = place_in_file(connection, other.id)
+    spelling, place = _place_in_file(connection, other.id)
     ways = " and ".join(differences(key, spelling))
     return Issue.of(OTHER_SPELLING, key=key, ways=ways, other=spelling, alive=_ALIVE[other.state], **place)
 
 
-def place_in_file(connection: Connection, document_id: int) -> tuple[str, dict[str, object]]:
+def _place_in_file(connection: Connection, document_id: int) -> tuple[str, dict[str, object]]:
     """The key of a document, and the file and row that asked for it first."""
     query = select(document.c.key, document.c.rows, file.c.name).join(file, document.c.file_id == file.c.id)
     found = connection.execute(query.where(document.c.id == document_id)).one()
     return found.key, {"file": found.name, "row": json.loads(found.rows)[0]}
 
 
-def ask_whether_twice(connection: Connection, item: Document, decision: Decision, *, sha256: str) -> Decision:
+def _ask_whether_twice(connection: Connection, item: Document, decision: Decision, *, sha256: str) -> Decision:
     """A new document waits for a person if its very rows were sent before, or wait, under a key of another run.
 
     An invoice number that is the file's name, or holds the day, makes the document's key. Dropped again as a copy, the
@@ -298,7 +391,7 @@ def ask_whether_twice(connection: Connection, item: Document, decision: Decision
     earlier = connection.execute(query.order_by(document.c.id.desc()).limit(1)).scalar()
     if earlier is None:
         return decision
-    key, place = place_in_file(connection, earlier)
+    key, place = _place_in_file(connection, earlier)
     return replace(decision, action="hold", why=Issue.of(SAME_BYTES, **place, other=key))
 
 
@@ -306,3 +399,11 @@ def _is_named_by_run(item: Document) -> bool:
     """Whether the key holds what the run gave to the document, and not the sheet."""
     body: Mapping[str, object] = json.loads(item.body) if item.lent else {}
     return any(str(body[name]) in item.key for name in item.lent if body.get(name))
+
+
+def naming_the_rival(connection: Connection, decision: Decision) -> Decision:
+    """A document of which another file says something else names that file and its row."""
+    if decision.rival is None:
+        return decision
+    _, place = _place_in_file(connection, decision.rival.id)
+    return replace(decision, why=Issue.of(TWO_FILES, **place))

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from hashlib import sha256
 from typing import Any, Final
 
@@ -10,40 +10,29 @@ import polars as pl
 from sqlalchemy import Connection, func, or_, select
 
 from logistics_batch.crash_points import crash_point
-from logistics_batch.errors import FileHeld
 from logistics_batch.ledger.bulk import Change, among, insert_all, insert_frame, update_found
 from logistics_batch.ledger.connection import Repository, dump
 from logistics_batch.ledger.documents.decide import (
     APPROVAL,
     EARLIER,
-    NEW,
-    PART,
-    THING,
     TWO_FILES,
-    WHOLE,
     Case,
     Decision,
     Decisions,
     Generation,
     decide,
-    for_approval,
     held_for_mapping,
 )
 from logistics_batch.ledger.documents.known import (
     CHANGES,
+    Arrival,
     KnownKeys,
-    Markers,
-    as_said,
-    ask_whether_one,
-    ask_whether_twice,
-    carries_marker,
+    evaluate,
     folded_keys,
     keyed,
-    keys_of,
     kind_of,
     known_generations,
-    place_in_file,
-    sent_before,
+    naming_the_rival,
     why_asked,
 )
 from logistics_batch.ledger.documents.recording import in_state, mark_stale
@@ -53,39 +42,15 @@ from logistics_batch.ledger.schema import document, file, issue, row
 from logistics_batch.messages import packed, unpacked
 from logistics_batch.messages.reasons import REPLACEABLE, WaitsFor
 from logistics_batch.model.asn_marker import with_marker
-from logistics_batch.model.document import Document, MappedFile, Operation, RowState, call_blocks
+from logistics_batch.model.document import Document, MappedFile, RowState, call_blocks
 from logistics_batch.model.document_state import UNANSWERED
 from logistics_batch.model.issue import Issue, stored_notes
-from logistics_batch.model.sheet import SourceFile
 
 _SHEETS = ("sheet", "header_row", "lines_sheet", "lines_header_row")
-_LASTING = (Operation.ORDER_ADD_ITEMS, Operation.ORDER_DELETE_ITEMS)
 _WAITS = document.c.state.in_(("planned", "held"))
 _MAYBE_SENT = document.c.state.in_((*UNANSWERED, "accepted")) | (
     _WAITS & or_(document.c.may_exist == 1, (document.c.state == "held") & document.c.waits_for.not_in(REPLACEABLE))
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """A file that came in: what it is, where it came from, and what mapping made of it.
-
-    mapped: None if it could not be mapped. held: why the file as a whole stays, None if it goes on.
-    calls: HTTP method and path of each operation, fixed at planning; a document's own path goes before.
-    approval: what would go out waits until a person has approved it. marks: ASNs get a marker in their description.
-    """
-
-    source: SourceFile
-    mapping: str
-    mapping_digest: str
-    operation: str
-    received_at: str
-    mapped: MappedFile | None = None
-    held: FileHeld | None = None
-    origin: Mapping[str, object] = field(default_factory=dict)
-    calls: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    approval: bool = False
-    marks: bool = False
 
 
 SentRows = Mapping[tuple[str, int], int]
@@ -98,7 +63,7 @@ class Planning(Repository):
     def evaluate(self, arrival: Arrival, documents: Sequence[Document]) -> Decisions:
         """What would become of each of a file's documents if it came in now; writes nothing."""
         with self._read() as connection:
-            return self._evaluate(connection, arrival, documents)
+            return evaluate(connection, self.account, arrival, documents)
 
     def plan_file(self, run: str, arrival: Arrival) -> int:
         """Write a file with all its rows, issues and documents; returns the file's id."""
@@ -153,58 +118,6 @@ class Planning(Repository):
         keys = keyed(pl.DataFrame({"kind": [kind], "key": [key]}))
         return KnownKeys.of(known_generations(connection, self.account, keys, place=place))
 
-    def _evaluate(
-        self, connection: Connection, arrival: Arrival, documents: Sequence[Document], *, but: int = 0
-    ) -> Decisions:
-        """What becomes of each document. but: the arrival itself, where it is in the ledger already."""
-        same_bytes = select(func.max(file.c.id)).where(file.c.sha256 == arrival.source.sha256, file.c.id != but)
-        came_before = int(connection.execute(same_bytes).scalar() or 0)
-        keys = keys_of(documents)
-        creates = Operation(arrival.operation).creates
-        place = place_of(arrival.source.name, arrival.origin) if creates else ""
-        generations = known_generations(connection, self.account, keys, place=place)
-        same = sent_before(documents, keys, generations)
-        known = KnownKeys.of(generations.filter(~pl.col("id").is_in([each.id for each in same.values()])))
-        usual = for_approval(NEW) if arrival.approval else NEW
-        others = {at: Decision("unchanged", existing=existing) for at, existing in same.items()}
-        asks = came_before or known.history or carries_marker(arrival.operation, marks=arrival.marks)
-        for at, item in enumerate(documents) if asks and len(same) < len(documents) else ():
-            is_asked = came_before or known.knows(kind_of(item.operation), item.key)
-            if at not in others and (is_asked or carries_marker(item.operation, marks=arrival.marks)):
-                decision = self._decision(connection, arrival, item, known, came_before=came_before)
-                others[at] = for_approval(decision) if arrival.approval else decision
-        return Decisions(len(documents), usual, others)
-
-    def _decision(
-        self, connection: Connection, arrival: Arrival, item: Document, known: KnownKeys, *, came_before: int
-    ) -> Decision:
-        kind = kind_of(item.operation)
-        markers = Markers(connection, self.account, item)
-        case = Case(
-            as_said(connection, item, known.history.get((kind, item.key), ()), markers),
-            sha256(item.body.encode()).hexdigest(),
-        )
-        if kind in CHANGES:
-            case = replace(
-                case,
-                kind=WHOLE if Operation(arrival.operation).creates else PART,
-                lasting=item.operation in _LASTING,
-                approval=arrival.approval,
-                came_before=came_before,
-                order_in_doubt=bool(known.in_doubt.get(item.key, set()) - {kind}),
-                undone_since=known.undone_since(kind, item.key),
-                reference="" if item.reference == item.key else item.reference,
-            )
-        decision = _naming_the_rival(connection, decide(case))
-        if case.kind == THING:
-            if item.no_update.code and decision.rule == "changed_after_acceptance":  # where a job wanted an update
-                why = [[item.no_update.code, item.no_update.given]]
-                decision = replace(decision, why=Issue.of("changed_after_acceptance.no_update", why=why))
-            decision = ask_whether_one(connection, known, item, decision)
-        if came_before:
-            decision = ask_whether_twice(connection, item, decision, sha256=arrival.source.sha256)
-        return markers.marked(decision, marks=arrival.marks)
-
     def decide_anew(self, *, now: str, absent: int = 0) -> bool:
         """What waits for an earlier version of its order or ASN is decided anew, where that has its end.
 
@@ -233,7 +146,7 @@ class Planning(Repository):
                 ]
                 if any(one.state == "abandoned" and one.may_exist for one in others):
                     continue  # it may be there all the same: a person who dropped it says whether this one is wanted
-                decision = _naming_the_rival(connection, decide(Case(others, each.body_sha256)))
+                decision = naming_the_rival(connection, decide(Case(others, each.body_sha256)))
                 if decision.action not in ("plan", "hold") or decision.rule == each.code:
                     continue
                 why = decision.why
@@ -256,7 +169,7 @@ class Planning(Repository):
         if (mapped := arrival.mapped) is None:
             return
         documents = mapped.documents if arrival.held is None else ()
-        decisions = self._evaluate(connection, arrival, documents, but=file_id)
+        decisions = evaluate(connection, self.account, arrival, documents, but=file_id)
         if sent:
             decisions = _beside_sent_rows(decisions, mapped, sent)
         placed = self._place_documents(connection, file_id, arrival, documents, decisions)
@@ -352,14 +265,6 @@ def _as_line(decided: tuple[int, Decision]) -> tuple[object, ...]:
         str(decision.waits_for),
         decision.marker,
     )
-
-
-def _naming_the_rival(connection: Connection, decision: Decision) -> Decision:
-    """A document of which another file says something else names that file and its row."""
-    if decision.rival is None:
-        return decision
-    _, place = place_in_file(connection, decision.rival.id)
-    return replace(decision, why=Issue.of(TWO_FILES, **place))
 
 
 def _make_way(connection: Connection, decided: Sequence[tuple[Decision, int]], *, by: str, at: str) -> None:

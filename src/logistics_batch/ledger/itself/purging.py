@@ -3,11 +3,12 @@
 import hashlib
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import Any
 
-from sqlalchemy import CompoundSelect, Connection, and_, exists, func, or_, select, union
+from sqlalchemy import CompoundSelect, Connection, Row, Select, exists, func, select, union
 
 from logistics_batch.ledger.connection import Repository, entry, put_entry
 from logistics_batch.ledger.files import without_names
@@ -43,13 +44,12 @@ _COMPACTED_EVERY_DAYS = 7
 
 @dataclass(frozen=True, slots=True)
 class Purged:
-    """How much went; originals: the digests of files whose bytes nobody needs any more; needed: those still needed."""
+    """How much went. needed: the digests of files whose bytes are still needed."""
 
     documents: int
     events: int
-    originals: tuple[str, ...]
-    needed: frozenset[str] = frozenset()
-    files: int = 0
+    files: int
+    needed: frozenset[str]
 
 
 class Purging(Repository):
@@ -67,9 +67,7 @@ class Purging(Repository):
         self._compact(changed=bool(documents or events or files or others))
         with self._read() as connection:
             needed = frozenset(connection.execute(_needed(before)).scalars())
-            came = select(file.c.sha256).where(file.c.received_at < before).distinct().order_by(file.c.sha256)
-            originals = tuple(each for each in connection.execute(came).scalars() if each not in needed)
-        return Purged(documents, events, originals, needed, files)
+        return Purged(documents, events, files, needed)
 
     def purge_events(self, *, before: str, patience_seconds: float = 30.0) -> int:
         """Empty the bytes of events that came in before a moment; needs no lock."""
@@ -81,57 +79,59 @@ class Purging(Repository):
         return emptied
 
     def _empty_documents(self, before: str) -> int:
-        answered = exists().where(
-            attempt.c.document_id == document.c.id, or_(attempt.c.reply != "", attempt.c.message != "")
-        )
-        full = (
-            select(document.c.id)
-            .where(document.c.state.in_(ENDED), document.c.settled_at < before, document.c.settled_at != "")
-            .where(or_(func.length(document.c.body) > 0, and_(document.c.body_sha256 == _NOTHING, answered)))
-            .order_by(document.c.id)
-            .limit(_AT_ONCE)
-        )
-        emptied = 0
-        while True:
-            with self._write(counts=False) as connection:
-                found = list(connection.execute(full).scalars())
-                nothing = {"body": b"", "keep": "{}", "values": ""}
-                connection.execute(document.update().where(document.c.id.in_(found)).values(nothing))
-                connection.execute(
-                    attempt.update().where(attempt.c.document_id.in_(found)).values(reply="", message="")
-                )
-                for said, name in ((evidence, "text"), (decision, "why")):
-                    connection.execute(said.update().where(said.c.document_id.in_(found)).values({name: ""}))
-            emptied += len(found)
-            if len(found) < _AT_ONCE:
-                return emptied
+        answered = (attempt.c.document_id == document.c.id) & ((attempt.c.reply != "") | (attempt.c.message != ""))
+        is_full = (func.length(document.c.body) > 0) | ((document.c.body_sha256 == _NOTHING) & exists().where(answered))
+        over = document.c.state.in_(ENDED) & (document.c.settled_at < before) & (document.c.settled_at != "")
+        full = select(document.c.id).where(over, is_full).order_by(document.c.id)
+
+        def empty(connection: Connection, found: Sequence[Row[Any]]) -> None:
+            mine = [each.id for each in found]
+            nothing = {"body": b"", "keep": "{}", "values": ""}
+            connection.execute(document.update().where(self._among(document.c.id, mine)).values(nothing))
+            for table, names in ((attempt, ("reply", "message")), (evidence, ("text",)), (decision, ("why",))):
+                theirs = self._among(table.c.document_id, mine)
+                connection.execute(table.update().where(theirs).values(dict.fromkeys(names, "")))
+
+        return self._emptied(full, empty, at_once=_AT_ONCE)
 
     def _empty_files(self, before: str) -> int:
         """Names and words of files that came before a moment and none of whose rows waits for anything."""
-        over = select(file.c.id, file.c.name, file.c.origin, file.c.sha256).where(
-            file.c.received_at < before,
-            file.c.sha256.not_in(_needed(before)),
-            file.c.name.not_like(f"{_WITHOUT_NAME}%"),
-        )
+        named = file.c.name.not_like(f"{_WITHOUT_NAME}%") & file.c.sha256.not_in(_needed(before))
+        over = select(file.c.id, file.c.name, file.c.origin, file.c.sha256).where(file.c.received_at < before, named)
+
+        def empty(connection: Connection, found: Sequence[Row[Any]]) -> None:
+            for each in found:
+                number, kept = each.id, without_names(json.loads(each.origin), name=each.name)
+                values = {"name": _nameless(number, each.name), "origin": json.dumps(kept), "stale": 0, "notes": "[]"}
+                values |= {"values": "", "earlier_file": ""}
+                connection.execute(file.update().where(file.c.id == number).values(values))
+                nameless = {"stem": f"{_WITHOUT_NAME}{number}", "over_why": ""}
+                connection.execute(held_file.update().where(held_file.c.file_id == number).values(nameless))
+            mine = [each.id for each in found]
+            said = row.update().where(self._among(row.c.file_id, mine), row.c["values"] != "")
+            connection.execute(said.values({"values": ""}))
+            theirs = issue.update().where(self._among(issue.c.file_id, mine))
+            connection.execute(theirs.values({"value": "", "values": ""}))
+            # The names of answers are free again: who writes one looks first whether another's answers lie there.
+            given = select(result_name.c.place, result_name.c.name)
+            given = given.where(self._among(result_name.c.sha256, [each.sha256 for each in found]))
+            for place, stem in connection.execute(given).all():
+                of_stem = (result_name.c.name == stem) | result_name.c.name.startswith(f"{stem}/", autoescape=True)
+                connection.execute(result_name.delete().where(result_name.c.place == place, of_stem))
+
+        return self._emptied(over.order_by(file.c.id), empty, at_once=_FILES_AT_ONCE)
+
+    def _emptied(
+        self, query: Select[Any], empty: Callable[[Connection, Sequence[Row[Any]]], None], *, at_once: int
+    ) -> int:
+        """How many records a query found until it finds none any more; some of them in each transaction."""
         emptied = 0
         while True:
             with self._write(counts=False) as connection:
-                found = connection.execute(over.order_by(file.c.id).limit(_FILES_AT_ONCE)).all()
-                for number, name, origin, _ in found:
-                    kept = without_names(json.loads(origin), name=name)
-                    values = {"name": _nameless(number, name), "origin": json.dumps(kept), "stale": 0, "notes": "[]"}
-                    values |= {"values": "", "earlier_file": ""}
-                    connection.execute(file.update().where(file.c.id == number).values(values))
-                    nameless = {"stem": f"{_WITHOUT_NAME}{number}", "over_why": ""}
-                    connection.execute(held_file.update().where(held_file.c.file_id == number).values(nameless))
-                some = [each.id for each in found]
-                words = {"value": "", "values": ""}
-                connection.execute(issue.update().where(issue.c.file_id.in_(some)).values(words))
-                said = row.update().where(row.c.file_id.in_(some), row.c["values"] != "")
-                connection.execute(said.values({"values": ""}))
-                _forget_result_names(connection, [each.sha256 for each in found])
+                found = connection.execute(query.limit(at_once)).all()
+                empty(connection, found)
             emptied += len(found)
-            if len(found) < _FILES_AT_ONCE:
+            if len(found) < at_once:
                 return emptied
 
     def _empty_runs(self, before: str) -> int:
@@ -197,14 +197,6 @@ def _needed(before: str) -> CompoundSelect[str]:
         digest.join(document, document.c.file_id == file.c.id).where(waits),
         digest.join(held_file, held_file.c.file_id == file.c.id).where(held_file.c.over_at == ""),
     )
-
-
-def _forget_result_names(connection: Connection, contents: Sequence[str]) -> None:
-    """The names of answers are free again: who writes one looks first whether another's answers lie there."""
-    given = select(result_name.c.place, result_name.c.name).where(result_name.c.sha256.in_(contents))
-    for place, stem in connection.execute(given).all():
-        of_stem = (result_name.c.name == stem) | result_name.c.name.startswith(f"{stem}/", autoescape=True)
-        connection.execute(result_name.delete().where(result_name.c.place == place, of_stem))
 
 
 def _nameless(number: int, name: str) -> str:
