@@ -8,7 +8,7 @@ from reconciliation.world import World
 
 from logistics_batch.model.reconciliation import ComparedOutcome, Discrepancy
 from logistics_batch.reconciliation import Limit, Rules, audit, counted_once
-from logistics_batch.reconciliation.legs import RECEIVED_LINES
+from logistics_batch.reconciliation.legs.columns import RECEIVED_LINES
 
 TODAY = date(2026, 11, 10)
 PLAIN = Rules(business_date=TODAY)

@@ -1,9 +1,16 @@
 """The auditor: match tiers, discrepancy classes, tolerances, ageing. Pure: frames in, frames out."""
 
 from logistics_batch.reconciliation.audit import audit
-from logistics_batch.reconciliation.classes import Rules
+from logistics_batch.reconciliation.classes.rules import (
+    BY_SKU,
+    MEASURES,
+    TOLERATED,
+    Limit,
+    Rules,
+    ToleranceMeasure,
+)
 from logistics_batch.reconciliation.history import COMPARED_SCHEMA, REMEMBERED_DAYS, ExceptionChange, compared
-from logistics_batch.reconciliation.legs import (
+from logistics_batch.reconciliation.legs.columns import (
     ANNOUNCED_LINES,
     ANNOUNCED_NOTICES,
     KNOWN_LINES,
@@ -15,13 +22,11 @@ from logistics_batch.reconciliation.legs import (
     UNREAD_ROWS,
     UNSENT_ROWS,
     Legs,
-    identifier,
-    order_number_of,
 )
-from logistics_batch.reconciliation.lines import discounts_not_returned
-from logistics_batch.reconciliation.repeated_receipts import Counted, counted_once
-from logistics_batch.reconciliation.statuses import further_status, unknown_statuses
-from logistics_batch.reconciliation.tolerance import BY_SKU, MEASURES, TOLERATED, Limit, ToleranceMeasure
+from logistics_batch.reconciliation.legs.lines import discounts_not_returned
+from logistics_batch.reconciliation.legs.lists import Counted, counted_once
+from logistics_batch.reconciliation.legs.reading import identifier, order_number_of
+from logistics_batch.reconciliation.notices.statuses import further_status, unknown_statuses
 from logistics_batch.reconciliation.totals import without_rates
 
 __all__ = [

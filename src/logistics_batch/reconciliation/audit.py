@@ -1,21 +1,46 @@
 """The audit: three legs in, one outcome for every line out, and sums that tie out to zero."""
 
+import hashlib
 from dataclasses import replace
 from functools import cache, partial
 
 import polars as pl
 
-from logistics_batch.model.reconciliation import LINES_SCHEMA, LegTotals, Reconciliation
-from logistics_batch.model.reconciliation_history import Earlier, Watch
+from logistics_batch.model.reconciliation import (
+    LINES_SCHEMA,
+    MEANINGS,
+    ComparedOutcome,
+    Discrepancy,
+    ExceptionLevel,
+    Reconciliation,
+)
+from logistics_batch.model.reconciliation_history import BASIS_SCHEMA, Earlier, Watch
 from logistics_batch.reconciliation import totals
-from logistics_batch.reconciliation.agreement import Agreement, set_aside
-from logistics_batch.reconciliation.classes import Rules
-from logistics_batch.reconciliation.faces import accepted_pairs, not_returned
+from logistics_batch.reconciliation.ageing import bucket, claim_days_left, claim_until, days_overdue
+from logistics_batch.reconciliation.classes.amounts import causes_beside, is_exception, with_amounts, with_pieces_told
+from logistics_batch.reconciliation.classes.facts import with_facts
+from logistics_batch.reconciliation.classes.reasons import with_reasons
+from logistics_batch.reconciliation.classes.rules import Rules
+from logistics_batch.reconciliation.classes.verdicts import shown_by_receipts, with_verdict
 from logistics_batch.reconciliation.history import Carried, carried, uncompared
-from logistics_batch.reconciliation.legs import Legs, identifier, with_units
-from logistics_batch.reconciliation.line_audit import audited_lines, audited_orders
+from logistics_batch.reconciliation.legs.columns import RECEIVED_LINES, Legs
+from logistics_batch.reconciliation.legs.lines import received_side, side_by_side, stand_in, swaps
+from logistics_batch.reconciliation.legs.reading import identifier, with_units
+from logistics_batch.reconciliation.matching.exact_matches import ExactMatches, exact_matches
+from logistics_batch.reconciliation.matching.sides import Sides, matched_sides
+from logistics_batch.reconciliation.matching.unread_receipts import with_unread, without_invoice
+from logistics_batch.reconciliation.notices.findings import notice_findings, unsent_rows
+from logistics_batch.reconciliation.notices.headers import accepted_pairs, not_returned, tier_words
+from logistics_batch.reconciliation.orders.order_lines import ordered_lines
+from logistics_batch.reconciliation.pairs import with_pairs, with_rows_not_sent
 
 _NOTICES_AT_ONCE = 10_000
+_SHOWN = {"supplier_shown": "supplier", "site_shown": "site", "batch_shown": "batch", "status": "asn_status"}
+_SETTLED = {"settled_lines": pl.UInt32, "settled_received": pl.Boolean}
+_WHO = ("party", "place", "batch_key", "announced")
+_KEPT = {*LINES_SCHEMA, *BASIS_SCHEMA, "verdict", "in_window", "identity", *_WHO, "notice"}
+# Of these the numbers do not tell whether it is the same still.
+_TOLD_BY_GROUNDS = [Discrepancy[name].value for name in ("LATE", "EARLY", "SHELF_LIFE", "NOT_SENT", "UNVERIFIABLE")]
 
 
 def audit(
@@ -27,39 +52,33 @@ def audit(
     Raises LogisticsBatchError if lines or quantities over all classes do not equal those of each leg.
     """
     read = _read(legs)
-    agreement = set_aside(read, rules=rules, looked_at=_invoices(earlier, legs.unread))
-    found, whole = audited_lines(agreement.left, rules=rules)
+    # The lines of the earlier night's exceptions, and those with receipts not read, are all looked at.
+    named = [frame.select(identifier("invoice_number")) for frame in ((earlier or Earlier()).listed, legs.unread)]
+    matches = exact_matches(read, rules=rules, looked_at=pl.concat(named).to_series())
+    found, whole = audited_lines(matches.left, rules=rules)
     if read.ordered is not None:
-        found = pl.concat([found, audited_orders(read, rules=rules)], how="diagonal_relaxed")
+        found = pl.concat([found, _audited_orders(read, rules=rules)], how="diagonal_relaxed")
     history = carried(found, earlier, watch=watch) if earlier and watch else Carried(uncompared(found))
     if not told:
         history = Carried(uncompared(found), remembered=history.remembered)
     lines = totals.in_report_order(history.lines)
-    aside = totals.Aside.from_pairs(agreement.pairs, receipts=legs.received is not None)
-    legs_totals = _leg_totals(read)
-    classes = totals.class_totals(lines, aside)
+    counted = totals.counted_lines(lines, matches.pairs, receipts=legs.received is not None)
+    classes, legs_totals = totals.class_totals(counted), totals.leg_totals(read)
     totals.check_residual(classes, legs_totals)
     return Reconciliation(
         differing=lines,
-        agreeing=cache(partial(_agreeing_lines, agreement, rules)),
+        agreeing=cache(partial(_agreeing_lines, matches, rules)),
         classes=classes,
-        suppliers=totals.supplier_totals(lines, aside),
+        suppliers=totals.supplier_totals(counted, matches.pairs),
         ageing=totals.ageing_totals(lines),
         legs=legs_totals,
-        match_rate=totals.match_rate(lines, aside),
-        not_returned=not_returned(accepted_pairs(whole), agreement.settled_pairs()),
+        match_rate=totals.match_rate(counted),
+        not_returned=not_returned(accepted_pairs(whole), matches.settled_pairs()),
         resolved=history.resolved,
         trend=history.trend,
         previous_run=earlier.run if earlier and told else "",
         remembered=history.remembered,
     )
-
-
-def _invoices(earlier: Earlier | None, unread: pl.DataFrame) -> pl.Series:
-    """The invoices whose lines are all looked at: of the earlier night's exceptions, and with receipts not read."""
-    listed = (earlier or Earlier()).listed
-    named = [frame.select(identifier("invoice_number").alias("invoice")) for frame in (listed, unread)]
-    return pl.concat(named)["invoice"]
 
 
 def _read(legs: Legs) -> Legs:
@@ -75,16 +94,21 @@ def _read(legs: Legs) -> Legs:
     )
 
 
-def _agreeing_lines(agreement: Agreement, rules: Rules) -> pl.DataFrame:
-    """The lines that were set aside, put together as the whole audit does it, in parts: there may be millions."""
-    found = (audited_lines(legs, rules=rules)[0] for legs in agreement.legs_aside(notices_at_once=_NOTICES_AT_ONCE))
-    parts = [_told_once(lines) for lines in found]
+def _agreeing_lines(matches: ExactMatches, rules: Rules) -> pl.DataFrame:
+    """The lines that were set aside, put together as the whole audit does it, in parts: there may be millions.
+
+    Of each part only what differs from line to line is kept, and the first line, which says what the others hold.
+    """
+    parts = []
+    for legs in matches.legs_aside(notices_at_once=_NOTICES_AT_ONCE):
+        lines, _ = audited_lines(legs, rules=rules)
+        differing = [column.name for column in lines if column.name == "invoice_number" or column.n_unique() > 1]
+        parts.append((lines.select(differing), lines.head(1)))
     if not parts:
         return pl.DataFrame(schema=LINES_SCHEMA)
     firsts = pl.concat([first for _, first in parts], how="vertical_relaxed")
     told = {name for part, _ in parts for name in part.columns}
-    same = [name for name in firsts.columns if name not in told and _is_same(firsts[name])]
-    others = [name for name in firsts.columns if name not in same]
+    others = [column.name for column in firsts if column.name in told or column.n_unique() > 1]
     whole = pl.concat(
         [
             part.with_columns(_everywhere(first.select(others).drop(part.columns))).select(others)
@@ -92,16 +116,7 @@ def _agreeing_lines(agreement: Agreement, rules: Rules) -> pl.DataFrame:
         ],
         how="vertical_relaxed",
     )
-    return totals.in_report_order(whole.with_columns(_everywhere(firsts.select(same))))
-
-
-def _told_once(lines: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The invoice and what else differs from line to line, and the first line, which says what the others hold."""
-    return lines.select("invoice_number", *_differing(lines)), lines.head(1)
-
-
-def _differing(lines: pl.DataFrame) -> list[str]:
-    return [column.name for column in lines if column.name != "invoice_number" and not _is_same(column)]
+    return totals.in_report_order(whole.with_columns(_everywhere(firsts.drop(others))))
 
 
 def _everywhere(lines: pl.DataFrame) -> list[pl.Expr]:
@@ -109,24 +124,146 @@ def _everywhere(lines: pl.DataFrame) -> list[pl.Expr]:
     return [pl.lit(column).first().alias(column.name) for column in lines]
 
 
-def _is_same(column: pl.Series) -> bool:
-    return column.n_unique() <= 1
+def audited_lines(legs: Legs, *, rules: Rules) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The lines of the legs (LINES_SCHEMA, in no order), each with its reason, and the notices that they belong to."""
+    if "settled_lines" not in legs.returned_notices.columns:
+        absent = [pl.lit(None, kind).alias(name) for name, kind in _SETTLED.items()]
+        legs = replace(legs, returned_notices=legs.returned_notices.with_columns(absent))
+    sides = matched_sides(legs)
+    judged = _judged_lines(sides, legs.unopened, rules=rules)
+    shown = [_shown(frame) for frame in (judged, *notice_findings(sides, judged, rules=rules))]
+    lines = pl.concat([*shown, unsent_rows(legs.unsent_rows)], how="diagonal_relaxed")
+    finished = _identified(_finished(lines, rules=rules, receipts=sides.received is not None))
+    return with_pairs(with_rows_not_sent(finished)), sides.whole
 
 
-def _leg_totals(legs: Legs) -> tuple[LegTotals, ...]:
-    """Counted from the legs as they came in, so that the check sees whatever matching lost or doubled."""
-    announced = totals.leg_totals(
-        "announced",
-        notices=legs.announced_notices.height,
-        lines=legs.announced_lines,
-        rows_apart=legs.unsent_rows.height,
+def _audited_orders(legs: Legs, *, rules: Rules) -> pl.DataFrame:
+    """The lines of the purchase orders (LINES_SCHEMA, in no order)."""
+    lines = ordered_lines(legs, rules=rules)
+    shown = lines.select(name for name in lines.columns if name in _KEPT)
+    nowhere = [pl.lit(None, pl.String).alias(name) for name in _WHO]
+    # What nobody announced, nobody sent: there is nothing to claim, whatever was received.
+    finished = _identified(_finished(shown.with_columns(nowhere), rules=rules, receipts=False))
+    return finished.with_columns(pl.lit("").alias("pair_id"))
+
+
+def _judged_lines(sides: Sides, unopened: pl.DataFrame, *, rules: Rules) -> pl.DataFrame:
+    receipts = sides.received is not None
+    not_opened = unopened.group_by("invoice").agg(
+        pl.col("lists").unique(maintain_order=True).str.join(", and ").alias("unopened")
     )
-    returned = totals.leg_totals("in service", notices=legs.returned_notices.height, lines=legs.returned_lines)
-    found = [announced, returned]
-    if legs.received is not None:
-        invoices = legs.received["invoice_number"].n_unique()
-        found.append(totals.leg_totals("received", notices=invoices, lines=legs.received))
-    if legs.ordered is not None:
-        orders = legs.ordered.select(pl.coalesce("po_number", "invoice_number")).to_series().n_unique()
-        found.append(totals.leg_totals("ordered", notices=orders, lines=legs.ordered))
-    return tuple(found)
+    lines = _side_by_side_with_swaps(sides)
+    for frame, on in ((sides.whole, "notice"), (not_opened, "invoice")):
+        lines = lines.join(frame, on=on, how="left", maintain_order="left")
+    facts = with_facts(with_unread(lines, sides.unread), rules=rules, receipts=receipts)
+    judged = with_pieces_told(with_verdict(facts, rules=rules, receipts=receipts))
+    judged = judged.with_columns(days_overdue("due_date", business_date=rules.business_date).alias("days_overdue"))
+    verdicts, beside = judged["verdict"].unique().to_list(), causes_beside(judged)
+    valued = with_amounts(judged, beside=beside)
+    return (
+        with_reasons(valued, rules=rules, verdicts=verdicts, beside=beside)
+        .with_columns(shown_by_receipts().alias("by_receipts"))
+        .with_columns(pl.lit(ExceptionLevel.LINE.value).alias("level"), pl.col("sku").alias("identity"))
+        .collect()
+    )
+
+
+def _side_by_side_with_swaps(sides: Sides) -> pl.DataFrame:
+    """SKUs swapped in the service's notice are paired first, then those swapped in what was received."""
+    announced, returned = sides.announced, sides.judged_returned
+    received = received_side(with_units(pl.DataFrame(schema=RECEIVED_LINES | {"notice": pl.UInt32})))
+    if sides.received is not None:
+        received = sides.received
+    lines = side_by_side(announced, returned, received)
+    paired = accepted_pairs(sides.whole).select("notice")
+    has = {leg: pl.col(f"lines_{leg}") > 0 for leg in ("announced", "returned", "received")}
+    in_service = swaps(
+        lines.join(paired, on="notice", how="semi"),
+        expected=pl.col("qty_announced"),
+        absent=has["announced"] & ~has["returned"],
+        found=pl.col("qty_returned"),
+        surplus=has["returned"] & ~has["announced"],
+    )
+    if in_service.height:
+        returned, received = stand_in(returned, in_service), stand_in(received, in_service)
+        lines = side_by_side(announced, returned, received)
+    expected_side = has["announced"] | has["returned"]
+    readable = lines.join(sides.unread, on="notice", how="anti").join(
+        without_invoice(sides.unread), on="sku", how="anti"
+    )
+    on_receipt = swaps(
+        readable.join(paired, on="notice", how="semi"),
+        expected=pl.coalesce("qty_announced", "qty_returned"),
+        absent=expected_side & ~has["received"],
+        found=pl.col("qty_received"),
+        surplus=has["received"] & ~expected_side,
+    )
+    return side_by_side(announced, returned, stand_in(received, on_receipt)) if on_receipt.height else lines
+
+
+def _shown(lines: pl.DataFrame) -> pl.DataFrame:
+    has_receipts = pl.col("lines_received") > 0 if "lines_received" in lines.columns else pl.lit(False)
+    told = lines.with_columns(tier_words(has_receipts=has_receipts).alias("match_tier")).rename(_SHOWN, strict=False)
+    # `state` is that of the document, not what became of the exception.
+    return told.select(name for name in told.columns if name in _KEPT and name != "state")
+
+
+def _finished(lines: pl.DataFrame, *, rules: Rules, receipts: bool) -> pl.DataFrame:
+    """Outcome, code, severity and age from the verdict; what lies outside the window is not judged.
+
+    receipts: whether the lines were held against what was received.
+    """
+    severities = {code.value: meaning.severity.value for code, meaning in MEANINGS.items()}
+    outside, nothing = ~pl.col("in_window").fill_null(True), pl.lit("")
+    excepted = is_exception() & ~outside
+    outcome = pl.when(excepted).then(pl.lit(ComparedOutcome.EXCEPTION.value)).otherwise("verdict")
+    schema = LINES_SCHEMA | BASIS_SCHEMA
+    missing = [pl.lit(None, kind).alias(name) for name, kind in schema.items() if name not in lines.columns]
+    settled = lines.with_columns(*missing).with_columns(
+        pl.when(outside).then(pl.lit(ComparedOutcome.OUTSIDE_WINDOW.value)).otherwise(outcome).alias("outcome"),
+        pl.when(excepted).then("verdict").otherwise(nothing).alias("code"),
+        days_overdue("due_date", business_date=rules.business_date).alias("days_overdue"),
+        pl.when(~outside).then("impact_inr").alias("impact_inr"),
+        *(
+            pl.when(~outside).then(name).otherwise(nothing).alias(name)
+            for name in ("reason", "also", "impact_by_class")
+        ),
+    )
+    by_grounds = (pl.col("level") == ExceptionLevel.NOTICE.value) | pl.col("code").is_in(_TOLD_BY_GROUNDS)
+    whole = settled.with_columns(
+        pl.col("code").replace_strict(severities, default="", return_dtype=pl.String).alias("severity"),
+        bucket("days_overdue").alias("bucket"),
+        pl.when(by_grounds).then("grounds").fill_null("").alias("grounds"),
+        claim_until(claim_days=rules.claim_days, receipts=receipts).alias("claim_until"),
+    ).with_columns(claim_days_left(business_date=rules.business_date).alias("claim_days_left"))
+    texts = [name for name, kind in LINES_SCHEMA.items() if kind == pl.String]
+    counts = [f"lines_{leg}" for leg in ("announced", "returned", "received", "ordered")]
+    return whole.with_columns(pl.col(texts).fill_null(""), pl.col(counts).fill_null(0))
+
+
+def _identified(lines: pl.DataFrame) -> pl.DataFrame:
+    """Exceptions with an id that hangs on what the line is (invoice, supplier, site, SKU, batch), not on its class.
+
+    What only the service has is known by the service's id: replies name a supplier now by id, now by name.
+    """
+    only_there = pl.col("announced").is_null() & (pl.col("record_id") != "")
+    # The batch is that of the file: one that the service adds later makes no other line of it.
+    party, place, batch = (pl.when(~only_there).then(name).fill_null("") for name in ("party", "place", "batch_key"))
+    invoice = pl.col("invoice_number").str.strip_chars().str.to_lowercase()
+    who = [
+        invoice,
+        pl.when(only_there).then("record_id").otherwise(party),
+        place,
+        pl.col("identity").fill_null(""),
+        batch,
+    ]
+    named = lines.with_columns(pl.concat_str(who, separator="\x1f").alias("who"))
+    nth = pl.int_range(pl.len()).over("who").cast(pl.String)
+    numbered = named.select(pl.concat_str("who", pl.lit("\x1f"), nth).alias("who"), pl.col("code") != "")
+    ids = [_exception_id(who) if is_exception else "" for who, is_exception in numbered.iter_rows()]
+    return lines.with_columns(pl.Series("exception_id", ids, dtype=pl.String))
+
+
+def _exception_id(who: str) -> str:
+    # The prefix keeps spreadsheet programs from reading an id like 12e45678 as a number.
+    return "EX-" + hashlib.sha256(who.encode()).hexdigest()[:16].upper()

@@ -25,7 +25,7 @@ from logistics_batch.model.reconciliation import (
 )
 from logistics_batch.model.reconciliation_history import ACCEPTED_SCHEMA, ENTRIES, MEMORY_SCHEMA, Earlier, Watch
 from logistics_batch.model.spelling import folded
-from logistics_batch.reconciliation.legs import order_number
+from logistics_batch.reconciliation.legs.reading import order_number
 
 REMEMBERED_DAYS = 14
 """So long a resolved exception stays on its list, and what analysts wrote about it comes back with it."""

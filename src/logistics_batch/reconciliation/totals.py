@@ -1,6 +1,9 @@
-"""Sums over the audited lines, and the proof that they tie out: the residual against each leg is zero."""
+"""Sums over the audited lines, and the proof that they tie out: the residual against each leg is zero.
 
-from dataclasses import dataclass, replace
+Of lines that were set aside there is one row for each supplier, which stands for as many `lines`.
+"""
+
+from dataclasses import replace
 
 import polars as pl
 
@@ -9,7 +12,6 @@ from logistics_batch.model.reconciliation import (
     AGEING_SCHEMA,
     CLASSES_SCHEMA,
     LINES_SCHEMA,
-    MONEY,
     QUANTITY,
     SUPPLIERS_SCHEMA,
     ComparedOutcome,
@@ -21,56 +23,67 @@ from logistics_batch.model.reconciliation import (
     Severity,
 )
 from logistics_batch.reconciliation.ageing import BUCKETS
-from logistics_batch.reconciliation.faces import shown_header
+from logistics_batch.reconciliation.legs.columns import Legs
+from logistics_batch.reconciliation.notices.headers import shown_headers
 
-_ASIDE = (ComparedOutcome.MATCHED, ComparedOutcome.TOO_EARLY)
 _LEGS = {"announced": "announced", "in service": "returned", "received": "received", "ordered": "ordered"}
 _QUANTITIES = ("qty_announced", "qty_returned", "qty_received")
 _COUNTS = ("lines_announced", "lines_returned", "lines_received", "lines_ordered")
+_IS_ORDER = pl.col("level") == ExceptionLevel.ORDER.value
 # As they stand in the summary: the classes, then what needs nobody.
-CLASS_ORDER = (
+_CLASS_ORDER = (
     *Discrepancy,
-    ComparedOutcome.ACCEPTED,
-    ComparedOutcome.WITHIN_TOLERANCE,
-    ComparedOutcome.TOO_EARLY,
-    ComparedOutcome.MATCHED,
-    ComparedOutcome.OUTSIDE_WINDOW,
+    *(ComparedOutcome[name] for name in ("ACCEPTED", "WITHIN_TOLERANCE", "TOO_EARLY", "MATCHED", "OUTSIDE_WINDOW")),
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Aside:
-    """The notices whose lines were set aside.
+def counted_lines(lines: pl.DataFrame, pairs: pl.DataFrame, *, receipts: bool) -> pl.DataFrame:
+    """The audited lines with `lines` (1 each), and by supplier those that were set aside.
 
-    sums: by `supplier` (which may come several times) and whether they are `early`: `lines`, `units`, `taken`,
-    `units_received`, and `notices`, how many are aside as a whole. parted: the notices, as people see them, of which
-    other lines are left.
+    pairs: see `ExactMatches`. Their rows have `notices`, how many notices are aside as a whole. Without receipts
+    nothing is too early, as nothing is said about receiving.
     """
+    early = ((pl.col("taken") == 0) & receipts).alias("early")
+    headers = [f"{side}_{name}" for side in ("a", "r") for name in ("supplier_name", "supplier")]
+    # What people see is worked out once for each supplier, of which there are few.
+    sums = pl.col("lines", "units", "taken", "units_received").sum()
+    grouped = pairs.group_by(*headers, early).agg(sums, pl.col("whole").sum().alias("notices"))
+    aside = grouped.select(
+        pl.when("early")
+        .then(pl.lit(ComparedOutcome.TOO_EARLY.value))
+        .otherwise(pl.lit(ComparedOutcome.MATCHED.value))
+        .alias("outcome"),
+        *(pl.lit("").alias(name) for name in ("code", "severity")),
+        pl.lit(ExceptionLevel.LINE.value).alias("level"),
+        shown_headers()[1].alias("supplier"),
+        *(pl.col("units").alias(name) for name in ("qty_announced", "qty_returned")),
+        pl.col("units_received").alias("qty_received"),
+        pl.when("early").then("units").otherwise(pl.lit(0, QUANTITY)).alias("qty_affected"),
+        *(pl.col("lines").alias(name) for name in ("lines", "lines_announced", "lines_returned")),
+        pl.col("taken").alias("lines_received"),
+        "notices",
+    )
+    return pl.concat([lines.with_columns(pl.lit(1, pl.UInt32).alias("lines")), aside], how="diagonal_relaxed")
 
-    sums: pl.DataFrame
-    parted: pl.DataFrame
 
-    @classmethod
-    def from_pairs(cls, pairs: pl.DataFrame, *, receipts: bool) -> "Aside":
-        """From `Agreement.pairs`. Without receipts nothing is early, as nothing is said about receiving."""
-        counts = ("lines", "units", "taken", "units_received")
-        # What people see is worked out once for each supplier, of which there are few.
-        headers = [f"{side}_{name}" for side in ("a", "r") for name in ("supplier_name", "supplier")]
-        early = ((pl.col("taken") == 0) & receipts).alias("early")
-        grouped = pairs.group_by(*headers, early).agg(pl.col(counts).sum(), pl.col("whole").sum().alias("notices"))
-        supplier, site = (
-            shown.alias(name) for shown, name in zip(shown_header()[1:3], ("supplier", "site"), strict=True)
-        )
-        parted = pairs.filter(~pl.col("whole")).select(supplier, shown_header()[0], site)
-        return cls(grouped.select(supplier, "early", *counts, "notices"), parted)
-
-    def of(self, outcome: ComparedOutcome) -> pl.DataFrame:
-        """Those whose lines have this outcome."""
-        return self.sums.filter(pl.col("early") == (outcome is ComparedOutcome.TOO_EARLY))
+def leg_totals(legs: Legs) -> tuple[LegTotals, ...]:
+    """Counted from the legs as they came in, read into `units`, so that the check sees whatever matching lost."""
+    found = [
+        _leg_total(
+            "announced", legs.announced_notices.height, legs.announced_lines, rows_apart=legs.unsent_rows.height
+        ),
+        _leg_total("in service", legs.returned_notices.height, legs.returned_lines),
+    ]
+    if legs.received is not None:
+        found.append(_leg_total("received", legs.received["invoice_number"].n_unique(), legs.received))
+    if legs.ordered is not None:
+        orders = legs.ordered.select(pl.coalesce("po_number", "invoice_number")).to_series().n_unique()
+        found.append(_leg_total("ordered", orders, legs.ordered))
+    return tuple(found)
 
 
-def leg_totals(name: str, *, notices: int, lines: pl.DataFrame, rows_apart: int = 0) -> LegTotals:
-    """What a leg brought in, read into `units`. rows_apart: lines that are not in the frame (rows never sent)."""
+def _leg_total(name: str, notices: int, lines: pl.DataFrame, *, rows_apart: int = 0) -> LegTotals:
+    """rows_apart: lines that are not in the frame (rows never sent)."""
     return LegTotals(
         name=name,
         notices=notices,
@@ -80,56 +93,22 @@ def leg_totals(name: str, *, notices: int, lines: pl.DataFrame, rows_apart: int 
     )
 
 
-def class_totals(lines: pl.DataFrame, aside: Aside) -> pl.DataFrame:
-    """Counts, units and INR by class (CLASSES_SCHEMA), in the order of the summary; lines set aside are added."""
+def class_totals(counted: pl.DataFrame) -> pl.DataFrame:
+    """Counts, units and INR by class (CLASSES_SCHEMA), in the order of the summary."""
     excepted = pl.col("outcome") == ComparedOutcome.EXCEPTION.value
-    named = lines.with_columns(
-        pl.when(excepted).then("code").otherwise("outcome").alias("class"),
-        pl.when(excepted).then("severity").otherwise(pl.lit("")).alias("severity"),
-    )
-    not_valued = (pl.col("impact_inr").is_null() & (pl.col("qty_affected") > 0) & (pl.col("code") != "")).sum()
-    grouped = named.group_by("class", maintain_order=True).agg(
-        pl.col("severity").first(),
-        pl.len().alias("lines"),
+    unpriced = pl.col("impact_inr").is_null() & (pl.col("qty_affected") > 0) & (pl.col("code") != "")
+    grouped = counted.group_by(
+        pl.when(excepted).then("code").otherwise("outcome").alias("class"), maintain_order=True
+    ).agg(
+        pl.when(excepted).then("severity").otherwise(pl.lit("")).first().alias("severity"),
         # An order's line shows what other lines count.
-        *(pl.col(name).filter(pl.col("level") != ExceptionLevel.ORDER.value).sum() for name in _QUANTITIES),
-        *(pl.col(name).sum() for name in ("qty_affected", "qty_ordered", "impact_inr", *_COUNTS)),
-        not_valued.alias("lines_without_price"),
+        *(pl.col(name).filter(~_IS_ORDER).sum() for name in _QUANTITIES),
+        *(pl.col(name).sum() for name in ("lines", "qty_affected", "qty_ordered", "impact_inr", *_COUNTS)),
+        unpriced.sum().alias("lines_without_price"),
     )
-    parts = [_in_class_schema(frame) for frame in (grouped, *_class_totals_aside(aside))]
-    sums = [pl.col(name).sum() for name in CLASSES_SCHEMA if name not in ("class", "severity")]
-    together = pl.concat(parts).group_by("class", maintain_order=True).agg(pl.col("severity").first(), *sums)
-    order = {word.value: place for place, word in enumerate(CLASS_ORDER)}
-    ranked = together.sort(pl.col("class").replace_strict(order, default=len(order), return_dtype=pl.Int64))
-    return _in_class_schema(ranked)
-
-
-def _in_class_schema(frame: pl.DataFrame) -> pl.DataFrame:
-    return frame.select(pl.col(name).cast(kind) for name, kind in CLASSES_SCHEMA.items())
-
-
-def _class_totals_aside(aside: Aside) -> list[pl.DataFrame]:
-    rows = []
-    for outcome in _ASIDE:
-        pairs = aside.of(outcome)
-        open_units = pl.col("units").sum() if outcome is ComparedOutcome.TOO_EARLY else pl.lit(0, QUANTITY)
-        row = pairs.select(
-            pl.lit(outcome.value).alias("class"),
-            pl.lit("").alias("severity"),
-            pl.col("lines").sum(),
-            pl.col("units").sum().alias("qty_announced"),
-            pl.col("units").sum().alias("qty_returned"),
-            pl.col("units_received").sum().alias("qty_received"),
-            open_units.alias("qty_affected"),
-            pl.lit(0, MONEY).alias("impact_inr"),
-            pl.lit(0).alias("lines_without_price"),
-            *(pl.col("lines").sum().alias(f"lines_{leg}") for leg in ("announced", "returned")),
-            pl.col("taken").sum().alias("lines_received"),
-            pl.lit(0, QUANTITY).alias("qty_ordered"),
-            pl.lit(0).alias("lines_ordered"),
-        )
-        rows.append(row.filter(pl.col("lines") > 0))
-    return rows
+    order = {word.value: place for place, word in enumerate(_CLASS_ORDER)}
+    ranked = grouped.sort(pl.col("class").replace_strict(order, default=len(order), return_dtype=pl.Int64))
+    return ranked.select(pl.col(name).cast(kind) for name, kind in CLASSES_SCHEMA.items())
 
 
 def check_residual(classes: pl.DataFrame, legs: tuple[LegTotals, ...]) -> None:
@@ -149,19 +128,17 @@ def check_residual(classes: pl.DataFrame, legs: tuple[LegTotals, ...]) -> None:
             )
 
 
-def match_rate(lines: pl.DataFrame, aside: Aside) -> MatchRate:
+def match_rate(counted: pl.DataFrame) -> MatchRate:
     """The share of SKU lines and units that agrees among those that could be judged."""
-    matched = aside.of(ComparedOutcome.MATCHED)
-    more_lines, more_units = int(matched["lines"].sum()), float(matched["units"].sum() or 0)
-    judged = lines.filter(
-        ~pl.col("level").is_in([ExceptionLevel.NOTICE.value, ExceptionLevel.ORDER.value])
-        & ~pl.col("outcome").is_in([ComparedOutcome.TOO_EARLY.value, ComparedOutcome.OUTSIDE_WINDOW.value])
+    expected = pl.coalesce("qty_announced", "qty_returned", "qty_received").cast(pl.Float64)
+    silent = [ComparedOutcome.TOO_EARLY.value, ComparedOutcome.OUTSIDE_WINDOW.value]
+    agreeing = [ComparedOutcome.MATCHED.value, ComparedOutcome.WITHIN_TOLERANCE.value]
+    of_lines = pl.col("level").is_in([ExceptionLevel.LINE.value, ExceptionLevel.ROW.value])
+    judged = counted.filter(of_lines & ~pl.col("outcome").is_in(silent)).with_columns(expected.alias("units"))
+    agree = judged.filter(pl.col("outcome").is_in(agreeing))
+    (count, units), (agreeing_count, agreeing_units) = (
+        (int(frame["lines"].sum()), float(frame["units"].sum())) for frame in (judged, agree)
     )
-    agreeing = judged.filter(
-        pl.col("outcome").is_in([ComparedOutcome.MATCHED.value, ComparedOutcome.WITHIN_TOLERANCE.value])
-    )
-    units, agreeing_units = (_units(frame) + more_units for frame in (judged, agreeing))
-    count, agreeing_count = judged.height + more_lines, agreeing.height + more_lines
     return MatchRate(
         lines=count,
         agreeing_lines=agreeing_count,
@@ -180,74 +157,38 @@ def without_rates(result: Reconciliation) -> Reconciliation:
     return replace(result, match_rate=rate, suppliers=cards)
 
 
-def _units(frame: pl.DataFrame) -> float:
-    expected = pl.coalesce("qty_announced", "qty_returned", "qty_received").cast(pl.Float64)
-    return float(frame.select(expected.sum()).item())
-
-
-def supplier_totals(lines: pl.DataFrame, aside: Aside) -> pl.DataFrame:
-    """The scorecard (SUPPLIERS_SCHEMA), most INR at stake first; lines set aside are added."""
-    of_asns = pl.col("level") != ExceptionLevel.ORDER.value
-    inside = lines.filter(of_asns & (pl.col("outcome") != ComparedOutcome.OUTSIDE_WINDOW.value))
-    parts = [_cards(inside), *(_cards_aside(aside, outcome) for outcome in _ASIDE)]
-    notices = _notices_by_supplier(inside, aside)
-    sums = [pl.col(name).sum() for name in parts[0].columns if name != "supplier"]
-    cards = pl.concat(parts, how="vertical_relaxed").group_by("supplier", maintain_order=True).agg(sums)
-    judged = pl.col("lines") - pl.col("too_early")
-    agreeing = pl.col("matched") + pl.col("within_tolerance")
+def supplier_totals(counted: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
+    """The scorecard (SUPPLIERS_SCHEMA), most INR at stake first."""
+    inside = counted.filter(~_IS_ORDER & (pl.col("outcome") != ComparedOutcome.OUTSIDE_WINDOW.value))
+    outcome, lines, is_line = pl.col("outcome"), pl.col("lines"), pl.col("level") == ExceptionLevel.LINE.value
+    codes = (Discrepancy.SHORT, Discrepancy.OVER, Discrepancy.NOT_RECEIVED)
+    at_stake = pl.col("impact_inr").filter(outcome == ComparedOutcome.EXCEPTION.value).sum()
+    cards = inside.group_by("supplier", maintain_order=True).agg(
+        lines.filter(is_line).sum(),
+        *(
+            lines.filter(outcome == ComparedOutcome[name].value).sum().alias(name.lower())
+            for name in ("MATCHED", "WITHIN_TOLERANCE", "TOO_EARLY")
+        ),
+        lines.filter(outcome == ComparedOutcome.EXCEPTION.value).sum().alias("exceptions"),
+        pl.col("qty_announced", "qty_received").sum(),
+        *(lines.filter(pl.col("code") == code.value).sum().alias(code.value.lower()) for code in codes),
+        at_stake.alias("impact_inr"),
+    )
+    # Of notices that are aside as a whole no line is left, and no other is like them.
+    who = ("supplier", "invoice_number", "site")
+    parted = pairs.filter(~pl.col("whole")).select(
+        shown.alias(name) for shown, name in zip(shown_headers(), ("invoice_number", "supplier", "site"), strict=False)
+    )
+    others = pl.concat([inside.filter(pl.col("invoice_number").is_not_null()).select(who), parted.select(who)]).unique()
+    whole = inside.select("supplier", pl.col("notices").fill_null(0))
+    each = pl.concat([others.select("supplier", pl.lit(1).alias("notices")), whole], how="vertical_relaxed")
+    notices = each.group_by("supplier").agg(pl.col("notices").sum())
+    judged, agreeing = lines - pl.col("too_early"), pl.col("matched") + pl.col("within_tolerance")
     rated = cards.join(notices, on="supplier", how="left", maintain_order="left").with_columns(
         pl.when(judged > 0).then(agreeing * 100 / judged).round(2).alias("match_percent")
     )
-    ordered = rated.sort("impact_inr", "exceptions", descending=True, nulls_last=True, maintain_order=True)
+    ordered = rated.sort("impact_inr", "exceptions", "supplier", descending=[True, True, False], nulls_last=True)
     return ordered.select(pl.col(name).cast(kind) for name, kind in SUPPLIERS_SCHEMA.items())
-
-
-def _notices_by_supplier(inside: pl.DataFrame, aside: Aside) -> pl.DataFrame:
-    """How many notices there are. Of those that are aside as a whole no line is `inside`, and no other is like them."""
-    who = ("supplier", "invoice_number", "site")
-    others = pl.concat([inside.select(who), aside.parted.select(who)]).unique().group_by("supplier").len("notices")
-    return (
-        pl.concat([others, aside.sums.select("supplier", "notices")]).group_by("supplier").agg(pl.col("notices").sum())
-    )
-
-
-def _cards(lines: pl.DataFrame) -> pl.DataFrame:
-    at_stake = pl.col("impact_inr").filter(pl.col("outcome") == ComparedOutcome.EXCEPTION.value).sum()
-    outcomes = {
-        "matched": ComparedOutcome.MATCHED,
-        "within_tolerance": ComparedOutcome.WITHIN_TOLERANCE,
-        "too_early": ComparedOutcome.TOO_EARLY,
-        "exceptions": ComparedOutcome.EXCEPTION,
-    }
-    codes = (Discrepancy.SHORT, Discrepancy.OVER, Discrepancy.NOT_RECEIVED)
-    return lines.group_by("supplier", maintain_order=True).agg(
-        (pl.col("level") == ExceptionLevel.LINE.value).sum().alias("lines"),
-        *((pl.col("outcome") == outcome.value).sum().alias(name) for name, outcome in outcomes.items()),
-        pl.col("qty_announced").sum(),
-        pl.col("qty_received").sum(),
-        *((pl.col("code") == code.value).sum().alias(code.value.lower()) for code in codes),
-        at_stake.cast(MONEY).alias("impact_inr"),
-    )
-
-
-def _cards_aside(aside: Aside, outcome: ComparedOutcome) -> pl.DataFrame:
-    lines = pl.col("lines").sum()
-    counts = {
-        name: lines if name == outcome.name.lower() else pl.lit(0, pl.UInt32)
-        for name in ("matched", "within_tolerance", "too_early", "exceptions")
-    }
-    return (
-        aside.of(outcome)
-        .group_by("supplier", maintain_order=True)
-        .agg(
-            lines,
-            *(count.alias(name) for name, count in counts.items()),
-            pl.col("units").sum().alias("qty_announced"),
-            pl.col("units_received").sum().alias("qty_received"),
-            *(pl.lit(0, pl.UInt32).alias(name) for name in ("short", "over", "not_received")),
-            pl.lit(0, MONEY).alias("impact_inr"),
-        )
-    )
 
 
 def ageing_totals(lines: pl.DataFrame) -> pl.DataFrame:

@@ -1,0 +1,1 @@
+"""What belongs together: notices of two legs, receipts and their notice, lines that agree in every respect."""
