@@ -15,7 +15,7 @@ import pytest
 from docs.test_pages import parse as parse_command
 
 from logistics_batch.cli.front import front
-from logistics_batch.model.jobs.cron import Cron
+from logistics_batch.model.jobs.timing import Cron
 
 ROOT = Path(__file__).parents[1]
 DEPLOY = ROOT / "docs/deploy"

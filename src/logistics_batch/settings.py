@@ -44,18 +44,18 @@ _MAKE_ONE = "Make one: (umask 077; openssl rand -hex 32 > secrets/events)"
 class Settings(BaseModel):
     """All settings of one workspace."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True, defer_build=True)
 
-    service: ServiceSettings = ServiceSettings()
-    ledger: LedgerSettings = LedgerSettings()
-    reports: ReportsSettings = ReportsSettings()
+    service: ServiceSettings = Field(default_factory=ServiceSettings)
+    ledger: LedgerSettings = Field(default_factory=LedgerSettings)
+    reports: ReportsSettings = Field(default_factory=ReportsSettings)
     sftp: dict[str, SftpSettings] = Field(default_factory=dict)
-    receive: ReceiveSettings = ReceiveSettings()
-    notify: NotifySettings = NotifySettings()
-    log: LogSettings = LogSettings()
-    metrics: MetricsSettings = MetricsSettings()
-    pgp: PgpSettings = PgpSettings()
-    secrets: SecretsSettings = SecretsSettings()
+    receive: ReceiveSettings = Field(default_factory=ReceiveSettings)
+    notify: NotifySettings = Field(default_factory=NotifySettings)
+    log: LogSettings = Field(default_factory=LogSettings)
+    metrics: MetricsSettings = Field(default_factory=MetricsSettings)
+    pgp: PgpSettings = Field(default_factory=PgpSettings)
+    secrets: SecretsSettings = Field(default_factory=SecretsSettings)
 
 
 class _Environment:

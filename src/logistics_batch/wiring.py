@@ -225,14 +225,13 @@ class Workspace:
         Raises UsageError if there is none, SpecificationError if it cannot be read.
         """
         path = self.mapping_path(name)
+        shown = str(path.relative_to(self.folder)) if path.is_relative_to(self.folder) else str(path)
         try:
             content = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             reason = "It is not UTF-8 text." if isinstance(error, UnicodeDecodeError) else f"{error.strerror}."
             raise SpecificationError([Finding(str(path), 0, 0, f"The mapping cannot be read. {reason}")]) from error
-
-        load = partial(_loaded_beside, path=path, shown=self._shown(path), settings=self._settings_again())
-        return content, self._shown(path), load
+        return content, shown, partial(_loaded_beside, path=path, shown=shown, settings=self._settings_again())
 
     def _settings_again(self) -> Callable[[], Settings]:
         """How the settings are read, so that another process can be told of it."""
@@ -253,9 +252,6 @@ class Workspace:
             f'There is no mapping "{name}" in {self.folder / MAPPINGS}.',
             remedy=nearest(name, self.mapping_names()) or f"Write {MAPPINGS}/{name}.yaml, or give the path of a file.",
         )
-
-    def _shown(self, path: Path) -> str:
-        return str(path.relative_to(self.folder)) if path.is_relative_to(self.folder) else str(path)
 
     def _assembled(self, settings: Settings, *, client: Client, ledger: Ledger, need: Need) -> Parts:
         service = settings.service
@@ -308,9 +304,14 @@ class Workspace:
 
     def _client(self, settings: Settings, need: Need) -> Client:
         service = settings.service
-        base_url = self._base_url(settings) if need.knows_service else service.base_url or _NOWHERE
+        base_url = service.base_url or self._no_base_url(need)
         key = self._api_key(settings) if need.calls else Secret(_NO_KEY_NEEDED)
-        self._guard_logs(key)
+        with self._lock:
+            if key not in self._redacted:
+                install_redaction([key])
+                self._redacted.add(key)
+            # One for all, even where another event is handed in: the rate holds, and one event ends a process.
+            pacer = self._pacers.setdefault(service.rate, Pacer(service.rate, stop=need.stop))
         access = ServiceAccess(
             base_url=base_url,
             api_key=key,
@@ -320,7 +321,7 @@ class Workspace:
             ca_file=str(self.folder / service.ca_file) if service.ca_file else None,
             proxy=service.proxy or None,
         )
-        return Client(access, pacer=self._pacer(service.rate, stop=need.stop))
+        return Client(access, pacer=pacer)
 
     def _unpacker(self, settings: Settings, limited: LimitedWork) -> Unpacker:
         pgp = settings.pgp
@@ -331,20 +332,21 @@ class Workspace:
         decrypt = PgpKey(key_file, passphrase.get_secret_value() if passphrase else "").decrypt
         return Unpacker(decrypt, limited=limited)
 
-    def _base_url(self, settings: Settings) -> str:
+    def _no_base_url(self, need: Need) -> str:
+        """What stands for the service's address where it is not said. Raises SettingsError if it has to be known."""
         file = self.folder / FILE_NAME
-        if not settings.service.base_url and not file.is_file():
+        if not need.knows_service:
+            return _NOWHERE
+        if not file.is_file():
             raise SettingsError(
                 f"There is no {FILE_NAME} in {self.folder}.",
                 remedy="Name the folder of your workspace with --workspace DIR, or make a new one with "
                 "`logistics-batch init DIR`.",
             )
-        if not settings.service.base_url:
-            raise SettingsError(
-                f"{file} does not say where the service is (service.base_url).",
-                remedy="Write it under [service], set LOGISTICS_BATCH_SERVICE__BASE_URL, or name another --workspace.",
-            )
-        return settings.service.base_url
+        raise SettingsError(
+            f"{file} does not say where the service is (service.base_url).",
+            remedy="Write it under [service], set LOGISTICS_BATCH_SERVICE__BASE_URL, or name another --workspace.",
+        )
 
     def _api_key(self, settings: Settings) -> Secret:
         service = settings.service
@@ -355,19 +357,6 @@ class Workspace:
                 remedy="Write the key into a file that only you can read, and its path under [service].",
             )
         return Secret(found.get_secret_value())
-
-    def _guard_logs(self, key: Secret) -> None:
-        with self._lock:
-            if key not in self._redacted:
-                install_redaction([key])
-                self._redacted.add(key)
-
-    def _pacer(self, rate: str, *, stop: threading.Event) -> Pacer:
-        # Shared even where another event is handed in: the rate holds whatever happens, and one event ends a process.
-        with self._lock:
-            if rate not in self._pacers:
-                self._pacers[rate] = Pacer(rate, stop=stop)
-            return self._pacers[rate]
 
     def _sftp_access(self, name: str, server: SftpSettings) -> SftpAccess:
         password = read_secret(

@@ -608,26 +608,28 @@ def test_a_disk_with_little_space(size: str, state: str, tmp_path: Path, sandbox
 # here, or the test elsewhere that does.
 PROVOKED_BY = {
     "checkup problem": ["a key that does not exist", "no key"],
-    "checkup tried": ["a mapping with a mistake", "a job with a mistake", "a job file that leads nowhere"],
-    "checkup warning": ["a job file that is not read"],
-    "_settings_checks warning": ["a secret that others can read"],
-    "_settings_checks problem": ["jobs that others can change"],
-    "check_times warning": ["too little patience"],
-    "_night_checks problem": [
+    "_check_files tried": ["a mapping with a mistake", "a job with a mistake", "a job file that leads nowhere"],
+    "_check_files warning": ["a job file that is not read"],
+    "_check_settings warning": ["a secret that others can read", "too little patience"],
+    "_check_rights problem": ["jobs that others can change"],
+    "_check_calendars problem": ["a job after one that is not there", "a calendar that is not there"],
+    "_check_calendars tried": ["a calendar with a mistake"],
+    "_check_calendars warning": ["a calendar of an earlier year"],
+    "_check_addresses problem": [
         "addresses that cannot be read",
-        "a job after one that is not there",
-        "a calendar that is not there",
+        "an address that nobody knows",
+        "an address that takes no message",
     ],
-    "_night_checks tried": ["a calendar with a mistake"],
-    "check_addresses warning": ["nobody is told"],
-    "_check_address problem": ["an address that nobody knows", "an address that takes no message"],
-    "check_calendars warning": ["a calendar of an earlier year"],
-    "check_scheduler warning": ["no scheduler", "a scheduler that stopped"],
-    "check_textfile problem": ["test_metrics_without_their_library"],
-    "_check_writing problem": ["metrics that cannot be written", "a log that cannot be written"],
-    "_check_disk problem": ["test_a_disk_with_little_space"],
-    "_check_disk warning": ["test_a_disk_with_little_space"],
-    "_parts_checks warning": ["an address that doubles the paths"],
+    "_check_addresses warning": ["nobody is told"],
+    "_check_scheduler warning": ["no scheduler", "a scheduler that stopped"],
+    "_check_written_files tried": [
+        "metrics that cannot be written",
+        "a log that cannot be written",
+        "test_metrics_without_their_library",
+    ],
+    "_check_disks problem": ["test_a_disk_with_little_space"],
+    "_check_disks warning": ["test_a_disk_with_little_space"],
+    "check_parts warning": ["an address that doubles the paths"],
     "check_service problem": [
         "a service that is not there",
         "a key that is refused",
@@ -659,7 +661,7 @@ PROVOKED_BY = {
         "a list that is not there",
         "a host key that is not the pinned one",
     ],
-    "_event_check problem": ["test_events_without_a_secret"],
+    "_check_events problem": ["test_events_without_a_secret"],
     "check_events problem": [
         "test_a_server_that_drops_the_header_is_named",
         "test_a_receiver_that_is_not_there_or_keeps_another_ledger",
@@ -668,28 +670,27 @@ PROVOKED_BY = {
         "test_where_uniqueness_cannot_be_shown_a_person_decides",
         "test_what_was_seen_with_another_key_does_not_count",
     ],
-    "_of_facts warning": [
+    "stage warning": [
         "test_where_uniqueness_cannot_be_shown_a_person_decides",
         "test_doubts_are_settled_where_orders_cannot_be_looked_for",
     ],
-    "_of_leftovers problem": ["test_test_orders_that_could_not_be_cancelled_are_named_and_cancelled_next_time"],
+    "stage problem": ["test_test_orders_that_could_not_be_cancelled_are_named_and_cancelled_next_time"],
 }
+
+
+_MAKERS = ("problem", "warning", "tried")
 
 
 def makings() -> Counter[str]:
     """How often each function of the program makes a finding of each state, from its source."""
     package = Path(logistics_batch.__file__).parent
     found: Counter[str] = Counter()
-    for path in package.rglob("*.py"):
+    for path in (package / "operate/doctor.py", package / "cli/commands/checkup.py"):
         for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if not isinstance(function, ast.FunctionDef) or function.name == "tried":
-                continue
-            for call in ast.walk(function):
-                if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
-                    if call.func.id == "tried":
-                        found[f"{function.name} tried"] += 1
-                    if call.func.id == "Check" and (state := ast.unparse(call.args[1])) != "CheckState.OK":
-                        found[f"{function.name} {state.removeprefix('CheckState.').lower()}"] += 1
+            if isinstance(function, ast.FunctionDef) and function.name != "tried":
+                for call in ast.walk(function):
+                    if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in _MAKERS:
+                        found[f"{function.name} {call.func.id}"] += 1
     return found
 
 

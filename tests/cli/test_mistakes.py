@@ -156,19 +156,6 @@ def test_a_missing_key_is_asked_for_only_when_something_is_sent(run: Run, worksp
     assert "service.api_key_file" in done.err
 
 
-def test_unknown_settings_exit_2_with_the_nearest_key(run: Run, workspace: Workspace) -> None:
-    workspace.configure("deadlin = '4s'")
-    done = run("runs")
-    assert done.code == 2
-    assert "Did you mean `deadline`?" in done.err
-
-
-def test_the_environment_wins_over_the_file(run: Run, workspace: Workspace) -> None:
-    done = run("runs", LOGISTICS_BATCH_SERVICE__RATE="fast")
-    assert done.code == 2
-    assert "LOGISTICS_BATCH_SERVICE__RATE" in done.err
-
-
 def test_an_http_address_of_another_machine_is_refused(run: Run, workspace: Workspace) -> None:
     done = run("runs", LOGISTICS_BATCH_SERVICE__BASE_URL="http://api.example.com")
     assert done.code == 2

@@ -281,77 +281,11 @@ def test_the_doctor_finds_nothing_in_a_sound_workspace(run: Run, workspace: Work
     assert states["settle_after"] == "warning"  # 0 s in this workspace
 
 
-def configure_sftp(workspace: Workspace, sandbox: RunningSandbox, *, host_key: str = "", port: int = 0) -> None:
+def configure_sftp(workspace: Workspace, sandbox: RunningSandbox) -> None:
     assert sandbox.sftp is not None
     (sandbox.sftp.root / "inbound").mkdir(exist_ok=True)
-    workspace.sftp("bhiwandi", sandbox.sftp, port=port, host_key=host_key)
+    workspace.sftp("bhiwandi", sandbox.sftp)
     workspace.job("nightly", "kind: push\nmapping: orders\nsource: {sftp: bhiwandi, path: /inbound}\n")
-
-
-def problem(done: Finished, name: str) -> str:
-    assert done.code == 2
-    found = next(each for each in done.json["checks"] if each["name"] == name)
-    assert found["state"] == "problem", found
-    assert found["remedy"]
-    return f"{found['text']} {found['remedy']}"
-
-
-def test_the_doctor_names_a_host_key_that_is_not_the_pinned_one(
-    run: Run, workspace: Workspace, sandbox: RunningSandbox
-) -> None:
-    other = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIPqp4PXZ9jC6Zb3o8dQm6qJ0h5m8m4VJ0m1m2n3o4p5q"
-    configure_sftp(workspace, sandbox, host_key=other)
-    assert "SHA256:" in problem(run("doctor", "--json"), "sftp.bhiwandi:/inbound")
-
-
-def test_the_doctor_names_a_missing_folder_and_a_server_that_is_down(
-    run: Run, workspace: Workspace, sandbox: RunningSandbox
-) -> None:
-    configure_sftp(workspace, sandbox)
-    workspace.job("nightly", "kind: push\nmapping: orders\nsource: {sftp: bhiwandi, path: /outbound}\n")
-    assert "/outbound" in problem(run("doctor", "--json"), "sftp.bhiwandi:/outbound")
-    sandbox.stop()
-    done = run("doctor", "--json")
-    assert sandbox.url in problem(done, "service")
-
-
-@pytest.mark.parametrize(
-    ("break_it", "name", "words"),
-    [
-        (lambda w: w.secret("api-key", "another-key-altogether"), "service", "service.api_key_file"),
-        (lambda w: w.mapping("orders", "operation: order.creat\n"), "mapping orders", "order.create"),
-        (lambda w: w.job("late", "kind: settle\nschedule: {cron: '75 1 * * *'}\n"), "job late", '"75" is no minute'),
-        (lambda w: w.configure('rates = "1/s"'), "settings", "Did you mean `rate`?"),
-        (lambda w: (w.root / "secrets/api-key").unlink(), "service and ledger", "service.api_key_file"),
-    ],
-)
-def test_the_doctor_names_what_is_wrong(run: Run, workspace: Workspace, break_it: Any, name: str, words: str) -> None:
-    break_it(workspace)
-    done = run("doctor", "--json")
-    if name in ("mapping orders", "job late", "settings"):
-        assert done.code == 2
-        found = next(each for each in done.json["checks"] if each["name"] == name)
-        assert words in f"{found['text']} {found['remedy']}"
-    else:
-        assert words in problem(done, name)
-
-
-def test_the_doctor_warns_of_an_address_that_doubles_the_paths(
-    run: Run, workspace: Workspace, sandbox: RunningSandbox
-) -> None:
-    done = run("doctor", "--json", LOGISTICS_BATCH_SERVICE__BASE_URL=f"{sandbox.url}/api")
-    warned = [each["text"] for each in done.json["checks"] if (each["name"], each["state"]) == ("service", "warning")]
-    assert len(warned) == 1
-    assert "/api" in warned[0]
-
-
-def test_the_doctor_warns_where_asns_cannot_be_read(run: Run, workspace: Workspace) -> None:
-    workspace.configure("[service.paths]", '"asn.fetch" = "/nowhere"')
-    done = run("doctor", "--json")
-    assert done.code == 0
-    found = next(each for each in done.json["checks"] if each["name"] == "service, ASNs")
-    assert found["state"] == "warning"
-    assert "service.paths" in found["remedy"]
 
 
 def test_the_doctor_speaks_to_people(run: Run, workspace: Workspace) -> None:

@@ -1,9 +1,7 @@
 """A new workspace, mapping files, and the sandbox as a command: what needs no service."""
 
 import json
-import signal
 import stat
-import urllib.request
 from pathlib import Path
 
 import pytest
@@ -163,28 +161,6 @@ def test_the_vocabulary_is_listed_with_examples(run: Run) -> None:
     assert {"text", "integer", "money", "mobile", "pincode", "date", "unit", "lookup"} <= set(verbs)
     assert all(each["doc"] and each["example"] for each in verbs.values())
     assert "mobile" in run("mapping", "verbs").out
-
-
-def test_the_sandbox_says_where_it_listens_and_ends_when_told(workspace: Workspace) -> None:
-    process = workspace.start("sandbox", "--api-key", "a-key", "--sftp-port", "0")
-    assert process.stdout is not None
-    said = json.loads(process.stdout.readline())
-    request = urllib.request.Request(
-        f"{said['url']}/wms/advance-shipping-notice?invoice_number=1", headers={"API_KEY": "a-key"}
-    )
-    with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=10) as reply:
-        assert reply.status == 200
-    assert said["sftp"]["host_key"].startswith("ssh-")
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(10) == 0
-    process.communicate()
-
-
-def test_a_sandbox_with_a_wrong_fault_plan_says_so(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "faults.yaml").write_text("- {kind: explode}\n")
-    done = run("sandbox", "--faults", "faults.yaml")
-    assert done.code == 2
-    assert "fault rule 1: kind must be one of drop_before" in done.err
 
 
 def test_order_numbers_may_be_a_list_or_a_file(run: Run, workspace: Workspace) -> None:

@@ -20,7 +20,7 @@ from logistics_batch.errors import KeyRefused
 from logistics_batch.flows.orders.comparison import Followed, order_lines
 from logistics_batch.flows.orders.status import _is_anothers, _look
 from logistics_batch.model.order_state import Shown, ShownItem
-from logistics_batch.operate.run_job import order_status_outcome
+from logistics_batch.operate.run_job import outcome_of
 
 
 @pytest.fixture(scope="module")
@@ -260,10 +260,10 @@ def test_orders_that_cannot_be_asked_for_keep_no_others_from_it(room: Room, name
     first = room.run()
     assert (first.exit_code, first.asked.asked, first.asked.failed) == (5, 0, 3)
     assert first.asked.stopped == "the service could not be asked: it answered with status 500"
-    assert "Unexpected error" not in order_status_outcome(first).line, "the service's words may name people"
+    assert "Unexpected error" not in outcome_of(first).line, "the service's words may name people"
     second = room.run()
     assert (second.exit_code, second.asked.asked, second.asked.failed, second.asked.left) == (0, 4, 4, 4)
-    assert "4 were left for the next run, 4 of them after asking failed" in order_status_outcome(second).line
+    assert "4 were left for the next run, 4 of them after asking failed" in outcome_of(second).line
     notes = {line["reference_number"]: line["note"] for line in room.report()}
     assert notes[oldest[0].reference] == "it could not be asked for: Unexpected error (status 500)"
     room.sandbox.set_faults([])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from logistics_batch.model.jobs.cron import Cron
+from logistics_batch.model.jobs.timing import Cron
 
 KOLKATA = ZoneInfo("Asia/Kolkata")
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -101,7 +101,7 @@ def test_when_the_clock_goes_forward_a_fixed_time_runs_as_the_gap_ends() -> None
         "Sun 2026-03-29 03:00+0200",
         "Mon 2026-03-30 02:30+0200",
     ]
-    slot = Cron.parse("30 2 * * *").next_slot(datetime(2026, 3, 28, 12, tzinfo=BERLIN), BERLIN)
+    slot = next(Cron.parse("30 2 * * *").slots(datetime(2026, 3, 28, 12, tzinfo=BERLIN), BERLIN))
     assert slot.name == "2026-03-29T02:30"
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from logistics_batch.ledger import FileArrival
 from logistics_batch.model.jobs.calendar import Calendar
-from logistics_batch.model.jobs.job_watch import Expect
+from logistics_batch.model.jobs.job import Expect
 from logistics_batch.operate.file_watch import Coming, Expected, Lying, Seen, expected_days, judge
 
 KOLKATA = ZoneInfo("Asia/Kolkata")

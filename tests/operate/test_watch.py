@@ -14,8 +14,8 @@ from logistics_batch.cli.commands.night import SettingsInForce, _loaded, _take_o
 from logistics_batch.model.report import RunReport
 from logistics_batch.model.run_reports import SettleReport
 from logistics_batch.operate.heartbeat import HEARTBEAT, last_beat, what_is_wrong
-from logistics_batch.operate.run_job import JobOutcome, push_outcome
-from logistics_batch.operate.run_notices import Ran, note_outcome
+from logistics_batch.operate.run_job import JobOutcome, outcome_of
+from logistics_batch.operate.run_notices import Ran, note_end
 
 SETTLE = 'kind: settle\nschedule: {{cron: "{cron}"{more}}}\n'
 
@@ -84,7 +84,7 @@ def test_another_failure_is_told_though_the_first_one_lasts(shift: Shift) -> Non
     causes = ("it answered with status 500", "Not delivered to sftp:x", "it answered with status 503")
     for cause in causes:
         ended = JobOutcome(5, f"run S1: {cause}", SettleReport(), cause)
-        note_outcome(shift.parts, job, ended, day=date(2026, 11, 3))
+        note_end(shift.parts, Ran(job, date(2026, 11, 3), ended))
     (told,) = [message for title, message in (shift.until("2026-11-03T20:45") and shift.told) if "2 messages" in title]
     assert "Not delivered to sftp:x" in told
     assert "status 503" in told, "the newest words of the same trouble"
@@ -110,7 +110,7 @@ def test_a_run_that_stopped_early_is_no_round_though_its_doubts_outrank_that(
 ) -> None:
     job, *_ = shift.watch.jobs["settle"]
     report = RunReport("R1", "settle", (), stopped=cause, exit_code=code)
-    ended = Ran(job, date(2026, 11, 3), push_outcome(report))
+    ended = Ran(job, date(2026, 11, 3), outcome_of(report))
     assert (ended.exit_code, ended.round_code) == (code, counts_as)
 
 

@@ -10,7 +10,7 @@ import pytest
 from openpyxl import Workbook, load_workbook
 from openpyxl.worksheet.worksheet import Worksheet
 
-from logistics_batch.model.order_line import OrderLine
+from logistics_batch.model.run_reports import OrderLine
 from logistics_batch.paper.order_status import (
     order_status_csv,
     order_status_workbook,

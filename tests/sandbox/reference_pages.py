@@ -9,7 +9,7 @@ from typing import get_type_hints
 
 from logistics_batch.sandbox.endpoints import ENDPOINT_NAMES
 from logistics_batch.sandbox.faults.kinds import KINDS, LABEL_KINDS, FaultKind
-from logistics_batch.sandbox.faults.values import CHOOSING
+from logistics_batch.sandbox.faults.plan import CHOOSING
 from logistics_batch.sandbox.switches import CHOICES, Switches
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -12,8 +12,7 @@ import httpx
 import pytest
 from support.sandbox_process import RunningSandbox
 
-from logistics_batch.sandbox.faults.answer import FaultyAnswer
-from logistics_batch.sandbox.faults.fault_responses import fault_response, stand_in
+from logistics_batch.sandbox.faults.fault_responses import FaultyAnswer, fault_response, stand_in
 from logistics_batch.sandbox.faults.kinds import KINDS, LABEL_KINDS
 from logistics_batch.sandbox.faults.plan import make_plan
 

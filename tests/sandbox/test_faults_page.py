@@ -9,8 +9,7 @@ from sandbox.reference_pages import FAULTS_PAGE, SANDBOX_PAGE, example, fault_ta
 
 from logistics_batch.sandbox.endpoints import ENDPOINT_NAMES
 from logistics_batch.sandbox.faults.kinds import KINDS
-from logistics_batch.sandbox.faults.plan import make_plan, read_plan
-from logistics_batch.sandbox.faults.values import CHOOSING
+from logistics_batch.sandbox.faults.plan import CHOOSING, make_plan, read_plan
 from logistics_batch.sandbox.switches import Switches
 
 PAGE = FAULTS_PAGE

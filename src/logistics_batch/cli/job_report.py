@@ -1,5 +1,7 @@
 """What a run of a job, or a push by hand, prints."""
 
+from typing import Any
+
 import click
 
 from logistics_batch.cli.show import (
@@ -13,12 +15,12 @@ from logistics_batch.cli.show import (
     shown_path,
 )
 from logistics_batch.flows.parts import Parts
-from logistics_batch.flows.push.run import answers_of_run
+from logistics_batch.flows.push.run import PastRun, answers_of_run
 from logistics_batch.model.counting import counted
 from logistics_batch.model.reconciliation import MEANINGS, Discrepancy
-from logistics_batch.model.report import RunReport
+from logistics_batch.model.report import ExitCode, RunReport
 from logistics_batch.model.run_reports import LabelReport, OrderStatusReport, ReconcileReport, asked_in_words
-from logistics_batch.operate.run_job import JobOutcome, RunAccount, told
+from logistics_batch.operate.run_job import JobOutcome
 
 _SETTLED_SHOWN = 10
 
@@ -42,12 +44,27 @@ def print_outcome(parts: Parts, outcome: JobOutcome, *, as_json: bool) -> None:
         click.echo(f"{outcome.line}.")
 
 
-def print_past_run(parts: Parts, report: RunReport, account: RunAccount) -> None:
-    """A run that is over: its head, its files, and what else is known of it."""
-    stored, answers = account.stored, answers_of_run(parts, report.run)
-    click.echo(f"{stored.kind} for {stored.business_date}, began {moment(stored.started_at)}{_took(account)}")
+_MEANINGS = {
+    None: "under way, or interrupted",
+    ExitCode.DONE: "nothing left to do",
+    ExitCode.USAGE: "it could not run as it is set up",
+    ExitCode.ROWS_NOT_DONE: "not everything could be done",
+    ExitCode.DOUBT: "something is in doubt or held",
+    ExitCode.STOPPED_EARLY: "stopped early",
+    ExitCode.BUSY: "another run held the ledger",
+}
+
+
+def print_past_run(parts: Parts, past: PastRun, account: dict[str, Any]) -> None:
+    """A run that is over: its head, its files, and what else is known of it; account: as `run_account` gives it."""
+    stored, report = past.stored, past.report
+    took = ""
+    if account["seconds"] is not None:
+        minutes, seconds = divmod(account["seconds"], 60)
+        took = f", took {minutes:.0f} min {seconds:.0f} s" if minutes else f", took {seconds:g} s"
+    click.echo(f"{stored.kind} for {stored.business_date}, began {moment(stored.started_at)}{took}")
     code = "" if stored.exit_code is None else f"exit {stored.exit_code}: "
-    click.echo(f"{code}{account.meaning}")
+    click.echo(f"{code}{_MEANINGS.get(stored.exit_code, '')}")
     if report.files:
         counts = report.counts
         rows = ", ".join(f"{counts[fate]:,} {fate.value.replace('_', ' ')}" for fate in IN_ORDER if counts[fate])
@@ -55,27 +72,18 @@ def print_past_run(parts: Parts, report: RunReport, account: RunAccount) -> None
     elif stored.summary and stored.kind != "push":
         click.echo(", ".join(f"{count} {name.replace('_', ' ')}" for name, count in stored.summary.items()))
     click.echo()
-    print_push(report, answers)
-    if account.settled:
-        click.echo(
-            f"Found out in it of earlier files: {counted(len(account.settled), 'document')} accepted after a doubt."
-        )
-        for each in account.settled[:_SETTLED_SHOWN]:
-            click.echo(f"  {plain(each.reference)} {plain(each.awb_number)}".rstrip())
-    if account.reports:
-        click.echo(f"Report: {account.reports}")
-    for notice in account.notices:
-        over = f"; over since {notice.over_at[:16]}" if notice.over_at else ""
-        click.echo(f"Alert ({told(notice)}{over}): {plain(notice.title)}")
-    if account.next_step:
-        click.echo(f"Next: {account.next_step}")
-
-
-def _took(account: RunAccount) -> str:
-    if account.seconds is None:
-        return ""
-    minutes, seconds = divmod(account.seconds, 60)
-    return f", took {minutes:.0f} min {seconds:.0f} s" if minutes else f", took {seconds:g} s"
+    print_push(report, answers_of_run(parts, report.run))
+    if settled := account["settled"]:
+        click.echo(f"Found out in it of earlier files: {counted(len(settled), 'document')} accepted after a doubt.")
+        for each in settled[:_SETTLED_SHOWN]:
+            click.echo(f"  {plain(each['reference'])} {plain(each['awb_number'])}".rstrip())
+    if account["reports"]:
+        click.echo(f"Report: {account['reports']}")
+    for alert in account["alerts"]:
+        over = f"; over since {alert['over_at'][:16]}" if alert["over_at"] else ""
+        click.echo(f"Alert ({alert['told']}{over}): {plain(alert['title'])}")
+    if account["next"]:
+        click.echo(f"Next: {account['next']}")
 
 
 def print_reconciliation(report: ReconcileReport) -> None:

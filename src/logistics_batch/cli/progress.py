@@ -7,7 +7,6 @@ from contextlib import contextmanager
 import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
-from rich.status import Status
 from rich.table import Column
 
 from logistics_batch.flows.parts import Silent
@@ -47,79 +46,46 @@ class TerminalProgress:
         if not self._tasks:
             self._bars.stop()
 
+    def stop(self) -> None:
+        """Nothing is drawn any more."""
+        self._bars.stop()
+
 
 class PlainNarrator(Silent):
-    """A line for each act."""
+    """A line for each act of the demo."""
 
     def stage(self, text: str) -> None:
         """The next act begins."""
         click.echo(f"{text} …", err=True)
 
 
-class TerminalNarrator:
-    """A spinner with the act and how far it is; finished acts stay as lines."""
+class TerminalNarrator(TerminalProgress):
+    """The act that is on and how far its pieces are; finished acts stay as lines."""
 
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        self._status = Status("", console=console)
-        self._act = ""
-        self._pieces: list[tuple[str, int | None, int]] = []
+    act = ""
 
     def stage(self, text: str) -> None:
         """The next act begins."""
-        self._finish()
-        self._act = text
-        self._pieces.clear()
-        self._show()
-        self._status.start()
+        self.finish()
+        self.act = text
+        self.start(f"{text} …", None)
 
-    def start(self, label: str, total: int | None) -> None:
-        """A piece of work of `total` steps begins (None: not known)."""
-        self._pieces.append((label, total, 0))
-        self._show()
-
-    def advance(self, n: int = 1, note: str = "") -> None:  # noqa: ARG002
-        """`n` steps are done."""
-        if self._pieces:
-            label, total, done = self._pieces[-1]
-            self._pieces[-1] = (label, total, done + n)
-            self._show()
-
-    def done(self) -> None:
-        """The piece of work is over."""
-        if self._pieces:
-            self._pieces.pop()
-            self._show()
-
-    def end(self, *, well: bool) -> None:
-        """Nothing more happens; the last act keeps its line if it went well."""
-        self._status.stop()
-        if well:
-            self._finish()
-
-    def _finish(self) -> None:
-        if self._act:
-            self._console.print(f"[green]✓[/green] {self._act}", highlight=False)
-            self._act = ""
-
-    def _show(self) -> None:
-        text = f"{self._act} …"
-        if self._pieces:
-            label, total, done = self._pieces[-1]
-            text += f" [dim]{label.lower()} {done}" + (f" of {total}" if total else "") + "[/dim]"
-        self._status.update(text)
+    def finish(self) -> None:
+        """The act is over, and keeps its line."""
+        if self.act:
+            self.done()
+            self._bars.console.print(f"[green]✓[/green] {self.act}", highlight=False)
 
 
 @contextmanager
 def narrating() -> Iterator[PlainNarrator | TerminalNarrator]:
-    """A narrator that suits standard error, silent again at the end."""
+    """A narrator that suits standard error, silent again at the end; an act that failed leaves no line."""
     if not sys.stderr.isatty():
         yield PlainNarrator()
         return
-    narrator = TerminalNarrator(Console(stderr=True))
-    well = False
+    narrator = TerminalNarrator()
     try:
         yield narrator
-        well = True
+        narrator.finish()
     finally:
-        narrator.end(well=well)
+        narrator.stop()

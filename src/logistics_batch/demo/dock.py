@@ -3,7 +3,7 @@
 import csv
 import io
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass, replace
 from datetime import date
 from typing import Any
@@ -29,16 +29,29 @@ def usual_receipts(asns: list[dict[str, Any]], *, seed: int) -> list[Receipt]:
     chance = random.Random(seed)  # noqa: S311
     order = chance.sample(range(len(lines)), len(lines))
     share = max(1, len(lines) // 12)
-    oddities: list[Callable[[Receipt], list[Receipt]]] = [
-        lambda line: [_swapped(line, lines)],
-        _damaged,
-        *[lambda line: [_short(line, chance)]] * share,
-        *[lambda line: [_over(line, chance)]] * share,
-    ]
-    odd = dict(zip(order, oddities, strict=False))
+    oddities = dict(zip(order, ("swapped", "damaged", *["short"] * share, *["over"] * share), strict=False))
     received: list[Receipt] = []
     for position, line in enumerate(lines):
-        received.extend(odd[position](line) if position in odd else [line])
+        match oddities.get(position):
+            case "swapped":  # another SKU, one that this invoice does not name
+                announced = {one.item for one in lines if one.invoice_number == line.invoice_number}
+                others = sorted({one.item for one in lines} - announced)
+                received.append(replace(line, item=others[0] if others else f"{line.item}-ALT"))
+            case "damaged":
+                broken = max(1, int(line.quantity) // 10)
+                parts = (
+                    replace(line, quantity=line.quantity - broken),
+                    replace(line, quantity=broken, condition="Damaged"),
+                )
+                received += [one for one in parts if one.quantity > 0]
+            case "short":
+                missing = chance.randint(1, max(1, int(line.quantity) // 4))
+                received.append(replace(line, quantity=max(0, line.quantity - missing)))
+            case "over":
+                more = chance.randint(1, max(1, int(line.quantity) // 5))
+                received.append(replace(line, quantity=line.quantity + more))
+            case _:
+                received.append(line)
     return received
 
 
@@ -61,26 +74,3 @@ def receipts_csv(receipts: Sequence[Receipt], *, received_on: date) -> str:
     writer.writerow(COLUMNS)
     writer.writerows((*astuple(one), f"{received_on:%d/%m/%Y}") for one in receipts)
     return buffer.getvalue()
-
-
-def _short(line: Receipt, chance: random.Random) -> Receipt:
-    missing = chance.randint(1, max(1, int(line.quantity) // 4))
-    return replace(line, quantity=max(0, line.quantity - missing))
-
-
-def _over(line: Receipt, chance: random.Random) -> Receipt:
-    return replace(line, quantity=line.quantity + chance.randint(1, max(1, int(line.quantity) // 5)))
-
-
-def _damaged(line: Receipt) -> list[Receipt]:
-    broken = max(1, int(line.quantity) // 10)
-    whole = replace(line, quantity=line.quantity - broken)
-    spoiled = replace(line, quantity=broken, condition="Damaged")
-    return [one for one in (whole, spoiled) if one.quantity > 0]
-
-
-def _swapped(line: Receipt, lines: list[Receipt]) -> Receipt:
-    """Another SKU in place of the announced one: one that this invoice does not name."""
-    announced = {one.item for one in lines if one.invoice_number == line.invoice_number}
-    others = sorted({one.item for one in lines} - announced)
-    return replace(line, item=others[0] if others else f"{line.item}-ALT")

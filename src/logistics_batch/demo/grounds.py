@@ -20,9 +20,21 @@ def claimed(folder: Path) -> Iterator[Path]:
     Raises UsageError if something else lies in the folder, if a demo runs there, or if it cannot be written.
     """
     try:
-        _mark(folder)
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not (folder / MARKER).is_file():
+            if any(folder.iterdir()):
+                raise UsageError(
+                    f"{folder} holds files that the demo did not make; nothing was touched.",
+                    remedy="Name an empty or new folder with --dir.",
+                )
+            (folder / MARKER).write_text(_MARK, encoding="utf-8")
         with (folder / MARKER).open("ab") as marker:
-            _hold(marker.fileno(), folder)
+            try:  # the kernel lets go when this process ends, however it ends
+                fcntl.flock(marker, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise UsageError(
+                    f"Another demo runs in {folder}.", remedy="Wait for it, or name another folder with --dir."
+                ) from error
             _set_aside(folder)
             yield folder
     except OSError as error:
@@ -31,29 +43,8 @@ def claimed(folder: Path) -> Iterator[Path]:
         ) from error
 
 
-def _mark(folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    if (folder / MARKER).is_file():
-        return
-    if any(folder.iterdir()):
-        raise UsageError(
-            f"{folder} holds files that the demo did not make; nothing was touched.",
-            remedy="Name an empty or new folder with --dir.",
-        )
-    (folder / MARKER).write_text(_MARK, encoding="utf-8")
-
-
-def _hold(marker: int, folder: Path) -> None:
-    """Keep a second demo out; the kernel lets go when this process ends, however it ends."""
-    try:
-        fcntl.flock(marker, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        raise UsageError(
-            f"Another demo runs in {folder}.", remedy="Wait for it, or name another folder with --dir."
-        ) from error
-
-
 def _set_aside(folder: Path) -> None:
+    """Move what an earlier demo left to a new folder below `earlier`."""
     left = [path for path in folder.iterdir() if path.name not in (MARKER, EARLIER)]
     if not left:
         return

@@ -2,27 +2,16 @@
 
 import threading
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
 from datetime import date, datetime
 from pathlib import Path
 from typing import Protocol
 from zoneinfo import ZoneInfo
 
-from logistics_batch.demo.account import (
-    Account,
-    FileAccount,
-    LabelsAccount,
-    ReconciliationAccount,
-    StatusAccount,
-    faults_of,
-)
-from logistics_batch.demo.comparison import comparison_of
+from logistics_batch.demo.account import Account, bundle, comparison, faults_of, followed, opened, pushed_files
 from logistics_batch.demo.dock import receipts_csv, usual_receipts
-from logistics_batch.demo.findings import ServerFolder, files_of, labels_of, status_of
 from logistics_batch.demo.grounds import claimed
-from logistics_batch.demo.receiver import address_of, running_receiver
-from logistics_batch.demo.service import Sandbox, running_sandbox
+from logistics_batch.demo.service import Sandbox, address_of, running_receiver, running_sandbox
 from logistics_batch.demo.stage import API_KEY_FILE, EVENTS_FILE, DemoWorkspace, connect, drop_samples, furnish
 from logistics_batch.errors import RunStopped
 from logistics_batch.flows.orders.webhook_commands import subscribe_webhook
@@ -50,137 +39,110 @@ class Narrator(Progress, Protocol):
         """The next act begins."""
 
 
-@dataclass
-class _Told:
-    """What is known so far."""
-
-    files: list[FileAccount] = field(default_factory=list)
-    reached: dict[str, int] = field(default_factory=dict)
-    receipt_lines: int = 0
-    reconciliation: ReconciliationAccount | None = None
-    labels: LabelsAccount | None = None
-    status: StatusAccount | None = None
-
-
 def play(folder: Path, narrator: Narrator, stop: threading.Event) -> Account:
     """Run the whole loop in a folder and give the account of it; everything that was started is stopped again.
 
     Raises UsageError (the folder, or a part that is not installed), RunStopped if it was asked to stop, and what else
     the jobs raise.
     """
-    began = time.monotonic()
+    began, today = time.monotonic(), datetime.now(_ZONE).date()
+
+    def act(text: str) -> None:
+        if stop.is_set():
+            raise RunStopped("The demo was stopped before its end.", remedy="Run it again; it begins anew.")
+        narrator.stage(text)
+
     with claimed(folder.resolve()) as ground:
-        narrator.stage("Setting up a workspace")
+        act("Setting up a workspace")
         furnish(ground)
-        narrator.stage("Starting the service and an SFTP server on this machine")
-        server = ServerFolder(ground / "sftp")
-        with running_sandbox(ground / "sandbox", api_key_file=ground / API_KEY_FILE, sftp_root=server.root) as sandbox:
-            night = _Night(connect(ground, sandbox), sandbox, server, narrator, stop)
-            account = night.run()
-    account = replace(account, seconds=round(time.monotonic() - began, 1))
-    return replace(account, faults=faults_of(account))
+        act("Starting the service and an SFTP server on this machine")
+        root = ground / "sftp"
+        account: Account = {
+            "folder": str(ground),
+            "server_folder": str(root),
+            "business_date": today.isoformat(),
+            "files": [],
+            **dict.fromkeys(("reconciliation", "labels", "status")),
+        }
+        with running_sandbox(ground / "sandbox", api_key_file=ground / API_KEY_FILE, sftp_root=root) as sandbox:
+            workspace = connect(ground, sandbox)
+            act("Dropping the day's spreadsheets into the SFTP inboxes")
+            drop_samples(workspace, business_date=today)
+            with (
+                workspace.parts(Need(progress=narrator, stop=stop)) as parts,
+                running_receiver(ground) as receiver,
+            ):
+                night = _Night(parts, load_jobs(ground), account, act)
+                night.run_all(PushJob)
+                _subscribe(workspace, parts, address_of(receiver))
+                act("Drivers set out, and the dock counts what came in")
+                _day_goes_on(sandbox, account)
+                night.run_all(ReconcileJob)
+                night.run_all(LabelsJob)
+                _wait_for_events(parts, account["reached"])
+                night.run_all(OrderStatusJob)
+            created = {noun: sandbox.created(noun) for noun in ("order", "ASN")}
+    account["created"] = {noun: len(numbers) for noun, numbers in created.items()}
+    account["doubled"] = {
+        noun: sorted({one for one in numbers if numbers.count(one) > 1}) for noun, numbers in created.items()
+    }
+    account["seconds"] = round(time.monotonic() - began, 1)
+    account["faults"] = list(faults_of(account))
+    return account | {"closed": not account["faults"]}
 
 
 class _Night:
-    """One night in the demo's workspace."""
+    """Runs jobs of one kind after the other, and writes into the account what came of each."""
 
-    def __init__(
-        self,
-        workspace: DemoWorkspace,
-        sandbox: Sandbox,
-        server: ServerFolder,
-        narrator: Narrator,
-        stop: threading.Event,
-    ) -> None:
-        self._workspace = workspace
-        self._sandbox = sandbox
-        self._server = server
-        self._narrator = narrator
-        self._stop = stop
-        self._today: date = datetime.now(_ZONE).date()
-        self._told = _Told()
+    def __init__(self, parts: Parts, jobs: list[JobSpec], account: Account, act: Callable[[str], None]) -> None:
+        self._parts, self._jobs, self._account, self._act = parts, jobs, account, act
+        self._root = Path(account["server_folder"])
 
-    def run(self) -> Account:
-        """Files in, jobs, vans and dock, jobs again; then what came of it."""
-        self._act("Dropping the day's spreadsheets into the SFTP inboxes")
-        drop_samples(self._workspace, business_date=self._today)
-        jobs = load_jobs(self._workspace.folder)
-        with (
-            self._workspace.parts(Need(progress=self._narrator, stop=self._stop)) as parts,
-            running_receiver(self._workspace.folder) as receiver,
-        ):
-            self._run_all(parts, [job for job in jobs if isinstance(job, PushJob)])
-            self._subscribe(parts, address_of(receiver))
-            receipts = self._day_goes_on()
-            self._run_all(parts, [job for job in jobs if isinstance(job, ReconcileJob)])
-            self._run_all(parts, [job for job in jobs if isinstance(job, LabelsJob)])
-            self._wait_for_events(parts)
-            self._run_all(parts, [job for job in jobs if isinstance(job, OrderStatusJob)])
-        told = self._told
-        created = {noun: self._sandbox.created(noun) for noun in ("order", "ASN")}
-        return Account(
-            folder=self._workspace.folder,
-            server_folder=self._server.root,
-            business_date=self._today.isoformat(),
-            files=tuple(told.files),
-            created={noun: len(numbers) for noun, numbers in created.items()},
-            doubled={
-                noun: sorted({one for one in numbers if numbers.count(one) > 1}) for noun, numbers in created.items()
-            },
-            reached=told.reached,
-            receipts=self._server.opened(receipts),
-            receipt_lines=told.receipt_lines,
-            reconciliation=told.reconciliation,
-            labels=told.labels,
-            status=told.status,
-            seconds=0.0,
-        )
+    def run_all(self, kind: type[JobSpec]) -> None:
+        """Run all jobs of a kind."""
+        for job in self._jobs:
+            if isinstance(job, kind):
+                self._act(f"Running the job {job.name}")
+                self._run(job)
 
-    def _run_all(self, parts: Parts, jobs: Sequence[JobSpec]) -> None:
-        for job in jobs:
-            self._act(f"Running the job {job.name}")
-            report = run_job(parts, job, Order(self._today)).report
-            match report:
-                case RunReport():
-                    self._told.files += files_of(parts, report, self._server)
-                case ReconcileReport():
-                    self._told.reconciliation = comparison_of(report, self._server)
-                case LabelReport():
-                    self._told.labels = labels_of(report, self._server)
-                case OrderStatusReport():
-                    announced = sum(self._told.reached.values())
-                    self._told.status = status_of(report, self._server, announced=announced)
+    def _run(self, job: JobSpec) -> None:
+        told, root = self._account, self._root
+        report = run_job(self._parts, job, Order(date.fromisoformat(told["business_date"]))).report
+        match report:
+            case RunReport():
+                told["files"] += pushed_files(self._parts, report, root)
+            case ReconcileReport():
+                told["reconciliation"] = comparison(report, root)
+            case LabelReport():
+                told["labels"] = bundle(report, root)
+            case OrderStatusReport():
+                told["status"] = followed(report, root, announced=sum(told["reached"].values()))
 
-    def _subscribe(self, parts: Parts, address: str) -> None:
-        """Ask the service to tell the receiver of each change of an order."""
-        receive = self._workspace.settings().receive
-        secret = (self._workspace.folder / EVENTS_FILE).read_text(encoding="utf-8")
-        wanted = {"webhookId": _WEBHOOK, "callbackUrl": address + receive.path, "headers": {receive.header: secret}}
-        conclusion = subscribe_webhook(parts, wanted)
-        if conclusion.exit_code:
-            raise RunStopped(f"The subscription to events did not work. {conclusion.text}", remedy="Run it again.")
 
-    def _wait_for_events(self, parts: Parts) -> None:
-        """The service sends its events beside its other work."""
-        until = time.monotonic() + _EVENTS_SECONDS
-        announced = sum(self._told.reached.values())
-        while sum(1 for _ in parts.ledger.orders.hints()) < announced and time.monotonic() < until:
-            parts.clock.sleep(_EVENTS_POLL_SECONDS)
+def _subscribe(workspace: DemoWorkspace, parts: Parts, address: str) -> None:
+    """Ask the service to tell the receiver of each change of an order."""
+    receive = workspace.settings().receive
+    secret = (workspace.folder / EVENTS_FILE).read_text(encoding="utf-8")
+    wanted = {"webhookId": _WEBHOOK, "callbackUrl": address + receive.path, "headers": {receive.header: secret}}
+    conclusion = subscribe_webhook(parts, wanted)
+    if conclusion.exit_code:
+        raise RunStopped(f"The subscription to events did not work. {conclusion.text}", remedy="Run it again.")
 
-    def _day_goes_on(self) -> str:
-        """Vans set out, and the dock writes down what it received; the path of its list on the server."""
-        self._act("Drivers set out, and the dock counts what came in")
-        self._told.reached = self._sandbox.advance_orders(_STATUSES)
-        path = _RECEIPTS.format(day=self._today)
-        receipts = usual_receipts(self._sandbox.open_asns(), seed=_SEED)
-        text = receipts_csv(receipts, received_on=self._today)
-        place = self._server.local(path)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text, encoding="utf-8", newline="")
-        self._told.receipt_lines = len(receipts)
-        return path
 
-    def _act(self, text: str) -> None:
-        if self._stop.is_set():
-            raise RunStopped("The demo was stopped before its end.", remedy="Run it again; it begins anew.")
-        self._narrator.stage(text)
+def _day_goes_on(sandbox: Sandbox, account: Account) -> None:
+    """Vans set out, and the dock writes the list of what it received on the server."""
+    account["reached"] = sandbox.advance_orders(_STATUSES)
+    today = date.fromisoformat(account["business_date"])
+    receipts = usual_receipts(sandbox.open_asns(), seed=_SEED)
+    account["receipts"] = opened(Path(account["server_folder"]), _RECEIPTS.format(day=today))
+    account["receipt_lines"] = len(receipts)
+    place = Path(account["receipts"]["path"])
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(receipts_csv(receipts, received_on=today), encoding="utf-8", newline="")
+
+
+def _wait_for_events(parts: Parts, reached: dict[str, int]) -> None:
+    """The service sends its events beside its other work."""
+    until = time.monotonic() + _EVENTS_SECONDS
+    while sum(1 for _ in parts.ledger.orders.hints()) < sum(reached.values()) and time.monotonic() < until:
+        parts.clock.sleep(_EVENTS_POLL_SECONDS)

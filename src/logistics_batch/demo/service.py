@@ -1,4 +1,4 @@
-"""The sandbox as a process of its own: the service, the SFTP server, and the warehouse that stands behind them."""
+"""The processes of the demo: the sandbox (service, SFTP server, warehouse), and the receiver of order events."""
 
 import json
 import subprocess
@@ -15,7 +15,7 @@ from logistics_batch.child_process import start_service
 from logistics_batch.errors import StoreError, UsageError
 
 _START_SECONDS = 30.0
-_STOP_SECONDS = 10.0
+_STOP_SECONDS = 12.0
 _CALL_SECONDS = 30.0
 _POLL_SECONDS = 0.02
 _CREATED = {"order": ("order.created", "reference_number"), "ASN": ("asn.created", "invoice_number")}
@@ -68,22 +68,20 @@ def running_sandbox(folder: Path, *, api_key_file: Path, sftp_root: Path) -> Ite
     Raises UsageError if it does not start.
     """
     folder.mkdir(mode=0o700)
-    ready, journal = folder / "ready.json", folder / "journal.jsonl"
-    options: dict[str, Path | str] = {
-        "--data": folder / "data",
-        "--journal": journal,
-        "--api-key-file": api_key_file,
-        "--sftp-port": "0",
-        "--sftp-root": sftp_root,
-        "--ready-file": ready,
+    ready, journal, output = folder / "ready.json", folder / "journal.jsonl", folder / "output.txt"
+    options = {
+        "--data": (folder / "data").resolve(),
+        "--journal": journal.resolve(),
+        "--api-key-file": api_key_file.resolve(),
+        "--sftp-port": 0,
+        "--sftp-root": sftp_root.resolve(),
+        "--ready-file": ready.resolve(),
     }
-    arguments = [
-        str(word.resolve() if isinstance(word, Path) else word) for option in options.items() for word in option
-    ]
-    with (folder / "output.txt").open("ab") as output:
-        process = start_service("logistics_batch.sandbox", arguments, output=output, errors=output)
+    arguments = [str(word) for option in options.items() for word in option]
+    with output.open("ab") as file:
+        process = start_service("logistics_batch.sandbox", arguments, output=file, errors=file)
     try:
-        said = _wait_for(ready, process, folder / "output.txt")
+        said = _wait_for(ready, process, output)
         yield Sandbox(said["url"], said["sftp"], journal, api_key_file.read_text(encoding="utf-8").strip())
     finally:
         _stop(process)
@@ -102,6 +100,33 @@ def _wait_for(ready: Path, process: "subprocess.Popen[bytes]", output: Path) -> 
         time.sleep(_POLL_SECONDS)
     said_when_ready: dict[str, Any] = json.loads(ready.read_text(encoding="utf-8"))
     return said_when_ready
+
+
+@contextmanager
+def running_receiver(folder: Path) -> Iterator["subprocess.Popen[bytes]"]:
+    """The receiver of a workspace on a free port, stopped at the end; `address_of` waits until it listens."""
+    arguments = ["--workspace", str(folder.resolve()), "receive", "--port", "0", "--json"]
+    with (folder / "receiver.txt").open("ab") as output:
+        process = start_service("logistics_batch", arguments, output=subprocess.PIPE, errors=output)
+    with process:
+        try:
+            yield process
+        finally:
+            _stop(process)
+
+
+def address_of(receiver: "subprocess.Popen[bytes]") -> str:
+    """Where it listens, once it does.
+
+    Raises UsageError if it did not start.
+    """
+    said = receiver.stdout.readline() if receiver.stdout else b""
+    if not said:
+        raise UsageError(
+            "The receiver of order events did not start.",
+            remedy="See receiver.txt in the demo's folder; it needs the extra: pip install 'logistics-batch[web]'.",
+        )
+    return str(json.loads(said)["url"])
 
 
 def _stop(process: "subprocess.Popen[bytes]") -> None:

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, model_validator
 
 from logistics_batch.model.complaints import FROM_THE_ROOT
-from logistics_batch.model.jobs.duration import duration_seconds
+from logistics_batch.model.jobs.timing import duration_seconds
 
 _RATE = re.compile(r"none|\d+(\.\d+)?/(s|min)")
 _SHORTEST_RETENTION_SECONDS = 30 * 86400.0
@@ -101,7 +101,7 @@ PathTemplate = Annotated[str, Field(pattern=FROM_THE_ROOT)]
 
 
 class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True, defer_build=True)
 
 
 class AsnSettings(_Section):
@@ -131,7 +131,7 @@ class ServiceSettings(_Section):
     ca_file: str | None = None
     proxy: WebAddress = ""
     change_unseen: Literal["hold", "send"] = "hold"
-    asn: AsnSettings = AsnSettings()
+    asn: AsnSettings = Field(default_factory=AsnSettings)
 
 
 class LedgerSettings(_Section):

@@ -21,10 +21,8 @@ from zoneinfo import ZoneInfo
 
 from logistics_batch.ledger import RAN_THROUGH, Ledger, StoredSlot
 from logistics_batch.model.jobs.calendar import EVERY_DAY, Calendar
-from logistics_batch.model.jobs.cron import Cron, Slot
-from logistics_batch.model.jobs.interval import Every
-from logistics_batch.model.jobs.job import JobSpec
-from logistics_batch.model.jobs.job_watch import Missed
+from logistics_batch.model.jobs.job import JobSpec, Missed
+from logistics_batch.model.jobs.timing import Cron, Every, Slot
 
 _ON_TIME = timedelta(seconds=60)  # a run that starts this late is still on time
 _LOOKS_BACK = timedelta(days=35)  # for days that were lost

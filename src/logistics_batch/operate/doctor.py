@@ -1,37 +1,30 @@
 """What could keep tonight's jobs from working, found out now; every finding with what to do about it."""
 
 import json
-import os
 import secrets
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import partial
-from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from logistics_batch.api.answers import OrderAbsent, OrderFound, ReadFailed, ReplyVerdict, read_asns, read_order
 from logistics_batch.api.client import Client, Reply, send_event
-from logistics_batch.errors import LedgerRefused, LogisticsBatchError, SettingsError
+from logistics_batch.errors import LedgerRefused, LogisticsBatchError
+from logistics_batch.flows.doubts.staging import verify_service
 from logistics_batch.flows.files.deliver import is_elsewhere, places_of
 from logistics_batch.flows.orders.receive_event import read_event
 from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.push.proof import is_of_this_key
 from logistics_batch.flows.reconcile.receipts import listed_at
-from logistics_batch.ledger import Ledger, NewEvent, require_local_disk, sqlite_path
+from logistics_batch.ledger import NewEvent, require_local_disk, sqlite_path
 from logistics_batch.model.counting import counted
 from logistics_batch.model.issue import Issue
-from logistics_batch.model.jobs.calendar import Calendar
-from logistics_batch.model.jobs.job import JobPlace, JobSpec, LabelsJob, OrderStatusJob, PushJob, ReconcileJob
+from logistics_batch.model.jobs.job import JobPlace, JobSpec, OrderStatusJob, PushJob, ReconcileJob, SettleJob
 from logistics_batch.model.report import Fate
-from logistics_batch.operate.alerts import Address
-from logistics_batch.operate.heartbeat import what_is_wrong
-from logistics_batch.operate.metrics import document_fates, require_client
+from logistics_batch.operate.metrics import document_fates
 
-_SLOW_CREATE_SECONDS = 120.0  # creates that take so long are seen
-_LITTLE_SPACE_BYTES = 1 << 30
-_NO_SPACE_BYTES = 100 << 20
 _CLOCK_SLACK = timedelta(minutes=2)
 _FILES_NAMED = 3
 _SERVER_ERROR = 500
@@ -55,34 +48,41 @@ class Check:
     remedy: str = ""
 
 
+def ok(name: str, text: str, remedy: str = "") -> Check:
+    """A check that is well."""
+    return Check(name, CheckState.OK, text, remedy)
+
+
+def warning(name: str, text: str, remedy: str = "") -> Check:
+    """A check that somebody should look at."""
+    return Check(name, CheckState.WARNING, text, remedy)
+
+
+def problem(name: str, text: str, remedy: str = "") -> Check:
+    """A check that fails."""
+    return Check(name, CheckState.PROBLEM, text, remedy)
+
+
 def tried(name: str, action: Callable[[], str]) -> Check:
     """A check that is well if the action does not raise an error of ours; the action's text says how."""
     try:
-        return Check(name, CheckState.OK, action())
+        return ok(name, action())
     except LogisticsBatchError as error:
-        return Check(name, CheckState.PROBLEM, error.message, error.remedy)
+        return problem(name, error.message, error.remedy)
 
 
-def check_times(*, settle_after_seconds: float, create_deadline_seconds: float) -> Check:
-    """Whether a doubt is left alone long enough for the service to be done with it."""
-    least = _SLOW_CREATE_SECONDS + create_deadline_seconds
-    if settle_after_seconds >= least:
-        return Check("settle_after", CheckState.OK, f"a doubt is left alone for {settle_after_seconds:g} s")
-    return Check(
-        "settle_after",
-        CheckState.WARNING,
-        f"service.settle_after is {settle_after_seconds:g} s; the service may still act on a call after that.",
-        f'Write "{least:g}s" or more.',
-    )
-
-
-def check_proxy(proxy: str, *, unused: Sequence[str]) -> Check:
-    """Which way calls take. unused: variables of the environment that name another one."""
-    way = f"calls and label links go through {proxy} (service.proxy)" if proxy else "none, calls go straight out"
-    if not unused:
-        return Check("proxy", CheckState.OK, way)
-    remedy = "" if proxy else "If the service is reached only through that one, write it as service.proxy."
-    return Check("proxy", CheckState.OK, f"{way}; {' and '.join(unused)} of the environment: not used", remedy)
+def check_parts(parts: Parts, jobs: Sequence[JobSpec]) -> Iterator[Check]:
+    """Whether service, ledger, clock and the places of jobs are as a run needs them."""
+    yield from (warning("service", text) for text in parts.client.settings.warnings())
+    yield from check_service(parts)
+    yield check_ledger(parts)
+    yield check_never_sent(parts)
+    yield from check_answers(parts)
+    yield from check_accounts(parts)
+    yield from check_place_of_ledger(parts)
+    yield check_owed(parts)
+    yield check_clock(parts)
+    yield from check_places(parts, jobs)
 
 
 _MISADDRESSED = "Check service.base_url and service.paths."
@@ -105,20 +105,20 @@ def check_service(parts: Parts) -> Iterator[Check]:
     reply = parts.client.call("order.fetch", order_id=nobodys)
     found = read_order(reply)
     if isinstance(found, ReadFailed):
-        yield Check("service", CheckState.PROBLEM, f"{address}: {found.message}", _remedy(reply, found))
+        yield problem("service", f"{address}: {found.message}", _remedy(reply, found))
         return
     if isinstance(found, OrderAbsent) and found == _said_of_a_path_that_is_not_there(parts, nobodys):
         text = f"{address}: it answers, but does not have the path of orders ({found.message})."
-        yield Check("service", CheckState.PROBLEM, text, _MISADDRESSED)
+        yield problem("service", text, _MISADDRESSED)
         return
     words = f"answers, and takes the API key ({found.message})" if isinstance(found, OrderAbsent) else "answers"
-    yield Check("service", CheckState.OK, f"{address} {words}")
+    yield ok("service", f"{address} {words}")
     reply = parts.client.call("asn.fetch", query={"invoice_number": nobodys})
     page = read_asns(reply)
     if isinstance(page, ReadFailed):
-        yield Check("service, ASNs", CheckState.WARNING, f"ASNs cannot be read: {page.message}", _remedy(reply, page))
+        yield warning("service, ASNs", f"ASNs cannot be read: {page.message}", _remedy(reply, page))
     else:
-        yield Check("service, ASNs", CheckState.OK, "can be read")
+        yield ok("service, ASNs", "can be read")
 
 
 def _remedy(reply: Reply, failed: ReadFailed) -> str:
@@ -138,30 +138,24 @@ def _said_of_a_path_that_is_not_there(parts: Parts, order_id: str) -> OrderFound
 
 
 def check_places(parts: Parts, jobs: Iterable[JobSpec]) -> Iterator[Check]:
-    """Every server and folder that a job uses: host key, log-in, and whether the paths are there."""
-    every = list(jobs)
-    read = {place for job in every for place in places_read(job)}
-    for place in dict.fromkeys(place for job in every for place in (*places_read(job), *places_written(job))):
-        yield tried(_name(place), partial(_look, parts, place, must_be_there=place in read))
+    """Every server and folder that a job uses: host key, log-in, and whether the paths are there.
 
-
-def places_read(job: JobSpec) -> list[JobPlace]:
-    """The places from which a job takes files."""
-    if isinstance(job, PushJob):
-        return [job.source.place]
-    if isinstance(job, ReconcileJob):
-        return [lists.place for lists in (job.receipts, job.purchase_orders) if lists]
-    return []
-
-
-def places_written(job: JobSpec) -> list[JobPlace]:
-    """The places to which a job brings files; they come into being when they are needed."""
-    found: list[JobPlace | None] = []
-    if isinstance(job, PushJob | ReconcileJob | LabelsJob | OrderStatusJob):
-        found.append(job.results_place)
-    if isinstance(job, OrderStatusJob) and job.feed:
-        found.append(job.feed.place)
-    return [place for place in found if place is not None]
+    Places to which a job brings files come into being when they are needed.
+    """
+    used: dict[JobPlace, bool] = {}  # whether it must be there
+    for job in jobs:
+        if isinstance(job, PushJob):
+            used[job.source.place] = True
+        if isinstance(job, ReconcileJob):
+            used |= {lists.place: True for lists in (job.receipts, job.purchase_orders) if lists}
+        written = [] if isinstance(job, SettleJob) else [job.results_place]
+        if isinstance(job, OrderStatusJob) and job.feed:
+            written.append(job.feed.place)
+        for place in written:
+            if place is not None:
+                used.setdefault(place, False)
+    for place, must_be_there in used.items():
+        yield tried(_name(place), partial(_look, parts, place, must_be_there=must_be_there))
 
 
 def _name(place: JobPlace) -> str:
@@ -186,26 +180,26 @@ def check_ledger(parts: Parts) -> Check:
     try:
         parts.ledger.itself.require_newest()
     except LedgerRefused as error:
-        return Check("ledger", CheckState.PROBLEM, error.message, error.remedy)
+        return problem("ledger", error.message, error.remedy)
     fates = document_fates(parts.ledger)
     doubts, held = fates[Fate.IN_DOUBT], fates[Fate.HELD] + len(parts.ledger.files.held())
     if not doubts and not held:
-        return Check("ledger", CheckState.OK, "sound; nothing is in doubt or held")
+        return ok("ledger", "sound; nothing is in doubt or held")
     text = f"sound; {doubts} in doubt, {held} held"
     remedy = "`logistics-batch settle` for what is in doubt, `logistics-batch held list` for what is held."
-    return Check("ledger", CheckState.WARNING, text, remedy)
+    return warning("ledger", text, remedy)
 
 
 def check_never_sent(parts: Parts) -> Check:
     """Whether runs that stopped early left documents which only a further run of theirs would send."""
     left = parts.ledger.documents.never_sent()
     if not left:
-        return Check("unsent", CheckState.OK, "nothing is left of earlier runs")
+        return ok("unsent", "nothing is left of earlier runs")
     runs = ", ".join(dict.fromkeys(f"{each.run} ({each.job}: {each.file_name})" for each in left[:_FILES_NAMED]))
     count = sum(each.documents for each in left)
     text = f"{counted(count, 'document')} {'was' if count == 1 else 'were'} never sent: {runs}"
     remedy = "The next run of their job goes on with them; else `logistics-batch retry` with the run sends them."
-    return Check("unsent", CheckState.WARNING, text, remedy)
+    return warning("unsent", text, remedy)
 
 
 def check_answers(parts: Parts) -> Iterator[Check]:
@@ -214,7 +208,7 @@ def check_answers(parts: Parts) -> Iterator[Check]:
     for file in parts.ledger.files.stale():
         if is_elsewhere(parts, file):
             told = Issue.of("answers.not_at_hand", name=file.name, run=file.run)
-            yield Check("answers", CheckState.WARNING, told.reason, told.fix)
+            yield warning("answers", told.reason, told.fix)
             continue
         for place in places_of(parts, file):
             waiting.setdefault(place, []).append(f"{file.name} (run {file.run})")
@@ -224,7 +218,7 @@ def check_answers(parts: Parts) -> Iterator[Check]:
         except LogisticsBatchError as error:
             named = ", ".join(files[:_FILES_NAMED])
             text = f"Answers that could not be brought to {_name(place)}: {named}. {error.message}"
-            yield Check("answers", CheckState.WARNING, text, error.remedy)
+            yield warning("answers", text, error.remedy)
 
 
 def check_place_of_ledger(parts: Parts) -> Iterator[Check]:
@@ -234,10 +228,10 @@ def check_place_of_ledger(parts: Parts) -> Iterator[Check]:
         try:
             require_local_disk(path)
         except LedgerRefused as error:
-            yield Check("ledger, its place", CheckState.PROBLEM, error.message, error.remedy)
+            yield problem("ledger, its place", error.message, error.remedy)
     if before := parts.ledger.itself.moved_from():
         told = Issue.of("ledger.elsewhere", path=before.path, host=before.host)
-        yield Check("ledger, its place", CheckState.WARNING, told.reason, told.fix)
+        yield warning("ledger, its place", told.reason, told.fix)
 
 
 def check_accounts(parts: Parts) -> Iterator[Check]:
@@ -257,7 +251,7 @@ def check_accounts(parts: Parts) -> Iterator[Check]:
             if account in unsent:
                 command = f'logistics-batch held decide {account} drop --reason "…"'
                 remedy += f" If it was mistyped, close what was only planned for it: `{command}`."
-            yield Check("ledger, other addresses", CheckState.WARNING, text, remedy)
+            yield warning("ledger, other addresses", text, remedy)
 
 
 def check_clock(parts: Parts) -> Check:
@@ -266,136 +260,24 @@ def check_clock(parts: Parts) -> Check:
     last = next(iter(parts.ledger.runs.latest(limit=1)), None)
     shown = now.isoformat(timespec="seconds")
     if last is None or datetime.fromisoformat(last.started_at) <= now + _CLOCK_SLACK:
-        return Check("clock", CheckState.OK, f"{shown} ({parts.policy.timezone})")
+        return ok("clock", f"{shown} ({parts.policy.timezone})")
     text = f"It is {shown} by this machine, but the last run began at {last.started_at}."
-    return Check("clock", CheckState.PROBLEM, text, "Set the clock right (NTP) before anything runs.")
+    return problem("clock", text, "Set the clock right (NTP) before anything runs.")
 
 
-def check_disks(folders: Iterable[Path]) -> Iterator[Check]:
-    """Whether there is room on each disk that is written to; folders that are not there yet count as those above them.
-
-    folders: of the ledger and of what is kept; each disk is looked at once.
-    """
-    disks: dict[int, Path] = {}
-    for folder in folders:
-        there = next(each for each in (folder, *folder.parents) if each.is_dir())
-        disks.setdefault(there.stat().st_dev, there)
-    for folder in disks.values():
-        yield _check_disk(folder)
-
-
-def _check_disk(folder: Path) -> Check:
-    free = shutil.disk_usage(folder).free
-    text = f"{free / (1 << 30):.1f} GB free at {folder}"
-    if free < _NO_SPACE_BYTES:
-        return Check("disk", CheckState.PROBLEM, text, "Free some space: without it nothing can be sent.")
-    if free < _LITTLE_SPACE_BYTES:
-        return Check("disk", CheckState.WARNING, text, "Free some space soon.")
-    return Check("disk", CheckState.OK, text)
-
-
-_SOON = timedelta(days=30)
-
-
-def check_addresses(to: Sequence[Address], jobs: Sequence[JobSpec], *, test_from: str = "") -> Iterator[Check]:
-    """Whether alerts have somewhere to go, and Apprise knows each address; each is named by its place in the list.
-
-    test_from: what a test message to each calls this installation; "" sends none.
-    """
-    if not to and any(job.schedule or job.after for job in jobs):
-        text = "Nobody is told when a job fails or a file does not come."
-        yield Check("notify", CheckState.WARNING, text, "Write addresses into notify.urls_file.")
-    for number, address in enumerate(to, 1):
-        yield _check_address(f"{address.shown} (address {number} of {len(to)})", address, test_from=test_from)
-
-
-def _check_address(shown: str, address: Address, *, test_from: str) -> Check:
-    try:
-        address.open()
-        if not test_from:
-            return Check("notify", CheckState.OK, f"{shown} is told")
-        words = "This is a test, sent by `logistics-batch doctor --notify`. Nothing is wrong."
-        if address.send(f"[{test_from}] Test of the alerts", words):
-            return Check("notify", CheckState.OK, f"{shown} took a test message; see that it arrived")
-    except LogisticsBatchError as error:
-        return Check("notify", CheckState.PROBLEM, error.message, error.remedy)
-    remedy = "See that the address is right and can be reached from this machine, then run this again."
-    return Check("notify", CheckState.PROBLEM, f"{shown} did not take a test message.", remedy)
-
-
-def check_owed(ledger: Ledger) -> Check:
+def check_owed(parts: Parts) -> Check:
     """Whether alerts wait because an address could not be reached."""
-    waiting = [each for each in ledger.notices.owed() if each.tries]
+    waiting = [each for each in parts.ledger.notices.owed() if each.tries]
     if not waiting:
-        return Check("alerts", CheckState.OK, "none waits")
+        return ok("alerts", "none waits")
     first = waiting[0]
     more = f", and {len(waiting) - 1} more" if len(waiting) > 1 else ""
     text = f"What could not be told yet, since {first.since[:16]}: {first.title}{more}"
     remedy = "See whether the addresses in [notify] are right and can be reached; they are tried again by themselves."
-    return Check("alerts", CheckState.WARNING, text, remedy)
-
-
-def check_calendars(calendars: Iterable[Calendar], *, now: datetime) -> Iterator[Check]:
-    """Whether the holidays of the coming weeks are listed."""
-    year = (now + _SOON).year
-    for calendar in calendars:
-        last = calendar.last_year()
-        if last is None or last < year:
-            text = f"calendars/{calendar.name}.yaml lists no holiday of {year}."
-            yield Check("calendar", CheckState.WARNING, text, f"Add the holidays of {year}.")
-        else:
-            yield Check("calendar", CheckState.OK, f"{calendar.name}: holidays up to {last}")
-
-
-def check_scheduler(heartbeat: Path, jobs: Sequence[JobSpec], *, now: datetime) -> Iterator[Check]:
-    """Whether something runs the jobs that have a schedule."""
-    planned = [job.name for job in jobs if job.schedule or job.after]
-    if not planned:
-        return
-    if wrong := what_is_wrong(heartbeat, now=now):
-        remedy = (
-            "Start `logistics-batch schedule` as a service; where cron runs the jobs, leave `schedule` out of them."
-        )
-        yield Check("scheduler", CheckState.WARNING, wrong, remedy)
-    else:
-        yield Check("scheduler", CheckState.OK, f"works, for {len(planned)} jobs")
-
-
-def check_log(file: Path | None) -> Iterator[Check]:
-    """Whether the log's file can be written; nothing is made."""
-    if file is not None:
-        yield _check_writing("log", "log.file", file)
-
-
-def check_textfile(textfile: Path | None) -> Iterator[Check]:
-    """Whether the metrics' file can be written; nothing is made."""
-    if textfile is None:
-        return
-    try:
-        require_client()
-    except SettingsError as error:
-        yield Check("metrics", CheckState.PROBLEM, error.message, error.remedy)
-    else:
-        yield _check_writing("metrics", "metrics.textfile", textfile)
-
-
-def _check_writing(name: str, setting: str, file: Path) -> Check:
-    if _can_be_written(file):
-        return Check(name, CheckState.OK, str(file))
-    remedy = "Name a file in a folder that exists and is writable."
-    return Check(name, CheckState.PROBLEM, f"{setting}: {file} cannot be written.", remedy)
-
-
-def _can_be_written(file: Path) -> bool:
-    """Whether a file can be written anew; folders above it that are missing can be made."""
-    if file.is_dir():
-        return False
-    above = next(each for each in file.parents if os.path.lexists(each))
-    return above.is_dir() and os.access(above, os.W_OK) and (not file.exists() or os.access(file, os.W_OK))
+    return warning("alerts", text, remedy)
 
 
 _TOPIC = "logisticsBatchDoctor"
-_NAME = "events"
 _SERVER = "the server in front of the receiver"
 _REMEDIES_OF_EVENTS = {
     401: f"Either {_SERVER} drops the header (it may pass on only those it is told to), or the receiver was started "
@@ -429,12 +311,75 @@ def check_events(parts: Parts, door: Door) -> Check:
     if answer != 200:
         text = f"answered {answer}" if isinstance(answer, int) else f"cannot be reached: {answer}"
         remedy = _REMEDIES_OF_EVENTS.get(answer, _OTHERWISE) if isinstance(answer, int) else _OTHERWISE
-        return Check(_NAME, CheckState.PROBLEM, f"{door.url} {text}", remedy)
+        return problem("events", f"{door.url} {text}", remedy)
     if not isinstance(event, NewEvent) or not parts.ledger.events.has(event.identity):
-        return Check(
-            _NAME,
-            CheckState.PROBLEM,
-            f"{door.url} took an event, but it did not come into this ledger.",
-            "Another receiver listens there, or it writes into another ledger: compare ledger.url of both.",
-        )
-    return Check(_NAME, CheckState.OK, f"an event to {door.url} came into the ledger")
+        text = f"{door.url} took an event, but it did not come into this ledger."
+        remedy = "Another receiver listens there, or it writes into another ledger: compare ledger.url of both."
+        return problem("events", text, remedy)
+    return ok("events", f"an event to {door.url} came into the ledger")
+
+
+_DUPLICATES = {
+    "refused": "a second create of a live reference is refused",
+    "repeated": "a second create of a live reference is answered like the first",
+    "unclear": "the answer to a second create of a live reference proves nothing",
+}
+_NOT_UNIQUE = (
+    "That a reference makes one order could not be shown",
+    "An order in doubt is sent again only where asking for it by its reference is certain; else a person decides.",
+)
+
+
+def check_facts(parts: Parts) -> Check:
+    """What is known by now; makes no call."""
+    facts = parts.ledger.facts.verified()
+    if facts is None:
+        text = "references are unique: documented (API §8.4), not verified on this account"
+        return ok("uniqueness", f"{text}; see `doctor --staging`")
+    if not is_of_this_key(parts, facts):
+        told = Issue("facts.other_key")
+        return warning("uniqueness", told.reason, told.fix)
+    if not facts.unique:
+        return warning("uniqueness", f"{_NOT_UNIQUE[0]} on {facts.at[:10]}.", _NOT_UNIQUE[1])
+    return ok("uniqueness", f"references are unique: documented (API §8.4), verified on {facts.at[:10]}")
+
+
+def assumptions(parts: Parts) -> Iterator[Check]:
+    """What the promise rests on besides unique references, and how far each is known; makes no call."""
+    patience = parts.policy.settle_after_seconds
+    for name, text in {
+        "cancelling": "assumed: nobody cancels an order between a doubt and its second send; a cancelled one is held",
+        "late effects": f"assumed: a call without effect within {patience:g} s (service.settle_after) never has one",
+        "reading": "verified in each settling: orders that certainly exist are found, before an absence is believed",
+        "disk writes": "assumed: what the disk confirmed survives a power cut",
+        "no effect": "assumed: a call that is answered 401 or 429, or a first one that is answered 400, did nothing",
+    }.items():
+        yield ok(name, text)
+
+
+def stage(parts: Parts, *, pincode: str) -> Iterator[Check]:
+    """Make test orders and cancel them; see `flows.doubts.staging`.
+
+    Raises RunStopped if none is taken, LedgerBusy.
+    """
+    report = verify_service(parts, pincode=pincode)
+    facts = report.facts
+    if facts.unique:
+        yield ok("one order for a reference", "verified, also for four creates at once")
+    else:
+        yield warning("one order for a reference", f"{_NOT_UNIQUE[0]}.", _NOT_UNIQUE[1])
+    yield ok(
+        "duplicate reference", _DUPLICATES[facts.duplicate] + (", in words of its own" * bool(facts.duplicate_form))
+    )
+    names = " or ".join(name.replace("_", " ") for name in facts.found_by)
+    if "reference_number" in facts.found_by:
+        yield ok("orderId", f"an order is found by {names}")
+    else:
+        text = f"An order is found by {names}, not by its reference." if names else "An order cannot be fetched."
+        yield warning("orderId", text, "Orders in doubt cannot be looked for: see `one order for a reference`.")
+    if report.left:
+        named = ", ".join(" ".join((order.reference, *order.awb_numbers)) for order in report.left)
+        remedy = "Look them up at the service and cancel them; the next `doctor --staging` tries again."
+        yield problem("test orders", f"These may still be there: {named}.", remedy)
+    else:
+        yield ok("test orders", "all are cancelled")

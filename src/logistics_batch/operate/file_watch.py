@@ -14,10 +14,9 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.intake.names import name_matches, printable
 from logistics_batch.intake.stores.readiness import judge_listings
 from logistics_batch.intake.stores.store import FileStore, RemoteFile
-from logistics_batch.ledger import FileArrival, NewNotice, StoredNotice, StoredRun, digest_of_names, identity_of
+from logistics_batch.ledger import FileArrival, NewNotice, StoredNotice, digest_of_names, identity_of
 from logistics_batch.model.jobs.calendar import Calendar
-from logistics_batch.model.jobs.job import JobSpec, PushJob
-from logistics_batch.model.jobs.job_watch import Expect
+from logistics_batch.model.jobs.job import Expect, JobSpec, PushJob
 from logistics_batch.scratch import scratch_folder
 
 _SHORTEST = 4  # a shorter name would be found in every other word
@@ -98,22 +97,26 @@ class Expected:
 
     @property
     def opens(self) -> datetime:
-        """From when on a file counts."""
-        return self.expect.opens(self.day, self.zone)
+        """From when on a file counts for the day."""
+        return self._opens(self.day)
 
     @property
     def deadline(self) -> datetime:
         """Until when it has to be there."""
-        return self.expect.deadline(self.day, self.zone)
+        return datetime.combine(self.day, self.expect.by, self.zone)
 
     @property
     def closes(self) -> datetime:
-        """From when on a file counts for the next day."""
-        return self.expect.closes(self.day, self.zone, self.calendar)
+        """From when on a file counts for the next expected day."""
+        return self._opens(self.calendar.next_working(self.day) or self.day + timedelta(days=7))
 
-    def needs_a_look(self, now: datetime) -> bool:
-        """Whether it matters what lies at the source."""
-        return self.deadline <= now < self.closes
+    def clock(self, moment: datetime) -> str:
+        """A moment in the job's zone, for people."""
+        return f"{moment.astimezone(self.zone):%Y-%m-%d %H:%M%z}"
+
+    def _opens(self, day: date) -> datetime:
+        evening_before = self.expect.since > self.expect.by
+        return datetime.combine(day - timedelta(days=1) if evening_before else day, self.expect.since, self.zone)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,23 +150,29 @@ class Seen:
 
 def judge(expected: Expected, seen: Seen, *, now: datetime) -> Judgement:
     """How it stands with the file of a day."""
-    arrivals, lying = seen.arrivals, seen.lying
-    mine = [file for file in arrivals if _is_for(file, expected)]
-    new = [file for file in mine if file.first_at >= expected.opens]
-    if good := [file for file in new if not is_empty(file)]:
-        return _came(expected, good[0], late=seen.missed)
+    lying = seen.lying
+    mine = [file for file in seen.arrivals if _is_for(file, expected)]
+    if good := [file for file in mine if file.first_at >= expected.opens and not _is_empty(file)]:
+        text = f"{good[0].name} came at {expected.clock(good[0].at)}"
+        if not seen.missed:
+            return Judgement(Coming.CAME, f"{text}.")
+        hours, minutes = divmod(int((good[0].at - expected.deadline).total_seconds() // 60), 60)
+        late = f"{hours} h {minutes} min" if hours else f"{minutes} min"
+        return Judgement(Coming.LATE, f"{text}, {late} after {expected.clock(expected.deadline)}.")
     if lying:
-        return _lies_there(expected, lying, now)
-    if mine and is_empty(mine[-1]):  # all empty files are alike: that one came before says nothing
-        return Judgement(Coming.EMPTY, f"{mine[-1].name} came at {_clock(mine[-1].at, expected)} and holds no rows.")
+        named = ", ".join(file.name for file in lying[:3])
+        if now >= expected.deadline + _COMES_TO_REST and all(file.why for file in lying):
+            return Judgement(Coming.LATE, f"{named} lies there and is not complete: {lying[0].why}.")
+        return Judgement(Coming.LIES_THERE, f"{named} lies there, to be read by the next run.")
+    if mine and _is_empty(mine[-1]):  # all empty files are alike: that one came before says nothing
+        return Judgement(Coming.EMPTY, f"{mine[-1].name} came at {expected.clock(mine[-1].at)} and holds no rows.")
     if mine:
-        again = mine[-1]
-        first = again.first_at.astimezone(expected.zone)
-        text = f"{again.name} came, and its content is that of {first:%Y-%m-%d %H:%M} to the byte."
+        first = mine[-1].first_at.astimezone(expected.zone)
+        text = f"{mine[-1].name} came, and its content is that of {first:%Y-%m-%d %H:%M} to the byte."
         return Judgement(Coming.DUPLICATE, text)
     if now < expected.deadline:
         return Judgement(Coming.NOT_YET)
-    return Judgement(Coming.MISSING, f"No file came until {_clock(expected.deadline, expected)}.")
+    return Judgement(Coming.MISSING, f"No file came until {expected.clock(expected.deadline)}.")
 
 
 def _is_for(file: FileArrival, expected: Expected) -> bool:
@@ -174,35 +183,9 @@ def _is_for(file: FileArrival, expected: Expected) -> bool:
     return expected.opens <= file.at < expected.closes
 
 
-def is_empty(file: FileArrival) -> bool:
+def _is_empty(file: FileArrival) -> bool:
     """Whether a file holds no rows; one that cannot be read is not empty but held."""
     return file.rule == "file|empty" or (not file.rule and file.rows_read == 0)
-
-
-def _came(expected: Expected, file: FileArrival, *, late: bool) -> Judgement:
-    text = f"{file.name} came at {_clock(file.at, expected)}"
-    if not late:
-        return Judgement(Coming.CAME, f"{text}.")
-    by = f"{_length(file.at - expected.deadline)} after {_clock(expected.deadline, expected)}"
-    return Judgement(Coming.LATE, f"{text}, {by}.")
-
-
-def _lies_there(expected: Expected, lying: Sequence[Lying], now: datetime) -> Judgement:
-    stuck = [file for file in lying if file.why]
-    named = ", ".join(file.name for file in lying[:3])
-    if now >= expected.deadline + _COMES_TO_REST and len(stuck) == len(lying):
-        return Judgement(Coming.LATE, f"{named} lies there and is not complete: {stuck[0].why}.")
-    return Judgement(Coming.LIES_THERE, f"{named} lies there, to be read by the next run.")
-
-
-def _clock(moment: datetime, expected: Expected) -> str:
-    return f"{moment.astimezone(expected.zone):%Y-%m-%d %H:%M%z}"
-
-
-def _length(span: timedelta) -> str:
-    minutes = int(span.total_seconds() // 60)
-    hours, rest = divmod(minutes, 60)
-    return f"{hours} h {rest} min" if hours else f"{rest} min"
 
 
 def lying_files(parts: Parts, job: PushJob) -> list[Lying]:
@@ -263,21 +246,18 @@ def watch_files(parts: Parts, job: PushJob, calendar: Calendar, *, now: datetime
     mark = f"expect {job.expect.by:%H:%M} {job.expect.since:%H:%M} {job.expect.calendar or ''}"[:57]
     since = datetime.fromisoformat(parts.ledger.slots.schedule_seen(job.name, mark, now=now.isoformat()))
     arrivals = [_as_told(parts, job, each) for each in parts.ledger.files.arrivals_of(job.name, since=now - _LOOK_BACK)]
-    for expected in expected_days(job.expect, _zone_info(parts, job), calendar, now=now):
+    service_zone = parts.policy.timezone
+    zone = job.schedule.zone(service_zone) if job.schedule else ZoneInfo(service_zone)
+    for expected in expected_days(job.expect, zone, calendar, now=now):
         if expected.deadline < since:
             continue  # nobody expected it then
-        notices = _notices(parts, job, expected.day)
-        missed = any(each.kind == Coming.MISSING for each in notices)
-        found = judge(expected, Seen(arrivals, (), missed), now=now)
-        if found.coming in (Coming.MISSING, Coming.EMPTY, Coming.DUPLICATE) and expected.needs_a_look(now):
-            found = _with_a_look(parts, job, expected, Seen(arrivals, (), missed), now=now)
+        missed = any(each.kind == Coming.MISSING for each in _notices(parts, job, expected.day))
+        seen = Seen(arrivals, (), missed)
+        found = judge(expected, seen, now=now)
+        asks = found.coming in (Coming.MISSING, Coming.EMPTY, Coming.DUPLICATE)
+        if asks and expected.deadline <= now < expected.closes:
+            found = _with_a_look(parts, job, expected, seen, now=now)
         _note(parts, job, expected, found, now=now)
-
-
-def _zone_info(parts: Parts, job: PushJob) -> ZoneInfo:
-    if job.schedule is not None:
-        return job.schedule.zone(parts.policy.timezone)
-    return ZoneInfo(parts.policy.timezone)
 
 
 def _notices(parts: Parts, job: PushJob, day: date) -> list[StoredNotice]:
@@ -289,6 +269,7 @@ def _key(job: PushJob, day: date, coming: Coming) -> str:
 
 
 def _with_a_look(parts: Parts, job: PushJob, expected: Expected, seen: Seen, *, now: datetime) -> Judgement:
+    """How it stands once the source was looked at; what lay there before the day began is late for an earlier one."""
     try:
         lying = lying_files(parts, job)
     except LedgerRefused:
@@ -297,71 +278,69 @@ def _with_a_look(parts: Parts, job: PushJob, expected: Expected, seen: Seen, *, 
         found = judge(expected, seen, now=now)
         return Judgement(found.coming, f"{found.text} Where it is dropped could not be looked at: {error.message}")
     last = next(iter(parts.ledger.runs.latest(job=job.name, limit=1)), None)
-    first_seen = _first_seen(parts, job, lying)
-    told = [
-        replace(
-            file,
-            name=shown_name(parts, job, file.name),
-            why=without_names(parts, job, file.why, [file.name]) or _why_left(first, last),
-        )
-        for file, first in zip(lying, first_seen, strict=True)
-        if first >= expected.opens  # what lay there before is that of an earlier day, and late
-    ]
-    return judge(expected, Seen(seen.arrivals, told, seen.missed), now=now)
+    run_began = datetime.fromisoformat(last.started_at) if last and last.finished_at else None
+    told = []
+    for file in lying:
+        first = _first_seen(parts, job, file)
+        if first >= expected.opens:
+            left = "a run since then left it" if run_began and run_began > first else ""
+            why = without_names(parts, job, file.why, [file.name]) or left
+            told.append(replace(file, name=shown_name(parts, job, file.name), why=why))
+    return judge(expected, replace(seen, lying=told), now=now)
 
 
 def _as_told(parts: Parts, job: PushJob, file: FileArrival) -> FileArrival:
     """A file as it may be named, and since when it was there: before it was read it may have lain there for a while."""
-    known = parts.ledger.slots.of_job(job.name, [f"since {_mark(file.identity)}"])
-    times = [file.at, *(datetime.fromisoformat(slot.claimed_at) for slot in known.values())]
-    first = min(times)
+    first = min(file.at, _seen_since(parts, job, file.identity) or file.at)
     return replace(file, name=shown_name(parts, job, file.name), at=first, first_at=min(first, file.first_at))
 
 
-def _first_seen(parts: Parts, job: PushJob, files: Sequence[Lying]) -> list[datetime]:
-    """When each was first seen to lie there; noted at the first look."""
+def _first_seen(parts: Parts, job: PushJob, file: Lying) -> datetime:
+    """When a file was first seen to lie there; noted at the first look."""
+    if since := _seen_since(parts, job, file.identity):
+        return since
     now = parts.clock.now().isoformat()
-    marks = [_mark(file.identity) for file in files]
-    known = parts.ledger.slots.of_job(job.name, [f"since {mark}" for mark in marks])
-    times = {name: slot.claimed_at for name, slot in known.items()}
-    return [
-        datetime.fromisoformat(times.get(f"since {mark}") or parts.ledger.slots.schedule_seen(job.name, mark, now=now))
-        for mark in marks
-    ]
+    return datetime.fromisoformat(parts.ledger.slots.schedule_seen(job.name, _mark(file.identity), now=now))
+
+
+def _seen_since(parts: Parts, job: PushJob, identity: str) -> datetime | None:
+    known = parts.ledger.slots.of_job(job.name, [f"since {_mark(identity)}"])
+    return next((datetime.fromisoformat(slot.claimed_at) for slot in known.values()), None)
 
 
 def _mark(identity: str) -> str:
     return f"lies {sha256(identity.encode()).hexdigest()[:32]}"
 
 
-def _why_left(first_seen: datetime, last: StoredRun | None) -> str:
-    """Whether a run that began after the file was first seen there is over, and it still lies there."""
-    if last is None or not last.finished_at or datetime.fromisoformat(last.started_at) <= first_seen:
-        return ""
-    return "a run since then left it"
-
-
 def _note(parts: Parts, job: PushJob, expected: Expected, found: Judgement, *, now: datetime) -> None:
     """Write down what is new about a day's file."""
-    at, day = now.isoformat(), expected.day
+    at, day, notices = now.isoformat(), expected.day, parts.ledger.notices
     known = _notices(parts, job, day)
-    came = found.coming in (Coming.CAME, Coming.LIES_THERE) or (
-        found.coming is Coming.LATE and any(each.kind == Coming.MISSING for each in known)
-    )
-    if found.coming in ALERTS and not came and not any(each.kind == found.coming for each in known):
-        parts.ledger.notices.note(_notice(job, day, found), now=at)
+    kinds = {each.kind for each in known}
+    came = found.coming in (Coming.CAME, Coming.LIES_THERE) or (found.coming is Coming.LATE and Coming.MISSING in kinds)
     for each in known:
         if not each.over_at and (came or each.kind != found.coming):
-            parts.ledger.notices.over(each.key, found.text, now=at)
+            notices.over(each.key, found.text, now=at)
             if came and each.kind == Coming.EMPTY:
                 _close_empty(parts, job, expected, why=found.text, now=at)
-    if found.coming is Coming.LATE and came and "on_missing_file" not in job.notify:
-        # Whoever did not want to hear that it was missing may want to hear that it came late.
-        if not any(each.kind == Coming.LATE for each in known):
-            parts.ledger.notices.note(_notice(job, day, found), now=at)
-        parts.ledger.notices.over(_key(job, day, Coming.LATE), "", now=at)
-    if found.coming in ALERTS and now >= expected.closes:
-        parts.ledger.notices.over(_key(job, day, found.coming), "", now=at)
+    if found.coming not in ALERTS:
+        return
+    # That it came late after all is told with the end of what was missing, and else to who did not hear of that.
+    is_told_so = came and "on_missing_file" in job.notify
+    if found.coming not in kinds and not is_told_so:
+        remedy = _REMEDIES[found.coming].format(job=job.name, day=day)
+        notice = NewNotice(
+            key=_key(job, day, found.coming),
+            kind=found.coming.value,
+            job=job.name,
+            business_date=day.isoformat(),
+            title=f"{job.name}: {_TITLES[found.coming].format(day=day)}",
+            text=f"{found.text}\nWhat to do: {remedy}",
+            wanted=found.coming.value in job.notify,
+        )
+        notices.note(notice, now=at)
+    if now >= expected.closes or (came and not is_told_so):
+        notices.over(_key(job, day, found.coming), "", now=at)
 
 
 def _close_empty(parts: Parts, job: PushJob, expected: Expected, *, why: str, now: str) -> None:
@@ -369,17 +348,3 @@ def _close_empty(parts: Parts, job: PushJob, expected: Expected, *, why: str, no
     for each in parts.ledger.files.held(job=job.name):
         if each.rule == "file|empty" and expected.opens <= datetime.fromisoformat(each.since) < expected.closes:
             parts.ledger.files.close_held_file(each.id, now=now, why=why)
-
-
-def _notice(job: PushJob, day: date, found: Judgement) -> NewNotice:
-    coming = found.coming
-    remedy = _REMEDIES[coming].format(job=job.name, day=day)
-    return NewNotice(
-        key=_key(job, day, coming),
-        kind=coming.value,
-        job=job.name,
-        business_date=day.isoformat(),
-        title=f"{job.name}: {_TITLES[coming].format(day=day)}",
-        text=f"{found.text}\nWhat to do: {remedy}",
-        wanted=coming.value in job.notify,
-    )

@@ -1,11 +1,9 @@
 """One run of one job: its parts are called as its kind says, and its outcome and what came of it are told."""
 
 import logging
-from collections.abc import Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass
 from datetime import date, datetime
-from pathlib import Path
 from typing import Any
 
 from logistics_batch.errors import (
@@ -27,7 +25,7 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.push import run_push_job
 from logistics_batch.flows.push.run import PastRun, not_in_files
 from logistics_batch.flows.push.run_record import RunRecord, written_run
-from logistics_batch.ledger import StoredDocument, StoredNotice, StoredRun
+from logistics_batch.ledger import StoredNotice, StoredRun
 from logistics_batch.model.counting import counted
 from logistics_batch.model.jobs.job import JobSpec, LabelsJob, OrderStatusJob, PushJob, ReconcileJob, SettleJob
 from logistics_batch.model.report import ExitCode, Fate, RunReport
@@ -134,17 +132,17 @@ def _run_once(parts: Parts, job: JobSpec, order: Order) -> JobOutcome:
                 dry_run=order.dry_run,
                 wait_for_ledger=order.queues,
             )
-            return push_outcome(report)
+            return outcome_of(report)
         case ReconcileJob():
             from logistics_batch.flows.reconcile.reconcile import plan_of_job, run_reconcile
 
-            return reconcile_outcome(run_reconcile(parts, plan_of_job(job, order.business_date)))
+            return outcome_of(run_reconcile(parts, plan_of_job(job, order.business_date)))
         case LabelsJob():
-            return labels_outcome(_make_labels(parts, job, order))
+            return outcome_of(_make_labels(parts, job, order))
         case OrderStatusJob():
             from logistics_batch.flows.orders.status import run_order_status
 
-            return order_status_outcome(run_order_status(parts, job, business_date=order.business_date))
+            return outcome_of(run_order_status(parts, job, business_date=order.business_date))
         case SettleJob():
             return _settle_job(parts, job, order)
 
@@ -175,29 +173,6 @@ def _settle_job(parts: Parts, job: SettleJob, order: Order) -> JobOutcome:
         return outcome
 
 
-def reconcile_outcome(report: ReconcileReport) -> JobOutcome:
-    """How a reconciliation ended."""
-    counts = ", ".join(f"{count} {code}" for code, count in report.counts.items() if count) or "no lines"
-    doubt = "" if report.complete else "; it may be incomplete"
-    return JobOutcome(report.exit_code, f"run {report.run}: {counts}{doubt}", report)
-
-
-def labels_outcome(report: LabelReport) -> JobOutcome:
-    """How a label run ended."""
-    of = f"{counted(report.labels, 'label')} of {counted(report.orders, 'order')}"
-    line = f"bundle {report.bundle_id}: {of}, {len(report.missing)} missing"
-    return JobOutcome(report.exit_code, line, report)
-
-
-def order_status_outcome(report: OrderStatusReport) -> JobOutcome:
-    """How a run that followed orders ended."""
-    differing = "1 order differs" if report.differences == 1 else f"{report.differences:,} orders differ"
-    line = f"run {report.run}: {asked_in_words(report.asked)}; {differing} from what was sent; {report.feed.orders} fed"
-    failed = [text for text in (*report.failed, report.feed.failed) if text]
-    cause = " ".join(filter(None, [report.asked.stopped, *failed]))
-    return JobOutcome(report.exit_code, ". ".join([line, *failed]), report, cause)
-
-
 def settle_now(parts: Parts, *, run: str | None, wait: bool, queues: bool = False) -> JobOutcome:
     """Settle doubts and write again the results that show them.
 
@@ -221,21 +196,32 @@ def settle_now(parts: Parts, *, run: str | None, wait: bool, queues: bool = Fals
     )
 
 
-def push_outcome(report: RunReport) -> JobOutcome:
-    """How a push ended."""
-    return JobOutcome(report.exit_code, push_line(report), report, report.stopped)
+def outcome_of(report: RunReport | LabelReport | ReconcileReport | OrderStatusReport) -> JobOutcome:
+    """How a run ended, from its report."""
+    cause = ""
+    match report:
+        case RunReport():
+            line, cause = _push_line(report), report.stopped
+        case ReconcileReport():
+            counts = ", ".join(f"{count} {code}" for code, count in report.counts.items() if count) or "no lines"
+            line = f"run {report.run}: {counts}{'' if report.complete else '; it may be incomplete'}"
+        case LabelReport():
+            of = f"{counted(report.labels, 'label')} of {counted(report.orders, 'order')}"
+            line = f"bundle {report.bundle_id}: {of}, {len(report.missing)} missing"
+        case OrderStatusReport():
+            differing = "1 order differs" if report.differences == 1 else f"{report.differences:,} orders differ"
+            failed = [text for text in (*report.failed, report.feed.failed) if text]
+            fed = f"{differing} from what was sent; {report.feed.orders} fed"
+            line = ". ".join([f"run {report.run}: {asked_in_words(report.asked)}; {fed}", *failed])
+            cause = " ".join(filter(None, [report.asked.stopped, *failed]))
+    return JobOutcome(report.exit_code, line, report, cause)
 
 
-def push_line(report: RunReport) -> str:
-    """What a push came to, in numbers.
-
-    >>> push_line(RunReport("20261103-211500-ab12", "orders"))
-    'run 20261103-211500-ab12: 0 files'
-    """
+def _push_line(report: RunReport) -> str:
+    """What a push came to, in numbers."""
     counts = ", ".join(f"{count} {fate.value.replace('_', ' ')}" for fate, count in report.counts.items() if count)
-    files = "1 file" if len(report.files) == 1 else f"{len(report.files)} files"
     held = report.held_files
-    line = f"run {report.run}: {files}" + (f": {counts}" if counts else "")
+    line = f"run {report.run}: {counted(len(report.files), 'file')}" + (f": {counts}" if counts else "")
     line += (f"; {held} held as a whole" if held else "") + (f"; {report.left} left" if report.left else "")
     return f"{line}; stopped early: {report.stopped}" if report.stopped else line
 
@@ -247,74 +233,39 @@ _NEXT = {
     ExitCode.DOUBT: "`logistics-batch settle` for what is in doubt, `logistics-batch held list` for what is held.",
     ExitCode.STOPPED_EARLY: "Run it again: `logistics-batch run {job} --business-date {day}`",
 }
+_MEND_FILES = "Correct the files that are held as a whole (see why above), and drop them again."
 _PUSH_AGAIN = "Push the same files again: `logistics-batch push FILE --mapping NAME`"
-_MEANINGS = {
-    ExitCode.DONE: "nothing left to do",
-    ExitCode.USAGE: "it could not run as it is set up",
-    ExitCode.ROWS_NOT_DONE: "not everything could be done",
-    ExitCode.DOUBT: "something is in doubt or held",
-    ExitCode.STOPPED_EARLY: "stopped early",
-    ExitCode.BUSY: "another run held the ledger",
-}
 
 
-@dataclass(frozen=True, slots=True)
-class RunAccount:
-    """A run besides its files.
+def run_account(parts: Parts, past: PastRun) -> dict[str, Any]:
+    """Everything that the ledger holds of a run besides its files, as --json prints it.
 
     seconds: how long it took, None while it goes on. settled: documents of earlier files that were found to be accepted
-    in it. reports: where it wrote a report of its own, if anywhere. notices: what people were told, or could be.
+    in it. reports: where it wrote a report of its own, if anywhere. alerts: what people were told, or could be.
     """
-
-    stored: StoredRun
-    seconds: float | None
-    meaning: str
-    next_step: str
-    settled: Sequence[StoredDocument]
-    reports: str
-    notices: Sequence[StoredNotice]
-
-    def document(self) -> dict[str, object]:
-        """As --json prints it."""
-        return {
-            "kind": self.stored.kind,
-            "business_date": self.stored.business_date,
-            "started_at": self.stored.started_at,
-            "finished_at": self.stored.finished_at,
-            "seconds": self.seconds,
-            "summary": dict(self.stored.summary),
-            "settled": [{"reference": each.reference, "awb_number": each.awb_number} for each in self.settled],
-            "reports": self.reports,
-            "alerts": [
-                {
-                    "since": each.since,
-                    "kind": each.kind,
-                    "title": each.title,
-                    "over_at": each.over_at,
-                    "told": told(each),
-                }
-                for each in self.notices
-            ],
-            "next": self.next_step,
-        }
-
-
-def run_account(parts: Parts, past: PastRun) -> RunAccount:
-    """Everything that the ledger holds of a run besides its files."""
     stored = past.stored
     known = {each.id for each in parts.ledger.documents.sent_along(stored.id)}
     settled = not_in_files(parts.ledger.documents.select(run=stored.id), past.report.files)
     own = parts.reports / _FOLDERS[stored.kind] / stored.id if stored.kind in _FOLDERS else None
-    code = stored.exit_code
-    return RunAccount(
-        stored=stored,
-        seconds=_seconds(stored),
-        meaning="under way, or interrupted" if code is None else _MEANINGS.get(code, ""),
-        next_step=_next_step(past),
-        settled=[each for each in settled if each.id not in known],
-        reports=str(own) if own and Path(own).is_dir() else "",
-        notices=_notices(parts, stored),
-    )
+    ends = [datetime.fromisoformat(at) for at in (stored.started_at, stored.finished_at) if at]
+    alerts = [
+        {name: getattr(each, name) for name in ("since", "kind", "title", "over_at")} | {"told": told(each)}
+        for each in _notices(parts, stored)
+    ]
+    return {
+        "kind": stored.kind,
+        "business_date": stored.business_date,
+        "started_at": stored.started_at,
+        "finished_at": stored.finished_at,
+        "seconds": round((ends[1] - ends[0]).total_seconds(), 1) if len(ends) == 2 else None,
+        "summary": dict(stored.summary),
+        "settled": [
+            {"reference": each.reference, "awb_number": each.awb_number} for each in settled if each.id not in known
+        ],
+        "reports": str(own) if own and own.is_dir() else "",
+        "alerts": alerts,
+        "next": _next_step(past),
+    }
 
 
 def told(notice: StoredNotice) -> str:
@@ -324,37 +275,20 @@ def told(notice: StoredNotice) -> str:
     return "told" if notice.told or not notice.owed else "not told yet"
 
 
-def _seconds(stored: StoredRun) -> float | None:
-    if not stored.finished_at:
-        return None
-    span = datetime.fromisoformat(stored.finished_at) - datetime.fromisoformat(stored.started_at)
-    return round(span.total_seconds(), 1)
-
-
 def _next_step(past: PastRun) -> str:
-    stored = past.stored
-    steps = [] if stored.exit_code is None else [_NEXT.get(stored.exit_code, "")]
-    by_hand = stored.exit_code == ExitCode.STOPPED_EARLY and stored.kind == "push" and stored.job == "push"
-    if by_hand:  # there is no job of that name
-        steps = [_PUSH_AGAIN]
+    """What somebody does about a run now; "" if there is nothing."""
+    stored, counts = past.stored, past.report.counts
+    is_settled = past.report.files and not counts[Fate.IN_DOUBT] and not counts[Fate.HELD]
+    step = "" if stored.exit_code is None else _NEXT.get(stored.exit_code, "")
+    if stored.exit_code == ExitCode.STOPPED_EARLY and stored.kind == "push" and stored.job == "push":
+        step = _PUSH_AGAIN  # there is no job of that name
     if past.report.held_files:
-        steps.insert(0, "Correct the files that are held as a whole (see why above), and drop them again.")
-        if not past.report.counts[Fate.IN_DOUBT] and not _decisions(past):
-            del steps[1:]
-    elif stored.exit_code == ExitCode.DOUBT and _is_settled(past):
+        waits_for_a_person = any(file.counts[Fate.HELD] for file in past.report.files if not file.reason)
+        is_more = counts[Fate.IN_DOUBT] or waits_for_a_person
+        step = f"{_MEND_FILES} {step}" if is_more else _MEND_FILES
+    elif stored.exit_code == ExitCode.DOUBT and is_settled:
         return ""
-    return " ".join(steps).format(job=stored.job, day=stored.business_date)
-
-
-def _is_settled(past: PastRun) -> bool:
-    """Whether everything that was in doubt or held in a run's files is so no longer."""
-    counts = past.report.counts
-    return bool(past.report.files) and not counts[Fate.IN_DOUBT] and not counts[Fate.HELD]
-
-
-def _decisions(past: PastRun) -> bool:
-    """Whether a document waits for a person, besides files that are held as a whole."""
-    return any(file.counts[Fate.HELD] for file in past.report.files if not file.reason)
+    return step.format(job=stored.job, day=stored.business_date)
 
 
 def _notices(parts: Parts, stored: StoredRun) -> list[StoredNotice]:

@@ -1,6 +1,6 @@
 """Jobs by the clock: one run of a job at a time, no planned time twice; the only door to APScheduler.
 
-APScheduler keeps the time and the threads. When a job is due is our own reading of cron (`model.cron`), because
+APScheduler keeps the time and the threads. When a job is due is our own reading of cron (`model.jobs.timing`), because
 APScheduler's takes 0 for Monday and its misfire grace drops late runs in silence; which planned time a run is for is
 decided when it starts (`operate.agenda`). APScheduler waits by the wall clock: where that was set, all jobs are looked
 at anew.

@@ -41,6 +41,7 @@ _PURGE_FROM_HOUR = 3
 _TIMES_NAMED = 3
 _NO_JOB = ""
 _SETTINGS, _RESTART = "|settings", "|settings|restart"
+_MEND_THE_FILE = "mend the file; `logistics-batch doctor` checks it."
 
 
 @dataclass(frozen=True)
@@ -85,53 +86,58 @@ class NightWatch:
     _to_end: dict[tuple[str, str], int] = field(default_factory=dict)
     _digests: dict[time_of_day, datetime] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        self._parts, self._ledger, self._log = self.at.parts, self.at.parts.ledger, self.at.log
+
     def planned(self) -> list[PlannedJob]:
         """Every job that runs by itself."""
-        zone = self.at.parts.policy.timezone
+        zone = self._parts.policy.timezone
         plans = (planned_job(job, service_zone=zone, calendar=calendar) for job, calendar, _ in self.jobs.values())
         return [plan for plan in plans if plan is not None]
 
     def take(self, job: PlannedJob, now: datetime) -> Due | None:
         """Claim what is due."""
-        return self.agenda.take(job, self._local(now))
+        return self.agenda.take(job, now.astimezone(self._now().tzinfo))
 
     def is_due(self, job: PlannedJob, now: datetime) -> bool:
         """Whether something is."""
-        return self.agenda.is_due(job, self._local(now))
+        return self.agenda.is_due(job, now.astimezone(self._now().tzinfo))
 
     def run(self, job: PlannedJob, due: Due) -> None:
         """One run for a planned time; its end is written down unless the program was asked to end."""
-        log = self.at.log
         again = ", which was cut short" if due.goes_on else ""
-        log.say("run_started", f"starts for {due.name}{again}", job=job.name, slot=due.name)
+        self._log.say("run_started", f"starts for {due.name}{again}", job=job.name, slot=due.name)
         spec, _, calendar = self.jobs[job.name]
         code, ran = int(ExitCode.STOPPED_EARLY), None
+        end: JobOutcome | LogisticsBatchError
         self._running.add(job.name)
         try:
-            ran = Ran(spec, due.business_date, self._ended(spec, due.business_date), calendar, due.until)
+            try:
+                end = self.at.run_job(spec, due.business_date)
+            except LogisticsBatchError as error:
+                end = error
+            ran = Ran(spec, due.business_date, end, calendar, due.until)
             code = ran.round_code
-            observe(self.at.parts, ran, log)
+            observe(self._parts, ran, self._log)
         finally:
             self._running.discard(job.name)
             if not was_cut_short(ran.end if ran else None):
                 self._end(job, due, code)
-            elif not self.at.parts.stop.is_set():
-                if at := self.agenda.try_again(job, due, self._now()):
-                    until = due.until.astimezone(at.tzinfo)
-                    words = f"stopped early; goes on at {at:%H:%M:%S}, until {until:%H:%M} at the latest"
-                    log.say("run_waits", words, job=job.name, slot=due.name)
-                else:
-                    self._end(job, due, code)
+            elif not self._parts.stop.is_set():
+                self._try_again(job, due, code)
+
+    def _try_again(self, job: PlannedJob, due: Due, code: int) -> None:
+        at = self.agenda.try_again(job, due, self._now())
+        if at is None:
+            self._end(job, due, code)
+            return
+        until = due.until.astimezone(at.tzinfo)
+        words = f"stopped early; goes on at {at:%H:%M:%S}, until {until:%H:%M} at the latest"
+        self._log.say("run_waits", words, job=job.name, slot=due.name)
 
     def _end(self, job: PlannedJob, due: Due, code: int) -> None:
         self._to_end[job.name, due.name] = code
         self._end_slots()
-
-    def _ended(self, spec: JobSpec, day: date) -> JobOutcome | LogisticsBatchError:
-        try:
-            return self.at.run_job(spec, day)
-        except LogisticsBatchError as error:
-            return error
 
     def not_taken(self, job: PlannedJob, error: LogisticsBatchError) -> None:
         """What is due could not be claimed; said once an hour, and cried out: the ledger itself is the trouble."""
@@ -142,10 +148,10 @@ class NightWatch:
         """The wall clock jumped."""
         way = "forward" if seconds > 0 else "back"
         words = f"The clock of this machine was set {way} by {abs(seconds):.0f} s. No planned time runs twice."
-        self.at.log.say("clock_was_set", words, level="warning", seconds=round(seconds))
-        told = "\n".join([words, *self._ran_ahead(-seconds), "What to do: look whether it is right (NTP)."])
-        self._note("|clock", "on_failure", "The clock was set", told)
-        self.at.parts.ledger.notices.over("|clock", "", now=self._now().isoformat())
+        self._log.say("clock_was_set", words, level="warning", seconds=round(seconds))
+        told = "\n".join([words, *self._ran_ahead(-seconds)])
+        self._note("|clock", "The clock was set", told, do="look whether it is right (NTP).")
+        self._over("|clock", "")
 
     def _ran_ahead(self, seconds: float) -> Iterator[str]:
         """What ran by a clock that was ahead, and does not run again when its time comes."""
@@ -153,14 +159,14 @@ class NightWatch:
         until = now + timedelta(seconds=max(seconds, 0.0))
         for plan in self.planned():
             names = [slot.name for slot in takewhile(lambda slot: slot.at <= until, plan.slots(now))]
-            if ran := self.at.parts.ledger.slots.of_job(plan.name, names):
+            if ran := self._ledger.slots.of_job(plan.name, names):
                 named = ", ".join(list(ran)[:_TIMES_NAMED]) + (" …" if len(ran) > _TIMES_NAMED else "")
                 command = f"`logistics-batch run {plan.name}`"
                 yield f"{plan.name} ran for {named} already; for what comes until then: {command}"
 
     def failed(self, name: str, error: Exception) -> None:
         """The program itself failed."""
-        self.at.log.say("program_failed", where_it_failed(error), job=name, level="error")
+        self._log.say("program_failed", where_it_failed(error), job=name, level="error")
         words = f"the program itself failed ({type(error).__name__})"
         self._cry(f"{name}: the program itself failed", words, job=name)
 
@@ -171,75 +177,72 @@ class NightWatch:
     def start(self, loaded: Loaded) -> None:
         """Take over the jobs, and say when each runs next."""
         self._started_at = self._now()
-        self.jobs = dict(loaded.jobs)
-        for plan in self.planned():
-            self._say_next(plan)
-        self._tell_of_files(loaded, kept=())
+        self.reload(loaded)
         self.settings_taken(())
 
     def reload(self, loaded: Loaded) -> None:
-        """Take over changed job files; one that cannot be used leaves its job as it was, and is told."""
+        """Take over job files as they are now; one that cannot be used leaves its job as it was, and is told."""
         before = {plan.name: plan for plan in self.planned()}
         kept = {name: self.jobs[name] for name in loaded.broken if name in self.jobs}
         self.jobs = dict(loaded.jobs) | kept
         after = {plan.name: plan for plan in self.planned()}
         for name in before.keys() - after.keys():
-            self.at.log.say("job_removed", "runs by itself no longer", job=name)
+            self._log.say("job_removed", "runs by itself no longer", job=name)
         for name, plan in after.items():
             if before.get(name) != plan:
-                self._say_next(plan)
-        self._tell_of_files(loaded, kept=tuple(kept))
-
-    def _tell_of_files(self, loaded: Loaded, *, kept: Sequence[str]) -> None:
+                slot = plan.next_slot(self._now())
+                when = slot.at.isoformat(timespec="minutes") if slot else f"after {', '.join(plan.after)}"
+                self._log.say("planned", f"next run {when}", job=name, next_run=when)
         for words in loaded.overlooked:
-            self.at.log.say("file_overlooked", words, level="warning")
+            self._log.say("file_overlooked", words, level="warning")
         for name, words in loaded.broken.items():
             stays = "It runs as before." if name in kept else "It does not run."
-            self.at.log.say("job_file_broken", f"{stays} {words}", job=name, level="error")
-            text = f"{words}\n{stays}\nWhat to do: mend the file; `logistics-batch doctor` checks it."
-            self._note(f"{name}|job file", "on_failure", f"jobs/{name}.yaml cannot be used", text, job=name)
+            self._log.say("job_file_broken", f"{stays} {words}", job=name, level="error")
+            title = f"jobs/{name}.yaml cannot be used"
+            self._note(f"{name}|job file", title, f"{words}\n{stays}", do=_MEND_THE_FILE, job=name)
         for name in loaded.jobs:
-            self.at.parts.ledger.notices.over(f"{name}|job file", "The file can be used.", now=self._now().isoformat())
+            self._over(f"{name}|job file", "The file can be used.")
 
     def settings_broken(self, words: str) -> None:
         """The settings were changed and cannot be used."""
         stays = "The scheduler goes on with those it had; runs fail until it is mended."
-        self.at.log.say("settings_broken", f"{stays} {words}", level="error")
-        text = f"{words}\n{stays}\nWhat to do: mend the file; `logistics-batch doctor` checks it."
-        self._note(_SETTINGS, "on_failure", "The settings cannot be used", text)
+        self._log.say("settings_broken", f"{stays} {words}", level="error")
+        self._note(_SETTINGS, "The settings cannot be used", f"{words}\n{stays}", do=_MEND_THE_FILE)
 
     def settings_taken(self, waiting: Sequence[str]) -> None:
         """The settings were read. waiting: what was changed and needs a restart of the scheduler."""
-        now = self._now().isoformat()
-        self.at.parts.ledger.notices.over(_SETTINGS, "The settings can be used.", now=now)
+        self._over(_SETTINGS, "The settings can be used.")
         if not waiting:
-            self.at.parts.ledger.notices.over(_RESTART, "Nothing waits for a restart any more.", now=now)
+            self._over(_RESTART, "Nothing waits for a restart any more.")
             return
         words = f"{', '.join(waiting)} was changed: the scheduler itself takes that over when it is started again."
-        self.at.log.say("restart_needed", words, level="warning")
-        self._note(_RESTART, "on_failure", "The scheduler needs a restart", f"{words}\nWhat to do: restart it.")
+        self._log.say("restart_needed", words, level="warning")
+        self._note(_RESTART, "The scheduler needs a restart", words, do="restart it.")
 
     def sweep(self) -> None:
         """Say for which days nothing ran, and what waits for a while or no more; write down ends of runs."""
         self._end_slots()
-        end_what_is_settled(self.at.parts)
-        end_lost_days(self.at.parts)
+        end_what_is_settled(self._parts)
+        end_lost_days(self._parts)
         for spec, _, _ in list(self.jobs.values()):
             if isinstance(spec, PushJob):
-                watch_left_files(self.at.parts, spec)
+                watch_left_files(self._parts, spec)
         if self._running or self.agenda.waits:
-            self.at.parts.ledger.slots.renew(now=self._now().isoformat())
+            self._ledger.slots.renew(now=self._now().isoformat())
         for plan in self.planned():
             if days := self.agenda.lost_days(plan, self._now()):
                 named = ", ".join(day.isoformat() for day in days)
-                self.at.log.say("missed", f"did not run for {named}", job=plan.name, level="warning", days=len(days))
-                self._note_lost(plan, days)
+                self._log.say("missed", f"did not run for {named}", job=plan.name, level="warning", days=len(days))
+                waits = f"It waits for {', '.join(plan.after)}" if plan.after else "Nothing ran it"
+                why = f"{waits}, and its grace of {plan.late_by} was over."
+                wanted = "on_failure" in self.jobs[plan.name][0].notify
+                note_lost_days(self._parts, plan.name, days, why=why, wanted=wanted)
 
     def watch_files(self) -> None:
         """Look whether expected files came."""
         for spec, _, calendar in list(self.jobs.values()):
-            if isinstance(spec, PushJob) and spec.expect and not self.at.parts.stop.is_set():
-                watch_files(self.at.parts, spec, calendar, now=self._now())
+            if isinstance(spec, PushJob) and spec.expect and not self._parts.stop.is_set():
+                watch_files(self._parts, spec, calendar, now=self._now())
 
     def tell(self) -> None:
         """Write the digest when it is time, then tell what is owed."""
@@ -248,21 +251,20 @@ class NightWatch:
         for shown in told.failed:
             self._say_once(f"alerts: {shown}", "alert_failed", f"{told.owed} alerts wait: {shown} could not be told")
         if told.arrived:
-            self.at.log.say("alerts_told", f"{told.arrived} messages sent")
+            self._log.say("alerts_told", f"{told.arrived} messages sent")
 
     def tidy(self) -> None:
         """Once a night, remove what is older than the settings keep."""
         now = self._now()
         if now.hour >= _PURGE_FROM_HOUR and self._is_first(f"purge {now.date()}"):
-            removed = purge_by_age(self.at.parts)
+            removed = purge_by_age(self._parts)
             if removed.reports or removed.labels:
                 words = f"{removed.reports} reports and {removed.labels} labels were older than is kept"
-                self.at.log.say("purged", words, reports=removed.reports, labels=removed.labels)
+                self._log.say("purged", words, reports=removed.reports, labels=removed.labels)
 
     def give_a_sign(self, running: Sequence[str]) -> None:
         """Write the sign of life."""
-        now = self._now()
-        plans = self.planned()
+        now, plans = self._now(), self.planned()
         times = [slot.at for plan in plans if (slot := plan.next_slot(now))]
         try:
             beat(
@@ -276,47 +278,40 @@ class NightWatch:
         except OSError as error:
             self._say_once("heartbeat", "heartbeat_failed", f"no sign of life can be written: {error.strerror}")
 
-    def _note_lost(self, plan: PlannedJob, days: list[date]) -> None:
-        spec = self.jobs[plan.name][0]
-        grace = f"its grace of {plan.late_by} was over"
-        why = f"It waits for {', '.join(plan.after)}, and {grace}." if plan.after else f"Nothing ran it, and {grace}."
-        note_lost_days(self.at.parts, plan.name, days, why=why, wanted="on_failure" in spec.notify)
-
     def _digest(self) -> None:
         now, due = self._now(), self.at.digest()
         if due is None:
             return
         if due not in self._digests:  # known from now on, so that the first one comes at its first time
-            known = self.at.parts.ledger.slots.schedule_seen(_NO_JOB, f"digest {due:%H:%M}", now=now.isoformat())
+            known = self._ledger.slots.schedule_seen(_NO_JOB, f"digest {due:%H:%M}", now=now.isoformat())
             self._digests[due] = datetime.fromisoformat(known)
         today = datetime.combine(now.date(), due, now.tzinfo)
         if self._digests[due] <= today <= now and self._is_first(f"digest {now.date()}"):
-            note_digest(self.at.parts, now=now)
+            note_digest(self._parts, now=now)
 
     def _is_first(self, what: str) -> bool:
         """Whether nobody did it yet, here or elsewhere."""
-        ledger, now = self.at.parts.ledger, self._now().isoformat()
-        mine = ledger.slots.claim(_NO_JOB, what, now=now)
+        now = self._now().isoformat()
+        mine = self._ledger.slots.claim(_NO_JOB, what, now=now)
         if mine:
-            ledger.slots.end(_NO_JOB, what, exit_code=0, now=now)
+            self._ledger.slots.end(_NO_JOB, what, exit_code=0, now=now)
         return mine
 
     def _end_slots(self) -> None:
         for (job, name), code in list(self._to_end.items()):
             try:
-                self.at.parts.ledger.slots.end(job, name, exit_code=code, now=self._now().isoformat())
+                self._ledger.slots.end(job, name, exit_code=code, now=self._now().isoformat())
             except LogisticsBatchError as error:
                 self._say_once(f"end of {job}", "end_not_written", f"its end is not written down: {error.message}")
                 return
             self._to_end.pop((job, name), None)
 
-    def _note(self, key: str, kind: str, title: str, text: str, *, job: str = _NO_JOB) -> None:
-        self.at.parts.ledger.notices.note(NewNotice(key, kind, job, title, text), now=self._now().isoformat())
+    def _note(self, key: str, title: str, text: str, *, do: str, job: str = _NO_JOB) -> None:
+        notice = NewNotice(key, "on_failure", job, title, f"{text}\nWhat to do: {do}")
+        self._ledger.notices.note(notice, now=self._now().isoformat())
 
-    def _say_next(self, plan: PlannedJob) -> None:
-        slot = plan.next_slot(self._now())
-        when = slot.at.isoformat(timespec="minutes") if slot else f"after {', '.join(plan.after)}"
-        self.at.log.say("planned", f"next run {when}", job=plan.name, next_run=when)
+    def _over(self, key: str, text: str) -> None:
+        self._ledger.notices.over(key, text, now=self._now().isoformat())
 
     def _say_once(self, what: str, event: str, words: str, *, job: str = _NO_JOB) -> bool:
         """Log a trouble that lasts, once an hour; whether it was said now."""
@@ -324,22 +319,18 @@ class NightWatch:
         if now - self._said.get(what, -_CRIES_AGAIN_SECONDS) < _CRIES_AGAIN_SECONDS:
             return False
         self._said[what] = now
-        self.at.log.say(event, words, job=job, level="error")
+        self._log.say(event, words, job=job, level="error")
         return True
 
     def _cry(self, title: str, words: str, *, job: str) -> None:
         """Tell people of what may be the ledger's own trouble: nothing is kept, and nothing tried again."""
         if self._say_once(f"{job} {words}", "trouble", words, job=job):
-            teller = self.at.teller()
+            teller, text = self.at.teller(), f"{words}\nWhat to do: `logistics-batch doctor`"
             for address in teller.to:
                 try:
-                    words_and_step = f"{words}\nWhat to do: `logistics-batch doctor`"
-                    address.send(f"[{teller.site}] {title}", words_and_step, Gravity.FAILURE)
+                    address.send(f"[{teller.site}] {title}", text, Gravity.FAILURE)
                 except LogisticsBatchError as error:
-                    self.at.log.say("alert_failed", error.message, level="error")
+                    self._log.say("alert_failed", error.message, level="error")
 
     def _now(self) -> datetime:
-        return self.at.parts.clock.now()
-
-    def _local(self, now: datetime) -> datetime:
-        return now.astimezone(self._now().tzinfo)
+        return self._parts.clock.now()

@@ -15,7 +15,7 @@ from openpyxl.styles.differential import DifferentialStyle
 from openpyxl.utils import get_column_letter
 from openpyxl.worksheet.worksheet import Worksheet
 
-from logistics_batch.model.order_line import OrderLine
+from logistics_batch.model.run_reports import OrderLine
 from logistics_batch.paper.answers.result_csv import csv_bytes
 from logistics_batch.paper.palette import Paint
 from logistics_batch.paper.reconciliation.cells import at, font, put_text

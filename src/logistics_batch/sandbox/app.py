@@ -18,7 +18,7 @@ from logistics_batch.sandbox.contract.document import ContractApi
 from logistics_batch.sandbox.contract.forms import Refused
 from logistics_batch.sandbox.endpoints import allowed_methods
 from logistics_batch.sandbox.events.courier import deliver_for_ever
-from logistics_batch.sandbox.events.routes import routes as webhook_routes
+from logistics_batch.sandbox.events.webhooks import routes as webhook_routes
 from logistics_batch.sandbox.labels.routes import routes as label_routes
 from logistics_batch.sandbox.middleware import Middleware
 from logistics_batch.sandbox.orders.routes import routes as order_routes

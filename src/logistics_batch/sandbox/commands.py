@@ -20,11 +20,12 @@ from logistics_batch.sandbox.asns.stored import create_asn, take_asn_id, update_
 from logistics_batch.sandbox.contract import Body
 from logistics_batch.sandbox.contract.forms import Refused
 from logistics_batch.sandbox.orders.new_orders import NewOrder, new_order_from, number_order, store_order
-from logistics_batch.sandbox.orders.replies import changed_reply, created_reply
-from logistics_batch.sandbox.orders.statuses import change_status
+from logistics_batch.sandbox.orders.statuses import Move, move_order
 from logistics_batch.sandbox.orders.stored import (
     CANCELLED,
     add_items,
+    changed_reply,
+    created_reply,
     delete_items,
     live_order,
     must_be_cancellable,
@@ -133,7 +134,7 @@ def _delete_items(change: StoreChange, given: Body, _switches: Switches) -> str:
 def _cancel(change: StoreChange, given: Body, _switches: Switches) -> str:
     order = order_in_path(change.connection, given["order_id"])
     must_be_cancellable(order)
-    change_status(change, order, CANCELLED)
+    move_order(change, order, Move(CANCELLED))
     return "Order Cancelled Successfully"
 
 

@@ -13,7 +13,7 @@ from logistics_batch.sandbox.asns.stored import amend_asn, delete_asn, records_o
 from logistics_batch.sandbox.contract.forms import Refused
 from logistics_batch.sandbox.events.webhooks import stored_deliveries, stored_webhooks
 from logistics_batch.sandbox.faults.plan import make_plan
-from logistics_batch.sandbox.orders.statuses import Goods, Move, history_of, move_order, quantity_of, stored_order
+from logistics_batch.sandbox.orders.statuses import Goods, Move, move_order, quantity_of, stored_order
 from logistics_batch.sandbox.orders.stored import CANCELLED, DUPLICATE, find_order, item_rows, live_order
 from logistics_batch.sandbox.service import json_body, service_of
 from logistics_batch.sandbox.store import StoreChange
@@ -72,16 +72,6 @@ async def set_status(request: Request, order_id: str) -> dict[str, Any]:
         return stored_order(change.connection, find_order(change.connection, order["awb_number"]))
 
     return await service_of(request).store.write(change)
-
-
-@routes.get("/orders/{order_id}/history")
-async def history(request: Request, order_id: str) -> list[dict[str, Any]]:
-    """Every status that an order has had, with time, place, remarks, courier's comment and cash collected."""
-
-    def look(connection: sqlite3.Connection) -> list[dict[str, Any]]:
-        return history_of(connection, find_order(connection, order_id, by_reference=True))
-
-    return await service_of(request).store.read(look)
 
 
 @routes.get("/asns")

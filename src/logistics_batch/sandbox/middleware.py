@@ -14,9 +14,14 @@ from weakref import WeakKeyDictionary
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from logistics_batch.sandbox.endpoints import CONTROL, LABEL_CREATE, LABEL_DOWNLOAD, endpoint_of, is_link, reference_in
-from logistics_batch.sandbox.faults.answer import FaultyAnswer, fail
 from logistics_batch.sandbox.faults.delivery import DELIVERIES, Connection
-from logistics_batch.sandbox.faults.fault_responses import UNAUTHORIZED, fault_response, stand_in
+from logistics_batch.sandbox.faults.fault_responses import (
+    UNAUTHORIZED,
+    FaultyAnswer,
+    fail,
+    fault_response,
+    stand_in,
+)
 from logistics_batch.sandbox.faults.kinds import LABEL_KINDS
 from logistics_batch.sandbox.faults.plan import Fault
 from logistics_batch.sandbox.page import OPENAPI, needs_no_key

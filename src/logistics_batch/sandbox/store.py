@@ -17,7 +17,7 @@ from logistics_batch.sandbox.clock import now_text
 from logistics_batch.sandbox.journal import Journal
 
 Result = TypeVar("Result")
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS orders (
@@ -60,19 +60,6 @@ CREATE TABLE IF NOT EXISTS webhooks (
     webhook_id TEXT PRIMARY KEY,
     body TEXT NOT NULL,
     active INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS order_history (
-    history_id INTEGER PRIMARY KEY AUTOINCREMENT,
-    order_id INTEGER NOT NULL REFERENCES orders,
-    status TEXT NOT NULL,
-    at TEXT NOT NULL,
-    moved_by TEXT NOT NULL,
-    place TEXT NOT NULL,
-    latitude REAL NOT NULL,
-    longitude REAL NOT NULL,
-    remarks TEXT NOT NULL,
-    courier_comment TEXT NOT NULL,
-    cash_collected TEXT NOT NULL);
-CREATE INDEX IF NOT EXISTS order_history_by_order ON order_history (order_id, history_id);
 CREATE TABLE IF NOT EXISTS event_deliveries (
     delivery_id INTEGER PRIMARY KEY AUTOINCREMENT,
     webhook_id TEXT NOT NULL,

@@ -6,7 +6,6 @@ import ipaddress
 import socket
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
 from threading import Event
 
 import uvicorn
@@ -14,12 +13,10 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from logistics_batch.errors import LedgerRefused, UsageError
 from logistics_batch.flows.orders.receive_event import EventStore
-from logistics_batch.web.group_commit import GroupCommit
-from logistics_batch.web.receiver import Gate, Receiver
+from logistics_batch.web.receiver import Gate, GroupCommit, Receiver, Surroundings
 
-# Together less than the ten seconds in which it has to end: open requests, then the thread that writes.
+# Together less than the ten seconds in which it has to end: for open requests, and in the last write for other writers.
 _FINISH_SECONDS = 4
-_LAST_WRITE_SECONDS = 4.0
 _PATIENCE_SECONDS = 3.0  # for other writers of the ledger; a sender waits as long, and a little for the write itself
 _BACKLOG = 1024
 
@@ -40,16 +37,6 @@ class ListeningPlace:
             return self.host == "localhost"
 
 
-@dataclass(frozen=True)
-class Surroundings:
-    """The clock, the service's zone, the log (one line each), and who is told the address once it listens."""
-
-    now: Callable[[], datetime]
-    zone: tzinfo
-    say: Callable[[str], None]
-    on_ready: Callable[[str], None]
-
-
 def receive(place: ListeningPlace, gate: Gate, store: EventStore, around: Surroundings, *, stop: Event) -> str:
     """Store events until `stop` is set; gives the counts in words.
 
@@ -61,7 +48,7 @@ def receive(place: ListeningPlace, gate: Gate, store: EventStore, around: Surrou
             patience_seconds=_PATIENCE_SECONDS + 1,
             say=around.say,
         )
-        receiver = Receiver(gate, commit, now=around.now, zone=around.zone, say=around.say)
+        receiver = Receiver(gate, commit, around)
         address = f"http://{_shown(place.host)}:{listener.getsockname()[1]}"
         server = _Server(
             _config(receiver),
@@ -71,8 +58,8 @@ def receive(place: ListeningPlace, gate: Gate, store: EventStore, around: Surrou
         server.run(sockets=[listener])
     if not commit.works:
         raise LedgerRefused("The part of the program that stores events failed.", remedy="Report this; start it again.")
-    commit.close(timeout_seconds=_LAST_WRITE_SECONDS)
-    return str(receiver.counts)
+    commit.close()
+    return ", ".join(f"{number} {what}" for what, number in receiver.counts.items())
 
 
 def _listening(place: ListeningPlace) -> socket.socket:

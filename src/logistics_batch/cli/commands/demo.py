@@ -28,7 +28,7 @@ def demo(*, folder: str, as_json: bool) -> int:
     with stopping() as stop, narrating() as narrator:
         account = play(Path(folder), narrator, stop)
     if as_json:
-        print_json(account.document())
+        print_json(account)
     else:
         print_account(account)
-    return ExitCode.DOUBT if account.faults else ExitCode.DONE
+    return ExitCode.DONE if account["closed"] else ExitCode.DOUBT

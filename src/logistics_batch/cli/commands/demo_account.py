@@ -2,29 +2,19 @@
 
 import os
 import sys
-from collections.abc import Sequence
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console, Group
+from rich.console import Console
 from rich.padding import Padding
 from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
 from logistics_batch.cli.show import plain
-from logistics_batch.demo.account import (
-    Account,
-    BadRow,
-    ClassAccount,
-    FileAccount,
-    LabelsAccount,
-    Opened,
-    ReconciliationAccount,
-    StatusAccount,
-)
+from logistics_batch.demo.account import Account
 from logistics_batch.model.report import Fate
 
 _FATE_STYLES = {
@@ -52,29 +42,22 @@ _WIDEST = 118  # longer lines are hard to read
 
 def print_account(account: Account, console: Console | None = None) -> None:
     """Print it to standard output, or to the console given."""
-    console = console or _console()
+    terminal = Console(highlight=False)
+    width = min(terminal.width, _WIDEST) if terminal.is_terminal else _PIPE_WIDTH
+    console = console or Console(highlight=False, width=width, file=sys.stdout)
+    day = date.fromisoformat(account["business_date"])
     console.print()
-    console.print(Rule(Text(f"A night at the warehouse · {_day(account)}", "bold"), style="bright_black"))
+    title = f"A night at the warehouse · {day:%A} {day.day} {day:%B %Y}"
+    console.print(Rule(Text(title, "bold"), style="bright_black"))
     _print_files(console, account)
-    if account.reconciliation:
-        _print_comparison(console, account, account.reconciliation)
-    if account.labels:
-        _print_labels(console, account.labels)
-    if account.status:
-        _print_status(console, account, account.status)
+    if account["reconciliation"]:
+        _print_comparison(console, account)
+    if account["labels"]:
+        _print_labels(console, account["labels"])
+    if account["status"]:
+        _print_status(console, account)
     _print_places(console, account)
     _print_end(console, account)
-
-
-def _console() -> Console:
-    console = Console(highlight=False)
-    width = min(console.width, _WIDEST) if console.is_terminal else _PIPE_WIDTH
-    return Console(highlight=False, width=width, file=sys.stdout)
-
-
-def _day(account: Account) -> str:
-    day = date.fromisoformat(account.business_date)
-    return f"{day:%A} {day.day} {day:%B %Y}"
 
 
 def _heading(console: Console, title: str, says: str) -> None:
@@ -83,131 +66,127 @@ def _heading(console: Console, title: str, says: str) -> None:
 
 
 def _print_files(console: Console, account: Account) -> None:
-    rows = sum(file.rows for file in account.files)
+    files = account["files"]
     _heading(
         console,
-        f"{len(account.files)} spreadsheets, {rows} rows",
+        f"{len(files)} spreadsheets, {sum(file['rows'] for file in files)} rows",
         "dropped on the SFTP server; each row comes back with one fate",
     )
-    for file in account.files:
-        console.print(_file_line(file))
-        for bad in file.bad_rows[:_BAD_ROWS_SHOWN]:
+    for file in files:
+        line = Table.grid(padding=(0, 2), expand=True)
+        line.add_column(ratio=1, overflow="fold")
+        line.add_column(justify="right", no_wrap=True)
+        line.add_row(
+            Text.assemble((f"  {plain(file['file'])}", "bold"), (f"  {file['job']}", "bright_black")),
+            Text(f"{file['sent']} of {file['of_documents']} {file['noun']}s created", "green" if file["sent"] else ""),
+        )
+        console.print(line)
+        fates = [
+            Text(f"{count} {fate.replace('_', ' ')}", _FATE_STYLES[Fate(fate)])
+            for fate, count in file["counts"].items()
+        ]
+        words = Text.assemble(f"{file['rows']} rows: ", Text(" · ", "bright_black").join(fates))
+        console.print(Padding(words, (0, 0, 0, 4)))
+        for bad in file["bad_rows"][:_BAD_ROWS_SHOWN]:
             console.print(Padding(_bad_row(bad), (0, 0, 0, 6)))
-        more = len(file.bad_rows) - _BAD_ROWS_SHOWN
+        more = len(file["bad_rows"]) - _BAD_ROWS_SHOWN
         if more > 0:
             console.print(Padding(Text(f"… and {more} more, each named in the answers", "bright_black"), (0, 0, 0, 6)))
 
 
-def _file_line(file: FileAccount) -> Group:
-    line = Table.grid(padding=(0, 2), expand=True)
-    line.add_column(ratio=1, overflow="fold")
-    line.add_column(justify="right", no_wrap=True)
-    sent = f"{file.sent} of {file.of_documents} {file.noun}s created"
-    line.add_row(
-        Text.assemble((f"  {plain(file.file)}", "bold"), (f"  {file.job}", "bright_black")),
-        Text(sent, "green" if file.sent else ""),
-    )
-    return Group(line, Padding(Text.assemble(f"{file.rows} rows: ", _fates(file.counts)), (0, 0, 0, 4)))
+def _bad_row(bad: Account) -> Text:
+    place = f"{bad['cell']} {plain(bad['column'])}" if bad["cell"] else f"row {bad['row']}"
+    value = f' "{plain(bad["value"])}"' if bad["value"] else ""
+    says = ((plain(bad["reason"]), ""), ("  → ", "bright_black"), (plain(bad["fix"]), "italic"))
+    return Text.assemble((f"{place}{value}  ", "yellow"), *says)
 
 
-def _fates(counts: dict[str, int]) -> Text:
-    words = [Text(f"{count} {fate.replace('_', ' ')}", _FATE_STYLES[Fate(fate)]) for fate, count in counts.items()]
-    return Text(" · ", "bright_black").join(words)
-
-
-def _bad_row(bad: BadRow) -> Text:
-    place = f"{bad.cell} {plain(bad.column)}" if bad.cell else f"row {bad.row}"
-    value = f' "{plain(bad.value)}"' if bad.value else ""
-    return Text.assemble(
-        (f"{place}{value}  ", "yellow"), (plain(bad.reason), ""), ("  → ", "bright_black"), (plain(bad.fix), "italic")
-    )
-
-
-def _print_comparison(console: Console, account: Account, found: ReconciliationAccount) -> None:
-    whole = "complete" if found.complete else "may be incomplete"
+def _print_comparison(console: Console, account: Account) -> None:
+    found = account["reconciliation"]
+    whole = "complete" if found["complete"] else "may be incomplete"
     _heading(
         console,
         "Announced, in the service, received",
-        f"{found.lines} ASN lines, {account.receipt_lines} receipts, {found.window}: {whole}",
+        f"{found['lines']} ASN lines, {account['receipt_lines']} receipts, {found['window']}: {whole}",
     )
     table = Table(box=SIMPLE_HEAD, pad_edge=True, padding=(0, 1), show_edge=False)
     table.add_column("Class", no_wrap=True)
     for name in ("Lines", "Units", "INR"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("What it says", style="bright_black")
-    for one in found.classes:
-        table.add_row(*_class_cells(one))
+    for one in found["classes"]:
+        table.add_row(
+            Text(one["name"], _CLASS_STYLES.get(one["severity"] or one["name"], "")),
+            Text(str(one["lines"])),
+            Text(f"{Decimal(one['units']):,f}" if one["units"].strip("0.") else "–"),
+            Text(one["rupees"] or "–"),
+            Text(one["says"]),
+        )
     console.print(Padding(table, (0, 0, 0, 1)))
 
 
-def _class_cells(one: ClassAccount) -> Sequence[Text]:
-    style = _CLASS_STYLES.get(one.severity or one.name, "")
-    return (
-        Text(one.name, style),
-        Text(str(one.lines)),
-        Text(f"{Decimal(one.units):,f}" if one.units.strip("0.") else "–"),
-        Text(one.rupees or "–"),
-        Text(one.says),
-    )
-
-
-def _print_labels(console: Console, labels: LabelsAccount) -> None:
+def _print_labels(console: Console, labels: Account) -> None:
     _heading(console, "Labels", "in the order in which people pick: hub, route, SKU")
-    missing = f"{len(labels.missing)} missing" if labels.missing else "none missing"
+    missing = f"{len(labels['missing'])} missing" if labels["missing"] else "none missing"
     text = Text.assemble(
-        (f"  {labels.labels} labels", "green"),
-        f" of {labels.orders} orders on {labels.pages} pages, ",
-        (missing, "bold red" if labels.missing else "green"),
-        (f"  bundle {labels.bundle}", "bright_black"),
+        (f"  {labels['labels']} labels", "green"),
+        f" of {labels['orders']} orders on {labels['pages']} pages, ",
+        (missing, "bold red" if labels["missing"] else "green"),
+        (f"  bundle {labels['bundle']}", "bright_black"),
     )
     console.print(text)
-    for lost in labels.missing:
+    for lost in labels["missing"]:
         console.print(Text(f"  {plain(lost)}", "red"))
 
 
-def _print_status(console: Console, account: Account, status: StatusAccount) -> None:
+def _print_status(console: Console, account: Account) -> None:
+    status = account["status"]
     _heading(console, "After sending", "events are hints: the service is asked before anything counts")
-    steps = " → ".join(f"{count} {name}" for name, count in account.reached.items())
     text = Text.assemble(
-        (f"  {status.events} events received", "green"),
-        f", {status.asked} orders asked for, {status.changed} changed; ",
-        (f"{status.fed} in the feed for the warehouse system", "green"),
+        (f"  {status['events']} events received", "green"),
+        f", {status['asked']} orders asked for, {status['changed']} changed; ",
+        (f"{status['fed']} in the feed for the warehouse system", "green"),
     )
     console.print(text)
+    steps = " → ".join(f"{count} {name}" for name, count in account["reached"].items())
     console.print(Text(f"  At the service: {steps}", "bright_black"))
 
 
+_PLACES = (
+    ("files", "Answers", ".result.xlsx"),
+    ("files", "To correct", ".fix."),
+    ("reconciliation", "Reconciliation", "reconciliation.xlsx"),
+    ("reconciliation", "", "reconciliation.html"),
+    ("labels", "Labels", "labels"),
+    ("labels", "", "manifest.pdf"),
+    ("status", "Status feed", "order-status-"),
+    ("status", "Orders", "order_status.xlsx"),
+    ("receipts", "Receipts", "receipts_"),
+)
+"""Where to look: a part of the account, how its files are called here, and what is in their names."""
+
+
 def _print_places(console: Console, account: Account) -> None:
-    root = shown(account.server_folder)
+    root = shown(Path(account["server_folder"]))
     _heading(console, "Where to look", f"{root} was / of the SFTP server: the rest of a path is the path there")
-    files = [answer for file in account.files for answer in file.answers]
-    kinds = [("Answers", ".result.xlsx"), ("To correct", ".fix.")]
-    if account.reconciliation:
-        files += account.reconciliation.files
-        kinds += [("Reconciliation", "reconciliation.xlsx"), ("", "reconciliation.html")]
-    if account.labels:
-        files += account.labels.files
-        kinds += [("Labels", "labels"), ("", "manifest.pdf")]
-    if account.status:
-        files += account.status.files
-        kinds += [("Status feed", "order-status-"), ("Orders", "order_status.xlsx")]
-    for title, part in [*kinds, ("Receipts", "receipts_")]:
-        found = [file for file in (*files, account.receipts) if part in file.path.name]
+    files = {name: account[name]["files"] for name in ("reconciliation", "labels", "status") if account[name]}
+    files["files"] = [answer for file in account["files"] for answer in file["answers"]]
+    files["receipts"] = [account["receipts"]]
+    for part, title, name in _PLACES:
+        found = [file for file in files.get(part, ()) if name in Path(file["path"]).name]
         for number, file in enumerate(found):
             console.print(_path_line(root, file, "" if number else title), soft_wrap=True)
-    console.print(
-        Text(
-            "  Beside them lie the same answers and report as CSV and JSON, and an index of the labels.", "bright_black"
-        )
+    beside = "  Beside them lie the same answers and report as CSV and JSON, and an index of the labels."
+    console.print(Text(beside, "bright_black"))
+
+
+def _path_line(root: str, file: Account, title: str) -> Text:
+    path = Path(file["path"])
+    link = f"link {path.as_uri()}"
+    place = (
+        ((root, f"bright_black {link}"), (file["server_path"], link)) if file["server_path"] else ((shown(path), link),)
     )
-
-
-def _path_line(root: str, file: Opened, title: str) -> Text:
-    link = f"link {file.path.as_uri()}"
-    head = (f"  {title:<16}", "bold")
-    if not file.server_path:
-        return Text.assemble(head, (shown(file.path), link))
-    return Text.assemble(head, (root, f"bright_black {link}"), (file.server_path, link))
+    return Text.assemble((f"  {title:<16}", "bold"), *place)
 
 
 def shown(path: Path) -> str:
@@ -218,11 +197,11 @@ def shown(path: Path) -> str:
 
 def _print_end(console: Console, account: Account) -> None:
     console.print()
-    for fault in account.faults:
+    for fault in account["faults"]:
         console.print(Text(f"✗ {plain(fault)}", "red"))
-    if not account.faults:
-        made = " and ".join(f"{count} {noun}s" for noun, count in account.created.items())
-        done = f"✓ The loop closed in {account.seconds:.0f} seconds. "
+    if account["closed"]:
+        made = " and ".join(f"{count} {noun}s" for noun, count in account["created"].items())
+        done = f"✓ The loop closed in {account['seconds']:.0f} seconds. "
         console.print(Text.assemble((done, "bold green"), f"By its own journal the service created {made}, each once."))
-    hint = f"  Look further: logistics-batch --workspace {shown(account.folder)} runs"
+    hint = f"  Look further: logistics-batch --workspace {shown(Path(account['folder']))} runs"
     console.print(Text(hint, "bright_black"), soft_wrap=True)

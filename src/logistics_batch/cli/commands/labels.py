@@ -55,7 +55,7 @@ def labels(
     from logistics_batch.flows.labels.labels import LabelsPlan, make_labels
     from logistics_batch.flows.labels.orders import LabelChoice
     from logistics_batch.flows.orders.numbers import NamedOrders, order_numbers
-    from logistics_batch.operate.run_job import labels_outcome
+    from logistics_batch.operate.run_job import outcome_of
 
     _check((run, date, orders), mapping, reprint=reprint, reason=reason)
     day = _day(date)
@@ -72,7 +72,7 @@ def labels(
             reprint_reason=reason or "",
             who=getuser(),
         )
-        outcome = labels_outcome(make_labels(parts, plan))
+        outcome = outcome_of(make_labels(parts, plan))
         print_outcome(parts, outcome, as_json=as_json)
         return outcome.exit_code
 

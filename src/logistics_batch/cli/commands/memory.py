@@ -61,9 +61,9 @@ def show(*, folder: str, run: str, as_json: bool) -> int:
         past = past_run(parts, run)
         account = run_account(parts, past)
         if as_json:
-            print_run_json(past.report, more=account.document())
+            print_run_json(past.report, more=account)
         else:
-            print_past_run(parts, past.report, account)
+            print_past_run(parts, past, account)
     return 0
 
 

@@ -1,7 +1,7 @@
 """The scheduler put together: settings in force, jobs of a workspace, and one set of parts for each run."""
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import date, time
 from os import getpid
@@ -54,19 +54,10 @@ class SettingsInForce:
         return [name for name, (was, is_) in pairs.items() if was != is_]
 
     def _stamp(self) -> tuple[int, int, int] | None:
-        try:
+        with suppress(OSError):
             found = (self._workspace.folder / FILE_NAME).stat()
-        except OSError:
-            return None
-        return found.st_mtime_ns, found.st_size, found.st_ino
-
-
-_CHANGES_SECONDS = 10.0
-_SWEEP_SECONDS = 60.0
-_LOOK_SECONDS = 20.0
-_TELL_SECONDS = 15.0
-_FILES_SECONDS = 30.0
-_TIDY_SECONDS = 600.0
+            return found.st_mtime_ns, found.st_size, found.st_ino
+        return None
 
 
 def watch(
@@ -147,16 +138,25 @@ def _chores(
     def say_figures() -> None:
         write_figures(workspace, settings.now, lambda: _figures(night, scheduler))
 
-    chores = {
-        "changed files": (_CHANGES_SECONDS, look_at_files),
-        "look": (_LOOK_SECONDS, scheduler.look),
-        "sweep": (_SWEEP_SECONDS, night.sweep),
-        "expected files": (_FILES_SECONDS, night.watch_files),
-        "alerts": (_TELL_SECONDS, night.tell),
-        "metrics": (_CHANGES_SECONDS, say_figures),
-        "retention": (_TIDY_SECONDS, night.tidy),
-    }
-    return [Chore(name, seconds, _guarded(night, name, do)) for name, (seconds, do) in chores.items()]
+    def guarded(name: str, do: Callable[[], None]) -> Callable[[], None]:
+        def chore() -> None:
+            try:
+                do()
+            except (LogisticsBatchError, OSError) as error:
+                night.chore_failed(name, str(error))
+
+        return chore
+
+    chores: list[tuple[str, float, Callable[[], None]]] = [
+        ("changed files", 10.0, look_at_files),
+        ("look", 20.0, scheduler.look),
+        ("sweep", 60.0, night.sweep),
+        ("expected files", 30.0, night.watch_files),
+        ("alerts", 15.0, night.tell),
+        ("metrics", 10.0, say_figures),
+        ("retention", 600.0, night.tidy),
+    ]
+    return [Chore(name, every_seconds, guarded(name, do)) for name, every_seconds, do in chores]
 
 
 def _take_over(workspace: Workspace, settings: SettingsInForce, night: NightWatch, say: Callable[[str], None]) -> None:
@@ -169,16 +169,6 @@ def _take_over(workspace: Workspace, settings: SettingsInForce, night: NightWatc
         night.settings_broken(f"{error.message} {error.remedy}".rstrip())
     else:
         night.settings_taken(settings.wait_for_restart())
-
-
-def _guarded(night: NightWatch, name: str, do: Callable[[], None]) -> Callable[[], None]:
-    def chore() -> None:
-        try:
-            do()
-        except (LogisticsBatchError, OSError) as error:
-            night.chore_failed(name, str(error))
-
-    return chore
 
 
 def _figures(night: NightWatch, scheduler: Scheduler) -> list[Figure]:
@@ -217,11 +207,11 @@ def _noting(broken: dict[str, str], name: str) -> Iterator[None]:
 
 def _check(workspace: Workspace, settings: Settings, job: JobSpec) -> None:
     """Find out now what would fail at night: mappings, and names of servers."""
-    if isinstance(job, PushJob):
-        workspace.mapping(job.mapping)
-        workspace.store(settings, job.source.place).close()
-    if isinstance(job, ReconcileJob) and job.receipts:
-        workspace.mapping(job.receipts.mapping)
-        workspace.store(settings, job.receipts.place).close()
+    read = job if isinstance(job, PushJob) else job.receipts if isinstance(job, ReconcileJob) else None
+    if read is not None:
+        workspace.mapping(read.mapping)
+    places = [read.source.place if isinstance(read, PushJob) else read.place] if read else []
     if isinstance(job, PushJob | ReconcileJob | LabelsJob) and job.results_place:
-        workspace.store(settings, job.results_place).close()
+        places.append(job.results_place)
+    for place in places:
+        workspace.store(settings, place).close()

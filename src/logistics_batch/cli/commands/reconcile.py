@@ -55,7 +55,7 @@ def reconcile(
     from logistics_batch.cli.show import print_json
     from logistics_batch.errors import FileHeld
     from logistics_batch.flows.reconcile.reconcile import ListPlan, ReconcilePlan, run_reconcile
-    from logistics_batch.operate.run_job import reconcile_outcome
+    from logistics_batch.operate.run_job import outcome_of
 
     if receipts_mapping and not receipts:
         raise click.UsageError("--receipts-mapping reads the file of --receipts; give both.")
@@ -80,7 +80,7 @@ def reconcile(
                 doubt = f"{held.message} {held.remedy or ''}".strip()
                 print_json({"window": window, "complete": False, "exceptions": [], "doubts": [doubt]})
             raise
-        outcome = reconcile_outcome(report)
+        outcome = outcome_of(report)
         print_outcome(parts, outcome, as_json=as_json)
         return outcome.exit_code
 

@@ -27,7 +27,7 @@ def push(
     with early_worker() as worker, stopping() as stop:
         from logistics_batch.cli.job_report import print_outcome
         from logistics_batch.flows.push.push import push_by_hand
-        from logistics_batch.operate.run_job import push_outcome
+        from logistics_batch.operate.run_job import outcome_of
         from logistics_batch.wiring import Need, Workspace
 
         need = Need(calls=not dry_run, writes=not dry_run, progress=watched(), stop=stop)
@@ -39,7 +39,7 @@ def push(
                 results=Path(results) if results else None,
                 dry_run=dry_run,
             )
-            print_outcome(parts, push_outcome(report), as_json=as_json)
+            print_outcome(parts, outcome_of(report), as_json=as_json)
             return report.exit_code
 
 
@@ -86,11 +86,11 @@ def retry(*, folder: str, run: str, only: str | None, as_json: bool) -> int:
     from logistics_batch.cli.job_report import print_outcome
     from logistics_batch.cli.show import plain, print_run_json
     from logistics_batch.flows.doubts.retry import retry_run
-    from logistics_batch.operate.run_job import push_outcome
+    from logistics_batch.operate.run_job import outcome_of
 
     with working(folder) as parts:
         done = retry_run(parts, run, only=only or "")
-        outcome = push_outcome(done.report)
+        outcome = outcome_of(done.report)
         left = [
             {"id": each.document.id, "reference": each.document.reference, "reason": each.reason} for each in done.left
         ]

@@ -152,7 +152,7 @@ def _store_events(workspace: Any, place: Any, gate: Any, *, stop: Any, as_json: 
 
     from logistics_batch.cli.watching import log_of
     from logistics_batch.flows.orders.receive_event import EventStore
-    from logistics_batch.web.serve import Surroundings
+    from logistics_batch.web.receiver import Surroundings
     from logistics_batch.web.serve import receive as serve
     from logistics_batch.wiring import Need
 

@@ -9,7 +9,6 @@ from typing import Any
 
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import NOT_FROM_HERE, SentOrder, StoredDocument
-from logistics_batch.model.order_line import OrderLine
 from logistics_batch.model.order_state import (
     CANCELLED,
     DELIVERED,
@@ -21,6 +20,7 @@ from logistics_batch.model.order_state import (
     has_ended,
     status_word,
 )
+from logistics_batch.model.run_reports import OrderLine
 
 _SHOWN_CHARACTERS = 40
 _MOST_DIGITS = 40  # before or behind the point; an exponent may name millions

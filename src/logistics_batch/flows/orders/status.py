@@ -22,10 +22,9 @@ from logistics_batch.ledger import SentOrder
 from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.jobs.job import JobPlace, OrderStatusJob
-from logistics_batch.model.order_line import OrderLine
 from logistics_batch.model.order_state import Hint, OrderState, Shown, ShownItem, has_ended
 from logistics_batch.model.report import ExitCode
-from logistics_batch.model.run_reports import Asked, OrderStatusReport, asked_in_words
+from logistics_batch.model.run_reports import Asked, OrderLine, OrderStatusReport, asked_in_words
 from logistics_batch.model.spelling import folded
 from logistics_batch.paper.order_status import order_status_csv, order_status_workbook
 

@@ -4,15 +4,116 @@ A key whose behaviour this version does not have is refused by name: a job that 
 would send what a person wanted to see first.
 """
 
-from datetime import date, timedelta
+from datetime import date, time, timedelta
+from enum import StrEnum
 from typing import Annotated, ClassVar, Literal, Self
+from zoneinfo import ZoneInfo
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from logistics_batch.model.complaints import AMOUNT, FILE_STEM, ONE_WORD
-from logistics_batch.model.jobs.job_fields import Days, JobPart, Names, Path, Percent, Seconds, complaint, dated_path
-from logistics_batch.model.jobs.job_watch import DEFAULT_GRACE_SECONDS, DEFAULT_NOTIFY, Expect, NotifyKind, Schedule
+from logistics_batch.model.jobs.job_fields import (
+    Days,
+    JobPart,
+    Names,
+    Path,
+    Percent,
+    Seconds,
+    TimeOfDay,
+    Zone,
+    complaint,
+    dated_path,
+    listed,
+)
+from logistics_batch.model.jobs.timing import Cron, Every
 from logistics_batch.model.order_state import END_STATUSES
+
+NotifyKind = Literal[
+    "on_failure",
+    "on_held",
+    "on_invalid_rows",
+    "on_missing_file",
+    "on_late_file",
+    "on_empty_file",
+    "on_duplicate_file",
+    "on_success",
+]
+DEFAULT_GRACE_SECONDS = 6 * 3600.0
+DEFAULT_NOTIFY: tuple[NotifyKind, ...] = (
+    "on_failure",
+    "on_held",
+    "on_missing_file",
+    "on_late_file",
+    "on_empty_file",
+    "on_duplicate_file",
+)
+
+
+def _cron(value: object) -> Cron:
+    try:
+        return Cron.parse(str(value))
+    except ValueError as error:
+        raise complaint(str(error)) from error
+
+
+def _every(value: object) -> Every:
+    try:
+        return Every.parse(str(value))
+    except ValueError as error:
+        raise complaint(str(error)) from error
+
+
+class Missed(StrEnum):
+    """What becomes of runs that were missed because nothing was running."""
+
+    LAST = "last"  # the latest of them runs, if it is not older than the grace
+    ALL = "all"  # each of them that is not older than the grace runs, the oldest first
+    NONE = "none"  # they are left out
+
+
+class Schedule(JobPart):
+    """When a job runs by itself; without a time zone in that of the service, without a calendar on every day."""
+
+    cron: Annotated[Cron, BeforeValidator(_cron)] | None = None
+    every: Annotated[Every, BeforeValidator(_every)] | None = None
+    timezone: Zone | None = None
+    calendar: str | None = Field(default=None, pattern=FILE_STEM)
+    missed: Missed = Missed.LAST
+    grace_seconds: Seconds = Field(default=DEFAULT_GRACE_SECONDS, alias="grace", validate_default=False)
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Self:
+        if (self.cron is None) == (self.every is None):
+            raise complaint("A schedule is either a cron line or an interval.", 'Write "cron" or "every".')
+        return self
+
+    @property
+    def timing(self) -> Cron | Every:
+        """The cron line or the interval."""
+        timing = self.cron or self.every
+        assert timing is not None
+        return timing
+
+    @property
+    def text(self) -> str:
+        """The schedule in a few words."""
+        words = self.cron.text if self.cron else f"every {self.timing.text}"
+        return f"{words}, calendar {self.calendar}" if self.calendar else words
+
+    def zone(self, service_zone: str) -> ZoneInfo:
+        """The zone in which the expression is read."""
+        return ZoneInfo(self.timezone or service_zone)
+
+
+class Expect(JobPart):
+    """A file that has to come on each working day until `by`, in the job's zone.
+
+    since: from when on a file counts, by default from midnight; a time later than `by` is that of the evening before.
+    """
+
+    by: TimeOfDay
+    since: TimeOfDay = time(0, 0)
+    calendar: str | None = Field(default=None, pattern=FILE_STEM)
 
 
 class JobPlace(JobPart):
@@ -27,6 +128,11 @@ class JobPlace(JobPart):
         if (self.sftp is None) == (self.folder is None):
             raise complaint('A place is either "sftp: NAME" or "folder: PATH".', "Write one of the two.")
         return self
+
+    @property
+    def place(self) -> "JobPlace":
+        """The place alone, whatever else a job says of it."""
+        return JobPlace(sftp=self.sftp, folder=self.folder, path=self.path)
 
     def on(self, business_date: date) -> "JobPlace":
         """The place of one day: `{date}` in its path is filled in."""
@@ -59,14 +165,9 @@ class Source(JobPlace):
     """
 
     pattern: Names = Field(default=("*",), min_length=1)
-    ready: Ready = Ready()
+    ready: Ready = Field(default_factory=Ready)
     archive: Path | None = None
     quarantine: Path | None = None
-
-    @property
-    def place(self) -> JobPlace:
-        """Where the files are dropped."""
-        return JobPlace(sftp=self.sftp, folder=self.folder, path=self.path)
 
 
 class Results(JobPart):
@@ -96,10 +197,6 @@ class Budget(JobPart):
     invalid_rows_percent: Percent = Field(alias="invalid_rows")
 
 
-def _listed(value: object) -> object:
-    return (value,) if isinstance(value, str) else value
-
-
 class _Job(JobPart):
     """resume_for_seconds: for how long a run that stopped early is tried again; by default as long as the grace."""
 
@@ -108,7 +205,7 @@ class _Job(JobPart):
     name: str = Field(default="", pattern=FILE_STEM)
     schedule: Schedule | None = None
     after: Names = ()
-    notify: Annotated[tuple[NotifyKind, ...], BeforeValidator(_listed)] = DEFAULT_NOTIFY
+    notify: Annotated[tuple[NotifyKind, ...], BeforeValidator(listed)] = DEFAULT_NOTIFY
     resume_for_seconds: Seconds | None = Field(default=None, alias="resume_for")
 
     @property
@@ -118,7 +215,22 @@ class _Job(JobPart):
         return timedelta(seconds=grace if self.resume_for_seconds is None else self.resume_for_seconds)
 
 
-class PushJob(_Job):
+class _DeliveringJob(_Job):
+    """A job whose answers or reports go to a place beside the reports folder, if it names one."""
+
+    results: Results | None = None
+
+    @property
+    def results_place(self) -> JobPlace | None:
+        """Where they go, beside what the job reads unless a server or folder is named; None: nowhere else."""
+        return self.results.place(self._read_from()) if self.results else None
+
+    def _read_from(self) -> JobPlace | None:
+        """The place that the job reads, if it reads one."""
+        return None
+
+
+class PushJob(_DeliveringJob):
     """Files come in, documents go out, answers go back."""
 
     sends: ClassVar[bool] = True
@@ -126,16 +238,13 @@ class PushJob(_Job):
     kind: Literal["push"]
     mapping: str = Field(min_length=1)
     source: Source
-    results: Results | None = None
     expect: Expect | None = None
     budget: Budget | None = None
     approve: Literal["never", "required"] = "never"
     on_change: Literal["hold", "update"] = "hold"
 
-    @property
-    def results_place(self) -> JobPlace | None:
-        """Where answers go beside the reports folder; None: nowhere else."""
-        return self.results.place(self.source) if self.results else None
+    def _read_from(self) -> JobPlace:
+        return self.source
 
 
 class Window(JobPart):
@@ -162,11 +271,6 @@ class Lists(JobPlace):
     mapping: str = Field(min_length=1)
     pattern: Names = Field(default=("*",), min_length=1)
 
-    @property
-    def place(self) -> JobPlace:
-        """Where the files lie."""
-        return JobPlace(sftp=self.sftp, folder=self.folder, path=self.path)
-
 
 class Margin(JobPart):
     """How far apart two sides may be before it counts; of several limits the wider holds. `amount` is in rupees."""
@@ -184,7 +288,7 @@ class Tolerance(Margin):
     skus: dict[str, Margin] = Field(default_factory=dict)
 
 
-class ReconcileJob(_Job):
+class ReconcileJob(_DeliveringJob):
     """ASNs of a range of dates against the ledger, the receipts and the purchase orders.
 
     claim_days: how long after the delivery date goods can be claimed.
@@ -197,7 +301,6 @@ class ReconcileJob(_Job):
     tolerance: dict[str, Tolerance] = Field(default_factory=dict)
     claim_days: int = Field(default=60, ge=1, le=1000)
     previous: Literal["results"] | None = None
-    results: Results | None = None
 
     @model_validator(mode="after")
     def _previous_lies_somewhere(self) -> Self:
@@ -205,16 +308,14 @@ class ReconcileJob(_Job):
             raise complaint('"previous: results" has no place to read from.', 'Say under "results" where reports go.')
         return self
 
-    @property
-    def results_place(self) -> JobPlace | None:
-        """Where the report goes beside the reports folder; beside the receipts unless a server or folder is named."""
-        return self.results.place(self.receipts) if self.results else None
+    def _read_from(self) -> JobPlace | None:
+        return self.receipts
 
 
 SortKey = Annotated[str, Field(pattern=ONE_WORD)]
 
 
-class LabelsJob(_Job):
+class LabelsJob(_DeliveringJob):
     """A bundle of labels in the order in which people pick.
 
     orders: all that were never printed (also None), or those of all runs for the business date. from_run: instead, the
@@ -229,18 +330,12 @@ class LabelsJob(_Job):
     reverse: bool = False
     max_pages: int = Field(default=200, ge=1, le=10_000)
     per_group: bool = False
-    results: Results | None = None
 
     @model_validator(mode="after")
     def _one_choice(self) -> Self:
         if self.orders is not None and self.from_run is not None:
             raise complaint("There are two choices of orders.", 'Write either "orders: unprinted" or "from_run: JOB".')
         return self
-
-    @property
-    def results_place(self) -> JobPlace | None:
-        """Where the bundle goes beside the reports folder; None: nowhere else."""
-        return self.results.place() if self.results else None
 
 
 class Feed(JobPlace):
@@ -256,13 +351,8 @@ class Feed(JobPlace):
             )
         return self
 
-    @property
-    def place(self) -> JobPlace:
-        """Where the files go."""
-        return JobPlace(sftp=self.sftp, folder=self.folder, path=self.path)
 
-
-class OrderStatusJob(_Job):
+class OrderStatusJob(_DeliveringJob):
     """What became of the orders that were accepted.
 
     sent_within_seconds: how far back orders are followed. poll_after_seconds: how long an order may be silent before
@@ -274,13 +364,7 @@ class OrderStatusJob(_Job):
     poll_after_seconds: Seconds = Field(default=6 * 3600.0, alias="poll_after", validate_default=False)
     max_calls: int = Field(default=900, ge=1, le=100_000)
     end_statuses: tuple[str, ...] = Field(default=END_STATUSES, min_length=1)
-    results: Results | None = None
     feed: Feed | None = None
-
-    @property
-    def results_place(self) -> JobPlace | None:
-        """Where the report goes beside the reports folder; None: nowhere else."""
-        return self.results.place() if self.results else None
 
 
 class SettleJob(_Job):

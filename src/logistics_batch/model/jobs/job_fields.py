@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 from pydantic_core import PydanticCustomError
 
-from logistics_batch.model.jobs.duration import duration_seconds
+from logistics_batch.model.jobs.timing import duration_seconds
 
 _PLACEHOLDER = re.compile(r"\{[^{}]*\}|[{}]")
 _DAYS = re.compile(r"([+-]?\d{1,4})d")
@@ -50,7 +50,8 @@ def _time(value: object) -> time:
     return time(int(match[1]), int(match[2]))
 
 
-def _names(value: object) -> object:
+def listed(value: object) -> object:
+    """One text as a list of one."""
     return (value,) if isinstance(value, str) else value
 
 
@@ -84,7 +85,7 @@ Days = Annotated[int, BeforeValidator(_days)]
 TimeOfDay = Annotated[time, BeforeValidator(_time)]
 Path = Annotated[str, AfterValidator(_dated)]
 Zone = Annotated[str, AfterValidator(_zone)]
-Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
+Names = Annotated[tuple[str, ...], BeforeValidator(listed)]
 
 
 class JobPart(BaseModel):

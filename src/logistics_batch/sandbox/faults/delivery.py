@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from starlette.types import Receive, Scope, Send
 
-from logistics_batch.sandbox.faults.answer import FaultyAnswer
+from logistics_batch.sandbox.faults.fault_responses import FaultyAnswer
 from logistics_batch.sandbox.faults.plan import Fault
 
 DELIVERIES = frozenset({"slow_drip", "drop_midway", "close_after", "reset_after", "stale_keepalive"})

@@ -14,6 +14,7 @@ of a key. A rule counts the requests that match all three, from 1; ``requests``,
 """
 
 import difflib
+import math
 import random
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -27,7 +28,26 @@ import yaml
 
 from logistics_batch.sandbox.endpoints import ENDPOINT_NAMES, LABEL_DOWNLOAD
 from logistics_batch.sandbox.faults.kinds import BEFORE, KINDS, LABEL_KINDS
-from logistics_batch.sandbox.faults.values import CHOOSING, check_seconds, read_value
+
+LARGEST_BODY_BYTES = 100_000_000
+LONGEST_SECONDS = 86_400.0
+SHORTEST_KEY_END = 4
+
+# The keys that choose requests; every kind takes them.
+CHOOSING: Mapping[str, str] = MappingProxyType(
+    {
+        "endpoint": "a pattern such as `order.*`, or a list of them; every endpoint without it",
+        "reference": "a reference, AWB or invoice number as the request names it, or the id in its path; or a list",
+        "api_key": "the end of an API key, at least 4 characters: only requests with this key",
+        "requests": "a number or a list: the first matching request is 1",
+        "every": "every so many matching requests",
+        "from": "from this matching request on",
+        "to": "up to this one",
+        "probability": "the share of the matching requests, 0 to 1, drawn by `seed`",
+        "seed": "a whole number; the same seed spoils the same requests (0 without it)",
+        "times": "at most so many faults",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -190,7 +210,7 @@ def _values(given: dict[Any, Any]) -> dict[str, Any]:
         if name not in known:
             near = _nearest(name, known)
             raise ValueError(f"unknown key {str(name)!r} of {kind}{near}; it takes {', '.join(known)}")
-    return {name: read_value(name, value) for name, value in given.items()}
+    return {name: _READERS[name](name, value) for name, value in given.items()}
 
 
 def _check_together(values: dict[str, Any]) -> None:
@@ -207,9 +227,114 @@ def _check_together(values: dict[str, Any]) -> None:
     if values.get("to", values.get("from", 1)) < values.get("from", 1):
         raise ValueError("to comes before from")
     if values.get("retry_after_as") == "date" and values.get("retry_after", "none") != "none":
-        check_seconds("retry_after", values["retry_after"])
+        _number(0, LONGEST_SECONDS)("retry_after", values["retry_after"])
 
 
 def _nearest(given: object, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(str(given), list(known), n=1)
     return f"; did you mean {near[0]}?" if near else ""
+
+
+def _whole(least: int, most: float = math.inf) -> Callable[[str, object], int]:
+    def read(name: str, value: object) -> int:
+        if isinstance(value, str) and value.strip().removeprefix("-").isdecimal():
+            value = int(value)
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            limits = f"at least {least}" if most == math.inf else f"{least} to {most:.0f}"
+            raise ValueError(f"{name} is a whole number, {limits}; not {value!r}")
+        return value
+
+    return read
+
+
+def _number(least: float, most: float) -> Callable[[str, object], float]:
+    def read(name: str, value: object) -> float:
+        try:
+            number = math.nan if isinstance(value, bool) else float(str(value))
+        except ValueError:
+            number = math.nan
+        if not least <= number <= most:
+            raise ValueError(f"{name} is a number, {least:g} to {most:g}; not {value!r}")
+        return number
+
+    return read
+
+
+def _one_of(*words: str) -> Callable[[str, object], str]:
+    def read(name: str, value: object) -> str:
+        text = "null" if value is None else str(value)
+        if text not in words:
+            raise ValueError(f"{name} is {' or '.join(words)}; not {text!r}")
+        return text
+
+    return read
+
+
+def _text(name: str, value: object) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ValueError(f"{name} is a text; not {value!r}")
+    return str(value)
+
+
+def _header(name: str, value: object) -> str:
+    text = _text(name, value)
+    if not text.isascii() or not text.isprintable():
+        raise ValueError(f"{name} goes into a header and is plain text; not {value!r}")
+    return text
+
+
+def _flag(name: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"{name} is true or false; not {value!r}")
+    return value
+
+
+def _texts(name: str, value: object) -> tuple[str, ...]:
+    texts = tuple(_text(name, one) for one in (value if isinstance(value, list) else [value]))
+    if not all(texts):
+        raise ValueError(f"{name} is empty")
+    return texts
+
+
+def _key_end(name: str, value: object) -> str:
+    text = _text(name, value)
+    if len(text) < SHORTEST_KEY_END:
+        raise ValueError(f"{name} is the end of an API key, at least {SHORTEST_KEY_END} characters; not {value!r}")
+    return text
+
+
+def _numbers(name: str, value: object) -> frozenset[int]:
+    read = _whole(1)
+    return frozenset(read(name, one) for one in (value if isinstance(value, list) else [value]))
+
+
+_READERS: Mapping[str, Callable[[str, object], Any]] = MappingProxyType(
+    {
+        "kind": _text,
+        "phase": _one_of("before", "after"),
+        "endpoint": _texts,
+        "reference": _texts,
+        "api_key": _key_end,
+        "requests": _numbers,
+        **dict.fromkeys(("every", "from", "to", "times"), _whole(1)),
+        "seed": _whole(-(2**63), 2**63),
+        "probability": _number(0, 1),
+        "seconds": _number(0, LONGEST_SECONDS),
+        "message": _text,
+        "retry_after": _header,
+        "retry_after_as": _one_of("seconds", "date"),
+        "page": _flag,
+        "status": lambda name, value: int(_one_of("200", "400", "502")(name, value)),
+        "location": _header,
+        "answer": _one_of("drop", "error_500"),
+        "part": _one_of("body", "head"),
+        "share": _number(0, 0.999),
+        "bytes_per_second": _number(0.1, 1_000_000),
+        "bytes": _whole(1, LARGEST_BODY_BYTES),
+        "digits": _whole(1, LARGEST_BODY_BYTES),
+        "levels": _whole(1, LARGEST_BODY_BYTES),
+        "as": _one_of("numbers", "array", "null"),
+        "per_second": _number(0.0001, 100_000),
+        "burst": _whole(1),
+    }
+)

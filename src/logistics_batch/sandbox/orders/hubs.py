@@ -34,15 +34,6 @@ class Hub:
     longitude: float
 
 
-@dataclass(frozen=True)
-class HubPlace:
-    """A place's name for people and its coordinates in degrees."""
-
-    name: str
-    latitude: float
-    longitude: float
-
-
 def hub_for(pin_code: str | None) -> Hub:
     """The hub that serves a pin code; one national hub for those that no city serves."""
     digits = "".join(filter(str.isdigit, pin_code or ""))
@@ -50,14 +41,14 @@ def hub_for(pin_code: str | None) -> Hub:
     return Hub(f"{code}-{digits[:3]}" if len(digits) >= 3 else code, f"{city} Hub", latitude, longitude)
 
 
-def place_of(status: str, body: Mapping[str, str]) -> HubPlace:
-    """The place of an order (its `body` as it was created) in this status; a leg without coordinates is in its city."""
+def place_of(status: str, body: Mapping[str, str]) -> tuple[float, float]:
+    """Latitude and longitude of an order (its `body` as created) in this status; a leg without them is in its city."""
     leg = "delivery" if status in _AT_DOOR | _IN_HUB else "return" if status == "Returned" else "pickup"
-    hub = hub_for(body.get(f"{leg}_postal_code") or body.get("delivery_postal_code"))
     latitude, longitude = body.get(f"{leg}_lat"), body.get(f"{leg}_long", body.get(f"{leg}_lon"))
     if status in _IN_HUB or latitude is None or longitude is None:
-        return HubPlace(hub.name, hub.latitude, hub.longitude)
-    return HubPlace(f"{leg} address", float(latitude), float(longitude))
+        hub = hub_for(body.get(f"{leg}_postal_code") or body.get("delivery_postal_code"))
+        return hub.latitude, hub.longitude
+    return float(latitude), float(longitude)
 
 
 @dataclass(frozen=True)

@@ -2,18 +2,16 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 from logistics_batch.sandbox.contract import Body
 from logistics_batch.sandbox.contract.bodies import order_items
 from logistics_batch.sandbox.contract.forms import Refused
 from logistics_batch.sandbox.orders.hubs import Hubs, hubs_for
-from logistics_batch.sandbox.orders.stored import DUPLICATE, PENDING, live_order
+from logistics_batch.sandbox.orders.stored import DUPLICATE, PENDING, item_replies, live_order
 from logistics_batch.sandbox.store import StoreChange, take_numbers
 
 AWB_TAKEN = "AWB Number already exists"
-_ITEM_REPLY: Body = {"item_name": "", "item_quantity": 1, "item_price_per_each": "", "total_item_price": ""}
 
 # AWB codes run through all combinations of these 32 signs without repeating: an odd factor permutes modulo 2**35
 _SIGNS = "0123456789ABCDEFGHJKLMNPQRTUVXYZ"
@@ -125,11 +123,6 @@ def store_order(change: StoreChange, order: NewOrder) -> None:
         awb_number=order.awb_number,
         order_id=order.order_id,
     )
-
-
-def item_replies(items: Iterable[tuple[str, Body]]) -> dict[str, Body]:
-    """Items by their id, as create, update and add answer them: with all four fields (API §4.6)."""
-    return {item_id: {name: item.get(name, unset) for name, unset in _ITEM_REPLY.items()} for item_id, item in items}
 
 
 def _free_awb(connection: sqlite3.Connection, wanted: str | None) -> tuple[int, str]:

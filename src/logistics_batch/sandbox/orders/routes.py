@@ -12,8 +12,7 @@ from logistics_batch.sandbox.contract import Body
 from logistics_batch.sandbox.contract.bodies import ORDER_NUMBERS, AddedItems, DeletedItems, Order, OrderUpdate
 from logistics_batch.sandbox.contract.document import ORDERS, ContractRoute, OrderId, documented
 from logistics_batch.sandbox.contract.replies import OrderChanged, OrderCreated, OrderFetched, Passed
-from logistics_batch.sandbox.orders.replies import order_details
-from logistics_batch.sandbox.orders.stored import order_in_path
+from logistics_batch.sandbox.orders.stored import order_details, order_in_path
 from logistics_batch.sandbox.service import answered, service_of
 
 SHIPMENT = "/orders/shipment"

@@ -1,4 +1,4 @@
-"""Status changes of orders: quantities, cash, history, and the event that each of them sends (API §3, §6)."""
+"""Status changes of orders: quantities, and the event that each of them sends (API §3, §6)."""
 
 import json
 import sqlite3
@@ -6,12 +6,11 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from decimal import Decimal
 from typing import Any
 
 from logistics_batch.sandbox.clock import ZONE
-from logistics_batch.sandbox.orders.hubs import HubPlace, place_of
-from logistics_batch.sandbox.orders.stored import CANCELLED, PENDING, child_awbs, item_rows
+from logistics_batch.sandbox.orders.hubs import place_of
+from logistics_batch.sandbox.orders.stored import CANCELLED, child_awbs, item_rows
 from logistics_batch.sandbox.store import StoreChange
 
 TOPIC = "updateOrderStatus"
@@ -33,29 +32,19 @@ class Goods:
 
 @dataclass(frozen=True)
 class Move:
-    """One change of status. moved_by: client, hand or warehouse; at: ISO time, "" is now.
-
-    goods: picked and delivered by item id; None lets the status decide: all of it from Picked on.
-    """
+    """One change of status; goods: picked and delivered by item id; None: all of it from Picked on."""
 
     status: str
     remarks: str = ""
     courier_comment: str = ""
-    moved_by: str = "hand"
-    at: str = ""
     goods: Mapping[str, Goods] | None = None
 
 
-def change_status(change: StoreChange, order: sqlite3.Row, status: str, *, remarks: str = "") -> None:
-    """Set the status on the client's word."""
-    move_order(change, order, Move(status, remarks, moved_by="client"))
-
-
 def move_order(change: StoreChange, order: sqlite3.Row, move: Move) -> None:
-    """Set status, quantities and history, and queue the event for every active webhook."""
-    connection, at = change.connection, move.at or change.at
+    """Set status and quantities, and queue the event for every active webhook."""
+    connection = change.connection
     connection.execute(
-        "UPDATE orders SET status = ?, modified_at = ? WHERE order_id = ?", (move.status, at, order["order_id"])
+        "UPDATE orders SET status = ?, modified_at = ? WHERE order_id = ?", (move.status, change.at, order["order_id"])
     )
     _count_goods(connection, order["order_id"], move)
     change.effect(
@@ -64,27 +53,12 @@ def move_order(change: StoreChange, order: sqlite3.Row, move: Move) -> None:
         awb_number=order["awb_number"],
         status=move.status,
     )
-    place = place_of(move.status, json.loads(order["body"]))
-    _remember(change, order, move, place)
-    _queue_event(change, order, status_event(order, move, at=at, place=place))
-
-
-def history_of(connection: sqlite3.Connection, order: sqlite3.Row) -> list[dict[str, Any]]:
-    """Every status the order has had, the first one first, with time, place, remarks and the courier's comment."""
-    rows = connection.execute(
-        "SELECT * FROM order_history WHERE order_id = ? ORDER BY history_id", (order["order_id"],)
+    awb, payload = order["awb_number"], status_event(order, move, at=change.at)
+    connection.execute(
+        "INSERT INTO event_deliveries (webhook_id, awb_number, lane, payload, queued_at, due_at)"
+        " SELECT webhook_id, ?, ?, ?, ?, ? FROM webhooks WHERE active ORDER BY webhook_id",
+        (awb, awb, json.dumps(payload, ensure_ascii=False), change.at, time.time()),
     )
-    started = place_of(PENDING, json.loads(order["body"]))
-    first = {
-        "status": PENDING,
-        "at": order["created_at"],
-        "moved_by": "client",
-        "place": started.name,
-        "latitude": started.latitude,
-        "longitude": started.longitude,
-        **dict.fromkeys(("remarks", "courier_comment", "cash_collected"), ""),
-    }
-    return [first, *({name: row[name] for name in first} for row in rows)]
 
 
 def stored_order(connection: sqlite3.Connection, order: sqlite3.Row) -> dict[str, Any]:
@@ -94,9 +68,10 @@ def stored_order(connection: sqlite3.Connection, order: sqlite3.Row) -> dict[str
     return dict(order) | {"body": json.loads(order["body"]), "items": items, "child_awb_numbers": packages}
 
 
-def status_event(order: sqlite3.Row, move: Move, *, at: str, place: HubPlace) -> dict[str, Any]:
+def status_event(order: sqlite3.Row, move: Move, *, at: str) -> dict[str, Any]:
     """The payload of updateOrderStatus (API §6)."""
     body = json.loads(order["body"])
+    latitude, longitude = place_of(move.status, body)
     return {
         "WaybillNo": order["awb_number"],
         "eventType": TOPIC,
@@ -112,7 +87,7 @@ def status_event(order: sqlite3.Row, move: Move, *, at: str, place: HubPlace) ->
         "podDocs": [f"pod/{order['awb_number']}.JPG"] if move.status in HANDED_OVER else [],
         "EDD": _expected_delivery(body, order["created_at"]),
         "order_no": order["reference_number"],
-        "location": {"lat": place.latitude, "long": place.longitude},
+        "location": {"lat": latitude, "long": longitude},
         "remarks": move.remarks,
     }
 
@@ -148,43 +123,3 @@ def _all_goods(items: Mapping[str, sqlite3.Row], status: str) -> dict[str, Goods
         return {}
     picked = {name: min(item["picked"] or quantity_of(item), quantity_of(item)) for name, item in items.items()}
     return {name: Goods(count, count if status in HANDED_OVER else 0) for name, count in picked.items()}
-
-
-def _remember(change: StoreChange, order: sqlite3.Row, move: Move, place: HubPlace) -> None:
-    change.connection.execute(
-        "INSERT INTO order_history (order_id, status, at, moved_by, place, latitude, longitude,"
-        " remarks, courier_comment, cash_collected) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            order["order_id"],
-            move.status,
-            move.at or change.at,
-            move.moved_by,
-            place.name,
-            place.latitude,
-            place.longitude,
-            move.remarks,
-            move.courier_comment,
-            _cash_collected(change.connection, order) if move.status in HANDED_OVER else "",
-        ),
-    )
-
-
-def _cash_collected(connection: sqlite3.Connection, order: sqlite3.Row) -> str:
-    """Cash on delivery in INR for the share of units that was handed over; "" when the order is prepaid."""
-    body = json.loads(order["body"])
-    if body.get("is_cod") != "true":
-        return ""
-    items = item_rows(connection, order["order_id"]).values()
-    ordered = sum((Decimal(str(quantity_of(item))) for item in items), Decimal(0))
-    delivered = sum((Decimal(str(item["delivered"])) for item in items), Decimal(0))
-    share = delivered / ordered if ordered else Decimal(1)
-    return str((Decimal(body.get("cash_on_delivery", "0.00")) * share).quantize(Decimal("0.01")))
-
-
-def _queue_event(change: StoreChange, order: sqlite3.Row, payload: dict[str, Any]) -> None:
-    awb = order["awb_number"]
-    change.connection.execute(
-        "INSERT INTO event_deliveries (webhook_id, awb_number, lane, payload, queued_at, due_at)"
-        " SELECT webhook_id, ?, ?, ?, ?, ? FROM webhooks WHERE active ORDER BY webhook_id",
-        (awb, awb, json.dumps(payload, ensure_ascii=False), change.at, time.time()),
-    )

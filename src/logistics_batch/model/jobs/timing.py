@@ -1,11 +1,12 @@
-"""Cron expressions: when a job is due, in the clock of its own zone.
+"""When a job is due: cron expressions and intervals in the clock of its own zone; lengths of time as people write them.
 
-The five fields are minute, hour, day of the month, month and day of the week, as cron has always read them: 0 and 7 are
-Sunday, names are English and of three letters, and a job whose day of the month *and* day of the week are both
-restricted is due when either fits.
+The five fields of cron are minute, hour, day of the month, month and day of the week, as cron has always read them: 0
+and 7 are Sunday, names are English and of three letters, and a job whose day of the month *and* day of the week are
+both restricted is due when either fits.
 
 Where the clock is put forward, a job at a time that does not exist runs as the gap ends. Where it is put back, a job at
-a fixed hour runs once, at the first of the two; a job of every hour (`*` or `*/n`) follows real time through both.
+a fixed hour runs once, at the first of the two; a job of every hour (`*` or `*/n`) follows real time through both. An
+interval follows real time anyway.
 """
 
 import re
@@ -14,6 +15,10 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+_DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|min|m|h|d)\s*")
+_ANCHOR = datetime(2000, 1, 3, tzinfo=UTC)  # a Monday
+_LONGEST = timedelta(days=7)
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 _PART = re.compile(r"(?P<range>\*|(?P<first>\w+)(?:-(?P<last>\w+))?)(?:/(?P<step>\d+))?")
@@ -100,10 +105,6 @@ class Cron:
                     last = slot.at.astimezone(UTC)
             day += timedelta(days=1)
 
-    def next_slot(self, after: datetime, zone: ZoneInfo) -> Slot:
-        """The first slot later than `after`."""
-        return next(self.slots(after, zone))
-
     def _next_day(self, day: date) -> date | None:
         for _ in range(_SEARCH_DAYS):
             if self._fits(day):
@@ -180,3 +181,48 @@ def _number(text: str, name: str, low: int, high: int, words: tuple[str, ...]) -
         choices = f"{low} to {high}" + (f" or {words[0]} to {words[-1]}" if words else "")
         raise ValueError(f'"{text}" is no {name}. Write {choices}.')
     return int(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Every:
+    """A length of time between slots; they lie where full hours of the zone's clock are (in winter, where it changes).
+
+    text: as it was written.
+    """
+
+    text: str
+    step: timedelta
+
+    @classmethod
+    def parse(cls, text: str) -> "Every":
+        """Read a length of time.
+
+        Raises ValueError with a sentence for the person who wrote it.
+        """
+        step = timedelta(seconds=duration_seconds(text))
+        if step.total_seconds() % 60 or not timedelta(minutes=1) <= step <= _LONGEST:
+            raise ValueError(f'"{text}" is no interval of a job. Write whole minutes, as "15m" or "2h", at most "7d".')
+        return cls(text.strip(), step)
+
+    def slots(self, after: datetime, zone: ZoneInfo) -> Iterator[Slot]:
+        """The slots later than `after` (with zone), in order and without end."""
+        start = _ANCHOR - (_ANCHOR.astimezone(zone).utcoffset() or timedelta())
+        at = start + ((after.astimezone(UTC) - start) // self.step + 1) * self.step
+        while True:
+            local = at.astimezone(zone)
+            yield Slot(local.replace(tzinfo=None, fold=0), local)
+            at += self.step
+
+
+def duration_seconds(text: str) -> float:
+    """The seconds that a length of time stands for.
+
+    Raises ValueError with a sentence for the person who wrote it.
+
+    >>> duration_seconds("6h")
+    21600.0
+    """
+    match = _DURATION.fullmatch(text)
+    if match is None:
+        raise ValueError(f'"{text}" is no length of time. Write a number and a unit, as "45s", "10m", "6h" or "2d".')
+    return float(match[1]) * _SECONDS[match[2]]
