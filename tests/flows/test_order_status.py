@@ -294,7 +294,7 @@ def test_what_cannot_be_compared_is_said(
     (order,) = room.parts.ledger.orders.sent(numbers=[f"{name}-A"])
     now = room.parts.clock.now()
     state = order.state.seen("Complete", Shown(cash, items), at=now.isoformat())
-    (document,) = room.parts.ledger.orders.documents_of([order.document_id])
+    (document,) = room.parts.ledger.documents.stored([order.document_id])
     (line,) = order_lines(Followed(document, state), now=now, end_statuses=())
     assert (line.difference, line.note) == (difference, note)
 

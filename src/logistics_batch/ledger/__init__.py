@@ -146,12 +146,12 @@ class Ledger:
             LedgerRefused: it is damaged, or an older copy.
         """
         engine = self._connection.engine
-        with sending_lock(engine, path=sqlite_path(self.url), what=what, wait=wait, stop=stop) as held:
-            if not held.orderly:
+        with sending_lock(engine, path=sqlite_path(self.url), what=what, wait=wait, stop=stop) as (orderly, is_held):
+            if not orderly:
                 check_database(engine)
             self.itself.require_newest()
             self.itself.keep_mark()
-            self.attempts.lock_is_held = held.still
+            self.attempts.lock_is_held = is_held
             try:
                 yield
             finally:

@@ -60,10 +60,6 @@ class Orders(Repository):
         )
         return [_sent_order(found._mapping) for found in self._rows(query)]
 
-    def documents_of(self, document_ids: Sequence[int]) -> list[StoredDocument]:
-        """The documents of these numbers with all they hold."""
-        return self._documents(self._among(document.c.id, document_ids))
-
     def hints(self) -> Iterator[tuple[str, Hint]]:
         """The events about orders that were not taken into account yet, as (AWB number, hint), in order."""
         with self._read() as connection:

@@ -147,11 +147,6 @@ def select_documents() -> Select[Any]:
     ).join(file, document.c.file_id == file.c.id)
 
 
-def stored_document(record: RowMapping) -> StoredDocument:
-    """The document of a record of `select_documents`."""
-    return stored(StoredDocument, record)
-
-
 @dataclass(frozen=True, slots=True)
 class RowNotSent:
     """A row that announced something which the service did not take. fault: code and values of the reason."""

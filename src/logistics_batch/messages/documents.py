@@ -1,9 +1,17 @@
 """What became of a document and its rows: sent, refused, in doubt, held, and what a person decided."""
 
+from functools import partial
 from typing import Final
 
 from logistics_batch.messages.entry import Entry, Level
 from logistics_batch.messages.reasons import NO_REASON, OF_WHAT_IS_HELD, UNSENT, HeldDecision, Reason, WaitsFor
+
+# Reasons that are alike in what follows from them.
+_shown: Final = partial(Reason, waits_for=WaitsFor.SHOWING, may_exist=True)
+_settled: Final = partial(Reason, waits_for=WaitsFor.SETTLING, may_exist=True, choices=())
+_settled_by_a_person: Final = partial(_settled, resend=False)
+_chosen: Final = partial(Reason, waits_for=WaitsFor.CHOICE, choices=UNSENT)
+_behind_another: Final = partial(Reason, waits_for=WaitsFor.OTHERS, choices=UNSENT)
 
 _LOOKED_UP: Final = "Nothing: the operator looks it up at the service and decides. Do not send it another way."
 _OTHER_NUMBER: Final = "give it another number and drop the file again"
@@ -94,13 +102,10 @@ ANSWERED: Final[dict[str, Entry]] = {
         waits_for=WaitsFor.NEXT_RUN,
         choices=(),
     ),
-    "in_doubt": Reason(
+    "in_doubt": _settled(
         "{why:messages} It may or may not have arrived.",
         _WAIT,
         "Nothing now: it is checked with the service later, or at once by “settle --wait”. Do not send it by hand.",
-        waits_for=WaitsFor.SETTLING,
-        may_exist=True,
-        choices=(),
     ),
     ".no_answer": Entry("The service did not answer in time."),
     ".broken_off": Entry("The connection broke before the answer was complete."),
@@ -117,53 +122,34 @@ ANSWERED: Final[dict[str, Entry]] = {
     ".words_after_restore": Entry(
         "The service answered with “{message}”, and the ledger was restored from an older copy."
     ),
-    "sender_died": Reason(
+    "sender_died": _settled(
         "The program ended while this was being sent; whether it arrived is not known yet.",
         _WAIT,
         _CHECKED_LATER,
-        waits_for=WaitsFor.SETTLING,
-        may_exist=True,
-        choices=(),
     ),
-    "sender_lost": Reason(
+    "sender_lost": _settled_by_a_person(
         "The program ended while this was being sent; whether it arrived is not known yet.",
         _WAIT,
         _CHECKED_LATER,
-        waits_for=WaitsFor.SETTLING,
-        may_exist=True,
-        choices=(),
-        resend=False,
     ),
-    "mixed_up": Reason(
+    "mixed_up": _settled(
         f"The answer to it, with AWB number {{awb_number}}, was that of the order {{reference}}. {_NO_LABEL}",
         _WAIT,
         _CHECKED_LATER,
-        waits_for=WaitsFor.SETTLING,
-        may_exist=True,
-        choices=(),
     ),
-    "mixed_up.shown": Reason(
+    "mixed_up.shown": _settled(
         f"The service shows it under AWB number {{awb_number}}: the answer to it was another order's. {_NO_LABEL}",
         _WAIT,
         _CHECKED_LATER,
-        waits_for=WaitsFor.SETTLING,
-        may_exist=True,
-        choices=(),
     ),
-    "restored": Reason(
+    "restored": _settled_by_a_person(
         "It was in doubt when this copy of the ledger was made; it may have been settled, cancelled or dropped since.",
         _WAIT,
-        waits_for=WaitsFor.SETTLING,
-        may_exist=True,
-        choices=(),
-        resend=False,
     ),
-    "restored.released": Reason(
+    "restored.released": _shown(
         "It was to be sent again when this copy of the ledger was made; it may have been sent since.{next: messages}",
         _OPERATOR_DECIDES,
         _SEARCHED,
-        waits_for=WaitsFor.SHOWING,
-        may_exist=True,
     ),
     ".asked_next": Entry("The service is asked again from {at} on."),
     "settled": Entry("Accepted; found at the service after an answer was lost.", level=Level.NOTE),
@@ -224,13 +210,11 @@ HELD_AFTER_SENDING: Final[dict[str, Entry]] = {
         "If it is still wanted, decide “send-again” with --reissue, else “drop”.",
         may_exist=True,
     ),
-    "not_all_shown": Reason(
+    "not_all_shown": _shown(
         "Sent without an answer; the service showed only a part of what it has under this invoice number."
         "{next: messages}",
         _LOOKED_UP,
         "Look all of it up at the service: decide “accept” if it is there, “send-again” if it is not, or “drop”.",
-        waits_for=WaitsFor.SHOWING,
-        may_exist=True,
     ),
     "not_distinct": Reason(
         "Sent without an answer; what the service shows may as well be another ASN of ours with this invoice number.",
@@ -238,26 +222,20 @@ HELD_AFTER_SENDING: Final[dict[str, Entry]] = {
         "Look at the service whether it has one for each: decide “accept” if it has, else “send-again” or “drop”.",
         may_exist=True,
     ),
-    "not_found": Reason(
+    "not_found": _shown(
         "Sent {at}, no answer; not found in {searches} searches until {until}.{next: messages}",
         _LOOKED_UP,
         "Decide “send-again” if the service does not have it, “accept” if it has, or “drop”.",
-        waits_for=WaitsFor.SHOWING,
-        may_exist=True,
     ),
-    "not_found.order": Reason(
+    "not_found.order": _shown(
         "Sent {attempts} times without a trustworthy answer; the service does not have it.{next: messages}",
         _LOOKED_UP,
         "Decide “send-again” or “drop”.",
-        waits_for=WaitsFor.SHOWING,
-        may_exist=True,
     ),
-    "not_shown": Reason(
+    "not_shown": _shown(
         "Sent {at}, no trustworthy answer; {seen}.{next: messages}",
         _LOOKED_UP,
         "Look at the order or ASN at the service: decide “accept” if the change is there, else “send-again” or “drop”.",
-        waits_for=WaitsFor.SHOWING,
-        may_exist=True,
     ),
     "possible_duplicate": Reason(
         "The service has {count} new ASNs with this invoice number and content.",
@@ -277,49 +255,37 @@ HELD_AFTER_SENDING: Final[dict[str, Entry]] = {
         "else's, give this one another reference and decide “drop”.",
         may_exist=True,
     ),
-    "refused_after_doubt": Reason(
+    "refused_after_doubt": _shown(
         "An earlier attempt had no answer, and the service now said: {message}{next: messages}",
         _LOOKED_UP,
         _LOOK_IT_UP,
-        waits_for=WaitsFor.SHOWING,
-        may_exist=True,
     ),
-    "refused_after_doubt.change": Reason(
+    "refused_after_doubt.change": _shown(
         "An earlier attempt had no answer, and the service now said: {message}{next: messages}",
         _LOOKED_UP,
         _LOOK_AT_ORDER,
-        waits_for=WaitsFor.SHOWING,
-        may_exist=True,
     ),
-    "refused_after_doubt.not_shown": Reason(
+    "refused_after_doubt.not_shown": _shown(
         "The service refused it in words for a taken reference, but does not show the order: {message}{next: messages}",
         _LOOKED_UP,
         _LOOK_IT_UP,
-        waits_for=WaitsFor.SHOWING,
-        may_exist=True,
     ),
-    "search_not_believed": Reason(
+    "search_not_believed": _shown(
         "Sent without an answer and not found; but another ASN, which it has accepted, is not found either."
         "{next: messages}",
         _LOOKED_UP,
         _SEARCHED,
-        waits_for=WaitsFor.SHOWING,
-        may_exist=True,
     ),
-    "search_not_believed.nothing_known": Reason(
+    "search_not_believed.nothing_known": _shown(
         "Sent without an answer and not found; but no ASN is known yet that the service certainly shows."
         "{next: messages}",
         _LOOKED_UP,
         _SEARCHED,
-        waits_for=WaitsFor.SHOWING,
-        may_exist=True,
     ),
-    "unknown": Reason(
+    "unknown": _shown(
         "Sent without a trustworthy answer, and asking the service gave no certainty.{next: messages}",
         _LOOKED_UP,
         "Look the reference up at the service: decide “accept” if it is there, “send-again” if it is not.",
-        waits_for=WaitsFor.SHOWING,
-        may_exist=True,
     ),
 }
 """Something of it may exist at the service; a person decides."""
@@ -354,20 +320,16 @@ HELD_BEFORE_SENDING: Final[dict[str, Entry]] = {
         waits_for=WaitsFor.APPROVAL,
         choices=(HeldDecision.APPROVE, *OF_WHAT_IS_HELD),
     ),
-    "cancelled": Reason(
+    "cancelled": _chosen(
         "This order was accepted earlier and has been cancelled since.",
         f"If it is wanted again, {_OTHER_NUMBER}, or ask the operator.",
         "To use the reference again, decide “send-again” with --reissue.",
-        waits_for=WaitsFor.CHOICE,
-        choices=UNSENT,
     ),
     "changed_after_acceptance": Reason(_CHANGED, _PUT_BACK, _RESTORE, waits_for=WaitsFor.CHOICE, choices=UNSENT),
-    "changed_after_acceptance.no_update": Reason(
+    "changed_after_acceptance.no_update": _chosen(
         f"{_CHANGED} It is not updated: {{why:messages}}",
         _PUT_BACK,
         _RESTORE,
-        waits_for=WaitsFor.CHOICE,
-        choices=UNSENT,
     ),
     ".nothing_to_compare": Entry("what was accepted earlier is no longer kept, and cannot be compared."),
     ".awb_unknown": Entry("the AWB number of the order is not known."),
@@ -393,19 +355,15 @@ HELD_BEFORE_SENDING: Final[dict[str, Entry]] = {
         "Look at the order: if this content is not there and is wanted, decide “send-again”, else “drop”.",
         waits_for=WaitsFor.REPEAT,
     ),
-    "earlier_held": Reason(
+    "earlier_held": _behind_another(
         "An earlier version waits for a decision.",
         "Nothing now: the operator decides about the earlier version first.",
         "Decide about the earlier version first.",
-        waits_for=WaitsFor.OTHERS,
-        choices=UNSENT,
     ),
-    "earlier_in_doubt": Reason(
+    "earlier_in_doubt": _behind_another(
         "An earlier version was sent and its answer is not known yet.",
         "Nothing now: the earlier version is checked with the service first.",
         "Wait until the earlier version is settled, then decide.",
-        waits_for=WaitsFor.OTHERS,
-        choices=UNSENT,
     ),
     "not_answered": Reason(
         "Nothing was sent: the service was asked first what it has of this, and answered: {message}",
@@ -419,12 +377,10 @@ HELD_BEFORE_SENDING: Final[dict[str, Entry]] = {
         waits_for=WaitsFor.REPEAT,
         choices=UNSENT,
     ),
-    "order_in_doubt": Reason(
+    "order_in_doubt": _behind_another(
         "Another change of this order was sent and its answer is not known yet.",
         "Nothing now: the other change of this order is checked with the service first.",
         "Wait until the other change is settled, then decide.",
-        waits_for=WaitsFor.OTHERS,
-        choices=UNSENT,
     ),
     "order_not_shown": Reason(f"{_BEFORE_CHANGE}.", _LOOKED_UP, _LOOK_UP_ORDER, waits_for=WaitsFor.OTHERS),
     "order_not_shown.said": Reason(
@@ -451,12 +407,10 @@ HELD_BEFORE_SENDING: Final[dict[str, Entry]] = {
         "Look at the results of those rows; if all of it is to go out, decide “send-again”, else “drop”.",
         waits_for=WaitsFor.CHOICE,
     ),
-    "other_spelling": Reason(
+    "other_spelling": _chosen(
         '"{key}" differs only in {ways} from "{other}" ({file}, row {row}), which {alive}: are they one?',
         f"If they are one, write it as it is there; if it is another order, {_OTHER_NUMBER}.",
         "If they are one, decide “drop”; if they are two, decide “send-again”: then this one goes out as well.",
-        waits_for=WaitsFor.CHOICE,
-        choices=UNSENT,
     ),
     "reopened": Reason(
         "It was sent without an answer and dropped, and that was taken back; whether the service has it is not known.",
@@ -464,19 +418,15 @@ HELD_BEFORE_SENDING: Final[dict[str, Entry]] = {
         "Look at the service: decide “accept” if it is there, “send-again” if it is not and is wanted, else “drop”.",
         waits_for=WaitsFor.REPEAT,
     ),
-    "same_bytes": Reason(
+    "same_bytes": _chosen(
         "The very same file came before as “{file}” (row {row}), and made “{other}” of these rows: is it wanted twice?",
         "Nothing, if the file was dropped twice by mistake; if the goods come once more, tell the operator.",
         "If the file came by mistake, decide “drop”; if these goods come once more, decide “send-again”.",
-        waits_for=WaitsFor.CHOICE,
-        choices=UNSENT,
     ),
-    "two_files": Reason(
+    "two_files": _chosen(
         "{file} (row {row}) says something else about it, and neither of the two has gone out: which one counts?",
         "Nothing now: the operator decides which of the two files counts. Tell them if you know.",
         "Decide “drop” for the one that is wrong, then “send-again” for the other.",
-        waits_for=WaitsFor.CHOICE,
-        choices=UNSENT,
     ),
     "undone_since": Reason(
         "This was accepted before, and a later file added or deleted items of this order since.",

@@ -272,9 +272,7 @@ def lines_of(
     for start in range(0, len(orders), _AT_ONCE):
         some = orders[start : start + _AT_ONCE]
         changes = _changes(parts, some)
-        documents = {
-            found.id: found for found in parts.ledger.orders.documents_of([order.document_id for order in some])
-        }
+        documents = {found.id: found for found in parts.ledger.documents.stored([order.document_id for order in some])}
         for order in some:
             later = tuple(changes.get(order.document_id, ()))
             followed = Followed(documents[order.document_id], order.state, later)

@@ -9,7 +9,6 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -27,19 +26,11 @@ _POLL_SECONDS = 0.5
 _SENDER = "sender"  # in the table `meta`
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
-    """orderly: whether the run before it let go in good order. still: whether the lock is held yet."""
-
-    orderly: bool
-    still: Callable[[], bool]
-
-
 @contextmanager
 def sending_lock(
     engine: Engine, *, path: Path | None, what: str, wait: bool, stop: Callable[[], bool] = lambda: False
-) -> Iterator[Held]:
-    """Hold the ledger for one sending run.
+) -> Iterator[tuple[bool, Callable[[], bool]]]:
+    """Hold the ledger for one sending run; tells whether the run before it let go in good order, and whether it holds.
 
     path: the SQLite file (None: PostgreSQL). what: job or command, shown to whoever finds the ledger busy.
     wait: queue for it, until `stop()` says to give up.
@@ -55,7 +46,7 @@ def sending_lock(
                 if path and before and _lives_elsewhere(before["process"]):  # its lock file was removed
                     raise _Taken
                 with _named(engine, what):
-                    yield Held(not (path and before), still)
+                    yield not (path and before), still
                 return
         except _Taken:
             if not wait or stop():
