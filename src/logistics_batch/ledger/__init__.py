@@ -5,15 +5,22 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from logistics_batch.ledger.awb_numbers import NOT_FROM_HERE, AwbNumbers, NamedOrder
-from logistics_batch.ledger.connection import LedgerConnection
+from logistics_batch.ledger.connection import HighWater, LedgerConnection
 from logistics_batch.ledger.documents.attempts import Attempts
 from logistics_batch.ledger.documents.decide import NEW, OTHER_SPELLING, REOPENED, Decision, Decisions
-from logistics_batch.ledger.documents.documents import PLANNED, Addresses, NeverSent, StateTally, StoredDocuments
-from logistics_batch.ledger.documents.fates import KNOWN, LINES, fates
+from logistics_batch.ledger.documents.documents import (
+    KNOWN,
+    LINES,
+    PLANNED,
+    Addresses,
+    NeverSent,
+    StoredDocuments,
+    fates,
+)
 from logistics_batch.ledger.documents.known import Arrival, kind_of
 from logistics_batch.ledger.documents.planning import Planning
-from logistics_batch.ledger.documents.recording import FOUND_CANCELLED, Intent
-from logistics_batch.ledger.exceptions import EXCEPTIONS, Exceptions, StoredNight
+from logistics_batch.ledger.documents.recording import FOUND_CANCELLED
+from logistics_batch.ledger.exceptions import Exceptions, StoredNight
 from logistics_batch.ledger.files import (
     FileArrival,
     Files,
@@ -24,8 +31,7 @@ from logistics_batch.ledger.files import (
     digest_of_names,
     identity_of,
 )
-from logistics_batch.ledger.high_water import HighWater
-from logistics_batch.ledger.itself.itself import RESTORED, Itself, LedgerFinding, Verification
+from logistics_batch.ledger.itself.itself import Itself, LedgerFinding, Verification
 from logistics_batch.ledger.itself.lock import sending_lock
 from logistics_batch.ledger.itself.opening import check_database, open_engine, require_local_disk, sqlite_path
 from logistics_batch.ledger.itself.purging import Purged, Purging
@@ -37,9 +43,7 @@ from logistics_batch.ledger.records import (
     PrintLine,
     RowNotSent,
     SentOrder,
-    StoredDecision,
     StoredDocument,
-    StoredEvent,
     StoredFeed,
     StoredFile,
     StoredLabel,
@@ -52,7 +56,6 @@ from logistics_batch.ledger.service import Facts, Pace, ServiceFacts, TestOrder,
 from logistics_batch.model.document_state import FATE_OF_STATE
 
 __all__ = [
-    "EXCEPTIONS",
     "FATE_OF_STATE",
     "FOUND_CANCELLED",
     "KNOWN",
@@ -63,7 +66,6 @@ __all__ = [
     "PLANNED",
     "RAN_THROUGH",
     "REOPENED",
-    "RESTORED",
     "Arrival",
     "Decided",
     "Decision",
@@ -71,7 +73,6 @@ __all__ = [
     "FileArrival",
     "HeldFile",
     "HeldNow",
-    "Intent",
     "Ledger",
     "LedgerFinding",
     "LeftFile",
@@ -85,10 +86,7 @@ __all__ = [
     "RowNotSent",
     "SentOrder",
     "ServiceFacts",
-    "StateTally",
-    "StoredDecision",
     "StoredDocument",
-    "StoredEvent",
     "StoredFeed",
     "StoredFile",
     "StoredLabel",
@@ -167,7 +165,7 @@ def open_ledger(url: str, *, account: str, read_only: bool = False, marks: Seque
     """Open the ledger, creating it or bringing it up to date where it has to be (never when `read_only`).
 
     url: sqlite:///path or postgresql://…  account: whose documents these are: the service's address. marks: files
-    outside of it; see `high_water`.
+    outside of it; see `connection.HighWater`.
 
     Raises:
         LedgerRefused: it cannot be opened or trusted.

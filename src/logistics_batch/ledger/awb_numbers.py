@@ -11,9 +11,8 @@ from sqlalchemy import ColumnElement, Connection, literal, or_, select, union_al
 
 from logistics_batch.ledger.connection import Repository
 from logistics_batch.ledger.documents.recording import add_evidence, in_state, mark_stale
-from logistics_batch.ledger.guards import MIXED_UP
 from logistics_batch.ledger.records import CANCELLED, StoredDocument
-from logistics_batch.ledger.schema import cancelled_number, document, row
+from logistics_batch.ledger.schema import MIXED_UP, cancelled_number, document, row
 from logistics_batch.model.issue import Issue
 
 NOT_FROM_HERE = Issue("cancelled.elsewhere")

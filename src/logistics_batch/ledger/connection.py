@@ -2,19 +2,29 @@
 
 import hashlib
 import json
+import os
+import secrets
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import Column, ColumnElement, Connection, Engine, Executable, Row, Select, select
 
-from logistics_batch.ledger.bulk import among, insert_into
-from logistics_batch.ledger.failures import told_plainly
-from logistics_batch.ledger.high_water import HighWater, Mark, count_transaction, read_mark
+from logistics_batch.errors import LedgerRefused
+from logistics_batch.ledger.bulk import among, execute_plain, insert_into
+from logistics_batch.ledger.failures import require_known, told_plainly
 from logistics_batch.ledger.records import StoredDocument, select_documents, stored
 from logistics_batch.ledger.schema import document, meta
 
 LOCK_WAIT_SECONDS = 30
+_LINE_BYTES = 128  # one small write within a sector: whole or not at all
+_REMEDY = (
+    "Do not send anything yet. Find the ledger as it was last, and put it back. If it is lost: “reconcile” the days "
+    "since, look single orders up with “order get”, then confirm that this ledger goes on: "
+    "logistics-batch ledger verify --accept-restored --reason TEXT"
+)
 _COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _Value = TypeVar("_Value")
 
@@ -53,6 +63,120 @@ def _be_patient(connection: Connection, seconds: float) -> None:
         with closing(connection.connection.cursor()) as cursor:
             cursor.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
         connection.info["patience"] = seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Which ledger, and how many transactions it has seen."""
+
+    epoch: str
+    seq: int
+
+
+_FOUND = "value, (SELECT value FROM meta WHERE name = 'epoch'), (SELECT value FROM meta WHERE name = 'schema_version')"
+_COUNT = f"UPDATE meta SET value = CAST(CAST(value AS BIGINT) + 1 AS VARCHAR) WHERE name = 'seq' RETURNING {_FOUND}"  # noqa: S608 - our own words
+_READ = f"SELECT {_FOUND} FROM meta WHERE name = 'seq'"  # noqa: S608
+
+
+def count_transaction(connection: Connection) -> Mark:
+    """Count the transaction that is about to commit. Raises LedgerRefused if a newer program changed the schema."""
+    return _mark(connection, _COUNT)
+
+
+def read_mark(connection: Connection) -> Mark:
+    """How far the ledger is. Raises LedgerRefused if a newer program changed the schema."""
+    return _mark(connection, _READ)
+
+
+def _mark(connection: Connection, statement: str) -> Mark:
+    if connection.dialect.name == "sqlite":  # with each commit of answers
+        seq, epoch, version = execute_plain(connection, statement, ()).fetchone()
+    else:
+        seq, epoch, version = connection.exec_driver_sql(statement).one()
+    require_known(int(version))
+    return Mark(epoch, int(seq))
+
+
+def start_anew(connection: Connection, *, above: int) -> Mark:
+    """Give the ledger a new name and a count above all that was seen: what other copies say of it is over."""
+    mark = Mark(secrets.token_hex(8), above + 1)
+    for name, value in (("epoch", mark.epoch), ("seq", str(mark.seq))):
+        connection.execute(meta.update().where(meta.c.name == name).values(value=value))
+    return mark
+
+
+class HighWater:
+    """How far the ledger has come, noted outside of it: one that is behind its own notes is an older copy.
+
+    The ledger carries a name of its own (`epoch`) and counts its writing transactions (`seq`). After each commit the
+    count is noted in files beside it. A note is never ahead of what is durable, so that no power cut makes a sound
+    ledger look old; a ledger that is behind a note has lost transactions, and with them the memory of what was sent.
+    Without paths nothing is noted and nothing is found.
+    """
+
+    def __init__(self, paths: Sequence[Path] = ()) -> None:
+        """paths: the first is written after each commit, all of them around each sending run."""
+        self._paths = tuple(paths)
+
+    def noted(self) -> list[Mark]:
+        """What the files say; a file that is not there or cannot be read says nothing."""
+        return [mark for path in self._paths if (mark := _read_note(path)) is not None]
+
+    def note(self, mark: Mark) -> None:
+        """After a commit: for the death of this process, not for that of the machine, so it costs no sync."""
+        if self._paths:
+            _write_note(self._paths[0], mark, durable=False)
+
+    def keep(self, mark: Mark) -> None:
+        """Around a sending run: at every place, durably."""
+        for path in self._paths:
+            _write_note(path, mark, durable=True)
+
+    def check(self, found: Mark, *, noted: Sequence[Mark]) -> None:
+        """Compare the ledger with its notes, which were read before it: others may be writing.
+
+        Raises:
+            LedgerRefused: it is an older copy, or another ledger than the one that was used last.
+        """
+        for mark in noted:
+            if mark.epoch != found.epoch:
+                raise LedgerRefused(
+                    "This ledger is not the one with which this workspace sent before: it was deleted, replaced, or "
+                    "restored from a copy of another time. It does not know what was sent since.",
+                    remedy=_REMEDY,
+                )
+            if mark.seq > found.seq:
+                raise LedgerRefused(
+                    f"This ledger is an older copy: {mark.seq - found.seq} transactions that were written are not in "
+                    "it, so it does not know everything that was sent.",
+                    remedy=_REMEDY,
+                )
+
+
+def _read_note(path: Path) -> Mark | None:
+    try:
+        written = json.loads(path.read_bytes())
+        return Mark(str(written["epoch"]), int(written["seq"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _write_note(path: Path, mark: Mark, *, durable: bool) -> None:
+    """One write over the old line, or nothing: a note that cannot be made (no space) leaves the older one."""
+    line = json.dumps(asdict(mark)).ljust(_LINE_BYTES - 1) + "\n"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
+    except OSError:
+        return
+    try:
+        os.pwrite(descriptor, line.encode(), 0)
+        if durable:
+            os.fsync(descriptor)
+    except OSError:
+        return
+    finally:
+        os.close(descriptor)
 
 
 class LedgerConnection:
@@ -131,7 +255,7 @@ class Repository:
 
     def _values(self, kind: type[_Value], query: Select[Any]) -> list[_Value]:
         """The records that a question finds as values, see `records.stored`."""
-        return [stored(kind, each._mapping) for each in self._rows(query)]
+        return stored(kind, self._rows(query))
 
     def _value(self, kind: type[_Value], query: Select[Any]) -> _Value | None:
         """The first of them, None if there is none."""

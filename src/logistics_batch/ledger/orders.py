@@ -232,10 +232,10 @@ class Feeds(Repository):
         with self._write() as connection:
             _lock_changes(connection, named_for("order-changes", self.account))
             newest = self._of(job).order_by(feed.c.number.desc()).limit(1)
-            last = connection.execute(newest).mappings().first()
-            if last and not last["delivered_at"]:
-                return stored(StoredFeed, last)
-            number, read_to = (last["number"], last["up_to"]) if last else (0, 0)
+            last = connection.execute(newest).first()
+            if last and not last.delivered_at:
+                return stored(StoredFeed, [last])[0]
+            number, read_to = (last.number, last.up_to) if last else (0, 0)
             changed = connection.execute(self._changed_since(read_to)).all()
             if not changed:
                 return None

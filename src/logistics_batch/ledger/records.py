@@ -1,13 +1,13 @@
 """The ledger's records as frozen values, and the one way from a record to its value."""
 
 import hashlib
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
-from functools import lru_cache
+from itertools import repeat
 from typing import Any, Final, TypeVar, cast, get_origin
 
 from pydantic_core import from_json
-from sqlalchemy import RowMapping, Select, select
+from sqlalchemy import Row, Select, select
 
 from logistics_batch.ledger.schema import document, file
 from logistics_batch.messages import codes_of
@@ -15,7 +15,7 @@ from logistics_batch.messages.documents import reason_of
 from logistics_batch.messages.reasons import HeldDecision, WaitsFor
 from logistics_batch.model.asn_marker import marker_of
 from logistics_batch.model.document import Operation
-from logistics_batch.model.issue import NOTHING_SAID, Issue
+from logistics_batch.model.issue import NOTHING_SAID, Issue, Place
 from logistics_batch.model.order_state import OrderState
 
 CANCELLED: Final = codes_of("cancelled")
@@ -30,26 +30,22 @@ _READ_BY_TYPE: Final[dict[object, Callable[[Any], object]]] = {
 }
 
 
-def stored(kind: type[_Value], record: RowMapping) -> _Value:
-    """The value of a record, whose columns have the names of the value's fields.
+def stored(kind: type[_Value], found: Sequence[Row[Any]]) -> list[_Value]:
+    """The values of records, whose columns have the names of the value's fields.
 
     Texts that hold several values are read into them, and an `Issue` is made of the columns `code` and `values`.
     """
-    plain, read, why = _columns(cast("Hashable", kind))
-    values = {name: record[name] for name in plain} | {name: how(record[name]) for name, how in read}
-    return kind(**values | {name: Issue(record["code"], values=record["values"]) for name in why})
-
-
-@lru_cache
-def _columns(kind: Any) -> tuple[list[str], list[tuple[str, Callable[[Any], object]]], list[str]]:
-    """The fields of a kind of value: those that stand in the record as they are, those that are read, and issues."""
-    ways = {
-        each.name: each.metadata.get("read") or _READ_BY_TYPE.get(get_origin(each.type) or each.type)
-        for each in fields(kind)
-    }
-    why = [each.name for each in fields(kind) if each.type is Issue]
-    plain = [name for name, how in ways.items() if how is None and name not in why]
-    return plain, [(name, how) for name, how in ways.items() if how is not None], why
+    if not found:
+        return []
+    columns = dict(zip(found[0]._fields, zip(*found, strict=True), strict=True))
+    given: list[Iterable[object]] = []
+    for each in fields(cast("Any", kind)):
+        if each.type is Issue:
+            given.append(map(Issue, columns["code"], repeat(Place()), columns["values"]))
+        else:
+            read = each.metadata.get("read") or _READ_BY_TYPE.get(get_origin(each.type) or each.type)
+            given.append(map(read, columns[each.name]) if read else columns[each.name])
+    return list(map(kind, *given))
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,7 @@ class Slots(Repository):
     def abandoned(self, job: str, *, now: str) -> list[StoredSlot]:
         """Claimed times whose claimer died before the run ended, oldest first."""
         claimed = select(slot).where(slot.c.job == job, slot.c.state == "claimed").order_by(slot.c.business_date)
-        return [stored(StoredSlot, line._mapping) for line in self._rows(claimed) if _is_abandoned(line, now)]
+        return stored(StoredSlot, [found for found in self._rows(claimed) if _is_abandoned(found, now)])
 
     def rounds_of(self, job: str, business_date: str) -> int:
         """How many runs of a job for that day came to their end, also with rows that were refused or are held."""
@@ -204,7 +204,7 @@ class Notices(Repository):
         with self._write(counts=False) as connection:
             found = connection.execute(select(notice).where(due).order_by(notice.c.id).with_for_update()).all()
             connection.execute(notice.update().where(due).values(next_try_at=until))
-        return [stored(StoredNotice, line._mapping) for line in found]
+        return stored(StoredNotice, found)
 
     def note_telling(self, number: int, *, told: Mapping[str, str], over: bool, next_try_at: str) -> None:
         """Who was told by now of a notice, or (`over`) that it is over.

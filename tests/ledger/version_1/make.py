@@ -18,8 +18,7 @@ sys.path.insert(0, str(HERE.parents[1]))
 from ledger.arrivals import arrival  # noqa: E402
 
 from logistics_batch.ledger import Outcome, open_ledger  # noqa: E402
-from logistics_batch.ledger.guards import guard_statements  # noqa: E402
-from logistics_batch.ledger.schema import metadata  # noqa: E402
+from logistics_batch.ledger.schema import guard_statements, metadata  # noqa: E402
 
 AT = "2026-11-21T21:16:00+05:30"
 ORDERS = {"A": '{"customer_name":"Łódź आशा"}', "B": "{}", "C": "{}"}

@@ -61,11 +61,11 @@ CREATE FUNCTION event_delete() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF 1
 CREATE TRIGGER event_delete BEFORE DELETE ON event FOR EACH ROW EXECUTE FUNCTION event_delete();
 CREATE FUNCTION feed_delete() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF 1 = 1 THEN RAISE EXCEPTION 'feed is append-only'; END IF; RETURN NEW; END $$;
 CREATE TRIGGER feed_delete BEFORE DELETE ON feed FOR EACH ROW EXECUTE FUNCTION feed_delete();
-INSERT INTO "meta" VALUES ('epoch', 'b5ac737e9b3a1b69');
+INSERT INTO "meta" VALUES ('epoch', '2373e776983e5e2a');
 INSERT INTO "meta" VALUES ('schema_version', '1');
 INSERT INTO "meta" VALUES ('seq', '6');
 INSERT INTO "run" VALUES ('R1', 'nightly', 'push', '2026-11-21', 'finished', '', 4, '{"accepted":1,"in_doubt":1}', '2026-11-21T21:16:00+05:30', '2026-11-21T21:16:00+05:30');
-INSERT INTO "slot" VALUES ('nightly', '2026-11-21T21:15:00+05:30', '2026-11-21T21:16:00+05:30', '2026-11-21', 'claimed', '{"host":"vm","boot":"0db97c48-e26a-482c-81a1-27d5a89003db","namespace":"pid:[4026531836]","pid":7566,"start":"327832"}', '2026-11-21T21:16:00+05:30', '', NULL);
+INSERT INTO "slot" VALUES ('nightly', '2026-11-21T21:15:00+05:30', '2026-11-21T21:16:00+05:30', '2026-11-21', 'claimed', '{"host":"vm","boot":"0db97c48-e26a-482c-81a1-27d5a89003db","namespace":"pid:[4026531836]","pid":8832,"start":"474394"}', '2026-11-21T21:16:00+05:30', '', NULL);
 INSERT INTO "file" VALUES (1, 'R1', 'b7bd51f335a48f49117d2c704a62c67ab56aeaf91a501009e8f80a300824de0a', 'orders.csv', 'csv', 'orders', 'dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd', 'order.create', '2026-11-21T21:15:00+05:30', 82, '{}', 'orders', '', 1, 0, 4, 'planned', '[]', '', 1, '', '');
 SELECT setval(pg_get_serial_sequence('file', 'id'), 1);
 INSERT INTO "document" VALUES (1, 'http://service.test', 'order', 'A', 'a', 1, 1, 'order.create', 'POST', '/orders/shipment', 'A', '[2]', '[2]', '{"bin": "B2"}', '2026-11-21T21:15:00+05:30', '\x7b22637573746f6d65725f6e616d65223a22c581c3b364c5ba20e0a486e0a4b6e0a4be227d', '1d929cd694a5a8b34ea7754ad51f4559298cb5d7106983af59678c545e61c31b', 'accepted', '', '', '', 0, 0, 1, 0, '2026-11-21T21:16:00+05:30', '2026-11-21T21:16:00+05:30', 'R1', 'SH-22T70ZX', '', '', '{}', '[]', 0, '');
@@ -74,8 +74,8 @@ INSERT INTO "document" VALUES (3, 'http://service.test', 'order', 'C', 'c', 1, 1
 SELECT setval(pg_get_serial_sequence('document', 'id'), 3);
 INSERT INTO "issue" VALUES (1, 1, '', 'Phone', 'B5', '12', 5, 'mobile.in_own_words', '{"reason":"Too short.","remedy":"Write ten digits."}', 'customer_mobile');
 SELECT setval(pg_get_serial_sequence('issue', 'id'), 1);
-INSERT INTO "attempt" VALUES (1, 1, 1, 'R1', '2026-11-21T21:16:00+05:30', '1d929cd694a5a8b34ea7754ad51f4559298cb5d7106983af59678c545e61c31b', '{"host":"vm","boot":"0db97c48-e26a-482c-81a1-27d5a89003db","namespace":"pid:[4026531836]","pid":7566,"start":"327832"}', '', '', '', '', '2026-11-21T21:16:00+05:30', 'accepted', 200);
-INSERT INTO "attempt" VALUES (2, 2, 1, 'R1', '2026-11-21T21:16:00+05:30', '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a', '{"host":"vm","boot":"0db97c48-e26a-482c-81a1-27d5a89003db","namespace":"pid:[4026531836]","pid":7566,"start":"327832"}', '', 'ReadTimeout', '', '', '2026-11-21T21:16:00+05:30', 'unknown', NULL);
+INSERT INTO "attempt" VALUES (1, 1, 1, 'R1', '2026-11-21T21:16:00+05:30', '1d929cd694a5a8b34ea7754ad51f4559298cb5d7106983af59678c545e61c31b', '{"host":"vm","boot":"0db97c48-e26a-482c-81a1-27d5a89003db","namespace":"pid:[4026531836]","pid":8832,"start":"474394"}', '', '', '', '', '2026-11-21T21:16:00+05:30', 'accepted', 200);
+INSERT INTO "attempt" VALUES (2, 2, 1, 'R1', '2026-11-21T21:16:00+05:30', '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a', '{"host":"vm","boot":"0db97c48-e26a-482c-81a1-27d5a89003db","namespace":"pid:[4026531836]","pid":8832,"start":"474394"}', '', 'ReadTimeout', '', '', '2026-11-21T21:16:00+05:30', 'unknown', NULL);
 SELECT setval(pg_get_serial_sequence('attempt', 'id'), 2);
 INSERT INTO "row" VALUES (1, '', 2, 1, '', 'A', '', '');
 INSERT INTO "row" VALUES (1, '', 3, 2, '', 'B', '', '');

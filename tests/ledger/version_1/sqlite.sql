@@ -18,8 +18,8 @@ CREATE TABLE attempt (
 	UNIQUE (document_id, n), 
 	FOREIGN KEY(document_id) REFERENCES document (id)
 );
-INSERT INTO "attempt" VALUES(1,1,1,'R1','2026-11-21T21:16:00+05:30','1d929cd694a5a8b34ea7754ad51f4559298cb5d7106983af59678c545e61c31b','{"host":"vm","boot":"0db97c48-e26a-482c-81a1-27d5a89003db","namespace":"pid:[4026531836]","pid":7566,"start":"327832"}','','','','','2026-11-21T21:16:00+05:30','accepted',200);
-INSERT INTO "attempt" VALUES(2,2,1,'R1','2026-11-21T21:16:00+05:30','44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a','{"host":"vm","boot":"0db97c48-e26a-482c-81a1-27d5a89003db","namespace":"pid:[4026531836]","pid":7566,"start":"327832"}','','ReadTimeout','','','2026-11-21T21:16:00+05:30','unknown',NULL);
+INSERT INTO "attempt" VALUES(1,1,1,'R1','2026-11-21T21:16:00+05:30','1d929cd694a5a8b34ea7754ad51f4559298cb5d7106983af59678c545e61c31b','{"host":"vm","boot":"0db97c48-e26a-482c-81a1-27d5a89003db","namespace":"pid:[4026531836]","pid":8832,"start":"474394"}','','','','','2026-11-21T21:16:00+05:30','accepted',200);
+INSERT INTO "attempt" VALUES(2,2,1,'R1','2026-11-21T21:16:00+05:30','44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a','{"host":"vm","boot":"0db97c48-e26a-482c-81a1-27d5a89003db","namespace":"pid:[4026531836]","pid":8832,"start":"474394"}','','ReadTimeout','','','2026-11-21T21:16:00+05:30','unknown',NULL);
 CREATE TABLE cancelled_number (
 	id INTEGER NOT NULL, 
 	account TEXT NOT NULL, 
@@ -229,7 +229,7 @@ CREATE TABLE meta (
 	PRIMARY KEY (name)
 );
 INSERT INTO "meta" VALUES('schema_version','1');
-INSERT INTO "meta" VALUES('epoch','b5ac737e9b3a1b69');
+INSERT INTO "meta" VALUES('epoch','2373e776983e5e2a');
 INSERT INTO "meta" VALUES('seq','6');
 CREATE TABLE notice (
 	id INTEGER NOT NULL, 
@@ -346,15 +346,15 @@ CREATE TABLE slot (
 	exit_code INTEGER, 
 	PRIMARY KEY (job, slot)
 );
-INSERT INTO "slot" VALUES('nightly','2026-11-21T21:15:00+05:30','2026-11-21T21:16:00+05:30','2026-11-21','claimed','{"host":"vm","boot":"0db97c48-e26a-482c-81a1-27d5a89003db","namespace":"pid:[4026531836]","pid":7566,"start":"327832"}','2026-11-21T21:16:00+05:30','',NULL);
+INSERT INTO "slot" VALUES('nightly','2026-11-21T21:15:00+05:30','2026-11-21T21:16:00+05:30','2026-11-21','claimed','{"host":"vm","boot":"0db97c48-e26a-482c-81a1-27d5a89003db","namespace":"pid:[4026531836]","pid":8832,"start":"474394"}','2026-11-21T21:16:00+05:30','',NULL);
 CREATE INDEX notice_over_at ON notice (over_at);
 CREATE INDEX print_bundle ON print_line (bundle_id);
 CREATE INDEX event_waybill ON event (waybill);
 CREATE INDEX file_sha256 ON file (sha256);
 CREATE INDEX exception_change_night ON exception_change (reconciliation_id);
 CREATE INDEX document_state ON document (state);
-CREATE INDEX document_reference ON document (reference);
 CREATE INDEX document_folded_key ON document (account, kind, folded_key);
+CREATE INDEX document_reference ON document (reference);
 CREATE INDEX document_awb_number ON document (awb_number);
 CREATE INDEX issue_file ON issue (file_id);
 CREATE INDEX held_file_job ON held_file (job, over_at);

@@ -1,14 +1,15 @@
 """What was planned and what became of it, read back for reports, people and whoever sends."""
 
+import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import polars as pl
-from sqlalchemy import ColumnElement, RowMapping, Select, case, func, select
+from sqlalchemy import ColumnElement, Connection, RowMapping, Select, case, func, select
 
 from logistics_batch.ledger.bulk import read_frame
 from logistics_batch.ledger.connection import Repository
-from logistics_batch.ledger.documents.fates import KNOWN, LINES, documents_where, fates, issue_of, report_of
 from logistics_batch.ledger.documents.known import CHANGES
 from logistics_batch.ledger.records import (
     CANCELLED,
@@ -23,10 +24,39 @@ from logistics_batch.ledger.schema import attempt, decision, document, evidence,
 from logistics_batch.messages import codes_of, told
 from logistics_batch.messages.reasons import REPLACEABLE, WaitsFor
 from logistics_batch.model.document import Operation
-from logistics_batch.model.document_state import OPEN, UNANSWERED
-from logistics_batch.model.report import DOCUMENT_RESULTS, FileReport
+from logistics_batch.model.document_state import FATE_OF_STATE, OPEN, UNANSWERED
+from logistics_batch.model.issue import Issue, Place, read_notes
+from logistics_batch.model.report import DOCUMENT_RESULTS, FATES, Fate, FileReport
 
-PLANNED = pl.Schema({"id": pl.Int64, "key": pl.String, "operation": pl.String, "send_approved": pl.Boolean})
+LINES: Final = pl.Schema(
+    {
+        "sheet": pl.String,
+        "row": pl.UInt32,
+        "document_id": pl.Int64,  # the document whose fate the row has, null if it has its own
+        "fate": pl.String,  # the row's own fate, "" where its document's counts
+        "key": pl.String,
+        "code": pl.String,
+        "values": pl.String,
+    }
+)
+"""Rows of a file as the ledger holds them."""
+
+KNOWN: Final = pl.Schema(
+    {
+        "id": pl.Int64,
+        "operation": pl.String,
+        "state": pl.String,
+        "key": pl.String,
+        "reference": pl.String,
+        "awb_number": pl.String,
+        "code": pl.String,
+        "values": pl.String,
+        "accepted_run": pl.String,
+    }
+)
+"""What of a document its rows show."""
+
+PLANNED: Final = pl.Schema({"id": pl.Int64, "key": pl.String, "operation": pl.String, "send_approved": pl.Boolean})
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,10 +248,10 @@ class StoredDocuments(Repository):
             mine = lines.where(row.c.file_id == file_id).order_by(row.c.sheet, row.c.row)
             rows = read_frame(connection, mine, LINES)
             asked = select(row.c.document_id).where(row.c.file_id == file_id)
-            documents = documents_where(connection, document.c.id.in_(asked))
+            documents = _documents_where(connection, document.c.id.in_(asked))
             issues = select(issue).where(issue.c.file_id == file_id).order_by(issue.c.sheet, issue.c.row, issue.c.id)
-            found = tuple(map(issue_of, connection.execute(issues).mappings()))
-        return report_of(
+            found = tuple(map(_issue_of, connection.execute(issues).mappings()))
+        return _report_of(
             head,
             fates(rows, documents.select(list(KNOWN))),
             documents.with_columns(pl.lit("").alias("would")).select(list(DOCUMENT_RESULTS)),
@@ -231,7 +261,7 @@ class StoredDocuments(Repository):
     def known_documents(self, numbers: Sequence[int]) -> pl.DataFrame:
         """Some documents by their numbers: KNOWN, and method, path, rows and body."""
         with self._read() as connection:
-            return documents_where(connection, self._among(document.c.id, numbers))
+            return _documents_where(connection, self._among(document.c.id, numbers))
 
     def never_sent(self, *, but_of: str = "") -> list[NeverSent]:
         """What earlier runs left planned, oldest first; not what any run takes along. but_of: a run that goes on."""
@@ -258,14 +288,76 @@ class StoredDocuments(Repository):
         ended = select(run.c.job, run.c.exit_code, func.count()).group_by(run.c.job, run.c.exit_code)
         good = select(run.c.job, func.max(run.c.finished_at)).where(run.c.exit_code == 0).group_by(run.c.job)
         with self._read() as connection:
-            last = connection.execute(select(outer).where(outer.c.started_at == newest)).mappings()
+            last = connection.execute(select(outer).where(outer.c.started_at == newest)).all()
             return StateTally(
                 documents=dict(map(tuple, connection.execute(states.group_by(document.c.state)))),
                 runs={(job, code): int(count) for job, code, count in connection.execute(ended)},
-                last_runs=tuple(stored(StoredRun, record) for record in last),
+                last_runs=tuple(stored(StoredRun, last)),
                 last_good_runs=dict(map(tuple, connection.execute(good))),
                 owed=int(connection.execute(select(func.count()).where(notice.c.owed == 1)).scalar_one()),
             )
+
+
+def fates(lines: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
+    """What became of each row. lines: see LINES; known: see KNOWN, the documents that the rows point to."""
+    shown = known.select(pl.all().name.prefix("its:"))
+    both = lines.join(shown, left_on="document_id", right_on="its:id", how="left", maintain_order="left")
+    state, own = pl.col("its:state"), pl.col("fate") != ""
+    fate = pl.when(own).then("fate").otherwise(state.replace_strict(FATE_OF_STATE, default=Fate.SKIPPED.value))
+    unchanged = (pl.col("fate") == Fate.UNCHANGED.value) & state.is_not_null()
+    has_its = ~own & state.is_not_null()
+    before = pl.struct(pl.col("its:accepted_run").alias("run")).struct.json_encode()
+    blank, nameless = pl.lit(""), (state == "accepted") & (pl.col("its:awb_number") == "")
+    nameless &= pl.col("its:operation") == "order.create"
+    # Of a document that goes its way nothing else is to be said.
+    its_code = (
+        pl.when((state == "sending") | ((state == "planned") & (pl.col("its:code") == "")))
+        .then(pl.format(".{}", state))
+        .when(nameless & (pl.col("its:code") == ""))
+        .then(pl.lit(".no_awb_number"))
+        .otherwise("its:code")
+    )
+    return both.select(
+        "sheet",
+        "row",
+        pl.coalesce("its:key", "key").alias("document"),
+        fate.cast(pl.String).alias("fate"),
+        pl.when(unchanged).then(pl.lit("unchanged")).when(has_its).then(its_code).otherwise("code").alias("code"),
+        pl.when(unchanged).then(before).when(has_its).then("its:values").otherwise("values").alias("values"),
+        pl.col("its:reference").fill_null("").alias("reference_number"),
+        pl.col("its:awb_number").fill_null("").alias("awb_number"),
+        blank.alias("would"),
+    ).cast(FATES)
+
+
+def _documents_where(connection: Connection, wanted: ColumnElement[bool]) -> pl.DataFrame:
+    more = {"method": pl.String, "path": pl.String, "rows": pl.String, "body": pl.Binary}
+    query = select(*(document.c[name] for name in (*KNOWN, *more))).where(wanted).order_by(document.c.id)
+    found = read_frame(connection, query, {**KNOWN, **more})
+    return found.with_columns(
+        pl.col("rows").str.json_decode(pl.List(pl.UInt32)),
+        pl.col("body").cast(pl.String, strict=True),
+    )
+
+
+def _report_of(head: RowMapping, rows: pl.DataFrame, documents: pl.DataFrame, issues: tuple[Issue, ...]) -> FileReport:
+    """All that is known of one arrival. head: its record; rows, documents: as `FileReport` has them."""
+    same = ("sha256", "size", "mapping", "mapping_digest", "sheet", "header_row", "rows_read", "received_at")
+    return FileReport(
+        **{name: head[name] for name in (*same, "lines_sheet", "lines_header_row", "earlier_file")},
+        file=head["name"],
+        run=head["run_id"],
+        rows=rows,
+        documents=documents,
+        issues=issues,
+        notes=read_notes(json.loads(head["notes"])),
+        held=Issue(head["code"], values=head["values"]),
+    )
+
+
+def _issue_of(line: RowMapping) -> Issue:
+    """An issue of a file's row, from its record."""
+    return Issue(line["code"], Place(**{name: line[name] for name in Place.__dataclass_fields__}), line["values"])
 
 
 class Addresses(Repository):

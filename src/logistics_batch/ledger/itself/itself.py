@@ -13,10 +13,9 @@ from typing import Any, Final
 from sqlalchemy import Connection, Select, func, or_, select
 
 from logistics_batch.errors import LedgerRefused, UsageError
-from logistics_batch.ledger.connection import Repository, dump, entry, put_entry
+from logistics_batch.ledger.connection import Mark, Repository, dump, entry, put_entry, read_mark, start_anew
 from logistics_batch.ledger.documents.recording import in_state, mark_stale
 from logistics_batch.ledger.failures import told_plainly
-from logistics_batch.ledger.high_water import Mark, read_mark, start_anew
 from logistics_batch.ledger.itself.lock import sending_lock
 from logistics_batch.ledger.itself.opening import check_database, sqlite_path
 from logistics_batch.ledger.itself.version import copy_database

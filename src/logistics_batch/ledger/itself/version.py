@@ -15,9 +15,8 @@ from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger.bulk import insert_all
 from logistics_batch.ledger.connection import entry, put_entry
 from logistics_batch.ledger.failures import require_known
-from logistics_batch.ledger.guards import guard_statements
 from logistics_batch.ledger.itself.lock import sending_lock
-from logistics_batch.ledger.schema import SCHEMA_VERSION, meta, metadata
+from logistics_batch.ledger.schema import SCHEMA_VERSION, guard_statements, meta, metadata
 
 STEPS: dict[int, Callable[[Any, str], None]] = {}
 """How a ledger gets to each version from the one before, by alembic's operations and the name of the dialect.
