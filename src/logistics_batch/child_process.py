@@ -11,6 +11,7 @@ import fcntl
 import gc
 import importlib
 import importlib.util
+import io
 import json
 import os
 import resource
@@ -46,7 +47,7 @@ _STOPPING_SECONDS = 4.0  # a question may still take when the process was asked 
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What one question to a child may take, and at most what the child may keep of the machine.
+    """What each question to a child may take, and at most what the child may keep of the machine.
 
     memory_bytes: address space, which is more than what is used. resident_bytes: what is used. cpu_seconds: of
     processor time; wait_seconds: by the clock, without the time in which a busy machine let it wait for a processor.
@@ -113,14 +114,9 @@ class Child:
         """The process, None while there is none."""
         return self._process.pid if self._process else None
 
-    @property
-    def is_running(self) -> bool:
-        """Whether the process lives."""
-        return self._process is not None and self._process.poll() is None
-
     def start(self) -> None:
         """Start the process now, so that it is ready when it is asked."""
-        if self.is_running:
+        if self._is_running():
             return
         self.close()
         allowance = self.allowance
@@ -130,6 +126,7 @@ class Child:
             "preload": self._preload,
             "lifeline": end,
             "limits": {"AS": allowance.memory_bytes, "FSIZE": allowance.file_bytes, "CORE": 0},
+            "cpu_seconds": allowance.cpu_seconds,
         }
         try:
             self._process = _isolated(self._module, output=subprocess.PIPE, errors=subprocess.DEVNULL, pass_fds=(end,))
@@ -140,25 +137,26 @@ class Child:
             self._process.stdin.write(json.dumps(head).encode() + b"\n")
             self._process.stdin.flush()
 
-    def ask(self, question: dict[str, Any], *files: bytes, allowance: Allowance | None = None) -> ChildAnswer:
-        """The answer to a question; allowance: of this question, as far as time goes.
+    def _is_running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def ask(self, question: dict[str, Any], *files: bytes) -> ChildAnswer:
+        """The answer to a question.
 
         Raises ChildLost if the process died of it or was killed, ChildFailed for an error of the program, Interrupted
         if the process was asked to end meanwhile. None of them leaves a process behind.
         """
         with self._turn:
-            granted = allowance or self.allowance
-            was_kept = self.is_running
-            head = question | {"files": [len(file) for file in files], "cpu_seconds": granted.cpu_seconds}
+            head = question | {"files": [len(file) for file in files]}
             request = b"".join([json.dumps(head).encode(), b"\n", *files])
-            begun = time.monotonic()
+            was_kept, begun = self._is_running(), time.monotonic()
             try:
-                answer = self._answer(request, granted.wait_seconds)
+                answer = self._answer(request)
             except ChildLost:
                 # The kept process may have died of something else before: then a fresh one judges.
                 if not was_kept or time.monotonic() - begun > 1.0:
                     raise
-                answer = self._answer(request, granted.wait_seconds)
+                answer = self._answer(request)
             if "failed" in answer.said:
                 self.close()
                 raise ChildFailed(answer.said["failed"])
@@ -183,18 +181,18 @@ class Child:
                 with contextlib.suppress(OSError):
                     pipe.close()
 
-    def _answer(self, request: bytes, wait_seconds: float) -> ChildAnswer:
+    def _answer(self, request: bytes) -> ChildAnswer:
         self.start()
         assert self._process is not None
         try:
-            return self._exchange(self._process, memoryview(request), wait_seconds)
+            return self._exchange(self._process, memoryview(request))
         except BaseException as error:
             self.close()
             if isinstance(error, OSError | ValueError | KeyError | TypeError):
                 raise ChildLost("it died") from error
             raise
 
-    def _exchange(self, process: "subprocess.Popen[bytes]", request: memoryview, wait_seconds: float) -> ChildAnswer:
+    def _exchange(self, process: "subprocess.Popen[bytes]", request: memoryview) -> ChildAnswer:
         """Write the question and read the answer side by side, looking at the child all the while."""
         assert process.stdin is not None
         assert process.stdout is not None
@@ -203,6 +201,7 @@ class Child:
         os.set_blocking(into, False)
         os.set_blocking(out, False)
         begun, starved, gives_up_at = time.monotonic(), _starved_seconds(process.pid), 0.0
+        wait_seconds = self.allowance.wait_seconds
         with selectors.DefaultSelector() as selector:
             selector.register(into, selectors.EVENT_WRITE)
             selector.register(out, selectors.EVENT_READ)
@@ -234,16 +233,15 @@ class Child:
 
 
 class _Received:
-    """What came of an answer so far: a line of JSON, and the files that it announces."""
+    """What came of an answer so far: a line of JSON, and behind it the files whose lengths it tells."""
 
     def __init__(self) -> None:
         self._content = bytearray()
         self._said: dict[str, Any] | None = None
-        self._length = 0
 
     @property
     def is_whole(self) -> bool:
-        return self._said is not None and len(self._content) >= self._length
+        return self._said is not None and len(self._content) >= sum(self._said["files"])
 
     def take(self, block: bytes) -> bool:
         """Add a block; False if it is the end. Raises ValueError for what is no answer."""
@@ -254,7 +252,6 @@ class _Received:
             if end >= 0:
                 self._said = json.loads(self._content[:end])
                 del self._content[: end + 1]
-                self._length = sum(self._said["files"])
             elif len(self._content) > _LINE_BYTES:
                 raise ValueError("the answer has no end")
         return bool(block)
@@ -262,11 +259,8 @@ class _Received:
     @property
     def answer(self) -> ChildAnswer:
         assert self._said is not None
-        files, start = [], 0
-        for length in self._said.pop("files"):
-            files.append(bytes(self._content[start : start + length]))
-            start += length
-        return ChildAnswer(self._said, tuple(files))
+        content = io.BytesIO(self._content)
+        return ChildAnswer(self._said, tuple(content.read(length) for length in self._said.pop("files")))
 
 
 def start_service(
@@ -353,7 +347,7 @@ def _main() -> None:
         question = json.loads(line)
         files = tuple(questions.read(length) for length in question.pop("files"))
         used = resource.getrusage(resource.RUSAGE_SELF)
-        _limit(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime) + 1 + question.pop("cpu_seconds"))
+        _limit(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime) + 1 + head["cpu_seconds"])
         try:
             answer = serve(question, files)
         except (MemoryError, RecursionError, ImportError):  # the last where there is no room for a library

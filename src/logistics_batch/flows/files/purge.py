@@ -121,8 +121,8 @@ def _remove_older(parts: Parts, paths: Iterable[Path], seconds: float, *, below:
     """Remove files, and the folders below `below` that are then empty; what begins with a dot is ours to keep."""
     if not seconds:
         return 0
-    ours = (path for path in paths if not path.name.startswith(".") and (path.is_symlink() or not path.is_dir()))
-    old = _older(list(ours), parts.clock.now() - timedelta(seconds=seconds))
+    ours = [path for path in paths if not path.name.startswith(".") and (path.is_symlink() or not path.is_dir())]
+    old = _older(ours, parts.clock.now() - timedelta(seconds=seconds))
     for path in old:
         path.unlink()
         with suppress(OSError):  # one of them holds something else
