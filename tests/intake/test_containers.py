@@ -65,10 +65,6 @@ def test_members_of_a_zip_without_folders_and_debris(tmp_path: Path) -> None:
     assert opened(tmp_path, "drop.zip", content) == {"orders.csv": ORDERS, "asns.xlsx": b"PK..."}
 
 
-def test_gzip(tmp_path: Path) -> None:
-    assert opened(tmp_path, "orders.csv.gz", gzip.compress(ORDERS)) == {"orders.csv": ORDERS}
-
-
 @pytest.mark.parametrize("name", ["orders.csv", "orders.xlsx"])
 def test_ordinary_files_are_no_containers(tmp_path: Path, name: str) -> None:
     assert opened(tmp_path, name, ORDERS if name.endswith("csv") else SAMPLE.read_bytes()) == {}

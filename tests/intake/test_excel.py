@@ -160,17 +160,6 @@ def test_booleans_are_words(read):
 ERRORS = ["#N/A", "#REF!", "#VALUE!", "#DIV/0!", "#NAME?", "#NUM!", "#NULL!"]
 
 
-def test_error_cells_are_not_blanks(read):
-    def build(book, sheet):
-        sheet["A1"] = "x"
-        for row, word in enumerate(ERRORS, start=2):
-            sheet.cell(row, 3, word).data_type = "e"
-
-    (sheet,) = read(build)
-    assert sheet.frame["3"].to_list() == [None, *ERRORS]
-    assert types_of(sheet) == {(row, 3): CellFact.ERROR for row in range(2, 9)}
-
-
 def test_formulas_without_a_value_are_not_blanks(read, tmp_path):
     def build(book, sheet):
         sheet["A1"] = "Ref"
@@ -375,18 +364,6 @@ def test_without_a_candidate_the_file_is_held_and_its_sheets_are_named(read):
     assert '"Orders" (empty)' in held(lambda: read(lambda book, sheet: None), "sheet|none")
 
 
-def test_merged_cells_are_noted(read):
-    def build(book, sheet):
-        sheet["A1"] = "INV-1"
-        sheet["B3"] = "x"
-        sheet.merge_cells("A1:A3")
-
-    (sheet,) = read(build)
-    assert sheet.frame["1"].to_list() == ["INV-1", None, None]
-    assert notes_of(sheet)["merged_cells"] == {"ranges": "A1:A3"}
-    assert sheet.merged_ranges == [(1, 1, 3, 1)]
-
-
 def test_empty_rows_and_columns_at_the_end_are_no_rows(read):
     def build(book, sheet):
         sheet["A1"] = "x"
@@ -394,24 +371,6 @@ def test_empty_rows_and_columns_at_the_end_are_no_rows(read):
 
     (sheet,) = read(build)
     assert sheet.frame.rows() == [(1, "x")]
-
-
-@pytest.mark.parametrize(
-    ("cell", "words"), [("A1048576", "row 1,048,576"), ("XFD1", "column XFD"), ("XFD1048576", "column XFD")]
-)
-def test_one_stray_cell_far_away_holds_the_file_before_it_is_unfolded(read, cell, words):
-    def build(book, sheet):
-        sheet["A1"] = "x"
-        sheet[cell] = "y"
-
-    assert words in held(lambda: read(build), "sheet|too_large")
-
-
-def test_a_row_number_beyond_every_sheet_holds_the_file(tmp_path):
-    path = workbook(lambda book, sheet: sheet.append(["a"]), path=tmp_path / "file")
-    with_sheet_xml(path, lambda xml: xml.replace('r="A1"', 'r="A999999999"').replace('r="1"', 'r="999999999"'))
-    message = held(lambda: read_file(path, name="a.xlsx", options=ReadOptions()), "sheet|too_large")
-    assert "999,999,999" in message
 
 
 def test_a_false_declared_dimension_is_not_believed(tmp_path):

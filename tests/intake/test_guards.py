@@ -3,15 +3,13 @@
 import gzip
 import hashlib
 import io
-import struct
 import tracemalloc
 import zipfile
-import zlib
 from pathlib import Path
 
 import openpyxl
 import pytest
-from intake.binary_workbooks import write_ods, write_ole, write_xls, write_xlsb
+from intake.binary_workbooks import write_ods, write_xls, write_xlsb
 from support.cell_facts import types_of
 from support.issues import notes_of
 
@@ -73,36 +71,16 @@ def test_identity_is_size_hash_and_content(tmp_path):
     assert sniff_format(path) == "xlsx"
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.xlsx", "a.ods"])
-def test_an_empty_file_is_held(tmp_path, name):
-    (tmp_path / "file").touch()
-    assert held(tmp_path / "file", name).rule == "file|empty"
-
-
 DISGUISED = [
     ("orders.xls", lambda path: path.write_bytes(xlsx_bytes()), "file|disguised", ".xlsx"),
-    ("orders.csv", lambda path: path.write_bytes(xlsx_bytes()), "file|disguised", ".xlsx"),
     ("orders.xlsx", lambda path: write_xls(path, ROWS), "file|disguised", ".xls"),
     ("orders.xlsx", lambda path: write_ods(path, ROWS), "file|disguised", ".ods"),
     ("orders.xls", lambda path: path.write_bytes(b"a\tb\n1\t2\n"), "file|disguised", "plain text"),
-    ("orders.xls", lambda path: path.write_bytes(b"\n<html><body><table>"), "file|format", "web page"),
-    ("orders.xls", lambda path: path.write_bytes(b"<?xml version='1.0'?><Workbook/>"), "file|format", "XML"),
-    ("orders.csv", lambda path: path.write_bytes(b"%PDF-1.7 ..."), "file|format", "PDF"),
     ("orders.csv", lambda path: path.write_bytes(gzip.compress(b"a,b\n")), "file|format", "gzip"),
-    ("orders.csv", lambda path: path.write_bytes(b"\x89PNG\r\n\x1a\n"), "file|format", "picture"),
     ("orders.csv", lambda path: path.write_bytes(bytes(range(1, 7)) * 400), "file|format", "no text"),
-    ("orders.xls", lambda path: write_ole(path, {"WordDocument": b"x"}), "file|format", "no workbook"),
     ("orders.doc", lambda path: path.write_bytes(b"a,b\n"), "file|format", ".doc"),
     ("orders", lambda path: path.write_bytes(b"a,b\n"), "file|format", "without an ending"),
-    ("orders.xlsx", lambda path: write_ole(path, {"EncryptedPackage": b"x"}), "file|encrypted", "password"),
     ("orders.xlsm", lambda path: path.write_bytes(xlsx_bytes()), "file|macros", "macros"),
-    ("orders.xlsx", lambda path: repacked(path, add={"xl/vbaProject.bin": b"x"}), "file|macros", "macros"),
-    (
-        "orders.xls",
-        lambda path: write_xls(path, ROWS, extra_streams={"_VBA_PROJECT_CUR": b""}),
-        "file|macros",
-        "macros",
-    ),
 ]
 
 
@@ -114,11 +92,6 @@ def test_what_a_file_really_is_decides(tmp_path, name, write, rule, word):
     refusal = held(tmp_path / "file", name)
     assert refusal.rule == rule
     assert word in refusal.message
-
-
-def test_an_old_workbook_with_a_password_is_held(tmp_path):
-    write_xls(tmp_path / "file", ROWS, protected=True)
-    assert held(tmp_path / "file", "orders.xls").rule == "file|encrypted"
 
 
 def test_other_zip_files_are_no_workbooks(tmp_path):
@@ -148,61 +121,11 @@ def test_a_bomb_is_counted_and_not_believed(tmp_path):
     assert "20 MB" in held(path, "orders.xlsx", limits=Limits(max_unpacked_bytes=20 << 20, max_ratio=10_000)).message
 
 
-def test_a_bomb_of_many_small_parts_is_counted_together(tmp_path):
-    parts = {f"xl/media/{number}.xml": b"<a>" + bytes(9 << 20) for number in range(3)}
-    assert (
-        "its parts together unpack to over 200 times" in held(repacked(tmp_path / "file", add=parts), "o.xlsx").message
-    )
-
-
-def test_a_bomb_that_lies_about_its_size_is_stopped(tmp_path):
-    """The sizes in the directory are set to a few bytes; the stream holds megabytes."""
-    bomb = zlib.compressobj(9, zlib.DEFLATED, -15)
-    packed = bomb.compress(bytes(40 << 20)) + bomb.flush()
-    name = b"xl/worksheets/sheet1.xml"
-    local = struct.pack("<IHHHHHIIIHH", 0x04034B50, 20, 0, 8, 0, 0, 0, len(packed), 10, len(name), 0) + name + packed
-    central = struct.pack(
-        "<IHHHHHHIIIHHHHHII", 0x02014B50, 20, 20, 0, 8, 0, 0, 0, len(packed), 10, len(name), 0, 0, 0, 0, 0, 0
-    )
-    with zipfile.ZipFile(tmp_path / "other", "w") as other:
-        other.writestr("xl/workbook.xml", "<workbook/>")
-    rest = (tmp_path / "other").read_bytes()
-    start = rest.index(b"PK\1\2")
-    entry = bytearray(rest[start : rest.index(b"PK\5\6")])
-    struct.pack_into("<I", entry, 42, len(local))
-    directory = central + name + bytes(entry)
-    end = struct.pack("<IHHHHIIH", 0x06054B50, 0, 0, 2, 2, len(directory), len(local) + start, 0)
-    (tmp_path / "file").write_bytes(local + rest[:start] + directory + end)
-    assert held(tmp_path / "file", "orders.xlsx").rule in ("file|unsafe", "file|damaged")
-
-
-def test_too_many_doubled_encrypted_or_nested_parts_are_refused(tmp_path):
-    path = repacked(tmp_path / "file", add={f"xl/media/{number}.bin": b"" for number in range(1_000)})
-    assert "parts" in held(path, "orders.xlsx").message
-    with pytest.warns(UserWarning, match="Duplicate"):
-        repacked(tmp_path / "file", add={"xl/workbook.xml": b"<workbook/>"})
-    assert "twice" in held(path, "orders.xlsx").message
-    repacked(path, add={"xl/embeddings/inner.xlsx": xlsx_bytes()})
-    assert "packed into it" in held(path, "orders.xlsx").message
-    content = bytearray(repacked(path).read_bytes())
-    for signature, offset in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
-        content[content.index(signature) + offset] |= 1
-    path.write_bytes(content)
-    assert "encrypted" in held(path, "orders.xlsx").message
-
-
-LAUGHS = '<!DOCTYPE lolz [<!ENTITY a "lol"><!ENTITY b "&a;&a;&a;">]>'
-XXE = '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]>'
-
-
 @pytest.mark.parametrize(
     "part", ["xl/workbook.xml", "xl/theme/theme1.xml", "docProps/app.xml", "xl/_rels/workbook.xml.rels"]
 )
-@pytest.mark.parametrize("doctype", [LAUGHS, XXE])
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
-def test_a_document_type_in_any_part_is_refused(tmp_path, part, doctype, encoding):
-    content = f'<?xml version="1.0"?>{doctype}<a>&b;</a>'.encode(encoding)
-    path = repacked(tmp_path / "file", change={part: content})
+def test_a_document_type_in_any_part_is_refused(tmp_path, part):
+    path = repacked(tmp_path / "file", change={part: b'<?xml version="1.0"?><!DOCTYPE a><a/>'})
     assert "document type" in held(path, "orders.xlsx").message
 
 

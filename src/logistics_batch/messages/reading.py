@@ -210,11 +210,6 @@ _SHEETS: Final[dict[str, Entry]] = {
 }
 
 _TEXTS: Final[dict[str, Entry]] = {
-    "csv|delimiter": Entry(
-        '{name}: the cells seem to be separated by "{sign}", by which cells are not told apart unless the mapping says '
-        "so.",
-        'Save it with commas, semicolons or tabs, or set `sheet: {{delimiter: "{sign}"}}` in the mapping.',
-    ),
     **{
         f"csv|quotes.{which}": Entry(
             f"{{name}}: row {{row}} cannot be read safely: {what}. Probably a quotation mark is missing there.",

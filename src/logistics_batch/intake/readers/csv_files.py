@@ -32,7 +32,6 @@ _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 _SEP_LINE = re.compile(rb'"?sep=([^"\r\n])"?[ \t,;]*(?:\r\n|\n|\r|\Z)', re.IGNORECASE)
 _LINE_BREAK = re.compile(r"\r\n|\r|\n")
 _SAMPLE_LINES = 200
-_STRANGE_DELIMITERS = ("^", "~", "¦")
 _NARROW = 3  # columns; an address over two lines has as many commas as two rows of such a table
 _RECORDS_AT_ONCE = 50_000
 _BLOCKS_AT_ONCE = 2  # polars leaves a second processor idle while it reads a small block
@@ -41,7 +40,6 @@ _QUOTED = "\x1f"  # stands for what is between two quotation marks; a control ch
 
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),  # begins like UTF-16, so it is asked first
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
@@ -74,7 +72,7 @@ def read_csv(path: Path, *, name: str, options: ReadOptions, limits: Limits) -> 
         delimiter = found[1].decode() if delimiter == "auto" else delimiter
         notes.append(Issue.of("sep_line"))
     if delimiter == "auto":
-        delimiter = _detect_delimiter(content, name=name, ending=ending)
+        delimiter = _detect_delimiter(content, ending=ending)
     if delimiter != ",":
         notes.append(Issue.of("delimiter", delimiter=_DELIMITERS.get(delimiter, delimiter)))
     # Also empty cells take memory until they are seen to be empty.
@@ -99,31 +97,21 @@ def read_csv(path: Path, *, name: str, options: ReadOptions, limits: Limits) -> 
     )
 
 
-def _detect_delimiter(content: bytes, *, name: str, ending: str) -> str:
-    """The delimiter by which most of the first lines have equally many cells; a comma for a single column.
-
-    Raises FileHeld for a sign that parts cells and is none of those that are read.
-    """
+def _detect_delimiter(content: bytes, *, ending: str) -> str:
+    """The delimiter by which most of the first lines have equally many cells; a comma for a single column."""
     sample = content[: 1 << 18].decode("utf-8", "ignore")
+    lines = min(max(sample[: 1 << 16].count("\n"), 1), _SAMPLE_LINES)
     best, best_score = ("\t" if ending.lower() in (".tsv", ".tab") else ","), (False, 0.0)
-    for delimiter in (*_DELIMITERS, *_STRANGE_DELIMITERS):
-        if delimiter in _STRANGE_DELIMITERS and best in _DELIMITERS and best_score[1]:
-            break  # another parts the cells: it may stand within one of them
+    for delimiter in _DELIMITERS:
         reader = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
-        least = 2 if delimiter in _DELIMITERS else 3  # one strange sign in a text is not strange
         widths = Counter[int]()
         with suppress(csv.Error):  # what the parser cannot read ends the look
-            widths.update(len(record) for record in islice(reader, _SAMPLE_LINES) if len(record) >= least)
-        if not widths:
-            continue
-        lines = max(sample[: 1 << 16].count("\n"), 1)
-        width, times = max(widths.items(), key=lambda item: (item[1] * (item[0] - 1), item[0]))
-        share = min(times / min(lines, _SAMPLE_LINES), 1.0)
-        score = (share >= 0.5, share * (width - 1))
-        if score > best_score:
-            best, best_score = delimiter, score
-    if best in _STRANGE_DELIMITERS:
-        raise held("csv|delimiter", name, sign=best)
+            widths.update(len(record) for record in islice(reader, _SAMPLE_LINES) if len(record) > 1)
+        if widths:
+            width, times = max(widths.items(), key=lambda item: (item[1] * (item[0] - 1), item[0]))
+            share = min(times / lines, 1.0)
+            if (score := (share >= 0.5, share * (width - 1))) > best_score:
+                best, best_score = delimiter, score
     return best
 
 
@@ -351,9 +339,6 @@ def _unmarked(data: bytes, *, name: str) -> str:
     head = data[:2000]
     if head.startswith(_UTF7_MARKS):
         raise held("csv|encoding.utf_7", name)
-    for encoding, filled in (("utf-32-le", 0), ("utf-32-be", 3)):
-        if all(head[at::4].count(0) > len(head) // 6 for at in range(4) if at != filled):
-            return encoding
     if head[1::2].count(0) > len(head) // 4:
         return "utf-16-le"
     if head[0::2].count(0) > len(head) // 4:
