@@ -14,7 +14,7 @@ from paramiko import sftp as protocol
 from support.sftp_servers import PASSWORD, fake_access
 
 from logistics_batch.errors import FileUnstable, SettingsError, StoreError
-from logistics_batch.intake.stores.sftp_session import FAULTS, store_error
+from logistics_batch.intake.stores.sftp import FAULTS, store_error
 from logistics_batch.intake.stores.store import Landing
 
 BLOCK = 32768
