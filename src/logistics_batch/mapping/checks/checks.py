@@ -31,6 +31,7 @@ _SAMPLES: Final = {
     "fields.customer_mobile": r"^(?:6{10}|7{10}|8{10}|9{10})$",
 }
 _EITHER: Final = r"^[-+(]? *0{0,2}[1-9][0-9]{0,2}\.[0-9]{3} *[-)]?$"
+_THREE_DECIMALS: Final = r"[0-9]\.[0-9]{3}(?:[^0-9]|$)"  # as all of these have, and few others
 _POINT_PARTS_PAISE: Final = r"^[^.]*\.(?:[0-9]{1,2}|[0-9]{4,})?[^0-9.]*$|[0-9]{4}\.[0-9]|^[^0-9]*0*\.[0-9]|,.*\."
 """Cells in which the full stop can be nothing but the decimal mark: 12.50, 1250.000, 0.500, 1,200.000."""
 
@@ -217,7 +218,8 @@ def _decimal_marks(table: CompiledSheet) -> Iterator[CheckContext]:
                 targets.setdefault(column, field.target)
     for column, target in targets.items():
         cell = without_currency(pl.col(name_of(column)))
-        if not table.lines.select(cell.str.contains(_EITHER).any()).item():
+        three = table.lines.select(name_of(column)).filter(pl.col(name_of(column)).str.contains(_THREE_DECIMALS))
+        if not three.select(cell.str.contains(_EITHER).any()).item():
             continue
         is_text = ~is_marked(table.sheet, column, CellFact.NUMBER)
         if not table.lines.select((is_text & cell.str.contains(_POINT_PARTS_PAISE)).any()).item():

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from typing import Any, Final
 
 import polars as pl
@@ -16,7 +17,7 @@ from logistics_batch.model.issue import Issue
 from logistics_batch.model.sheet import Sheet
 from logistics_batch.model.spelling import differences, folded_key
 
-_LOOKED_AT: Final = 1_000  # rows, for the column in which most differ
+_LOOKED_AT: Final = 1_000  # rows, for the columns in which most differ
 _CELL: Final = re.compile(r"c[0-9]+")
 _MOST_ROWS: Final = 20_000
 _MOST_COLUMNS: Final = 100
@@ -198,10 +199,12 @@ def _text(header: Header, name: str) -> str:
 
 def _alike(lines: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     """The lines that are equal to another one in some columns; few are, and only those are compared cell by cell."""
-    first, *others = names
-    most = max(others, key=lambda name: lines[name].head(_LOOKED_AT).n_unique(), default=first)
-    alike = lines.filter(lines.select(first, most).hash_rows().is_duplicated())
-    return alike.filter(pl.struct(names).is_duplicated()) if alike.height else alike
+    telling = sorted(names, key=lambda name: lines[name].head(_LOOKED_AT).n_unique())[-3:]
+    hashes = lines.select(reduce(pl.Expr.xor, [pl.col(name).hash() for name in telling])).to_series()
+    if hashes.n_unique() == hashes.len():  # to group what is all different takes much memory
+        return lines.clear()
+    alike = lines.filter(hashes.is_duplicated())
+    return alike.filter(pl.struct(names).is_duplicated())
 
 
 def _with_equal_rows(table: CompiledSheet, notes: list[Issue]) -> _Found:

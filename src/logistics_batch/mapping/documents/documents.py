@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, Final, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
 
 import polars as pl
 from pydantic import BaseModel, ValidationError, create_model
@@ -16,13 +16,14 @@ from pydantic.fields import FieldInfo
 
 from logistics_batch.mapping.documents.changes import SPELT_IN_SAMPLES, check_change, finished
 from logistics_batch.mapping.fields.compile import CompiledSheet
-from logistics_batch.mapping.fields.fields import KIT, Field
+from logistics_batch.mapping.fields.fields import KIT, Field, repeats
 from logistics_batch.mapping.findings import Findings
 from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.spec.targets import JSON_NUMBERS, element_of, targets_of
 from logistics_batch.model.document import DOCUMENTS_SCHEMA, Documents, Operation, OrderNumber
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.payloads import PAYLOADS, Complaint, LongitudeName, complaints
+from logistics_batch.model.payloads.forms import Form
 
 BLOCK_DOCUMENTS: Final = 10_000
 """So many documents at a time become text, which bounds the memory that takes."""
@@ -283,8 +284,12 @@ def _judged(material: Material, docs: pl.Series) -> dict[int, list[Complaint]]:
 def _with_wrong_values(frame: pl.DataFrame, part: str, model: type[BaseModel]) -> pl.Series:
     """The documents with a value that the model refuses by itself, or that breaks JSON."""
     prefix, values = f"v:{part}.", dict[str, pl.Series]()
-    for column in (name for name in frame.columns if name.startswith(prefix)):
-        values[column.removeprefix(prefix)] = frame[column].drop_nulls().unique()
+    for name in (column.removeprefix(prefix) for column in frame.columns if column.startswith(prefix)):
+        there = frame[prefix + name].drop_nulls()
+        there = there.unique() if repeats(there) else there
+        if pattern := _pattern_of(model.model_fields[name]):
+            there = there.filter(~there.str.contains(pattern) | there.str.contains(_BREAKS_JSON))
+        values[name] = there.unique()
     wrong = {name: each.filter(each.str.contains(_BREAKS_JSON)).to_list() for name, each in values.items()}
     numbers = {name: f"[{','.join(each)}]" for name, each in values.items() if name in JSON_NUMBERS and not wrong[name]}
     asked = {name: json.loads(numbers[name]) if name in numbers else each.to_list() for name, each in values.items()}
@@ -292,10 +297,20 @@ def _with_wrong_values(frame: pl.DataFrame, part: str, model: type[BaseModel]) -
         _of_columns(model).model_validate(asked)
     except ValidationError as error:
         for each in error.errors(include_url=False, include_context=False, include_input=False):
-            name, place = each["loc"][:2]
-            wrong[str(name)].append(values[str(name)][int(place)])
+            target, position = str(each["loc"][0]), int(each["loc"][1])
+            wrong[target].append(values[target][position])
     has_wrong = [pl.col(prefix + name).is_in(texts) for name, texts in wrong.items() if texts]
     return frame.filter(pl.any_horizontal(pl.lit(value=False), *has_wrong))["doc"].unique()
+
+
+def _pattern_of(field: FieldInfo) -> str:
+    """The pattern that says all of a field's form, "" where there is none or more is asked."""
+    found: list[object] = [field.annotation, *field.metadata]
+    while found:
+        if isinstance(form := found.pop(), Form):
+            return "" if form.exists else form.pattern
+        found.extend(get_args(form))
+    return ""
 
 
 @cache

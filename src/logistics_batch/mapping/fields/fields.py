@@ -23,7 +23,6 @@ KIT: Final = "v:kits.key"
 
 _ALTERNATE: Final = "alternate_customer_mobile"
 _EXACT: Final = pl.Decimal(38, 6)
-_REPEATED: Final = 10  # times on average
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +88,12 @@ def cell_of(target: str, column: int | None) -> Field:
     return Field(f"lines.{target}", FieldSpec(constant=target), column, nothing, nothing.is_null())
 
 
+def repeats(column: pl.Series) -> bool:
+    """Whether few cells of a column are different, as its first tenth shows."""
+    some = column.head(column.len() // 10)
+    return some.n_unique() * 4 < some.len()
+
+
 def evaluate(frame: pl.DataFrame, fields: Sequence[Field]) -> pl.DataFrame:
     """The frame with the value of each field, and which rule it breaks, in one pass that shares common work.
 
@@ -100,7 +105,7 @@ def evaluate(frame: pl.DataFrame, fields: Sequence[Field]) -> pl.DataFrame:
         broken = [pl.when(rule.failed).then(pl.lit(n, dtype=pl.UInt8)) for n, rule in enumerate(field.rules)]
         made += [pl.coalesce(broken).alias(f"x:{field.place}")] if broken else []
         read = sorted(field.cells())
-        if broken and len(read) == 1 and frame[read[0]].n_unique() * _REPEATED < frame.height:
+        if broken and len(read) == 1 and repeats(frame[read[0]]):
             different = frame.select(read).unique().lazy().with_columns(made).collect(engine="in-memory")
             placed = frame.select(read).join(different, on=read, how="left", nulls_equal=True, maintain_order="left")
             frame = frame.hstack(placed.drop(read))
@@ -130,6 +135,8 @@ def compile_field(mapping: Mapping, header: Header, place: str, around: ReadCont
     around = replace(around, wanted=wanted, second=second_phone_of(mapping, header, place) is not None)
     if target == "expiry_date":
         around = replace(around, latest_days=KEPT_DAYS)
+    if spec.source == "sum" and wanted is FieldForm.MONEY:
+        source = source.str.strip_suffix("0000")  # as amounts are written, which are read fastest
     if spec.source in ("sum", "constant"):  # its digits are not the sheet's
         around = replace(around, decimal=".", true_number=None)
     reading = converted(Reading(source), spec.read or [], around, wanted)
