@@ -16,9 +16,10 @@ from pydantic.fields import FieldInfo
 
 from logistics_batch.mapping.documents.changes import SPELT_IN_SAMPLES, check_change, finished
 from logistics_batch.mapping.fields.compile import CompiledSheet
-from logistics_batch.mapping.fields.fields import KIT, Field, repeats
+from logistics_batch.mapping.fields.fields import KIT, Field
 from logistics_batch.mapping.findings import Findings
 from logistics_batch.mapping.loaded import Mapping
+from logistics_batch.mapping.rows.cells import repeats
 from logistics_batch.mapping.spec.targets import JSON_NUMBERS, element_of, targets_of
 from logistics_batch.model.document import DOCUMENTS_SCHEMA, Documents, Operation, OrderNumber
 from logistics_batch.model.issue import Issue

@@ -11,7 +11,7 @@ from logistics_batch.mapping.fields.values.numbers import plain_number
 from logistics_batch.mapping.fields.values.reading import ReadContext, Reading, Rule
 from logistics_batch.mapping.fields.values.verbs import checked, converted, final_text
 from logistics_batch.mapping.loaded import Mapping, RunValues
-from logistics_batch.mapping.rows.cells import name_of
+from logistics_batch.mapping.rows.cells import name_of, repeats
 from logistics_batch.mapping.rows.header import Header, where
 from logistics_batch.mapping.spec.model import FieldSpec
 from logistics_batch.mapping.spec.targets import FieldForm, form_of
@@ -86,12 +86,6 @@ def cell_of(target: str, column: int | None) -> Field:
     """A cell of lines that no field reads as it stands, under the name as which it is told."""
     nothing = pl.lit(None, dtype=pl.String)
     return Field(f"lines.{target}", FieldSpec(constant=target), column, nothing, nothing.is_null())
-
-
-def repeats(column: pl.Series) -> bool:
-    """Whether few cells of a column are different, as its first tenth shows."""
-    some = column.head(column.len() // 10)
-    return some.n_unique() * 4 < some.len()
 
 
 def evaluate(frame: pl.DataFrame, fields: Sequence[Field]) -> pl.DataFrame:

@@ -171,15 +171,29 @@ def bare(name: str) -> pl.Expr:
     return pl.when(stripped != "").then(stripped).alias(name)
 
 
+def repeats(column: pl.Series) -> bool:
+    """Whether few cells of a column are different, as its first tenth shows."""
+    some = column.head(column.len() // 10)
+    return some.n_unique() * 4 < some.len()
+
+
 def clean(frame: pl.DataFrame, uses: dict[int, ColumnKind]) -> tuple[pl.DataFrame, Cleaned]:
     """The columns of a frame (row, c1, c2 …) without blanks at the ends of cells; and clean for their uses."""
     damage, repairs, trimmed = [pl.DataFrame(schema=DAMAGE_SCHEMA)], list[Repairs](), frame
-    tests = [pl.col(name_of(number)).str.contains(_CONSPICUOUS) for number in uses]
-    masks = frame.lazy().select(tests).collect(engine="in-memory")  # the other cells are clean as they stand
-    for number, use in uses.items():
-        cells, places = frame[name_of(number)], masks[name_of(number)].arg_true()
-        if places.is_empty():
+    names = {number: name_of(number) for number in uses}
+    few = [name for name in names.values() if repeats(frame[name])]
+    of_few = frame.lazy().select(pl.col(name).unique().str.contains(_CONSPICUOUS).any() for name in few)
+    sound = [each.name for each in of_few.collect(engine="in-memory") if not each.item()]
+    masks = (
+        frame.lazy()
+        .select(pl.col(name).str.contains(_CONSPICUOUS) for name in names.values() if name not in sound)
+        .collect(engine="in-memory")
+    )
+    for number, use in uses.items():  # the other cells are clean as they stand
+        name = names[number]
+        if name in sound or (places := masks[name].arg_true()).is_empty():
             continue
+        cells = frame[name]
         seen = pl.DataFrame({"row": frame["row"].gather(places), "was": cells.gather(places)}).with_columns(bare("was"))
         trimmed = trimmed.with_columns(cells.clone().scatter(places, seen["was"]))
         decimals = trimmed[cells.name].str.contains(_OTHER_DECIMALS).any() if use is ColumnKind.IDENTITY else False
