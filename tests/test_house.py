@@ -79,7 +79,8 @@ WITHOUT_NOUNS = {
 # The only places where a library is imported; a folder's name stands for everything in it.
 DOORS: dict[str, tuple[str, ...]] = {
     "paramiko": ("intake/stores/sftp", "sandbox/"),
-    "h11": ("api/",),
+    "httpx": ("api/",),
+    "httpcore": ("api/",),
     "apscheduler": ("operate/schedule.py",),
     "apprise": ("operate/alerts.py",),
     "prometheus_client": ("operate/metrics.py",),

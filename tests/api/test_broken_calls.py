@@ -2,8 +2,10 @@
 
 import contextlib
 import socket
+import ssl
 from pathlib import Path
 
+import httpcore
 import pytest
 from support.certificates import authority
 from support.raw_servers import (
@@ -23,7 +25,7 @@ from logistics_batch.api.client import Client, ServiceAccess
 from logistics_batch.api.pacing import Pacer
 from logistics_batch.api.reply import Reply, Trace
 from logistics_batch.api.secret import Secret
-from logistics_batch.api.transport import CallFailed, CallTrace, Deadline
+from logistics_batch.api.transport import FAILURES, CallTrace, Deadline, failure_of
 
 from .conftest import KEY, Connect
 
@@ -210,10 +212,27 @@ def test_a_call_that_took_too_long_to_connect_does_not_send() -> None:
     now = [0.0]
     trace = CallTrace(Deadline(60, clock=lambda: now[0]), first_byte_before=10)
     now[0] = 10.5
-    with pytest.raises(CallFailed) as failed:
+    with pytest.raises(httpcore.ConnectTimeout):
         trace.leave()
-    assert failed.value.failure == "late"
     assert not trace.steps.send_started
     now[0] = 9.5
     trace.leave()
     assert trace.steps.send_started
+
+
+def exceptions_of(module: object) -> list[type[Exception]]:
+    found = [getattr(module, name) for name in dir(module)]
+    return [kind for kind in found if isinstance(kind, type) and issubclass(kind, Exception)]
+
+
+@pytest.mark.parametrize("kind", exceptions_of(httpcore), ids=lambda kind: f"{kind.__module__}.{kind.__name__}")
+def test_every_exception_of_the_network_has_a_name(kind: type[Exception]) -> None:
+    assert any(issubclass(kind, known) for known in FAILURES), "the client would raise this"
+    meaning = "timeout" if "Timeout" in kind.__name__ else "connect" if "Connect" in kind.__name__ else None
+    assert meaning is None or failure_of(kind.__new__(kind)) == meaning
+
+
+def test_exceptions_of_the_operating_system_have_a_name() -> None:
+    assert failure_of(ConnectionResetError()) == "reset"
+    assert failure_of(ssl.SSLError()) == "reset"
+    assert issubclass(TimeoutError, tuple(FAILURES))

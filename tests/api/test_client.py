@@ -5,7 +5,9 @@ import json
 import socket
 import threading
 import zlib
+from typing import Any
 
+import httpcore
 import pytest
 from support.raw_servers import RawServer, after_request, answering, http_bytes
 
@@ -15,7 +17,6 @@ from logistics_batch.api.endpoints import ENDPOINTS
 from logistics_batch.api.pacing import Pacer
 from logistics_batch.api.reply import LARGEST_BODY_BYTES, LARGEST_LIST_BYTES
 from logistics_batch.api.secret import Secret
-from logistics_batch.api.transport import Network
 from logistics_batch.errors import SettingsError, UsageError
 
 from .conftest import KEY, Connect
@@ -273,17 +274,17 @@ def test_a_call_waits_for_its_turn_unless_it_has_it() -> None:
 def test_calls_that_connect_slowly_leave_at_a_slow_rate(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
     _, server = connect(answering(200, PASS))
     now, waits = [100.0], list[tuple[float, int]]()
-    really = Network.connect
+    really = httpcore.SyncBackend.connect_tcp
 
     def sleep(seconds: float) -> None:
         waits.append((seconds, server.connections))
         now[0] += seconds
 
-    def slowly(network: Network, address: str, port: int, seconds: float) -> socket.socket:
+    def slowly(*args: Any, **options: Any) -> httpcore.NetworkStream:
         now[0] += 0.5
-        return really(network, address, port, seconds)
+        return really(*args, **options)
 
-    monkeypatch.setattr(Network, "connect", slowly)
+    monkeypatch.setattr(httpcore.SyncBackend, "connect_tcp", slowly)
     pacer = Pacer("5/min", clock=lambda: now[0], sleep=sleep)
     client = Client(ServiceAccess(server.url, Secret(KEY)), pacer=pacer, kept_idle_seconds=0)
     assert [client.call("asn.fetch").status for _ in range(5)] == [200] * 5

@@ -9,50 +9,69 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+import httpcore
 import pytest
 from support.certificates import authority
 from support.raw_servers import answering, serving, tunnelling
 
 from logistics_batch.api.links import LinkFailure, LinkFetcher, LinkLimits, LinkProblem, LinkWay, is_public
-from logistics_batch.api.transport import Deadline, Network
 
 PUBLIC = "93.184.216.34"
 PDF = b"%PDF-1.4 label %%EOF"
 SECRET_PART = "signature=SECRETSECRET"
 
 
-class Spy(Network):
-    """Records every address that is connected to; behind each lies a pair of sockets with one fixed reply in it.
+class _Wire(httpcore.NetworkStream):
+    """Our end of a connection to nowhere; TLS is only noted."""
 
-    addresses: what every name is looked up as; TLS is only noted.
-    """
+    def __init__(self, end: socket.socket, tls_names: list[str | None]) -> None:
+        self._end = end
+        self._tls_names = tls_names
 
-    def __init__(self, *addresses: str) -> None:
-        self.known = addresses
-        self.asked: list[str] = []
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        self._end.settimeout(timeout)
+        return self._end.recv(max_bytes)
+
+    def close(self) -> None:
+        self._end.close()
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore.NetworkStream:
+        self._tls_names.append(server_hostname)
+        assert ssl_context.check_hostname
+        assert ssl_context.verify_mode is ssl.CERT_REQUIRED
+        return self
+
+    def get_extra_info(self, info: str) -> socket.socket | None:
+        return self._end if info == "socket" else None
+
+
+class Spy(httpcore.NetworkBackend):
+    """Records every address that is connected to; behind each lies a pair of sockets with one fixed reply in it."""
+
+    def __init__(self) -> None:
         self.connected: list[tuple[str, int]] = []
-        self.tls_names: list[str] = []
+        self.tls_names: list[str | None] = []
         self.reply = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(PDF), PDF)
         self._far_ends: list[socket.socket] = []
 
-    def addresses(self, host: str, port: int, deadline: Deadline) -> Sequence[str]:
-        self.asked.append(host)
-        return self.known
-
-    def connect(self, address: str, port: int, seconds: float) -> socket.socket:
-        self.connected.append((address, port))
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: object = None,
+    ) -> httpcore.NetworkStream:
+        self.connected.append((host, port))
         near, far = socket.socketpair()
         far.sendall(self.reply)
         far.shutdown(socket.SHUT_WR)
         self._far_ends.append(far)
-        return near
-
-    def secure(self, plain: socket.socket, context: ssl.SSLContext, name: str) -> socket.socket:
-        self.tls_names.append(name)
-        assert context.check_hostname
-        assert context.verify_mode is ssl.CERT_REQUIRED
-        return plain
+        return _Wire(near, self.tls_names)
 
     def written(self) -> bytes:
         """All that was written on the latest connection, which is closed by now."""
@@ -60,9 +79,23 @@ class Spy(Network):
             return b"".join(iter(lambda: far.recv(65536), b""))
 
 
-def fetcher(spy: Spy) -> LinkFetcher:
+class Names:
+    """A resolver that answers from a table and counts how often it was asked."""
+
+    def __init__(self, *addresses: str) -> None:
+        self.addresses = addresses
+        self.asked: list[str] = []
+
+    def __call__(self, host: str, port: int) -> Sequence[str]:
+        self.asked.append(host)
+        return self.addresses
+
+
+def fetcher(spy: Spy, names: Names) -> LinkFetcher:
     return LinkFetcher(
-        LinkWay("http://127.0.0.1:8080/api", ["labels.example.com", "cdn.example.com:8443"]), network=spy
+        LinkWay("http://127.0.0.1:8080/api", ["labels.example.com", "cdn.example.com:8443"]),
+        resolve=names,
+        network=spy,
     )
 
 
@@ -166,8 +199,8 @@ FORBIDDEN_LINKS = [
 @pytest.mark.parametrize("address", FORBIDDEN_ADDRESSES)
 def test_listed_host_with_an_inner_address_is_never_connected_to(address: str) -> None:
     for addresses in ([address], [PUBLIC, address]):
-        spy = Spy(*addresses)
-        failure = fetcher(spy).download(f"https://labels.example.com/1.pdf?{SECRET_PART}")
+        spy, names = Spy(), Names(*addresses)
+        failure = fetcher(spy, names).download(f"https://labels.example.com/1.pdf?{SECRET_PART}")
         assert isinstance(failure, LinkFailure)
         assert failure.kind is LinkProblem.FORBIDDEN
         assert spy.connected == []
@@ -175,11 +208,11 @@ def test_listed_host_with_an_inner_address_is_never_connected_to(address: str) -
 
 @pytest.mark.parametrize("url", FORBIDDEN_LINKS)
 def test_forbidden_link_is_neither_resolved_nor_connected_to(url: str) -> None:
-    spy = Spy(PUBLIC)
-    failure = fetcher(spy).download(url)
+    spy, names = Spy(), Names(PUBLIC)
+    failure = fetcher(spy, names).download(url)
     assert isinstance(failure, LinkFailure)
     assert failure.kind is LinkProblem.FORBIDDEN
-    assert (spy.connected, spy.asked) == ([], [])
+    assert (spy.connected, names.asked) == ([], [])
 
 
 @pytest.mark.parametrize("address", [PUBLIC, "8.8.8.8", "2606:4700::1111", "2a00:1450:4001:82a::200e"])
@@ -188,9 +221,9 @@ def test_public_address(address: str) -> None:
 
 
 def test_listed_host_is_resolved_once_and_that_very_address_is_connected_to() -> None:
-    spy = Spy(PUBLIC)
-    assert fetcher(spy).download(f"https://labels.example.com/a/1.pdf?{SECRET_PART}") == PDF
-    assert spy.asked == ["labels.example.com"]
+    spy, names = Spy(), Names(PUBLIC)
+    assert fetcher(spy, names).download(f"https://labels.example.com/a/1.pdf?{SECRET_PART}") == PDF
+    assert names.asked == ["labels.example.com"]
     assert spy.connected == [(PUBLIC, 443)]
     assert spy.tls_names == ["labels.example.com"]
     lines = spy.written().split(b"\r\n")
@@ -202,34 +235,36 @@ def test_listed_host_is_resolved_once_and_that_very_address_is_connected_to() ->
 
 
 def test_listed_port_is_part_of_the_listing() -> None:
-    spy = Spy(PUBLIC)
-    assert fetcher(spy).download("https://cdn.example.com:8443/1.pdf") == PDF
+    spy, names = Spy(), Names(PUBLIC)
+    assert fetcher(spy, names).download("https://cdn.example.com:8443/1.pdf") == PDF
     assert spy.connected == [(PUBLIC, 8443)]
     assert b"Host: cdn.example.com:8443" in spy.written()
-    assert isinstance(fetcher(spy).download("https://cdn.example.com/1.pdf"), LinkFailure)
+    assert isinstance(fetcher(spy, names).download("https://cdn.example.com/1.pdf"), LinkFailure)
 
 
 def test_host_names_are_compared_without_case() -> None:
-    assert fetcher(Spy(PUBLIC)).download("https://LABELS.example.com/1.pdf") == PDF
+    spy = Spy()
+    assert fetcher(spy, Names(PUBLIC)).download("https://LABELS.example.com/1.pdf") == PDF
 
 
 def test_own_service_may_be_private() -> None:
-    spy = Spy("127.0.0.1")
-    assert fetcher(spy).download("http://127.0.0.1:8080/labels/1.pdf") == PDF
+    spy = Spy()
+    assert fetcher(spy, Names("127.0.0.1")).download("http://127.0.0.1:8080/labels/1.pdf") == PDF
     assert spy.connected == [("127.0.0.1", 8080)]
 
 
 def test_https_service_never_leads_to_plain_http() -> None:
-    own = LinkFetcher(LinkWay("https://api.example.com:8443"), network=Spy("10.1.2.3"))
+    spy = Spy()
+    own = LinkFetcher(LinkWay("https://api.example.com:8443"), resolve=Names("10.1.2.3"), network=spy)
     assert isinstance(own.download("http://api.example.com:8443/labels/1.pdf"), LinkFailure)
     assert own.download("https://api.example.com:8443/labels/1.pdf") == PDF
 
 
 def test_nothing_of_the_link_is_told(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    spy = Spy(PUBLIC)
+    spy = Spy()
     spy.reply = b"HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n"
-    failure = fetcher(spy).download(f"https://labels.example.com/private/1.pdf?{SECRET_PART}")
+    failure = fetcher(spy, Names(PUBLIC)).download(f"https://labels.example.com/private/1.pdf?{SECRET_PART}")
     told = f"{failure!r} {caplog.text}"
     assert "SECRETSECRET" not in told
     assert "private" not in told
@@ -237,9 +272,9 @@ def test_nothing_of_the_link_is_told(caplog: pytest.LogCaptureFixture) -> None:
 
 @pytest.mark.parametrize("status", [403, 404, 410])
 def test_expired(status: int) -> None:
-    spy = Spy(PUBLIC)
+    spy = Spy()
     spy.reply = f"HTTP/1.1 {status} No\r\nContent-Length: 0\r\n\r\n".encode()
-    failure = fetcher(spy).download("https://labels.example.com/1.pdf")
+    failure = fetcher(spy, Names(PUBLIC)).download("https://labels.example.com/1.pdf")
     assert isinstance(failure, LinkFailure)
     assert failure.kind is LinkProblem.EXPIRED
     assert str(status) in failure.message
@@ -259,9 +294,11 @@ def test_expired(status: int) -> None:
     ],
 )
 def test_bad_answer_is_a_failure(reply: bytes, kind: LinkProblem) -> None:
-    spy = Spy("127.0.0.1")
+    spy = Spy()
     spy.reply = reply
-    own = LinkFetcher(LinkWay("http://127.0.0.1:1"), limits=LinkLimits(size_bytes=1000), network=spy)
+    own = LinkFetcher(
+        LinkWay("http://127.0.0.1:1"), limits=LinkLimits(size_bytes=1000), resolve=Names("127.0.0.1"), network=spy
+    )
     failure = own.download("http://127.0.0.1:1/1.pdf")
     assert isinstance(failure, LinkFailure)
     assert failure.kind is kind
@@ -269,11 +306,10 @@ def test_bad_answer_is_a_failure(reply: bytes, kind: LinkProblem) -> None:
 
 
 def test_name_without_address() -> None:
-    class Unknown(Network):
-        def resolve(self, host: str, port: int) -> Sequence[str]:
-            raise socket.gaierror(socket.EAI_NONAME, "unknown")
+    def unknown(host: str, port: int) -> Sequence[str]:
+        raise socket.gaierror(socket.EAI_NONAME, "unknown")
 
-    own = LinkFetcher(LinkWay("https://api.invalid"), network=Unknown())
+    own = LinkFetcher(LinkWay("https://api.invalid"), resolve=unknown, network=Spy())
     failure = own.download("https://api.invalid/1.pdf")
     assert isinstance(failure, LinkFailure)
     assert failure.kind is LinkProblem.UNREACHABLE
@@ -281,13 +317,13 @@ def test_name_without_address() -> None:
 
 def test_next_address_is_tried_when_one_does_not_answer() -> None:
     class HalfDead(Spy):
-        def connect(self, address: str, port: int, seconds: float) -> socket.socket:
-            if address == "8.8.8.8":
-                raise ConnectionRefusedError("refused")
-            return super().connect(address, port, seconds)
+        def connect_tcp(self, host: str, port: int, *more: Any, **options: Any) -> httpcore.NetworkStream:
+            if host == "8.8.8.8":
+                raise httpcore.ConnectError("refused")
+            return super().connect_tcp(host, port, *more, **options)
 
-    spy = HalfDead("8.8.8.8", PUBLIC)
-    assert fetcher(spy).download("https://labels.example.com/1.pdf") == PDF
+    spy = HalfDead()
+    assert fetcher(spy, Names("8.8.8.8", PUBLIC)).download("https://labels.example.com/1.pdf") == PDF
     assert spy.connected == [(PUBLIC, 443)]
 
 
@@ -359,7 +395,7 @@ def test_a_link_of_the_service_goes_through_a_tunnel_that_its_own_authority_vouc
         serving(tunnelling(to_port=service.port)) as proxy,
     ):
         way = LinkWay("https://api.example.com", ca_file=str(pem), proxy=proxy.url)
-        assert LinkFetcher(way).download(f"https://api.example.com/1.pdf?{SECRET_PART}") == PDF
+        assert LinkFetcher(way, resolve=Names()).download(f"https://api.example.com/1.pdf?{SECRET_PART}") == PDF
     assert [request.target for request in proxy.requests] == ["api.example.com:443"]
     assert [request.target for request in service.requests] == [f"/1.pdf?{SECRET_PART}"]
 
@@ -380,20 +416,19 @@ def test_behind_a_proxy_a_listed_host_that_does_not_prove_its_name_is_asked_noth
 def test_a_private_authority_vouches_for_no_listed_host(tmp_path: Path) -> None:
     pem, context = authority(tmp_path, host="labels.example.com")
 
-    class Near(Network):
+    class Near(httpcore.SyncBackend):
         """Leads to the server of this test, whatever address was judged."""
 
-        def resolve(self, host: str, port: int) -> Sequence[str]:
-            return [PUBLIC]
-
-        def connect(self, address: str, port: int, seconds: float) -> socket.socket:
-            return super().connect("127.0.0.1", server.port, seconds)
+        def connect_tcp(self, host: str, port: int, *more: Any, **options: Any) -> httpcore.NetworkStream:
+            return super().connect_tcp("127.0.0.1", server.port, *more, **options)
 
     with serving(answering(200, PDF), tls=context) as server:
-        own = LinkFetcher(LinkWay("https://labels.example.com", ca_file=str(pem)), network=Near())
+        own = LinkFetcher(
+            LinkWay("https://labels.example.com", ca_file=str(pem)), resolve=Names(PUBLIC), network=Near()
+        )
         assert own.download("https://labels.example.com/1.pdf") == PDF
         way = LinkWay("https://api.example.com", ["labels.example.com"], ca_file=str(pem))
-        failure = LinkFetcher(way, network=Near()).download("https://labels.example.com/1.pdf")
+        failure = LinkFetcher(way, resolve=Names(PUBLIC), network=Near()).download("https://labels.example.com/1.pdf")
     assert isinstance(failure, LinkFailure)
     assert "certificate" in failure.message
     assert len(server.requests) == 1

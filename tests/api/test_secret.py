@@ -53,7 +53,7 @@ def debug_log() -> Iterator[io.StringIO]:
     stream = io.StringIO()
     handler = logging.StreamHandler(stream)
     root = logging.getLogger()
-    names = ["", "paramiko"]
+    names = ["", "httpx", "httpcore", "httpcore.connection", "httpcore.http11", "httpcore.proxy"]
     before = {name: logging.getLogger(name).level for name in names}
     for name in names:
         logging.getLogger(name).setLevel(logging.DEBUG)
@@ -108,8 +108,20 @@ def test_no_log_line_and_no_reply_holds_the_key_even_without_a_filter(
         client = Client(ServiceAccess("http://127.0.0.1:9", Secret(KEY), proxy=server.url), pacer=Pacer("none"))
     seen = everything_seen(client)
     assert {request.header("API_KEY") for request in server.requests} == {None, KEY}
+    assert "send_request_headers" in debug_log.getvalue() or not proxied  # httpcore says what it does with a proxy
     assert_clean(debug_log.getvalue())
     assert_clean(seen)
+
+
+def test_headers_that_echo_the_key_are_caught_by_the_filter(connect: Connect, debug_log: io.StringIO) -> None:
+    client, _ = connect(echoing_in_headers)
+    net = install_redaction([client.settings.api_key])
+    try:
+        assert_clean(everything_seen(client))
+    finally:
+        remove(net)
+    assert f"k={REMOVED}" in debug_log.getvalue()
+    assert_clean(debug_log.getvalue())
 
 
 def test_no_exception_holds_the_key(connect: Connect) -> None:

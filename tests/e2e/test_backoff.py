@@ -1,6 +1,5 @@
 """What a run does while nothing of it arrives: it pauses, probes with one call, goes on, and ends at last."""
 
-import socket
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -9,12 +8,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+import httpcore
 import pytest
 from support.sandbox_process import RunningSandbox, created
 from support.workspace import Workspace, asn_lines, order_lines
 
 from logistics_batch import wiring
-from logistics_batch.api.transport import Connections, Network
+from logistics_batch.api.transport import Connections, TimedNetwork
 from logistics_batch.flows.parts import Clock, Silent
 from logistics_batch.flows.push import health
 from logistics_batch.flows.push.dispatch import Dispatcher
@@ -114,15 +114,15 @@ def unreachable(monkeypatch: pytest.MonkeyPatch) -> Callable[[Room, set[int]], l
     """Refuses the connections with these numbers, one for each call; gives the moments at which each one was tried."""
 
     def refuse(room: Room, numbers: set[int]) -> list[float]:
-        tried, connect = list[float](), Network.connect
+        tried, connect = list[float](), TimedNetwork.connect_tcp
 
-        def refused(network: Network, address: str, port: int, seconds: float) -> socket.socket:
+        def refused(backend: TimedNetwork, *arguments: Any, **options: Any) -> httpcore.NetworkStream:
             tried.append(room.clock.monotonic())
             if len(tried) in numbers:
-                raise ConnectionRefusedError("connection refused")
-            return connect(network, address, port, seconds)
+                raise httpcore.ConnectError("connection refused")
+            return connect(backend, *arguments, **options)
 
-        monkeypatch.setattr(Network, "connect", refused)
+        monkeypatch.setattr(TimedNetwork, "connect_tcp", refused)
         monkeypatch.setattr(Connections, "keeps", property(lambda _: False))
         return tried
 

@@ -95,7 +95,7 @@ def _sleep_until_woken(process: int, _signal: int) -> None:
 def _log_everything() -> None:
     """Also what the program keeps its HTTP library from saying."""
     logging.basicConfig(level=logging.DEBUG, force=True)
-    for name in ("paramiko",):
+    for name in ("httpx", "httpcore"):
         talkative = logging.getLogger(name)
         talkative.setLevel(logging.DEBUG)
         talkative.setLevel = lambda _level: None

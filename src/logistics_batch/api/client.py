@@ -7,38 +7,40 @@ import math
 import time
 import zlib
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from importlib.metadata import version
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlsplit
+
+import httpcore
 
 from logistics_batch.api.endpoints import Endpoint, ServiceAccess, fill_path, find_endpoint
 from logistics_batch.api.pacing import Pacer
-from logistics_batch.api.reply import Reply, Trace, retry_after_seconds
+from logistics_batch.api.reply import Failure, Reply, Trace, retry_after_seconds
 from logistics_batch.api.secret import Redactor
 from logistics_batch.api.transport import (
     CONNECT_SECONDS,
+    FAILURES,
     KEPT_IDLE_SECONDS,
     READ_SECONDS,
-    Address,
-    CallFailed,
     CallTrace,
     Connections,
     Deadline,
-    Received,
-    address_of,
+    TooLate,
+    failure_of,
 )
 from logistics_batch.errors import UsageError
 
-__all__ = ["Client", "Reply", "ServiceAccess", "Trace", "send_event"]
+__all__ = ["Client", "Reply", "ServiceAccess", "Trace"]
 
-_KEY_NAME = "API_KEY"  # API §5, in this spelling
+_KEY_NAME = b"API_KEY"  # API §5, in this spelling
 _PAUSE_AFTER_429_SECONDS = 1.0
 _REQUEST_TIMEOUT = 408  # what some services say on a connection that they are about to close
 _SHORTEST_KEY_TO_REDACT = 8  # a shorter one may be an ordinary word of an answer
 _LONGEST_DETAIL = 200
+_PORTS = {"https": 443, "http": 80}
+_SAFE_IN_PATH = "/%:@!$&'()*+,;="
 _ZLIB_WINDOWS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
-_EVENT_SECONDS = 15.0
-_LARGEST_EVENT_ANSWER = 64 * 1024
 
 
 class Client:
@@ -101,16 +103,12 @@ class Client:
         found = find_endpoint(endpoint)
         if body is not None and found.method == "GET":
             raise UsageError(f"The call “{endpoint}” takes no body.")
-        target = self.path(endpoint, order_id=order_id)
-        wanted = dict(query or {})
-        if found.key_in_query:  # API §4.4
-            wanted[_KEY_NAME] = self.settings.api_key.reveal()
-        if wanted:
-            target += "?" + urlencode(wanted, quote_via=quote, safe="")
+        url = self.settings.base_url.rstrip("/") + self.path(endpoint, order_id=order_id)
+        if query:
+            url += "?" + urlencode(query, quote_via=quote)
         if not turn_taken and not self.pacer.wait_turn():
             return Reply(endpoint, detail="the program was asked to end before the call had its turn")
-        to = _address(self.settings.base_url.rstrip("/") + target)
-        return self._exchange(found, to, body.encode() if isinstance(body, str) else body)
+        return self._exchange(found, url, body.encode() if isinstance(body, str) else body)
 
     def close(self) -> None:
         """End the client; calls under way end by themselves."""
@@ -128,37 +126,31 @@ class Client:
         elif reply.status is not None and reply.status < 500:
             self.pacer.answered(departed)
 
-    def _exchange(self, endpoint: Endpoint, to: Address, body: bytes | None) -> Reply:
+    def _exchange(self, endpoint: Endpoint, url: str, body: bytes | None) -> Reply:
         seconds = self.settings.create_deadline_seconds if endpoint.creates else self.settings.deadline_seconds
-        trace = CallTrace(Deadline(seconds), first_byte_before=CONNECT_SECONDS)
+        deadline = Deadline(seconds)
+        trace = CallTrace(deadline, first_byte_before=CONNECT_SECONDS)
         largest = self.settings.largest_bytes(endpoint)
-        received = Received(largest)
+        received = _Received(largest)
+        failure: Failure = ""
+        detail = ""
         alone = endpoint.name == "asn.create" or not self._connections.keeps
-        failed: CallFailed | None = None
         try:
+            request = self._request(endpoint, url, body, alone=alone)
+            # A create may keep us waiting up to its own deadline without a sign of life.
+            read = seconds if endpoint.creates else READ_SECONDS
             turn = self.pacer.approach(kept_until=-math.inf if alone else self._connections.kept_until)
             if turn is None:
-                raise CallFailed("late", "there was no turn soon; nothing was sent")
+                raise TooLate("there was no turn soon; nothing was sent")
             trace.depart = partial(self.pacer.depart, turn)
-            self._connections.exchange(
-                endpoint.method,
-                to,
-                self._request_headers(endpoint, to, body, alone=alone),
-                body or b"",
-                trace=trace,
-                received=received,
-                # A create may keep us waiting up to its own deadline without a sign of life.
-                read_seconds=seconds if endpoint.creates else READ_SECONDS,
-                alone=alone,
-            )
-        except CallFailed as error:
-            failed = error
-        content = _decoded(bytes(received.body), received.headers.get("content-encoding", ""), largest_bytes=largest)
-        if content is None:
-            failed = failed or CallFailed("encoding", "the body's compression cannot be undone")
-            content = b""
-        location = received.headers.get("location", "").partition("?")[0]
-        detail = str(failed) if failed else f"redirects to {location}" if location else ""
+            with self._connections.exchange(request, trace=trace, read_seconds=read, alone=alone) as response:
+                received.read(response)
+        except tuple(FAILURES) as error:
+            failure, detail = _named(error, deadline, trace), _system_words(error)
+        decoded = _decoded(bytes(received.raw), received.encoding, largest_bytes=largest)
+        if decoded is None and not failure:
+            failure, detail = "encoding", "the body's compression cannot be undone"
+        content = decoded or b""
         reply = Reply(
             endpoint=endpoint.name,
             trace=trace.steps,
@@ -166,63 +158,112 @@ class Client:
             content_type=self._redactor.text(received.headers.get("content-type", ""))[:_LONGEST_DETAIL],
             body=self._redactor.body(content[:largest]),
             truncated=received.truncated or len(content) > largest,
-            failure=failed.failure if failed else "",
-            detail=self._redactor.text(detail)[:_LONGEST_DETAIL],
+            failure=failure,
+            detail=self._redactor.text(detail or received.redirect)[:_LONGEST_DETAIL],
             retry_after_seconds=retry_after_seconds(received.status, received.headers, now=self._wall_clock()),
-            elapsed_seconds=trace.deadline.elapsed,
+            elapsed_seconds=deadline.elapsed,
         )
         self._heed(reply, trace.departed)
         return reply
 
-    def _request_headers(
-        self, endpoint: Endpoint, to: Address, body: bytes | None, *, alone: bool
-    ) -> list[tuple[bytes, bytes]]:
-        """The headers, with the key (API §5) where it does not stand in the query."""
-        headers = [(b"Host", to.shown_host.encode("ascii")), *self._headers]
+    def _request(self, endpoint: Endpoint, url: str, body: bytes | None, *, alone: bool) -> httpcore.Request:
+        """The request as it goes over the wire, with the key: in the query (API §4.4) or in a header (API §5)."""
+        address, host = _address(url)
+        headers = [(b"Host", host), *self._headers]
         if alone:
             headers.append((b"Connection", b"close"))
         if body is not None:
             headers.append((b"Content-Type", b"application/json"))
         if endpoint.method != "GET":
             headers.append((b"Content-Length", b"%d" % len(body or b"")))
-        if not endpoint.key_in_query:
-            headers.append((_KEY_NAME.encode(), self.settings.api_key.reveal().encode("ascii")))
-        return headers
+        key, target = self.settings.api_key.reveal(), address.target
+        if endpoint.key_in_query:
+            sign = b"&" if b"?" in target else b"?"
+            target += sign + _KEY_NAME + b"=" + quote(key, safe="").encode("ascii")
+        else:
+            headers.append((_KEY_NAME, key.encode("ascii")))
+        wanted = httpcore.URL(scheme=address.scheme, host=address.host, port=address.port, target=target)
+        return httpcore.Request(endpoint.method.encode("ascii"), wanted, headers=headers, content=body or b"")
 
 
-_address = lru_cache(maxsize=16)(address_of)  # all creates go to the same one
+@lru_cache(maxsize=16)
+def _address(url: str) -> tuple[httpcore.URL, bytes]:
+    """The address, parsed, and the header Host: it was checked before, and the rest is quoted.
 
-
-def send_event(url: str, body: bytes, *, headers: Mapping[str, str], ca_file: str | None = None) -> int | str:
-    """Send one event to our own receiver by the address that the service would use, as the service would.
-
-    Gives the status of the answer, or in words why there is none; nothing of the environment plays a part. Raises
-    SettingsError if the file of certificate authorities cannot be used.
+    All creates go to the same one.
     """
-    received = Received(_LARGEST_EVENT_ANSWER)
+    parts = urlsplit(url)
+    host = (parts.hostname or "").encode("idna")
+    port = parts.port or _PORTS[parts.scheme]
+    shown = b"[%b]" % host if b":" in host else host
+    if port != _PORTS[parts.scheme]:
+        shown += b":%d" % port
+    target = quote(parts.path or "/", safe=_SAFE_IN_PATH) + (f"?{parts.query}" if parts.query else "")
+    return httpcore.URL(scheme=parts.scheme.encode(), host=host, port=port, target=target.encode("ascii")), shown
+
+
+@dataclass
+class _Received:
+    """What has come in so far; it stays when the connection breaks."""
+
+    largest_bytes: int
+    status: int | None = None
+    headers: dict[str, str] = field(default_factory=dict)  # names in small letters
+    raw: bytearray = field(default_factory=bytearray)
+    truncated: bool = False
+
+    def read(self, response: httpcore.Response) -> None:
+        """Take in status and headers, then the body up to its limit."""
+        self.status = response.status
+        for name, value in response.headers:
+            known, text = name.lower().decode("latin-1"), _text(value)
+            self.headers[known] = f"{self.headers[known]}, {text}" if known in self.headers else text
+        for piece in response.iter_stream():
+            self.raw += piece
+            if len(self.raw) > self.largest_bytes:
+                self.truncated = True
+                break
+
+    @property
+    def redirect(self) -> str:
+        """Where the answer redirects to, "" if it does not."""
+        location = self.headers.get("location", "")
+        return f"redirects to {location.partition('?')[0]}" if location else ""
+
+    @property
+    def encoding(self) -> str:
+        """The compression that the answer names, "" if none."""
+        named = self.headers.get("content-encoding", "").strip().lower()
+        return "" if named == "identity" else named
+
+
+def _text(value: bytes) -> str:
+    """A header's value; old services write other letters than those of ASCII as Latin-1."""
     try:
-        to = address_of(url)
-        sent = {"Host": to.shown_host, "Content-Type": "application/json", "Content-Length": str(len(body))}
-        Connections(ca_file=ca_file).exchange(
-            "POST",
-            to,
-            [(name.encode(), value.encode()) for name, value in (sent | dict(headers)).items()],
-            body,
-            trace=CallTrace(Deadline(_EVENT_SECONDS)),
-            received=received,
-        )
-    except CallFailed as error:
-        late = error.failure in ("timeout", "deadline")
-        return f"no answer within {_EVENT_SECONDS:g} s" if late else str(error)
-    except (ValueError, LookupError) as error:
-        return " ".join(str(error).split()) or "this is no address"
-    return received.status or "no answer"
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
+
+
+def _named(error: BaseException, deadline: Deadline, trace: CallTrace) -> Failure:
+    """The failure's name, told more exactly by the clock and by the step that failed."""
+    if trace.tls_failed:
+        return "tls"
+    failure = failure_of(error)
+    return "deadline" if failure == "timeout" and deadline.passed else failure
+
+
+def _system_words(error: BaseException) -> str:
+    """What the system said, on one line; a cause knows more than what was made of it."""
+    innermost = error
+    while innermost.__cause__ is not None:
+        innermost = innermost.__cause__
+    return " ".join(str(innermost).split()) or type(innermost).__name__
 
 
 def _decoded(raw: bytes, encoding: str, *, largest_bytes: int) -> bytes | None:
     """The body without its compression, one byte longer than the limit if it is longer; None if it is damaged."""
-    encoding = encoding.strip().lower()
-    if encoding in ("", "identity") or not raw:
+    if not encoding or not raw:
         return raw
     if encoding not in _ZLIB_WINDOWS:
         return None

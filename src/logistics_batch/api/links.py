@@ -9,22 +9,27 @@ redirects and proxies from the environment play no part here.
 """
 
 import ipaddress
-from collections.abc import Sequence
+import ssl
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from urllib.parse import SplitResult, urlsplit
 
+import httpcore
+
 from logistics_batch.api.transport import (
-    PORTS,
-    Address,
-    CallFailed,
-    CallTrace,
-    Connections,
     Deadline,
-    Network,
-    Received,
+    TimedNetwork,
+    addresses_of,
     is_literal,
+    proxy_of,
+    system_resolve,
+    verifying,
 )
+
+Resolve = Callable[[str, int], Sequence[str]]
+
+_DEFAULT_PORTS = {"http": 80, "https": 443}
 
 # What `is_global` of some Python versions lets through, and addresses that look public but lead inside a cloud.
 _NEVER = tuple(
@@ -85,6 +90,20 @@ class LinkWay:
     proxy: str | None = field(default=None, repr=False)  # may hold a password
 
 
+@dataclass(frozen=True, slots=True)
+class _Target:
+    scheme: str
+    host: str
+    port: int
+    path: str
+    own: bool
+
+    @property
+    def host_header(self) -> bytes:
+        name = f"[{self.host}]" if ":" in self.host else self.host
+        return (name if self.port == _DEFAULT_PORTS[self.scheme] else f"{name}:{self.port}").encode("ascii")
+
+
 class _Refused(Exception):
     """The guards or the answer say no; carries the failure to report."""
 
@@ -113,105 +132,131 @@ def is_public(address: str) -> bool:
 class LinkFetcher:
     """Fetches label links; safe to share between threads (each download has its own connection)."""
 
-    def __init__(self, way: LinkWay, *, limits: LinkLimits | None = None, network: Network | None = None) -> None:
-        """Guard links; network is a seam: how a name becomes addresses, and what connects to one of them."""
+    def __init__(
+        self,
+        way: LinkWay,
+        *,
+        limits: LinkLimits | None = None,
+        resolve: Resolve = system_resolve,
+        network: httpcore.NetworkBackend | None = None,
+    ) -> None:
+        """Guard links; resolve and network are seams: how a name becomes addresses, what connects to one of them."""
         base = urlsplit(way.base_url)
-        self._own = (base.scheme, (base.hostname or "").lower(), base.port or PORTS.get(base.scheme, 0))
+        self._own = (base.scheme, (base.hostname or "").lower(), base.port or _DEFAULT_PORTS.get(base.scheme, 0))
         self._allowed = frozenset(_with_port(host) for host in way.allowed_hosts)
         self._way = way
         self._limits = limits or LinkLimits()
-        self._network = network or Network()
+        self._resolve = resolve
+        self._network = network or httpcore.SyncBackend()
 
     def download(self, url: str) -> bytes | LinkFailure:
         """The file behind a link, or why there is none; never raises for what the network does."""
+        deadline = Deadline(self._limits.deadline_seconds)
         try:
-            return self._get(self._judged(url))
+            target = self._judge(url)
+            return self._get(target, self._network_for(target, deadline))
         except _Refused as refused:
             return refused.failure
 
-    def _judged(self, url: str) -> Address:
+    def _judge(self, url: str) -> _Target:
         parts = _split(url)
         host = (parts.hostname or "").lower()
-        port = parts.port or PORTS[parts.scheme]
-        path = parts.path or "/"
-        target = Address(parts.scheme, host, port, f"{path}?{parts.query}" if parts.query else path)
-        if self._is_own(target):
-            return target
+        scheme = parts.scheme
+        port = parts.port or _DEFAULT_PORTS[scheme]
+        target = parts.path or "/"
+        target = f"{target}?{parts.query}" if parts.query else target
+        if (scheme, host, port) == self._own:
+            return _Target(scheme, host, port, target, own=True)
         if (host, port) not in self._allowed:
             raise _Refused(
                 LinkProblem.FORBIDDEN,
                 f"the link leads to {host}:{port}, which is not listed in label_hosts of [service]; "
                 "list it once the operator of the service confirms it",
             )
-        if parts.scheme != "https":
+        if scheme != "https":
             raise _Refused(LinkProblem.FORBIDDEN, f"the link to {host} is not https")
+        return _Target(scheme, host, port, target, own=False)
+
+    def _network_for(self, target: _Target, deadline: Deadline) -> TimedNetwork:
+        """The network that connects to the addresses that were judged, whatever name is asked for."""
+        if self._way.proxy is None:
+            addresses = self._addresses(target, deadline)
+            return TimedNetwork(deadline, resolve=lambda *_: addresses, connect=self._network)
         # Inside, names of the world are often not to be had. A listed host proves its name by its certificate.
-        if self._way.proxy is not None and is_literal(host):
-            _check_public(host, [host])
-        return target
+        if not target.own and is_literal(target.host):
+            _check_public(target, [target.host])
+        return TimedNetwork(deadline)
 
-    def _is_own(self, target: Address) -> bool:
-        return (target.scheme, target.host, target.port) == self._own
-
-    def _addresses(self, target: Address, trace: CallTrace, *, own: bool) -> Sequence[str]:
-        """The addresses that the link may lead to; none of its own behind a proxy, which looks up the name."""
-        if self._way.proxy is not None:
-            return ()
+    def _addresses(self, target: _Target, deadline: Deadline) -> Sequence[str]:
         try:
-            addresses = self._network.addresses(target.host, target.port, trace.deadline)
-        except CallFailed as failed:
-            if failed.failure != "connect":
-                text = "the name of the label's host was not resolved in time"
-                raise _Refused(LinkProblem.TIMEOUT, text) from None
+            addresses = addresses_of(target.host, target.port, deadline, resolve=self._resolve)
+        except httpcore.ConnectTimeout:
+            text = "the name of the label's host was not resolved in time"
+            raise _Refused(LinkProblem.TIMEOUT, text) from None
+        except httpcore.ConnectError:
             addresses = ()
         if not addresses:
             raise _Refused(LinkProblem.UNREACHABLE, f"the name {target.host} has no address")
-        if not own:
-            _check_public(target.host, addresses)
+        if not target.own:
+            _check_public(target, addresses)
         return addresses
 
-    def _get(self, target: Address) -> bytes:
-        received, trace = Received(self._limits.size_bytes), CallTrace(Deadline(self._limits.deadline_seconds))
-        own = self._is_own(target)
-        connections = Connections(
-            ca_file=self._way.ca_file if own else None,  # a private authority vouches for the service's own host only
-            proxy=self._way.proxy,
-            network=self._network,
-            addresses=self._addresses(target, trace, own=own),
+    def _get(self, target: _Target, network: httpcore.NetworkBackend) -> bytes:
+        url = httpcore.URL(
+            scheme=target.scheme.encode(),
+            host=target.host.encode("ascii"),
+            port=target.port,
+            target=target.path.encode("ascii"),
         )
         headers = [
-            (b"Host", target.shown_host.encode("ascii")),
+            (b"Host", target.host_header),
             (b"Accept", b"application/pdf"),
             (b"Accept-Encoding", b"identity"),
             (b"User-Agent", b"logistics-batch"),
             (b"Connection", b"close"),
         ]
         try:
-            connections.exchange("GET", target, headers, b"", trace=trace, received=received)
-        except CallFailed as failed:
-            if received.status in (None, 200):
-                raise self._broken(failed, target.host) from failed
-        if received.status != 200:
-            raise _refused_status(received.status or 0)
-        if received.headers.get("content-encoding", "").lower() not in ("identity", ""):
-            raise _Refused(LinkProblem.CUT, "the label came compressed although it was asked for as it is")
-        if received.truncated:
-            size = self._limits.size_bytes / 1_000_000
-            raise _Refused(LinkProblem.TOO_LARGE, f"the label file is larger than {size:g} MB")
-        return bytes(received.body)
+            with self._connections(target, network) as connections:
+                return self._body(connections.handle_request(httpcore.Request(b"GET", url, headers=headers)))
+        except httpcore.TimeoutException as exc:
+            raise _Refused(LinkProblem.TIMEOUT, self._late(target.host)) from exc
+        except httpcore.ProtocolError as exc:
+            raise _Refused(LinkProblem.CUT, f"the answer of {target.host} broke off or is no HTTP") from exc
+        except (httpcore.NetworkError, httpcore.ProxyError) as exc:
+            raise _Refused(LinkProblem.UNREACHABLE, self._unreachable(exc, target.host)) from exc
 
-    def _broken(self, failed: CallFailed, host: str) -> _Refused:
-        match failed.failure:
-            case "timeout" | "deadline":
-                text = f"{host} did not deliver the label within {self._limits.deadline_seconds:g} s"
-                return _Refused(LinkProblem.TIMEOUT, text)
-            case "protocol":
-                return _Refused(LinkProblem.CUT, f"the answer of {host} broke off or is no HTTP")
-            case "tls":
-                text = f"the TLS certificate or handshake of {host} is not acceptable"
-                return _Refused(LinkProblem.UNREACHABLE, text)
-        through = " through the proxy of [service]" if self._way.proxy else ""
-        return _Refused(LinkProblem.UNREACHABLE, f"{host} cannot be reached{through}")
+    def _connections(self, target: _Target, network: httpcore.NetworkBackend) -> httpcore.ConnectionPool:
+        # A private authority vouches for the service's own host only.
+        authorities = self._way.ca_file if target.own else None
+        return httpcore.ConnectionPool(
+            ssl_context=verifying(authorities) if target.scheme == "https" else None,
+            proxy=proxy_of(self._way.proxy) if self._way.proxy else None,
+            max_connections=1,
+            max_keepalive_connections=0,
+            network_backend=network,
+        )
+
+    def _body(self, response: httpcore.Response) -> bytes:
+        headers = {name.lower(): value for name, value in response.headers}
+        if response.status != 200:
+            raise _refused_status(response.status)
+        if headers.get(b"content-encoding", b"identity").lower() not in (b"identity", b""):
+            raise _Refused(LinkProblem.CUT, "the label came compressed although it was asked for as it is")
+        content = bytearray()
+        for chunk in response.iter_stream():
+            content += chunk
+            if len(content) > self._limits.size_bytes:
+                size = self._limits.size_bytes / 1_000_000
+                raise _Refused(LinkProblem.TOO_LARGE, f"the label file is larger than {size:g} MB")
+        return bytes(content)
+
+    def _unreachable(self, exc: Exception, host: str) -> str:
+        if _is_of_tls(exc):
+            return f"the TLS certificate or handshake of {host} is not acceptable"
+        return f"{host} cannot be reached" + (" through the proxy of [service]" if self._way.proxy else "")
+
+    def _late(self, host: str) -> str:
+        return f"{host} did not deliver the label within {self._limits.deadline_seconds:g} s"
 
 
 def _with_port(host: str) -> tuple[str, int]:
@@ -229,7 +274,7 @@ def _split(url: str) -> SplitResult:
         strange, port_is_sane, parts = True, False, SplitResult("", "", "", "", "")
     if strange or not port_is_sane or not parts.hostname or "%" in parts.netloc:
         raise _Refused(LinkProblem.FORBIDDEN, "the label link is not a plain web address")
-    if parts.scheme not in PORTS:
+    if parts.scheme not in _DEFAULT_PORTS:
         raise _Refused(LinkProblem.FORBIDDEN, "the label link is neither https nor http")
     if "@" in parts.netloc:
         raise _Refused(LinkProblem.FORBIDDEN, "the label link carries a user name")
@@ -244,6 +289,15 @@ def _refused_status(status: int) -> _Refused:
     return _Refused(LinkProblem.STATUS, f"the label link answered HTTP {status}")
 
 
-def _check_public(host: str, addresses: Sequence[str]) -> None:
+def _check_public(target: _Target, addresses: Sequence[str]) -> None:
     if not all(is_public(address) for address in addresses):
-        raise _Refused(LinkProblem.FORBIDDEN, f"the link's host {host} has an address that is not public")
+        raise _Refused(LinkProblem.FORBIDDEN, f"the link's host {target.host} has an address that is not public")
+
+
+def _is_of_tls(exc: Exception) -> bool:
+    cause: BaseException | None = exc
+    while cause is not None:
+        if isinstance(cause, ssl.SSLError):
+            return True
+        cause = cause.__cause__ or cause.__context__
+    return False

@@ -11,7 +11,7 @@ from urllib.parse import quote, quote_plus
 
 REMOVED = "[removed]"
 _SHORTEST_SEARCHABLE = 4  # shorter ones would be found everywhere
-_CHATTY_LOGGERS = ("paramiko",)
+_CHATTY_LOGGERS = ("httpx", "httpcore", "hpack", "paramiko")
 _PLAIN_RECORD_FIELDS = frozenset(logging.makeLogRecord({}).__dict__)
 
 

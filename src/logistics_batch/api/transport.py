@@ -1,27 +1,26 @@
 """The way to the network: one deadline for a whole call, how far the call got, and connections that may serve again.
 
-What HTTP/1.1 means is h11's, which knows no sockets. The sockets are ours, and with them three things: the deadline,
-which no byte now and then can stretch; the trace of each call, where a request of which no byte left is proven not to
-have been sent; and a strict rule for connections that are kept.
+HTTP itself is httpcore's. Added to it are the deadline, which no byte now and then can stretch; the trace of each call,
+where a request of which no byte left is proven not to have been sent; and a strict rule for connections that are kept.
+Of httpcore's pool each has one connection: to look through all of them at every call would take longer than the call.
 """
 
-import base64
 import math
-import select
+import re
 import socket
 import ssl
+import struct
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from queue import Empty, SimpleQueue
-from typing import Final
-from urllib.parse import quote, unquote, urlsplit
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
 
-import h11
+import certifi
+import httpcore
 
 from logistics_batch.api.reply import Failure, Trace
 from logistics_batch.errors import SettingsError
@@ -29,20 +28,33 @@ from logistics_batch.errors import SettingsError
 KEPT_IDLE_SECONDS: Final = 1.0
 CONNECT_SECONDS: Final = 10.0
 READ_SECONDS: Final = 30.0
-_LARGEST_HEAD_BYTES = 100 * 1024
-_PIECE_BYTES = 64 * 1024
-PORTS: Final = {"https": 443, "http": 80}
-_SAFE_IN_PATH = "/%:@!$&'()*+,;="
-
-Headers = list[tuple[bytes, bytes]]
 
 
-class CallFailed(Exception):
-    """A call has no whole answer. failure: what broke; the text says it in the words of the system."""
+class TooLate(httpcore.ConnectTimeout):
+    """A call could not leave in time; nothing was sent."""
 
-    def __init__(self, failure: Failure, detail: str) -> None:
-        super().__init__(detail)
-        self.failure = failure
+
+FAILURES: dict[type[Exception], Failure] = {
+    TooLate: "late",
+    httpcore.ConnectTimeout: "timeout",
+    httpcore.TimeoutException: "timeout",
+    httpcore.ConnectError: "connect",
+    httpcore.ProxyError: "connect",
+    httpcore.UnsupportedProtocol: "connect",
+    httpcore.ConnectionNotAvailable: "connect",
+    httpcore.NetworkError: "reset",
+    httpcore.ProtocolError: "protocol",
+    OSError: "reset",
+}
+"""What each exception of the network means; the nearest base class counts."""
+
+_HEAD_ENDS = re.compile(rb"\n\r?\n")  # as h11 finds it
+_LENGTH = re.compile(rb"[0-9]{1,15}")
+
+
+def failure_of(error: BaseException) -> Failure:
+    """The failure that an exception stands for; "protocol" for one that the table does not know."""
+    return next((FAILURES[kind] for kind in type(error).__mro__ if kind in FAILURES), "protocol")
 
 
 class Deadline:
@@ -58,20 +70,21 @@ class Deadline:
         """Seconds since the call began."""
         return self._clock() - self._started
 
-    def within(self, own: float = math.inf) -> float:
-        """The shorter of an own limit and what is left, in seconds; raises CallFailed if nothing is left."""
+    @property
+    def passed(self) -> bool:
+        """Whether the time is over."""
+        return self.elapsed >= self._seconds
+
+    def within(self, own: float | None, error: type[Exception]) -> float:
+        """The shorter of an own limit and what is left, in seconds; raises `error` if nothing is left."""
         left = self._seconds - self.elapsed
         if left <= 0:
-            raise CallFailed("deadline", "the whole call took too long")
-        return min(own, left)
-
-    def missed(self, error: BaseException) -> CallFailed:
-        """What a wait that took too long means: the end of the call, or of this wait alone."""
-        return CallFailed("deadline" if self.elapsed >= self._seconds else "timeout", _words(error))
+            raise error("the whole call took too long")
+        return left if own is None else min(own, left)
 
 
 class CallTrace:
-    """How far one call got.
+    """How far one call got, as its connection sees it.
 
     first_byte_before: a call that has not begun to send by then (seconds from its start) does not send at all: its
     intent was written down for now, not for later. depart: called just before the first byte; says when that is, None
@@ -82,14 +95,14 @@ class CallTrace:
         self.deadline = deadline
         self.depart: Callable[[], float | None] = time.monotonic
         self.departed = -math.inf
-        self.connect_started = self.send_started = self.body_sent = self.reply_started = False
+        self.connect_started = self.tls_failed = self.send_started = self.body_sent = self.reply_started = False
         self._first_byte_before = first_byte_before
 
     def leave(self) -> None:
-        """The first byte is about to leave; raises CallFailed where that would be too late."""
+        """The first byte is about to leave; raises TooLate where that would be too late."""
         departed = self.depart()
         if departed is None or self.deadline.elapsed > self._first_byte_before:
-            raise CallFailed("late", "it took too long until the call could leave; nothing was sent")
+            raise TooLate("it took too long until the call could leave; nothing was sent")
         self.departed, self.send_started = departed, True
 
     @property
@@ -98,97 +111,178 @@ class CallTrace:
         return Trace(self.connect_started, self.send_started, self.body_sent, self.reply_started)
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
-    """Where a call goes. host: in ASCII, an address of IPv6 without brackets. target: path and query, quoted."""
+class TimedNetwork(httpcore.NetworkBackend):
+    """Connects within a deadline, looking up the name and trying all its addresses included.
 
-    scheme: str
-    host: str
-    port: int
-    target: str
+    deadline: of the call that goes on; each wait on its connections ends with it. secure: calls are encrypted; what is
+    said in the clear, to a proxy on the way, is none. resolve: the addresses of a name. connect: what connects to one.
+    """
 
-    @property
-    def shown_host(self) -> str:
-        """The host as it stands in an address, with its port where that is not the usual one."""
-        name = f"[{self.host}]" if ":" in self.host else self.host
-        return name if self.port == PORTS[self.scheme] else f"{name}:{self.port}"
+    def __init__(
+        self,
+        deadline: Deadline,
+        *,
+        secure: bool = False,
+        resolve: Callable[[str, int, Deadline], Sequence[str]] | None = None,
+        connect: httpcore.NetworkBackend | None = None,
+    ) -> None:
+        self.secure = secure
+        self._resolve = resolve or addresses_of
+        self._sockets = connect or httpcore.SyncBackend()
+        self.begin(CallTrace(deadline))
 
+    def begin(self, trace: CallTrace) -> None:
+        """Another call begins, with its own deadline; nothing of its answer has come in."""
+        self.trace = trace
+        self._head = b""
+        self._head_bytes = self._came_bytes = 0
 
-def address_of(url: str) -> Address:
-    """The parts of an address that was checked before."""
-    parts = urlsplit(url)
-    host = (parts.hostname or "").encode("idna").decode("ascii")
-    target = quote(parts.path or "/", safe=_SAFE_IN_PATH) + (f"?{parts.query}" if parts.query else "")
-    return Address(parts.scheme, host, parts.port or PORTS[parts.scheme], target)
+    def note(self, came: bytes) -> None:
+        """Take down how much of the answer came in, and where its head ends."""
+        self._came_bytes += len(came)
+        if not self._head_bytes:
+            self._head += came
+            if end := _HEAD_ENDS.search(self._head):
+                self._head_bytes = end.end()
 
+    def ended_exactly(self, response: httpcore.Response) -> bool:
+        """Whether not a byte came in beyond the length that the answer gave: no byte can pass for the next answer."""
+        lengths = [value for name, value in response.headers if name.lower() == b"content-length"]
+        if len(lengths) != 1 or not _LENGTH.fullmatch(lengths[0]):
+            return False
+        return self._came_bytes == self._head_bytes + int(lengths[0])
 
-@dataclass(slots=True)
-class Received:
-    """What has come in of an answer so far, up to `largest_bytes`; it stays when the connection breaks."""
-
-    largest_bytes: int
-    status: int | None = None
-    headers: dict[str, str] = field(default_factory=dict)  # names in small letters
-    body: bytearray = field(default_factory=bytearray)
-    truncated: bool = False
-
-    def head(self, response: h11.Response) -> None:
-        """Take in status and headers."""
-        self.status = response.status_code
-        for name, value in response.headers:
-            known, text = name.decode("latin-1"), _header_text(value)
-            self.headers[known] = f"{self.headers[known]}, {text}" if known in self.headers else text
-
-
-def _header_text(value: bytes) -> str:
-    """A header's value; old services write other letters than those of ASCII as Latin-1."""
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        return value.decode("latin-1")
-
-
-class Network:
-    """How names are looked up and sockets opened; a call may lead to other addresses than its name's."""
-
-    def resolve(self, host: str, port: int) -> Sequence[str]:
-        """The addresses of a host as the system knows them, without repeats; raises OSError if there are none."""
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        return list(dict.fromkeys(str(address[0]) for *_, address in found))
-
-    def connect(self, address: str, port: int, seconds: float) -> socket.socket:
-        """A connection to an address."""
-        opened = socket.create_connection((address, port), seconds)
-        opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return opened
-
-    def secure(self, plain: socket.socket, context: ssl.SSLContext, name: str) -> socket.socket:
-        """The same connection, encrypted, once the other side has proven its name."""
-        return context.wrap_socket(plain, server_hostname=name)
-
-    def addresses(self, host: str, port: int, deadline: Deadline) -> Sequence[str]:
-        """The addresses of a host. A look-up knows no time limit, so it runs beside us.
-
-        Raises CallFailed if it takes too long or fails.
-        """
-        if is_literal(host):
-            return [host]
-        found: SimpleQueue[Sequence[str] | OSError | UnicodeError] = SimpleQueue()
-
-        def look_up() -> None:
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.NetworkStream:
+        self.trace.connect_started = True
+        connecting = Deadline(self.trace.deadline.within(timeout, httpcore.ConnectTimeout))
+        addresses = self._resolve(host, port, connecting)
+        for position, address in enumerate(addresses, start=1):
+            share = connecting.within(None, httpcore.ConnectTimeout) / (len(addresses) - position + 1)
             try:
-                found.put(self.resolve(host, port))
-            except (OSError, UnicodeError) as error:
-                found.put(error)
+                stream = self._sockets.connect_tcp(address, port, share, local_address, socket_options)
+            except (httpcore.ConnectError, httpcore.ConnectTimeout):
+                if position == len(addresses):
+                    raise
+            else:
+                return TimedStream(stream, self)
+        raise httpcore.ConnectError("the name has no address")
 
-        threading.Thread(target=look_up, name="look-up", daemon=True).start()
+
+class TimedStream(httpcore.NetworkStream):
+    """A connection whose every wait ends at its network's deadline: a byte now and then gains a server nothing.
+
+    What is written goes out once an answer is awaited: head and body in one piece.
+    """
+
+    def __init__(self, stream: httpcore.NetworkStream, network: TimedNetwork) -> None:
+        self._stream = stream
+        self._network = network
+        self._socket: socket.socket = stream.get_extra_info("socket")
+        self._unsent: list[bytes] = []
+        self._write_seconds: float | None = None
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        if self._unsent:
+            with suppress(httpcore.WriteError):  # who refuses a request may answer before it has come in as a whole
+                self._send()
+        self._wait_at_most(socket.SO_RCVTIMEO, self._network.trace.deadline.within(timeout, httpcore.ReadTimeout))
         try:
-            answer = found.get(timeout=deadline.within())
-        except Empty:
-            raise CallFailed("timeout", "looking up the host's name took too long") from None
-        if isinstance(answer, OSError | UnicodeError):
-            raise CallFailed("connect", _words(answer)) from answer
-        return answer
+            came = self._socket.recv(max_bytes)
+        except (TimeoutError, BlockingIOError) as error:
+            raise httpcore.ReadTimeout(str(error)) from error
+        except OSError as error:
+            raise httpcore.ReadError(str(error)) from error
+        self._network.note(came)
+        return came
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._unsent.append(buffer)
+        self._write_seconds = timeout
+
+    def _send(self) -> None:
+        rest, trace = memoryview(b"".join(self._unsent)), self._network.trace
+        self._unsent = []
+        is_call = self._network.secure == isinstance(self._socket, ssl.SSLSocket)
+        if is_call:
+            trace.leave()
+        while rest:
+            # Each time anew: small pieces that the other side takes do not have the whole time each.
+            seconds = trace.deadline.within(self._write_seconds, httpcore.WriteTimeout)
+            self._wait_at_most(socket.SO_SNDTIMEO, seconds)
+            try:
+                rest = rest[self._socket.send(rest) :]
+            except (TimeoutError, BlockingIOError) as error:
+                raise httpcore.WriteTimeout(str(error)) from error
+            except OSError as error:
+                raise httpcore.WriteError(str(error)) from error
+        trace.body_sent = is_call
+
+    def _wait_at_most(self, option: int, seconds: float) -> None:
+        """The next wait ends after so long: by the system, where Python's own limit takes three calls of it more."""
+        if isinstance(self._socket, ssl.SSLSocket):
+            self._socket.settimeout(seconds)
+            return
+        if self._socket.gettimeout() is not None:
+            self._socket.settimeout(None)
+        whole = int(seconds)
+        limit = struct.pack("ll", whole, max(1, int((seconds - whole) * 1e6)))
+        self._socket.setsockopt(socket.SOL_SOCKET, option, limit)
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore.NetworkStream:
+        try:
+            left = self._network.trace.deadline.within(timeout, httpcore.ConnectTimeout)
+            return TimedStream(self._stream.start_tls(ssl_context, server_hostname, left), self._network)
+        except (httpcore.ConnectError, httpcore.ConnectTimeout):
+            self._network.trace.tls_failed = True
+            raise
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._stream.get_extra_info(info)
+
+
+def system_resolve(host: str, port: int) -> list[str]:
+    """The addresses of a host as the system knows them, without repeats; raises OSError if there are none."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+
+
+def addresses_of(
+    host: str, port: int, deadline: Deadline, *, resolve: Callable[[str, int], Sequence[str]] = system_resolve
+) -> Sequence[str]:
+    """The addresses of a host. A look-up knows no time limit, so it runs beside us.
+
+    Raises httpcore.ConnectTimeout if it takes too long, ConnectError if it fails.
+    """
+    if resolve is system_resolve and is_literal(host):
+        return [host]
+    found: SimpleQueue[Sequence[str] | OSError | UnicodeError] = SimpleQueue()
+
+    def look_up() -> None:
+        try:
+            found.put(resolve(host, port))
+        except (OSError, UnicodeError) as error:
+            found.put(error)
+
+    threading.Thread(target=look_up, name="look-up", daemon=True).start()
+    try:
+        answer = found.get(timeout=deadline.within(None, httpcore.ConnectTimeout))
+    except Empty:
+        raise httpcore.ConnectTimeout("looking up the host's name took too long") from None
+    if isinstance(answer, OSError | UnicodeError):
+        raise httpcore.ConnectError(str(answer)) from answer
+    return answer
 
 
 def is_literal(host: str) -> bool:
@@ -196,137 +290,39 @@ def is_literal(host: str) -> bool:
     return ":" in host or host.replace(".", "").isdigit()
 
 
-@lru_cache(maxsize=512)
-def _request(method: str, target: str, headers: tuple[tuple[bytes, bytes], ...]) -> h11.Request:
-    """The checked head of a request; creates of the same length have the same one."""
-    return h11.Request(method=method, target=target, headers=list(headers))
+class _Line:
+    """One of httpcore's connections, and the network that it is made in."""
 
-
-class _Connection:
-    """One connection, for one call at a time, and what h11 knows of the talk on it."""
-
-    def __init__(self, opened: socket.socket) -> None:
-        self._socket = opened
-        self._talk = h11.Connection(h11.CLIENT, max_incomplete_event_size=_LARGEST_HEAD_BYTES)
+    def __init__(
+        self,
+        origin: httpcore.Origin,
+        ssl_context: ssl.SSLContext | None,
+        proxy: httpcore.Proxy | None,
+        idle_seconds: float,
+    ) -> None:
+        self.network = TimedNetwork(Deadline(0), secure=origin.scheme == b"https")
         self.kept_until = -math.inf
-
-    def ask(self, method: str, target: str, headers: Headers, body: bytes, *, trace: CallTrace) -> None:
-        """Send a request in one piece.
-
-        Who refuses a request may answer before it has come in as a whole: what breaks then is seen when the answer is
-        read.
-        """
-        parts = [self._talk.send(_request(method, target, tuple(headers)))]
-        if body:
-            parts.append(self._talk.send(h11.Data(data=body)))
-        parts.append(self._talk.send(h11.EndOfMessage()))
-        rest = memoryview(b"".join(part for part in parts if part))
-        trace.leave()
-        with suppress(OSError):
-            while rest:
-                # Each time anew: small pieces that the other side takes do not have the whole time each.
-                self._socket.settimeout(trace.deadline.within(READ_SECONDS))
-                try:
-                    rest = rest[self._socket.send(rest) :]
-                except TimeoutError as error:
-                    raise trace.deadline.missed(error) from error
-            trace.body_sent = True
-
-    def read(self, received: Received, *, trace: CallTrace, seconds: float) -> bool:
-        """Read the answer; whether not a byte came beside it that could pass for the answer to the next call.
-
-        seconds: for how long no byte of it may come. What it gives is false, too, where more came than is read.
-        """
-        plain = True
-        while True:
-            event = self._talk.next_event()
-            if event is h11.NEED_DATA:
-                self._talk.receive_data(self._piece(trace.deadline, seconds))
-            elif isinstance(event, h11.Response):
-                received.head(event)
-                trace.reply_started = True
-                if self._talk.their_state is h11.SWITCHED_PROTOCOL:  # a tunnel is open
-                    return False
-            elif isinstance(event, h11.Data):
-                received.body += event.data
-                if len(received.body) > received.largest_bytes:
-                    received.truncated = True
-                    return False
-            elif isinstance(event, h11.EndOfMessage):
-                break
-            elif isinstance(event, h11.InformationalResponse):
-                plain = False
-            else:
-                raise CallFailed("protocol", "the connection was closed without an answer")
-        gave_length = "content-length" in received.headers and "transfer-encoding" not in received.headers
-        if not (plain and gave_length) or self._talk.trailing_data != (b"", False):
-            return False
-        if self._talk.our_state is not h11.DONE or self._talk.their_state is not h11.DONE:
-            return False
-        self._talk.start_next_cycle()
-        return True
-
-    def _piece(self, deadline: Deadline, seconds: float) -> bytes:
-        self._socket.settimeout(deadline.within(seconds))
-        try:
-            return self._socket.recv(_PIECE_BYTES)
-        except TimeoutError as error:
-            raise deadline.missed(error) from error
-        except OSError as error:
-            raise CallFailed("reset", _words(error)) from error
-
-    @property
-    def is_fresh(self) -> bool:
-        """Whether it may take another call: it was not idle for too long, and nothing has come in since."""
-        if time.monotonic() >= self.kept_until:
-            return False
-        poll = select.poll()
-        poll.register(self._socket, select.POLLIN)
-        return not poll.poll(0)
-
-    def tunnel(self, to: Address, headers: Headers, trace: CallTrace) -> socket.socket:
-        """The socket, from now on a tunnel through a proxy; raises CallFailed if the proxy opens none."""
-        place = f"[{to.host}]:{to.port}" if ":" in to.host else f"{to.host}:{to.port}"
-        received = Received(0)
-        self.ask("CONNECT", place, [(b"Host", place.encode()), *headers], b"", trace=trace)
-        self.read(received, trace=trace, seconds=CONNECT_SECONDS)
-        if self._talk.their_state is not h11.SWITCHED_PROTOCOL:
-            raise CallFailed("connect", f"the proxy answered {received.status}")
-        return self._socket
-
-    def close(self) -> None:
-        """End it."""
-        with suppress(OSError):
-            self._socket.close()
+        pool = httpcore.ConnectionPool(
+            ssl_context=ssl_context, proxy=proxy, keepalive_expiry=idle_seconds, network_backend=self.network
+        )
+        self.connection = pool.create_connection(origin)
 
 
 class Connections:
     """The connections of one client, each for one call at a time; safe for threads."""
 
-    def __init__(
-        self,
-        *,
-        ca_file: str | None,
-        proxy: str | None = None,
-        idle_seconds: float = 0.0,
-        network: Network | None = None,
-        addresses: Sequence[str] = (),
-    ) -> None:
+    def __init__(self, *, ca_file: str | None, proxy: str | None = None, idle_seconds: float = 0.0) -> None:
         """idle_seconds: for how long a connection is kept without a call; 0: not at all. A proxy's never is.
-
-        addresses: where to connect to, instead of the addresses of the name.
 
         Raises SettingsError if the file of certificate authorities cannot be used.
         """
         self._ca_file = ca_file
-        self._context: ssl.SSLContext | None = None
+        self._ssl_context: ssl.SSLContext | None = None
         if ca_file:
             self._tls()
-        self._proxy = urlsplit(proxy) if proxy else None
+        self._proxy = proxy_of(proxy) if proxy else None
         self._idle_seconds = 0.0 if proxy else idle_seconds
-        self._network = network or Network()
-        self._addresses = addresses
-        self._idle: deque[_Connection] = deque()  # the one that was used last is taken first
+        self._idle: deque[_Line] = deque()  # the one that was used last is taken first
 
     @property
     def keeps(self) -> bool:
@@ -341,105 +337,66 @@ class Connections:
         except IndexError:
             return -math.inf
 
+    @contextmanager
     def exchange(
-        self,
-        method: str,
-        to: Address,
-        headers: Headers,
-        body: bytes,
-        *,
-        trace: CallTrace,
-        received: Received,
-        read_seconds: float = READ_SECONDS,
-        alone: bool = True,
-    ) -> None:
-        """Send one request over a connection that nothing else uses meanwhile, and read its answer into `received`.
+        self, request: httpcore.Request, *, trace: CallTrace, read_seconds: float, alone: bool
+    ) -> Iterator[httpcore.Response]:
+        """Send one request over a connection that nothing else uses meanwhile; its answer is read within the block.
 
-        read_seconds: for how long no byte of it may come. alone: on a connection of its own. Raises CallFailed.
+        read_seconds: for how long no byte of it may come. alone: on a connection of its own. Raises httpcore's
+        exceptions; `failure_of` knows them.
         """
-        connection = None if alone else self._kept()
-        if connection is None:
-            connection = self._opened(to, trace)
-        kept, target = False, to.target
-        if self._proxy is not None and to.scheme == "http":
-            target, headers = f"http://{to.shown_host}{to.target}", [*self._proxy_headers(), *headers]
+        request.extensions = {"timeout": {"connect": CONNECT_SECONDS, "write": READ_SECONDS, "read": read_seconds}}
+        line = self._taken(request.url.origin, alone=alone)
+        line.network.begin(trace)
+        kept = False
         try:
-            connection.ask(method, target, headers, body, trace=trace)
-            kept = connection.read(received, trace=trace, seconds=read_seconds) and self.keeps and not alone
-        except h11.ProtocolError as error:
-            raise CallFailed("protocol", _words(error)) from error
+            response = line.connection.handle_request(request)
+            trace.reply_started = True
+            try:
+                yield response
+            finally:
+                response.close()
+            # After an answer that said so, httpcore has closed it.
+            kept = self.keeps and not alone and line.network.ended_exactly(response) and line.connection.is_available()
         finally:
             if kept:
-                connection.kept_until = time.monotonic() + self._idle_seconds
-                self._idle.append(connection)
+                line.kept_until = time.monotonic() + self._idle_seconds
+                self._idle.append(line)
             else:
-                connection.close()
+                line.connection.close()
 
-    def _kept(self) -> _Connection | None:
-        while self._idle:
+    def _taken(self, origin: httpcore.Origin, *, alone: bool) -> _Line:
+        while not alone and self._idle:
             with suppress(IndexError):
-                connection = self._idle.pop()
-                if connection.is_fresh:
-                    return connection
-                connection.close()
-        return None
-
-    def _opened(self, to: Address, trace: CallTrace) -> _Connection:
-        """A new connection; looking up the name, trying all its addresses and encrypting have ten seconds in all."""
-        trace.connect_started = True
-        connecting = Deadline(trace.deadline.within(CONNECT_SECONDS))
-        if self._proxy is None:
-            opened = self._connected(to.host, to.port, connecting)
-        else:
-            opened = self._connected(self._proxy.hostname or "", self._proxy.port or 0, connecting)
-        try:
-            if to.scheme == "https":
-                if self._proxy is not None:
-                    before = CallTrace(connecting)  # what is said to a proxy is not the call
-                    opened = _Connection(opened).tunnel(to, self._proxy_headers(), before)
-                opened.settimeout(connecting.within())
-                opened = self._network.secure(opened, self._tls(), to.host)
-        except h11.ProtocolError as error:
-            opened.close()
-            raise CallFailed("connect", f"the proxy broke off: {_words(error)}") from error
-        except OSError as error:
-            opened.close()
-            raise CallFailed("tls", _words(error)) from error
-        except BaseException:
-            opened.close()
-            raise
-        return _Connection(opened)
-
-    def _connected(self, host: str, port: int, connecting: Deadline) -> socket.socket:
-        addresses = self._addresses or self._network.addresses(host, port, connecting)
-        failed = CallFailed("connect", "the name has no address")
-        for left in range(len(addresses), 0, -1):
-            try:
-                return self._network.connect(addresses[-left], port, connecting.within() / left)
-            except TimeoutError as error:
-                failed = CallFailed("timeout", _words(error))
-            except OSError as error:
-                failed = CallFailed("connect", _words(error))
-        raise failed
-
-    def _proxy_headers(self) -> Headers:
-        if self._proxy is None or self._proxy.username is None:
-            return []
-        known = f"{unquote(self._proxy.username)}:{unquote(self._proxy.password or '')}"
-        return [(b"Proxy-Authorization", b"Basic " + base64.b64encode(known.encode()))]
+                line = self._idle.pop()
+                if not line.connection.has_expired():
+                    return line
+                line.connection.close()
+        secure = self._tls() if origin.scheme == b"https" else None
+        return _Line(origin, secure, self._proxy, 0.0 if alone else self._idle_seconds)
 
     def _tls(self) -> ssl.SSLContext:
         """How certificates are verified; the public authorities are read for the first call, not for a dry run."""
-        if self._context is None:
-            self._context = verifying(self._ca_file)
-        return self._context
+        if self._ssl_context is None:
+            self._ssl_context = verifying(self._ca_file)
+            self._ssl_context.set_alpn_protocols(["http/1.1"])
+        return self._ssl_context
 
     def close(self) -> None:
         """End the connections that are kept; from now on each request has its own."""
         self._idle_seconds = 0.0
         while self._idle:
             with suppress(IndexError):
-                self._idle.pop().close()
+                self._idle.pop().connection.close()
+
+
+def proxy_of(address: str) -> httpcore.Proxy:
+    """The proxy at http://host:port, perhaps with user:password@ in front of the host."""
+    parts = urlsplit(address)
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    auth = (unquote(parts.username), unquote(parts.password or "")) if parts.username is not None else None
+    return httpcore.Proxy(f"http://{host}:{parts.port}", auth=auth)
 
 
 def verifying(ca_file: str | None) -> ssl.SSLContext:
@@ -447,10 +404,7 @@ def verifying(ca_file: str | None) -> ssl.SSLContext:
 
     ca_file: the authorities to trust instead of the public ones. Raises SettingsError if the file cannot be used.
     """
-    import certifi
-
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.set_alpn_protocols(["http/1.1"])
     try:
         context.load_verify_locations(cafile=ca_file or certifi.where())
     except OSError as error:  # ssl.SSLError is one
@@ -459,8 +413,3 @@ def verifying(ca_file: str | None) -> ssl.SSLContext:
             remedy="Name a readable PEM file in service.ca_file, or leave the key out.",
         ) from error
     return context
-
-
-def _words(error: BaseException) -> str:
-    """What the system said, on one line."""
-    return " ".join(str(error).split()) or type(error).__name__

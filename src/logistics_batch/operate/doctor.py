@@ -10,7 +10,8 @@ from functools import partial
 from zoneinfo import ZoneInfo
 
 from logistics_batch.api.answers import OrderAbsent, OrderFound, ReadFailed, ReplyVerdict, read_asns, read_order
-from logistics_batch.api.client import Client, Reply, send_event
+from logistics_batch.api.client import Client, Reply
+from logistics_batch.api.own_event import send_event
 from logistics_batch.errors import LedgerRefused, LogisticsBatchError
 from logistics_batch.flows.doubts.staging import verify_service
 from logistics_batch.flows.files.deliver import is_elsewhere, places_of

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any, TextIO
 
-_TALKATIVE = ("paramiko",)
+_TALKATIVE = ("httpx", "httpcore")
 
 
 class _Copied:
