@@ -161,9 +161,12 @@ def _complaint(error: ErrorDetails, names: Mapping[tuple[str, ...], str]) -> str
         return f"{place}: there is no key `{path[-1]}`. {nearest(path[-1], _known_keys(path[:-1]))}".rstrip()
     if error["type"] == "missing":
         return f"{place}: this key is missing. Add it."
+    context = error.get("ctx") or {}
+    if error["type"] == "job":  # a value that settings and jobs share
+        return f"{place}: {context['text']} {context['remedy']}".rstrip()
     if error["type"] in ("value_error", "assertion_error"):
         return f"{place}: {own_words(error['msg'])}"
-    return f"{place}: this value does not fit. {remedy_of([wanted(error['type'], error.get('ctx') or {})])}"
+    return f"{place}: this value does not fit. {remedy_of([wanted(error['type'], context)])}"
 
 
 def _known_keys(path: tuple[str, ...]) -> list[str]:

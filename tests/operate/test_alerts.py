@@ -10,7 +10,7 @@ from support.event_receiver import Receiver, receiving
 
 from logistics_batch.errors import SettingsError
 from logistics_batch.ledger import Ledger, NewNotice, open_ledger
-from logistics_batch.operate.alerts import Address, Teller, addresses
+from logistics_batch.operate.alerts import AlertAddress, Teller, addresses
 
 NOW = datetime(2026, 11, 3, 21, 15, tzinfo=UTC)
 
@@ -129,14 +129,14 @@ def test_what_a_job_does_not_want_told_is_not(ledger: Ledger, people: Receiver) 
     "shown", ["slack://TOKENA/TOKENB/TOKENC", "mailto://me:secret@example.com", "nonsense://a:b@c"]
 )
 def test_an_address_never_shows_its_secrets(shown: str) -> None:
-    address = Address(shown)
+    address = AlertAddress(shown)
     told = f"{address.shown} {address.digest} {address!r}"
     assert not any(secret in told for secret in ("TOKEN", "secret", "me:"))
 
 
 def test_an_address_that_apprise_does_not_know_is_told_without_it() -> None:
     with pytest.raises(SettingsError) as caught:
-        Address("nonsense://token@host").open()
+        AlertAddress("nonsense://token@host").open()
     assert "token" not in caught.value.message
 
 
@@ -165,10 +165,12 @@ def test_a_receiver_can_tell_bad_news_from_good_and_from_the_digest(ledger: Ledg
 def test_an_alert_goes_where_it_was_sent_and_nowhere_else(people: Receiver) -> None:
     with receiving() as stranger:
         people.answer, people.answer_headers = lambda _number: 307, {"Location": stranger.url}
-        assert not Address(url(people)).send("orders failed", "3 rows wait")
+        assert not AlertAddress(url(people)).send("orders failed", "3 rows wait")
         assert people.take(1)
         assert stranger.events.empty()
-        assert Address(f"{url(people)}&redirect=yes").send("orders failed", "3 rows wait"), "if the address says so"
+        assert AlertAddress(f"{url(people)}&redirect=yes").send("orders failed", "3 rows wait"), (
+            "if the address says so"
+        )
 
 
 def test_a_failure_that_lasts_is_told_again_the_next_night(ledger: Ledger, people: Receiver) -> None:

@@ -3,12 +3,11 @@
 import re
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
-from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, model_validator
 
 from logistics_batch.model.complaints import FROM_THE_ROOT
-from logistics_batch.model.jobs.timing import duration_seconds
+from logistics_batch.model.jobs.job_fields import Seconds, Zone
 
 _RATE = re.compile(r"none|\d+(\.\d+)?/(s|min)")
 _SHORTEST_RETENTION_SECONDS = 30 * 86400.0
@@ -16,21 +15,9 @@ _SHORTEST_RETENTION_SECONDS = 30 * 86400.0
 Tree = dict[str, Any]
 
 
-def _duration(value: object) -> float:
-    return duration_seconds(str(value))
-
-
 def _rate(value: str) -> str:
     if not _RATE.fullmatch(value) or float(value.partition("/")[0].replace("none", "1")) <= 0:
         raise ValueError(f'"{value}" is no rate. Write "1/s", "30/min" or "none".')
-    return value
-
-
-def _zone(value: str) -> str:
-    try:
-        ZoneInfo(value)
-    except (ValueError, OSError, KeyError) as error:
-        raise ValueError(f'"{value}" is no time zone. Write its IANA name, as "Asia/Kolkata".') from error
     return value
 
 
@@ -94,7 +81,6 @@ def _flattened(value: object) -> object:
     return flat
 
 
-Seconds = Annotated[float, BeforeValidator(_duration)]
 Listed = Annotated[tuple[str, ...], BeforeValidator(_listed)]
 WebAddress = Annotated[str, AfterValidator(_web_address)]
 PathTemplate = Annotated[str, Field(pattern=FROM_THE_ROOT)]
@@ -126,7 +112,7 @@ class ServiceSettings(_Section):
     label_hosts: Listed = ()
     label_orders_per_call: int = Field(default=1, ge=1, le=100)
     settle_after_seconds: Seconds = Field(default=180.0, alias="settle_after", ge=0)
-    timezone: Annotated[str, AfterValidator(_zone)] = "Asia/Kolkata"
+    timezone: Zone = "Asia/Kolkata"
     longitude: Literal["delivery_long", "delivery_lon"] = "delivery_long"
     ca_file: str | None = None
     proxy: WebAddress = ""

@@ -25,7 +25,7 @@ class Gravity(StrEnum):
     FAILURE = "failure"
 
 
-class Address:
+class AlertAddress:
     """Where alerts go; its URL holds secrets and is never shown.
 
     digest tells it from others; shown is what a log may say of it: its kind and host.
@@ -69,9 +69,9 @@ class Address:
         return opened
 
 
-def addresses(urls: Sequence[str]) -> list[Address]:
+def addresses(urls: Sequence[str]) -> list[AlertAddress]:
     """Every address once."""
-    return [Address(url) for url in dict.fromkeys(urls)]
+    return [AlertAddress(url) for url in dict.fromkeys(urls)]
 
 
 _AGAIN_MINUTES = (1, 2, 5, 15, 30, 60)  # after the n-th failure; then the last
@@ -94,7 +94,7 @@ class Teller:
     """Tells addresses of notices. site: what messages call this installation."""
 
     ledger: Ledger
-    to: Sequence[Address]
+    to: Sequence[AlertAddress]
     site: str
     is_stopping: Callable[[], bool] = lambda: False
 
@@ -119,7 +119,7 @@ class Teller:
             self._write_down(each, done[each.id], now)
         return Told(arrived, tuple(failed), len(self.ledger.notices.owed()))
 
-    def _send(self, address: Address, notices: Sequence[StoredNotice]) -> bool:
+    def _send(self, address: AlertAddress, notices: Sequence[StoredNotice]) -> bool:
         title, body = message(notices, site=self.site, address=address.digest)
         try:
             return not body or address.send(title, body, gravity_of(notices))

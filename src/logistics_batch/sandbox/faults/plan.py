@@ -87,7 +87,7 @@ class RateLimit:
 
 
 @dataclass
-class Rule:
+class FaultRule:
     """One line of the plan, and how many requests it has seen and spoiled."""
 
     given: dict[str, Any]
@@ -152,7 +152,7 @@ class Rule:
 class FaultPlan:
     """The rules in force."""
 
-    def __init__(self, rules: Iterable[Rule] = ()) -> None:
+    def __init__(self, rules: Iterable[FaultRule] = ()) -> None:
         self.rules = tuple(rules)
         self.asks_for_references = any("reference" in rule.values for rule in self.rules)
 
@@ -190,7 +190,7 @@ def make_plan(content: object) -> FaultPlan:
     return FaultPlan([_rule(number, given) for number, given in enumerate(rules, start=1)])
 
 
-def _rule(number: int, given: object) -> Rule:
+def _rule(number: int, given: object) -> FaultRule:
     try:
         if not isinstance(given, dict):
             raise ValueError("a rule is an object such as {kind: drop_after, requests: [3]}")
@@ -198,7 +198,7 @@ def _rule(number: int, given: object) -> Rule:
         _check_together(values)
     except ValueError as error:
         raise ValueError(f"fault rule {number}: {error}") from error
-    return Rule(given=given, values=values, number=number)
+    return FaultRule(given=given, values=values, number=number)
 
 
 def _values(given: dict[Any, Any]) -> dict[str, Any]:
