@@ -7,7 +7,9 @@ TESTS = {
     "errors are {status: FAIL, message}": FOUR + "test_what_each_endpoint_refuses_is_a_fail",
     "400 for missing values, with the sample messages": ORDERS + "test_a_missing_field_is_named_as_documented",
     "400 for malformed data": ORDERS + "test_a_body_that_is_no_json_object_is_malformed",
-    "400 The order can't be cancelled now": ORDERS + "test_only_pending_and_pickup_failed_can_be_cancelled",
+    "400 The order can't be cancelled now": (
+        "test_document_section_3.py::test_no_other_status_can_be_cancelled_and_nothing_changes"
+    ),
     "400 for deleting items of another order": ORDERS + "test_items_of_another_order_are_not_deleted",
     "400 for packages_count beside package_id": ORDERS + "test_packages_count_and_package_id_exclude_each_other",
     "401 Unauthorized for a missing or wrong key": "test_middleware.py::test_every_endpoint_needs_the_key",

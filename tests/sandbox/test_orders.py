@@ -50,10 +50,6 @@ def test_create_answers_awb_hub_and_items_by_id(service: httpx.Client, reference
     ]
 
 
-def test_a_hub_that_is_sent_is_kept(service: httpx.Client, reference: str) -> None:
-    assert create(service, reference, delivery_hub="MINE-1")["delivery_hub"] == "MINE-1"
-
-
 def test_fetch_shows_the_documented_fields(service: httpx.Client, reference: str) -> None:
     created = create(service, reference, cash_on_delivery="59.00", is_cod="true", pickup_customer_name="Asha")
     details = service.get(f"{SHIPMENT}/{created['awb_number']}").json()["message"]["order_details"]
@@ -230,18 +226,6 @@ def test_no_two_parcels_bear_the_same_awb(service: httpx.Client, reference: str)
     create(service, f"{reference}-3", awb_number="OWN-PARCEL-02")
     both = order(f"{reference}-4", awb_number="OWN-PARCEL", packages_count=2)
     assert refusal(service.post(SHIPMENT, json=both)) == taken
-
-
-def test_only_pending_and_pickup_failed_can_be_cancelled(
-    service: httpx.Client, sandbox: RunningSandbox, reference: str
-) -> None:
-    awb = create(service, reference)["awb_number"]
-    sandbox.control("POST", f"/orders/{awb}/status", {"status": "Out-For-Delivery"})
-    assert refusal(service.put(f"/api/orders/cancel/{awb}")) == "The order can't be cancelled now"
-    sandbox.control("POST", f"/orders/{awb}/status", {"status": "Pickup-Failed"})
-    order_id = service.get(f"{SHIPMENT}/{awb}").json()["message"]["order_details"]["order_id"]
-    assert service.put(f"/api/orders/cancel/{order_id}").status_code == 200
-    assert refusal(service.put(f"/api/orders/cancel/{awb}")) == "The order can't be cancelled now"
 
 
 def test_update_changes_the_order_and_its_items_by_id(service: httpx.Client, reference: str) -> None:

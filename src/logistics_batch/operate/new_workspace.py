@@ -23,69 +23,6 @@ STARTERS: Final = (
 )
 """The mappings that every workspace begins with: those of the shipped jobs."""
 
-_SETTINGS = """\
-# Settings of this workspace. Every key can also come from the environment, which wins over this file:
-# LOGISTICS_BATCH_SERVICE__BASE_URL, LOGISTICS_BATCH_SERVICE__API_KEY …
-# Every secret has a twin "…_file": a path, from here, of a file that only you can read (chmod 600).
-# `logistics-batch doctor` checks all of it.
-
-[service]
-base_url = "https://api.example.com"
-api_key_file = "secrets/api-key"
-rate = "1/s"                     # N/s, N/min or none; for everything that uses this key
-concurrency = 4
-deadline = "45s"                 # for a whole call
-create_deadline = "60s"
-settle_after = "180s"            # how long after a doubt the service may still act on a call
-timezone = "Asia/Kolkata"
-label_hosts = []                 # hosts of label links besides that of base_url
-# longitude = "delivery_lon"     # if the service wants the spelling of the samples
-# ca_file = "secrets/ca.pem"     # if the service's certificate is not a public one
-# proxy = "http://proxy:3128"
-
-[service.asn]
-update_identity = ""             # "invoice_number" if the operator confirms that it identifies an ASN
-resend = "never"                 # or after_absent: an ASN without an answer may then arrive twice
-marker = false                   # true: a short word in each description, by which an ASN without an answer is found
-
-# [service.paths]                # where the service differs from the published paths
-# "order.cancel" = "/orders/cancel/{orderId}"
-
-[ledger]
-url = "sqlite:///var/ledger.db"  # or postgresql://USER@HOST/DATABASE
-
-[reports]
-dir = "reports"
-
-# One section for each SFTP server; jobs name it as `sftp: bhiwandi`.
-# [sftp.bhiwandi]
-# host = "sftp.example.com"
-# port = 22
-# username = "wms"
-# key_file = "secrets/bhiwandi"  # or password_file
-# host_key = "ssh-ed25519 AAAA…" # or known_hosts = "path"; without either nothing connects
-
-# Whom to tell when a run fails or a file does not come; needs the extra logistics-batch[alerts].
-# [notify]
-# urls_file = "secrets/alerts"   # one Apprise address a line: mailto://…, slack://…, json://…
-# digest = "07:00"               # a daily digest
-
-# [log]
-# format = "json"                # or text
-# file = "var/log.jsonl"         # by default standard error
-
-# [metrics]
-# textfile = "var/metrics.prom"  # needs the extra logistics-batch[metrics]
-
-# Where `logistics-batch receive` takes events of orders; put a server that speaks TLS in front.
-# [receive]
-# host = "127.0.0.1"
-# port = 8480
-# path = "/events"               # a part of it may be long and secret, too
-# header = "X-Logistics-Secret"  # the header that carries the secret; with hyphens, or proxies drop it
-# secret_file = "secrets/events" # openssl rand -hex 32 > secrets/events
-"""
-
 
 def create_workspace(folder: Path) -> list[Path]:
     """Make a workspace in `folder`; gives the files that were written. What is there already stays as it is.
@@ -99,7 +36,7 @@ def create_workspace(folder: Path) -> list[Path]:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "secrets").mkdir(mode=0o700, exist_ok=True)
         written = [path for name in _FOLDERS for path in _copy(shipped(name), folder / name)]
-        settings.write_text(_SETTINGS, encoding="utf-8")
+        settings.write_bytes((files("logistics_batch.operate") / SETTINGS_FILE).read_bytes())
     except OSError as error:
         raise _unwritable(error, folder) from error
     return [settings, *written]
