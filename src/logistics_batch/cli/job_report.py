@@ -1,5 +1,7 @@
 """What a run of a job, or a push by hand, prints."""
 
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -96,9 +98,14 @@ def print_reconciliation(report: ReconcileReport) -> None:
             click.echo(f"  {code:<22} {count:>7}  {plain(explained(code))}".rstrip())
     if not any(report.counts.values()):
         click.echo("  There was nothing to compare.")
-    for note in report.notes:
+    _print_end(report.notes, report.files, report.delivered)
+
+
+def _print_end(notes: Iterable[str], files: Iterable[Path], delivered: Iterable[str]) -> None:
+    """What should be known besides, and where a report lies."""
+    for note in notes:
         click.echo(f"Note: {plain(note)}")
-    for path in (*map(str, report.files), *map(shown_path, report.delivered)):
+    for path in (*map(str, files), *map(shown_path, delivered)):
         click.echo(f"  {path}")
 
 
@@ -118,10 +125,7 @@ def print_labels(report: LabelReport) -> None:
         click.echo(f"Missing: {plain(name)}: {sentence(lost.reason)} What to do: {sentence(lost.remedy)}")
     of = f"{counted(report.labels, 'label')} of {counted(report.orders, 'order')}"
     click.echo(f"Bundle {report.bundle_id}: {of}.")
-    for note in report.notes:
-        click.echo(f"Note: {plain(note)}")
-    for path in (*map(str, report.files), *map(shown_path, report.delivered)):
-        click.echo(f"  {path}")
+    _print_end(report.notes, report.files, report.delivered)
 
 
 def print_order_status(report: OrderStatusReport) -> None:
@@ -129,8 +133,7 @@ def print_order_status(report: OrderStatusReport) -> None:
     click.echo(f"Run {report.run}: {report.orders:,} orders, {report.at_end:,} of them at their end.")
     click.echo(f"  {sentence(plain(asked_in_words(report.asked)))}")
     click.echo(f"  {report.differences:,} not as they were sent, or short.")
-    for path in (*map(str, report.files), *map(shown_path, (*report.delivered, *report.feed.delivered))):
-        click.echo(f"  {path}")
+    _print_end((), report.files, (*report.delivered, *report.feed.delivered))
     for failed in (*report.failed, report.feed.failed):
         if failed:
             click.echo(f"Not delivered: {plain(failed)}")

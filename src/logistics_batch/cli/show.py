@@ -81,7 +81,7 @@ def shown_path(delivered: str) -> str:
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, empty: str) -> None:
-    """A table for people; `empty` is said instead of a table without rows.
+    """A table for people; None is an empty cell, and `empty` is said instead of a table without rows.
 
     At a terminal that is too narrow for it, each row becomes a block of lines: a number that was cut is of no use.
     """
@@ -91,7 +91,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, emp
     from rich.table import Table
     from rich.text import Text
 
-    lines = [[plain(cell) for cell in row] for row in rows]
+    lines = [[plain("" if cell is None else cell) for cell in row] for row in rows]
     if not lines:
         click.echo(empty)
         return

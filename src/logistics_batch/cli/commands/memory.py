@@ -27,21 +27,28 @@ def runs(ctx: click.Context, *, folder: str, job: str | None, limit: int, as_jso
     if as_json:
         print_json({"runs": [asdict(each) for each in found]})
         return 0
-    print_table(
-        ["run", "job", "started", "ended", "exit", "what came of it"],
+    shown = (
         (
-            (
-                each.id,
-                each.job,
-                moment(each.started_at),
-                moment(each.finished_at),
-                _code(each.exit_code),
-                _summary(each.summary, state=each.state, stopped=each.stopped),
-            )
-            for each in found
-        ),
-        empty="Nothing ran yet.",
+            each.id,
+            each.job,
+            moment(each.started_at),
+            moment(each.finished_at),
+            each.exit_code,
+            "; ".join(
+                filter(
+                    None,
+                    (
+                        ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in each.summary.items() if count),
+                        each.stopped,
+                        "under way or interrupted" if each.state == "running" else "",
+                    ),
+                )
+            ),
+        )
+        for each in found
     )
+    heads = ["run", "job", "started", "ended", "exit", "what came of it"]
+    print_table(heads, shown, empty="Nothing ran yet.")
     return 0
 
 
@@ -85,17 +92,6 @@ def report(*, folder: str, run: str) -> int:
     for line in (*problems, *(note.reason for delivered in written for note in delivered.notes)):
         click.echo(line, err=True)
     return ExitCode.STOPPED_EARLY if problems else ExitCode.DONE
-
-
-def _code(exit_code: int | None) -> str:
-    return "" if exit_code is None else str(exit_code)
-
-
-def _summary(counts: dict[str, object], *, state: str, stopped: str) -> str:
-    words = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items() if count)
-    return "; ".join(
-        part for part in (words, stopped, "under way or interrupted" if state == "running" else "") if part
-    )
 
 
 @click.group(epilog="Example: logistics-batch ledger verify")

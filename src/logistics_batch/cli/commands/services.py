@@ -79,6 +79,8 @@ def _leave(left: list[str]) -> None:
 @in_workspace
 def list_jobs(*, folder: str, as_json: bool) -> int:
     """List the jobs with their next and last runs."""
+    from datetime import datetime
+
     from logistics_batch.cli.show import print_json, print_table
     from logistics_batch.jobs import load_calendar, load_jobs
     from logistics_batch.operate.agenda import timetable
@@ -87,31 +89,19 @@ def list_jobs(*, folder: str, as_json: bool) -> int:
     workspace = Workspace(Path(folder))
     with workspace.parts(Need(calls=False, writes=False)) as parts:
         jobs = load_jobs(workspace.folder)
-        named = ((job.name, job.schedule.calendar) for job in jobs if job.schedule)
-        calendars = {name: load_calendar(workspace.folder, calendar) for name, calendar in named}
-        now, zone = parts.clock.now(), parts.policy.timezone
-        lines = timetable(jobs, calendars, parts.ledger, now=now, service_zone=zone)
+        calendars = {job.name: load_calendar(workspace.folder, job.schedule.calendar) for job in jobs if job.schedule}
+        lines = timetable(jobs, calendars, parts.ledger, now=parts.clock.now(), service_zone=parts.policy.timezone)
     if as_json:
         print_json({"jobs": lines})
         return 0
-    print_table(
-        ["job", "kind", "schedule", "next run", "last run", "exit"],
-        ([_shown(name, line[name]) for name in _SHOWN] for line in lines),
-        empty="There is no job in jobs/ yet.",
-    )
+    for line in lines:
+        last = line["last_run"]
+        line["last_run"] = datetime.fromisoformat(str(last)).isoformat(timespec="minutes") if last else None
+    names = ("job", "kind", "schedule", "next_run", "last_run", "last_exit_code")
+    shown = ([line[name] for name in names] for line in lines)
+    heads = ["job", "kind", "schedule", "next run", "last run", "exit"]
+    print_table(heads, shown, empty="There is no job in jobs/ yet.")
     return 0
-
-
-def _shown(name: str, value: object) -> object:
-    """A cell of the table: nothing for None, times to the minute."""
-    if name == "last_run" and value is not None:
-        from datetime import datetime
-
-        return datetime.fromisoformat(str(value)).isoformat(timespec="minutes")
-    return "" if value is None else value
-
-
-_SHOWN = ("job", "kind", "schedule", "next_run", "last_run", "last_exit_code")
 
 
 @click.command(epilog="Example: logistics-batch receive --port 8480")
