@@ -78,26 +78,23 @@ def planned_job(job: JobSpec, *, service_zone: str, calendar: Calendar = EVERY_D
     words = [schedule.text] if schedule else []
     if job.after:
         words.append(f"after {', '.join(job.after)}")
-    if schedule is None:
-        # Each round of the others is a day's work of its own: none stands for another.
-        return PlannedJob(
-            job.name,
-            ZoneInfo(service_zone),
-            missed=Missed.ALL,
-            tried_for=job.tried_for,
-            after=job.after,
-            text="; ".join(words),
-        )
-    return PlannedJob(
+    plan = PlannedJob(
         name=job.name,
+        zone=ZoneInfo(service_zone),
+        missed=Missed.ALL,  # each round of the others is a day's work of its own: none stands for another
+        tried_for=job.tried_for,
+        after=job.after,
+        text="; ".join(words),
+    )
+    if schedule is None:
+        return plan
+    return replace(
+        plan,
         zone=schedule.zone(service_zone),
         timing=schedule.timing,
         calendar=calendar,
         missed=schedule.missed,
         grace=timedelta(seconds=schedule.grace_seconds),
-        tried_for=job.tried_for,
-        after=job.after,
-        text="; ".join(words),
     )
 
 
@@ -296,7 +293,6 @@ def timetable(
     for job in jobs:
         plan = planned_job(job, service_zone=service_zone, calendar=calendars.get(job.name, EVERY_DAY))
         slot = plan.next_slot(now) if plan else None
-        last = next(iter(ledger.runs.latest(job=job.name, limit=1)), None)
         lines.append(
             {
                 "job": job.name,
@@ -305,9 +301,11 @@ def timetable(
                 "schedule": plan.text if plan else None,
                 "timezone": plan.zone.key if plan and plan.timing else None,
                 "next_run": slot.at.isoformat(timespec="minutes") if slot else None,
-                "last_run": last.started_at if last else None,
-                "last_run_id": last.id if last else None,
-                "last_exit_code": last.exit_code if last else None,
+                "last_run": None,
+                "last_run_id": None,
+                "last_exit_code": None,
             }
         )
+        for last in ledger.runs.latest(job=job.name, limit=1):
+            lines[-1] |= {"last_run": last.started_at, "last_run_id": last.id, "last_exit_code": last.exit_code}
     return lines
