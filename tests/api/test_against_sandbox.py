@@ -192,24 +192,6 @@ def test_a_wrong_key_is_told_from_everything_else(sandbox: RunningSandbox) -> No
             assert call(stranger, operation, body="{}") == Answer(ReplyVerdict.UNAUTHORIZED, "Unauthorized")
 
 
-@pytest.mark.parametrize(
-    ("fault", "meaning"),
-    [
-        ({"kind": "drop_before"}, ReplyVerdict.UNKNOWN),
-        ({"kind": "drop_after"}, ReplyVerdict.UNKNOWN),
-        ({"kind": "error_500_before"}, ReplyVerdict.UNKNOWN),
-        ({"kind": "error_500_after"}, ReplyVerdict.UNKNOWN),
-        ({"kind": "html_200"}, ReplyVerdict.UNKNOWN),
-        ({"kind": "status_429", "retry_after": "1"}, ReplyVerdict.SLOW_DOWN),
-        ({"kind": "status_400"}, ReplyVerdict.REFUSED),
-    ],
-    ids=lambda value: value["kind"] if isinstance(value, dict) else "",
-)
-def test_faults(sandbox: RunningSandbox, client: Client, fault: dict[str, Any], meaning: ReplyVerdict) -> None:
-    sandbox.set_faults([fault | {"endpoint": "order.create", "requests": [1]}])
-    assert call(client, "order.create", body=order(f"FAULT-{fault['kind']}")).meaning is meaning
-
-
 def test_a_wrong_path_is_told_from_a_refusal(sandbox: RunningSandbox) -> None:
     access = ServiceAccess(sandbox.url, Secret(sandbox.api_key), paths={"order.create": "/v9/orders"})
     with closing(Client(access, pacer=Pacer("none"))) as lost:

@@ -35,7 +35,6 @@ ORDER = {
     "reference_number": "000000005-2-7",
     "awb_number": "SH-22T70ZX",
     "status": "Pending",
-    "delivery_hub_sn": "Bengaluru South",
     "delivery_address": "12 MG Road",
     "delivery_postal_code": "560001",
     "customer_name": "Asha Rao",

@@ -190,7 +190,6 @@ class OrderDetails:
     awb_number: str = ""
     status: str = ""
     delivery_hub: str = ""
-    delivery_hub_sn: str = ""
     delivery_postal_code: str = ""
     cash_on_delivery: str = ""
     customer_name: str = field(default="", repr=False)
@@ -249,7 +248,6 @@ class AsnHeader:
     modified_date: str = ""
     total_price: str = ""
     batch: str = ""
-    serial_number: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from logistics_batch.model.payloads.order import (
     OrderUpdate,
 )
 from logistics_batch.model.payloads.payload import LongitudeName, body_text
-from logistics_batch.model.payloads.webhook import EventLocation, StatusEvent, WebhookSubscription, WebhookUpdate
+from logistics_batch.model.payloads.webhook import StatusEvent, WebhookSubscription, WebhookUpdate
 
 PAYLOADS: Final[dict[Operation, type[BaseModel]]] = {
     Operation.ASN_CREATE: AsnCreate,
@@ -43,7 +43,6 @@ __all__ = [
     "AsnUpdate",
     "Complaint",
     "DeleteItems",
-    "EventLocation",
     "Kit",
     "LabelByOrders",
     "LabelDimensions",

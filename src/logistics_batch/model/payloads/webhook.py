@@ -1,6 +1,6 @@
 """The webhook: its subscription, which we send, and its events, which we are sent (API §2.4, §6)."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -52,64 +52,21 @@ def _as_text(value: object) -> str | None:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _as_texts(value: object) -> list[str]:
-    if value is None:
-        return []
-    many = value if isinstance(value, list) else [value]
-    return [text for entry in many if (text := _as_text(entry))]
-
-
-def _as_degrees(value: object) -> float | None:
-    try:
-        return float(value) if isinstance(value, str | int | float) else None
-    except (ValueError, OverflowError):
-        return None
-
-
-def _as_object(value: object) -> dict[str, Any] | None:
-    return value if isinstance(value, dict) else None
-
-
 EventText = Annotated[str | None, BeforeValidator(_as_text)]
-EventTexts = Annotated[list[str], BeforeValidator(_as_texts)]
-EventDegrees = Annotated[float | None, BeforeValidator(_as_degrees)]
 
 
-class _Received(BaseModel):
-    """What others send: everything optional, what we do not know is kept."""
-
-    model_config = ConfigDict(extra="allow", frozen=True, hide_input_in_errors=True, defer_build=True)
-
-
-class EventLocation(_Received):
-    """Where the status changed, in degrees (API §6)."""
-
-    lat: EventDegrees = Field(default=None, description="Latitude in degrees (API §6).")
-    long: EventDegrees = Field(default=None, description="Longitude in degrees (API §6).")
-
-
-class StatusEvent(_Received):
-    """An event of the topic updateOrderStatus (API §6).
+class StatusEvent(BaseModel):
+    """What is read of an event of the topic updateOrderStatus (API §6); its bytes are kept as they came.
 
     Tolerant, for an event that cannot be read is lost: services send dialects with fields missing, null or of another
     type. An event is a hint, to be confirmed by fetching the order.
     """
 
+    model_config = ConfigDict(extra="ignore", frozen=True, hide_input_in_errors=True, defer_build=True)
+
     WaybillNo: EventText = Field(default=None, description="AWB number (API §6).")
     eventType: EventText = Field(default=None, description="Topic, updateOrderStatus (API §6).")
     OrderStatus: EventText = Field(default=None, description="Current status (API §6).")
     order_status: EventText = Field(default=None, description="The same status again (API §6).")
-    StatusCode: EventText = Field(default=None, description="Status code (API §6).")
-    CourierComment: EventText = Field(default=None, repr=False, description="Courier's comment (API §6).")
     StatusDateTime: EventText = Field(default=None, description="ISO 8601 date-time with offset (API §6).")
-    ToMobileNumber: EventText = Field(default=None, repr=False, description="Recipient's phone (API §6).")
-    ToEmail: EventText = Field(default=None, repr=False, description="Recipient's e-mail (API §6).")
-    ToName: EventText = Field(default=None, repr=False, description="Recipient's name (API §6).")
-    Client: EventText = Field(default=None, description="Client's name (API §6).")
-    podDocs: EventTexts = Field(default_factory=list, description="Links to proofs of delivery (API §6).")
-    EDD: EventText = Field(default=None, description="Expected delivery, ISO 8601 date-time (API §6).")
     order_no: EventText = Field(default=None, description="Customer's order number (API §6).")
-    location: Annotated[EventLocation | None, BeforeValidator(_as_object)] = Field(
-        default=None, description="Where the status changed (API §6)."
-    )
-    remarks: EventText = Field(default=None, repr=False, description="Free remark (API §6).")
