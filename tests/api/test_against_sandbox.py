@@ -10,7 +10,6 @@ from support.sandbox_process import RunningSandbox, sandbox_for_a_test
 
 from logistics_batch.api.answers import (
     Answer,
-    AsnPage,
     LabelLink,
     OrderAbsent,
     OrderFound,
@@ -23,6 +22,7 @@ from logistics_batch.api.answers import (
 )
 from logistics_batch.api.client import Client, ServiceAccess
 from logistics_batch.api.content_match import record_digest, same_asn, same_order
+from logistics_batch.api.envelopes import AsnPage
 from logistics_batch.api.pacing import Pacer
 from logistics_batch.api.secret import Secret
 from logistics_batch.model.payloads import (

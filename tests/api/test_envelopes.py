@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from logistics_batch.api.answers import (
     Answer,
-    AsnPage,
     OrderAbsent,
     OrderFound,
     ReadFailed,
@@ -21,7 +20,7 @@ from logistics_batch.api.answers import (
     read_order,
 )
 from logistics_batch.api.content_match import other_goods, record_digest, same_asn, same_order
-from logistics_batch.api.envelopes import Decoded, RecordList, decode_json, find_records, plain
+from logistics_batch.api.envelopes import AsnPage, Decoded, decode_json, find_records, plain
 from logistics_batch.api.reply import LARGEST_BODY_BYTES, Reply, Trace
 
 DONE = Trace(connect_started=True, send_started=True, body_sent=True, reply_started=True)
@@ -198,7 +197,7 @@ def test_more_to_come_is_told_under_any_usual_name(more: dict[str, Any]) -> None
     ],
 )
 def test_what_names_nothing_beyond_the_rows_proves_nothing_and_raises_no_doubt(more: dict[str, Any]) -> None:
-    assert find_records({"result": ROWS, **more}) == RecordList(tuple(ROWS))
+    assert find_records({"result": ROWS, **more}) == AsnPage(tuple(ROWS))
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import pytest
 from support.certificates import authority
 from support.raw_servers import answering, serving, tunnelling
 
-from logistics_batch.api.links import LinkFailure, LinkFetcher, LinkLimits, LinkProblem, LinkWay, is_public
+from logistics_batch.api.links import LinkFailure, LinkFetcher, LinkProblem, LinkWay, is_public
 
 PUBLIC = "93.184.216.34"
 PDF = b"%PDF-1.4 label %%EOF"
@@ -296,9 +296,7 @@ def test_expired(status: int) -> None:
 def test_bad_answer_is_a_failure(reply: bytes, kind: LinkProblem) -> None:
     spy = Spy()
     spy.reply = reply
-    own = LinkFetcher(
-        LinkWay("http://127.0.0.1:1"), limits=LinkLimits(size_bytes=1000), resolve=Names("127.0.0.1"), network=spy
-    )
+    own = LinkFetcher(LinkWay("http://127.0.0.1:1", size_bytes=1000), resolve=Names("127.0.0.1"), network=spy)
     failure = own.download("http://127.0.0.1:1/1.pdf")
     assert isinstance(failure, LinkFailure)
     assert failure.kind is kind
@@ -374,7 +372,7 @@ def test_server_that_drips_meets_the_deadline() -> None:
             time.sleep(0.05)
 
     with _server(drip) as url:
-        failure = LinkFetcher(LinkWay(url), limits=LinkLimits(deadline_seconds=0.5)).download(f"{url}/1.pdf")
+        failure = LinkFetcher(LinkWay(url, deadline_seconds=0.5)).download(f"{url}/1.pdf")
         stop.set()
     assert isinstance(failure, LinkFailure)
     assert failure.kind is LinkProblem.TIMEOUT

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from logistics_batch.api.answers import (
-    AsnPage,
     LabelLink,
     OrderAbsent,
     OrderDetails,
@@ -20,6 +19,7 @@ from logistics_batch.api.answers import (
     read_order,
 )
 from logistics_batch.api.content_match import record_digest, same_asn, same_order
+from logistics_batch.api.envelopes import AsnPage
 from logistics_batch.api.reply import Reply, Trace
 
 DONE = Trace(connect_started=True, send_started=True, body_sent=True, reply_started=True)

@@ -11,6 +11,7 @@ from typing import Any
 
 from logistics_batch.api.endpoints import ENDPOINTS
 from logistics_batch.api.envelopes import (
+    AsnPage,
     Decoded,
     as_text,
     confirms,
@@ -222,15 +223,6 @@ class OrderAbsent:
 
 
 @dataclass(frozen=True, slots=True)
-class AsnPage:
-    """What one ASN fetch returned: records as they came, and count and next as the envelope gives them."""
-
-    records: tuple[dict[str, Any], ...] = field(repr=False)
-    count: int | None = None
-    next: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class AsnHeader:
     """The header of an ASN record as text; "" for what the record does not tell (API §2.1)."""
 
@@ -278,10 +270,7 @@ def read_asns(reply: Reply) -> AsnPage | ReadFailed:
     decoded = content(reply)
     if decided is not None or decoded.problem or not _is_success(reply) or says_no(decoded.value):
         return _failed(reply, decided)
-    found = find_records(decoded.value)
-    if found is None:
-        return _failed(reply, None)
-    return AsnPage(found.records, found.count, found.next)
+    return find_records(decoded.value) or _failed(reply, None)
 
 
 def read_label(reply: Reply) -> LabelLink | ReadFailed:

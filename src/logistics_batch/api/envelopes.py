@@ -8,7 +8,7 @@ import json
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from logistics_batch.api.reply import LARGEST_BODY_BYTES
@@ -211,35 +211,35 @@ def looks_like_html(content_type: str, body: bytes) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordList:
-    """The records in a list envelope.
+class AsnPage:
+    """The records of one answer to an ASN search, as they came.
 
     count: how many there are as the envelope says. next: the next page that it names, or its word for more to come.
     """
 
-    records: tuple[dict[str, Any], ...]
+    records: tuple[dict[str, Any], ...] = field(repr=False)
     count: int | None = None
     next: str | None = None
 
 
-def find_records(value: object, *, depth: int = 0) -> RecordList | None:
+def find_records(value: object, *, depth: int = 0) -> AsnPage | None:
     """The records wherever the envelope holds them; None if it holds none that can be recognised.
 
     A list; a list or an object keyed by id under `result`, `results`, `data` or `message`; or one record alone.
     """
     if isinstance(value, list):
-        return RecordList(tuple(value)) if all(isinstance(record, dict) for record in value) else None
+        return AsnPage(tuple(value)) if all(isinstance(record, dict) for record in value) else None
     if not isinstance(value, dict) or depth > _DEEPEST_ENVELOPE:
         return None
     if _is_record(value):
-        return RecordList((value,))
+        return AsnPage((value,))
     for key in _LIST_KEYS:
         if isinstance(value.get(key), list | dict):
             return _with_paging(find_records(value[key], depth=depth + 1), value)
     if depth and not value:
-        return RecordList(())
+        return AsnPage(())
     if value and all(isinstance(record, dict) and _is_record({"id": key} | record) for key, record in value.items()):
-        return RecordList(tuple({"id": key} | record for key, record in value.items()))
+        return AsnPage(tuple({"id": key} | record for key, record in value.items()))
     return None
 
 
@@ -250,15 +250,17 @@ def _is_record(value: dict[str, Any]) -> bool:
     return "id" in value and any(key in value for key in _LINE_KEYS)
 
 
-def _with_paging(found: RecordList | None, envelope: dict[str, Any]) -> RecordList | None:
+def _with_paging(found: AsnPage | None, envelope: dict[str, Any]) -> AsnPage | None:
     """The records with what the envelope says of more; a total under another name than `count` proves no wholeness."""
     if found is None:
         return None
-    paging = paging_of(envelope)
-    counts = [count for count in (paging.count, found.count) if count is not None]
-    named = max(counts, default=None)
-    short = paging.total > max(len(found.records), named or 0)
-    return RecordList(found.records, paging.total if short else named, paging.next or found.next)
+    told = list(_told_of_pages(envelope))
+    totals = [number for name, value in told if name in _TOTALS and (number := _count(value)) is not None]
+    following = [text for name, value in told if (text := _following(name, value))]
+    counts = [count for count in (_count(envelope.get("count")), found.count) if count is not None]
+    named, total = max(counts, default=None), max(totals, default=0)
+    short = total > max(len(found.records), named or 0)
+    return AsnPage(found.records, total if short else named, next(iter(following), found.next))
 
 
 def find_lines(record: dict[str, Any], *keys: str) -> tuple[dict[str, Any], ...]:
@@ -272,26 +274,6 @@ def find_lines(record: dict[str, Any], *keys: str) -> tuple[dict[str, Any], ...]
         if isinstance(lines, dict):
             return tuple({"id": name} | line for name, line in lines.items() if isinstance(line, dict))
     return ()
-
-
-@dataclass(frozen=True, slots=True)
-class Paging:
-    """count: what `count` beside the list says. total: the largest number of records under any usual name.
-
-    next: the next page, or the word that says that there is more.
-    """
-
-    count: int | None = None
-    total: int = 0
-    next: str | None = None
-
-
-def paging_of(envelope: dict[str, Any]) -> Paging:
-    """What an envelope says of what it does not hold, itself or in an object for it (meta, pagination, …)."""
-    told = list(_told_of_pages(envelope))
-    totals = [number for name, value in told if name in _TOTALS and (number := _count(value)) is not None]
-    following = [text for name, value in told if (text := _following(name, value))]
-    return Paging(_count(envelope.get("count")), max(totals, default=0), next(iter(following), None))
 
 
 def _told_of_pages(envelope: dict[str, Any], *, depth: int = 0) -> Iterator[tuple[str, Any]]:

@@ -69,25 +69,20 @@ class LinkFailure:
 
 
 @dataclass(frozen=True, slots=True)
-class LinkLimits:
-    """How long a whole download may take, and how large the file may be."""
-
-    deadline_seconds: float = 45.0
-    size_bytes: int = 20_000_000
-
-
-@dataclass(frozen=True, slots=True)
 class LinkWay:
     """Where links may lead, and how: as calls do.
 
     base_url: the service's own. allowed_hosts: further ones, as `host` or `host:port`. ca_file: who vouches for the
     service's own host; None for the public authorities, which vouch for all others. proxy: http://host:port.
+    deadline_seconds, size_bytes: how long a whole download may take, and how large the file may be.
     """
 
     base_url: str
     allowed_hosts: Sequence[str] = ()
     ca_file: str | None = None
     proxy: str | None = field(default=None, repr=False)  # may hold a password
+    deadline_seconds: float = 45.0
+    size_bytes: int = 20_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +131,6 @@ class LinkFetcher:
         self,
         way: LinkWay,
         *,
-        limits: LinkLimits | None = None,
         resolve: Resolve = system_resolve,
         network: httpcore.NetworkBackend | None = None,
     ) -> None:
@@ -145,13 +139,12 @@ class LinkFetcher:
         self._own = (base.scheme, (base.hostname or "").lower(), base.port or _DEFAULT_PORTS.get(base.scheme, 0))
         self._allowed = frozenset(_with_port(host) for host in way.allowed_hosts)
         self._way = way
-        self._limits = limits or LinkLimits()
         self._resolve = resolve
         self._network = network or httpcore.SyncBackend()
 
     def download(self, url: str) -> bytes | LinkFailure:
         """The file behind a link, or why there is none; never raises for what the network does."""
-        deadline = Deadline(self._limits.deadline_seconds)
+        deadline = Deadline(self._way.deadline_seconds)
         try:
             target = self._judge(url)
             return self._get(target, self._network_for(target, deadline))
@@ -245,8 +238,8 @@ class LinkFetcher:
         content = bytearray()
         for chunk in response.iter_stream():
             content += chunk
-            if len(content) > self._limits.size_bytes:
-                size = self._limits.size_bytes / 1_000_000
+            if len(content) > self._way.size_bytes:
+                size = self._way.size_bytes / 1_000_000
                 raise _Refused(LinkProblem.TOO_LARGE, f"the label file is larger than {size:g} MB")
         return bytes(content)
 
@@ -256,7 +249,7 @@ class LinkFetcher:
         return f"{host} cannot be reached" + (" through the proxy of [service]" if self._way.proxy else "")
 
     def _late(self, host: str) -> str:
-        return f"{host} did not deliver the label within {self._limits.deadline_seconds:g} s"
+        return f"{host} did not deliver the label within {self._way.deadline_seconds:g} s"
 
 
 def _with_port(host: str) -> tuple[str, int]:

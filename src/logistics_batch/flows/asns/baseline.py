@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from threading import Lock
 
-from logistics_batch.api.answers import Answer, AsnPage, ReplyVerdict, asn_header, judge, read_asns
+from logistics_batch.api.answers import Answer, ReplyVerdict, asn_header, judge, read_asns
 from logistics_batch.api.client import Client, Reply
 from logistics_batch.api.content_match import record_digest, same_asn, same_goods
+from logistics_batch.api.envelopes import AsnPage
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import Ledger, StoredDocument, form_of
 from logistics_batch.model.asn_marker import shows_marker

@@ -20,10 +20,10 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
-from logistics_batch.api.answers import AsnPage, ReadFailed, ReplyVerdict, asn_header, asn_lines, judge, read_asns
+from logistics_batch.api.answers import ReadFailed, ReplyVerdict, asn_header, asn_lines, judge, read_asns
 from logistics_batch.api.client import Reply
 from logistics_batch.api.content_match import record_digest
-from logistics_batch.api.envelopes import decode_json, says_no
+from logistics_batch.api.envelopes import AsnPage, decode_json, says_no
 from logistics_batch.errors import KeyRefused, LogisticsBatchError, RunStopped, ServiceMisaddressed, UsageError
 from logistics_batch.flows.asns.ranges import AsnRange, Pieces, around_created, pieces_of
 from logistics_batch.flows.parts import Parts

@@ -17,7 +17,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from logistics_batch.api.answers import LabelLink, ReadFailed, ReplyVerdict, read_label
-from logistics_batch.api.links import LinkFailure, LinkFetcher, LinkLimits, LinkProblem, LinkWay
+from logistics_batch.api.links import LinkFailure, LinkFetcher, LinkProblem, LinkWay
 from logistics_batch.errors import KeyRefused, RunStopped, ServiceMisaddressed
 from logistics_batch.flows.labels.orders import LabelOrder
 from logistics_batch.flows.parts import Parts
@@ -78,11 +78,17 @@ class LabelSource:
 
     def __init__(self, parts: Parts) -> None:
         access = parts.client.settings
-        way = LinkWay(access.base_url, parts.policy.label_hosts, ca_file=access.ca_file, proxy=access.proxy)
+        way = LinkWay(
+            access.base_url,
+            parts.policy.label_hosts,
+            ca_file=access.ca_file,
+            proxy=access.proxy,
+            deadline_seconds=access.deadline_seconds,
+        )
         self._parts = parts
         self._folder = parts.files / _LABELS
         self._reached = threading.Event()  # a label came, so the address is right
-        self._links = LinkFetcher(way, limits=LinkLimits(deadline_seconds=access.deadline_seconds))
+        self._links = LinkFetcher(way)
         self._judge = LabelJudge()
 
     def fetch_all(self, orders: Sequence[LabelOrder]) -> dict[str, tuple[LabelFile, ...] | LabelLost]:
