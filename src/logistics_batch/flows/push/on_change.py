@@ -16,7 +16,6 @@ from logistics_batch.model.document import Document, Operation
 from logistics_batch.model.document_state import ENDED, NOT_TAKEN
 
 _WAITED = ("changed_after_acceptance", "earlier_in_doubt", "earlier_held")  # versions of which nothing was sent
-_AT_ONCE = 400  # references in one question to the ledger
 _CAME = ("planned", "sending", "in_doubt", "held", "accepted")  # states of updates that count
 _UPDATE_OF = {Operation.ORDER_CREATE: Operation.ORDER_UPDATE, Operation.ASN_CREATE: Operation.ASN_UPDATE}
 
@@ -38,13 +37,10 @@ def with_updates(parts: Parts, arrival: Arrival) -> Arrival:
 def _updates(parts: Parts, documents: Sequence[Document]) -> dict[str, list[StoredDocument]]:
     """By reference the updates that stand for creates, oldest first."""
     found: dict[str, list[StoredDocument]] = {}
-    references = list({document.reference: None for document in documents})
-    kinds = list(_UPDATE_OF.values())
-    for start in range(0, len(references), _AT_ONCE):
-        some = references[start : start + _AT_ONCE]
-        for update in parts.ledger.documents.select(operations=kinds, states=_CAME, references=some):
-            if update.asked in _UPDATE_OF:
-                found.setdefault(update.reference, []).append(update)
+    kinds, references = list(_UPDATE_OF.values()), list({document.reference: None for document in documents})
+    for update in parts.ledger.documents.select(operations=kinds, states=_CAME, references=references):
+        if update.asked in _UPDATE_OF:
+            found.setdefault(update.reference, []).append(update)
     return found
 
 

@@ -81,7 +81,7 @@ def push_by_hand(
         with scratch_folder() as folder:
             files = unpacked(parts, [ReceivedFile(path, path.name) for path in paths], to=folder)
             return preview_files(parts, files, rules, business_date=today, job="push")
-    _private_folder(parts)
+    parts.files.mkdir(parents=True, exist_ok=True, mode=0o700)
     origin: dict[str, object] = {"store": "", "business_date": today.isoformat()}
     if results is not None:
         origin |= {"results": JobPlace(folder=str(results.resolve())).model_dump(), "results_only": True}
@@ -111,7 +111,7 @@ def run_push_job(
         if dry_run:
             parts.ledger.itself.require_newest()
             return _preview_job(parts, store, job, rules, business_date)
-        _private_folder(parts)
+        parts.files.mkdir(parents=True, exist_ok=True, mode=0o700)
         holding = parts.ledger.sending(job.name, wait=wait_for_ledger, stop=parts.stop.is_set)
         with holding, run_of(parts, job.name, business_date=business_date) as run:
             pulled = _pulled(parts, store, job, business_date=business_date, to=parts.files)
@@ -145,10 +145,6 @@ def sending_mapping(parts: Parts, name: str) -> Mapping:
             remedy="Use it with “reconcile” (receipt.read) or “labels --orders” (label.create).",
         )
     return mapping
-
-
-def _private_folder(parts: Parts) -> None:
-    parts.files.mkdir(parents=True, exist_ok=True, mode=0o700)
 
 
 def _keep(parts: Parts, path: Path, origin: dict[str, object]) -> ReceivedFile:
