@@ -193,19 +193,6 @@ def test_a_proxy_that_sends_it_twice_is_noticed(marking: Workspace, sandbox: Run
     assert over(marking) == [""]
     marking.run("settle")
     assert over(marking) == [""], "both are there still"
-    ended = "The service has it once now: the others are gone from it, or expired."
-    for status, said in (("Expired", [ended]), ("Pending", [ended, ""]), ("Expired", [ended, ended])):
-        set_status_of_last(sandbox, status)
-        marking.run("settle")
-        assert over(marking) == said
-        assert rows(marking, "asns")[0]["rule"] == ("settled" if status == "Expired" else "possible_duplicate")
-
-
-def set_status_of_last(sandbox: RunningSandbox, status: str) -> None:
-    (database,) = sandbox.data.glob("*.db")
-    last = "asn_id = (SELECT max(asn_id) FROM asns)"
-    with closing(sqlite3.connect(database, timeout=30)) as connection, connection:
-        connection.execute(f"UPDATE asns SET body = json_set(body, '$.status', '{status}') WHERE {last}")
 
 
 def over(workspace: Workspace) -> list[str]:

@@ -134,47 +134,6 @@ def test_an_order_accepted_without_its_number_is_known_when_it_is_cancelled(tmp_
         sandbox.stop()
 
 
-def test_an_earlier_order_under_the_reference_says_nothing_of_the_new_one(
-    workspace: Workspace, sandbox: RunningSandbox
-) -> None:
-    assert push(workspace, "A") == 0
-    assert workspace.run("order", "cancel", awb_of(sandbox, "A")).code == 0
-    changed = workspace.drop("b.csv", order_lines(["A"]).replace("Market", "Station"))
-    workspace.run("push", changed, "--mapping", "orders")
-    (line,) = workspace.run("held", "list", "--json").json["held"]
-    workspace.run("held", "decide", str(line["id"]), "send-again", "--reissue", "--reason", "wanted")
-    sandbox.set_faults([{"endpoint": "order.create", "kind": "drop_before", "times": 1}])
-    workspace.run("push", changed, "--mapping", "orders")
-    workspace.run("settle", "--wait")
-    assert held(workspace) == ["unknown"]
-    assert created(sandbox) == ["A"]
-
-
-def test_a_refusal_for_a_taken_reference_is_believed_only_if_the_order_is_seen(
-    tmp_path: Path, sandbox: RunningSandbox
-) -> None:
-    """The service has no K, and says that it has: as for a service with one text for everything."""
-    asked_for_k: list[Told] = []
-
-    def rule(asked: Asked, service: Service) -> Told:
-        if asked.method != "POST" or b'"K"' not in asked.body:
-            return service(asked)
-        if not asked_for_k:
-            asked_for_k.append(Told(502, b""))
-            return asked_for_k[0]
-        taken = service(Asked("POST", asked.path, asked.headers | {}, asked.body.replace(b'"K"', b'"E"')))
-        return Told(taken.status, taken.body.replace(b"E ", b"K "), taken.content_type)
-
-    with between(sandbox.url, rule) as proxy:
-        workspace = Workspace(tmp_path / "workspace", url=proxy.url)
-        assert push(workspace, "E", name="first.csv") == 0
-        assert workspace.run("doctor", "--staging").code == 0
-        push(workspace, "K")
-        workspace.run("settle", "--wait")
-        assert held(workspace) == ["refused_after_doubt"]
-    assert created(sandbox) == ["E"]
-
-
 def test_an_item_that_was_there_before_does_not_show_that_it_was_added(
     workspace: Workspace, sandbox: RunningSandbox
 ) -> None:

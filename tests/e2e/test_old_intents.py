@@ -11,7 +11,7 @@ from support.sandbox_process import RunningSandbox
 from support.workspace import Workspace, order_lines
 
 from logistics_batch import wiring
-from logistics_batch.flows.doubts.resend import send_again
+from logistics_batch.flows.doubts.settle import send_again
 from logistics_batch.flows.parts import Clock
 from logistics_batch.flows.push.dispatch import Dispatcher
 

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from support.sandbox_process import RunningSandbox
 from support.workspace import ORDER_COLUMNS, Workspace, asn_lines
 
-from logistics_batch.flows.asns.ranges import AsnRange
+from logistics_batch.flows.asns.fetch import AsnRange
 from logistics_batch.flows.reconcile.notices import Scope, announced_documents
 from logistics_batch.wiring import Need
 from logistics_batch.wiring import Workspace as Opened

@@ -18,7 +18,7 @@ from support.workspace import ASNS_MAPPING, ORDERS_MAPPING, Workspace, asn_lines
 
 from logistics_batch.api.key_print import key_print
 from logistics_batch.flows.doubts.settle import settle_due
-from logistics_batch.flows.orders.receive_event import keep_events, read_event
+from logistics_batch.flows.orders.receive_event import read_event
 from logistics_batch.flows.parts import Silent
 from logistics_batch.ledger import NewEvent, Outcome, ServiceFacts
 from logistics_batch.model.issue import Issue
@@ -349,7 +349,7 @@ def event_came(workspace: Workspace, body: bytes) -> None:
     with Opened(workspace.root).parts(Need(calls=False)) as parts:
         read = read_event(body, received_at=parts.clock.now(), zone=UTC)
         assert isinstance(read, NewEvent)
-        keep_events(parts.ledger, [read], patience_seconds=5)
+        parts.ledger.events.store([read], patience_seconds=5)
 
 
 def test_an_event_leads_to_an_order_in_doubt_with_a_single_question(tmp_path: Path, mute: RunningSandbox) -> None:

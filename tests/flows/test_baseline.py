@@ -9,7 +9,7 @@ import pytest
 from ledger.arrivals import arrival
 
 from logistics_batch.api.content_match import record_digest
-from logistics_batch.flows.asns.baseline import Baseline, Found, is_new, new_since
+from logistics_batch.flows.asns.search import Baseline, Found, is_new, new_since
 from logistics_batch.ledger import StoredDocument, open_ledger
 
 LINES = [{"sku_name": "TEA", "qty": "10"}]

@@ -18,7 +18,8 @@ from logistics_batch.api.client import Client
 from logistics_batch.api.reply import Reply
 from logistics_batch.errors import KeyRefused
 from logistics_batch.flows.orders.comparison import Followed, order_lines
-from logistics_batch.flows.orders.status import _is_anothers, _look
+from logistics_batch.flows.orders.status import _look
+from logistics_batch.flows.parts import Parts
 from logistics_batch.model.order_state import Shown, ShownItem
 from logistics_batch.operate.run_job import outcome_of
 
@@ -137,14 +138,19 @@ def test_an_event_about_nobodys_order_asks_nobody(room: Room, name: str) -> None
         assert (report.exit_code, report.events, room.fetched()) == (0, 0, asked)
 
 
+def showing(room: Room, message: dict[str, object]) -> Parts:
+    """The parts with a service that shows this order, whatever it is asked for."""
+    body = json.dumps({"status": "SUCCESS", "message": message}).encode()
+    reply = Reply("order.fetch", status=200, content_type="application/json", body=body)
+    return replace(room.parts, client=cast("Client", SimpleNamespace(call=lambda *_, **__: reply)))
+
+
 def test_an_answer_that_shows_neither_its_number_nor_its_reference_tells_nothing(room: Room, name: str) -> None:
     """What comes back under its number, or under its reference, must be it."""
     room.send(f"{name}-A,Wires,1,0.00")
     (order,) = room.parts.ledger.orders.sent(numbers=[f"{name}-A"])
     for number, shown in ((order.awb_number, True), ("SH-ELSEWHERE", False)):
-        body = {"status": "SUCCESS", "message": {"awb_number": number, "status": "Complete"}}
-        reply = Reply("order.fetch", status=200, content_type="application/json", body=json.dumps(body).encode())
-        parts = replace(room.parts, client=cast("Client", SimpleNamespace(call=lambda *_, reply=reply, **__: reply)))
+        parts = showing(room, {"awb_number": number, "status": "Complete"})
         assert isinstance(_look(parts, order), OrderDetails) is shown
         assert not isinstance(_look(parts, replace(order, awb_number="")), OrderDetails)
 
@@ -241,13 +247,14 @@ def test_a_reference_in_the_services_spelling_is_ours(room: Room, name: str, sho
     room.send(f"{name}-a,Wires,1,0.00", f"{name}-b,Tape,2,0.00")
     order = room.parts.ledger.orders.sent(numbers=[f"{name}-a"])[0]
     goods = "Tape" if shown == "another" else "Wires"
-    details = OrderDetails(
-        reference_number=shown.format(f"{name}-A"),
-        awb_number=order.awb_number,
-        customer_mobile="9876543210",
-        items=({"item_name": goods, "item_quantity": "1"},),
-    )
-    assert _is_anothers(room.parts, order, details) is not taken
+    details = {
+        "reference_number": shown.format(f"{name}-A"),
+        "awb_number": order.awb_number,
+        "status": "Pending",
+        "customer_mobile": "9876543210",
+        "item_details": [{"item_name": goods, "item_quantity": "1"}],
+    }
+    assert isinstance(_look(showing(room, details), order), OrderDetails) is taken
 
 
 def test_orders_that_cannot_be_asked_for_keep_no_others_from_it(room: Room, name: str) -> None:

@@ -10,9 +10,8 @@ import pytest
 from flows.asn_service import record
 
 from logistics_batch.errors import KeyRefused, RunStopped, ServiceMisaddressed, UsageError
-from logistics_batch.flows.asns.answer_checks import of_the_range
-from logistics_batch.flows.asns.fetch import fetch_asns, fetch_by_invoice
-from logistics_batch.flows.asns.ranges import asn_range
+from logistics_batch.flows.asns.fetch import asn_range, fetch_asns, fetch_by_invoice
+from logistics_batch.flows.reconcile.answer_checks import of_the_range
 from logistics_batch.flows.reconcile.notices import Scope
 
 FIRST, LAST = date(2026, 11, 1), date(2026, 11, 8)
@@ -89,34 +88,19 @@ def test_a_cut_day_is_completed_by_its_statuses(parts, service):
 
 
 @pytest.mark.parametrize("says_count", [True, False])
-def test_a_hidden_cap_is_found_by_its_round_number(parts, service, says_count):
-    expected = fill(service, days=8, each=33)
-    service.cap, service.says_count, service.true_count = 100, says_count, False
-    found = fetch_asns(parts, WINDOW)
-    assert ids(found) == expected and found.complete
-
-
-@pytest.mark.parametrize("says_count", [True, False])
-@pytest.mark.parametrize("cap", [37, 61, 137])
-def test_a_hidden_cap_that_is_no_round_number_is_found_by_the_halves(parts, service, cap, says_count):
+@pytest.mark.parametrize("cap", [37, 61, 100, 137])
+def test_a_hidden_cap_is_found_by_the_halves(parts, service, cap, says_count):
     expected = fill(service, days=8, each=18)
     service.cap, service.says_count, service.true_count = cap, says_count, False
     found = fetch_asns(parts, WINDOW)
     assert ids(found) == expected and found.complete
 
 
-def test_a_hidden_cap_below_one_day_is_branded_though_it_is_no_round_number(parts, service):
+def test_a_hidden_cap_below_one_day_is_branded(parts, service):
     fill(service, days=8, each=60)
     service.cap, service.true_count = 37, False
     found = fetch_asns(parts, WINDOW)
     assert not found.complete and "an answer with 37 ASNs was seen to be cut" in " ".join(found.notes)
-
-
-def test_a_hidden_cap_that_even_one_day_reaches_is_branded(parts, service):
-    fill(service, days=2, each=120)
-    service.cap, service.true_count = 100, False
-    found = fetch_asns(parts, WINDOW)
-    assert not found.complete and "an answer with 100 ASNs was seen to be cut" in " ".join(found.notes)
 
 
 def test_a_round_number_that_was_surpassed_is_no_cap(parts, service):
@@ -265,7 +249,7 @@ def test_not_found_for_a_range_that_has_asns_is_a_doubt(parts, service, parts_to
 
     def fails(query):
         inside = query["delivery_date_start"] >= "2026-11-01" and query["delivery_date_end"] <= "2026-11-08"
-        whole = query == WINDOW.query()
+        whole = (query["delivery_date_start"], query["delivery_date_end"]) == ("2026-11-01", "2026-11-08")
         return NONE_FOUND if (inside if parts_too else whole) else None
 
     service.fails = fails
@@ -371,9 +355,7 @@ def large_day(service, *, count: int) -> set[int]:
     return {one["id"] for one in service.records}
 
 
-@pytest.mark.parametrize("says_count", [True, False])
-def test_a_day_with_three_thousand_asns_is_whole(parts, service, says_count):
-    service.says_count = says_count
+def test_a_day_with_three_thousand_asns_is_whole(parts, service):
     expected = large_day(service, count=3001)
     day = date(2026, 11, 3)
     found = fetch_asns(parts, asn_range("delivery", day, day))
@@ -411,9 +393,7 @@ def one_day(service, *, ours: int, strangers: int, **strange) -> set[int]:
     return {one["id"] for one in service.records}
 
 
-@pytest.mark.parametrize(
-    "strange", [{"status": "Completed"}, {"created_date": "2026-11-02T09:00:00+05:30"}, {"day": "2026-11-04"}]
-)
+@pytest.mark.parametrize("strange", [{"status": "Completed"}, {"day": "2026-11-04"}])
 @pytest.mark.parametrize("cap", [18, 20])
 def test_a_cap_of_just_as_many_as_are_ours_is_found_where_a_question_parts_them(parts, service, cap, strange):
     expected = one_day(service, ours=cap, strangers=6, **strange)
@@ -422,22 +402,11 @@ def test_a_cap_of_just_as_many_as_are_ours_is_found_where_a_question_parts_them(
     assert len(service.asked) < 40
 
 
-@pytest.mark.parametrize("count", [10, 18, 20, 30, 50, 100])
+@pytest.mark.parametrize("count", [10, 18, 100])
 def test_a_day_of_any_number_that_no_question_parts_is_whole(parts, service, count):
     one_day(service, ours=count, strangers=0)
     found = fetch_asns(parts, WINDOW)
     assert len(found.records) == count and found.complete and not found.notes
-
-
-@pytest.mark.parametrize("count", [10, 20, 25, 30, 50, 60, 100, 120, 200])
-def test_a_range_of_a_round_number_whose_halves_add_up_is_whole(parts, service, count):
-    for says_count in (True, False):
-        service.says_count = says_count
-        service.records = [
-            record(nth, f"I-{nth}", ("W", "1"), day=f"2026-11-{1 + nth * 8 // count:02}") for nth in range(count)
-        ]
-        found = fetch_asns(parts, WINDOW)
-        assert len(found.records) == count and found.complete and not found.notes
 
 
 @pytest.mark.parametrize(

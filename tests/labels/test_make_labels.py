@@ -17,8 +17,8 @@ from logistics_batch.errors import KeyRefused, RunStopped, SettingsError, UsageE
 from logistics_batch.flows.doubts.decisions import decide
 from logistics_batch.flows.files.purge import purge_by_age
 from logistics_batch.flows.labels.labels import LabelsPlan, make_labels
+from logistics_batch.flows.labels.numbers import order_numbers
 from logistics_batch.flows.labels.orders import LabelChoice
-from logistics_batch.flows.orders.numbers import order_numbers
 from logistics_batch.model.jobs.job import JobPlace
 from logistics_batch.model.run_reports import LabelReport
 from logistics_batch.paper.labels import barcodes as label_barcodes

@@ -12,7 +12,7 @@ from support.receiver_process import event
 from support.sandbox_process import RunningSandbox
 from support.workspace import Workspace
 
-from logistics_batch.flows.orders.receive_event import keep_events, read_event
+from logistics_batch.flows.orders.receive_event import read_event
 from logistics_batch.flows.orders.status import run_order_status
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.push import push_by_hand
@@ -77,7 +77,7 @@ class Room:
         body = event(str(more.pop("waybill", self.awb(reference))), status, at=at, **more)
         now = self.parts.clock.now()
         found = read_event(body, received_at=now, zone=now.tzinfo)  # type: ignore[arg-type]
-        keep_events(self.parts.ledger, [found], patience_seconds=5)  # type: ignore[list-item]
+        self.parts.ledger.events.store([found], patience_seconds=5)  # type: ignore[list-item]
 
     def fetched(self) -> int:
         return len(self.sandbox.received("order.fetch"))

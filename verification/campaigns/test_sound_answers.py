@@ -8,8 +8,7 @@ from campaigns.scale import FULL, SEED, numbers, report
 from flows.asn_service import record
 from flows.conftest import parts, service  # noqa: F401
 
-from logistics_batch.flows.asns.fetch import fetch_asns
-from logistics_batch.flows.asns.ranges import asn_range
+from logistics_batch.flows.asns.fetch import asn_range, fetch_asns
 
 pytestmark = [] if FULL else [pytest.mark.slow]
 

@@ -11,8 +11,8 @@ from histories.service import ACCOUNT, Habits
 from histories.stage import DAY, KINDS, Stage, file_of, job_of, order_body
 
 from logistics_batch.errors import UsageError
-from logistics_batch.flows.doubts.decisions import held_documents, reopen
-from logistics_batch.flows.doubts.held import decide_held
+from logistics_batch.flows.doubts.decisions import decide_held, reopen
+from logistics_batch.flows.doubts.held import held_documents
 from logistics_batch.flows.doubts.retry import REFUSED, retry_run
 from logistics_batch.flows.parts import Parts, Policy
 from logistics_batch.flows.push.push import run_push_job

@@ -14,7 +14,7 @@ from logistics_batch.demo.grounds import claimed
 from logistics_batch.demo.service import Sandbox, address_of, running_receiver, running_sandbox
 from logistics_batch.demo.stage import API_KEY_FILE, EVENTS_FILE, DemoWorkspace, connect, drop_samples, furnish
 from logistics_batch.errors import RunStopped
-from logistics_batch.flows.orders.webhook_commands import subscribe_webhook
+from logistics_batch.flows.orders.commands import subscribe_webhook
 from logistics_batch.flows.parts import Parts, Progress
 from logistics_batch.jobs import load_jobs
 from logistics_batch.model.jobs.job import JobSpec, LabelsJob, OrderStatusJob, PushJob, ReconcileJob

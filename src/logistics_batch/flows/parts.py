@@ -120,3 +120,8 @@ class Parts:
     kept_names: Callable[[], Collection[str]] = tuple
     limited: Limited = at_once
     unpack: Unpack = field(default_factory=Unpacker)
+
+    @property
+    def now(self) -> str:
+        """The wall time as the ledger keeps it."""
+        return self.clock.now().isoformat()

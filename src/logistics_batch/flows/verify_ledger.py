@@ -10,6 +10,7 @@ from logistics_batch.errors import LedgerRefused, UsageError
 from logistics_batch.flows.files.deliver import kept_file
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import LedgerFinding, StoredFile, Verification
+from logistics_batch.model.issue import Issue
 
 _SHOWN = 5
 
@@ -41,6 +42,16 @@ def verify_ledger(parts: Parts) -> VerifiedLedger:
         parts.progress.advance()
     parts.progress.done()
     return VerifiedLedger(replace(found, findings=(*found.findings, *_of_files(changed))), missing)
+
+
+def told_of_move(parts: Parts) -> list[Issue]:
+    """A note on where the ledger was used last, once: it may be a copy, and its original may still send.
+
+    From now on it is here. Call while holding the sending lock.
+    """
+    before = parts.ledger.itself.moved_from()
+    parts.ledger.itself.settle_in()
+    return [Issue.of("ledger.moved", path=before.path, host=before.host)] if before else []
 
 
 def _kept(parts: Parts, file: StoredFile) -> str:

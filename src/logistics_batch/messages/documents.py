@@ -156,9 +156,6 @@ ANSWERED: Final[dict[str, Entry]] = {
     "settled.has_reference": Entry(_HAS_REFERENCE, level=Level.NOTE),
     "settled.has_reference_again": Entry(f"{_HAS_REFERENCE} {_IF_CANCELLED}", level=Level.NOTE),
     "settled.sent_again": Entry(f"Accepted; sent again. {_IF_CANCELLED}", level=Level.NOTE),
-    "settled.once_again": Entry(
-        "The service has it once now: the others are gone from it, or expired.", level=Level.NOTE
-    ),
     "possible_duplicate.marked": Entry(
         "Accepted; but the service shows {count} ASNs with its marker: it has them more than once.",
         "Nothing to send: tell the service's operator which ones to close.",

@@ -52,9 +52,8 @@ def fetch(
     from zoneinfo import ZoneInfo
 
     from logistics_batch.cli.show import plain, print_json, print_table
-    from logistics_batch.flows.asns.answer_checks import of_the_range
-    from logistics_batch.flows.asns.fetch import asn_summary, fetch_asns
-    from logistics_batch.flows.asns.ranges import asn_range
+    from logistics_batch.flows.asns.fetch import asn_range, asn_summary, fetch_asns
+    from logistics_batch.flows.reconcile.answer_checks import of_the_range
     from logistics_batch.flows.reconcile.notices import Scope
 
     if (date_from or date_to) and not by:
@@ -90,7 +89,7 @@ def get(*, folder: str, order_id: str, as_json: bool) -> int:
     """Fetch one order from the service. Exit code 3: the service does not have it."""
 
     from logistics_batch.cli.show import plain, print_json, print_table
-    from logistics_batch.flows.orders.order_commands import get_order
+    from logistics_batch.flows.orders.commands import get_order
 
     with opened(folder, writes=False) as parts:
         found = get_order(parts, order_id)
@@ -113,7 +112,7 @@ def cancel(*, folder: str, order_id: str) -> int:
     """
 
     from logistics_batch.cli.show import plain
-    from logistics_batch.flows.orders.order_commands import cancel_order
+    from logistics_batch.flows.orders.commands import cancel_order
 
     with opened(folder) as parts:
         conclusion = cancel_order(parts, order_id)
@@ -253,7 +252,7 @@ def _wanted(webhook_id: int | None, url: str | None, headers: str | None, verify
 
 def _configure(folder: str, wanted: dict[str, object], *, updates: bool) -> int:
     from logistics_batch.cli.show import plain
-    from logistics_batch.flows.orders.webhook_commands import subscribe_webhook, update_webhook
+    from logistics_batch.flows.orders.commands import subscribe_webhook, update_webhook
     from logistics_batch.settings import private_headers
 
     if isinstance(wanted["headers"], str):

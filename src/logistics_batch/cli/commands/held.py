@@ -48,34 +48,30 @@ def held() -> None:
 def list_held(*, folder: str, as_json: bool) -> int:
     """List everything that is held, documents and whole files, with the reason and what can be done."""
     from logistics_batch.cli.show import print_json
-    from logistics_batch.flows.doubts.decisions import held_documents
-    from logistics_batch.flows.doubts.held import HeldLine, everything_held, in_words
+    from logistics_batch.flows.doubts.held import everything_held, held_documents, in_words, line_of
 
     with reading(folder) as parts:
         found = everything_held(parts)
         documents = held_documents(parts) if as_json else []
         waits = in_words(parts, found)
-        single = in_words(parts, [HeldLine(each.id, each.why, each.file_name, (each,)) for each in documents])
+        single = in_words(parts, [line_of(each) for each in documents])
     if not as_json:
         _print_held(found)
         return 0
     names = ("id", "operation", "key", "reference", "rule", "reason", "fix", "awb_number", "file_name", "sheet")
-    groups = [
-        {"id": each.id, "file_name": each.file_name, "documents": [one.id for one in each.documents]} | why
-        for each, why in zip(found, waits, strict=True)
-        if isinstance(each.id, str) and not each.file
+    groups: dict[str, list[dict[str, Any]]] = {"previews": [], "addresses": [], "files": []}
+    for each, why in zip(found, waits, strict=True):
+        if each.file:
+            groups["files"].append(_file(each) | why)
+        elif isinstance(each.id, str):
+            ids = [one.id for one in each.documents]
+            group = groups["addresses" if each.is_address else "previews"]
+            group.append({"id": each.id, "file_name": each.file_name, "documents": ids} | why)
+    held = [
+        {name: getattr(each, name) for name in names} | {"rows": each.rows, "run": each.run} | why
+        for each, why in zip(documents, single, strict=True)
     ]
-    print_json(
-        {
-            "held": [
-                {name: getattr(each, name) for name in names} | {"rows": each.rows, "run": each.run} | why
-                for each, why in zip(documents, single, strict=True)
-            ],
-            "previews": [each for each in groups if each["file_name"]],
-            "addresses": [each for each in groups if not each["file_name"]],
-            "files": [_file(each) | why for each, why in zip(found, waits, strict=True) if each.file],
-        }
-    )
+    print_json({"held": held} | groups)
     return 0
 
 
@@ -89,12 +85,13 @@ def _print_held(found: Sequence[Any]) -> None:
     """Lines of `held list`; of a number that it does not have, the number alone."""
     from logistics_batch.cli.show import print_table
 
-    lines = [
-        (each, *[""] * 6)
-        if isinstance(each, int | str)
-        else (each.id, each.what, each.reference, each.files, _rows(each.rows), each.why.reason, each.fix)
-        for each in found
-    ]
+    lines = []
+    for each in found:
+        if isinstance(each, int | str):
+            lines.append((each, *[""] * 6))
+            continue
+        reference, rows = (each.document.reference, each.document.rows) if each.document else ("", ())
+        lines.append((each.id, each.what, reference, each.files, _rows(rows), each.why.reason, each.fix))
     print_table(_COLUMNS, lines, empty="Nothing is held.")
 
 
@@ -216,7 +213,7 @@ def _decide_all(parts: Any, ids: Sequence[int | str], *, dry_run: bool, **words:
     """Decide one after the other; one that cannot be decided so keeps no other from it."""
     from logistics_batch.cli.show import plain
     from logistics_batch.errors import UsageError
-    from logistics_batch.flows.doubts.held import decide_held
+    from logistics_batch.flows.doubts.decisions import decide_held
 
     done, code = [], 0
     for held_id in ids:

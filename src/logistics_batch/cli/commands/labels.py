@@ -53,8 +53,8 @@ def labels(
 
     from logistics_batch.cli.job_report import print_outcome
     from logistics_batch.flows.labels.labels import LabelsPlan, make_labels
+    from logistics_batch.flows.labels.numbers import NamedOrders, order_numbers
     from logistics_batch.flows.labels.orders import LabelChoice
-    from logistics_batch.flows.orders.numbers import NamedOrders, order_numbers
     from logistics_batch.operate.run_job import outcome_of
 
     _check((run, date, orders), mapping, reprint=reprint, reason=reason)

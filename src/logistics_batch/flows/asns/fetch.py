@@ -25,15 +25,50 @@ from logistics_batch.api.client import Reply
 from logistics_batch.api.content_match import record_digest
 from logistics_batch.api.envelopes import AsnPage, decode_json, says_no
 from logistics_batch.errors import KeyRefused, LogisticsBatchError, RunStopped, ServiceMisaddressed, UsageError
-from logistics_batch.flows.asns.ranges import AsnRange, Pieces, around_created, pieces_of
 from logistics_batch.flows.parts import Parts
 
+RANGES = ("created", "modified", "delivery")
 FILTERS = ("description", "site", "site_name", "status", "supplier", "supplier_name", "invoice_number")
+_STATUSES = ("New", "In-Progress", "Completed", "Expired")  # API §2.1
 _ATTEMPTS = 4
 _FIRST_PAUSE_SECONDS = 1.0
 _UNANSWERED = 12  # questions in a row, and no more are asked; 60 days are halved six times, and a day has four statuses
 _AROUND = timedelta(days=7)
+_DAY = timedelta(days=1)
 _NEVER_CUT = 9  # rows; nobody cuts answers shorter
+_CHECK_ADDRESS = "Check service.base_url and service.paths in logistics-batch.toml."
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class AsnRange:
+    """A range of dates, both ends inclusive, and which date of an ASN is meant."""
+
+    by: str
+    date_from: date
+    date_to: date
+
+    def __str__(self) -> str:
+        return f"{self.by} {self.date_from} to {self.date_to}"
+
+
+def asn_range(by: str | None, date_from: date | None, date_to: date | None) -> AsnRange:
+    """A checked range; the service would ignore one with a single end without a word (API §8.2).
+
+    Raises UsageError.
+    """
+    if by not in RANGES:
+        raise UsageError(f'There is no range by "{by}".', remedy=f"There are: {', '.join(RANGES)}.")
+    if date_from is None or date_to is None:
+        missing = "last" if date_to is None else "first"
+        raise UsageError(
+            f"The range by {by} date has no {missing} day.",
+            remedy="Give both ends, as in --from 2026-11-01 --to 2026-11-07; the service ignores a lone one.",
+        )
+    if date_from > date_to:
+        raise UsageError(f"The range from {date_from} to {date_to} ends before it begins.", remedy="Swap the dates.")
+    return AsnRange(by, date_from, date_to)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +78,7 @@ class FetchedAsns:
     notes: what made the answer doubtful, in words. folder: where the raw replies lie; None if none were kept.
     """
 
-    records: tuple[dict[str, Any], ...] = field(repr=False)
+    records: tuple[Record, ...] = field(repr=False)
     complete: bool = True
     notes: tuple[str, ...] = ()
     requests: int = 0
@@ -56,14 +91,21 @@ def fetch_asns(parts: Parts, wanted: AsnRange | None, filters: Mapping[str, str]
     Raises UsageError for filters that the service does not know or takes only with a range, KeyRefused,
     ServiceMisaddressed, or RunStopped if the service answered nothing.
     """
-    known = _checked_filters(filters or {}, ranged=wanted is not None)
-    asker = _Asker(parts, filters=known)
+    if unknown := sorted(set(filters or {}) - set(FILTERS)):
+        raise UsageError(f'ASNs cannot be filtered by "{unknown[0]}".', remedy=f"There are: {', '.join(FILTERS)}.")
+    given = {name: value for name, value in (filters or {}).items() if value}
+    if wanted is None and "invoice_number" not in given:
+        raise UsageError(
+            "The service searches ASNs only by a range of dates or by an invoice number.",
+            remedy="Give --by with --from and --to, or --invoice.",
+        )
+    asker = _Asker(parts)
     parts.progress.start("Fetching ASNs", None)
-    found = asker.gather(wanted)
+    found = asker.gather(_Question(given, wanted))
     if wanted is not None and asker.is_told_of_none():
-        found = asker.held_against_the_days_around(wanted)
+        found = asker.held_against_the_days_around(given, wanted)
     parts.progress.done()
-    return asker.result(_meeting(found, known))
+    return asker.result(_meeting(found, given))
 
 
 def fetch_by_invoice(parts: Parts, invoice_numbers: Iterable[str], *, answered: bool = False) -> FetchedAsns:
@@ -72,17 +114,17 @@ def fetch_by_invoice(parts: Parts, invoice_numbers: Iterable[str], *, answered: 
     answered: the service has answered the same caller before; then a search that it does not answer is only a doubt.
     """
     numbers = list(invoice_numbers)
-    asker = _Asker(parts, filters={}, answered=answered)
+    asker = _Asker(parts, answered=answered)
     together: list[_Found] = []
     parts.progress.start("Searching by invoice number", len(numbers))
     for number in numbers:
-        together.append(asker.gather(None, {"invoice_number": number}))
+        together.append(asker.gather(_Question({"invoice_number": number})))
         parts.progress.advance()
     parts.progress.done()
     return asker.result(_union(together))
 
 
-def record_identity(record: dict[str, Any]) -> str:
+def record_identity(record: Record) -> str:
     """Under what a record is known again in other answers of the same night.
 
     Without an id by its content, less its last change: a service may write the minute of the request there.
@@ -90,26 +132,62 @@ def record_identity(record: dict[str, Any]) -> str:
     return record_digest({name: value for name, value in record.items() if not name.startswith("modified")})
 
 
-def _checked_filters(filters: Mapping[str, str], *, ranged: bool) -> dict[str, str]:
-    unknown = sorted(set(filters) - set(FILTERS))
-    if unknown:
-        raise UsageError(f'ASNs cannot be filtered by "{unknown[0]}".', remedy=f"There are: {', '.join(FILTERS)}.")
-    given = {name: value for name, value in filters.items() if value}
-    if not ranged and "invoice_number" not in given:
-        raise UsageError(
-            "The service searches ASNs only by a range of dates or by an invoice number.",
-            remedy="Give --by with --from and --to, or --invoice.",
-        )
-    return given
+def asn_summary(record: Record) -> tuple[str, ...]:
+    """An ASN in one line: invoice number, supplier, site, status, delivery date, number of lines."""
+    header = asn_header(record)
+    supplier, site = header.supplier_name or header.supplier, header.site_name or header.site
+    lines = str(len(asn_lines(record)))
+    return header.invoice_number, supplier, site, header.status, header.delivery_date, lines
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """One search: filters, and a range of dates unless they name an invoice number."""
+
+    filters: Mapping[str, str]
+    range: AsnRange | None = None
+
+    @property
+    def query(self) -> dict[str, str]:
+        """The search as the service takes it."""
+        if self.range is None:
+            return dict(self.filters)
+        by, ends = self.range.by, (self.range.date_from.isoformat(), self.range.date_to.isoformat())
+        return {**self.filters, f"{by}_date_start": ends[0], f"{by}_date_end": ends[1]}
+
+    def pieces(self) -> "list[_Question]":
+        """What it falls into: halves of the range, or the statuses of one day."""
+        if self.range is None:
+            return []
+        first, last = self.range.date_from, self.range.date_to
+        if first < last:
+            middle = first + timedelta(days=(last - first).days // 2)
+            return [self.of_days(first, middle), self.of_days(middle + _DAY, last)]
+        if self.filters.get("status"):
+            return []
+        return [replace(self, filters={**self.filters, "status": status}) for status in _STATUSES]
+
+    def of_days(self, first: date, last: date) -> "_Question":
+        """The same for other days."""
+        return replace(self, range=self.range and replace(self.range, date_from=first, date_to=last))
+
+    def __str__(self) -> str:
+        status = f", status {self.filters['status']}" if self.filters.get("status") else ""
+        asked = str(self.range) if self.range else f"invoice number {self.filters.get('invoice_number', '')}"
+        return f"{asked}{status}"
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
     """Records by identity; `complete` is False if there may be more, `notes` say why."""
 
-    records: dict[str, dict[str, Any]]
+    records: dict[str, Record]
     complete: bool = True
     notes: tuple[str, ...] = ()
+
+    def doubted(self, note: str) -> "_Found":
+        """The same, with a reason why there may be more."""
+        return _Found(self.records, complete=False, notes=(*self.notes, note))
 
 
 def _union(together: Iterable[_Found]) -> _Found:
@@ -127,13 +205,12 @@ def _meeting(found: _Found, filters: Mapping[str, str]) -> _Found:
     return _Found(meets, found.complete, (*found.notes, *(note if others else ())))
 
 
-def _meets(record: dict[str, Any], filters: Mapping[str, str]) -> bool:
+def _meets(record: Record, filters: Mapping[str, str]) -> bool:
     """Whether a record shows nothing that contradicts the filters; a description may be given in part (API §4.1)."""
     header = asn_header(record)
     for name, wanted in filters.items():
         shown, asked = getattr(header, name).strip().casefold(), wanted.strip().casefold()
-        alike = asked in shown if name == "description" else asked == shown
-        if shown and not alike:
+        if shown and not (asked in shown if name == "description" else asked == shown):
             return False
     return True
 
@@ -145,9 +222,8 @@ class _SaysNone(ServiceMisaddressed):
 class _Asker:
     """Asks the service and keeps every raw reply."""
 
-    def __init__(self, parts: Parts, *, filters: dict[str, str], answered: bool = False) -> None:
+    def __init__(self, parts: Parts, *, answered: bool = False) -> None:
         self._parts = parts
-        self._filters = filters
         self._requests = 0
         self._tested = 0  # rows of the longest answer that was held against its pieces
         self._cap: int | None = None  # so many rows an answer had that turned out to be cut
@@ -162,8 +238,9 @@ class _Asker:
         if self._failed and not self._answered:
             raise self._failed[0]
         if self._unasked:
-            note = f"After {_UNANSWERED} questions without an answer, {self._unasked} more were not asked."
-            found = replace(found, notes=(*found.notes, note))
+            found = found.doubted(
+                f"After {_UNANSWERED} questions without an answer, {self._unasked} more were not asked."
+            )
         folder = self._folder if self._requests else None
         return FetchedAsns(tuple(found.records.values()), found.complete, found.notes, self._requests, folder)
 
@@ -171,34 +248,30 @@ class _Asker:
         """Whether every question was answered with a 404 of the service's own."""
         return bool(self._failed) and not self._answered and all(isinstance(one, _SaysNone) for one in self._failed)
 
-    def held_against_the_days_around(self, wanted: AsnRange) -> _Found:
+    def held_against_the_days_around(self, filters: Mapping[str, str], wanted: AsnRange) -> _Found:
         """None, where the service answers the same question for more days and shows no ASN of the range itself."""
         said, self._failed, self._answered, self._unasked = self._failed[0].message, [], True, 0
-        page = self._page_of_days(wanted, wanted.date_from - _AROUND, wanted.date_to + _AROUND)
+        page = self._page_of_days(_Question(filters, wanted), wanted.date_from - _AROUND, wanted.date_to + _AROUND)
         if isinstance(page, ReadFailed):
-            note = f"{said}: whether it has none, or service.base_url or service.paths is wrong, cannot be told"
-            return _Found({}, complete=False, notes=(f"{note}.",))
+            wrong = "service.base_url or service.paths is wrong"
+            return _Found({}).doubted(f"{said}: whether it has none, or {wrong}, cannot be told.")
         days = [getattr(asn_header(record), f"{wanted.by}_date")[:10] for record in page.records]
         inside = sum(not day or f"{wanted.date_from}" <= day <= f"{wanted.date_to}" for day in days)
         if inside:
-            note = f"{said}, but asked for more days it shows {inside} of the range."
-            return _Found({}, complete=False, notes=(note,))
+            return _Found({}).doubted(f"{said}, but asked for more days it shows {inside} of the range.")
         return _Found({}, notes=(f"{said}: taken for none, since it answers for the days around.",))
 
-    def gather(self, wanted: AsnRange | None, more: Mapping[str, str] | None = None) -> _Found:
-        """The records of a range or search, asked for in smaller pieces where the answer is not surely whole."""
-        more = more or {}
-        query = {**self._filters, **more, **(wanted.query() if wanted else {})}
-        pieces = pieces_of(wanted, query)
+    def gather(self, question: _Question) -> _Found:
+        """The records of a question, asked for in smaller pieces where the answer is not surely whole."""
+        pieces = question.pieces()
         if len(self._failed) >= _UNANSWERED:
             self._unasked += 1
             return _Found({}, complete=False)
-        reply = self._ask(query, patient=not pieces)
+        reply = self._ask(question.query, patient=not pieces)
         try:
             page = _page_of(reply, divisible=bool(pieces))
         except (RunStopped, UsageError) as error:
-            self._note_failure(error)
-            return self._around_a_failure(error, _asked_for(wanted, query), reply, pieces, more)
+            return self._around_a_failure(error, question, reply)
         if not (reply.failure or reply.truncated):
             self._answered, self._failed = True, []
         found = _Found({record_identity(record): record for record in page.records})
@@ -206,86 +279,74 @@ class _Asker:
         doubt = _doubt(page, reply)
         if not doubt and self._cap is not None and rows >= self._cap:
             doubt = f"an answer with {self._cap} ASNs was seen to be cut, and this one has {rows}"
-        if not doubt and wanted is not None and rows > max(self._tested, 0 if page.count is None else _NEVER_CUT):
-            return self._held_against_pieces(found, wanted, pieces, more)
-        if not doubt:
-            return found
-        if not pieces:
-            return _Found(found.records, complete=False, notes=(f"{_asked_for(wanted, query)}: {doubt}",))
-        whole = _union([found, self._of_pieces(pieces, more)])
-        if page.count is not None and len(whole.records) < page.count and whole.complete:
-            note = f"{_asked_for(wanted, query)}: {len(whole.records)} of {page.count} ASNs could be fetched"
-            return replace(whole, complete=False, notes=(*whole.notes, note))
-        return whole
+        if doubt and not pieces:
+            return found.doubted(f"{question}: {doubt}")
+        if doubt:
+            whole = _union([found, *map(self.gather, pieces)])
+            if page.count is not None and len(whole.records) < page.count and whole.complete:
+                return whole.doubted(f"{question}: {len(whole.records)} of {page.count} ASNs could be fetched")
+            return whole
+        if question.range is not None and rows > max(self._tested, 0 if page.count is None else _NEVER_CUT):
+            return self._held_against_pieces(found, question)
+        return found
 
-    def _of_pieces(self, pieces: Pieces, more: Mapping[str, str]) -> _Found:
-        return _union(self.gather(piece, {**more, **extra}) for piece, extra in pieces)
+    def _around_a_failure(self, error: LogisticsBatchError, question: _Question, reply: Reply) -> _Found:
+        """What the pieces of a question hold to which an error came. Those of one day may not be all of it.
 
-    def _note_failure(self, error: LogisticsBatchError) -> None:
-        """Raises the error where no other question is worth asking: about the key, or the address of a first one."""
+        Raises the error where no other question is worth asking: about the key, or the address of a first one.
+        """
         if isinstance(error, KeyRefused) or not (self._answered or type(error) in (RunStopped, _SaysNone)):
             raise error
         self._failed.append(error)
-
-    def _around_a_failure(
-        self, error: LogisticsBatchError, asked: str, reply: Reply, pieces: Pieces, more: Mapping[str, str]
-    ) -> _Found:
-        """What the pieces of a question hold to which an error came. Those of one day may not be all of it."""
-        why = f"{asked}: nothing could be fetched: {_told_by(reply)}"
+        page, pieces = read_asns(reply), question.pieces()
+        own = reply.status is not None and reply.status < 500  # the service's no, and no failure within it
+        told = (page.message if own else page.brief) if isinstance(page, ReadFailed) else ""
+        why = f"{question}: nothing could be fetched: {told}"
+        found = _union(map(self.gather, pieces))
         if not pieces:
-            return _Found({}, complete=False, notes=(why,))
-        found = self._of_pieces(pieces, more)
+            return found.doubted(why)
         if isinstance(error, _SaysNone) and found.records:
-            return replace(found, complete=False, notes=(*found.notes, f"{why}, though parts of it hold ASNs"))
-        if found.complete and "status" in pieces[0][1]:
-            return replace(found, complete=False, notes=(*found.notes, why))
-        return found
+            return found.doubted(f"{why}, though parts of it hold ASNs")
+        return found.doubted(why) if found.complete and "status" in pieces[0].filters else found
 
-    def _held_against_pieces(self, found: _Found, wanted: AsnRange, pieces: Pieces, more: Mapping[str, str]) -> _Found:
+    def _held_against_pieces(self, found: _Found, question: _Question) -> _Found:
         """An answer with what its pieces hold beyond it: then it was cut, and so are all of its length.
 
-        Of pieces as long as the whole the first is parted further, down to one day and status, and what was created
-        before and after the ASNs that were shown.
+        Of pieces as long as the whole the first is parted further, down to one day and status.
         """
-        rows, together, parted = len(found.records), found, False
-        self._tested = rows
-        lump, extra = wanted, dict(more)
-        while pieces and not parted:
-            each = [self.gather(piece, {**extra, **other}) for piece, other in pieces]
+        rows = self._tested = len(found.records)
+        together, lump, pieces = found, question, question.pieces()
+        while pieces:
+            each = [self.gather(piece) for piece in pieces]
             together = _union([together, *each])
             full = [piece for piece, one in zip(pieces, each, strict=True) if len(one.records) >= rows]
-            parted = len(together.records) > rows or not full
-            if not parted:
-                lump, extra = full[0][0], {**extra, **full[0][1]}
-                pieces = pieces_of(lump, {**self._filters, **extra})
-        if not parted:
-            together = _union([together, self._of_pieces(around_created(lump, {}, found.records.values()), extra)])
+            if len(together.records) > rows or not full:
+                break
+            lump, pieces = full[0], full[0].pieces()
         if len(together.records) > rows:
             self._cap = rows
-            again = pieces_of(wanted, {**self._filters, **more})
-            return _union([together, self._of_pieces(again, more)])
-        if not parted and rows > _NEVER_CUT and self._is_cut_in_more_days(wanted, rows):
-            asked = _asked_for(lump, {**self._filters, **extra})
-            more_days = f"asked for more days, the service sends no more than {rows} ASNs either"
-            note = f"{asked}: {more_days}, though some lie there"
-            return replace(together, complete=False, notes=(*together.notes, note))
+            return _union([together, *map(self.gather, question.pieces())])
+        if not pieces and rows > _NEVER_CUT and self._is_cut_in_more_days(question, rows):
+            more = f"asked for more days, the service sends no more than {rows} ASNs either, though some lie there"
+            return together.doubted(f"{lump}: {more}")
         return together
 
-    def _is_cut_in_more_days(self, wanted: AsnRange, rows: int) -> bool:
+    def _is_cut_in_more_days(self, question: _Question, rows: int) -> bool:
         """Whether an answer for the days around has no more ASNs, though the days before and after have some."""
-        page = self._page_of_days(wanted, wanted.date_from - _AROUND, wanted.date_to + _AROUND)
+        if question.range is None:
+            return False
+        first, last = question.range.date_from, question.range.date_to
+        page = self._page_of_days(question, first - _AROUND, last + _AROUND)
         if isinstance(page, ReadFailed) or len(page.records) > rows:
             return False
-        day = timedelta(days=1)
         others = (
-            self._page_of_days(wanted, wanted.date_from - _AROUND, wanted.date_from - day),
-            self._page_of_days(wanted, wanted.date_to + day, wanted.date_to + _AROUND),
+            self._page_of_days(question, first - _AROUND, first - _DAY),
+            self._page_of_days(question, last + _DAY, last + _AROUND),
         )
         return any(not isinstance(one, ReadFailed) and one.records for one in others)
 
-    def _page_of_days(self, wanted: AsnRange, first: date, last: date) -> AsnPage | ReadFailed:
-        days = replace(wanted, date_from=first, date_to=last)
-        return read_asns(self._ask({**self._filters, **days.query()}, patient=False))
+    def _page_of_days(self, question: _Question, first: date, last: date) -> AsnPage | ReadFailed:
+        return read_asns(self._ask(question.of_days(first, last).query, patient=False))
 
     def _ask(self, query: Mapping[str, str], *, patient: bool) -> Reply:
         """One search. It changes nothing at the service, so it is repeated where the service did not answer.
@@ -330,13 +391,6 @@ def _doubt(page: AsnPage, reply: Reply) -> str:
     return ""
 
 
-def _asked_for(wanted: AsnRange | None, query: Mapping[str, str]) -> str:
-    status = f", status {query['status']}" if query.get("status") else ""
-    if wanted is None:
-        return f"invoice number {query.get('invoice_number', '')}{status}"
-    return f"{wanted}{status}"
-
-
 def _page_of(reply: Reply, *, divisible: bool) -> AsnPage:
     """The page in a reply; an answer too long or too slow for one page is an empty one if it can be divided.
 
@@ -348,40 +402,16 @@ def _page_of(reply: Reply, *, divisible: bool) -> AsnPage:
     if reply.truncated or (divisible and reply.failure in ("timeout", "deadline")):
         return AsnPage(())
     if reply.status == 404 and says_no(decode_json(reply.body).value):
-        raise _SaysNone(
-            f"The service says of all that was asked: {page.message}",
-            remedy="Check service.base_url and service.paths in logistics-batch.toml.",
-        )
-    _raise_for(page, is_page=judge(reply, operation="asn.fetch").looks_like_html)
-    raise RunStopped(f"The service could not be asked for ASNs: {page.brief}", remedy="Run it again later.")
-
-
-def _raise_for(failed: ReadFailed, *, is_page: bool) -> None:
-    if failed.meaning is ReplyVerdict.UNAUTHORIZED:
+        raise _SaysNone(f"The service says of all that was asked: {page.message}", remedy=_CHECK_ADDRESS)
+    if page.meaning is ReplyVerdict.UNAUTHORIZED:
         raise KeyRefused(
-            f"The service refused the API key: {failed.brief}",
+            f"The service refused the API key: {page.brief}",
             remedy="Check the key itself, whether it was handed out in base64, and proxies that drop API_KEY.",
         )
-    if failed.meaning is ReplyVerdict.MISADDRESSED or is_page:
+    if page.meaning is ReplyVerdict.MISADDRESSED or judge(reply, operation="asn.fetch").looks_like_html:
         raise ServiceMisaddressed(
-            f"The answer to the ASN search does not come from the service: {failed.brief}",
-            remedy="Check service.base_url and service.paths in logistics-batch.toml.",
+            f"The answer to the ASN search does not come from the service: {page.brief}", remedy=_CHECK_ADDRESS
         )
-    if failed.meaning is ReplyVerdict.REFUSED:
-        raise UsageError(f"The service refused the ASN search: {failed.message}", remedy="Change dates or filters.")
-
-
-def _told_by(reply: Reply) -> str:
-    """What came instead of ASNs; with the words of the service where it is its own no, and no failure within it."""
-    failed = read_asns(reply)
-    if not isinstance(failed, ReadFailed):
-        return ""
-    return failed.message if reply.status is not None and reply.status < 500 else failed.brief
-
-
-def asn_summary(record: dict[str, Any]) -> tuple[str, ...]:
-    """An ASN in one line: invoice number, supplier, site, status, delivery date, number of lines."""
-    header = asn_header(record)
-    supplier, site = header.supplier_name or header.supplier, header.site_name or header.site
-    lines = str(len(asn_lines(record)))
-    return header.invoice_number, supplier, site, header.status, header.delivery_date, lines
+    if page.meaning is ReplyVerdict.REFUSED:
+        raise UsageError(f"The service refused the ASN search: {page.message}", remedy="Change dates or filters.")
+    raise RunStopped(f"The service could not be asked for ASNs: {page.brief}", remedy="Run it again later.")

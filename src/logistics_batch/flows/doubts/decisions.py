@@ -1,59 +1,52 @@
 """A person's word about what is held, about one document or a whole file, checked against all else under its key."""
 
-import hashlib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
 from logistics_batch.errors import UsageError
-from logistics_batch.flows.asns.markers import end_alarm, has_alarm
+from logistics_batch.flows.asns.search import end_alarm, has_alarm
+from logistics_batch.flows.doubts.held import DROPPED, HeldId, HeldLine, everything_held, held_under
+from logistics_batch.flows.files.waiting_files import close_held_file
 from logistics_batch.flows.orders.search import Calibration, Presence, probe_order
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import FOUND_CANCELLED, OTHER_SPELLING, REOPENED, Decided, Outcome, StoredDocument, kind_of
 from logistics_batch.messages.documents import reason_of
-from logistics_batch.messages.reasons import OF_WHAT_IS_HELD, UNSENT, HeldDecision, WaitsFor
+from logistics_batch.messages.reasons import OF_WHAT_IS_HELD, UNSENT, HeldDecision
+from logistics_batch.model.counting import counted
 from logistics_batch.model.document import Operation
 from logistics_batch.model.document_state import UNANSWERED, DocumentState
 from logistics_batch.model.issue import Issue
 
-DROPPED = "dropped"
-_MARK = "preview-"
-_DIGITS = 10
+_LOOK_AGAIN = "Look at “held list” again."
 
 
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """What would go out of one file; id: a digest of all of it, so that an approval of anything else does not fit."""
+def decide_held(
+    parts: Parts, held_id: HeldId, *, decision: str, reason: str, reissue: bool, dry_run: bool = False
+) -> str:
+    """A person's word about anything that is held, written down with the reason; what became of it, in words.
 
-    id: str
-    documents: tuple[StoredDocument, ...]
+    dry_run: it is looked at whether that can be decided, and nothing is written.
 
-    @property
-    def file_name(self) -> str:
-        """The file that all of it came in."""
-        return self.documents[0].file_name
-
-
-def preview_id(calls: Iterable[tuple[str, str, str, str, str]]) -> str:
-    """The number under which exactly these calls can be approved: method, path, operation, key and body of each."""
-    calls = sorted(calls)
-    return _MARK + hashlib.sha256(repr(calls).encode()).hexdigest()[:_DIGITS]
-
-
-def previews(parts: Parts) -> list[Preview]:
-    """What waits for an approval, a file at a time, oldest first."""
-    by_file: dict[tuple[str, str], list[StoredDocument]] = {}
-    for document in held_documents(parts):
-        if document.waits_for == WaitsFor.APPROVAL:
-            by_file.setdefault((document.run, document.file_name), []).append(document)
-    return [
-        Preview(preview_id((e.method, e.path, e.operation, e.key, e.body) for e in documents), tuple(documents))
-        for documents in by_file.values()
-    ]
-
-
-def held_documents(parts: Parts) -> list[StoredDocument]:
-    """What waits for a person, oldest first."""
-    return parts.ledger.documents.select(states=["held"])
+    Raises UsageError: nothing of that number is held, or the decision does not fit what is known about it.
+    """
+    name = str(held_id)
+    if name.startswith("file-"):
+        file = close_held_file(parts, name, decision=decision, reason=reason, dry_run=dry_run)
+        return f"{file.name} of run {file.run} is no longer waited for."
+    if name.startswith("http"):
+        gone = _drop_elsewhere(parts, name, decision=decision, reason=reason, dry_run=dry_run)
+        return f"{counted(len(gone), 'document')} planned for {name}: dropped."
+    if decision == HeldDecision.REOPEN:
+        again = counted(len(reopen(parts, held_id, reason=reason, dry_run=dry_run)), "document")
+        return f"{again} reopened: drop the file again, and it is looked at as if nothing had been decided."
+    if isinstance(held_id, str):
+        preview = _decide_preview(parts, held_id, decision=decision, reason=reason, dry_run=dry_run)
+        end = "goes out with the next run" if decision == HeldDecision.APPROVE else "is dropped"
+        return f"{preview.file_name}, {counted(len(preview.documents), 'document')}: {end}."
+    document = decide(parts, held_id, decision=decision, reason=reason, reissue=reissue, dry_run=dry_run)
+    ends = {DocumentState.PLANNED: "goes out with the next run", DocumentState.ABANDONED: "is dropped"}
+    now = ends.get(DocumentState(document.state), f"is now {document.state}")
+    return f"{document.reference} ({document.operation}) {now}."
 
 
 def decide(
@@ -95,18 +88,14 @@ def decide(
         raise UsageError(f"“{decision}” does not fit what is held here.", remedy=remedy)
     if choice is HeldDecision.SEND_AGAIN:
         _require_free(parts, document, reissue=reissue, dry_run=dry_run)
-    if not dry_run and not write_choice(parts, [document], choice, reason, expected="held"):
-        raise UsageError(f"Document {document_id} is no longer held.", remedy="Look at “held list” again.")
+    if not dry_run and not _write_choice(parts, [document], choice, reason, expected="held"):
+        raise UsageError(f"Document {document_id} is no longer held.", remedy=_LOOK_AGAIN)
     return parts.ledger.documents.get(document_id) or document
 
 
-def decide_preview(parts: Parts, wanted: str, *, decision: str, reason: str, dry_run: bool = False) -> Preview:
-    """A person's word about a whole file, written down with the reason. approve: it goes out with the next run.
-
-    Raises:
-        UsageError: nothing like that waits, it has changed since it was looked at, or the decision does not fit.
-    """
-    found = next((preview for preview in previews(parts) if preview.id == wanted), None)
+def _decide_preview(parts: Parts, wanted: str, *, decision: str, reason: str, dry_run: bool) -> HeldLine:
+    """A person's word about all that would go out of a file, if that is still what was looked at."""
+    found = next((each for each in everything_held(parts) if each.id == wanted), None)
     if found is None:
         raise UsageError(
             f"Nothing waits under the number {wanted}.",
@@ -115,12 +104,31 @@ def decide_preview(parts: Parts, wanted: str, *, decision: str, reason: str, dry
     choice = HeldDecision(decision)
     if choice not in (HeldDecision.APPROVE, HeldDecision.DROP):
         raise UsageError(f"“{decision}” does not fit a file that waits for approval.", remedy="Decide approve or drop.")
-    if not dry_run and not write_choice(parts, found.documents, choice, reason, expected="held", number=wanted):
-        raise UsageError("What would go out has changed meanwhile.", remedy="Look at “held list” again.")
+    if not dry_run and not _write_choice(parts, found.documents, choice, reason, expected="held", number=wanted):
+        raise UsageError("What would go out has changed meanwhile.", remedy=_LOOK_AGAIN)
     return found
 
 
-def reopen(parts: Parts, wanted: int | str, *, reason: str, dry_run: bool = False) -> list[StoredDocument]:
+def _drop_elsewhere(
+    parts: Parts, address: str, *, decision: str, reason: str, dry_run: bool
+) -> Sequence[StoredDocument]:
+    """Close what was planned for another address of the service; what may have arrived there stays as it is."""
+    found = held_under(parts, address)
+    if HeldDecision.DROP not in reason_of(found.why.code).choices:
+        raise UsageError(f"{address} accepted others, so it is not mistyped.", remedy=found.fix)
+    if decision != HeldDecision.DROP:
+        raise UsageError(
+            f"“{decision}” does not fit what was planned for another address of the service.",
+            remedy="Write service.base_url so again to send it, or decide “drop”.",
+        )
+    for state in {document.state for document in found.documents}:
+        some = [each for each in found.documents if each.state == state]
+        if not dry_run and not _write_choice(parts, some, HeldDecision.DROP, reason, expected=state):
+            raise UsageError("What was planned there has changed meanwhile.", remedy=_LOOK_AGAIN)
+    return found.documents
+
+
+def reopen(parts: Parts, wanted: HeldId, *, reason: str, dry_run: bool = False) -> list[StoredDocument]:
     """Take a drop back: the file that comes once more is looked at as if that had never been said.
 
     wanted: the number of a document, or that of a preview, for all of it. Nothing goes out by this alone, and what may
@@ -129,25 +137,23 @@ def reopen(parts: Parts, wanted: int | str, *, reason: str, dry_run: bool = Fals
     Raises:
         UsageError: nothing was dropped under this number, it was reopened already, or it changed meanwhile.
     """
-    if isinstance(wanted, str):
-        found = parts.ledger.documents.dropped_under(wanted)
-    else:
-        found = [document for document in [parts.ledger.documents.get(wanted)] if document is not None]
-    gone = [document for document in found if (document.state, document.rule) == ("abandoned", DROPPED)]
+    documents = parts.ledger.documents
+    found = documents.dropped_under(wanted) if isinstance(wanted, str) else [documents.get(wanted)]
+    gone = [each for each in found if each is not None and (each.state, each.rule) == ("abandoned", DROPPED)]
     if not gone:
         raise UsageError(
             f"Nothing that was dropped has the number {wanted}.",
             remedy="Only a drop can be taken back; its number stands in the answers of the file, under “What to do”.",
         )
-    if not dry_run and not write_choice(parts, gone, HeldDecision.REOPEN, reason, expected="abandoned"):
+    if not dry_run and not _write_choice(parts, gone, HeldDecision.REOPEN, reason, expected="abandoned"):
         raise UsageError(
             f"What was dropped under the number {wanted} has changed meanwhile.",
             remedy="Look at the answers of the file again.",
         )
-    return [parts.ledger.documents.get(each.id) or each for each in gone]
+    return [documents.get(each.id) or each for each in gone]
 
 
-def write_choice(
+def _write_choice(
     parts: Parts,
     documents: Sequence[StoredDocument],
     choice: HeldDecision,
@@ -160,10 +166,23 @@ def write_choice(
 
     number: under which a drop is taken back, that of a preview; "" is each document's own.
     """
-    now = parts.clock.now().isoformat()
-    outcomes = [_outcome(parts, each, choice, reason, number=number or str(each.id)) for each in documents]
-    decided = Decided(choice, reason)
-    return parts.ledger.attempts.settle_documents(outcomes, expected=expected, now=now, decided=decided)
+    why = _decided(parts, reason)
+    outcomes = []
+    for each in documents:
+        match choice:
+            case HeldDecision.ACCEPT:
+                outcome = Outcome(each.id, "accepted", "decided", why=why, accepted_run=each.run)
+            case HeldDecision.DROP:
+                told = _told_of_drop(parts, each, why, number=number or str(each.id))
+                outcome = Outcome(each.id, "abandoned", "decided", why=told)
+            case HeldDecision.REOPEN:
+                outcome = Outcome(each.id, "abandoned", "decided", why=replace(why, code=f"{REOPENED}.drop"))
+            case _:
+                outcome = Outcome(each.id, "planned", "decided", why=why)
+        outcomes.append(outcome)
+    return parts.ledger.attempts.settle_documents(
+        outcomes, expected=expected, now=parts.now, decided=Decided(choice, reason)
+    )
 
 
 def _decided(parts: Parts, reason: str) -> Issue:
@@ -171,38 +190,22 @@ def _decided(parts: Parts, reason: str) -> Issue:
     return Issue.of("decided", at=parts.clock.now().isoformat(" ", "minutes")[:16], reason=reason)
 
 
-def _outcome(parts: Parts, document: StoredDocument, choice: HeldDecision, reason: str, *, number: str) -> Outcome:
-    why = _decided(parts, reason)
-    match choice:
-        case HeldDecision.ACCEPT:
-            return Outcome(document.id, "accepted", "decided", why=why, accepted_run=document.run)
-        case HeldDecision.DROP:
-            return Outcome(document.id, "abandoned", "decided", why=_dropped(parts, document, why, number=number))
-        case HeldDecision.REOPEN:
-            return Outcome(document.id, "abandoned", "decided", why=replace(why, code=f"{REOPENED}.drop"))
-        case _:
-            return Outcome(document.id, "planned", "decided", why=why)
+def _told_of_drop(parts: Parts, document: StoredDocument, why: Issue, *, number: str) -> Issue:
+    """What is told of a document that is not wanted any more: how that is taken back, what the service still has.
 
-
-def _dropped(parts: Parts, document: StoredDocument, why: Issue, *, number: str) -> Issue:
-    """What is told of a document that is not wanted any more: how that is taken back, what the service still has."""
-    alive, variant = _alive_beside(parts, document), ""
+    It has the accepted order or ASN of which this is another version, unless that was cancelled.
+    """
+    same: list[StoredDocument] = []
+    if Operation(document.asked).creates:
+        names = [document.reference or document.key]
+        found = parts.ledger.documents.select(operations=[document.asked], states=["accepted"], references=names)
+        same = [each for each in found if document.operation != document.asked or each.key == document.key]
+    alive, variant = (same[-1] if same and same[-1].rule != "cancelled" else None), ""
     if alive is not None:
         is_order = alive.operation == Operation.ORDER_CREATE
         variant = ".asn_stays" if not is_order else ".order_ships" if alive.awb_number else ".order_ships_numberless"
     given = why.given | {"number": number, "awb_number": alive.awb_number if alive else ""}
     return Issue.of(DROPPED + variant, **given)
-
-
-def _alive_beside(parts: Parts, document: StoredDocument) -> StoredDocument | None:
-    """The accepted order or ASN of which this is another version; None if there is none, or it was cancelled."""
-    if not Operation(document.asked).creates:
-        return None
-    found = parts.ledger.documents.select(
-        operations=[document.asked], states=["accepted"], references=[document.reference or document.key]
-    )
-    same = [each for each in found if document.operation != document.asked or each.key == document.key]
-    return same[-1] if same and same[-1].rule != "cancelled" else None
 
 
 def _require_free(parts: Parts, document: StoredDocument, *, reissue: bool, dry_run: bool) -> None:
@@ -211,8 +214,8 @@ def _require_free(parts: Parts, document: StoredDocument, *, reissue: bool, dry_
     Raises:
         UsageError: says what has to happen first.
     """
-    kind = kind_of(document.operation)
-    others = [found for found in parts.ledger.documents.generations(document.key, kind=kind) if found.id != document.id]
+    generations = parts.ledger.documents.generations(document.key, kind=kind_of(document.operation))
+    others = [found for found in generations if found.id != document.id]
     if any(found.state in (*UNANSWERED, DocumentState.PLANNED) for found in others):
         raise UsageError(
             "Another version under this key was sent without an answer, or is about to be sent.",
@@ -231,12 +234,10 @@ def _require_free(parts: Parts, document: StoredDocument, *, reissue: bool, dry_
             "The service has or had an order under this reference; a second one goes out only with --reissue.",
             remedy="Cancel the earlier order first, then repeat with --reissue.",
         )
-    if accepted:
-        _require_cancelled(parts, accepted[-1], dry_run=dry_run)
-
-
-def _require_cancelled(parts: Parts, earlier: StoredDocument, *, dry_run: bool) -> None:
-    if earlier.operation != "order.create":
+    if not accepted:
+        return
+    earlier = accepted[-1]
+    if earlier.operation != Operation.ORDER_CREATE:
         raise UsageError(
             "An accepted ASN is not sent a second time.", remedy="Change it at the service, or drop this version."
         )
@@ -248,4 +249,4 @@ def _require_cancelled(parts: Parts, earlier: StoredDocument, *, dry_run: bool) 
             remedy=f"Cancel it first: logistics-batch order cancel {earlier.awb_number or earlier.reference}",
         )
     if not dry_run:
-        parts.ledger.awb_numbers.found_cancelled(earlier.id, at=parts.clock.now().isoformat())
+        parts.ledger.awb_numbers.found_cancelled(earlier.id, at=parts.now)

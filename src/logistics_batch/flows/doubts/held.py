@@ -1,27 +1,17 @@
 """What waits for a person, whatever it is: listed in one form, chosen by number or reason, and compared."""
 
+import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any, Final
 
 from logistics_batch.errors import UsageError
-from logistics_batch.flows.doubts.decisions import (
-    DROPPED,
-    decide,
-    decide_preview,
-    held_documents,
-    previews,
-    reopen,
-    write_choice,
-)
-from logistics_batch.flows.files.waiting_files import close_held_file
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import HeldFile, StoredDocument, kind_of
-from logistics_batch.messages.documents import reason_of
-from logistics_batch.messages.reasons import HeldDecision, WaitsFor
+from logistics_batch.messages.reasons import WaitsFor
 from logistics_batch.messages.words import shortened
 from logistics_batch.model.counting import counted
 from logistics_batch.model.document import Operation
@@ -31,8 +21,9 @@ from logistics_batch.model.issue import Issue
 HeldId = int | str
 """A document's number, or what a file or an address is called in `held list`."""
 
-_DECIDED: Final = {DocumentState.PLANNED: "goes out with the next run", DocumentState.ABANDONED: "is dropped"}
+DROPPED = "dropped"
 _NAMES_OF_LINES: Final = ("item_id", "item_name", "sku_name")
+_PREVIEW_DIGITS: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,31 +40,26 @@ class HeldLine:
     file: HeldFile | None = None
 
     @property
+    def document(self) -> StoredDocument | None:
+        """The one that it is; None of a file or an address."""
+        return self.documents[0] if isinstance(self.id, int) else None
+
+    @property
     def what(self) -> str:
         """What it is: an operation, so many documents, or a file."""
         if self.file is not None:
             return "file as a whole"
-        return self.documents[0].operation if isinstance(self.id, int) else counted(len(self.documents), "document")
+        return self.document.operation if self.document else counted(len(self.documents), "document")
 
     @property
     def is_address(self) -> bool:
         """Whether it is all that waits at another address of the service."""
-        return self.file is None and isinstance(self.id, str) and not self.file_name
+        return isinstance(self.id, str) and self.id.startswith("http")
 
     @property
     def files(self) -> str:
         """Names of the files that it came in."""
         return self.file_name or shortened(list(dict.fromkeys(each.file_name for each in self.documents)), limit=5)
-
-    @property
-    def reference(self) -> str:
-        """That of a document, "" of anything else."""
-        return self.documents[0].reference if isinstance(self.id, int) else ""
-
-    @property
-    def rows(self) -> tuple[int, ...]:
-        """Those of a document."""
-        return self.documents[0].rows if isinstance(self.id, int) else ()
 
     @property
     def runs(self) -> tuple[str, ...]:
@@ -86,24 +72,51 @@ class HeldLine:
         return (self.why.operator_words if self.file is None else self.why.fix) or "Correct it."
 
 
+def preview_id(calls: Iterable[tuple[str, str, str, str, str]]) -> str:
+    """The number under which exactly these calls can be approved: method, path, operation, key and body of each.
+
+    It is a digest of all of them, so that an approval of anything else does not fit.
+    """
+    return "preview-" + hashlib.sha256(repr(sorted(calls)).encode()).hexdigest()[:_PREVIEW_DIGITS]
+
+
+def line_of(document: StoredDocument) -> HeldLine:
+    """The line of one document."""
+    return HeldLine(document.id, document.why, document.file_name, (document,))
+
+
+def held_documents(parts: Parts) -> list[StoredDocument]:
+    """The documents that are held, oldest first."""
+    return parts.ledger.documents.select(states=[DocumentState.HELD])
+
+
 def everything_held(parts: Parts) -> list[HeldLine]:
     """All that waits for a person: addresses, files, then documents, the oldest of each first."""
     elsewhere: dict[str, list[StoredDocument]] = {}
     for document in parts.ledger.addresses.left():
         elsewhere.setdefault(document.account, []).append(document)
     in_use = parts.ledger.addresses.in_use() if elsewhere else set()
+    held = held_documents(parts)
+    to_approve: dict[tuple[str, str], list[StoredDocument]] = {}
+    for document in held:
+        if document.waits_for == WaitsFor.APPROVAL:
+            to_approve.setdefault((document.run, document.file_name), []).append(document)
     return [
         *(
             HeldLine(address, _why_there(documents, in_use=address in in_use), documents=tuple(documents))
             for address, documents in elsewhere.items()
         ),
-        *(HeldLine(each.id, each.documents[0].why, each.file_name, each.documents) for each in previews(parts)),
-        *(HeldLine(f"file-{each.id}", each.why, each.name, file=each) for each in parts.ledger.files.held()),
         *(
-            HeldLine(each.id, each.why, each.file_name, (each,))
-            for each in held_documents(parts)
-            if each.waits_for != WaitsFor.APPROVAL
+            HeldLine(
+                preview_id((e.method, e.path, e.operation, e.key, e.body) for e in documents),
+                documents[0].why,
+                name,
+                tuple(documents),
+            )
+            for (_, name), documents in to_approve.items()
         ),
+        *(HeldLine(f"file-{each.id}", each.why, each.name, file=each) for each in parts.ledger.files.held()),
+        *(line_of(each) for each in held if each.waits_for != WaitsFor.APPROVAL),
     ]
 
 
@@ -154,21 +167,23 @@ def chosen(
 
     Raises UsageError if a range or the filter leaves nothing.
     """
-    listed = _dropped(parts) if dropped else everything_held(parts)
-    fitting = [each for each in listed if rule in ("", each.why.rule) and _is_named(each.file_name, file_name)]
-    was = "was dropped" if dropped else "is held"
-    remedy = "See the answers of the file, under “What to do”." if dropped else "See “held list”."
+    was, remedy, listed = "is held", "See “held list”.", []
+    if dropped:
+        was, remedy = "was dropped", "See the answers of the file, under “What to do”."
+        gone = parts.ledger.documents.select(states=[DocumentState.ABANDONED])
+        listed = [line_of(each) for each in gone if each.rule == DROPPED]
+    else:
+        listed = everything_held(parts)
+    fitting = {each.id: each for each in listed if rule in ("", each.why.rule) and _is_named(each.file_name, file_name)}
     found: dict[HeldId, HeldLine | HeldId] = {}
-    for one in wanted or [held.id for held in fitting]:
+    for one in wanted or list(fitting):
         if isinstance(one, range):
-            inside: dict[HeldId, HeldLine | HeldId] = {
-                each.id: each for each in fitting if isinstance(each.id, int) and each.id in one
-            }
+            inside = [number for number in fitting if isinstance(number, int) and number in one]
             if not inside:
                 raise UsageError(f"Nothing from {one.start} to {one.stop - 1} {was}.", remedy=remedy)
-            found |= inside
+            found.update((number, fitting[number]) for number in inside)
         else:
-            found |= {one: next((each for each in fitting if each.id == one), one)}
+            found[one] = fitting.get(one, one)
     if rule or file_name:
         found = {held_id: held for held_id, held in found.items() if isinstance(held, HeldLine)}
     if not found:
@@ -176,63 +191,9 @@ def chosen(
     return list(found.values())
 
 
-def _dropped(parts: Parts) -> list[HeldLine]:
-    """The documents that were dropped, oldest first."""
-    gone = parts.ledger.documents.select(states=[DocumentState.ABANDONED])
-    return [HeldLine(each.id, each.why, each.file_name, (each,)) for each in gone if each.rule == DROPPED]
-
-
 def _is_named(name: str, pattern: str) -> bool:
     """Only * and ? stand for something else: brackets are common in names of files."""
     return not pattern or fnmatchcase(name.casefold(), pattern.casefold().replace("[", "[[]"))
-
-
-def decide_held(
-    parts: Parts, held_id: HeldId, *, decision: str, reason: str, reissue: bool, dry_run: bool = False
-) -> str:
-    """A person's word about anything that is held, written down with the reason; what became of it, in words.
-
-    dry_run: it is looked at whether that can be decided, and nothing is written.
-
-    Raises UsageError: nothing of that number is held, or the decision does not fit what is known about it.
-    """
-    name = str(held_id)
-    if name.startswith("file-"):
-        file = close_held_file(parts, name, decision=decision, reason=reason, dry_run=dry_run)
-        return f"{file.name} of run {file.run} is no longer waited for."
-    if name.startswith("http"):
-        gone = _drop_elsewhere(parts, name, decision=decision, reason=reason, dry_run=dry_run)
-        return f"{counted(len(gone), 'document')} planned for {name}: dropped."
-    if decision == "reopen":
-        again = counted(len(reopen(parts, held_id, reason=reason, dry_run=dry_run)), "document")
-        return f"{again} reopened: drop the file again, and it is looked at as if nothing had been decided."
-    if isinstance(held_id, str):
-        preview = decide_preview(parts, held_id, decision=decision, reason=reason, dry_run=dry_run)
-        end = "goes out with the next run" if decision == "approve" else "is dropped"
-        return f"{preview.file_name}, {counted(len(preview.documents), 'document')}: {end}."
-    document = decide(parts, held_id, decision=decision, reason=reason, reissue=reissue, dry_run=dry_run)
-    now = _DECIDED.get(DocumentState(document.state), f"is now {document.state}")
-    return f"{document.reference} ({document.operation}) {now}."
-
-
-def _drop_elsewhere(
-    parts: Parts, address: str, *, decision: str, reason: str, dry_run: bool
-) -> Sequence[StoredDocument]:
-    """Close what was planned for another address of the service; what may have arrived there stays as it is."""
-    found = held_under(parts, address)
-    documents = found.documents
-    if HeldDecision.DROP not in reason_of(found.why.code).choices:
-        raise UsageError(f"{address} accepted others, so it is not mistyped.", remedy=found.fix)
-    if decision != "drop":
-        raise UsageError(
-            f"“{decision}” does not fit what was planned for another address of the service.",
-            remedy="Write service.base_url so again to send it, or decide “drop”.",
-        )
-    for state in {document.state for document in documents}:
-        some = [each for each in documents if each.state == state]
-        if not dry_run and not write_choice(parts, some, HeldDecision.DROP, reason, expected=state):
-            raise UsageError("What was planned there has changed meanwhile.", remedy="Look at “held list” again.")
-    return documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,8 +216,8 @@ def beside_earlier(parts: Parts, document: StoredDocument) -> Beside:
         return Beside(said[-1] if said else None)
     before: dict[str, str] = {}
     for each in said:
-        before |= _fields(each.body)
-    now = _fields(document.body)
+        before |= _flat(json.loads(each.body))
+    now = dict(_flat(json.loads(document.body))) if document.body else {}
     if Operation(document.operation).creates:
         now = dict.fromkeys(before, "") | now
     pairs = [(name, before.get(name, ""), value) for name, value in now.items()]
@@ -266,11 +227,8 @@ def beside_earlier(parts: Parts, document: StoredDocument) -> Beside:
 
 def _said_before(parts: Parts, document: StoredDocument) -> list[StoredDocument]:
     """A create has one version before it; a change stands upon the create and the changes before it."""
-    own = [
-        each
-        for each in parts.ledger.documents.generations(document.key, kind=kind_of(document.operation))
-        if each.generation < document.generation
-    ]
+    generations = parts.ledger.documents.generations(document.key, kind=kind_of(document.operation))
+    own = [each for each in generations if each.generation < document.generation]
     accepted = [each for each in own if each.state == DocumentState.ACCEPTED]
     if Operation(document.operation).creates:
         return (accepted or [each for each in own if each.state in OPEN])[-1:]
@@ -280,24 +238,16 @@ def _said_before(parts: Parts, document: StoredDocument) -> list[StoredDocument]
     return [*created[-1:], *accepted]
 
 
-def _fields(body: str) -> dict[str, str]:
-    return dict(_flat(json.loads(body), "")) if body else {}
-
-
-def _flat(value: Any, name: str) -> Iterator[tuple[str, str]]:
+def _flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
     """The values of a body by name; lines stand under their item's name, or under their number if two have the same."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             yield from _flat(inner, f"{name}.{key}" if name else key)
     elif isinstance(value, list):
-        named = [_name_of_line(each) for each in value]
+        lines = [each if isinstance(each, Mapping) else {} for each in value]
+        named = [next((str(line[key]) for key in _NAMES_OF_LINES if line.get(key)), "") for line in lines]
         keys = named if len(set(named)) == len(named) and all(named) else range(1, len(value) + 1)
         for key, inner in zip(keys, value, strict=True):
             yield from _flat(inner, f"{name}[{key}]")
     else:
         yield name, value if isinstance(value, str) else json.dumps(value)
-
-
-def _name_of_line(line: Any) -> str:
-    found = (str(line[name]) for name in _NAMES_OF_LINES if line.get(name)) if isinstance(line, Mapping) else iter(())
-    return next(found, "")

@@ -4,29 +4,26 @@ What is in doubt is never sent again here, and what is held waits for its own de
 nothing came after it under its key: an older version must not overwrite a newer one.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
 
-from logistics_batch.flows.asns.markers import confirm_marked
+from logistics_batch.flows.asns.search import confirm_marked
 from logistics_batch.flows.doubts.settle import settle_due
 from logistics_batch.flows.files.deliver import deliver, deliver_stale
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.dispatch import send_in_turn
-from logistics_batch.flows.push.health import DispatchResult
 from logistics_batch.flows.push.run import past_run, unwritten
 from logistics_batch.flows.push.run_record import recorded_run, recover_orphans
-from logistics_batch.ledger import OTHER_SPELLING, PLANNED, Decided, Outcome, StoredDocument, StoredRun, kind_of
+from logistics_batch.ledger import OTHER_SPELLING, PLANNED, Decided, Outcome, StoredDocument, kind_of
 from logistics_batch.messages import rule_of
 from logistics_batch.messages.reasons import HeldDecision
 from logistics_batch.model.document import Operation
 from logistics_batch.model.document_state import UNANSWERED, DocumentState
 from logistics_batch.model.issue import Issue
-from logistics_batch.model.report import FileReport, RunReport, exit_code
+from logistics_batch.model.report import RunReport, exit_code
 
 REFUSED, PENDING = "refused", "pending"
-_UNDER_WAY = (*UNANSWERED, DocumentState.PLANNED)
 _OVER = (DocumentState.SUPERSEDED, DocumentState.ABANDONED)  # versions that say nothing about those before them
 
 
@@ -63,84 +60,70 @@ def retry_run(parts: Parts, run_id: str, *, only: str = "") -> RetryReport:
         day = parts.clock.now().date()
         with recorded_run(parts, letter="T", kind="retry", job="retry", business_date=day) as run:
             settle_due(parts, run=run.id, give_up=False)
-            chosen, left = _chosen(parts, stored, only)
+            chosen, left = _chosen(parts, stored.id, only)
             planned = [(each.id, each.key, each.operation, each.send_approved) for each in chosen]
             result = send_in_turn(parts, pl.DataFrame(planned, schema=PLANNED, orient="row"), run=run.id)
             confirm_marked(parts)
-            undelivered, notes = _answer(parts, stored)
-            reports = tuple(
-                parts.ledger.documents.file_report(file.id) for file in parts.ledger.files.of_run(run=stored.id)
+            files = parts.ledger.files.of_run(run=stored.id)
+            own = [deliver(parts, file) for file in files]
+            others = deliver_stale(parts, leave_out_run=stored.id)  # files with the same documents
+            undelivered = [problem for each in own for problem in each.failed]
+            notes = [note for each in (*own, *others) for note in each.notes]
+            reports = tuple(parts.ledger.documents.file_report(file.id) for file in files)
+            report = RunReport(
+                stored.id,
+                stored.job,
+                reports,
+                stopped=" ".join(part for part in (result.stopped, result.remedy, *undelivered) if part),
+                notes=(*taken_over, *unwritten([problem for each in others for problem in each.failed]), *notes),
             )
-            report = replace(_report(stored, reports, result, undelivered), notes=(*taken_over, *notes))
-            run.ended(report.exit_code, {str(fate): count for fate, count in report.counts.items()})
+            held = any(found.reason for found in reports)
+            code = exit_code(report.counts, file_held=held, stopped=bool(report.stopped))
+            report = replace(report, exit_code=code)
+            run.ended(code, {str(fate): count for fate, count in report.counts.items()})
             run.stopped = report.stopped
     return RetryReport(run.id, len(chosen), tuple(left), report)
 
 
-def _chosen(parts: Parts, stored: StoredRun, only: str) -> tuple[list[StoredDocument], list[NotRetried]]:
+def _chosen(parts: Parts, run: str, only: str) -> tuple[list[StoredDocument], list[NotRetried]]:
+    """What is sent of a run; what is refused is planned again for that, with its bytes as they are."""
     chosen: list[StoredDocument] = []
     left: list[NotRetried] = []
-    for document in parts.ledger.documents.select(run=stored.id):
+    documents, attempts = parts.ledger.documents, parts.ledger.attempts
+    for document in documents.select(run=run):
         reason = _why_not(parts, document, only)
         if reason:
             left.append(NotRetried(document, reason))
-        elif document.state == "planned" and only != REFUSED:
+        elif document.state == DocumentState.PLANNED and only != REFUSED:
             chosen.append(document)
-        elif document.state == "refused" and only != PENDING:
-            chosen.append(_put_back(parts, document))
+        elif document.state == DocumentState.REFUSED and only != PENDING:
+            back, decided = Outcome(document.id, "planned", "retried", why=Issue("retry")), Decided(HeldDecision.RETRY)
+            attempts.settle_document(back, expected="refused", now=parts.now, decided=decided)
+            chosen.append(documents.get(document.id) or document)
     return chosen, left
 
 
 def _why_not(parts: Parts, document: StoredDocument, only: str) -> str:
     """Why a document that is not done is not sent again; "" if it may be, or is done, or was not asked for."""
-    if document.state == "in_doubt":
+    if document.state == DocumentState.IN_DOUBT:
         return "it may have arrived; run “settle”"
-    if document.state == "held":
+    if document.state == DocumentState.HELD:
         return "it waits for a person; see “held list”"
-    if document.state != "refused" or only == PENDING:
+    if document.state != DocumentState.REFUSED or only == PENDING:
         return ""
     if document.purged:
         return "its content was purged; drop the file again"
-    kind = kind_of(document.operation)
-    others = [found for found in parts.ledger.documents.generations(document.key, kind=kind) if found.id != document.id]
-    if any(found.state in _UNDER_WAY for found in others):
+    generations = parts.ledger.documents.generations(document.key, kind=kind_of(document.operation))
+    others = [found for found in generations if found.id != document.id]
+    if any(found.state in (*UNANSWERED, DocumentState.PLANNED) for found in others):
         return "another version of it is on its way or in doubt"
     if any(found.generation > document.generation and found.state not in _OVER for found in others):
         return "a later version of it came since"
-    alive = any(found.state == "accepted" and found.rule != "cancelled" for found in others)
-    if alive and Operation(document.operation).creates:
-        return "the service accepted another version of it"
-    return "" if _meant_beside(parts, document) else parts.ledger.planning.spelt_otherwise(document)
-
-
-def _meant_beside(parts: Parts, document: StoredDocument) -> bool:
-    """Whether a person has said before that it goes out beside what there is under other spellings of its key."""
     if not Operation(document.operation).creates:
-        return True
-    made = parts.ledger.documents.decisions(document.id)
-    return any(each.what == HeldDecision.SEND_AGAIN and rule_of(each.code) == OTHER_SPELLING for each in made)
-
-
-def _put_back(parts: Parts, document: StoredDocument) -> StoredDocument:
-    """A refused document is planned again, with its bytes as they are."""
-    back = Outcome(document.id, "planned", "retried", why=Issue("retry"))
-    now = parts.clock.now().isoformat()
-    parts.ledger.attempts.settle_documents([back], expected="refused", now=now, decided=Decided(HeldDecision.RETRY))
-    return parts.ledger.documents.get(document.id) or document
-
-
-def _answer(parts: Parts, stored: StoredRun) -> tuple[list[str], list[Issue]]:
-    """Write the results of the run and of other files with the same documents: what could not be written, and notes."""
-    own = [deliver(parts, file) for file in parts.ledger.files.of_run(run=stored.id)]
-    others = deliver_stale(parts, leave_out_run=stored.id)
-    undelivered, of_others = ([problem for each in some for problem in each.failed] for some in (own, others))
-    return undelivered, [*unwritten(of_others), *(note for each in (*own, *others) for note in each.notes)]
-
-
-def _report(
-    stored: StoredRun, reports: Sequence[FileReport], result: DispatchResult, undelivered: Sequence[str]
-) -> RunReport:
-    stopped = " ".join(part for part in (result.stopped, result.remedy, *undelivered) if part)
-    report = RunReport(stored.id, stored.job, tuple(reports), stopped=stopped)
-    code = exit_code(report.counts, file_held=any(found.reason for found in reports), stopped=bool(stopped))
-    return RunReport(stored.id, stored.job, tuple(reports), stopped=stopped, exit_code=code)
+        return ""
+    if any(found.state == DocumentState.ACCEPTED and found.rule != "cancelled" for found in others):
+        return "the service accepted another version of it"
+    said = parts.ledger.documents.decisions(document.id)
+    if any(each.what == HeldDecision.SEND_AGAIN and rule_of(each.code) == OTHER_SPELLING for each in said):
+        return ""  # a person has said before that it goes out beside what there is under other spellings of its key
+    return parts.ledger.planning.spelt_otherwise(document)

@@ -11,10 +11,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from logistics_batch.api.answers import Answer, OrderAbsent, OrderFound, ReplyVerdict, judge, read_order
+from logistics_batch.api.answers import Answer, OrderAbsent, OrderFound, ReplyVerdict, judge
 from logistics_batch.api.content_match import shows_change
 from logistics_batch.api.key_print import key_print
-from logistics_batch.errors import RunStopped, UsageError
+from logistics_batch.errors import RunStopped
+from logistics_batch.flows.orders.search import fetch_order
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.proof import facts_of
 from logistics_batch.ledger import ServiceFacts, TestOrder, form_of
@@ -76,12 +77,19 @@ def _seen(parts: Parts, pincode: str) -> ServiceFacts:
         at_once = list(workers.map(lambda _: _create(parts, together, pincode), range(_AT_ONCE)))
     others = {_refused_form(parts, pincode, spoilt) for spoilt in _SPOILT}
     form = form_of(second.message, reference) if second.meaning is ReplyVerdict.REFUSED else ""
+    repeated = second.meaning is ReplyVerdict.ACCEPTED and second.awb_number == first.awb_number
+    asked = {"reference_number": reference, "awb_number": first.awb_number, "order_id": first.order_id}
+    shown = {name: fetch_order(parts.client, number) for name, number in asked.items() if number}
     return ServiceFacts(
         at=parts.clock.now().isoformat(timespec="seconds"),
         unique=_is_unique([first, second]) and _is_unique(at_once),
-        duplicate=_kind(first, second),
+        duplicate="refused" if second.meaning is ReplyVerdict.REFUSED else "repeated" if repeated else "unclear",
         duplicate_form=form if form not in others else "",
-        found_by=_found_by(parts, first, reference),
+        found_by=tuple(
+            name
+            for name, seen in shown.items()
+            if isinstance(seen, OrderFound) and seen.order.reference_number in (reference, "")
+        ),
         key_print=key_print(parts.client.settings),
     )
 
@@ -91,35 +99,6 @@ def _is_unique(answers: Sequence[Answer]) -> bool:
     accepted = [answer.awb_number for answer in answers if answer.meaning is ReplyVerdict.ACCEPTED]
     clear = all(answer.meaning in (ReplyVerdict.ACCEPTED, *_NEVER_CAME) for answer in answers)
     return clear and len(set(accepted)) == 1 and (len(accepted) == 1 or bool(accepted[0]))
-
-
-def _kind(first: Answer, second: Answer) -> str:
-    if second.meaning is ReplyVerdict.REFUSED:
-        return "refused"
-    return (
-        "repeated" if second.meaning is ReplyVerdict.ACCEPTED and second.awb_number == first.awb_number else "unclear"
-    )
-
-
-def _found_by(parts: Parts, answer: Answer, reference: str) -> tuple[str, ...]:
-    found = []
-    for name, number in (
-        ("reference_number", reference),
-        ("awb_number", answer.awb_number),
-        ("order_id", answer.order_id),
-    ):
-        seen = _order(parts, number)
-        if seen is not None and reference in (seen.order.reference_number, ""):
-            found.append(name)
-    return tuple(found)
-
-
-def _order(parts: Parts, number: str) -> OrderFound | None:
-    try:
-        seen = read_order(parts.client.call("order.fetch", order_id=number)) if number else None
-    except UsageError:  # it cannot stand in a path
-        return None
-    return seen if isinstance(seen, OrderFound) else None
 
 
 def _new_reference(parts: Parts) -> str:
@@ -163,19 +142,18 @@ def _cancel_all(parts: Parts) -> None:
     shows none.
     """
     facts = facts_of(parts)
+    shows_references = facts is not None and "reference_number" in facts.found_by
     long_ago = parts.clock.now() - timedelta(seconds=parts.policy.settle_after_seconds)
     for order in parts.ledger.facts.test_orders():
-        seen = None if order.awb_numbers else _order(parts, order.reference)
-        numbers = order.awb_numbers or ((seen.order.awb_number,) if seen else ())
-        cancelled = [_cancel(parts, number) for number in numbers]
+        numbers = order.awb_numbers
+        seen = None if numbers else fetch_order(parts.client, order.reference)
+        if isinstance(seen, OrderFound) and seen.order.awb_number:
+            numbers = (seen.order.awb_number,)
         old = datetime.fromisoformat(order.at) <= long_ago
-        never_there = not numbers and old and facts is not None and "reference_number" in facts.found_by
-        if (cancelled and all(cancelled)) or (never_there and _is_absent(parts, order.reference)):
+        never_there = isinstance(seen, OrderAbsent) and old and shows_references
+        cancelled = [_cancel(parts, number) for number in numbers]
+        if never_there or (cancelled and all(cancelled)):
             parts.ledger.facts.forget_test_order(order.reference)
-
-
-def _is_absent(parts: Parts, reference: str) -> bool:
-    return isinstance(read_order(parts.client.call("order.fetch", order_id=reference)), OrderAbsent)
 
 
 def _cancel(parts: Parts, number: str) -> bool:
@@ -183,5 +161,5 @@ def _cancel(parts: Parts, number: str) -> bool:
     answer = judge(parts.client.call("order.cancel", order_id=number), operation="order.cancel")
     if answer.meaning is ReplyVerdict.ACCEPTED:
         return True
-    seen = _order(parts, number)
-    return seen is not None and bool(shows_change("order.cancel", "", seen.order))
+    seen = fetch_order(parts.client, number)
+    return isinstance(seen, OrderFound) and bool(shows_change("order.cancel", "", seen.order))

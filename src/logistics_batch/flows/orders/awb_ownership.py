@@ -15,7 +15,7 @@ from logistics_batch.api.answers import Answer, OrderDetails, OrderFound, ReadFa
 from logistics_batch.api.client import Client, Reply
 from logistics_batch.api.content_match import same_order, shows_change
 from logistics_batch.errors import UsageError
-from logistics_batch.flows.orders.search import OrderSearch, Presence, Probe
+from logistics_batch.flows.orders.search import OrderSearch, Presence, Probe, creates
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import Ledger, NamedOrder, Outcome, StoredDocument
 from logistics_batch.model.document import Operation
@@ -68,14 +68,10 @@ def look_under(client: Client, number: str, *, turn_taken: bool = False) -> Look
         return Look(said="it cannot be asked for such a number")
     seen = read_order(reply)
     if isinstance(seen, ReadFailed):
-        away = reply.status is None or reply.status >= 500  # else it has answered, and would once more
-        known = (
-            seen.meaning
-            if seen.meaning in (ReplyVerdict.UNAUTHORIZED, ReplyVerdict.SLOW_DOWN)
-            else ReplyVerdict.NOT_SENT
-        )
-        if away or known is seen.meaning:
-            return Look(failed=(reply, Answer(known, seen.message)))
+        if seen.meaning in (ReplyVerdict.UNAUTHORIZED, ReplyVerdict.SLOW_DOWN):
+            return Look(failed=(reply, Answer(seen.meaning, seen.message)))
+        if reply.status is None or reply.status >= 500:  # else it has answered, and would once more
+            return Look(failed=(reply, Answer(ReplyVerdict.NOT_SENT, seen.message)))
         return Look(said=seen.message)
     if not isinstance(seen, OrderFound):
         return Look(said=seen.message or "it has no such order")
@@ -94,10 +90,8 @@ def awb_owner(ledger: Ledger, named: NamedOrder, order: OrderDetails | None) -> 
         return AwbOwner.NOT_SHOWN if earlier and earlier.reference == named.reference else AwbOwner.ANOTHERS
     if order.reference_number == named.reference:
         return AwbOwner.OURS
-    if order.reference_number:
-        others = ledger.documents.select(operations=[Operation.ORDER_CREATE], references=[order.reference_number])
-        if any(other.reference == order.reference_number for other in others):
-            return AwbOwner.ANOTHERS
+    if any(other.reference == order.reference_number for other in creates(ledger, [order.reference_number])):
+        return AwbOwner.ANOTHERS
     created = ledger.documents.get(named.document_id)
     if created is not None and same_order(created.body, order):
         return AwbOwner.OURS
@@ -107,8 +101,7 @@ def awb_owner(ledger: Ledger, named: NamedOrder, order: OrderDetails | None) -> 
 def believe(parts: Parts, document: StoredDocument, probe: Probe) -> None:
     """What a probe shows takes the AWB number from any other order that was answered with it."""
     if probe.named and probe.awb_number:
-        now = parts.clock.now().isoformat()
-        parts.ledger.awb_numbers.give_back(probe.awb_number, reference=document.reference, at=now)
+        parts.ledger.awb_numbers.give_back(probe.awb_number, reference=document.reference, at=parts.now)
 
 
 class OrderLooks:
@@ -165,7 +158,7 @@ class OrderLooks:
         if owner is AwbOwner.ANOTHERS and look.order is not None:
             return self._anothers(document, order, look.order)
         if owner is AwbOwner.OURS:
-            self._parts.ledger.awb_numbers.note_seen(order, at=self._parts.clock.now().isoformat())
+            self._parts.ledger.awb_numbers.note_seen(order, at=self._parts.now)
         elif document.send_approved or self._parts.policy.change_unseen == "send":
             self._unlooked += 1
         else:
@@ -180,9 +173,8 @@ class OrderLooks:
         return order if order is not None and document.reference in (order.reference, document.order_id) else None
 
     def _anothers(self, document: StoredDocument, order: NamedOrder, shown: OrderDetails) -> Outcome:
-        now = self._parts.clock.now().isoformat()
         number = shown.awb_number or order.awb_number
-        self._parts.ledger.awb_numbers.give_back(number, reference=shown.reference_number, at=now)
+        self._parts.ledger.awb_numbers.give_back(number, reference=shown.reference_number, at=self._parts.now)
         self._named = self._parts.ledger.awb_numbers.named(self._named)
         code = f"{_ANOTHERS_NUMBER}.shown" if number == order.awb_number else f"{_ANOTHERS_NUMBER}.another"
         return _held(document, code, number=order.awb_number, reference=order.reference, shown=shown.reference_number)
@@ -210,38 +202,36 @@ def _fill_in_awb_numbers(parts: Parts) -> None:
 
     Without it an order has no label and cannot be changed. Only what the service shows with our content counts.
     """
-    since = (parts.clock.now() - _LOOKED_FOR).isoformat()
-    missing = parts.ledger.awb_numbers.missing(since=since, at_most=_LISTED_AT_MOST)
+    numbers, since = parts.ledger.awb_numbers, (parts.clock.now() - _LOOKED_FOR).isoformat()
+    missing = numbers.missing(since=since, at_most=_LISTED_AT_MOST)
     search = OrderSearch(parts.client, parts.ledger, missing)
     hinted = [document for document in missing if search.has_hint(document)]
-    known = {document.id for document in hinted}
-    others = [document for document in missing if document.id not in known][:_ASKED_AT_MOST]
+    ids = {document.id for document in hinted}
+    others = [document for document in missing if document.id not in ids][:_ASKED_AT_MOST]
     fruitless = 0
     for document in (*hinted, *others):
         if parts.stop.is_set() or fruitless == _FRUITLESS_UNTIL_STOP:
             return
         probe = search.look_for(document)
         if probe.presence in (Presence.PRESENT, Presence.CANCELLED) and probe.awb_number:
-            now = parts.clock.now().isoformat()
             believe(parts, document, probe)
-            parts.ledger.awb_numbers.fill_in(
-                document.id, probe.awb_number, order_id=probe.order_id, now=now, seen=probe.named
-            )
+            numbers.fill_in(document.id, probe.awb_number, order_id=probe.order_id, now=parts.now, seen=probe.named)
             if probe.presence is Presence.CANCELLED:
-                parts.ledger.awb_numbers.found_cancelled(document.id, at=now)
+                numbers.found_cancelled(document.id, at=parts.now)
             fruitless = 0
-        elif document.id not in known or probe.presence is Presence.UNREACHABLE:
+        elif document.id not in ids or probe.presence is Presence.UNREACHABLE:
             fruitless += 1
 
 
 def _note_cancelled_by_id(parts: Parts) -> None:
     """Write down which orders of ours were cancelled by the service's own id of them (API §4.10), as far as it shows.
 
-    The ledger knows its orders by AWB number, so such a cancellation is accepted and no order of ours knows of it.
+    The ledger knows its orders by AWB number, so such a cancellation is accepted and no order of ours knows of it. An
+    order is ours by its AWB number, or where we know none by its reference and content.
     """
-    since = (parts.clock.now() - _LOOKED_FOR).isoformat()
+    numbers, since = parts.ledger.awb_numbers, (parts.clock.now() - _LOOKED_FOR).isoformat()
     fruitless = 0
-    for cancellation in parts.ledger.awb_numbers.cancelled_by_unknown_numbers(since=since, at_most=_ASKED_AT_MOST):
+    for cancellation in numbers.cancelled_by_unknown_numbers(since=since, at_most=_ASKED_AT_MOST):
         if parts.stop.is_set() or fruitless == _FRUITLESS_UNTIL_STOP:
             return
         order = look_under(parts.client, cancellation.order_id).order
@@ -250,23 +240,8 @@ def _note_cancelled_by_id(parts: Parts) -> None:
             continue
         fruitless = 0
         why = Issue.of("cancelled.by_file", file=cancellation.file_name)
-        for created in creates_of(parts, order, states=("accepted",)):
-            parts.ledger.awb_numbers.found_cancelled(created.id, at=parts.clock.now().isoformat(), why=why)
-        parts.ledger.awb_numbers.note_whose(cancellation.id)
-
-
-def creates_of(parts: Parts, order: OrderDetails, *, states: Sequence[str]) -> list[StoredDocument]:
-    """The creates of ours that an order is: those with its AWB number, else with its reference and content."""
-    names = [name for name in (order.awb_number, order.reference_number) if name]
-    found = parts.ledger.documents.select(operations=[Operation.ORDER_CREATE], states=states, references=names)
-    return [
-        each
-        for each in found
-        if (order.awb_number and each.awb_number == order.awb_number)
-        or (
-            each.reference == order.reference_number
-            and not each.awb_number
-            and not each.purged
-            and same_order(each.body, order)
-        )
-    ]
+        for each in creates(parts.ledger, [order.awb_number, order.reference_number], states=["accepted"]):
+            nameless = each.reference == order.reference_number and not each.awb_number and not each.purged
+            if each.awb_number == order.awb_number != "" or (nameless and same_order(each.body, order)):
+                numbers.found_cancelled(each.id, at=parts.now, why=why)
+        numbers.note_whose(cancellation.id)

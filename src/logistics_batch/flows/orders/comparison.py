@@ -1,8 +1,8 @@
 """What was sent of an order beside what the service shows of it: quantities, amount to collect, and why they differ."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -22,8 +22,10 @@ from logistics_batch.model.order_state import (
 )
 from logistics_batch.model.run_reports import OrderLine
 
-_SHOWN_CHARACTERS = 40
+_SHOWN = 40  # characters of what the service shows
 _MOST_DIGITS = 40  # before or behind the point; an exponent may name millions
+_AT_ONCE = 500  # orders in one question to the ledger
+_CHANGES = ("order.update", "order.add_items", "order.delete_items", "order.cancel")
 # Before these an item can hardly have been picked; of a status that nobody knows nothing is said.
 _PICKED = frozenset(
     ("picked", "movingtohub", "athub", "outfordelivery", "attempted", "athubrto", "movingtoorigin", "returned")
@@ -44,6 +46,22 @@ class Followed:
         known = self.document.rule == CANCELLED and self.document.why != NOT_FROM_HERE
         return known or any(change.operation == "order.cancel" for change in self.changes)
 
+    @property
+    def sent(self) -> dict[str, Any] | None:
+        """The payload as it was sent, with the header of later updates; None if its bytes are no longer kept."""
+        if self.document.purged:
+            return None
+        body = _body(self.document)
+        for change in self.changes:
+            body |= {name: value for name, value in _body(change).items() if name not in ("item_details", "item_list")}
+        return body
+
+    @property
+    def items_changed(self) -> bool:
+        """Whether a change brought other items."""
+        adds = ("order.add_items", "order.delete_items")
+        return any(change.operation in adds or "item_details" in _body(change) for change in self.changes)
+
 
 @dataclass
 class _Item:
@@ -52,19 +70,18 @@ class _Item:
     name: str
     sent: Decimal | None = None
     row: int = 0
-    shown: list[ShownItem] | None = None
+    shown: list[ShownItem] = field(default_factory=list)
 
-    def told(self, field: str) -> Decimal | None:
+    def told(self, name: str) -> Decimal | None:
         """The sum of what the service tells of all lines of this item; None if it does not tell it of each."""
-        numbers = [_quantity(getattr(each, field)) for each in self.shown or ()]
+        numbers = [_quantity(getattr(each, name)) for each in self.shown]
         told = [number for number in numbers if number is not None]
         return sum(told, Decimal(0)) if told and len(told) == len(numbers) else None
 
 
 def order_lines(followed: Followed, *, now: datetime, end_statuses: Sequence[str]) -> list[OrderLine]:
     """One line an item, at least one; the order's own differences and notes stand on the first."""
-    document, state = followed.document, followed.state
-    sent = _sent(followed)
+    document, state, sent = followed.document, followed.state, followed.sent
     head = OrderLine(
         reference_number=document.reference,
         awb_number=document.awb_number,
@@ -81,7 +98,7 @@ def order_lines(followed: Followed, *, now: datetime, end_statuses: Sequence[str
     )
     cod_sent = _cash(sent) if sent is not None else None
     cod_shown = _number(state.shown.cash_on_delivery)
-    items_changed = any(_touches_items(change) for change in followed.changes)
+    items_changed = followed.items_changed
     items = _items(document, sent or {}, state)
     lines = [
         replace(
@@ -106,20 +123,6 @@ def order_lines(followed: Followed, *, now: datetime, end_statuses: Sequence[str
     return [first, *lines[1:]]
 
 
-def _sent(followed: Followed) -> dict[str, Any] | None:
-    """The payload as it was sent, with the header of later updates; None if its bytes are no longer kept."""
-    if followed.document.purged:
-        return None
-    body = _body(followed.document)
-    for change in followed.changes:
-        body |= {name: value for name, value in _body(change).items() if name not in ("item_details", "item_list")}
-    return body
-
-
-def _touches_items(change: StoredDocument) -> bool:
-    return change.operation in ("order.add_items", "order.delete_items") or "item_details" in _body(change)
-
-
 def _body(document: StoredDocument) -> dict[str, Any]:
     value = json.loads(document.body or "{}")
     return value if isinstance(value, dict) else {}
@@ -127,9 +130,8 @@ def _body(document: StoredDocument) -> dict[str, Any]:
 
 def _cash(body: Mapping[str, Any]) -> Decimal:
     """Rupees to collect on delivery, 0 when prepaid."""
-    return (
-        (_number(str(body.get("cash_on_delivery") or "")) or Decimal(0)) if body.get("is_cod") == "true" else Decimal(0)
-    )
+    cash = _number(str(body.get("cash_on_delivery") or "")) if body.get("is_cod") == "true" else None
+    return cash or Decimal(0)
 
 
 def _number(text: str) -> Decimal | None:
@@ -146,65 +148,51 @@ def _quantity(text: str) -> Decimal | None:
 
 
 def _items(document: StoredDocument, sent: Mapping[str, Any], state: OrderState) -> list[_Item]:
-    """Every item that was sent or is shown, once by its name, in the order in which they were sent."""
+    """Every item that was sent or is shown, once by its name, in the order in which they were sent; kits unpacked."""
     found: dict[str, _Item] = {}
+
+    def named(name: str) -> _Item:
+        return found.setdefault(" ".join(name.split()).casefold(), _Item(name))
+
     rows = iter(document.line_rows)
-    for item in _sent_items(sent):
-        name = str(item.get("item_name") or "")
-        known = found.setdefault(_name(name), _Item(name))
-        known.row = known.row or next(rows, 0)
-        known.sent = (known.sent or Decimal(0)) + (_number(str(item.get("item_quantity", 1))) or Decimal(0))
+    for holder in (sent, *(sent.get("kit_skus") or ())):
+        for item in holder.get("item_details") or ():
+            known = named(str(item.get("item_name") or ""))
+            known.row = known.row or next(rows, 0)
+            known.sent = (known.sent or Decimal(0)) + (_number(str(item.get("item_quantity", 1))) or Decimal(0))
     for shown in state.shown.items:
-        known = found.setdefault(_name(shown.name), _Item(shown.name))
-        known.shown = [*(known.shown or []), shown]
+        named(shown.name).shown.append(shown)
     return list(found.values())
-
-
-def _sent_items(sent: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    details: Iterable[Any] = sent.get("item_details") or ()
-    yield from details
-    for kit in sent.get("kit_skus") or ():
-        yield from kit.get("item_details", ())
-
-
-def _name(text: str) -> str:
-    return " ".join(text.split()).casefold()
 
 
 def _item_differences(item: _Item, state: OrderState, *, comparable: bool) -> Iterator[str]:
     """What of an item is other than it was sent, short or too much; of a cancelled order nothing more comes."""
-    if status_word(state.status) == CANCELLED or not state.shown.items:
+    word = status_word(state.status)
+    if word == CANCELLED or not state.shown.items:
         return
-    if comparable:
-        yield from _not_as_sent(item)
-    ordered = item.told("quantity")
+    ordered, picked, delivered = (item.told(name) for name in ("quantity", "picked", "delivered"))
+    if comparable and item.sent is None:
+        yield f"the service shows {item.name}, which was not sent"
+    elif comparable and not item.shown:
+        yield f"{_plain(item.sent)} × {item.name} was sent, the service does not show it"
+    elif comparable and ordered is not None and ordered != item.sent:
+        yield f"{_plain(item.sent)} × {item.name} was sent, the service has {_plain(ordered)}"
     wanted = ordered if ordered is not None else item.sent
-    if item.shown is None or wanted is None:
+    if not item.shown or wanted is None:
         return
-    word, picked, delivered = status_word(state.status), item.told("picked"), item.told("delivered")
     if word in DELIVERED and delivered is not None and delivered != wanted:
         yield f"{_plain(delivered)} of {_plain(wanted)} × {item.name} delivered"
     elif word in _PICKED | DELIVERED and picked is not None and picked != wanted:
         yield f"{_plain(picked)} of {_plain(wanted)} × {item.name} picked"
 
 
-def _not_as_sent(item: _Item) -> Iterator[str]:
-    ordered = item.told("quantity")
-    if item.sent is None:
-        yield f"the service shows {item.name}, which was not sent"
-    elif item.shown is None:
-        yield f"{_plain(item.sent)} × {item.name} was sent, the service does not show it"
-    elif ordered is not None and ordered != item.sent:
-        yield f"{_plain(item.sent)} × {item.name} was sent, the service has {_plain(ordered)}"
-
-
-def _plain(number: Decimal) -> str:
+def _plain(number: Decimal | None) -> str:
     """A quantity without needless digits.
 
     >>> _plain(Decimal("3.0")), _plain(Decimal("100"))
     ('3', '100')
     """
-    return f"{number.normalize():f}"
+    return "" if number is None else f"{number.normalize():f}"
 
 
 def _order_differences(followed: Followed, cod_sent: Decimal | None, cod_shown: Decimal | None) -> Iterator[str]:
@@ -244,25 +232,17 @@ def _not_compared(state: OrderState, items: Sequence[_Item], cod_sent: Decimal |
     if not state.shown.items and any(item.sent is not None for item in items):
         yield "the service shows no items; quantities are not compared"
     for item in items:
-        for shown in item.shown or ():
-            yield from _no_quantities(shown)
+        for shown in item.shown:
+            for what, text in (("ordered", shown.quantity), ("picked", shown.picked), ("delivered", shown.delivered)):
+                if text and _quantity(text) is None:
+                    yield f"the service shows “{text[:_SHOWN]}” {what} of {shown.name}, which is no quantity"
             if word in DELIVERED and not shown.delivered:
                 yield f"how much of {item.name} was delivered is not shown"
     cash = state.shown.cash_on_delivery
     if cod_sent and not cash:
         yield "the service does not show the amount to collect"
     if cash and _number(cash) is None:
-        yield f"the service shows “{cash[:_SHOWN_CHARACTERS]}” to collect, which is no amount"
-
-
-def _no_quantities(shown: ShownItem) -> Iterator[str]:
-    for what, text in (("ordered", shown.quantity), ("picked", shown.picked), ("delivered", shown.delivered)):
-        if text and _quantity(text) is None:
-            yield f"the service shows “{text[:_SHOWN_CHARACTERS]}” {what} of {shown.name}, which is no quantity"
-
-
-_AT_ONCE = 500  # orders in one question to the ledger
-_CHANGES = ("order.update", "order.add_items", "order.delete_items", "order.cancel")
+        yield f"the service shows “{cash[:_SHOWN]}” to collect, which is no amount"
 
 
 def lines_of(
@@ -271,23 +251,18 @@ def lines_of(
     """The lines of each order, in the order given; only some payloads are in memory at a time."""
     for start in range(0, len(orders), _AT_ONCE):
         some = orders[start : start + _AT_ONCE]
-        changes = _changes(parts, some)
-        documents = {found.id: found for found in parts.ledger.documents.stored([order.document_id for order in some])}
+        owners = {name: order for order in some for name in (order.reference, order.awb_number) if name}
+        changes: dict[int, list[StoredDocument]] = {}
+        for change in parts.ledger.documents.select(operations=_CHANGES, states=["accepted"], references=list(owners)):
+            owner = owners.get(change.awb_number) or owners.get(change.reference)
+            if owner is not None and change.accepted_at >= owner.sent_at:
+                changes.setdefault(owner.document_id, []).append(change)
+        documents = parts.ledger.documents.stored([order.document_id for order in some])
+        by_number = {document.id: document for document in documents}
         for order in some:
             later = tuple(changes.get(order.document_id, ()))
-            followed = Followed(documents[order.document_id], order.state, later)
+            followed = Followed(by_number[order.document_id], order.state, later)
             yield order_lines(followed, now=now, end_statuses=end_statuses)
-
-
-def _changes(parts: Parts, orders: Sequence[SentOrder]) -> dict[int, list[StoredDocument]]:
-    """The accepted changes of each order since it was sent, oldest first."""
-    owners = {name: order for order in orders for name in (order.reference, order.awb_number) if name}
-    found: dict[int, list[StoredDocument]] = {}
-    for change in parts.ledger.documents.select(operations=_CHANGES, states=["accepted"], references=list(owners)):
-        owner = owners.get(change.awb_number) or owners.get(change.reference)
-        if owner is not None and change.accepted_at >= owner.sent_at:
-            found.setdefault(owner.document_id, []).append(change)
-    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,21 +276,19 @@ class KnownOrder:
 def known_orders(parts: Parts, number: str) -> list[KnownOrder]:
     """The accepted orders with this reference or AWB number; a reference may have been used again."""
     orders = parts.ledger.orders.sent(numbers=[number])
-    lines = lines_of(parts, orders, now=parts.clock.now(), end_statuses=END_STATUSES)
-    return [KnownOrder(tuple(each), tuple(_events(parts, order))) for order, each in zip(orders, lines, strict=True)]
+    found = []
+    for order, lines in zip(
+        orders, lines_of(parts, orders, now=parts.clock.now(), end_statuses=END_STATUSES), strict=True
+    ):
+        numbers = [each for each in (order.awb_number, *order.child_awb_numbers) if each]
+        names = [name for each in numbers for name in (each, each.removeprefix("SH-"))]
+        found.append(KnownOrder(tuple(lines), tuple(parts.ledger.orders.events_of(names))))
+    return found
 
 
 def open_orders(parts: Parts, *, sent_within_days: int) -> list[SentOrder]:
     """The orders of the last days that are not at their end, those first that were asked for longest ago."""
     since = parts.clock.now() - timedelta(days=sent_within_days)
     orders = parts.ledger.orders.sent(since=since.date().isoformat())
-    return sorted(_open(orders), key=lambda order: order.state.asked_at or order.sent_at)
-
-
-def _open(orders: Sequence[SentOrder]) -> list[SentOrder]:
-    return [order for order in orders if not has_ended(order.state.status, END_STATUSES)]
-
-
-def _events(parts: Parts, order: SentOrder) -> list[Hint]:
-    numbers = [number for number in (order.awb_number, *order.child_awb_numbers) if number]
-    return parts.ledger.orders.events_of([name for number in numbers for name in (number, number.removeprefix("SH-"))])
+    going_on = [order for order in orders if not has_ended(order.state.status, END_STATUSES)]
+    return sorted(going_on, key=lambda order: order.state.asked_at or order.sent_at)

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 
 from pydantic import ValidationError
@@ -43,15 +43,48 @@ def read_event(raw: bytes, *, received_at: datetime, zone: tzinfo) -> NewEvent |
         return NoEvent(f"The body is no JSON: {decoded.problem}.")
     if not isinstance(decoded.value, dict):
         return NoEvent("The body is no JSON object.")
-    at = received_at.isoformat()
+    unreadable = NewEvent(
+        identity=_digest(["raw", hashlib.sha256(raw).hexdigest()]),
+        received_at=received_at.isoformat(),
+        raw=raw,
+        topic="",
+        unreadable="its fields have other forms",
+    )
     try:
         event = StatusEvent.model_validate(decoded.value)
     except ValidationError:
-        return _unreadable(raw, at, "", "its fields have other forms")
-    topic = _word(event.eventType)
+        return unreadable
+    topic, status = _word(event.eventType), event.OrderStatus or event.order_status
     if topic not in ("", TOPIC):
-        return _unreadable(raw, at, topic, "another topic")
-    return _read(event, raw, at, zone)
+        return replace(unreadable, topic=topic, unreadable="another topic")
+    needed = {"WaybillNo": event.WaybillNo, "OrderStatus": status, "StatusDateTime": event.StatusDateTime}
+    if missing := [name for name, value in needed.items() if not _word(value)]:
+        return replace(unreadable, topic=topic, unreadable=f"without a usable {' and '.join(missing)}")
+    try:
+        given = datetime.fromisoformat(str(event.StatusDateTime).strip())
+        inside = given.astimezone(zone) if given.tzinfo else given.replace(tzinfo=zone)
+    except (ValueError, OverflowError):
+        return replace(unreadable, topic=topic, unreadable="its StatusDateTime is no time")
+    return NewEvent(
+        identity=_digest([*needed.values()]),
+        received_at=received_at.isoformat(),
+        raw=raw,
+        topic=topic,
+        waybill=_word(event.WaybillNo),
+        order_status=_word(status),
+        status_at=inside.isoformat(),
+        zone_assumed=given.tzinfo is None,
+    )
+
+
+def _digest(parts: list[str | None]) -> str:
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _word(value: str | None) -> str:
+    """A word that a database and a log can hold; "" where it is none, or far too long to be one."""
+    text = plain(value or "", limit=_LONGEST_WORD + 1)
+    return text if len(text) <= _LONGEST_WORD else ""
 
 
 class EventStore:
@@ -69,7 +102,10 @@ class EventStore:
         self._look(_PATIENCE_AT_START_SECONDS)
 
     def keep(self, events: Sequence[NewEvent], *, patience_seconds: float) -> list[bool]:
-        """As `keep_events`. Raises LedgerRefused also where there is no room for all of them."""
+        """Keep events durably, all or none; True for each that is new, False for one that came before.
+
+        Raises LedgerRefused: nothing was kept, also where there is no room, and the sender has to send again.
+        """
         wanted = sum(len(each.raw) + _RECORD_BYTES for each in events)
         is_full = self._bytes + wanted > self._quota_bytes
         if self._now() - self._looked_at >= (_LOOK_AGAIN if is_full else _LOOK_EVERY):
@@ -80,7 +116,7 @@ class EventStore:
                 f"{self._quota_bytes >> 20:,} MB of events are kept already (receive.quota_mb).",
                 remedy="Find out who sends so many, and change the secret; or raise receive.quota_mb.",
             )
-        news = keep_events(self._ledger, events, patience_seconds=patience_seconds)
+        news = self._ledger.events.store(events, patience_seconds=patience_seconds)
         self._bytes += sum(len(each.raw) + _RECORD_BYTES for each, is_new in zip(events, news, strict=True) if is_new)
         return news
 
@@ -91,14 +127,6 @@ class EventStore:
             self._ledger.purging.purge_events(before=before.isoformat(), patience_seconds=patience_seconds)
         events, kept_bytes = self._ledger.events.kept()
         self._bytes = kept_bytes + events * _RECORD_BYTES
-
-
-def keep_events(ledger: Ledger, events: Sequence[NewEvent], *, patience_seconds: float) -> list[bool]:
-    """Keep events durably, all or none; True for each that is new, False for one that came before.
-
-    Raises LedgerRefused: nothing was kept, and the sender has to send again.
-    """
-    return ledger.events.store(events, patience_seconds=patience_seconds)
 
 
 def order_named_by(raw: bytes) -> str:
@@ -112,60 +140,12 @@ def order_named_by(raw: bytes) -> str:
 
 
 def event_line(event: NewEvent, *, is_new: bool) -> str:
-    """One line for a log: which order, which status, whether it came before; nothing about a person."""
-    what = _shown(event) if not event.unreadable else f"kept raw ({event.unreadable})"
+    """One line for a log: which order, which status, whether it came before; nothing about a person.
+
+    A sender may put anything in the place of the AWB number and the status, as a name or a telephone number.
+    """
+    waybill = event.waybill if _AWB.fullmatch(event.waybill) else f"(no AWB number, event {event.identity[:8]})"
+    status = event.order_status if status_word(event.order_status) in KNOWN_STATUSES else "(another status)"
+    what = f"{waybill} {status}" if not event.unreadable else f"kept raw ({event.unreadable})"
     topic = f" topic {event.topic}" if event.unreadable and _TOPIC.fullmatch(event.topic) else ""
     return f"event {what}{topic} {'stored' if is_new else 'again'}"
-
-
-def _shown(event: NewEvent) -> str:
-    """AWB number and status where they are such; a sender may put anything there, as a name or a telephone number."""
-    waybill = event.waybill if _AWB.fullmatch(event.waybill) else f"(no AWB number, event {event.identity[:8]})"
-    return (
-        f"{waybill} {event.order_status if status_word(event.order_status) in KNOWN_STATUSES else '(another status)'}"
-    )
-
-
-def _read(event: StatusEvent, raw: bytes, at: str, zone: tzinfo) -> NewEvent:
-    topic, status = _word(event.eventType), event.OrderStatus or event.order_status
-    needed = {"WaybillNo": event.WaybillNo, "OrderStatus": status, "StatusDateTime": event.StatusDateTime}
-    if missing := [name for name, value in needed.items() if not _word(value)]:
-        return _unreadable(raw, at, topic, f"without a usable {' and '.join(missing)}")
-    when = _moment(str(event.StatusDateTime), zone)
-    if when is None:
-        return _unreadable(raw, at, topic, "its StatusDateTime is no time")
-    return NewEvent(
-        identity=_digest([*needed.values()]),
-        received_at=at,
-        raw=raw,
-        topic=topic,
-        waybill=_word(event.WaybillNo),
-        order_status=_word(status),
-        status_at=when[0],
-        zone_assumed=when[1],
-    )
-
-
-def _unreadable(raw: bytes, at: str, topic: str, why: str) -> NewEvent:
-    identity = _digest(["raw", hashlib.sha256(raw).hexdigest()])
-    return NewEvent(identity=identity, received_at=at, raw=raw, topic=topic, unreadable=why)
-
-
-def _digest(parts: list[str | None]) -> str:
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
-
-
-def _word(value: str | None) -> str:
-    """A word that a database and a log can hold; "" where it is none, or far too long to be one."""
-    text = plain(value or "", limit=_LONGEST_WORD + 1)
-    return text if len(text) <= _LONGEST_WORD else ""
-
-
-def _moment(text: str, zone: tzinfo) -> tuple[str, bool] | None:
-    """A time in the service's zone, and whether it came without an offset; None if it is no time."""
-    try:
-        given = datetime.fromisoformat(text.strip())
-        inside = given.astimezone(zone) if given.tzinfo else given.replace(tzinfo=zone)
-    except (ValueError, OverflowError):
-        return None
-    return inside.isoformat(), given.tzinfo is None

@@ -10,7 +10,7 @@ reference that was never used must give another, stable answer.
 
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -57,14 +57,9 @@ class Probe:
     in_vain: bool = False
 
 
-NOTHING_SEEN = Probe(Presence.UNKNOWN, "")
-
-Sight = OrderFound | OrderAbsent | ReadFailed | None
-
-
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Whether “not found” can be believed now; `absent` is how the service says it.
+    """Whether “not found” can be believed now; `absent` is how the service says it, `text` why not.
 
     strange: it does not have the order that it accepted last, by its own AWB number: the key may be another account's.
     by_number_only: it shows that order by its AWB number, and not by its reference.
@@ -75,6 +70,20 @@ class Calibration:
     text: str = ""
     strange: bool = False
     by_number_only: bool = False
+
+
+def creates(ledger: Ledger, names: Iterable[str], *, states: Sequence[str] | None = None) -> list[StoredDocument]:
+    """The orders from here with these references or AWB numbers, oldest first."""
+    wanted = [name for name in names if name]
+    return ledger.documents.select(operations=[Operation.ORDER_CREATE], states=states, references=wanted)
+
+
+def fetch_order(client: Client, order_id: str) -> OrderFound | OrderAbsent | ReadFailed | None:
+    """Fetch one order; None where its id cannot stand in a path."""
+    try:
+        return read_order(client.call("order.fetch", order_id=order_id))
+    except UsageError:
+        return None
 
 
 def calibrate(client: Client, ledger: Ledger) -> Calibration:
@@ -92,26 +101,18 @@ def calibrate(client: Client, ledger: Ledger) -> Calibration:
         return Calibration(False, text="a known order is not found by its reference", by_number_only=by_number_only)
     if by_reference.order.awb_number != by_awb.order.awb_number:
         return Calibration(False, text="reference and AWB of a known order lead to different orders")
-    unused = [f"LB-{secrets.token_hex(8)}" for _ in range(2)]
-    answers = [_form(fetch_order(client, reference), reference) for reference in unused]
-    if not answers[0] or answers[0] != answers[1]:
+    forms = set()
+    for unused in (f"LB-{secrets.token_hex(8)}" for _ in range(2)):
+        seen = fetch_order(client, unused)
+        forms.add(_form(seen, unused) if isinstance(seen, OrderAbsent) else "")
+    if len(forms) > 1 or "" in forms:
         return Calibration(False, text="unused references do not give one stable answer")
-    return Calibration(True, absent=answers[0], text="known order found, unused references answered alike")
+    return Calibration(True, absent=forms.pop(), text="known order found, unused references answered alike")
 
 
-def _form(seen: Sight, reference: str) -> str:
-    """How the service says that a reference is not there, without the reference; "" where it does not say that."""
-    if not isinstance(seen, OrderAbsent):
-        return ""
+def _form(seen: OrderAbsent, reference: str) -> str:
+    """How the service says that a reference is not there, without the reference."""
     return re.sub(rf"(?<!\w){re.escape(reference)}(?!\w)", "*", seen.signature)
-
-
-def fetch_order(client: Client, order_id: str) -> Sight:
-    """Fetch one order; None where its id cannot stand in a path."""
-    try:
-        return read_order(client.call("order.fetch", order_id=order_id))
-    except UsageError:
-        return None
 
 
 def probe_order(client: Client, document: StoredDocument, calibration: Calibration) -> Probe:
@@ -164,14 +165,14 @@ class OrderSearch:
         self._client = client
         self._ledger = ledger
         self._orders = orders
-        self._cancelled: dict[str, Sight] = {}
+        self._cancelled: dict[str, OrderFound | OrderAbsent | ReadFailed | None] = {}
 
     def look_for(self, document: StoredDocument) -> Probe:
         """What can be found out about one order now."""
         hinted = self._follow_hints(document)
         if hinted is not None and hinted.presence in (Presence.PRESENT, Presence.UNREACHABLE):
             return hinted
-        probe = self._by_reference(document)
+        probe = self._unless_earlier(document, probe_order(self._client, document, self._calibration))
         # A cancelled order counts where nothing else was found: without this it might be created a second time.
         if probe.presence in (Presence.ABSENT, Presence.UNKNOWN):
             return hinted or self._among_cancelled(document) or probe
@@ -181,15 +182,12 @@ class OrderSearch:
         """Whether events point to where the order is to be found."""
         return bool(self._hinted(document))
 
-    def _by_reference(self, document: StoredDocument) -> Probe:
-        """What the service shows under the reference; an earlier order of ours under it says nothing about this one."""
-        return self._unless_earlier(document, probe_order(self._client, document, self._calibration))
-
     def judge(self, document: StoredDocument, seen: OrderFound) -> Probe:
         """What an order says about a document that was fetched by its reference."""
         return self._unless_earlier(document, judge_found(document, seen))
 
     def _unless_earlier(self, document: StoredDocument, probe: Probe) -> Probe:
+        """The probe; an earlier order of ours under the reference says nothing about this one."""
         if probe.awb_number and self._earlier([probe.awb_number], document, named=probe.named):
             return Probe(Presence.UNKNOWN, f"what is shown is an earlier order of ours (AWB {probe.awb_number})")
         return probe
@@ -199,8 +197,7 @@ class OrderSearch:
 
         named: the service shows our reference with them, so that they can only be those of earlier orders under it.
         """
-        known = self._ledger.documents.select(operations=[Operation.ORDER_CREATE], references=awb_numbers)
-        others = [found for found in known if found.id != document.id]
+        others = [found for found in creates(self._ledger, awb_numbers) if found.id != document.id]
         taken = {found.awb_number for found in others if not named or found.reference == document.reference}
         return (taken | self._ledger.awb_numbers.cancelled_before(document.id)) & set(awb_numbers)
 
@@ -273,6 +270,5 @@ class OrderSearch:
         cancels = self._ledger.documents.select(operations=[Operation.ORDER_CANCEL], planned_from=since[:10])
         by_file = [one.order_id for one in cancels if one.attempts]
         asked = dict.fromkeys((*by_hand, *by_file))
-        known = self._ledger.documents.select(operations=[Operation.ORDER_CREATE], references=list(asked))
-        ours = {name for one in known for name in (one.awb_number, one.order_id)}
+        ours = {name for one in creates(self._ledger, asked) for name in (one.awb_number, one.order_id)}
         return [number for number in asked if number and number not in ours]

@@ -4,22 +4,25 @@ An event counts only once the service shows the same (API §4.5): whoever learne
 one. Orders are asked for within a budget: those that events hint at, and those of which nothing was heard for a while.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
+from functools import partial, reduce
+from operator import methodcaller
 from pathlib import PurePosixPath
 
-from logistics_batch.api.answers import OrderDetails, OrderFound, ReadFailed, read_order
-from logistics_batch.api.content_match import same_order, shows_change
+from logistics_batch.api.answers import OrderDetails, OrderFound, ReadFailed
+from logistics_batch.api.content_match import shows_change
 from logistics_batch.api.envelopes import as_text
-from logistics_batch.errors import StoreError, UsageError
+from logistics_batch.errors import StoreError
+from logistics_batch.flows.orders.awb_ownership import AwbOwner, awb_owner
+from logistics_batch.flows.orders.commands import raise_for_every_call
 from logistics_batch.flows.orders.comparison import lines_of
-from logistics_batch.flows.orders.order_commands import raise_for_every_call
+from logistics_batch.flows.orders.search import fetch_order
 from logistics_batch.flows.orders.status_feed import hand_over_feed
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.run_record import recorded_run
-from logistics_batch.ledger import SentOrder
-from logistics_batch.model.document import Operation
+from logistics_batch.ledger import NamedOrder, SentOrder
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.jobs.job import JobPlace, OrderStatusJob
 from logistics_batch.model.order_state import Hint, OrderState, Shown, ShownItem, has_ended
@@ -29,6 +32,10 @@ from logistics_batch.model.spelling import folded
 from logistics_batch.paper.order_status import order_status_csv, order_status_workbook
 
 _NAME = "order_status"
+_STEPS_AT_ONCE = 500
+_FAILURES_IN_A_ROW = 3
+_LONGEST_WORD = 80  # of a status, or of a stranger's reference, as it is told
+_SHARE_OF_SILENT = 4  # of so many calls at least one is for an order without news, however many events come
 
 
 def run_order_status(parts: Parts, job: OrderStatusJob, *, business_date: date) -> OrderStatusReport:
@@ -136,66 +143,39 @@ def _exit_code(report: OrderStatusReport, lines: Sequence[OrderLine], changed: s
     return ExitCode.DONE
 
 
-_STEPS_AT_ONCE = 500
-_FAILURES_IN_A_ROW = 3
-_LONGEST_REFERENCE = 80  # of a stranger's order, as it is told
-_SHARE_OF_SILENT = 4  # of so many calls at least one is for an order without news, however many events come
-
-Step = Callable[[OrderState], OrderState]
-
-
 def take_in_events(parts: Parts, orders: Sequence[SentOrder]) -> int:
     """Let the events that came since the last time hint at their orders; how many there were about these orders.
 
     An event may name the AWB number of a package, or leave out its “SH-”.
     """
     known = {
-        name: order.document_id
+        name: order
         for order in orders
         for number in (order.awb_number, *order.child_awb_numbers)
         for name in (number, number.removeprefix("SH-"))
         if name
     }
-    read_to = {order.document_id: order.state.event_id for order in orders}
     hints: dict[int, list[Hint]] = {}
-    last = count = 0
+    last = 0
     for awb_number, hint in parts.ledger.orders.hints():
-        last = hint.event_id
-        document_id = known.get(awb_number)
-        if document_id is not None and hint.event_id > read_to[document_id]:
-            hints.setdefault(document_id, []).append(hint)
-            count += 1
-    steps = [(document_id, _hearing(heard)) for document_id, heard in hints.items()]
+        last, order = hint.event_id, known.get(awb_number)
+        if order is not None and hint.event_id > order.state.event_id:
+            hints.setdefault(order.document_id, []).append(hint)
+    steps = [(number, partial(reduce, OrderState.heard, heard)) for number, heard in hints.items()]
     for start in range(0, len(steps), _STEPS_AT_ONCE):
         parts.ledger.orders.change_states(dict(steps[start : start + _STEPS_AT_ONCE]))
     if last:
         parts.ledger.orders.change_states({}, events_read=last)
-    return count
-
-
-def _hearing(hints: Sequence[Hint]) -> Step:
-    def step(state: OrderState) -> OrderState:
-        for hint in hints:
-            state = state.heard(hint)
-        return state
-
-    return step
+    return sum(map(len, hints.values()))
 
 
 def choose(orders: Sequence[SentOrder], job: OrderStatusJob, *, now: datetime) -> list[SentOrder]:
     """Whom to ask for, the most urgent first: what events hint at, and the longest silent of those not at their end."""
     hinted = sorted((order for order in orders if order.state.is_hinted), key=_waits_since)
     silent_since = now - timedelta(seconds=job.poll_after_seconds)
-    silent = sorted(
-        (
-            order
-            for order in orders
-            if not order.state.is_hinted
-            and not has_ended(order.state.status, job.end_statuses)
-            and _last_news(order) <= silent_since
-        ),
-        key=_last_news,
-    )
+    others = [order for order in orders if not order.state.is_hinted]
+    going_on = [order for order in others if not has_ended(order.state.status, job.end_statuses)]
+    silent = sorted((order for order in going_on if _last_news(order) <= silent_since), key=_last_news)
     for_silent = min(len(silent), max(job.max_calls // _SHARE_OF_SILENT, job.max_calls - len(hinted)))
     first = hinted[: job.max_calls - for_silent]
     return [*first, *silent, *hinted[len(first) :]]
@@ -203,16 +183,12 @@ def choose(orders: Sequence[SentOrder], job: OrderStatusJob, *, now: datetime) -
 
 def _waits_since(order: SentOrder) -> datetime:
     """Since when an event waits to be verified; one of an order that was asked for in vain stands behind others."""
-    hint_at, state = _moment(order.state.hint_at), order.state
-    return max(hint_at, _moment(state.asked_at)) if state.problem.code and state.asked_at else hint_at
+    hint_at, state = datetime.fromisoformat(order.state.hint_at), order.state
+    return max(hint_at, datetime.fromisoformat(state.asked_at)) if state.problem.code and state.asked_at else hint_at
 
 
 def _last_news(order: SentOrder) -> datetime:
-    return _moment(order.state.asked_at or order.sent_at)
-
-
-def _moment(text: str) -> datetime:
-    return datetime.fromisoformat(text)
+    return datetime.fromisoformat(order.state.asked_at or order.sent_at)
 
 
 def ask(parts: Parts, orders: Sequence[SentOrder], *, max_calls: int) -> Asked:
@@ -231,21 +207,24 @@ def ask(parts: Parts, orders: Sequence[SentOrder], *, max_calls: int) -> Asked:
         if parts.stop.is_set():
             stopped = "the program was asked to end"
             break
-        answer = _look(parts, order)
-        if isinstance(answer, ReadFailed):
-            raise_for_every_call(answer.meaning, answer.brief)
+        seen, now = _look(parts, order), parts.now
+        if isinstance(seen, ReadFailed):
+            raise_for_every_call(seen.meaning, seen.brief)
             failed += 1
             in_a_row += not (asked and order.state.could_not_be_asked)
-            parts.ledger.orders.change_states({order.document_id: _failing(answer, at=parts.clock.now().isoformat())})
+            parts.ledger.orders.change_states({order.document_id: methodcaller("not_asked", seen.message, at=now)})
             if in_a_row == _FAILURES_IN_A_ROW:
-                stopped = f"the service could not be asked: {answer.brief}"
+                stopped = f"the service could not be asked: {seen.brief}"
                 break
             continue
         in_a_row = 0
         asked += 1
-        now = parts.clock.now().isoformat()
-        changed += parts.ledger.orders.change_states({order.document_id: _seeing(answer, at=now)})
-        if isinstance(answer, OrderDetails) and shows_change("order.cancel", "", answer):
+        if isinstance(seen, Issue):
+            step = methodcaller("not_shown", seen, at=now)
+        else:
+            step = methodcaller("seen", seen.status[:_LONGEST_WORD], _shown(seen), at=now)
+        changed += parts.ledger.orders.change_states({order.document_id: step})
+        if isinstance(seen, OrderDetails) and shows_change("order.cancel", "", seen):
             parts.ledger.awb_numbers.found_cancelled(order.document_id, at=now)
         parts.progress.advance()
     parts.progress.done()
@@ -255,59 +234,30 @@ def ask(parts: Parts, orders: Sequence[SentOrder], *, max_calls: int) -> Asked:
 def _look(parts: Parts, order: SentOrder) -> OrderDetails | Issue | ReadFailed:
     """The order as the service shows it, or what is wrong with the answer."""
     number = order.awb_number or order.order_id or order.reference
-    try:
-        found = read_order(parts.client.call("order.fetch", order_id=number))
-    except UsageError:
+    found = fetch_order(parts.client, number)
+    if found is None:
         return Issue(".order_unaskable")
     if isinstance(found, ReadFailed):
         return found
     if not isinstance(found, OrderFound):
         return Issue.of(".order_unknown.said", said=found.message) if found.message else Issue(".order_unknown")
-    shown = found.order
+    shown, reference = found.order, found.order.reference_number
     if order.awb_number and shown.awb_number:
         is_it = shown.awb_number.removeprefix("SH-") == order.awb_number.removeprefix("SH-")
     else:
-        is_it = shown.reference_number == order.reference
+        is_it = reference == order.reference
     if not is_it:
         return Issue(".other_order_shown")
-    if _is_anothers(parts, order, shown):
-        number, reference = shown.awb_number or number, shown.reference_number[:_LONGEST_REFERENCE]
-        return Issue.of(".order_anothers", number=number, reference=reference)
+    # As after answers that were exchanged; what is read as the same name is our reference in the service's spelling.
+    named = NamedOrder(order.document_id, order.reference, shown.awb_number, seen=False)
+    anothers = reference and awb_owner(parts.ledger, named, shown) is AwbOwner.ANOTHERS
+    if anothers and folded(reference) != folded(order.reference):
+        return Issue.of(".order_anothers", number=shown.awb_number or number, reference=reference[:_LONGEST_WORD])
     return shown if shown.status else Issue(".no_status")
 
 
-def _is_anothers(parts: Parts, order: SentOrder, shown: OrderDetails) -> bool:
-    """Whether what the service shows under our order's number is another one, as after answers that were exchanged.
-
-    A reference that no order of ours has may be ours in the service's spelling: what is read as the same name is, and
-    for others the content decides.
-    """
-    reference = shown.reference_number
-    if reference in ("", order.reference):
-        return False
-    others = parts.ledger.documents.select(operations=[Operation.ORDER_CREATE], references=[reference])
-    if any(other.reference == reference for other in others):
-        return True
-    created = parts.ledger.documents.get(order.document_id)
-    is_same = created is not None and same_order(created.body, shown)
-    return not is_same and folded(reference) != folded(order.reference)
-
-
-def _failing(answer: ReadFailed, *, at: str) -> Step:
-    return lambda state: state.not_asked(answer.message, at=at)
-
-
-def _seeing(answer: OrderDetails | Issue, *, at: str) -> Step:
-    if isinstance(answer, Issue):
-        return lambda state: state.not_shown(answer, at=at)
-    items = tuple(
-        ShownItem(
-            name=as_text(item.get("item_name")),
-            quantity=as_text(item.get("item_quantity")),
-            picked=as_text(item.get("item_qty_picked")),
-            delivered=as_text(item.get("item_qty_delivered")),
-        )
-        for item in answer.items
-    )
-    shown = Shown(answer.cash_on_delivery, items)
-    return lambda state: state.seen(answer.status[:80], shown, at=at)
+def _shown(order: OrderDetails) -> Shown:
+    """What a status report compares."""
+    names = ("item_name", "item_quantity", "item_qty_picked", "item_qty_delivered")
+    items = tuple(ShownItem(*(as_text(item.get(name)) for name in names)) for item in order.items)
+    return Shown(order.cash_on_delivery, items)

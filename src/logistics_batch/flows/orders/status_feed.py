@@ -9,14 +9,14 @@ know the last ones: it counts on from the highest that is found, here or where f
 import re
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import FileVanished, StoreError
 from logistics_batch.flows.orders.comparison import lines_of
 from logistics_batch.flows.parts import Parts
-from logistics_batch.intake.stores.store import FileStore
-from logistics_batch.ledger import StoredFeed, WriteFeed
+from logistics_batch.ledger import StoredFeed
 from logistics_batch.model.jobs.job import Feed, JobPlace, OrderStatusJob
 from logistics_batch.model.run_reports import FeedOutcome
 from logistics_batch.paper.order_status import status_feed_csv, status_feed_workbook
@@ -34,8 +34,8 @@ def hand_over_feed(parts: Parts, job: OrderStatusJob, *, waiting_only: bool = Fa
             above = _last_seen(parts, job.name, job.feed)
         except StoreError as error:
             return FeedOutcome(failed=f"No feed was made: {error.message} {error.remedy}".strip())
-        write, at = _writer(parts, job, job.feed), parts.clock.now().isoformat()
-        found = parts.ledger.feeds.next(job.name, write, at=at, above=above)
+        write = partial(_written, parts, job, job.feed.format)
+        found = parts.ledger.feeds.next(job.name, write, at=parts.now, above=above)
     if found is None:
         return FeedOutcome()
     crash_point("feed.made")
@@ -44,7 +44,7 @@ def hand_over_feed(parts: Parts, job: OrderStatusJob, *, waiting_only: bool = Fa
     except StoreError as error:
         return FeedOutcome(failed=f"The feed {found.name} waits: {error.message} {error.remedy}".strip())
     crash_point("feed.delivered")
-    parts.ledger.feeds.delivered(found, at=parts.clock.now().isoformat())
+    parts.ledger.feeds.delivered(found, at=parts.now)
     return FeedOutcome((delivered,), found.orders)
 
 
@@ -98,7 +98,14 @@ def _put(parts: Parts, feed: Feed, found: StoredFeed) -> str:
         store = parts.open_store(place)
         try:
             path = str(PurePosixPath(place.path) / found.name)
-            _put_new(store, path, found.content)
+            if not store.exists(path):
+                store.put(path, found.content)
+            elif store.read(path) != found.content:
+                raise StoreError(
+                    f"{store.label}: {path} lies there with other contents, and is not written over.",
+                    remedy="Whoever reads the feeds may have read it. Ask them, then move it away; the next run "
+                    "delivers.",
+                )
             if place is copies:
                 store.put(str(PurePosixPath(place.path) / _LAST), f"{found.number}\n".encode())
             delivered = f"{store.label}:{path}"
@@ -107,23 +114,12 @@ def _put(parts: Parts, feed: Feed, found: StoredFeed) -> str:
     return delivered
 
 
-def _put_new(store: FileStore, path: str, content: bytes) -> None:
-    if not store.exists(path):
-        store.put(path, content)
-    elif store.read(path) != content:
-        raise StoreError(
-            f"{store.label}: {path} lies there with other contents, and is not written over.",
-            remedy="Whoever reads the feeds may have read it. Ask them, then move it away; the next run delivers.",
-        )
-
-
-def _writer(parts: Parts, job: OrderStatusJob, feed: Feed) -> WriteFeed:
-    def write(number: int, document_ids: Sequence[int]) -> tuple[str, bytes]:
-        """The name and the bytes of a feed: one line an order, in the order of their last change."""
-        known = {order.document_id: order for order in parts.ledger.orders.orders_of(document_ids)}
-        orders = [known[document_id] for document_id in document_ids]
-        lines = list(lines_of(parts, orders, now=parts.clock.now(), end_statuses=job.end_statuses))
-        content = status_feed_csv(lines) if feed.format == "csv" else status_feed_workbook(lines)
-        return f"{job.name}-{number:06d}.{feed.format}", content
-
-    return write
+def _written(
+    parts: Parts, job: OrderStatusJob, form: str, number: int, document_ids: Sequence[int]
+) -> tuple[str, bytes]:
+    """The name and the bytes of a feed: one line an order, in the order of their last change."""
+    known = {order.document_id: order for order in parts.ledger.orders.orders_of(document_ids)}
+    orders = [known[document_id] for document_id in document_ids]
+    lines = list(lines_of(parts, orders, now=parts.clock.now(), end_statuses=job.end_statuses))
+    content = status_feed_csv(lines) if form == "csv" else status_feed_workbook(lines)
+    return f"{job.name}-{number:06d}.{form}", content

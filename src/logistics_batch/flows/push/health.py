@@ -8,7 +8,7 @@ from datetime import timedelta
 from logistics_batch.api.answers import Answer, ReplyVerdict
 from logistics_batch.api.client import Reply
 from logistics_batch.api.pacing import LONGEST_PAUSE_SECONDS
-from logistics_batch.flows.asns.baseline import UnconfirmedCreates
+from logistics_batch.flows.asns.search import UnconfirmedCreates
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.outcomes import stop_reason
 from logistics_batch.ledger import StoredDocument

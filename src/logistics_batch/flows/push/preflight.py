@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from logistics_batch.api.answers import OrderFound
-from logistics_batch.flows.asns.baseline import Baseline, EmptySearches, take_baseline
+from logistics_batch.flows.asns.search import Baseline, EmptySearches, take_baseline
 from logistics_batch.flows.orders.awb_ownership import Look, OrderLooks, believe, look_at, look_under
 from logistics_batch.flows.orders.search import OrderSearch, Presence
 from logistics_batch.flows.parts import Parts

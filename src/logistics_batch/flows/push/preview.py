@@ -7,7 +7,7 @@ from typing import Final
 
 import polars as pl
 
-from logistics_batch.flows.doubts.decisions import preview_id
+from logistics_batch.flows.doubts.held import preview_id
 from logistics_batch.flows.files.receive import OPEN_GATE, FileAdmissionPolicy, ReceivedFile, arrival_of
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import FATE_OF_STATE, KNOWN, LINES, NEW, Arrival, Decision, Decisions, fates

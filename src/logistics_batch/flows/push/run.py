@@ -18,7 +18,7 @@ from logistics_batch.errors import (
     UsageError,
     as_told,
 )
-from logistics_batch.flows.asns.markers import confirm_marked
+from logistics_batch.flows.asns.search import confirm_marked
 from logistics_batch.flows.doubts.settle import settle_due
 from logistics_batch.flows.files.deliver import (
     Delivered,
@@ -31,12 +31,12 @@ from logistics_batch.flows.files.deliver import (
 )
 from logistics_batch.flows.files.purge import purge_old
 from logistics_batch.flows.files.waiting_files import follow_held_files, follow_left_files
-from logistics_batch.flows.moved_ledger import told_once
 from logistics_batch.flows.orders.awb_ownership import find_missing_numbers
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.program_errors import holding_file
 from logistics_batch.flows.push.dispatch import send_in_turn
 from logistics_batch.flows.push.run_record import new_run_id, recover_orphans, stopping_early, told_of_never_sent
+from logistics_batch.flows.verify_ledger import told_of_move
 from logistics_batch.intake.stores.store import RemoteFile
 from logistics_batch.ledger import FATE_OF_STATE, Arrival, StoredDocument, StoredFile, StoredRun
 from logistics_batch.model.issue import Issue
@@ -106,7 +106,7 @@ def run_of(
             parts.ledger.runs.resume(run.id)
     try:
         with stopping_early():
-            run.notes += [*told_once(parts), *_under_another_address(parts)]
+            run.notes += [*told_of_move(parts), *_under_another_address(parts)]
             run.notes += settle_due(parts, run=run.id, give_up=False).notes
             find_missing_numbers(parts)
             purge_old(parts)

@@ -9,7 +9,7 @@ from typing import Final
 
 import polars as pl
 
-from logistics_batch.flows.asns.ranges import AsnRange
+from logistics_batch.flows.asns.fetch import AsnRange
 from logistics_batch.flows.reconcile.earlier_receipts import is_compared
 from logistics_batch.flows.reconcile.goods_list import ReadList
 from logistics_batch.flows.reconcile.snapshots import KnownLines

@@ -7,7 +7,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from logistics_batch.flows.asns.answer_checks import (
+from logistics_batch.flows.asns.fetch import AsnRange, FetchedAsns, fetch_asns, fetch_by_invoice, record_identity
+from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.reconcile.answer_checks import (
     as_seen,
     hidden,
     invoices,
@@ -15,9 +17,6 @@ from logistics_batch.flows.asns.answer_checks import (
     nothing_of_ours,
     unseen_note,
 )
-from logistics_batch.flows.asns.fetch import FetchedAsns, fetch_asns, fetch_by_invoice, record_identity
-from logistics_batch.flows.asns.ranges import AsnRange
-from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.reconcile.goods_list import ReadList
 from logistics_batch.flows.reconcile.notices import Scope, announced_documents, in_scope
 from logistics_batch.intake.names import printable

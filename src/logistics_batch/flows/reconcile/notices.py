@@ -12,7 +12,7 @@ import polars as pl
 
 from logistics_batch.api.answers import asn_header, asn_lines
 from logistics_batch.api.envelopes import as_text
-from logistics_batch.flows.asns.ranges import AsnRange
+from logistics_batch.flows.asns.fetch import AsnRange
 from logistics_batch.flows.reconcile.versions import Lines, changed_lines, left_out
 from logistics_batch.ledger import Ledger, RowNotSent, StoredDocument
 from logistics_batch.model.document import Operation

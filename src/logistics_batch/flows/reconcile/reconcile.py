@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import polars as pl
 
 from logistics_batch.errors import UsageError
-from logistics_batch.flows.asns.ranges import AsnRange, asn_range
+from logistics_batch.flows.asns.fetch import AsnRange, asn_range
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.run_record import recorded_run
 from logistics_batch.flows.reconcile.earlier_receipts import Counting, all_receipts, judged_invoices, with_missing_lists

@@ -9,11 +9,11 @@ import polars as pl
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.files.receive import ReceivedFile, arrival_of
 from logistics_batch.flows.parts import Parts
-from logistics_batch.model.document import MappedFile, Operation, RowState
+from logistics_batch.model.document import Operation, RowState
 
 _ENDINGS = (".csv", ".tsv", ".txt", ".xlsx", ".xls", ".xlsb", ".xlsm", ".ods")
-_LARGEST_LIST_BYTES = 4 << 20
 _BETWEEN_CELLS = (",", ";", "\t")
+_GIVE_MAPPING = "Give --mapping to read a spreadsheet."
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,37 +35,31 @@ def order_numbers(parts: Parts, text: str, *, mapping: str | None) -> NamedOrder
         FileHeld: the file as a whole cannot be read by the mapping.
     """
     path = Path(text)
-    keep: Mapping[str, Mapping[str, str]] = {}
     if mapping is not None:
-        numbers, keep = _mapped(parts, path, mapping)
+        named = _mapped(parts, path, mapping)
     elif _is_file(path):
-        numbers = _listed(path)
+        named = NamedOrders(_listed(path))
     elif _is_meant_as_file(parts, text):
         raise UsageError(
             f"There is no file {text}, and no order with that number was sent from here.",
             remedy="Check the name and the folder.",
         )
     else:
-        numbers = tuple(number.strip() for number in text.split(",") if number.strip())
-    if not numbers:  # no choice at all would mean every order that was never printed
+        named = NamedOrders(tuple(number.strip() for number in text.split(",") if number.strip()))
+    if not named.numbers:  # no choice at all would mean every order that was never printed
         raise UsageError(f'"{text}" names no order.', remedy="Give references or AWB numbers, or leave --orders out.")
-    return NamedOrders(numbers, keep)
+    return named
 
 
 def _listed(path: Path) -> tuple[str, ...]:
-    if path.stat().st_size > _LARGEST_LIST_BYTES:
-        raise UsageError(f"{path} is too large for a list of numbers.", remedy="Give --mapping to read a spreadsheet.")
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(
-            f"{path} cannot be read as a list with one number a line.", remedy="Give --mapping to read a spreadsheet."
-        ) from error
+        raise UsageError(f"{path} cannot be read as a list with one number a line.", remedy=_GIVE_MAPPING) from error
     for number, line in enumerate(lines, start=1):
         if any(mark in line.strip() for mark in _BETWEEN_CELLS):  # what stands there may be a customer's: never shown
             raise UsageError(
-                f"{path} is no list with one number a line: line {number} holds several values.",
-                remedy="Give --mapping to read a spreadsheet.",
+                f"{path} is no list with one number a line: line {number} holds several values.", remedy=_GIVE_MAPPING
             )
     return tuple(line.strip() for line in lines if line.strip())
 
@@ -76,7 +70,7 @@ def _is_meant_as_file(parts: Parts, text: str) -> bool:
         return True
     if "," in text or not ("/" in text or "\\" in text):
         return False
-    return not parts.ledger.documents.select(operations=["order.create"], references=[text.strip()])
+    return not parts.ledger.documents.select(operations=[Operation.ORDER_CREATE], references=[text.strip()])
 
 
 def _is_file(path: Path) -> bool:
@@ -86,7 +80,9 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _mapped(parts: Parts, path: Path, name: str) -> tuple[tuple[str, ...], dict[str, Mapping[str, str]]]:
+def _mapped(parts: Parts, path: Path, name: str) -> NamedOrders:
+    """The orders of a sheet. Rows without a usable number are named as they can be looked for there: nothing is printed
+    for them, and they are listed as missing."""
     mapping = parts.mapping(name)
     if mapping.operation is not Operation.LABEL_CREATE:
         raise UsageError(f"The mapping {name} is for {mapping.operation}.", remedy="Name one for label.create.")
@@ -97,17 +93,12 @@ def _mapped(parts: Parts, path: Path, name: str) -> tuple[tuple[str, ...], dict[
         raise arrival.held
     mapped = arrival.mapped
     if mapped is None:
-        return (), {}
-    keep: dict[str, Mapping[str, str]] = {
-        number.strip(): document.keep for document in mapped.documents for number in document.reference.split(",")
-    }
-    return (*keep, *_unread(mapped)), keep
-
-
-def _unread(mapped: MappedFile) -> list[str]:
-    """Rows without a usable number, as they can be looked for in the sheet: nothing is printed for them, and they are
-    listed as missing."""
+        return NamedOrders(())
+    keep = {number.strip(): each.keep for each in mapped.documents for number in each.reference.split(",")}
     values = {issue.row: issue.value for issue in reversed(mapped.issues)}
     stopped = mapped.rows.filter(pl.col("state").is_in([RowState.INVALID.value, RowState.BLOCKED.value]))
-    lines = stopped.select("row", "key").iter_rows()
-    return [f"{values.get(row) or key or 'the cell is blank'} (row {row})" for row, key in lines]
+    unread = [
+        f"{values.get(row) or key or 'the cell is blank'} (row {row})"
+        for row, key in stopped.select("row", "key").iter_rows()
+    ]
+    return NamedOrders((*keep, *unread), keep)

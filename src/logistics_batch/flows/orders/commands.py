@@ -1,0 +1,262 @@
+"""Calls that a person makes: look at an order, cancel it, subscribe to events; each with what its answer proves."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from logistics_batch.api.answers import Answer, OrderAbsent, OrderDetails, ReadFailed, ReplyVerdict, judge, read_order
+from logistics_batch.api.content_match import same_order, shows_change
+from logistics_batch.errors import KeyRefused, RunStopped, ServiceMisaddressed, UsageError
+from logistics_batch.flows.orders.awb_ownership import AwbOwner, awb_owner, look_at, look_under
+from logistics_batch.flows.orders.search import creates
+from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.push.outcomes import cancelled_in_doubt
+from logistics_batch.ledger import NewNotice, StoredDocument
+from logistics_batch.model.payloads import WebhookSubscription, WebhookUpdate, body_text
+from logistics_batch.model.report import ExitCode
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """What a call by hand came to: a sentence for the person, and the exit code."""
+
+    text: str
+    exit_code: int
+
+
+@dataclass(frozen=True, slots=True)
+class OrderLook:
+    """What the service tells of one order; `details` is None if it does not have it, and `message` says so."""
+
+    details: dict[str, Any] | None
+    message: str = ""
+
+
+def get_order(parts: Parts, order_id: str) -> OrderLook:
+    """Fetch one order by its AWB number or id (API §4.5).
+
+    Raises KeyRefused, ServiceMisaddressed, or RunStopped if the service could not be asked.
+    """
+    found = read_order(parts.client.call("order.fetch", order_id=order_id))
+    if isinstance(found, ReadFailed):
+        raise_for_every_call(found.meaning, found.message)
+        raise RunStopped(f"The service could not be asked: {found.message}", remedy="Nothing was changed; try again.")
+    return OrderLook(None, found.message) if isinstance(found, OrderAbsent) else OrderLook(found.order.raw)
+
+
+def cancel_order(parts: Parts, order_id: str) -> Conclusion:
+    """Cancel one order (API §4.10); what was asked, and what came of it, stands in the ledger if the order is ours.
+
+    After any answer but a yes the order is looked at: a second cancelling of a cancelled order is refused, too. What
+    stays unknown is a notice until it is known.
+
+    order_id: AWB number or id, or the reference of an order of ours, whose AWB number the ledger knows.
+
+    Raises KeyRefused, ServiceMisaddressed: the order was not cancelled.
+    """
+    named = [each for each in creates(parts.ledger, [order_id], states=["accepted"]) if each.reference == order_id]
+    ours = next((each for each in reversed(named) if each.awb_number), None)
+    order_id = ours.awb_number if ours is not None else order_id
+    if unsure := _not_surely_its_own(parts, ours) if ours is not None else _means_another(parts, order_id):
+        return unsure
+    if not _note(parts, order_id, "cancelling was asked for by hand"):
+        parts.ledger.awb_numbers.note_asked(order_id, at=parts.now)
+    answer = judge(parts.client.call("order.cancel", order_id=order_id), operation="order.cancel")
+    if nothing_done := _undone(answer):
+        return nothing_done
+    order = look_under(parts.client, order_id).order
+    shown = order is not None and bool(shows_change("order.cancel", "", order))
+    if answer.meaning is ReplyVerdict.ACCEPTED or shown:
+        return _cancelled(parts, order_id, order, answer)
+    _note(parts, order_id, _evidence(answer))
+    if answer.meaning not in (ReplyVerdict.REFUSED, ReplyVerdict.DECLINED):
+        again = f"Run `logistics-batch order cancel {order_id}` once more."
+        notice = NewNotice(
+            key=_notice(order_id),
+            kind="on_held",
+            job="",
+            title=f"Whether order {order_id} is cancelled is not known",
+            text=f"Its cancelling by hand was not answered. {again}",
+        )
+        parts.ledger.notices.note(notice, now=parts.now)
+        text = f"Whether {order_id} is cancelled is not known: see `order get {order_id}`. {answer.message}"
+        return Conclusion(text.rstrip(), ExitCode.DOUBT)
+    if order is not None:
+        parts.ledger.notices.over(_notice(order_id), "It is not cancelled.", now=parts.now)
+    before = "" if order is not None else ", or had been before"
+    return Conclusion(f"The order {order_id} was not cancelled{before}: {answer.message}", ExitCode.ROWS_NOT_DONE)
+
+
+def _cancelled(parts: Parts, order_id: str, order: OrderDetails | None, answer: Answer) -> Conclusion:
+    """Write down that an order is cancelled: of ours, also one in doubt, or one whose AWB number was not known."""
+    called, held = order_id, False
+    if order is not None:
+        called = order.awb_number or order_id
+        ours = [
+            each
+            for each in creates(parts.ledger, [order.reference_number])
+            if each.purged or same_order(each.body, order)
+        ]
+        for each in ours:
+            nameless = each.state == "accepted" and not each.awb_number and each.rule != "cancelled"
+            if order.awb_number and nameless and not each.purged:
+                parts.ledger.awb_numbers.fill_in(
+                    each.id, order.awb_number, order_id=order.order_id, now=parts.now, seen=True
+                )
+        held = _hold_doubts(parts, [each for each in ours if each.state == "in_doubt"], order)
+    known = _note(parts, called, _evidence(answer), cancelled=True)
+    parts.ledger.notices.over(_notice(order_id), "It is cancelled.", now=parts.now)
+    said = answer.message if answer.meaning is ReplyVerdict.ACCEPTED else "the service shows it so."
+    told = "The ledger knows it." if known or held else "The ledger does not know this order."
+    more = " It was in doubt and is held now: see `held list`." if held else ""
+    return Conclusion(f"The order {order_id} is cancelled: {said} {told}{more}", ExitCode.DONE)
+
+
+def _hold_doubts(parts: Parts, doubts: Sequence[StoredDocument], order: OrderDetails) -> bool:
+    """An order that is in doubt and was cancelled here must not be created a second time by settling it.
+
+    The number of another order of ours, or of an earlier attempt of this one, says nothing about it.
+    """
+    number = order.awb_number or order.order_id
+    owners = {one.id for one in creates(parts.ledger, [number]) if one.awb_number == number} if doubts else set()
+    held = False
+    for document in doubts:
+        if owners - {document.id} or number in parts.ledger.awb_numbers.cancelled_before(document.id):
+            continue
+        evidence = f"order {number} shows this reference and was cancelled by hand"
+        held |= parts.ledger.attempts.settle_document(
+            cancelled_in_doubt(document, number), expected="in_doubt", now=parts.now, evidence_text=evidence
+        )
+    return held
+
+
+def _notice(order_id: str) -> str:
+    return f"order|cancel|{order_id}"
+
+
+def _evidence(answer: Answer) -> str:
+    return f"cancelling by hand: {answer.meaning.value.replace('_', ' ')}: {answer.message}"
+
+
+def _note(parts: Parts, order_id: str, text: str, *, cancelled: bool = False) -> bool:
+    """Write down what was done to an order by hand; False if the ledger does not know it."""
+    return parts.ledger.awb_numbers.record_by_hand(
+        reference_or_awb=order_id, at=parts.now, text=text, cancelled=cancelled
+    )
+
+
+def _means_another(parts: Parts, number: str) -> Conclusion | None:
+    """Why nothing must be cancelled by a number as it was typed: the service could take it for another order.
+
+    A bare number is read as AWB number or as the service's own id (API §4.10), never as a reference.
+    """
+    known = creates(parts.ledger, [number])
+    if any(each.awb_number == number for each in known):
+        return None
+    if known:
+        return _nothing_cancelled(
+            f"{number} is the reference of an order of ours whose AWB number is not known, and the service would take "
+            "it for the number of another order. If it is in doubt, run `settle --wait`; else look up its AWB number, "
+            "and cancel it by that."
+        )
+    look = look_under(parts.client, number)
+    if look.failed is not None:
+        return _not_looked_at(number, look.failed[1])
+    own = (look.order.awb_number or look.order.order_id) if look.order is not None else number
+    if look.order is None or own == number:
+        return None
+    return _nothing_cancelled(
+        f"under {number} the service shows the order {look.order.reference_number}, whose AWB number is {own}. If you "
+        f"mean that one: `order cancel {own}`."
+    )
+
+
+def _not_surely_its_own(parts: Parts, document: StoredDocument) -> Conclusion | None:
+    """Why nothing must be done by the AWB number of an order: the service does not show that it is the order's own."""
+    number, numbers = document.awb_number, parts.ledger.awb_numbers
+    named = numbers.named([number]).get(number)
+    if named is None or named.seen:
+        return None
+    look = look_at(parts.client, named)
+    if look.failed is not None:
+        return _not_looked_at(number, look.failed[1])
+    owner = awb_owner(parts.ledger, named, look.order)
+    if owner is AwbOwner.OURS:
+        numbers.note_seen(named, at=parts.now)
+        return None
+    if owner is AwbOwner.NOT_SHOWN or look.order is None:
+        return _nothing_cancelled(
+            f"the service does not show that {number} is the order {document.reference}. If you know that it is: "
+            f"`order cancel {number}`."
+        )
+    shown = look.order.awb_number or number
+    again = numbers.give_back(shown, reference=look.order.reference_number, at=parts.now)
+    whose = f"the order {look.order.reference_number}" if shown == number else "another order"
+    return _nothing_cancelled(
+        f"{document.reference} was answered with AWB number {number}, which is that of {whose}. "
+        f"{' and '.join(again)} {'is' if len(again) == 1 else 'are'} in doubt again: run `settle --wait`."
+    )
+
+
+def _nothing_cancelled(why: str) -> Conclusion:
+    return Conclusion(f"Nothing was cancelled: {why}", ExitCode.DOUBT)
+
+
+def _not_looked_at(number: str, answer: Answer) -> Conclusion:
+    raise_for_every_call(answer.meaning, answer.message)
+    text = f"Nothing was cancelled: {number} could not be looked at first: {answer.message} Try again later."
+    return Conclusion(text, ExitCode.STOPPED_EARLY)
+
+
+def subscribe_webhook(parts: Parts, wanted: Mapping[str, object]) -> Conclusion:
+    """Subscribe to order events (API §4.11); `wanted` has the fields of WebhookSubscription.
+
+    Raises UsageError if the fields cannot be sent; KeyRefused, ServiceMisaddressed.
+    """
+    return _configure(parts, "webhook.subscribe", WebhookSubscription, wanted)
+
+
+def update_webhook(parts: Parts, wanted: Mapping[str, object]) -> Conclusion:
+    """Change a webhook (API §4.12); `wanted` has the fields of WebhookUpdate.
+
+    Raises UsageError if the fields cannot be sent; KeyRefused, ServiceMisaddressed.
+    """
+    return _configure(parts, "webhook.update", WebhookUpdate, wanted)
+
+
+def _configure(parts: Parts, endpoint: str, model: type[BaseModel], wanted: Mapping[str, object]) -> Conclusion:
+    try:
+        payload = model.model_validate({name: value for name, value in wanted.items() if value is not None})
+    except ValidationError as error:
+        lines = [f"{'.'.join(map(str, each['loc'])) or 'webhook'}: {each['msg']}" for each in error.errors()]
+        raise UsageError("This cannot be sent. " + " ".join(lines)) from None
+    answer = judge(parts.client.call(endpoint, body=body_text(payload)), operation=endpoint)
+    if answer.meaning is ReplyVerdict.ACCEPTED:
+        return Conclusion(f"The service took it: {answer.message or 'no message'}", ExitCode.DONE)
+    if answer.meaning in (ReplyVerdict.REFUSED, ReplyVerdict.DECLINED):
+        return Conclusion(f"The service refused it: {answer.message}", ExitCode.ROWS_NOT_DONE)
+    unknown = "Whether the service took it is not known; the same call may be made again."
+    return _undone(answer) or Conclusion(f"{unknown} {answer.message}".rstrip(), ExitCode.DOUBT)
+
+
+def _undone(answer: Answer) -> Conclusion | None:
+    """Where the answer proves that nothing was done; raises as `raise_for_every_call`."""
+    raise_for_every_call(answer.meaning, answer.message)
+    if answer.meaning in (ReplyVerdict.NOT_SENT, ReplyVerdict.SLOW_DOWN):
+        return Conclusion(f"Nothing was done: {answer.message} Try again later.", ExitCode.STOPPED_EARLY)
+    return None
+
+
+def raise_for_every_call(meaning: ReplyVerdict, message: str) -> None:
+    """Raise KeyRefused or ServiceMisaddressed where an answer means that no other call would fare better."""
+    if meaning is ReplyVerdict.UNAUTHORIZED:
+        raise KeyRefused(
+            f"The service does not take the API key: {message}",
+            remedy="Check service.api_key_file; a key that was mailed may have to be decoded from base64 first.",
+        )
+    if meaning is ReplyVerdict.MISADDRESSED:
+        raise ServiceMisaddressed(
+            f"What answers is not the service: {message}", remedy="Check service.base_url and service.paths."
+        )
