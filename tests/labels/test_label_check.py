@@ -1,6 +1,7 @@
 """What may go to the printer, and what each bad file is called."""
 
 import io
+import re
 import zlib
 
 import pikepdf
@@ -74,7 +75,7 @@ def bomb() -> bytes:
     ids=["plain", "turned", "cropped", "image", "form"],
 )
 def test_sound_label(content: bytes) -> None:
-    assert check_label(content, expected_pages=1) is None
+    check_label(content, expected_pages=1)
 
 
 @pytest.mark.parametrize(
@@ -101,27 +102,26 @@ def test_sound_label(content: bytes) -> None:
 )
 def test_bad_file_is_named(content: bytes, kind: LabelFaultKind, words: str) -> None:
     limit_decoding()
-    fault = check_label(content, expected_pages=1)
-    assert isinstance(fault, LabelFault)
-    assert fault.kind is kind
-    assert words in fault.message
+    with pytest.raises(LabelFault, match=re.escape(words)) as refused:
+        check_label(content, expected_pages=1)
+    assert refused.value.kind is kind
 
 
 def test_pages_are_compared_with_packages() -> None:
     three = label("SH-1", "SH-2", "SH-3")
-    assert check_label(three, expected_pages=3) is None
-    fault = check_label(three, expected_pages=2)
-    assert isinstance(fault, LabelFault)
-    assert fault.kind is LabelFaultKind.WRONG_PAGES
-    assert "3 page(s)" in fault.message
-    assert "2 package(s)" in fault.message
+    check_label(three, expected_pages=3)
+    with pytest.raises(LabelFault, match=r"3 page\(s\), the order has 2 package\(s\)") as refused:
+        check_label(three, expected_pages=2)
+    assert refused.value.kind is LabelFaultKind.WRONG_PAGES
 
 
 def test_ring_of_pages_ends() -> None:
-    assert isinstance(check_label(page_ring(), expected_pages=1), LabelFault)
+    with pytest.raises(LabelFault):
+        check_label(page_ring(), expected_pages=1)
 
 
 def test_every_cut_of_a_label_is_refused() -> None:
     """No prefix of a good file is taken for a label."""
     for length in range(0, len(GOOD) - 6, 37):
-        assert isinstance(check_label(GOOD[:length], expected_pages=1), LabelFault)
+        with pytest.raises(LabelFault):
+            check_label(GOOD[:length], expected_pages=1)

@@ -201,8 +201,9 @@ class LabelSource:
         content = self._links.download(answer.url) if isinstance(answer, LabelLink) else None
         if not isinstance(content, bytes):
             return None
-        labels = self._judge.divide(content, [order.package_awbs for order in orders])
-        if isinstance(labels, LabelFault):
+        try:
+            labels = self._judge.divide(content, [order.package_awbs for order in orders])
+        except LabelFault:
             return None
         return [(order, (_Download(order.awb_number, label),)) for order, label in zip(orders, labels, strict=True)]
 
@@ -230,12 +231,12 @@ class LabelSource:
                 if content.kind in _WORTH_A_NEW_LINK:
                     continue
                 return lost
-            verdict = self._judge.judge(content, package_awbs)
-            if isinstance(verdict, SoundLabel):
-                return _Download(awb_number, verdict)
-            lost = LabelLost(f"the label is not usable: {verdict.message}", _ASK_AGAIN, verdict.kind)
-            if verdict.kind not in _WORTH_ANOTHER_TRY:
-                return lost
+            try:
+                return _Download(awb_number, self._judge.judge(content, package_awbs))
+            except LabelFault as fault:
+                lost = LabelLost(f"the label is not usable: {fault.message}", _ASK_AGAIN, fault.kind)
+                if fault.kind not in _WORTH_ANOTHER_TRY:
+                    return lost
         return lost
 
     def _ask(self, order: LabelOrder, awb_number: str) -> LabelLink | LabelLost:

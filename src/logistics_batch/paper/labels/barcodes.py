@@ -6,10 +6,11 @@ render and scan come with the extra `barcodes`; without them nothing is proven, 
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from importlib.util import find_spec
 from typing import Any, TypeVar
+
+from logistics_batch.paper.labels.check import LabelFault, LabelFaultKind
 
 _DOTS_PER_INCH = (203, 300)  # as thermal printers have them; the finer one where the first reads nothing
 _LARGEST_SIDE = 4000  # pixels: an A3 page at 203 dpi, and no more memory than that
@@ -22,14 +23,6 @@ class Proof(StrEnum):
     PROVEN = "proven"
     UNREAD = "unread"  # no barcode that names an AWB
     NOT_TRIED = "not_tried"  # the libraries are not installed
-
-
-@dataclass(frozen=True, slots=True)
-class OtherLabel:
-    """A page, from 1, that carries the AWB of something else."""
-
-    page: int
-    awb_number: str
 
 
 def can_read_barcodes() -> bool:
@@ -72,8 +65,8 @@ def look_at_pages(content: bytes, look: Callable[[Render], Seen], *, unreadable:
         pdf.close()
 
 
-def prove(pages: Sequence[Sequence[str]] | None, awb_numbers: Sequence[str]) -> Proof | OtherLabel:
-    """Whether each page carries the AWB that is awaited on it.
+def prove(pages: Sequence[Sequence[str]] | None, awb_numbers: Sequence[str]) -> Proof:
+    """Whether each page carries the AWB that is awaited on it; raises LabelFault for that of something else.
 
     awb_numbers: of the pages, in their order.
     """
@@ -85,7 +78,8 @@ def prove(pages: Sequence[Sequence[str]] | None, awb_numbers: Sequence[str]) -> 
             continue
         other = next((found[0] for text in texts if (found := _AWB.search(text))), None)
         if other is not None:
-            return OtherLabel(number, other)
+            words = f"the barcode on page {number} is that of another package, {other}"
+            raise LabelFault(LabelFaultKind.WRONG, words)
         proof = Proof.UNREAD
     return proof
 

@@ -1,11 +1,10 @@
 """Is what came for a label a PDF that may go to the printer?
 
-Works on bytes alone and answers with plain values, so that it can run in a limited process of its own. It never
+Works on bytes alone, so that it can run in a limited process of its own. It never
 reads text or metadata out of the file, and it repairs nothing: a label that needs repair was cut on its way.
 """
 
 import io
-from dataclasses import dataclass
 from enum import StrEnum
 
 import pikepdf
@@ -34,14 +33,15 @@ class LabelFaultKind(StrEnum):
     BLANK = "blank"
     WRONG = "wrong"  # another package's
     COSTLY = "costly"
+    TOO_LARGE = "too_large"
 
 
-@dataclass(frozen=True, slots=True)
-class LabelFault:
+class LabelFault(Exception):
     """A label file that is not to be printed; `message` is for a report."""
 
-    kind: LabelFaultKind
-    message: str
+    def __init__(self, kind: LabelFaultKind, message: str) -> None:
+        super().__init__(message)
+        self.kind, self.message = kind, message
 
 
 def limit_decoding() -> None:
@@ -55,22 +55,22 @@ def limit_decoding() -> None:
     )
 
 
-def check_label(content: bytes, *, expected_pages: int) -> LabelFault | None:
-    """What is wrong with a label file: signature, end mark, structure, encryption, number of pages, a blank page.
+def check_label(content: bytes, *, expected_pages: int) -> None:
+    """Raise LabelFault for a wrong signature, end mark, structure or number of pages, encryption, or a blank page.
 
     expected_pages: how many packages the order has.
     """
     if not content.startswith(b"%PDF-"):
-        return LabelFault(LabelFaultKind.NOT_PDF, f"{_looks_like(content)} came instead of a PDF")
+        raise LabelFault(LabelFaultKind.NOT_PDF, f"{_looks_like(content)} came instead of a PDF")
     if b"%%EOF" not in content[-1024:]:
-        return LabelFault(LabelFaultKind.CUT, f"the PDF was cut off after {len(content)} bytes")
+        raise LabelFault(LabelFaultKind.CUT, f"the PDF was cut off after {len(content)} bytes")
     try:
         with pikepdf.open(io.BytesIO(content), attempt_recovery=False, suppress_warnings=True) as pdf:
-            return _inside(pdf, expected_pages)
+            _look_inside(pdf, expected_pages)
     except pikepdf.PasswordError:
-        return LabelFault(LabelFaultKind.ENCRYPTED, "the label is encrypted")
+        raise LabelFault(LabelFaultKind.ENCRYPTED, "the label is encrypted") from None
     except UNREADABLE:
-        return LabelFault(LabelFaultKind.DAMAGED, "the label is a damaged PDF")
+        raise LabelFault(LabelFaultKind.DAMAGED, "the label is a damaged PDF") from None
 
 
 def _looks_like(content: bytes) -> str:
@@ -86,22 +86,21 @@ def _looks_like(content: bytes) -> str:
     return "something else"
 
 
-def _inside(pdf: pikepdf.Pdf, expected_pages: int) -> LabelFault | None:
+def _look_inside(pdf: pikepdf.Pdf, expected_pages: int) -> None:
     if pdf.is_encrypted:
-        return LabelFault(LabelFaultKind.ENCRYPTED, "the label is encrypted")
+        raise LabelFault(LabelFaultKind.ENCRYPTED, "the label is encrypted")
     pages = len(pdf.pages)
     if pages == 0:
-        return LabelFault(LabelFaultKind.NO_PAGES, "the PDF has no page")
+        raise LabelFault(LabelFaultKind.NO_PAGES, "the PDF has no page")
     if pages > MAX_PAGES:
-        return LabelFault(LabelFaultKind.TOO_MANY_PAGES, f"the PDF has {pages} pages, more than a label can have")
+        raise LabelFault(LabelFaultKind.TOO_MANY_PAGES, f"the PDF has {pages} pages, more than a label can have")
     if pages != expected_pages:
-        return LabelFault(
+        raise LabelFault(
             LabelFaultKind.WRONG_PAGES, f"the PDF has {pages} page(s), the order has {expected_pages} package(s)"
         )
     for number, page in enumerate(pdf.pages, start=1):
         if not _paints(page.obj, page.resources, depth=0) and not _has_appearance(page.obj):
-            return LabelFault(LabelFaultKind.BLANK, f"page {number} of the PDF is blank")
-    return None
+            raise LabelFault(LabelFaultKind.BLANK, f"page {number} of the PDF is blank")
 
 
 def _paints(stream: pikepdf.Object, resources: pikepdf.Object, *, depth: int) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 import pikepdf
 
 from logistics_batch.paper.labels.barcodes import look_at_pages, read_barcodes
+from logistics_batch.paper.labels.check import LabelFault, LabelFaultKind
 from logistics_batch.paper.labels.layout import (
     Box,
     LabelPage,
@@ -33,17 +34,20 @@ _DOTS_PER_INCH = 203
 _RIM = 1.0  # points that stay white around the ink
 
 
-def fit_to_stock(content: bytes) -> list[Box | None] | str:
-    """For each page of a sound label the box that is painted on the stock, None for the whole page; or why none is.
+def fit_to_stock(content: bytes) -> list[Box | None]:
+    """For each page of a sound label the box that is painted on the stock, None for the whole page.
 
-    Raises what pikepdf does with a file that cannot be read.
+    Raises LabelFault where it cannot be made to fit, and what pikepdf does with a file that cannot be read.
     """
     with pikepdf.open(io.BytesIO(content), attempt_recovery=False, suppress_warnings=True) as pdf:
         pages = [read_page(page) for page in pdf.pages]
     before = read_barcodes(content)
     if before is None:
         larger = next((page for page in pages if is_larger(page)), pages[0])
-        return too_large(larger, ', and nothing here reads barcodes back: install the extra "barcodes"')
+        raise LabelFault(
+            LabelFaultKind.TOO_LARGE,
+            too_large(larger, ', and nothing here reads barcodes back: install the extra "barcodes"'),
+        )
     shares = look_at_pages(content, lambda render: _inked_share(render(_DOTS_PER_INCH)), unreadable=_ALL)
     boxes = [_trimmed(page, share) if is_larger(page) else None for page, share in zip(pages, shares, strict=True)]
     painted = [replace(page, box=box or page.box) for page, box in zip(pages, boxes, strict=True)]
@@ -52,11 +56,16 @@ def fit_to_stock(content: bytes) -> list[Box | None] | str:
     for whole, page, scale in zip(pages, painted, scales, strict=True):
         if scale < SMALLEST_SCALE - _SCALE_ERROR:
             inside = "" if page == whole else f", and {size_in_words(page)} without white margins"
-            return too_large(whole, f"{inside}: to fit it would be shrunk to {scale:.0%}, below {SMALLEST_SCALE:.0%}")
+            raise LabelFault(
+                LabelFaultKind.TOO_LARGE,
+                too_large(whole, f"{inside}: to fit it would be shrunk to {scale:.0%}, below {SMALLEST_SCALE:.0%}"),
+            )
     after = read_barcodes(_on_stock(content, boxes)) or []
     for whole, scale, texts, again in zip(pages, scales, before, after, strict=True):
         if set(texts) - set(again) or (scale < 1 and not again):
-            return too_large(whole, f": shrunk to {scale:.0%} its barcodes cannot be read")
+            raise LabelFault(
+                LabelFaultKind.TOO_LARGE, too_large(whole, f": shrunk to {scale:.0%} its barcodes cannot be read")
+            )
     return boxes
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pikepdf
 
 from logistics_batch.child_process import Allowance, Child, ChildAnswer, ChildFailed, ChildLost
-from logistics_batch.paper.labels.barcodes import OtherLabel, Proof, assign, prove, read_barcodes
+from logistics_batch.paper.labels.barcodes import Proof, assign, prove, read_barcodes
 from logistics_batch.paper.labels.check import LabelFault, LabelFaultKind, check_label, limit_decoding
 from logistics_batch.paper.labels.fit import fit_to_stock
 from logistics_batch.paper.labels.layout import Fitted, StockLayout
@@ -42,81 +42,76 @@ class LabelJudge:
         for child in self._children:
             self._idle.put(child)
 
-    def judge(self, content: bytes, awb_numbers: Sequence[str]) -> SoundLabel | LabelFault:
-        """Whether a file is the label of these packages, a page for each, in this order."""
-        said, _ = self._ask({"awb_numbers": list(awb_numbers)}, content)
-        if "fault" in said:
-            return LabelFault(LabelFaultKind(said["fault"]), said["message"])
-        return SoundLabel(content, said["pages"], Proof(said["proof"]))
+    def judge(self, content: bytes, awb_numbers: Sequence[str]) -> SoundLabel:
+        """The label of these packages, a page for each, in this order; raises LabelFault for anything else."""
+        answer = self._ask({"awb_numbers": list(awb_numbers)}, content)
+        return SoundLabel(content, answer.said["pages"], Proof(answer.said["proof"]))
 
-    def divide(self, content: bytes, orders: Sequence[Sequence[str]]) -> list[SoundLabel] | LabelFault:
-        """One file for each order out of a file for many: only if its barcodes prove which page belongs to whom.
+    def divide(self, content: bytes, orders: Sequence[Sequence[str]]) -> list[SoundLabel]:
+        """One file for each order out of a file for many.
+
+        Raises LabelFault unless its barcodes prove which page belongs to whom.
 
         orders: the AWB numbers of each order's packages.
         """
-        said, bodies = self._ask({"orders": [list(awb_numbers) for awb_numbers in orders]}, content)
-        if "fault" in said:
-            return LabelFault(LabelFaultKind(said["fault"]), said["message"])
+        bodies = self._ask({"orders": [list(awb_numbers) for awb_numbers in orders]}, content).files
         return [SoundLabel(body, len(order), Proof.PROVEN) for body, order in zip(bodies, orders, strict=True)]
 
     def fit(self, content: bytes) -> Fitted:
-        """How a label that is larger than the 4x6 stock is painted on it (see `fit`)."""
-        said, _ = self._ask({"fit": True}, content)
-        if "fault" in said:
-            return str(said["message"])
-        return [box and (box[0], box[1], box[2], box[3]) for box in said["boxes"]]
+        """How a label that is larger than the 4x6 stock is painted on it (see `fit`), or why it is not."""
+        try:
+            boxes = self._ask({"fit": True}, content).said["boxes"]
+        except LabelFault as fault:
+            return fault.message
+        return [box and (box[0], box[1], box[2], box[3]) for box in boxes]
 
     def close(self) -> None:
         """End the child processes."""
         for child in self._children:
             child.close()
 
-    def _ask(self, question: dict[str, Any], content: bytes) -> tuple[dict[str, Any], Sequence[bytes]]:
+    def _ask(self, question: dict[str, Any], content: bytes) -> ChildAnswer:
         child = self._idle.get()
         try:
             answer = child.ask(question, content)
         except (ChildLost, ChildFailed):
-            kind, message = LabelFaultKind.COSTLY, "opening the PDF takes more memory or time than a label may"
-            return {"fault": kind, "message": message}, ()
+            message = "opening the PDF takes more memory or time than a label may"
+            raise LabelFault(LabelFaultKind.COSTLY, message) from None
         finally:
             self._idle.put(child)
-        return answer.said, answer.files
+        if "fault" in answer.said:
+            raise LabelFault(LabelFaultKind(answer.said["fault"]), answer.said["message"])
+        return answer
 
 
 def answer(question: dict[str, Any], files: tuple[bytes, ...]) -> ChildAnswer:
     """In the child: what is said of one label file, with the files that it is divided into."""
     limit_decoding()
     (content,) = files
-    if "fit" in question:
-        boxes = fit_to_stock(content)
-        return ChildAnswer({"fault": "", "message": boxes} if isinstance(boxes, str) else {"boxes": boxes})
-    awb_numbers = question.get("awb_numbers") or [number for order in question["orders"] for number in order]
-    fault = _unsound(content, pages=len(awb_numbers))
-    if fault:
-        return _told(fault)
-    read = read_barcodes(content)
-    if "orders" in question:
+    try:
+        if "fit" in question:
+            return ChildAnswer({"boxes": fit_to_stock(content)})
+        orders = question.get("orders")
+        awb_numbers = [number for order in orders for number in order] if orders else question["awb_numbers"]
+        check_label(content, expected_pages=len(awb_numbers))
+        _put_together(content, pages=len(awb_numbers))
+        read = read_barcodes(content)
+        if not orders:
+            return ChildAnswer({"pages": len(awb_numbers), "proof": prove(read, awb_numbers)})
         places = assign(read, awb_numbers)
         if places is None:
-            return _told(LabelFault(LabelFaultKind.WRONG, "its pages do not prove which label belongs to whom"))
-        return ChildAnswer({}, _divided(content, places, [len(order) for order in question["orders"]]))
-    proof = prove(read, awb_numbers)
-    if isinstance(proof, OtherLabel):
-        message = f"the barcode on page {proof.page} is that of another package, {proof.awb_number}"
-        return _told(LabelFault(LabelFaultKind.WRONG, message))
-    return ChildAnswer({"pages": len(awb_numbers), "proof": proof})
+            raise LabelFault(LabelFaultKind.WRONG, "its pages do not prove which label belongs to whom")
+        return ChildAnswer({}, _divided(content, places, [len(order) for order in orders]))
+    except LabelFault as fault:
+        return ChildAnswer({"fault": fault.kind, "message": fault.message})
 
 
-def _unsound(content: bytes, *, pages: int) -> LabelFault | None:
-    """What is wrong with a file, also what shows only when it is put together with others."""
-    fault = check_label(content, expected_pages=pages)
-    if fault is not None:
-        return fault
+def _put_together(content: bytes, *, pages: int) -> None:
+    """Raise LabelFault for what shows only when a file is put together with others."""
     writer = PartWriter(StockLayout.A4_4UP, Sources([io.BytesIO(content)]), total=pages)
     writer.write([Sticker(0, number) for number in range(pages)], name="", title="")
     if writer.lost:
-        return LabelFault(LabelFaultKind.DAMAGED, "the label is a damaged PDF")
-    return None
+        raise LabelFault(LabelFaultKind.DAMAGED, "the label is a damaged PDF")
 
 
 def _divided(content: bytes, places: Sequence[int], counts: Sequence[int]) -> tuple[bytes, ...]:
@@ -134,7 +129,3 @@ def _divided(content: bytes, places: Sequence[int], counts: Sequence[int]) -> tu
             files.append(out.getvalue())
             start += count
     return tuple(files)
-
-
-def _told(fault: LabelFault) -> ChildAnswer:
-    return ChildAnswer({"fault": fault.kind, "message": fault.message})

@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 import pikepdf
 
-from logistics_batch.paper.labels.check import UNREADABLE
+from logistics_batch.paper.labels.check import UNREADABLE, LabelFault, LabelFaultKind
 from logistics_batch.paper.labels.layout import (
     Box,
     LabelPage,
@@ -72,10 +72,6 @@ class Sources:
 _Placed = tuple[Sticker, pikepdf.Object, LabelPage]
 
 
-class _TooLarge(Exception):
-    """A label that goes beyond the stock."""
-
-
 class PartWriter:
     """Writes one part.
 
@@ -117,12 +113,13 @@ class PartWriter:
                     for sticker in members:
                         source = pdf.pages[sticker.index]
                         do(sticker, source, self._page(sticker, read_page(source)))
-            except (*UNREADABLE, OSError, _TooLarge) as reason:
+            except (*UNREADABLE, OSError, LabelFault) as reason:
                 if label is None:
                     raise
-                if isinstance(reason, _TooLarge):
+                self.lost[label] = "its kept label file cannot be read"
+                if isinstance(reason, LabelFault):
                     self.larger.append(label)
-                self.lost[label] = str(reason) if label in self.larger else "its kept label file cannot be read"
+                    self.lost[label] = reason.message
 
     def _page(self, sticker: Sticker, page: LabelPage) -> LabelPage:
         """What is painted of a page."""
@@ -132,7 +129,7 @@ class PartWriter:
         if fitted is not None:
             page = replace(page, box=fitted[sticker.index] or page.box)
         elif self._layout is StockLayout.STOCK_4X6 and is_larger(page):
-            raise _TooLarge(too_large(page))
+            raise LabelFault(LabelFaultKind.TOO_LARGE, too_large(page))
         self.pages[sticker.label, sticker.index] = page
         return page
 
