@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -154,7 +155,7 @@ def pypdf(listed: list[dict[str, str]], folder: Path, target: Path) -> Callable[
 
 def judge(listed: list[dict[str, str]], folder: Path, target: Path) -> Callable[[], int]:
     """What happens to each label when it is fetched."""
-    from logistics_batch.paper.labels.judge import LabelJudge, SoundLabel
+    from logistics_batch.paper.labels.judge import LabelJudge
 
     del target
     judging = LabelJudge(processes=1)
@@ -162,9 +163,8 @@ def judge(listed: list[dict[str, str]], folder: Path, target: Path) -> Callable[
     judging.judge(contents[0][1], [contents[0][0]])  # the process starts once
 
     def work() -> int:
-        verdicts = [judging.judge(content, [awb_number]) for awb_number, content in contents]
-        judging.close()
-        return sum(isinstance(verdict, SoundLabel) for verdict in verdicts)
+        with closing(judging):
+            return sum(judging.judge(content, [awb_number]).pages for awb_number, content in contents)
 
     return work
 

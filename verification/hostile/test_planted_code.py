@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from support.workspace import Workspace
 from logistics_batch.demo.service import running_sandbox
 from logistics_batch.errors import LogisticsBatchError
 from logistics_batch.intake.pgp import PgpKey
+from logistics_batch.paper.labels.check import LabelFault
 from logistics_batch.paper.labels.judge import LabelJudge
 
 SCRIPT = Path(sys.executable).with_name("logistics-batch")
@@ -73,11 +75,8 @@ def test_a_push_runs_nothing_of_the_current_folder(tmp_path: Path, planted: Path
 
 
 def test_the_judge_of_labels_runs_nothing_of_it(tmp_path: Path, planted: Path) -> None:
-    judge = LabelJudge(processes=1)
-    try:
+    with closing(LabelJudge(processes=1)) as judge, pytest.raises(LabelFault):
         judge.judge(b"%PDF-1.4 no label", ["SH-1"])
-    finally:
-        judge.close()
     assert stolen(tmp_path) == ""
 
 
