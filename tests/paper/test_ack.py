@@ -7,7 +7,7 @@ import pytest
 from support.result_samples import order_report, row_result
 
 from logistics_batch.model.report import DOCUMENT_RESULTS, Fate
-from logistics_batch.paper.answers.ack import ack_json
+from logistics_batch.paper.answers.json_answers import ack_json
 
 
 def test_the_receipt_names_file_mapping_rows_and_when_the_result_comes() -> None:

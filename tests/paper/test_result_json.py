@@ -9,7 +9,7 @@ from support.result_samples import bad_phone, order_report, row_result
 
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.report import DOCUMENT_RESULTS, Fate, RunReport
-from logistics_batch.paper.answers.report_json import report_json_text
+from logistics_batch.paper.answers.json_answers import report_json_text
 
 
 def printed(report: RunReport) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import click
 import polars as pl
 
 from logistics_batch.model.report import Fate, FileReport, RunReport
-from logistics_batch.paper.answers.report_json import report_json_text
+from logistics_batch.paper.answers.json_answers import report_json_text
 from logistics_batch.paper.answers.row_answers import answered
 
 WORDS: dict[Fate, str] = {

@@ -26,7 +26,7 @@ from logistics_batch.model.issue import Issue
 from logistics_batch.model.jobs.job import JobPlace
 from logistics_batch.model.report import FileReport, Totals
 from logistics_batch.model.sheet import ReadOptions
-from logistics_batch.paper.answers.ack import ack_json
+from logistics_batch.paper.answers.json_answers import ack_json
 
 _FEW = 200  # files
 

@@ -1,4 +1,4 @@
-"""Which orders want a label: asked for by run, by number or because they were never printed."""
+"""Which orders want a label: by run, by number or because they were never printed; and what is in them now."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -8,7 +8,6 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from logistics_batch.errors import UsageError
-from logistics_batch.flows.labels.contents import PickedItem, contents_of, items_of
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import PrintLine, StoredDocument
 from logistics_batch.model.order_state import CANCELLED, status_word
@@ -19,6 +18,18 @@ ITEM_AND_HEADER_CHANGES = ("order.update", "order.add_items", "order.delete_item
 _AT_ONCE = 500  # numbers in one question to the ledger
 _OPEN_STATES = frozenset({"sending", "in_doubt", "held"})
 _DROPPED_STATES = frozenset({"superseded", "abandoned"})  # no longer wanted by anybody
+
+
+_Item = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PickedItem:
+    """One item of an order; bin: where it lies, "" if that is not known."""
+
+    name: str
+    quantity: Decimal
+    bin: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +79,7 @@ class LabelOrder:
         if self.children:
             return len(self.children)
         count = self.body.get("packages_count")
-        sent = items_of(json.loads(self.document.body))
+        sent = _items_of(json.loads(self.document.body))
         named = {item["package_id"] for item in sent if item.get("package_id")}
         return max(1, count if isinstance(count, int) else 0, len(named))
 
@@ -210,7 +221,7 @@ def _label_order(
     document: StoredDocument, changes: Sequence[StoredDocument], printed: PrintLine | None, keep: Mapping[str, str]
 ) -> LabelOrder:
     """The order as it is now; keep: what the sheet that asks for its label says of it."""
-    body, items, certain = contents_of(document, changes)
+    body, items, certain = _contents_of(document, changes)
     if items and "bin" in keep:
         items = (replace(items[0], bin=keep["bin"]), *items[1:])
     return LabelOrder(
@@ -278,3 +289,77 @@ def missing_label(document: StoredDocument, reason: str, remedy: str) -> Missing
 def source_of(document: StoredDocument) -> tuple[str, str, tuple[int, ...]]:
     """The file, sheet and rows that an order came from."""
     return document.file_name, document.sheet, document.rows
+
+
+# -- what an order consists of now: as it was sent, with the changes that the service accepted since ------------------
+
+
+def _contents_of(
+    document: StoredDocument, changes: Sequence[StoredDocument]
+) -> tuple[dict[str, Any], tuple[PickedItem, ...], bool]:
+    """The payload of an order whose bytes are kept, with its later header fields, its items after its accepted changes
+    (oldest first), and whether every change of the items could be followed."""
+    body = _object(document.body)
+    sent = _items_of(body)
+    ids = _with_ids(sent, {} if body.get("kit_skus") else document.items)
+    # Under their ids; an item whose id is not known has its place instead.
+    items = {name: (item, _bin(document, place)) for place, (name, item) in enumerate(ids, start=1)}
+    certain = True
+    for change in changes:
+        told = _object(change.body)
+        if change.operation == "order.update":
+            body |= {name: value for name, value in told.items() if name != "item_details"}
+        certain = certain and not change.purged
+        for place, (item_id, item) in enumerate((told.get("item_details") or {}).items(), start=1):
+            known = items.get(item_id)
+            if (change.operation == "order.add_items") == (known is not None):
+                certain = False  # added twice, or changed without being there: it may be either way
+            else:
+                items[item_id] = ({**known[0], **item}, known[1]) if known is not None else (item, _bin(change, place))
+        for item_id in told.get("item_list") or ():
+            certain = items.pop(item_id, None) is not None and certain
+    now = tuple(
+        PickedItem(str(item.get("item_name") or ""), Decimal(str(item.get("item_quantity") or 1)), bin)
+        for item, bin in items.values()
+    )
+    return body, now, certain
+
+
+def _items_of(body: Mapping[str, Any]) -> list[_Item]:
+    """The items of an order's payload and of its kits, as they were sent."""
+    kits = body.get("kit_skus") or []
+    return [*(body.get("item_details") or []), *(item for kit in kits for item in kit.get("item_details", []))]
+
+
+def _bin(document: StoredDocument, place: int) -> str:
+    """The bin of an item, from 1, as the mapping keeps it: that of the first row is the first item's."""
+    return document.keep.get(f"bin:{place}") or (document.keep.get("bin", "") if place == 1 else "")
+
+
+def _with_ids(sent: Sequence[_Item], told: Mapping[str, _Item]) -> Iterator[tuple[str | int, _Item]]:
+    """Each item that was sent, under the id that the service told for it (API §4.6)."""
+    free = dict(told)
+    names = [_name(item) for item in sent]
+    for place, item in enumerate(sent):
+        same = [item_id for item_id, other in free.items() if _name(other) == names[place]]
+        if names.count(names[place]) > 1:
+            same = [item_id for item_id in same if _quantity(free[item_id]) == _quantity(item)]
+        if same:
+            del free[same[0]]
+        yield (same[0] if same else place), item
+
+
+def _name(item: _Item) -> str:
+    return " ".join(str(item.get("item_name") or "").split()).casefold()
+
+
+def _quantity(item: _Item) -> Decimal | None:
+    try:
+        return Decimal(str(item.get("item_quantity") or 1))
+    except InvalidOperation:
+        return None
+
+
+def _object(text: str) -> dict[str, Any]:
+    value = json.loads(text or "{}")
+    return value if isinstance(value, dict) else {}

@@ -42,7 +42,7 @@ from logistics_batch.ledger import FATE_OF_STATE, Arrival, StoredDocument, Store
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.jobs.job import JobPlace
 from logistics_batch.model.report import Fate, FileReport, RunReport, exit_code, tally_of
-from logistics_batch.paper.answers.report_json import report_json_text
+from logistics_batch.paper.answers.json_answers import report_json_text
 
 _MOST_NOTES = 50  # kept with a run
 

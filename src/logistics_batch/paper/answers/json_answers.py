@@ -1,4 +1,5 @@
-"""What `push`, `run` and `mapping preview` print with --json."""
+"""What programs read: NAME.ack.json, the receipt that a warehouse gets within minutes of dropping a file; and what
+`push`, `run` and `mapping preview` print with --json."""
 
 import json
 from collections.abc import Iterator
@@ -83,3 +84,33 @@ def _objects(frame: pl.DataFrame) -> Iterator[str]:
 
 def _words(counts: dict[Fate, int]) -> dict[str, int]:
     return {fate.value: count for fate, count in counts.items()}
+
+
+def ack_json(report: FileReport) -> bytes:
+    """The receipt of one file: what came, how it was read, whether it goes out, and when the result comes.
+
+    `state` is "held" (the file as a whole; see reason and remedy), "going out" (some documents wait to be sent), or
+    "nothing to send". UTF-8, one JSON object.
+    """
+    going_out = "going out" if report.counts[Fate.PENDING] else "nothing to send"
+    receipt = {
+        "file": report.file,
+        "size": report.size,
+        "sha256": report.sha256,
+        "received_at": report.received_at,
+        "run": report.run,
+        "mapping": report.mapping,
+        "mapping_digest": report.mapping_digest,
+        "sheet": report.sheet,
+        "header_row": report.header_row,
+        "rows_read": report.rows_read,
+        "documents": report.documents.height,
+        "counts": _words(report.counts),
+        "state": "held" if report.reason else going_out,
+        "reason": report.reason,
+        "remedy": report.remedy,
+        "result_due": report.result_due,
+        "earlier_file": report.earlier_file,
+        "notes": [note.reason for note in report.notes],
+    }
+    return (json.dumps(receipt, ensure_ascii=False, indent=2) + "\n").encode("utf-8", "replace")
