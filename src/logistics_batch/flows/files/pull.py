@@ -201,44 +201,37 @@ def _listed(store: FileStore, job: PushJob) -> tuple[list[RemoteFile], str]:
 
 
 def _listen(parts: Parts, store: FileStore, job: PushJob) -> tuple[Readiness, str]:
-    """What as many listings as the ready rule wants tell, `poll_every` apart; and why they may not tell of all."""
-    rule = job.source.ready
-    ours = _own_folders(parts, job)
-    found, cut = _listed(store, job)
-    listings = [_others(found, ours)]
-    if rule.done_file is None:
-        while len(listings) < rule.unchanged_for and any(each.kind is Kind.FILE for each in listings[0]):
+    """What as many listings as the ready rule wants tell, `poll_every` apart; and why they may not tell of all.
+
+    Hidden folders are left out, and those in which this job puts files away, or answers.
+    """
+    rule, source = job.source.ready, job.source
+    here = _where(parts, source.place)
+    put_away = [source.place.model_copy(update={"path": path}) for path in (source.archive, source.quarantine) if path]
+    answers = [place for place in (job.results_place, JobPlace(folder=str(parts.reports))) if place is not None]
+    above = f"{here.rstrip('/')}/"
+    below = [where for each in (*put_away, *answers) if (where := _where(parts, each)).startswith(above)]
+    ours = [where.removeprefix(above).partition("/")[0].replace("{date}", "????-??-??") for where in below]
+    listings: list[list[RemoteFile]] = []
+    cut = ""
+    while len(listings) < rule.unchanged_for:
+        if listings:
             parts.clock.sleep(rule.poll_every_seconds)
             if parts.stop.is_set():  # the wait was cut short: nothing is proven complete
                 return Readiness(), cut
-            found, why = _listed(store, job)
-            listings.append(_others(found, ours))
-            cut = why or cut
-    else:
-        listings *= rule.unchanged_for
-    answers = [place for place in (job.results_place, JobPlace(folder=str(parts.reports))) if place is not None]
-    source = _where(parts, job.source.place)
-    here = any(_where(parts, place) == source for place in answers)
-    return judge_listings(listings, rule, job.source.pattern, results_here=here), cut
-
-
-def _others(entries: Sequence[RemoteFile], ours: Sequence[str]) -> list[RemoteFile]:
-    """What lies there but for hidden folders and those in which this job keeps its own."""
-    return [
-        each
-        for each in entries
-        if each.kind is not Kind.FOLDER or not (never_input(each.name) or name_matches(each.name, ours))
-    ]
-
-
-def _own_folders(parts: Parts, job: PushJob) -> list[str]:
-    """Patterns of the folders below a job's source in which it puts files away, or answers."""
-    source = job.source
-    put_away = [source.place.model_copy(update={"path": path}) for path in (source.archive, source.quarantine) if path]
-    places = [*put_away, *([job.results_place] if job.results_place else []), JobPlace(folder=str(parts.reports))]
-    above = _where(parts, source.place).rstrip("/") + "/"
-    below = [where.removeprefix(above) for place in places if (where := _where(parts, place)).startswith(above)]
-    return [path.partition("/")[0].replace("{date}", "????-??-??") for path in below]
+        found, why = _listed(store, job)
+        cut = why or cut
+        listings.append(
+            [
+                each
+                for each in found
+                if each.kind is not Kind.FOLDER or not (never_input(each.name) or name_matches(each.name, ours))
+            ]
+        )
+        if rule.done_file is not None or not any(each.kind is Kind.FILE for each in listings[0]):
+            break
+    results_here = any(_where(parts, place) == here for place in answers)
+    return judge_listings(listings, rule, source.pattern, results_here=results_here), cut
 
 
 def _where(parts: Parts, place: JobPlace) -> str:
