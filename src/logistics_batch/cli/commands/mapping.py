@@ -91,7 +91,7 @@ def suggest(*, folder: str, file: str, operation: str | None, like: str | None, 
     With --like: what changed in the layout of a file that a mapping once fitted, as a diff of the mapping.
     """
     from logistics_batch.cli.show import plain, print_json
-    from logistics_batch.flows.mappings.suggest_mapping import KnownMapping, drifted
+    from logistics_batch.flows.mappings.suggest_mapping import drifted
     from logistics_batch.flows.mappings.suggest_mapping import suggest as suggest_mapping
     from logistics_batch.wiring import Need, Workspace
 
@@ -102,12 +102,12 @@ def suggest(*, folder: str, file: str, operation: str | None, like: str | None, 
         if like is None:
             found = suggest_mapping(parts, Path(file), operation=operation)
             if as_json:
-                print_json(found.document)
+                print_json(found)
             else:
-                click.echo(found.text, nl=False)
+                click.echo(found["text"], nl=False)
             return 0
         old, path, load = workspace.mapping_as_text(like)
-        drift = drifted(parts, Path(file), KnownMapping(parts.mapping(like), old, path, load))
+        drift = drifted(parts, Path(file), parts.mapping(like), text=old, load=load)
     diff = drift.diff(old, path=path)
     if as_json:
         print_json({"renamed": drift.renamed, "doubtful": drift.doubtful, "new": drift.fresh, "missing": drift.lost,

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,44 +12,21 @@ from logistics_batch.intake.readers import read_file
 from logistics_batch.mapping import Mapping
 from logistics_batch.mapping.drift import Drift, drift_of
 from logistics_batch.mapping.suggest.draft import draft_of
-from logistics_batch.mapping.suggest.text import draft_json, draft_text
+from logistics_batch.mapping.suggest.text import draft_json
 from logistics_batch.model.document import Operation
 from logistics_batch.model.sheet import ReadOptions
 from logistics_batch.scratch import scratch_folder
 
 
-@dataclass(frozen=True, slots=True)
-class Suggestion:
-    """A draft of a mapping: as `--json` prints it, and its text."""
-
-    document: dict[str, Any]
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class KnownMapping:
-    """A mapping that a file once fitted: its text, where it lies, and how a changed text would load.
-
-    load: can be pickled.
-    """
-
-    mapping: Mapping
-    text: str
-    path: str
-    load: Callable[[str], Mapping]
-
-
-def suggest(parts: Parts, path: Path, *, operation: str | None) -> Suggestion:
-    """A draft for a file.
+def suggest(parts: Parts, path: Path, *, operation: str | None) -> dict[str, Any]:
+    """A draft for a file, as `--json` prints it; its `text` is the mapping.
 
     Raises:
         UsageError: no such file or operation, the file cannot be read, or nothing in it looks like a header.
     """
     wanted = _operation(operation)
     with _one_file(parts, path) as file:
-        found = parts.limited(_suggestion, about=file.name, returns=(Suggestion,))(
-            file.path, name=file.name, operation=wanted
-        )
+        found = parts.limited(_draft, about=file.name)(file.path, name=file.name, operation=wanted)
     if found is None:
         raise UsageError(
             f"No row of {path.name} looks like a header.",
@@ -59,30 +35,28 @@ def suggest(parts: Parts, path: Path, *, operation: str | None) -> Suggestion:
     return found
 
 
-def drifted(parts: Parts, path: Path, known: KnownMapping) -> Drift:
-    """How a file differs from what a mapping knows.
+def drifted(parts: Parts, path: Path, mapping: Mapping, *, text: str, load: Callable[[str], Mapping]) -> Drift:
+    """How a file differs from what a mapping knows. text: of the mapping. load: loads a changed one; can be pickled.
 
     Raises:
         UsageError: no such file, it cannot be read, or it has nothing in common with the mapping.
     """
     with _one_file(parts, path) as file:
         found = parts.limited(_drift, about=file.name, returns=(Drift,))(
-            file.path, known.mapping, name=file.name, text=known.text, load=known.load
+            file.path, mapping, name=file.name, text=text, load=load
         )
     if found is None:
         raise UsageError(
-            f"{path.name} has no column of the mapping {known.mapping.name}.",
+            f"{path.name} has no column of the mapping {mapping.name}.",
             remedy="Leave out --like to get a draft of a new mapping.",
         )
     return found
 
 
-def _suggestion(path: Path, *, name: str, operation: Operation | None) -> Suggestion | None:
+def _draft(path: Path, *, name: str, operation: Operation | None) -> dict[str, Any] | None:
     """What runs in the limited process; None if nothing in the file looks like a header."""
     draft = draft_of(read_file(path, name=name, options=ReadOptions()), operation=operation)
-    if draft is None:
-        return None
-    return Suggestion(draft_json(draft, file_name=name), draft_text(draft, file_name=name))
+    return draft_json(draft, file_name=name) if draft else None
 
 
 def _drift(path: Path, mapping: Mapping, *, name: str, text: str, load: Callable[[str], Mapping]) -> Drift | None:
@@ -95,7 +69,7 @@ def _operation(name: str | None) -> Operation | None:
         return None
     if name not in list(Operation):
         known = ", ".join(each.value for each in Operation)
-        raise UsageError(f"There is no operation “{name}”.", remedy=f"KnownMapping: {known}.")
+        raise UsageError(f"There is no operation “{name}”.", remedy=f"Known: {known}.")
     return Operation(name)
 
 

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
 
 import polars as pl
-from pydantic import BaseModel, ValidationError, create_model
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
 from logistics_batch.mapping.documents.changes import SPELT_IN_SAMPLES, check_change, finished
@@ -284,24 +284,22 @@ def _judged(material: Material, docs: pl.Series) -> dict[int, list[Complaint]]:
 
 def _with_wrong_values(frame: pl.DataFrame, part: str, model: type[BaseModel]) -> pl.Series:
     """The documents with a value that the model refuses by itself, or that breaks JSON."""
-    prefix, values = f"v:{part}.", dict[str, pl.Series]()
-    for name in (column.removeprefix(prefix) for column in frame.columns if column.startswith(prefix)):
-        there = frame[prefix + name].drop_nulls()
+    has_wrong, prefix = [pl.lit(value=False)], f"v:{part}."
+    for column in (name for name in frame.columns if name.startswith(prefix)):
+        name, there = column.removeprefix(prefix), frame[column].drop_nulls()
         there = there.unique() if repeats(there) else there
         if pattern := _pattern_of(model.model_fields[name]):
             there = there.filter(~there.str.contains(pattern) | there.str.contains(_BREAKS_JSON))
-        values[name] = there.unique()
-    wrong = {name: each.filter(each.str.contains(_BREAKS_JSON)).to_list() for name, each in values.items()}
-    numbers = {name: f"[{','.join(each)}]" for name, each in values.items() if name in JSON_NUMBERS and not wrong[name]}
-    asked = {name: json.loads(numbers[name]) if name in numbers else each.to_list() for name, each in values.items()}
-    try:
-        _of_columns(model).model_validate(asked)
-    except ValidationError as error:
-        for each in error.errors(include_url=False, include_context=False, include_input=False):
-            target, position = str(each["loc"][0]), int(each["loc"][1])
-            wrong[target].append(values[target][position])
-    has_wrong = [pl.col(prefix + name).is_in(texts) for name, texts in wrong.items() if texts]
-    return frame.filter(pl.any_horizontal(pl.lit(value=False), *has_wrong))["doc"].unique()
+        breaks = there.str.contains(_BREAKS_JSON)
+        asked, wrong = there.filter(~breaks), there.filter(breaks).to_list()
+        values = json.loads(f"[{','.join(asked)}]") if name in JSON_NUMBERS else asked.to_list()
+        try:
+            _values_of(model, name).validate_python(values)
+        except ValidationError as error:
+            found = error.errors(include_url=False, include_context=False, include_input=False)
+            wrong += [asked[int(each["loc"][0])] for each in found]
+        has_wrong += [pl.col(column).is_in(wrong)] if wrong else []
+    return frame.filter(pl.any_horizontal(has_wrong))["doc"].unique()
 
 
 def _pattern_of(field: FieldInfo) -> str:
@@ -315,19 +313,11 @@ def _pattern_of(field: FieldInfo) -> str:
 
 
 @cache
-def _of_columns(model: type[BaseModel]) -> type[BaseModel]:
-    """A model whose fields list values of each field of another, without the rules between fields.
-
-    Made once: in a folder of small files it would be made for each.
-    """
-    every = model.model_fields.items()
-    fields: dict[str, Any] = {name: (list[_annotated(each)], []) for name, each in every}  # type: ignore[misc]
-    columns: type[BaseModel] = create_model(f"ColumnsOf{model.__name__}", **fields)
-    return columns
-
-
-def _annotated(field: FieldInfo) -> Any:
-    return Annotated[(field.annotation, *field.metadata, None)]  # no fewer than two
+def _values_of(model: type[BaseModel], name: str) -> TypeAdapter[list[Any]]:
+    """A list of values of one field; made once, and not for each of a folder's small files."""
+    field = model.model_fields[name]
+    annotated: Any = Annotated[(field.annotation, *field.metadata, None)]
+    return TypeAdapter(list[annotated])
 
 
 def _shapes(heads: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:

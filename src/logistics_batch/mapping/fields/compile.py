@@ -164,7 +164,8 @@ def compile_sheet(mapping: Mapping, sheet: Sheet, bound: Header, rows: Rows, run
     )
     compared = {name for field in header for name in field.cells() if not name.startswith(("row", "sum:"))}
     lines, heads = with_heads(lines, sorted(compared))
-    lines, heads = evaluate(lines, (*line, *keep)), evaluate(heads, header)
+    sums = [f"sum:{field.place}" for field in compiled.values() if field.spec.source == "sum"]
+    lines, heads = evaluate(lines, (*line, *keep)).drop(sums), evaluate(heads, header)
     return CompiledSheet(mapping, sheet, bound, run, keyless, lines, heads, header, line, keep)
 
 
