@@ -6,7 +6,7 @@ import polars as pl
 from support.issues import issue
 
 from logistics_batch.errors import FileHeld
-from logistics_batch.ledger import Arrival, Decision, Ledger
+from logistics_batch.ledger import Arrival, Decision, Ledger, StoredDocument
 from logistics_batch.model.document import ROWS_SCHEMA, Document, MappedFile, Operation
 from logistics_batch.model.sheet import SourceFile
 
@@ -65,3 +65,8 @@ def evaluated(ledger: Ledger, file: Arrival) -> list[Decision]:
     """What would become of the documents of a file."""
     assert file.mapped is not None
     return ledger.planning.evaluate(file, file.mapped.documents)
+
+
+def planned(ledger: Ledger, run: str = "R1") -> list[StoredDocument]:
+    """What a run has to send."""
+    return ledger.documents.stored(ledger.documents.planned_of(run)["id"])

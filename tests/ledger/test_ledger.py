@@ -4,7 +4,7 @@ import os
 from dataclasses import replace
 
 import pytest
-from ledger.arrivals import arrival
+from ledger.arrivals import arrival, planned
 from sqlalchemy import text
 from support.issues import own, reasons
 
@@ -35,13 +35,13 @@ def send(ledger: Ledger, document: StoredDocument, state: str, *, run: str = "R1
 def test_a_file_is_planned_whole(ledger: Ledger) -> None:
     run = start(ledger)
     file_id = ledger.planning.plan_file(run, arrival({"A": '{"a":"é"}', "B": '{"b":1}'}, invalid=(4,)))
-    planned = ledger.documents.stored(ledger.documents.planned_of(run)["id"])
-    assert [(document.key, document.body, document.rows) for document in planned] == [
+    waiting = planned(ledger, run)
+    assert [(document.key, document.body, document.rows) for document in waiting] == [
         ("A", '{"a":"é"}', (2,)),
         ("B", '{"b":1}', (3,)),
     ]
-    assert planned[0].method == "POST"
-    assert planned[0].keep == {"bin": "B2"}
+    assert waiting[0].method == "POST"
+    assert waiting[0].keep == {"bin": "B2"}
     report = ledger.documents.file_report(file_id)
     assert report.rows["fate"].to_list() == ["pending", "pending", "invalid"]
     assert [(issue.row, issue.cell, issue.value, issue.fix) for issue in report.issues] == [
@@ -53,7 +53,7 @@ def test_a_file_is_planned_whole(ledger: Ledger) -> None:
 def test_a_claim_has_one_owner(ledger: Ledger) -> None:
     run = start(ledger)
     ledger.planning.plan_file(run, arrival({"A": "{}"}))
-    document = ledger.documents.stored(ledger.documents.planned_of(run)["id"])[0]
+    document = planned(ledger, run)[0]
     assert len(ledger.attempts.step(outcomes=[], claim=[document], run=run, now=NOW)) == 1
     assert ledger.attempts.step(outcomes=[], claim=[document], run=run, now=NOW) == []
     assert ledger.documents.planned_of(run).is_empty()
@@ -62,7 +62,7 @@ def test_a_claim_has_one_owner(ledger: Ledger) -> None:
 def test_many_documents_move_in_one_step_each_with_what_was_said_to_it(ledger: Ledger) -> None:
     run = start(ledger)
     ledger.planning.plan_file(run, arrival({f"O-{number}": "{}" for number in range(250)}))
-    documents = ledger.documents.stored(ledger.documents.planned_of(run)["id"])
+    documents = planned(ledger, run)
     intents = ledger.attempts.step(outcomes=[], claim=documents, run=run, now=NOW)
     assert [(intent.document.id, intent.n) for intent in intents] == [(document.id, 1) for document in documents]
     told = [
@@ -87,7 +87,7 @@ def test_many_documents_move_in_one_step_each_with_what_was_said_to_it(ledger: L
 def test_one_document_that_is_elsewhere_stops_the_whole_step(ledger: Ledger) -> None:
     run = start(ledger)
     ledger.planning.plan_file(run, arrival({"A": "{}", "B": "{}"}))
-    first, second = ledger.documents.stored(ledger.documents.planned_of(run)["id"])
+    first, second = planned(ledger, run)
     ledger.attempts.step(outcomes=[], claim=[first], run=run, now=NOW)
     with pytest.raises(LedgerRefused, match=str(second.id)):
         ledger.attempts.step(
@@ -101,7 +101,7 @@ def test_acceptance_keeps_what_the_service_said(ledger: Ledger) -> None:
     file_id = ledger.planning.plan_file(run, arrival({"A": "{}"}))
     send(
         ledger,
-        ledger.documents.stored(ledger.documents.planned_of(run)["id"])[0],
+        planned(ledger, run)[0],
         "accepted",
         awb_number="SH-1",
         order_id="77",
@@ -115,7 +115,7 @@ def test_acceptance_keeps_what_the_service_said(ledger: Ledger) -> None:
 
 def test_the_same_file_in_a_later_run_is_unchanged(ledger: Ledger) -> None:
     first = ledger.planning.plan_file(start(ledger), arrival({"A": "{}"}))
-    send(ledger, ledger.documents.stored(ledger.documents.planned_of("R1")["id"])[0], "accepted", accepted_run="R1")
+    send(ledger, planned(ledger)[0], "accepted", accepted_run="R1")
     again = ledger.planning.plan_file(start(ledger, "R2"), arrival({"A": "{}"}, name="copy.csv"))
     assert (fates(ledger, first), fates(ledger, again)) == (["accepted"], ["unchanged"])
     assert ledger.documents.planned_of("R2").is_empty()
@@ -128,17 +128,13 @@ def test_a_correction_supersedes_what_was_not_sent(ledger: Ledger) -> None:
     new = ledger.planning.plan_file(start(ledger, "R2"), arrival({"A": '{"x":1}'}))
     assert (fates(ledger, old), fates(ledger, new)) == (["skipped"], ["pending"])
     assert "Replaced by orders.csv" in reasons(ledger.documents.file_report(old).rows)[0]
-    assert [document.body for document in ledger.documents.stored(ledger.documents.planned_of("R2")["id"])] == [
-        '{"x":1}'
-    ]
+    assert [document.body for document in planned(ledger, "R2")] == ['{"x":1}']
 
 
 def test_whoever_finds_a_send_without_its_sender_finds_a_doubt(ledger: Ledger) -> None:
     run = start(ledger)
     file_id = ledger.planning.plan_file(run, arrival({"A": "{}", "B": "{}"}))
-    ledger.attempts.step(
-        outcomes=[], claim=ledger.documents.stored(ledger.documents.planned_of(run)["id"])[:1], run=run, now=NOW
-    )
+    ledger.attempts.step(outcomes=[], claim=planned(ledger, run)[:1], run=run, now=NOW)
     assert len(ledger.attempts.take_over(NOW)) == 1
     assert [document.key for document in ledger.attempts.in_doubt()] == ["A"]
     assert fates(ledger, file_id) == ["in_doubt", "pending"]
@@ -158,7 +154,7 @@ def test_a_held_file_holds_every_sendable_row(ledger: Ledger) -> None:
 def test_a_person_settles_what_is_held_and_the_reason_stays(ledger: Ledger) -> None:
     run = start(ledger)
     ledger.planning.plan_file(run, arrival({"A": "{}"}))
-    document = ledger.documents.stored(ledger.documents.planned_of(run)["id"])[0]
+    document = planned(ledger, run)[0]
     send(ledger, document, "held", why=Issue("reference_taken"))
     dropped = Outcome(document.id, "abandoned", "decided", why=Issue.of("decided", at="", reason="not wanted"))
     assert ledger.attempts.settle_document(
@@ -175,7 +171,7 @@ def test_a_person_settles_what_is_held_and_the_reason_stays(ledger: Ledger) -> N
 def test_the_database_refuses_an_illegal_transition(ledger: Ledger) -> None:
     run = start(ledger)
     ledger.planning.plan_file(run, arrival({"A": "{}"}))
-    send(ledger, ledger.documents.stored(ledger.documents.planned_of(run)["id"])[0], "accepted", accepted_run=run)
+    send(ledger, planned(ledger, run)[0], "accepted", accepted_run=run)
     with pytest.raises(LedgerRefused, match="illegal transition"), ledger._connection.write() as connection:
         connection.execute(text("UPDATE document SET state = 'planned'"))
     assert ledger.documents.select(states=["accepted"])
@@ -185,27 +181,16 @@ def test_the_database_refuses_an_illegal_transition(ledger: Ledger) -> None:
 def test_the_database_refuses_to_forget_evidence(ledger: Ledger, statement: str) -> None:
     run = start(ledger)
     ledger.planning.plan_file(run, arrival({"A": "{}"}))
-    ledger.attempts.note_check(
-        ledger.documents.stored(ledger.documents.planned_of(run)["id"])[0].id, at=NOW, text="not found"
-    )
+    ledger.attempts.note_check(planned(ledger, run)[0].id, at=NOW, text="not found")
     with pytest.raises(LedgerRefused, match="append-only"), ledger._connection.write() as connection:
         connection.execute(text(statement))
-
-
-def test_one_sending_run_at_a_time(ledger: Ledger, url: str) -> None:
-    other = open_ledger(url, account=ledger.account)
-    with ledger.sending("orders-nightly"), pytest.raises(LedgerBusy), other.sending("push"):
-        pass
-    with other.sending("push"):
-        pass
-    other.close()
 
 
 def test_documents_of_another_account_are_not_ours(ledger: Ledger, url: str) -> None:
     ledger.planning.plan_file(start(ledger), arrival({"A": "{}"}))
     other = open_ledger(url, account="http://other.test")
     other.planning.plan_file(start(other, "R2"), arrival({"A": "{}"}))
-    assert len(other.documents.stored(other.documents.planned_of("R2")["id"])) == 1
+    assert len(planned(other, "R2")) == 1
     assert len(other.documents.select()) == 1
     other.close()
 
@@ -239,12 +224,6 @@ def test_a_result_name_does_not_grow_with_each_round(ledger: Ledger) -> None:
     assert ledger.files.result_stem(place="p", name=dated, sha256="5" * 64) == f"{dated}.55555555"
 
 
-def test_a_slot_is_taken_once(ledger: Ledger) -> None:
-    assert ledger.slots.claim("nightly", "2026-11-21T21:15+05:30", now=NOW)
-    assert not ledger.slots.claim("nightly", "2026-11-21T21:15+05:30", now=NOW)
-    assert ledger.slots.claim("nightly", "2026-11-22T21:15+05:30", now=NOW)
-
-
 def test_an_interrupted_run_is_found_until_it_finishes(ledger: Ledger) -> None:
     start(ledger)
     assert [run.id for run in ledger.runs.interrupted(job="nightly", business_date="2026-11-21")] == ["R1"]
@@ -271,7 +250,7 @@ def test_an_order_cancelled_by_hand_is_not_printed_and_not_created_again(ledger:
     ledger.planning.plan_file(run, arrival({"A": "{}"}))
     send(
         ledger,
-        ledger.documents.stored(ledger.documents.planned_of(run)["id"])[0],
+        planned(ledger, run)[0],
         "accepted",
         awb_number="SH-1",
         accepted_run=run,
@@ -297,7 +276,7 @@ def test_one_file_is_read_back_with_how_much_of_it_is_to_be_sent(ledger: Ledger)
     assert [ledger.documents.planned_in(number) for number in (first, second)] == [2, 1]
     ledger.attempts.step(
         outcomes=[],
-        claim=ledger.documents.stored(ledger.documents.planned_of("R1")["id"])[:1],
+        claim=planned(ledger)[:1],
         run="R1",
         now="2026-11-21T21:16:00+05:30",
     )
@@ -308,7 +287,7 @@ def test_the_number_of_a_cancelled_attempt_is_no_other_orders(ledger: Ledger) ->
     """A number is issued once: an answer that brings it again speaks of the order that was found cancelled."""
     run = start(ledger)
     ledger.planning.plan_file(run, arrival({"A": "{}", "B": "[]"}))
-    lost, accepted = ledger.documents.stored(ledger.documents.planned_of(run)["id"])
+    lost, accepted = planned(ledger, run)
     send(ledger, lost, "in_doubt")
     send(ledger, accepted, "accepted", awb_number="SH-2")
     found = Outcome(lost.id, "held", "held", why=Issue(FOUND_CANCELLED), awb_number="SH-1")
@@ -336,7 +315,7 @@ def test_a_program_whose_ledger_was_brought_up_to_date_meanwhile_sends_nothing(l
     """It waited for the lock while a newer one had it; or lost the lock, and the newer one came in between."""
     start(ledger)
     ledger.planning.plan_file("R1", arrival({"A": "{}", "B": "{}"}))
-    first, second = ledger.documents.stored(ledger.documents.planned_of("R1")["id"])
+    first, second = planned(ledger)
     with ledger.sending("orders"):
         ledger.attempts.step(outcomes=[], claim=[first], run="R1", now=NOW)
         with ledger._connection.engine.begin() as newer:

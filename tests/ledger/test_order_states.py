@@ -4,7 +4,7 @@ import threading
 from dataclasses import replace
 
 import pytest
-from ledger.arrivals import arrival
+from ledger.arrivals import arrival, planned
 from sqlalchemy import text
 
 from logistics_batch.errors import LedgerRefused
@@ -20,14 +20,14 @@ def sent(ledger: Ledger, *references: str, run: str = "R1") -> list[int]:
     """Orders that were accepted, and their documents."""
     ledger.runs.start(run, job="orders", kind="push", business_date="2026-11-21", now=NOW)
     ledger.planning.plan_file(run, arrival(dict.fromkeys(references, "{}"), name=f"{run}.csv"))
-    planned = ledger.documents.stored(ledger.documents.planned_of(run)["id"])
-    ledger.attempts.step(outcomes=[], claim=planned, run=run, now=NOW)
+    waiting = planned(ledger, run)
+    ledger.attempts.step(outcomes=[], claim=waiting, run=run, now=NOW)
     outcomes = [
         Outcome(document.id, "accepted", "accepted", awb_number=f"SH-{document.reference}", accepted_run=run)
-        for document in planned
+        for document in waiting
     ]
     ledger.attempts.step(outcomes=outcomes, claim=[], run=run, now=NOW)
-    return [document.id for document in planned]
+    return [document.id for document in waiting]
 
 
 def seen(status: str, *, cod: str = "", at: str = LATER):

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from ledger.arrivals import arrival, evaluated
+from ledger.arrivals import arrival, evaluated, planned
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DBAPIError
 
@@ -19,7 +19,7 @@ def filled(ledger: Ledger) -> None:
     for run, at, orders in (("R1", LONG_AGO, "ABC"), ("R2", NOW, "D")):
         ledger.runs.start(run, job="orders", kind="push", business_date=at[:10], now=at)
         ledger.planning.plan_file(run, arrival({key: f'["{NAME} {key}"]' for key in orders}, name=f"{run}.csv", at=at))
-        first, *others = ledger.documents.stored(ledger.documents.planned_of(run)["id"])
+        first, *others = planned(ledger, run)
         ledger.attempts.step(outcomes=[], claim=[first, *others[:1]], run=run, now=at)
         done = Outcome(first.id, "accepted", "accepted", status=200, reply=NAME, awb_number=f"SH-{first.key}")
         doubts = [Outcome(other.id, "in_doubt", "unknown", reply=NAME) for other in others[:1]]

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from ledger.arrivals import arrival
+from ledger.arrivals import arrival, planned
 from sqlalchemy import create_engine, text
 
 from logistics_batch.errors import LedgerRefused
@@ -44,7 +44,7 @@ def one_run(ledger: Ledger, run: str = "R1") -> None:
     with ledger.sending("orders"):
         ledger.runs.start(run, job="orders", kind="push", business_date="2026-11-21", now=NOW)
         ledger.planning.plan_file(run, arrival({f"{run}-A": "{}", f"{run}-B": "[]"}))
-        documents = ledger.documents.stored(ledger.documents.planned_of(run)["id"])
+        documents = planned(ledger, run)
         ledger.attempts.step(outcomes=[], claim=documents[:1], run=run, now=NOW)
         ledger.attempts.step(outcomes=[Outcome(documents[0].id, "accepted", "accepted")], claim=[], run=run, now=NOW)
 
@@ -64,9 +64,7 @@ def test_every_commit_is_noted_at_once(url: str, opened: Opened, marks: tuple[Pa
     with ledger.sending("orders"):
         ledger.runs.start("R1", job="orders", kind="push", business_date="2026-11-21", now=NOW)
         ledger.planning.plan_file("R1", arrival({"A": "{}"}))
-        ledger.attempts.step(
-            outcomes=[], claim=ledger.documents.stored(ledger.documents.planned_of("R1")["id"]), run="R1", now=NOW
-        )
+        ledger.attempts.step(outcomes=[], claim=planned(ledger), run="R1", now=NOW)
         assert json.loads(marks[0].read_text())["seq"] == seq(url)
     ledger.close()
 
@@ -175,7 +173,7 @@ def test_a_doubt_of_an_older_copy_is_never_sent_again_by_itself(url: str, opened
     with ledger.sending("orders"):
         ledger.runs.start("R1", job="orders", kind="push", business_date="2026-11-21", now=NOW)
         ledger.planning.plan_file("R1", arrival({"A": "{}", "B": "{}"}))
-        first, second = ledger.documents.stored(ledger.documents.planned_of("R1")["id"])
+        first, second = planned(ledger)
         ledger.attempts.step(outcomes=[], claim=[first, second], run="R1", now=NOW)
         ledger.attempts.step(
             outcomes=[Outcome(first.id, "in_doubt", "unknown", why=Issue("in_doubt"))], claim=[], run="R1", now=NOW

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from ledger.arrivals import arrival, evaluated
+from ledger.arrivals import arrival, evaluated, planned
 
 from logistics_batch.ledger import NEW, Decision, Ledger, Outcome
 from logistics_batch.model.document import Document, Operation
@@ -19,7 +19,7 @@ def known(ledger: Ledger) -> Ledger:
     ledger.planning.plan_file(
         "R1", arrival({f"{state}-É1": "{}" for state in (*states, "sending", "planned")}, name="first.csv")
     )
-    for document in ledger.documents.stored(ledger.documents.planned_of("R1")["id"]):
+    for document in planned(ledger):
         state = document.key.split("-")[0]
         if state != "planned":
             ledger.attempts.step(outcomes=[], claim=[document], run="R1", now=NOW)

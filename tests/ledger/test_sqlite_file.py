@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ledger.arrivals import arrival
+from ledger.arrivals import arrival, planned
 
 from logistics_batch.errors import LedgerBusy, LedgerRefused
 from logistics_batch.ledger import open_ledger
@@ -88,7 +88,7 @@ with open_ledger("sqlite:///{tmp_path}/ledger.db", account="x").sending("another
 """
     ledger.runs.start("R1", job="orders", kind="push", business_date="2026-11-21", now=NOW)
     ledger.planning.plan_file("R1", arrival({"A": "{}"}))
-    documents = ledger.documents.stored(ledger.documents.planned_of("R1")["id"])
+    documents = planned(ledger)
     with ledger.sending("run orders"):
         (tmp_path / "ledger.db.lock").unlink()
         other = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)

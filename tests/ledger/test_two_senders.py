@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from ledger.arrivals import arrival, evaluated
+from ledger.arrivals import arrival, evaluated, planned
 
 from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger import Ledger, Outcome, StoredDocument, open_ledger
@@ -20,9 +20,7 @@ NOW, LATER = "2026-11-21T21:15:00+05:30", "2026-11-21T21:20:00+05:30"
 def claimed(ledger: Ledger) -> StoredDocument:
     ledger.runs.start("R1", job="orders", kind="push", business_date="2026-11-21", now=NOW)
     ledger.planning.plan_file("R1", arrival({"A": "{}"}))
-    (intent,) = ledger.attempts.step(
-        outcomes=[], claim=ledger.documents.stored(ledger.documents.planned_of("R1")["id"]), run="R1", now=NOW
-    )
+    (intent,) = ledger.attempts.step(outcomes=[], claim=planned(ledger), run="R1", now=NOW)
     return intent.document
 
 

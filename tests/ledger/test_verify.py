@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 import pytest
-from ledger.arrivals import arrival
+from ledger.arrivals import arrival, planned
 from sqlalchemy import create_engine, text
 
 from logistics_batch.ledger import Ledger, Outcome, open_ledger
@@ -16,7 +16,7 @@ def filled(ledger: Ledger) -> None:
     """A accepted, B in doubt, C planned, and an invalid row."""
     ledger.runs.start("R1", job="orders", kind="push", business_date="2026-11-21", now=NOW)
     ledger.planning.plan_file("R1", arrival({"A": '{"customer_name": "Asha"}', "B": "[1]", "C": "[2]"}, invalid=(5,)))
-    first, second, _ = ledger.documents.stored(ledger.documents.planned_of("R1")["id"])
+    first, second, _ = planned(ledger)
     ledger.attempts.step(outcomes=[], claim=[first, second], run="R1", now=NOW)
     done = Outcome(first.id, "accepted", "accepted", status=200, reply='{"name": "Asha"}', awb_number="SH-1")
     ledger.attempts.step(outcomes=[done, Outcome(second.id, "in_doubt", "unknown")], claim=[], run="R1", now=NOW)
