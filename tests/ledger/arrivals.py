@@ -64,7 +64,7 @@ def arrival(
 def evaluated(ledger: Ledger, file: Arrival) -> list[Decision]:
     """What would become of the documents of a file."""
     assert file.mapped is not None
-    return ledger.planning.evaluate(file, file.mapped.documents)
+    return list(ledger.planning.evaluate(file, file.mapped.documents))
 
 
 def planned(ledger: Ledger, run: str = "R1") -> list[StoredDocument]:

@@ -96,7 +96,7 @@ def _approval_note(shown: pl.DataFrame, decisions: Decisions) -> Iterator[Issue]
     waits = {place: decision.waits_for == WaitsFor.APPROVAL for place, decision in decisions.others.items()}
     usually = decisions.usual.waits_for == WaitsFor.APPROVAL
     if waiting := [
-        place for place in (range(len(decisions)) if usually else sorted(waits)) if waits.get(place, usually)
+        place for place in (range(decisions.count) if usually else sorted(waits)) if waits.get(place, usually)
     ]:
         calls = shown.select("method", "path", "operation", "key", "body")[waiting].iter_rows()
         yield Issue.of("approval.preview", number=preview_id(calls))

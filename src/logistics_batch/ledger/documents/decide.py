@@ -9,10 +9,10 @@ one. Another file that says something else is no newer version: which of the two
 (items, an update, a cancellation) says but a part, so that none replaces another: they go out one after the other.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final, overload
+from typing import Final
 
 from logistics_batch.messages.documents import reason_of
 from logistics_batch.messages.reasons import REPLACEABLE, WaitsFor
@@ -85,28 +85,19 @@ class Decision:
         return reason_of(self.why.code).waits_for
 
 
-class Decisions(Sequence[Decision]):
-    """What becomes of each of a file's documents: `usual` of most, which nobody knew before, and of some another."""
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """What becomes of each of a file's documents: `usual` of most, which nobody knew before, and of some another.
 
-    def __init__(self, count: int, usual: Decision, others: Mapping[int, Decision]) -> None:
-        self._count = count
-        self.usual = usual
-        self.others = others
-        """By the document's place in the file."""
+    others: by the document's place in the file.
+    """
 
-    def __len__(self) -> int:
-        return self._count
+    count: int
+    usual: Decision
+    others: Mapping[int, Decision]
 
-    @overload
-    def __getitem__(self, place: int) -> Decision: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[Decision]: ...
-    def __getitem__(self, place: int | slice) -> Decision | Sequence[Decision]:
-        if isinstance(place, slice):
-            return [self[each] for each in range(*place.indices(self._count))]
-        if not -self._count <= place < self._count:
-            raise IndexError(place)
-        return self.others.get(place % self._count, self.usual)
+    def __iter__(self) -> Iterator[Decision]:
+        return (self.others.get(place, self.usual) for place in range(self.count))
 
 
 NEW: Final = Decision("plan", 1)
@@ -213,22 +204,18 @@ class Case:
         changed = self.planned is not None and not (self.kind == WHOLE and self.planned.of_older_version)
         return None if self.kind != THING and changed and not self.lasting else self.accepted
 
-    def stood_before(self, overturned: bool) -> Generation | None:
-        """What stood with this content until something overturned it."""
-        return self.standing if overturned and self.is_in(self.standing) else None
-
     @property
-    def is_overtaken(self) -> bool:
-        """Whether a change that may have arrived was dropped since."""
+    def overtaken(self) -> Generation | None:
+        """What stood with this content until a change that may have arrived was dropped."""
         last = self.standing
-        return last is not None and any(
-            known.may_exist and known.state == "abandoned" and known.id > last.id for known in self.history
-        )
+        dropped = (known.id for known in self.history if known.may_exist and known.state == "abandoned")
+        return last if last is not None and self.is_in(last) and max(dropped, default=0) > last.id else None
 
     @property
-    def is_undone(self) -> bool:
-        """Whether a later change of the opposite kind was accepted."""
-        return self.standing is not None and self.undone_since > self.standing.id
+    def undone(self) -> Generation | None:
+        """What stood with this content until a change of the opposite kind was accepted."""
+        last = self.standing
+        return last if last is not None and self.is_in(last) and self.undone_since > last.id else None
 
     def _counts(self, ended: Generation) -> bool:
         """Whether an end is the last word: of a change, nothing was accepted or waits since."""
@@ -312,13 +299,13 @@ RULES: Final = (
     Rule(
         _CHANGES,
         "it was accepted, and a change that may have arrived was dropped since",
-        lambda case: case.stood_before(case.is_overtaken),
+        lambda case: case.overtaken,
         "dropped_in_doubt",
     ),
     Rule(
         _CHANGES,
         "it was accepted, and the opposite was accepted since",
-        lambda case: case.stood_before(case.is_undone),
+        lambda case: case.undone,
         "undone_since",
     ),
     Rule((THING,), "one was accepted", lambda case: case.accepted, UNCHANGED, "changed_after_acceptance"),

@@ -98,21 +98,10 @@ KEYS: Final = pl.Schema({"place": pl.Int64, "kind": pl.String, "key": pl.String,
 """Of the documents of a file, by their places; kind: what `kind_of` gives."""
 
 GENERATIONS: Final = pl.Schema(
-    {
-        "kind": pl.String,
-        "key": pl.String,
-        "folded_key": pl.String,
-        "id": pl.Int64,
-        "generation": pl.Int64,
-        "state": pl.String,
-        "body_sha256": pl.String,
-        "rule": pl.String,
-        "file_id": pl.Int64,
-        "may_exist": pl.Boolean,
-        "send_approved": pl.Boolean,
-        "reference": pl.String,
-        "of_older_version": pl.Boolean,
-    }
+    dict.fromkeys(("kind", "key", "folded_key"), pl.String)
+    | {"id": pl.Int64, "generation": pl.Int64, "state": pl.String, "body_sha256": pl.String, "rule": pl.String}
+    | {"file_id": pl.Int64, "may_exist": pl.Boolean, "send_approved": pl.Boolean}
+    | {"reference": pl.String, "of_older_version": pl.Boolean}
 )
 """What the ledger knows under keys; from `id` on the fields of `Generation`."""
 _OF_GENERATION: Final = tuple(GENERATIONS)[3:]

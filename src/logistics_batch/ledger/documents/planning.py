@@ -383,4 +383,4 @@ def _beside_sent_rows(decisions: Decisions, mapped: MappedFile, sent: SentRows) 
         return held_for_mapping(decision) if found and decision.action in ("plan", "hold") else decision
 
     others = {at: beside(each, asked.get(at, ())) for at, each in enumerate(decisions)}
-    return Decisions(len(decisions), decisions.usual, others)
+    return Decisions(decisions.count, decisions.usual, others)
