@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from reconciliation.world import World
 
 from logistics_batch.flows.files.foreign_files import workbook_entries
-from logistics_batch.model.reconciliation_history import Earlier, Entries, Watch
+from logistics_batch.model.reconciliation import Earlier, Entries, Watch
 from logistics_batch.paper.reconciliation.account import ReconciliationReport
 from logistics_batch.reconciliation import Rules, audit
 

@@ -23,9 +23,8 @@ from logistics_batch.paper.reconciliation import page as page_module
 from logistics_batch.paper.reconciliation.account import ReconciliationReport
 from logistics_batch.paper.reconciliation.data import reconciliation_csv, reconciliation_json
 from logistics_batch.paper.reconciliation.page import reconciliation_page
-from logistics_batch.paper.reconciliation.rest import whole_tables
 from logistics_batch.paper.reconciliation.tables import LARGEST_SHEET
-from logistics_batch.paper.reconciliation.workbook import reconciliation_workbook, tables
+from logistics_batch.paper.reconciliation.workbook import reconciliation_workbook, whole_tables
 
 SHEETS = [
     "Summary",
@@ -199,7 +198,7 @@ def test_a_sheet_takes_so_many_lines_and_says_what_it_leaves_out(night):
         f"Matched: 5 of {LARGEST_SHEET + 5:,} lines are left out of the sheet; all stand in reconciliation_matched.csv"
     )
     assert said in sheet and said in log and links.count('Target="reconciliation_matched.csv"') == 1
-    [(name, whole)] = whole_tables(tables(report)).items()
+    [(name, whole)] = whole_tables(report).items()
     head, *lines = whole.decode("utf-8-sig").splitlines()
     assert (name, len(lines)) == ("reconciliation_matched.csv", LARGEST_SHEET + 5)
     assert head.startswith("Invoice number,SKU,Supplier,Site,Ordered,Announced,In service,Received,")

@@ -168,16 +168,6 @@ def test_a_sku_that_stands_twice_in_a_notice_is_no_agreement_however_it_is_spell
     assert (found.differing["sku_name"].to_list(), found.line_count) == (["W-1"], 2)
 
 
-def test_notices_in_another_order_agree_without_going_the_long_way():
-    world = World()
-    for number in range(9):
-        world.announce(f"I{number}", ("W-1", "1", "5.00"), ("W-2", "2", "5.00"))
-    for number in (8, 0, 3, 2, 1, 7, 6, 5, 4):
-        world.serve(f"I{number}", ("W-1", "1", "5.00"), ("W-2", "2", "5.00"))
-    found = audit(world.legs(), rules=RULES)
-    assert (found.differing.height, found.line_count) == (0, 18)
-
-
 def mostly_agreeing(made, *, with_receipts: bool) -> World:
     world = World()
     for number, (lines, due, total) in enumerate(made):
@@ -218,24 +208,10 @@ def came(line, how):
     return forms.get(how, [(sku, qty, on)])
 
 
-@pytest.mark.parametrize("receipts_came", [True, False])
-def test_both_ways_say_the_same_of_a_world_with_every_class(receipts_came):
-    world = World()
-    agreeing(world, notices=40, seed=5)
-    for code, (plant, _, _) in PLANTS.items():
-        if code is not Discrepancy.OVERDUE:
-            plant(world)
-    if not receipts_came:
-        world.receipts = None
-    lines = the_long_way(world.legs(), RULES)
-    found = audit(world.legs(), rules=RULES)
-    same_lines(found, lines)
-    same_sums(found, lines)
-
-
 def test_most_lines_of_a_world_that_mostly_agrees_do_not_go_the_long_way():
     world = World()
     agreeing(world, notices=100, seed=5)
+    world.returned.reverse()
     PLANTS[Discrepancy.SHORT][0](world)
     found = audit(world.legs(), rules=RULES)
     assert (found.differing.height, found.line_count) == (1, 401)

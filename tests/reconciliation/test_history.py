@@ -7,8 +7,7 @@ import polars as pl
 import pytest
 from reconciliation.world import World
 
-from logistics_batch.model.reconciliation import ComparedOutcome, Reconciliation
-from logistics_batch.model.reconciliation_history import Earlier, Watch
+from logistics_batch.model.reconciliation import ComparedOutcome, Earlier, Reconciliation, Watch
 from logistics_batch.reconciliation import Rules, audit
 
 FIRST = date(2026, 11, 10)

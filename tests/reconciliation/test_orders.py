@@ -8,8 +8,7 @@ import polars as pl
 import pytest
 from reconciliation.world import World
 
-from logistics_batch.model.reconciliation import Discrepancy, ExceptionLevel
-from logistics_batch.model.reconciliation_history import Earlier, Watch
+from logistics_batch.model.reconciliation import Discrepancy, Earlier, ExceptionLevel, Watch
 from logistics_batch.reconciliation import Limit, Rules, audit, counted_once
 
 TODAY = date(2026, 11, 10)

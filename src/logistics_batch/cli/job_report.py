@@ -19,7 +19,7 @@ from logistics_batch.cli.show import (
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.run import PastRun, answers_of_run
 from logistics_batch.model.counting import counted
-from logistics_batch.model.reconciliation import MEANINGS, Discrepancy
+from logistics_batch.model.discrepancy import MEANINGS, Discrepancy
 from logistics_batch.model.report import ExitCode, RunReport
 from logistics_batch.model.run_reports import LabelReport, OrderStatusReport, ReconcileReport, asked_in_words
 from logistics_batch.operate.run_job import JobOutcome

@@ -7,14 +7,16 @@ from functools import cache, partial
 import polars as pl
 
 from logistics_batch.model.reconciliation import (
+    BASIS_SCHEMA,
     LINES_SCHEMA,
     MEANINGS,
     ComparedOutcome,
     Discrepancy,
+    Earlier,
     ExceptionLevel,
     Reconciliation,
+    Watch,
 )
-from logistics_batch.model.reconciliation_history import BASIS_SCHEMA, Earlier, Watch
 from logistics_batch.reconciliation import totals
 from logistics_batch.reconciliation.ageing import bucket, claim_days_left, claim_until, days_overdue
 from logistics_batch.reconciliation.classes.amounts import causes_beside, is_exception, with_amounts, with_pieces_told

@@ -12,26 +12,28 @@ from enum import StrEnum
 import polars as pl
 
 from logistics_batch.model.reconciliation import (
+    ACCEPTED_SCHEMA,
+    ENTRIES,
     LINES_SCHEMA,
+    MEMORY_SCHEMA,
     MONEY,
     QUANTITY,
     RESOLVED_SCHEMA,
     TREND_SCHEMA,
     ComparedOutcome,
     Discrepancy,
+    Earlier,
     ExceptionLevel,
     Standing,
     State,
+    Watch,
 )
-from logistics_batch.model.reconciliation_history import ACCEPTED_SCHEMA, ENTRIES, MEMORY_SCHEMA, Earlier, Watch
 from logistics_batch.model.spelling import folded
 from logistics_batch.reconciliation.legs.reading import order_number
+from logistics_batch.reconciliation.sentences import first_that_holds, is_given, sentence
 
 REMEMBERED_DAYS = 14
 """So long a resolved exception stays on its list, and what analysts wrote about it comes back with it."""
-
-_WITHOUT_ORDERS = "No purchase orders were compared tonight."
-_WITHOUT_RECEIPTS = "No receipts were compared tonight."
 
 _COMPARED = (
     *("standing", "state", "first_seen", "nights_open", "remark", "code", "also", "qty_affected", "qty_delta"),
@@ -100,9 +102,19 @@ def _with_history(exceptions: pl.DataFrame, earlier: Earlier, *, watch: Watch) -
         "exception_id", *ENTRIES, *ACCEPTED_SCHEMA, *(pl.col(name).alias(f"was_{name}") for name in _COMPARED)
     )
     bare = exceptions.drop(*ENTRIES, "accepted_as")
-    joined = _with_accepted(bare.join(was, on="exception_id", how="left", maintain_order="left"))
+    joined = bare.join(was, on="exception_id", how="left", maintain_order="left")
+    # What was accepted of each is its earlier state, where it was accepted before it grew, and not anew as it is now.
+    anew = _says(_ACCEPTED_WORDS) & (pl.col("was_state") == State.CHANGED.value)
+    kept = is_given("accepted_code") & ~anew.fill_null(False)
+    accepted_as = {name: f"was_{name.removeprefix('accepted_')}" for name in ACCEPTED_SCHEMA}
+    joined = joined.with_columns(
+        pl.when(kept).then(name).otherwise(was_name).alias(was_name) for name, was_name in accepted_as.items()
+    )
     accepted = _claimed() & _no_more_than_accepted()
-    sizes = [pl.when(_claimed()).then(f"was_{name.removeprefix('accepted_')}").alias(name) for name in ACCEPTED_SCHEMA]
+    before = pl.col("was_nights_open").fill_null(0)
+    # A second report of the same night counts no second night.
+    again = earlier.business_date == watch.business_date
+    standing = pl.when(accepted).then(pl.lit(Standing.ACCEPTED.value)).otherwise(pl.lit(Standing.OPEN.value))
     told = joined.with_columns(pl.col(ENTRIES).fill_null("")).with_columns(
         pl.when(accepted).then(pl.lit(ComparedOutcome.ACCEPTED.value)).otherwise("outcome").alias("outcome"),
         _state(watch).alias("state"),
@@ -110,30 +122,14 @@ def _with_history(exceptions: pl.DataFrame, earlier: Earlier, *, watch: Watch) -
         _remark(watch).fill_null("").alias("remark"),
         _status().alias("analyst_status"),
         pl.when(_claimed()).then(_accepted_as()).otherwise(pl.lit("")).alias("accepted_as"),
-        _nights(earlier, watch=watch),
-        *sizes,
-        pl.when(accepted)
-        .then(pl.lit(Standing.ACCEPTED.value))
-        .otherwise(pl.lit(Standing.OPEN.value))
-        .alias("standing"),
+        (pl.max_horizontal(before, pl.lit(1)) if again else before + 1).alias("nights_open"),
+        *(pl.when(_claimed()).then(was_name).alias(name) for name, was_name in accepted_as.items()),
+        standing.alias("standing"),
         pl.lit(watch.business_date).alias("last_seen"),
         pl.lit(None, pl.Date).alias("gone_since"),
         pl.lit("").alias("became"),
     )
     return _as_schema(told, MEMORY_SCHEMA)
-
-
-def _with_accepted(joined: pl.DataFrame) -> pl.DataFrame:
-    """The lines with what was accepted of each as its earlier state, where it was accepted before it grew."""
-    anew = _says(_ACCEPTED_WORDS) & (pl.col("was_state") == State.CHANGED.value)  # as it stood there, grown
-    kept = (pl.col("accepted_code").fill_null("") != "") & ~anew.fill_null(False)
-    return joined.with_columns(kept.alias("has_acceptance")).with_columns(
-        pl.when("has_acceptance")
-        .then(name)
-        .otherwise(f"was_{name.removeprefix('accepted_')}")
-        .alias(f"was_{name.removeprefix('accepted_')}")
-        for name in ACCEPTED_SCHEMA
-    )
 
 
 def _accepted_as() -> pl.Expr:
@@ -143,14 +139,6 @@ def _accepted_as() -> pl.Expr:
     found = pl.format("found {}", pl.when(pl.col("was_found_sku") != "").then("was_found_sku"))
     since = pl.format("since {}", pl.when(pl.col("was_grounds").fill_null("") != "").then("was_grounds"))
     return pl.concat_str(pl.col("was_code"), *sizes, also, found, since, separator="; ", ignore_nulls=True)
-
-
-def _nights(earlier: Earlier, *, watch: Watch) -> pl.Expr:
-    """A second report of the same night counts no second night."""
-    before = pl.col("was_nights_open").fill_null(0)
-    if earlier.business_date == watch.business_date:
-        return pl.max_horizontal(before, pl.lit(1)).alias("nights_open")
-    return (before + 1).alias("nights_open")
 
 
 def _says(words: tuple[str, ...]) -> pl.Expr:
@@ -196,36 +184,35 @@ def _state(watch: Watch) -> pl.Expr:
     """A second report of the same night calls new what the first one called new."""
     first_today = pl.col("was_code").is_null() | (pl.col("was_first_seen") >= pl.lit(watch.business_date))
     was = pl.col("was_state").is_in([State.CHANGED.value, State.BACK.value])
-    return (
-        pl.when(_grown())
-        .then(pl.lit(State.CHANGED.value))
-        .when(first_today.fill_null(False))
-        .then(pl.lit(State.NEW.value))
-        .when(pl.col("was_standing") == Standing.RESOLVED.value)
-        .then(pl.lit(State.BACK.value))
-        .when(was & ~_claimed())
-        .then("was_state")
-        .otherwise(pl.lit(State.OPEN.value))
+    return first_that_holds(
+        [
+            (_grown(), State.CHANGED.value),
+            (first_today.fill_null(False), State.NEW.value),
+            (pl.col("was_standing") == Standing.RESOLVED.value, State.BACK.value),
+            (was & ~_claimed(), pl.col("was_state")),
+            (pl.lit(True), State.OPEN.value),
+        ]
     )
 
 
 def _remark(watch: Watch) -> pl.Expr:
-    what = (pl.col("was_code").fill_null(""), _plain_number("was_qty_affected"))
-    accepted = "It was accepted as {} of {} units; "
+    accepted = "It was accepted as {was_code:text} of {pieces} units; "
     grown = f"{accepted}it is another class, for another reason or more today."
     unseen = f"{accepted}tonight's report may be incomplete and cannot tell. When it is seen as that, it is accepted."
-    is_unseen = (pl.col("code") == Discrepancy.UNVERIFIABLE.value) & pl.lit(not watch.complete)
-    return (
-        pl.when(_grown() & is_unseen)
-        .then(pl.format(unseen, *what))
-        .when(_grown())
-        .then(pl.format(grown, *what))
-        .when(_says(_CLOSED_WORDS) & ~_says(_ACCEPTED_WORDS))
-        .then(pl.lit("Closed by an analyst, but the difference is still there."))
-        .when(pl.col("was_standing") == Standing.RESOLVED.value)
-        .then(pl.lit("It had gone away and is back."))
-        .when(pl.col("was_state").is_in([State.CHANGED.value, State.BACK.value]) & ~_claimed())
-        .then("was_remark")
+    is_unseen = (pl.col("code") == Discrepancy.UNVERIFIABLE.value) & (not watch.complete)
+    pieces = _plain_number("was_qty_affected")
+    said_before = pl.col("was_state").is_in([State.CHANGED.value, State.BACK.value]) & ~_claimed()
+    return first_that_holds(
+        [
+            (_grown() & is_unseen, sentence(unseen, pieces=pieces)),
+            (_grown(), sentence(grown, pieces=pieces)),
+            (
+                _says(_CLOSED_WORDS) & ~_says(_ACCEPTED_WORDS),
+                "Closed by an analyst, but the difference is still there.",
+            ),
+            (pl.col("was_standing") == Standing.RESOLVED.value, "It had gone away and is back."),
+            (said_before, pl.col("was_remark")),
+        ]
     )
 
 
@@ -251,28 +238,22 @@ def _gone(missing: pl.DataFrame, lines: pl.DataFrame, *, watch: Watch) -> pl.Dat
     closed = _says(_CLOSED_WORDS) & ~(_says(_ACCEPTED_WORDS) & (unordered | unreceived))
     unseen = unordered | unreceived | pl.col("uncompared")
     resolved = seen | (_inside(watch) & pl.lit(watch.complete) & ~unseen) | closed
-    remark = (
-        pl.when(seen)
-        .then(pl.format("Tonight it is {}.", pl.col("now").fill_null("")))
-        .when(closed)
-        .then(pl.lit("Accepted or closed by an analyst, and no longer looked at."))
-        .when(resolved)
-        .then(pl.lit("Nothing shows it any more."))
-        .when(unordered)
-        .then(pl.lit("No purchase order of tonight names it." if watch.orders else _WITHOUT_ORDERS))
-        .when(unreceived)
-        .then(pl.lit(_WITHOUT_RECEIPTS))
-        .when(pl.col("uncompared") & pl.lit(watch.complete))
-        .then(pl.lit("Tonight it could not be compared with the service."))
-        .when(pl.lit(not watch.complete))
-        .then(pl.lit("Tonight's report may be incomplete."))
-        .otherwise(pl.lit("Its ASN lies outside the dates that are looked at now."))
+    remark = first_that_holds(
+        [
+            (seen, pl.format("Tonight it is {}.", pl.col("now").fill_null(""))),
+            (closed, "Accepted or closed by an analyst, and no longer looked at."),
+            (resolved, "Nothing shows it any more."),
+            (unordered & watch.orders, "No purchase order of tonight names it."),
+            (unordered, "No purchase orders were compared tonight."),
+            (unreceived, "No receipts were compared tonight."),
+            (pl.col("uncompared") & watch.complete, "Tonight it could not be compared with the service."),
+            (pl.lit(not watch.complete), "Tonight's report may be incomplete."),
+            (pl.lit(True), "Its ASN lies outside the dates that are looked at now."),
+        ]
     )
+    standing = pl.when(resolved).then(pl.lit(Standing.RESOLVED.value)).otherwise(pl.lit(Standing.NOT_CHECKED.value))
     judged = told.with_columns(
-        pl.when(resolved)
-        .then(pl.lit(Standing.RESOLVED.value))
-        .otherwise(pl.lit(Standing.NOT_CHECKED.value))
-        .alias("standing"),
+        standing.alias("standing"),
         pl.when(resolved | (pl.col("standing") != Standing.NOT_CHECKED.value))
         .then(today)
         .otherwise(pl.coalesce("gone_since", today))
@@ -329,12 +310,7 @@ def _each_folded(names: pl.Series) -> pl.Series:
 
 
 def _keyed(frame: pl.DataFrame) -> pl.DataFrame:
-    names = {
-        "invoice_number": "invoice_key",
-        "supplier": "supplier_key",
-        "site": "site_key",
-        "sku_name": "sku_key",
-    }
+    names = {"invoice_number": "invoice_key", "supplier": "supplier_key", "site": "site_key", "sku_name": "sku_key"}
     keyed = frame.with_columns(_folded(name).alias(key) for name, key in names.items())
     # The line of an order is no line of an ASN, whatever invoice it names.
     number = order_number("po_number")

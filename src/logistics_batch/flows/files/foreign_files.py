@@ -18,7 +18,7 @@ from logistics_batch.model.answers import answer_columns as ours
 from logistics_batch.model.document import ROWS_SCHEMA, MappedFile, RowState
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.payloads import LongitudeName
-from logistics_batch.model.reconciliation_history import Entries
+from logistics_batch.model.reconciliation import Entries
 from logistics_batch.model.report import FileReport
 from logistics_batch.model.sheet import ReadOptions, Sheet
 

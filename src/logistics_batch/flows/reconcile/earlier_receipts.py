@@ -2,7 +2,8 @@
 
 A list holds until a list of its name says otherwise of the same days, or a file with its name and `.retracted` at the
 end takes it back. That it is archived takes no goods back: its rows count on as they were read. Of both kinds only the
-rows of the ASNs that are judged count, so that nothing old is called new.
+rows of the ASNs that are judged count, so that nothing old is called new. ASNs that have left the dates that are looked
+at while an exception of theirs is open are followed: looked at on.
 """
 
 from collections.abc import Set
@@ -12,6 +13,7 @@ from typing import Final
 
 import polars as pl
 
+from logistics_batch.flows.asns.fetch import AsnRange
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.reconcile.gather import Gathered
 from logistics_batch.flows.reconcile.goods_list import ReadList
@@ -27,6 +29,7 @@ from logistics_batch.flows.reconcile.receipts import (
 from logistics_batch.flows.reconcile.snapshots import KnownLines
 from logistics_batch.intake.names import printable
 from logistics_batch.model.counting import counted
+from logistics_batch.model.reconciliation import Earlier, ExceptionLevel, Standing
 from logistics_batch.model.spelling import folded
 from logistics_batch.reconciliation import KNOWN_LINES, RECEIVED_LINES, UNOPENED, Legs, identifier
 
@@ -34,6 +37,9 @@ KEPT_DAYS: Final = 90
 """So many days rows are known after the last report whose lists had them, and lists before the range are opened."""
 
 _NAMED = 5
+
+FOLLOWED: Final = 50
+"""So many ASNs outside the dates are asked for, one by one, the dearest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,3 +249,50 @@ def _names(rows: pl.DataFrame) -> str:
 def _named(names: tuple[str, ...] | list[str], *, most: int, word: str = "") -> str:
     more = f" and {len(names) - most} more{word}" if len(names) > most else ""
     return ", ".join(printable(name) for name in names[:most]) + more
+
+
+@dataclass(frozen=True, slots=True)
+class FollowedAsns:
+    """What is looked at besides the range. invoices: invoice numbers as they are written, by their folded form."""
+
+    invoices: dict[str, str]
+    notes: tuple[str, ...] = ()
+
+
+def followed(earlier: Earlier, wanted: AsnRange, receipts: ReadList, known: KnownLines | None) -> FollowedAsns:
+    """The invoices of open exceptions whose ASN may lie outside the range, as far as they can be judged tonight.
+
+    Their goods may have been listed in a night whose lists are no longer read, so what was received comes from what
+    earlier reports knew. Where that is not to be had, nothing is said, and the exception stays "not checked".
+    """
+    open_ones = _outside(earlier, wanted)
+    if open_ones.is_empty() or (known is None) == is_compared(receipts, known):
+        return FollowedAsns({})  # what was received is compared only in one of the two nights
+    numbers = open_ones["invoice"].unique(maintain_order=True)
+    had = set(open_ones.filter(pl.col("receipt_file") != "")["invoice"])
+    read = _invoices(receipts.lines) | _invoices(known.lines if known else None)
+    chosen = set(numbers.head(FOLLOWED)) - (had - read)
+    left = len(numbers) - FOLLOWED
+    more = (f"{counted(left, 'ASN')} with open exceptions outside the dates were not asked for.",) if left > 0 else ()
+    note = (
+        f"Looked at on, as exceptions of theirs are open: {counted(len(chosen), 'invoice number')} outside the dates."
+    )
+    written = dict(open_ones.select("invoice", pl.col("invoice_number").str.strip_chars()).iter_rows())
+    invoices = {number: written[number] for number in sorted(chosen)}
+    return FollowedAsns(invoices, (*((note,) if chosen else ()), *more))
+
+
+def _outside(earlier: Earlier, wanted: AsnRange) -> pl.DataFrame:
+    listed = earlier.listed
+    waiting = pl.col("standing").fill_null("").is_in([Standing.OPEN.value, Standing.NOT_CHECKED.value])
+    of_asns = pl.col("level").is_in([ExceptionLevel.LINE.value, ExceptionLevel.NOTICE.value])
+    inside = pl.col("due_date").is_between(wanted.date_from, wanted.date_to).fill_null(False)
+    outside = ~inside if wanted.by == "delivery" else pl.lit(True)
+    invoice = pl.Series("invoice", [folded(number or "") for number in listed["invoice_number"]], dtype=pl.String)
+    return listed.with_columns(invoice, pl.col("receipt_file").fill_null("")).filter(
+        waiting & of_asns & outside & (pl.col("invoice") != "")
+    )
+
+
+def _invoices(lines: pl.DataFrame | None) -> set[str]:
+    return set() if lines is None else {folded(number) for number in lines["invoice_number"].drop_nulls().unique()}

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
@@ -20,8 +20,15 @@ from logistics_batch.intake.stores.store import FileStore, RemoteFile
 from logistics_batch.ledger import StoredNight
 from logistics_batch.model.counting import counted
 from logistics_batch.model.jobs.job import JobPlace
-from logistics_batch.model.reconciliation import TREND_SCHEMA, State
-from logistics_batch.model.reconciliation_history import ACCEPTED_SCHEMA, ENTRIES, MEMORY_SCHEMA, Earlier, Entries
+from logistics_batch.model.reconciliation import (
+    ACCEPTED_SCHEMA,
+    ENTRIES,
+    MEMORY_SCHEMA,
+    TREND_SCHEMA,
+    Earlier,
+    Entries,
+    State,
+)
 from logistics_batch.paper.answers.result_csv import csv_bytes
 from logistics_batch.paper.reconciliation.account import ReconciliationReport
 from logistics_batch.reconciliation import COMPARED_SCHEMA, REMEMBERED_DAYS, ExceptionChange, compared
@@ -54,15 +61,6 @@ class Recalled:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Written:
-    """What a workbook says, None if there is none that can be read."""
-
-    entries: Entries | None = None
-    doubts: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
 def recalled(
     parts: Parts, *, job: str, workbook: Path | None, results: JobPlace | None, business_date: date
 ) -> Recalled:
@@ -71,52 +69,44 @@ def recalled(
     workbook: one that a person names. results: where a job's last one lies; None: none is read back. Raises UsageError
     or FileHeld for a workbook by hand that is not there or cannot be read, StoreError if the place cannot be reached.
     """
-    written = _Written()
+    entries: Entries | None = None
+    doubts: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     if workbook is not None:
         if not workbook.is_file():
             raise UsageError(f"There is no workbook {workbook}.", remedy="Check the path after --previous.")
-        written = _Written(_read(parts, workbook))
+        entries = _read(parts, workbook)
     elif results is not None:
-        written = _written_at(parts, results, business_date)
-    ids = [] if written.entries is None else written.entries.by_exception["exception_id"].to_list()
+        entries, doubts, notes = _written_at(parts, results, business_date)
+    ids = [] if entries is None else entries.by_exception["exception_id"].to_list()
     series = job or (parts.ledger.exceptions.series_with(ids) if ids else None) or ""
     earlier = _remembered(parts, series, business_date)
-    told = bool(job or workbook or results)
-    return _with_entries(Recalled(earlier, series, told, written.doubts, written.notes), written.entries)
-
-
-def _with_entries(known: Recalled, entries: Entries | None) -> Recalled:
-    earlier = known.earlier
-    first = () if earlier.run or not known.told else ("There is no earlier report: every exception counts as new.",)
+    if not (job or workbook or results):
+        return Recalled(earlier, series, told=False)
     when = f" of {earlier.business_date}" if earlier.business_date else ""
+    wrote = "" if entries is None else ", and what analysts wrote"
+    source = f"Compared with the report{when}, run {printable(earlier.run)}{wrote}."
+    notes += (source if earlier.run else "There is no earlier report: every exception counts as new.",)
     if entries is None:
-        source = (f"Compared with the report{when}, run {printable(earlier.run)}.",) if earlier.run else first
-        return Recalled(
-            earlier, known.series, known.told, known.doubts, (*known.notes, *(source if known.told else ()))
-        )
+        return Recalled(earlier, series, doubts=doubts, notes=notes)
     other = bool(entries.run and earlier.run and entries.run != earlier.run)
+    return Recalled(
+        replace(earlier, listed=_with_entries(earlier.listed, entries, of_another=other)),
+        series,
+        doubts=(*doubts, *(f"{one} {_AGAIN}" for one in entries.unread)),
+        notes=(*notes, *((_of_another(entries.run),) if other else ()), *entries.notes, *_strangers(entries, earlier)),
+    )
+
+
+def _with_entries(listed: pl.DataFrame, entries: Entries, *, of_another: bool) -> pl.DataFrame:
+    """The exceptions with what was written beside them; of_another: in a workbook that is not the last report's."""
     # Who wrote into an older workbook has not seen what the exception has become.
-    unseen = (pl.col("state") == State.CHANGED.value) & pl.lit(other)
-    listed = (
-        earlier.listed.join(
-            entries.by_exception, on="exception_id", how="left", suffix="_written", maintain_order="left"
-        )
+    unseen = (pl.col("state") == State.CHANGED.value) & of_another
+    return (
+        listed.join(entries.by_exception, on="exception_id", how="left", suffix="_written", maintain_order="left")
         .with_columns(pl.when(~unseen).then("analyst_status_written").alias("analyst_status_written"))
         .with_columns(pl.coalesce(f"{name}_written", name).alias(name) for name in ENTRIES)
-    )
-    read = f"Compared with the report{when}, run {printable(earlier.run)}, and what analysts wrote."
-    return Recalled(
-        Earlier(earlier.run, earlier.business_date, listed.select(*MEMORY_SCHEMA), earlier.trend),
-        known.series,
-        known.told,
-        (*known.doubts, *(f"{one} {_AGAIN}" for one in entries.unread)),
-        (
-            *known.notes,
-            *((read,) if earlier.run else first),
-            *((_of_another(entries.run),) if other else ()),
-            *entries.notes,
-            *_strangers(entries, earlier),
-        ),
+        .select(*MEMORY_SCHEMA)
     )
 
 
@@ -137,19 +127,24 @@ def _strangers(entries: Entries, earlier: Earlier) -> tuple[str, ...]:
     return (f"Notes beside {counted(len(unknown), 'exception')} that the ledger does not know stay there ({named}).",)
 
 
-def _written_at(parts: Parts, results: JobPlace, business_date: date) -> _Written:
-    """The latest workbook where results go; with `{date}` in the path, of the latest day that has one."""
+def _written_at(
+    parts: Parts, results: JobPlace, business_date: date
+) -> tuple[Entries | None, tuple[str, ...], tuple[str, ...]]:
+    """What the latest workbook where results go says, or why nothing can be read (doubts, notes).
+
+    With `{date}` in the path it is that of the latest day that has one.
+    """
     store = parts.open_store(results)
     try:
         found = _latest(store, results, business_date)
         if found is None:
-            return _Written(notes=(f"No earlier workbook lies in {store.label} {results.path}.",))
+            return None, (), (f"No earlier workbook lies in {store.label} {results.path}.",)
         where = f"{store.label}:{found.path}"
         try:
             with holding_file(found.name):
-                return _Written(_fetched(parts, store, found))
+                return _fetched(parts, store, found), (), ()
         except (FileHeld, FileVanished, FileUnstable) as error:
-            return _Written(doubts=(_unreadable(where, error),))
+            return None, (_unreadable(where, error),), ()
     finally:
         store.close()
 

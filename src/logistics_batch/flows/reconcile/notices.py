@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
+from decimal import Decimal, InvalidOperation
 from itertools import pairwise
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -13,8 +14,7 @@ import polars as pl
 from logistics_batch.api.answers import asn_header, asn_lines
 from logistics_batch.api.envelopes import as_text
 from logistics_batch.flows.asns.fetch import AsnRange
-from logistics_batch.flows.reconcile.versions import Lines, changed_lines, left_out
-from logistics_batch.ledger import Ledger, RowNotSent, StoredDocument
+from logistics_batch.ledger import Ledger, StoredDocument
 from logistics_batch.model.document import Operation
 from logistics_batch.model.spelling import folded
 from logistics_batch.reconciliation import (
@@ -22,7 +22,6 @@ from logistics_batch.reconciliation import (
     ANNOUNCED_NOTICES,
     RETURNED_LINES,
     RETURNED_NOTICES,
-    UNSENT_ROWS,
     order_number_of,
 )
 
@@ -41,14 +40,16 @@ _HEADER = (
     "total_price",
 )
 # What a line's SKU, quantity and price are seen to be called; the contract's name comes first.
-_SKU_NAMES = ("sku_name", "name", "item_name", "sku")
-_QUANTITY_NAMES = ("qty", "quantity")
-_PRICE_NAMES = ("price_per_qty", "price")
+SKU_NAMES = ("sku_name", "name", "item_name", "sku")
+QUANTITY_NAMES = ("qty", "quantity")
+PRICE_NAMES = ("price_per_qty", "price")
 _RETAIL_NAMES = ("maximum_retail_price", "mrp")
 # ASNs have no field for tax (API §2.1): it stands in what a mapping keeps, or in what a service shows beyond them.
 _TAX_NAMES = ("tax", "tax_amount", "total_tax", "gst")
 _ORDER_NAMES = ("po_number", "po", "purchase_order", "order_number")  # as mappings keep it; ASNs have no field for it
 _AT_ONCE = 500  # references a query
+
+Lines = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +134,7 @@ def orders_of(document: StoredDocument, orders: Set[str]) -> list[str]:
     """
     if not orders:
         return []
-    kept = _first(document.keep, _ORDER_NAMES)
+    kept = first_of(document.keep, _ORDER_NAMES)
     if kept:
         return [kept] if order_number_of(kept) in orders else []
     described = as_text(json.loads(document.body or "{}").get("description"))
@@ -164,32 +165,73 @@ def announced_frames(
             | {"state": document.state, "why": f"{word}: {document.reason}" if document.reason else word}
             | {"fault": f"{document.state} {document.why.code} {document.why.values}".strip()}
             | {"file_name": document.file_name, "sheet": document.sheet}
-            | {"run": document.accepted_run or document.run, "tax": _first(document.keep, _TAX_NAMES)}
+            | {"run": document.accepted_run or document.run, "tax": first_of(document.keep, _TAX_NAMES)}
             | {"po_number": named[0] if len(named) == 1 else "", "po_several": ", ".join(named[1:] and named)}
         )
         for nth, line in _announced_lines(index, body.get("sku_lines") or [], before):
             row = document.line_rows[nth] if nth < len(document.line_rows) else None
             lines.append(line | {"row": row, "version_of": places[document.key] if "version" in line else None})
-    return _frame(ANNOUNCED_NOTICES, notices), _frame(ANNOUNCED_LINES, lines)
+    return frame_of(ANNOUNCED_NOTICES, notices), frame_of(ANNOUNCED_LINES, lines)
 
 
 def _announced_lines(notice: int, lines: Lines, accepted: Lines | None) -> list[tuple[int, dict[str, Any]]]:
     """The lines with their place in the payload; of a later version of an accepted ASN only what it changes."""
-    changed = None if accepted is None else changed_lines(lines, accepted)
+    changed = None if accepted is None else _changes(lines, accepted)
     if changed is None or accepted is None:
         return [(nth, _line(notice, line)) for nth, line in enumerate(lines)]
-    gone = left_out(lines, accepted)
+    kept = {_sku(line) for line in lines}
+    gone = [as_text(line.get("sku_name")) for line in accepted if _sku(line) not in kept]
     more = f"; it no longer has {', '.join(gone)}" if gone else ""
     words = "The service accepted an earlier version of this ASN, and only what this one changes is at stake. "
+    # Where no line differs, all of them stand there.
+    told = {place: change for place, change in enumerate(changed) if change["version"]} or dict(enumerate(changed))
     return [
         (
-            one.place,
-            _line(notice, lines[one.place])
-            | {"qty": one.qty, "beside_inr": one.beside_inr}
-            | {"version": f"{words}{one.words or 'It changes nothing in this line'}{more}."},
+            place,
+            _line(notice, lines[place])
+            | change
+            | {"version": f"{words}{change['version'] or 'It changes nothing in this line'}{more}."},
         )
-        for one in changed
+        for place, change in told.items()
     ]
+
+
+def _changes(version: Lines, accepted: Lines) -> list[dict[str, str]] | None:
+    """By line of a later version, by how much it differs from that of the accepted one.
+
+    `qty`: exact decimal text, negative where the version has less. `beside_inr`: what a changed price is worth for the
+    pieces that the accepted version has already. `version`: both in words, "" where it is the same. None where the
+    versions cannot be compared: a SKU stands on several lines, or a number cannot be read.
+    """
+    known = {_sku(line): line for line in accepted}
+    for lines in (accepted, version):
+        skus = {_sku(line) for line in lines}
+        if len(skus) != len(lines) or "" in skus:
+            return None
+    try:
+        return [_change(line, known.get(_sku(line))) for line in version]
+    except InvalidOperation:
+        return None
+
+
+def _sku(line: Mapping[str, Any]) -> str:
+    return as_text(line.get("sku_name")).strip().lower()
+
+
+def _change(line: Mapping[str, Any], accepted: Mapping[str, Any] | None) -> dict[str, str]:
+    names = ("qty", "price_per_qty", "maximum_retail_price")
+    qty, price, retail = (Decimal(as_text(line.get(name)) or "0") for name in names)
+    if accepted is None:
+        return {"qty": str(qty), "beside_inr": "0", "version": f"It adds this SKU with {qty}"}
+    old, old_price, old_retail = (Decimal(as_text(accepted.get(name)) or "0") for name in names)
+    parts = [
+        f"{qty} instead of {old}" if qty != old else "",
+        f"INR {price} instead of {old_price} a unit" if price != old_price else "",
+        f"a retail price of INR {retail} instead of {old_retail}" if retail != old_retail else "",
+    ]
+    told = ", ".join(part for part in parts if part)
+    beside = (abs(price - old_price) + abs(retail - old_retail)) * old
+    return {"qty": str(qty - old), "beside_inr": str(beside), "version": f"It says {told}" if told else ""}
 
 
 def returned_frames(
@@ -207,11 +249,11 @@ def returned_frames(
             {name: getattr(header, name) for name in _HEADER}
             | {name: _date_text(getattr(header, name), scope) for name in ("delivery_date", "expiry_date")}
             | {"notice": index, "in_window": _record_in_scope(record, scope), "record_id": header.id}
-            | {"status": header.status, "created_at": header.created_date, "tax": _first(record, _TAX_NAMES)}
+            | {"status": header.status, "created_at": header.created_date, "tax": first_of(record, _TAX_NAMES)}
             | {"modified_at": _date_text(header.modified_date, scope), "furthest_status": furthest.get(header.id)}
         )
         lines.extend(_line(index, line) | _requested(line) for line in asn_lines(dict(record)))
-    return _frame(RETURNED_NOTICES, notices), _frame(RETURNED_LINES, lines)
+    return frame_of(RETURNED_NOTICES, notices), frame_of(RETURNED_LINES, lines)
 
 
 def _record_in_scope(record: Mapping[str, Any], scope: Scope) -> bool:
@@ -229,12 +271,12 @@ def _date_text(text: str, scope: Scope) -> str:
 def _line(notice: int, line: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "notice": notice,
-        "sku_name": _first(line, _SKU_NAMES),
-        "qty": _first(line, _QUANTITY_NAMES),
-        "price": _first(line, _PRICE_NAMES),
-        "mrp": _first(line, _RETAIL_NAMES),
-        "discount": _first(line, ("discount",)),
-        "discount_percentage": _first(line, ("discount_percentage",)),
+        "sku_name": first_of(line, SKU_NAMES),
+        "qty": first_of(line, QUANTITY_NAMES),
+        "price": first_of(line, PRICE_NAMES),
+        "mrp": first_of(line, _RETAIL_NAMES),
+        "discount": first_of(line, ("discount",)),
+        "discount_percentage": first_of(line, ("discount_percentage",)),
     }
 
 
@@ -243,7 +285,8 @@ def _requested(line: Mapping[str, Any]) -> dict[str, str]:
     return {"qty_requested": as_text(line.get("qty_received"))}
 
 
-def _first(line: Mapping[str, Any], names: tuple[str, ...]) -> str:
+def first_of(line: Mapping[str, Any], names: tuple[str, ...]) -> str:
+    """The first of these fields that says something, "" where none does; of an object its name."""
     for name in names:
         value = line.get(name)
         text = as_text(value.get("name")) if isinstance(value, dict) else as_text(value)
@@ -252,49 +295,6 @@ def _first(line: Mapping[str, Any], names: tuple[str, ...]) -> str:
     return ""
 
 
-def unsent_frame(rows: Iterable[RowNotSent], legible: Mapping[RowNotSent, Mapping[str, str]]) -> pl.DataFrame:
-    """Rows of files that became part of no document, each once however often its file came.
-
-    legible: what can be read of them, by target.
-    """
-    seen = {(row.file_name, row.sheet, row.row, row.key): row for row in rows}
-    lines = [
-        _legible(legible.get(row, {}))
-        | {
-            "file_name": row.file_name,
-            "sheet": row.sheet,
-            "row": row.row,
-            "key": row.key,
-            **_named_by(row.key, legible.get(row, {})),
-            "fate": row.fate,
-            "why": row.reason,
-            "fault": f"{row.fate} {row.fault}".strip(),
-            "run": row.run,
-        }
-        for row in seen.values()
-    ]
-    return _frame(UNSENT_ROWS, lines)
-
-
-def _legible(values: Mapping[str, str]) -> dict[str, str | None]:
-    """SKU, quantity, price and delivery date of a row, as far as they can be read."""
-    return {
-        "sku_name": _first(values, _SKU_NAMES) or None,
-        "qty": _first(values, _QUANTITY_NAMES) or None,
-        "price": _first(values, _PRICE_NAMES) or None,
-        "delivery_date": as_text(values.get("delivery_date")) or None,
-    }
-
-
-def _named_by(key: str, values: Mapping[str, str]) -> dict[str, str]:
-    """Supplier, site and invoice number: what can be read of them, else what the key of an ASN names."""
-    named = dict(zip(("supplier", "site", "invoice_number"), key.split(" | "), strict=False))
-    if key.count(" | ") != 2:
-        named = {"invoice_number": key}
-    read = {name: _first(values, (f"{name}_name", name)) for name in ("supplier", "site")}
-    read["invoice_number"] = _first(values, ("invoice_number",))
-    return named | {name: text for name, text in read.items() if text}
-
-
-def _frame(schema: Mapping[str, Any], rows: list[dict[str, Any]]) -> pl.DataFrame:
+def frame_of(schema: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """The rows in the columns of a schema; what a row does not have is null."""
     return pl.DataFrame({name: [row.get(name) for row in rows] for name in schema}, schema=dict(schema))

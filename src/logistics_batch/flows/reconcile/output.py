@@ -8,8 +8,7 @@ from logistics_batch.model.jobs.job import JobPlace
 from logistics_batch.paper.reconciliation.account import ReconciliationReport
 from logistics_batch.paper.reconciliation.data import reconciliation_csv, reconciliation_json
 from logistics_batch.paper.reconciliation.page import reconciliation_page
-from logistics_batch.paper.reconciliation.rest import whole_tables
-from logistics_batch.paper.reconciliation.workbook import reconciliation_workbook, tables
+from logistics_batch.paper.reconciliation.workbook import reconciliation_workbook, whole_tables
 
 _NAME = "reconciliation"
 WORKBOOK = f"{_NAME}.xlsx"
@@ -29,7 +28,7 @@ def hand_over(
         f"{_NAME}.html": reconciliation_page(account),
         f"{_NAME}.csv": reconciliation_csv(account),
         f"{_NAME}.json": reconciliation_json(account),
-        **whole_tables(tables(account)),
+        **whole_tables(account),
     }
     stamp = f"{account.made_at:%Y%m%d-%H%M%S}"
     folder = (output or parts.reports / _NAME / account.run).absolute()

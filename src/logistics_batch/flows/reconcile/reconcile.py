@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import date, timedelta
+from datetime import date
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -12,16 +12,21 @@ from logistics_batch.errors import UsageError
 from logistics_batch.flows.asns.fetch import AsnRange, asn_range
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.run_record import recorded_run
-from logistics_batch.flows.reconcile.earlier_receipts import Counting, all_receipts, judged_invoices, with_missing_lists
-from logistics_batch.flows.reconcile.followed import FollowedAsns, followed
+from logistics_batch.flows.reconcile.earlier_receipts import (
+    Counting,
+    FollowedAsns,
+    all_receipts,
+    followed,
+    judged_invoices,
+    with_missing_lists,
+)
 from logistics_batch.flows.reconcile.gather import Gathered, gather, order_numbers
 from logistics_batch.flows.reconcile.goods_list import ListKind, ReadList
 from logistics_batch.flows.reconcile.limits import limits_of
 from logistics_batch.flows.reconcile.memory import Recalled, recalled, remember
-from logistics_batch.flows.reconcile.notices import Scope, announced_frames, returned_frames, unsent_frame
+from logistics_batch.flows.reconcile.notices import Scope, announced_frames, returned_frames
 from logistics_batch.flows.reconcile.output import hand_over
 from logistics_batch.flows.reconcile.receipts import (
-    LOOK_BACK_DAYS,
     PURCHASE_ORDERS,
     RECEIPTS,
     ListPlace,
@@ -35,13 +40,11 @@ from logistics_batch.flows.reconcile.snapshots import (
     keep_seen,
     known_receipts,
 )
-from logistics_batch.flows.reconcile.unsent import ANNOUNCED_BEFORE_DAYS, latest_of_each, legible_of
+from logistics_batch.flows.reconcile.unsent import unsent_rows
 from logistics_batch.intake.names import printable
 from logistics_batch.model.counting import counted
-from logistics_batch.model.document import Operation
 from logistics_batch.model.jobs.job import JobPlace, Lists, ReconcileJob, Tolerance
-from logistics_batch.model.reconciliation import Discrepancy, Reconciliation, Standing
-from logistics_batch.model.reconciliation_history import Earlier, Watch
+from logistics_batch.model.reconciliation import Discrepancy, Earlier, Reconciliation, Standing, Watch
 from logistics_batch.model.report import ExitCode
 from logistics_batch.model.run_reports import ReconcileReport
 from logistics_batch.paper.reconciliation.account import ReconciliationReport
@@ -207,7 +210,7 @@ def _compared(parts: Parts, plan: ReconcilePlan, asked: _Asked) -> tuple[Legs, C
     told = counting.receipts
     none_came = plan.receipts.place is not None and asked.receipts.lines is None
     unopened = with_missing_lists(counting.unopened, told, legs, none_came=none_came)
-    unsent = _unsent(parts, scope, on)
+    unsent = unsent_rows(parts, scope, on)
     whole = replace(legs, received=told.lines, unread=told.unread, unopened=unopened, unsent_rows=unsent)
     return whole, counting
 
@@ -318,24 +321,6 @@ def _legs(parts: Parts, scope: Scope, gathered: Gathered, *, receipts: ReadList,
         ordered=orders.lines,
         unread=receipts.unread,
     )
-
-
-def _unsent(parts: Parts, scope: Scope, business_date: date) -> pl.DataFrame:
-    """The rows that were never sent: of files that came about the range, or with a delivery date that lies in it."""
-    rows = parts.ledger.documents.rows_not_sent(
-        operation=Operation.ASN_CREATE.value,
-        planned_from=(scope.wanted.date_from - timedelta(days=ANNOUNCED_BEFORE_DAYS)).isoformat(),
-        planned_to=(scope.wanted.date_to + timedelta(days=LOOK_BACK_DAYS)).isoformat(),
-    )
-    legible = legible_of(parts, rows, business_date=business_date)
-    since = (scope.wanted.date_from - timedelta(days=LOOK_BACK_DAYS)).isoformat()
-    ours = [row for row in rows if row.received_at >= since or _is_due(legible.get(row, {}), scope)]
-    each = latest_of_each(ours, legible)
-    return unsent_frame(each, each)
-
-
-def _is_due(legible: Mapping[str, str], scope: Scope) -> bool:
-    return scope.wanted.by == "delivery" and scope.holds(scope.day_of(legible.get("delivery_date", "")))
 
 
 def _unreturned(result: Reconciliation, legs: Legs) -> tuple[str, ...]:

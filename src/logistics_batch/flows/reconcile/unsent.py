@@ -1,34 +1,80 @@
-"""What can be read of rows that were never sent, so that a report names their SKU, pieces, worth and date."""
+"""Rows that were never sent, with what can be read of them: a report names their SKU, pieces, worth and date."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 from typing import Final
+
+import polars as pl
 
 from logistics_batch.errors import FileHeld, UsageError
 from logistics_batch.flows.files.deliver import kept_file
 from logistics_batch.flows.files.foreign_files import legible_of_file
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.program_errors import holding_file
+from logistics_batch.flows.reconcile.notices import PRICE_NAMES, QUANTITY_NAMES, SKU_NAMES, Scope, first_of, frame_of
+from logistics_batch.flows.reconcile.receipts import LOOK_BACK_DAYS
 from logistics_batch.ledger import RowNotSent, StoredFile
 from logistics_batch.mapping import RunValues
+from logistics_batch.model.document import Operation
 from logistics_batch.model.spelling import folded
+from logistics_batch.reconciliation import UNSENT_ROWS
 
 READ_AGAIN: Final = 100
 """So many files, the latest, are read again for the rows of theirs that were never sent."""
-ANNOUNCED_BEFORE_DAYS: Final = 90
-"""So long before the range a file may have announced what is due in it."""
+_ANNOUNCED_BEFORE_DAYS: Final = 90  # so long before the range a file may have announced what is due in it
 
 _GOODS: Final = (
     *(("supplier_name", "supplier"), ("site_name", "site")),
     *(("invoice_number",), ("sku_name", "sku"), ("qty", "quantity")),
 )
+_PARTIES: Final = ("supplier", "site", "invoice_number")
 
 Legible = dict[RowNotSent, dict[str, str]]
 
 
-def legible_of(parts: Parts, rows: Sequence[RowNotSent], *, business_date: date) -> Legible:
+def unsent_rows(parts: Parts, scope: Scope, business_date: date) -> pl.DataFrame:
+    """The rows that were never sent (UNSENT_ROWS), each once however often its file came.
+
+    They are of files that came about the range, or with a delivery date that lies in it.
+    """
+    wanted = scope.wanted
+    rows = parts.ledger.documents.rows_not_sent(
+        operation=Operation.ASN_CREATE.value,
+        planned_from=(wanted.date_from - timedelta(days=_ANNOUNCED_BEFORE_DAYS)).isoformat(),
+        planned_to=(wanted.date_to + timedelta(days=LOOK_BACK_DAYS)).isoformat(),
+    )
+    legible = _legible_of(parts, rows, business_date=business_date)
+    since = (wanted.date_from - timedelta(days=LOOK_BACK_DAYS)).isoformat()
+    ours = [
+        row
+        for row in rows
+        if row.received_at >= since
+        or (wanted.by == "delivery" and scope.holds(scope.day_of(legible.get(row, {}).get("delivery_date", ""))))
+    ]
+    each = _latest_of_each(ours, legible)
+    once = {(row.file_name, row.sheet, row.row, row.key): row for row in each}
+    return frame_of(UNSENT_ROWS, [_line(row, each[row]) for row in once.values()])
+
+
+def _line(row: RowNotSent, values: Mapping[str, str]) -> dict[str, object]:
+    """A row with what can be read of it, by target; of its parties else what the key of an ASN names."""
+    named = dict(zip(_PARTIES, row.key.split(" | "), strict=True)) if row.key.count(" | ") == 2 else {}
+    read = {name: first_of(values, (f"{name}_name", name)) for name in ("supplier", "site")}
+    read["invoice_number"] = first_of(values, ("invoice_number",))
+    goods = {"sku_name": SKU_NAMES, "qty": QUANTITY_NAMES, "price": PRICE_NAMES, "delivery_date": ("delivery_date",)}
+    return {
+        **{name: first_of(values, names) or None for name, names in goods.items()},
+        **{name: getattr(row, name) for name in ("file_name", "sheet", "row", "key", "fate", "run")},
+        **(named or {"invoice_number": row.key}),
+        **{name: text for name, text in read.items() if text},
+        "why": row.reason,
+        "fault": f"{row.fate} {row.fault}".strip(),
+    }
+
+
+def _legible_of(parts: Parts, rows: Sequence[RowNotSent], *, business_date: date) -> Legible:
     """What can be read of each row, by target, from the file as it was kept and by its mapping as it is now.
 
     Nothing is said of a row whose file or mapping is gone, or whose file cannot be read.
@@ -63,7 +109,7 @@ def _of_file(parts: Parts, file: StoredFile, rows: Sequence[RowNotSent], busines
     }
 
 
-def latest_of_each(rows: Sequence[RowNotSent], legible: Legible) -> Legible:
+def _latest_of_each(rows: Sequence[RowNotSent], legible: Legible) -> Legible:
     """The rows, each with what can be read of it, but of one that stands in several files the latest, whose reason
     names the earlier ones.
 

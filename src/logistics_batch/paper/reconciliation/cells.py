@@ -27,16 +27,12 @@ OUTCOME_PAINTS: dict[str, Paint] = {
     ComparedOutcome.TOO_EARLY: Paint("FFE9ECEF", "FF3D4650", bold=True),
     ComparedOutcome.OUTSIDE_WINDOW: Paint("FFF4F4F4", "FF767676"),
 }
-_CALM, _NEWS, _ALERT = (
-    Paint("FFE9ECEF", "FF3D4650"),
-    Paint("FFE3EDF7", "FF1E4A72", bold=True),
-    SEVERITY_PAINTS["medium"],
-)
+_CALM = Paint("FFE9ECEF", "FF3D4650")
 STATE_PAINTS: dict[str, Paint] = {
-    State.NEW: _NEWS,
+    State.NEW: SEVERITY_PAINTS[Severity.LOW],
     State.OPEN: _CALM,
-    State.CHANGED: _ALERT,
-    State.BACK: _ALERT,
+    State.CHANGED: SEVERITY_PAINTS[Severity.MEDIUM],
+    State.BACK: SEVERITY_PAINTS[Severity.MEDIUM],
     Standing.RESOLVED: OUTCOME_PAINTS[ComparedOutcome.MATCHED],
     Standing.NOT_CHECKED: _CALM,
     COMPLETE: OUTCOME_PAINTS[ComparedOutcome.MATCHED],
@@ -54,17 +50,14 @@ FAINT = "FF6B7785"
 
 # Lakh and crore grouping; Excel allows two conditions, so negative sums (there are none) would group in thousands.
 INR = '[>=10000000]"₹ "##\\,##\\,##\\,##0.00;[>=100000]"₹ "##\\,##\\,##0.00;"₹ "##,##0.00'
-_PRICE = '"₹ "#,##0.00##'
-_NUMBERS = (
-    CellKind.QUANTITY,
-    CellKind.CHANGE,
-    CellKind.PRICE,
-    CellKind.MONEY,
-    CellKind.PERCENT,
-    CellKind.DATE,
-    CellKind.MOMENT,
-    CellKind.COUNT,
-)
+_FORMS = {
+    CellKind.MONEY: INR,
+    CellKind.PRICE: '"₹ "#,##0.00##',
+    CellKind.PERCENT: '0.0" %"',
+    CellKind.DATE: "dd mmm yyyy",
+    CellKind.MOMENT: "dd mmm yyyy hh:mm:ss",
+}
+_NUMBERS = (*_FORMS, CellKind.QUANTITY, CellKind.CHANGE, CellKind.COUNT)
 _TEXTS = (CellKind.TEXT, CellKind.WORDS, CellKind.ENTRY)
 _LINE = Side(style="thin", color="FFD9DFE5")
 ROW_BORDER = Border(bottom=_LINE)
@@ -148,18 +141,7 @@ def _put_number(cell: Cell, value: object, kind: CellKind) -> None:
     if not isinstance(value, int | float | Decimal | date | datetime):
         raise TypeError(f"{value!r} is no {kind}")
     cell.value = value
-    if kind is CellKind.MONEY:
-        cell.number_format = INR
-    elif kind is CellKind.PRICE:
-        cell.number_format = _PRICE
-    elif kind is CellKind.PERCENT:
-        cell.number_format = '0.0" %"'
-    elif kind is CellKind.DATE:
-        cell.number_format = "dd mmm yyyy"
-    elif kind is CellKind.MOMENT:
-        cell.number_format = "dd mmm yyyy hh:mm:ss"
-    else:
-        cell.number_format = _whole_or_not(value, signed=kind is CellKind.CHANGE)
+    cell.number_format = _FORMS.get(kind) or _whole_or_not(value, signed=kind is CellKind.CHANGE)
     cell.alignment = _alignment(right=True)
 
 

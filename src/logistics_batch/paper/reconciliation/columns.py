@@ -1,6 +1,7 @@
 """The columns of the reconciliation's tables: heading, where the value comes from, how it looks."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
@@ -47,229 +48,193 @@ def characters_a_line(width: float) -> float:
 COMPLETE, INCOMPLETE = "complete", "may be incomplete"
 """How the trend tells whether a night's report was complete."""
 
-_K = CellKind
-_CLASS = (Column("Class", "code", _K.CODE, 25), Column("Severity", "severity", _K.CODE, 10))
-_WHO = (
-    Column("Invoice number", "invoice_number", _K.WORDS, 18),
-    Column("SKU", "sku_name", _K.WORDS, 20),
-)
-_PARTY = (Column("Supplier", "supplier", _K.WORDS, 20), Column("Site", "site", _K.WORDS, 16))
-_QUANTITIES = (
-    Column("Ordered", "qty_ordered", _K.QUANTITY, 12),
-    Column("Announced", "qty_announced", _K.QUANTITY, 12),
-    Column("In service", "qty_returned", _K.QUANTITY, 12),
-    Column("Received", "qty_received", _K.QUANTITY, 12),
-)
-_PRICES = (
-    Column("Price announced", "price_announced", _K.PRICE, 12),
-    Column("Price in service", "price_returned", _K.PRICE, 12),
-    Column("Price difference", "price_delta", _K.CHANGE, 12),
-)
-_MORE_PRICES = (
-    Column("MRP announced", "mrp_announced", _K.PRICE, 12),
-    Column("MRP in service", "mrp_returned", _K.PRICE, 12),
-    Column("Tax announced", "tax_announced", _K.PRICE, 12),
-    Column("Tax in service", "tax_returned", _K.PRICE, 12),
-)
-_CLAIM = (
-    Column("Claim until", "claim_until", _K.DATE, 12),
-    Column("Days to claim", "claim_days_left", _K.COUNT, 9),
-)
-_AGE = (
-    Column("Due", "due_date", _K.DATE, 12),
-    Column("Days overdue", "days_overdue", _K.COUNT, 10),
-    Column("Age", "bucket", _K.TEXT, 9),
-)
-_ORIGIN = (
-    Column("Source file", "file_name", _K.WORDS, 28),
-    Column("Sheet", "sheet", _K.TEXT, 12),
-    Column("Rows", "rows", _K.WORDS, 10),
-    Column("Run", "run", _K.TEXT, 22),
-)
-_RECEIPT = (
-    Column("Last received", "received_date", _K.DATE, 12),
-    Column("Receipts file", "receipt_file", _K.WORDS, 24),
-    Column("Receipts sheet", "receipt_sheet", _K.TEXT, 12),
-    Column("Receipt rows", "receipt_rows", _K.WORDS, 12),
-)
-_MATCH = (
-    Column("Matched by", "match_tier", _K.WORDS, 34),
-    Column("ASN status", "asn_status", _K.TEXT, 12),
-    Column("Service's ASN id", "record_id", _K.TEXT, 12),
-)
-
-_STANDING = (
-    Column("Since last time", "state", _K.CODE, 13),
-    Column("First seen", "first_seen", _K.DATE, 12),
-    Column("Nights open", "nights_open", _K.COUNT, 9),
-)
-_REMARK = Column("Remark", "remark", _K.WORDS, 34)
-_ACCEPTED_AS = Column("Accepted as", "accepted_as", _K.WORDS, 30)
 RUN = "Run id"
 """Beside it stands, in the log of the workbook, which run made it."""
 
 STATUS_TITLE = "Status"
 """The last of the columns that analysts fill in."""
 
-ANALYST_COLUMNS = (
-    Column("Owner", "owner", _K.ENTRY, 16),
-    Column("Comment", "comment", _K.ENTRY, 34),
-    Column(STATUS_TITLE, "analyst_status", _K.ENTRY, 14),
-)
+# By kind: field, heading and width.
+_BY_KIND: dict[CellKind, tuple[tuple[str, str, float], ...]] = {
+    CellKind.CODE: (
+        ("code", "Class", 25),
+        ("severity", "Severity", 10),
+        ("state", "Since last time", 13),
+        ("completeness", "Completeness", 20),
+    ),
+    CellKind.WORDS: (
+        ("invoice_number", "Invoice number", 18),
+        ("sku_name", "SKU", 20),
+        ("supplier", "Supplier", 20),
+        ("site", "Site", 16),
+        ("reason", "What we see", 62),
+        ("also", "Also", 18),
+        ("impact_by_class", "INR by class", 34),
+        ("remark", "Remark", 34),
+        ("accepted_as", "Accepted as", 30),
+        ("became", "What became of it", 40),
+        ("po_number", "PO number", 14),
+        ("found_sku", "SKU found instead", 18),
+        ("batch", "Batch", 12),
+        ("file_name", "Source file", 28),
+        ("rows", "Rows", 10),
+        ("receipt_file", "Receipts file", 24),
+        ("receipt_rows", "Receipt rows", 12),
+        ("match_tier", "Matched by", 34),
+    ),
+    CellKind.TEXT: (
+        ("bucket", "Age", 9),
+        ("sheet", "Sheet", 12),
+        ("run", "Run", 22),
+        ("receipt_sheet", "Receipts sheet", 12),
+        ("asn_status", "ASN status", 12),
+        ("record_id", "Service's ASN id", 12),
+        ("pair_id", "Opposite line", 22),
+        ("level", "Level", 7),
+        ("exception_id", "exception_id", 22),
+    ),
+    CellKind.QUANTITY: (
+        ("qty_ordered", "Ordered", 12),
+        ("qty_announced", "Announced", 12),
+        ("qty_returned", "In service", 12),
+        ("qty_received", "Received", 12),
+        ("qty_affected", "Units concerned", 12),
+        ("qty_requested", "Service's qty_received (= requested, API §2.1)", 28),
+    ),
+    CellKind.CHANGE: (("qty_delta", "Difference", 12), ("price_delta", "Price difference", 12)),
+    CellKind.PRICE: (
+        ("price_announced", "Price announced", 12),
+        ("price_returned", "Price in service", 12),
+        ("price_ordered", "Price ordered", 12),
+        ("mrp_announced", "MRP announced", 12),
+        ("mrp_returned", "MRP in service", 12),
+        ("tax_announced", "Tax announced", 12),
+        ("tax_returned", "Tax in service", 12),
+    ),
+    CellKind.MONEY: (("impact_inr", "INR at stake", 15),),
+    CellKind.PERCENT: (("delta_percent", "Difference %", 11), ("match_percent", "Match rate", 12)),
+    CellKind.DATE: (
+        ("due_date", "Due", 12),
+        ("claim_until", "Claim until", 12),
+        ("first_seen", "First seen", 12),
+        ("last_seen", "Last seen", 12),
+        ("gone_since", "Since", 12),
+        ("received_date", "Last received", 12),
+        ("expiry_date", "Expiry", 12),
+        ("business_date", "Business date", 14),
+    ),
+    CellKind.COUNT: (
+        ("days_overdue", "Days overdue", 10),
+        ("claim_days_left", "Days to claim", 9),
+        ("nights_open", "Nights open", 9),
+        ("lines", "Lines", 9),
+        ("notices", "ASNs", 9),
+        ("exceptions", "Exceptions", 11),
+        ("short", "Short", 9),
+        ("over", "Over", 9),
+        ("not_received", "Not received", 11),
+        ("within_tolerance", "Within tolerance", 11),
+        ("too_early", "Too early", 9),
+        ("matched", "Matched", 10),
+        ("new", "New", 9),
+        ("still_open", "Still open", 9),
+        ("resolved", "Resolved", 10),
+        ("accepted", "Accepted", 10),
+    ),
+    CellKind.ENTRY: (("owner", "Owner", 16), ("comment", "Comment", 34), ("analyst_status", STATUS_TITLE, 14)),
+}
+_KNOWN = {field: Column(title, field, kind, width) for kind, known in _BY_KIND.items() for field, title, width in known}
 
+Columns = tuple[Column, ...]
+
+
+def _columns(names: str, **others: tuple[str, float] | float) -> Columns:
+    """The columns of some fields; others: heading and width, or width, where they differ."""
+
+    def each() -> Iterator[Column]:
+        for name in names.split():
+            other = others.get(name, _KNOWN[name].width)
+            title, width = other if isinstance(other, tuple) else (_KNOWN[name].title, other)
+            yield replace(_KNOWN[name], title=title, width=width)
+
+    return tuple(each())
+
+
+_WHO = "invoice_number sku_name "
+_PARTY = "supplier site "
+_QUANTITIES = "qty_ordered qty_announced qty_returned qty_received "
+_AGE = "due_date days_overdue bucket "
+_ORIGIN = "file_name sheet rows run "
+_RECEIPT = "received_date receipt_file receipt_sheet receipt_rows "
+_MATCH = "match_tier asn_status record_id "
+_STANDING = "state first_seen nights_open "
+_ANALYST = "owner comment analyst_status "
 _FACTS = (
-    *_PRICES,
-    *_MORE_PRICES,
-    Column("Service's qty_received (= requested, API §2.1)", "qty_requested", _K.QUANTITY, 28),
-    Column("PO number", "po_number", _K.WORDS, 14),
-    Column("Price ordered", "price_ordered", _K.PRICE, 12),
-    Column("Opposite line", "pair_id", _K.TEXT, 22),
-    Column("Expiry", "expiry_date", _K.DATE, 12),
-    Column("SKU found instead", "found_sku", _K.WORDS, 18),
-    Column("Batch", "batch", _K.WORDS, 12),
-    *_ORIGIN,
-    *_RECEIPT,
-    *_MATCH,
-    Column("Level", "level", _K.TEXT, 7),
-    Column("exception_id", "exception_id", _K.TEXT, 22),
+    "price_announced price_returned price_delta mrp_announced mrp_returned tax_announced tax_returned qty_requested "
+    f"po_number price_ordered pair_id expiry_date found_sku batch {_ORIGIN}{_RECEIPT}{_MATCH}level exception_id"
 )
-_WHAT = (
-    *_CLASS,
-    Column("INR at stake", "impact_inr", _K.MONEY, 15),
-    *_WHO,
-    Column("Difference", "qty_delta", _K.CHANGE, 12),
-    Column("What we see", "reason", _K.WORDS, 62),
-    *_PARTY,
-    *_QUANTITIES,
-    Column("Difference %", "delta_percent", _K.PERCENT, 11),
-    Column("Units concerned", "qty_affected", _K.QUANTITY, 12),
-    Column("Also", "also", _K.WORDS, 18),
-    Column("INR by class", "impact_by_class", _K.WORDS, 34),
-    *_AGE,
-    *_CLAIM,
+_FIRST = f"code severity impact_inr {_WHO}"
+_WHAT = f"qty_delta reason {_PARTY}{_QUANTITIES}delta_percent qty_affected also impact_by_class {_AGE}"
+_WHAT += "claim_until claim_days_left "
+
+ANALYST_COLUMNS = _columns(_ANALYST)
+EXCEPTIONS = _columns(f"{_FIRST}{_WHAT}{_STANDING}{_ANALYST}remark accepted_as {_FACTS}")
+GONE = _columns(f"{_FIRST}gone_since became {_WHAT}{_STANDING}last_seen {_ANALYST}remark accepted_as {_FACTS}")
+MISSING = _columns(f"{_FIRST}qty_affected reason {_PARTY}{_QUANTITIES}{_AGE}{_ORIGIN}{_RECEIPT}{_MATCH}exception_id")
+NEAR = _columns(
+    f"{_WHO}qty_delta price_delta impact_inr reason {_PARTY}{_QUANTITIES}delta_percent "
+    f"{_AGE}{_ORIGIN}{_RECEIPT}{_MATCH}",
+    impact_inr=("INR tolerated", 15),
+    reason=50,
 )
-
-EXCEPTIONS = (*_WHAT, *_STANDING, *ANALYST_COLUMNS, _REMARK, _ACCEPTED_AS, *_FACTS)
-
-GONE = (
-    *_WHAT[:5],
-    Column("Since", "gone_since", _K.DATE, 12),
-    Column("What became of it", "became", _K.WORDS, 40),
-    *_WHAT[5:],
-    *_STANDING,
-    Column("Last seen", "last_seen", _K.DATE, 12),
-    *ANALYST_COLUMNS,
-    _REMARK,
-    _ACCEPTED_AS,
-    *_FACTS,
+MATCHED = _columns(
+    f"{_WHO}{_PARTY}{_QUANTITIES}price_announced price_returned batch due_date {_MATCH}reason {_ORIGIN}{_RECEIPT}",
+    reason=50,
 )
-
-MISSING = (
-    *_CLASS,
-    Column("INR at stake", "impact_inr", _K.MONEY, 15),
-    *_WHO,
-    Column("Units concerned", "qty_affected", _K.QUANTITY, 12),
-    Column("What we see", "reason", _K.WORDS, 62),
-    *_PARTY,
-    *_QUANTITIES,
-    *_AGE,
-    *_ORIGIN,
-    *_RECEIPT,
-    *_MATCH,
-    Column("exception_id", "exception_id", _K.TEXT, 22),
+UNSENT = _columns(
+    f"file_name sheet rows {_WHO}qty_announced impact_inr reason {_PARTY}due_date run exception_id",
+    file_name=32,
+    sheet=14,
+    rows=12,
+    invoice_number=20,
+    reason=74,
+    run=24,
 )
-
-NEAR = (
-    Column("Invoice number", "invoice_number", _K.WORDS, 18),
-    Column("SKU", "sku_name", _K.WORDS, 20),
-    Column("Difference", "qty_delta", _K.CHANGE, 12),
-    Column("Price difference", "price_delta", _K.CHANGE, 12),
-    Column("INR tolerated", "impact_inr", _K.MONEY, 15),
-    Column("What we see", "reason", _K.WORDS, 50),
-    *_PARTY,
-    *_QUANTITIES,
-    Column("Difference %", "delta_percent", _K.PERCENT, 11),
-    *_AGE,
-    *_ORIGIN,
-    *_RECEIPT,
-    *_MATCH,
-)
-
-MATCHED = (
-    *_WHO,
-    *_PARTY,
-    *_QUANTITIES,
-    *_PRICES[:2],
-    Column("Batch", "batch", _K.WORDS, 12),
-    *_AGE[:1],
-    *_MATCH,
-    Column("What we see", "reason", _K.WORDS, 50),
-    *_ORIGIN,
-    *_RECEIPT,
-)
-
-UNSENT = (
-    Column("Source file", "file_name", _K.WORDS, 32),
-    Column("Sheet", "sheet", _K.TEXT, 14),
-    Column("Rows", "rows", _K.WORDS, 12),
-    Column("Invoice number", "invoice_number", _K.WORDS, 20),
-    Column("SKU", "sku_name", _K.WORDS, 20),
-    Column("Announced", "qty_announced", _K.QUANTITY, 12),
-    Column("INR at stake", "impact_inr", _K.MONEY, 15),
-    Column("What we see", "reason", _K.WORDS, 74),
-    *_PARTY,
-    Column("Due", "due_date", _K.DATE, 12),
-    Column("Run", "run", _K.TEXT, 24),
-    Column("exception_id", "exception_id", _K.TEXT, 22),
-)
-
 NOT_READ = (
-    Column("File", "file_name", _K.WORDS, 32),
-    Column("Invoice number", "invoice_number", _K.WORDS, 20),
-    Column("SKU", "sku_name", _K.WORDS, 20),
-    Column("Supplier", "supplier_name", _K.WORDS, 20),
-    Column("Site", "site_name", _K.WORDS, 16),
-    Column("Where it stands, what is wrong, what to write", "spot", _K.WORDS, 110),
+    *_columns(f"file_name {_WHO}", file_name=("File", 32), invoice_number=20),
+    Column("Supplier", "supplier_name", CellKind.WORDS, 20),
+    Column("Site", "site_name", CellKind.WORDS, 16),
+    Column("Where it stands, what is wrong, what to write", "spot", CellKind.WORDS, 110),
 )
-
-SCORECARD = (
-    Column("Supplier", "supplier", _K.WORDS, 30),
-    Column("ASNs", "notices", _K.COUNT, 9),
-    Column("Lines", "lines", _K.COUNT, 9),
-    Column("Match rate", "match_percent", _K.PERCENT, 12),
-    Column("INR at stake", "impact_inr", _K.MONEY, 16),
-    Column("Exceptions", "exceptions", _K.COUNT, 11),
-    Column("Short", "short", _K.COUNT, 9),
-    Column("Over", "over", _K.COUNT, 9),
-    Column("Not received", "not_received", _K.COUNT, 11),
-    Column("Within tolerance", "within_tolerance", _K.COUNT, 11),
-    Column("Too early", "too_early", _K.COUNT, 9),
-    Column("Matched", "matched", _K.COUNT, 10),
-    Column("Units announced", "qty_announced", _K.QUANTITY, 13),
-    Column("Units received", "qty_received", _K.QUANTITY, 13),
+SCORECARD = _columns(
+    "supplier notices lines match_percent impact_inr exceptions short over not_received within_tolerance too_early "
+    "matched qty_announced qty_received",
+    supplier=30,
+    impact_inr=16,
+    qty_announced=("Units announced", 13),
+    qty_received=("Units received", 13),
 )
-
-AGEING = (
-    Column("Age in days", "bucket", _K.TEXT, 14),
-    Column("Class", "code", _K.CODE, 26),
-    Column("Severity", "severity", _K.CODE, 11),
-    Column("Supplier", "supplier", _K.WORDS, 26),
-    Column("Site", "site", _K.WORDS, 18),
-    Column("Exceptions", "lines", _K.COUNT, 12),
-    Column("Units concerned", "qty_affected", _K.QUANTITY, 16),
-    Column("INR at stake", "impact_inr", _K.MONEY, 18),
+AGEING = _columns(
+    "bucket code severity supplier site lines qty_affected impact_inr",
+    bucket=("Age in days", 14),
+    code=26,
+    severity=11,
+    supplier=26,
+    site=18,
+    lines=("Exceptions", 12),
+    qty_affected=16,
+    impact_inr=18,
+)
+_RATES = (
+    Column("Match rate, lines", "line_percent", CellKind.PERCENT, 12),
+    Column("Match rate, units", "unit_percent", CellKind.PERCENT, 12),
 )
 TREND = (
-    Column("Business date", "business_date", _K.DATE, 14),
-    Column("Open exceptions", "exceptions", _K.COUNT, 12),
-    Column("New", "new", _K.COUNT, 9),
-    Column("Still open", "still_open", _K.COUNT, 9),
-    Column("Resolved", "resolved", _K.COUNT, 10),
-    Column("Accepted", "accepted", _K.COUNT, 10),
-    Column("INR at stake", "impact_inr", _K.MONEY, 18),
-    Column("Match rate, lines", "line_percent", _K.PERCENT, 12),
-    Column("Match rate, units", "unit_percent", _K.PERCENT, 12),
-    Column("Lines checked", "lines", _K.COUNT, 12),
-    Column("Completeness", "completeness", _K.CODE, 20),
-    Column("Run", "run", _K.TEXT, 26),
+    *_columns(
+        "business_date exceptions new still_open resolved accepted impact_inr",
+        exceptions=("Open exceptions", 12),
+        impact_inr=18,
+    ),
+    *_RATES,
+    *_columns("lines completeness run", lines=("Lines checked", 12), run=26),
 )

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from logistics_batch.model.counting import counted
-from logistics_batch.model.reconciliation_history import ENTRIES, ENTRIES_SCHEMA, Entries
+from logistics_batch.model.reconciliation import ENTRIES, ENTRIES_SCHEMA, Entries
 from logistics_batch.model.sheet import Sheet
 from logistics_batch.paper.reconciliation.columns import ANALYST_COLUMNS, RUN
 

@@ -28,27 +28,35 @@ LARGEST_LIST: Final = 10_000
 
 _FIRST = 3
 _LONGEST = 2_000  # characters of a text in the list
-_COLUMNS = (
-    ("Class", ""),
-    ("INR at stake", "n"),
-    ("Invoice · SKU", ""),
-    ("Supplier · site", ""),
-    ("Difference", "n"),
-    ("What we see", "t"),
-    ("Age · due", ""),
-    ("Since last time · owner", ""),
-    ("Source", ""),
-)
+_COLUMNS = {
+    "Class": "",
+    "INR at stake": "n",
+    "Invoice · SKU": "",
+    "Supplier · site": "",
+    "Difference": "n",
+    "What we see": "t",
+    "Age · due": "",
+    "Since last time · owner": "",
+    "Source": "",
+}
+_LEGS = ("announced", "returned", "received")
+_TIES = "Every line and unit of every leg stands in exactly one class."
 
-Cell = tuple[str, str]  # HTML and CSS class
+Row = Sequence[str]  # HTML
 
 
 def reconciliation_page(account: ReconciliationReport) -> bytes:
     """The page, UTF-8; every text in it is escaped, and it may load and run nothing."""
     style = _asset("page.css")
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     doubts = "".join(f"<li>{page_text(doubt)}</li>" for doubt in account.doubts)
+    meanings = (
+        (f'<span class="code {meaning.severity}">{code}</span> {meaning.severity}', meaning.says, meaning.do)
+        for code, meaning in MEANINGS.items()
+    )
+    facts = (*account.log, *(("Note", note) for note in account.notes))
     page = Template(_asset("page.html")).substitute(
-        policy=f"default-src 'none'; style-src {_hash(style)}; img-src data:; base-uri 'none'; form-action 'none'",
+        policy=f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'",
         style=style,
         day=account.business_date,
         made=account.made_at.isoformat(sep=" ", timespec="minutes"),
@@ -58,16 +66,16 @@ def reconciliation_page(account: ReconciliationReport) -> bytes:
         look=account.look,
         headline=page_text(account.headline),
         doubts=f'<ul class="doubts">{doubts}</ul>' if doubts else "",
-        tiles="".join(_tiles(account)),
+        tiles="".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in _tiles(account)),
         first="\n".join(_first(account)),
-        charts="\n".join(page_charts(account)),
+        charts=page_charts(account),
         exceptions="\n".join(_list(account.open, f"0 exceptions, {counted(account.judged, 'line')} checked.")),
         others="\n".join(_other_lists(account)),
-        classes="\n".join(_classes(account)),
-        suppliers="\n".join(_suppliers(account)),
-        meanings="\n".join(_meanings()),
-        words="\n".join(_table((), [[(page_text(name), ""), (page_text(words), "")] for name, words in DEFINITIONS])),
-        facts="\n".join(_facts(account)),
+        classes=_classes(account),
+        suppliers=_suppliers(account),
+        meanings=_table(("Class", "What it says", "What to do"), meanings),
+        words=_table((), (tuple(map(page_text, pair)) for pair in DEFINITIONS)),
+        facts=_table((), (tuple(map(page_text, pair)) for pair in facts)),
     )
     return page.encode("utf-8", "replace")
 
@@ -76,25 +84,18 @@ def _asset(name: str) -> str:
     return (files("logistics_batch.paper.reconciliation") / name).read_text(encoding="utf-8")
 
 
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-def _tiles(account: ReconciliationReport) -> Iterator[str]:
-    result = account.result
-    rate = result.match_rate
-    since = (("New", account.new), ("Resolved", account.resolved))
-    tiles = (
-        ("Open exceptions", f"{account.open.height:,}"),
-        *((name, f"{count:,}") for name, count in since if account.compared),
-        ("INR at stake", rupees(decimal_of(account.open["impact_inr"].sum()))),
-        ("Units concerned", quantity_words(decimal_of(account.open["qty_affected"].sum()))),
-        ("Match rate, lines", percent_words(rate.line_percent, account.no_rate_words)),
-        ("Match rate, units", percent_words(rate.unit_percent, account.no_rate_words)),
-        ("Within tolerance", f"{result.outcome(ComparedOutcome.WITHIN_TOLERANCE).height:,}"),
-        ("Too early to judge", f"{result.outcome(ComparedOutcome.TOO_EARLY).height:,}"),
-    )
-    yield from (f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in tiles)
+def _tiles(account: ReconciliationReport) -> Iterator[tuple[str, str]]:
+    rate, outcome = account.result.match_rate, account.result.outcome
+    yield "Open exceptions", f"{account.open.height:,}"
+    if account.compared:
+        yield "New", f"{account.new:,}"
+        yield "Resolved", f"{account.resolved:,}"
+    yield "INR at stake", rupees(decimal_of(account.open["impact_inr"].sum()))
+    yield "Units concerned", quantity_words(decimal_of(account.open["qty_affected"].sum()))
+    yield "Match rate, lines", percent_words(rate.line_percent, account.no_rate_words)
+    yield "Match rate, units", percent_words(rate.unit_percent, account.no_rate_words)
+    yield "Within tolerance", f"{outcome(ComparedOutcome.WITHIN_TOLERANCE).height:,}"
+    yield "Too early to judge", f"{outcome(ComparedOutcome.TOO_EARLY).height:,}"
 
 
 def _first(account: ReconciliationReport) -> Iterator[str]:
@@ -103,35 +104,30 @@ def _first(account: ReconciliationReport) -> Iterator[str]:
         return
     yield '<h2>Look at these first</h2><ul class="first">'
     for line in account.first(_FIRST).iter_rows(named=True):
-        code = Discrepancy(line["code"])
         names = " · ".join(page_text(line[name]) for name in ("invoice_number", "sku_name", "supplier") if line[name])
         more = f' <span class="faint">and {counted(line["alike"], "line")} like it</span>' if line["alike"] else ""
+        # Where nobody can say what is at stake, the price, as far as one is known.
+        prices = (line[f"price_{leg}"] for leg in ("announced", "returned", "ordered"))
+        known = next((f"{rupees(price)} a unit" for price in prices if price is not None), "no price known")
         yield (
-            f'<li class="{line["severity"]}"><bdi class="code {line["severity"]}">{code.value}</bdi> '
+            f'<li class="{line["severity"]}"><bdi class="code {line["severity"]}">{line["code"]}</bdi> '
             f'<span class="faint">{line["severity"]}</span>'
-            f'<span class="money">{_worth(line)}</span><bdi>{names}</bdi>{more}'
-            f"<p>{_cut(line['reason'])}</p><p><b>What to do:</b> {page_text(MEANINGS[code].do)}</p>"
+            f'<span class="money">{_money(line["impact_inr"]) or known}</span><bdi>{names}</bdi>{more}'
+            f"<p>{_cut(line['reason'])}</p>"
+            f"<p><b>What to do:</b> {page_text(MEANINGS[Discrepancy(line['code'])].do)}</p>"
             f'<p class="faint">{_source(line)}</p></li>'
         )
     yield "</ul>"
 
 
-def _worth(line: dict[str, Any]) -> str:
-    """The INR at stake; where nobody can say what is at stake, the price, as far as one is known."""
-    prices = (line[name] for name in ("price_announced", "price_returned", "price_ordered"))
-    price = next((price for price in prices if price is not None), None)
-    known = "no price known" if price is None else f"{rupees(price)} a unit"
-    return _money(line["impact_inr"]) or known
-
-
 def _other_lists(account: ReconciliationReport) -> Iterator[str]:
     """What was an exception of an earlier night, or was accepted; only where there is any."""
-    lists = (
-        ("Accepted", account.accepted),
-        ("Not checked any more", account.gone(Standing.NOT_CHECKED)),
-        ("Resolved", account.gone(Standing.RESOLVED)),
-    )
-    for title, lines in lists:
+    lists = {
+        "Accepted": account.accepted,
+        "Not checked any more": account.gone(Standing.NOT_CHECKED),
+        "Resolved": account.gone(Standing.RESOLVED),
+    }
+    for title, lines in lists.items():
         if lines.height:
             yield f'<details class="list"><summary>{title}: {counted(lines.height, "line")}</summary>'
             yield from _list(lines)
@@ -144,10 +140,12 @@ def _list(lines: pl.DataFrame, nothing: str = "") -> Iterator[str]:
             f"<p>The list has {LARGEST_LIST:,} of {lines.height:,} lines, the dearest first. Every open exception "
             'stands in <a href="reconciliation.csv">reconciliation.csv</a> beside this page.</p>'
         )
-    heads = "".join(f'<th scope="col"{f" class={look}" if look else ""}>{title}</th>' for title, look in _COLUMNS)
+    heads = "".join(
+        f'<th scope="col"{f" class={look}" if look else ""}>{title}</th>' for title, look in _COLUMNS.items()
+    )
     yield f'<div class="scroll"><table><thead><tr>{heads}</tr></thead><tbody>'
     for line in lines.head(LARGEST_LIST).iter_rows(named=True):
-        cells = zip(_COLUMNS, _exception(line), strict=True)
+        cells = zip(_COLUMNS.items(), _exception(line), strict=True)
         inner = "".join(f'<td data-label="{title}" class="{look}">{text}</td>' for (title, look), text in cells)
         yield f'<tr class="line">{inner}</tr>'
     if lines.is_empty():
@@ -155,20 +153,19 @@ def _list(lines: pl.DataFrame, nothing: str = "") -> Iterator[str]:
     yield "</tbody></table></div>"
 
 
-def _exception(line: dict[str, Any]) -> list[str]:
-    severity = line["severity"]
-    said = [line.get("became") or "", line["reason"], line["remark"], line["comment"] and f"“{line['comment']}”"]
-    return [
-        f'<bdi class="code {severity}">{page_text(line["code"])}</bdi> {severity}',
+def _exception(line: dict[str, Any]) -> Row:
+    told = [line.get("became") or "", line["reason"], line["remark"], line["comment"] and f"“{line['comment']}”"]
+    return (
+        f'<bdi class="code {line["severity"]}">{page_text(line["code"])}</bdi> {line["severity"]}',
         _money(line["impact_inr"]),
         _pair(line["invoice_number"], line["sku_name"]),
         _pair(line["supplier"], line["site"]),
         difference_words(line["qty_delta"]),
-        "<br>".join(f"<bdi>{_cut(text)}</bdi>" for text in said if text),
+        "<br>".join(f"<bdi>{_cut(text)}</bdi>" for text in told if text),
         f'{page_text(line["bucket"])}<br><span class="nowrap">{line["due_date"] or ""}</span>',
         _pair(line["state"], line["owner"]),
         f'{_source(line)}<br><span class="id">{page_text(line["exception_id"])}</span>',
-    ]
+    )
 
 
 def _money(amount: Decimal | None) -> str:
@@ -191,88 +188,58 @@ def _source(line: dict[str, Any]) -> str:
     return " · ".join(f"<bdi>{_cut(part)}</bdi>" for part in parts if part)
 
 
-def _classes(account: ReconciliationReport) -> Iterator[str]:
+def _classes(account: ReconciliationReport) -> str:
     """All lines by class, and that they tie out with what the legs brought in."""
-    titles = ("Class", "Lines", "Announced", "In service", "Received", "INR", "What it says")
-    classes = account.result.classes
-    rows = [_class(line) for line in classes.iter_rows(named=True)]
-    legs = account.result.legs
-    sums = [quantity_words(decimal_of(classes[f"qty_{leg}"].sum())) for leg in ("announced", "returned", "received")]
-    counted_before = [quantity_words(leg.quantity) for leg in legs] + [""] * (3 - len(legs))
+    classes, legs = account.result.classes, account.result.legs
+    rows = [
+        (
+            f'<span class="code {line["severity"]}">{page_text(line["class"])}</span> {line["severity"]}',
+            f"{line['lines']:,}",
+            *(quantity_words(line[f"qty_{leg}"]) for leg in _LEGS),
+            rupees(line["impact_inr"]) if line["impact_inr"] else "",
+            page_text(class_words(line["class"])),
+        )
+        for line in classes.iter_rows(named=True)
+    ]
+    sums = (quantity_words(decimal_of(classes[f"qty_{leg}"].sum())) for leg in _LEGS)
     words = " · ".join(f"{leg.name} {counted(leg.notices, 'ASN')}, {counted(leg.lines, 'line')}" for leg in legs)
+    before = {leg.name: quantity_words(leg.quantity) for leg in legs}
+    names = ("announced", "in service", "received")
     rows += [
-        [
-            ("All lines", ""),
-            (f"{int(classes['lines'].sum()):,}", "n"),
-            *((text, "n") for text in sums),
-            ("", ""),
-            ("", ""),
-        ],
-        [("Counted before matching", ""), ("", ""), *((text, "n") for text in counted_before), ("", ""), (words, "")],
-        [("Residual", ""), ("", ""), *[("0", "n")] * len(legs), *[("", "")] * (3 - len(legs)), ("", ""), (_TIES, "")],
+        ("All lines", f"{int(classes['lines'].sum()):,}", *sums, "", ""),
+        ("Counted before matching", "", *(before.get(name, "") for name in names), "", words),
+        ("Residual", "", *("0" if name in before else "" for name in names), "", _TIES),
     ]
-    yield from _table(titles, rows, numbers=(1, 2, 3, 4, 5), sums=3)
+    titles = ("Class", "Lines", "Announced", "In service", "Received", "INR", "What it says")
+    return _table(titles, rows, numbers=(1, 2, 3, 4, 5), sums=3)
 
 
-_TIES = "Every line and unit of every leg stands in exactly one class."
-
-
-def _class(line: dict[str, Any]) -> list[Cell]:
-    word, severity = line["class"], line["severity"]
-    return [
-        (f'<span class="code {severity}">{page_text(word)}</span> {severity}', ""),
-        (f"{line['lines']:,}", "n"),
-        *((quantity_words(line[f"qty_{leg}"]), "n") for leg in ("announced", "returned", "received")),
-        (rupees(line["impact_inr"]) if line["impact_inr"] else "", "n"),
-        (page_text(class_words(word)), ""),
-    ]
-
-
-def _suppliers(account: ReconciliationReport) -> Iterator[str]:
+def _suppliers(account: ReconciliationReport) -> str:
     titles = ("Supplier", "ASNs", "Lines", "Match rate", "INR at stake", "Exceptions", "Short", "Over", "Not received")
-    rows: list[list[Cell]] = [
-        [
-            (f"<bdi>{page_text(line['supplier']) or '(none named)'}</bdi>", ""),
-            *((f"{line[name]:,}", "n") for name in ("notices", "lines")),
-            (percent_words(line["match_percent"], account.no_rate_words), "n"),
-            (rupees(line["impact_inr"] or Decimal(0)), "n"),
-            *((f"{line[name]:,}", "n") for name in ("exceptions", "short", "over", "not_received")),
-        ]
+    rows = [
+        (
+            f"<bdi>{page_text(line['supplier']) or '(none named)'}</bdi>",
+            *(f"{line[name]:,}" for name in ("notices", "lines")),
+            percent_words(line["match_percent"], account.no_rate_words),
+            rupees(line["impact_inr"] or Decimal(0)),
+            *(f"{line[name]:,}" for name in ("exceptions", "short", "over", "not_received")),
+        )
         for line in account.result.suppliers.iter_rows(named=True)
     ]
-    yield from _table(titles, rows, numbers=tuple(range(1, 9)))
+    return _table(titles, rows, numbers=range(1, 9))
 
 
-def _meanings() -> Iterator[str]:
-    meanings: list[list[Cell]] = [
-        [
-            (f'<span class="code {meaning.severity}">{code}</span> {meaning.severity}', ""),
-            (meaning.says, ""),
-            (meaning.do, ""),
-        ]
-        for code, meaning in MEANINGS.items()
-    ]
-    yield from _table(("Class", "What it says", "What to do"), meanings)
-
-
-def _facts(account: ReconciliationReport) -> Iterator[str]:
-    facts = [*account.log, *(("Note", note) for note in account.notes)]
-    yield from _table((), [[(page_text(name), ""), (page_text(value), "")] for name, value in facts])
-
-
-def _table(
-    titles: Sequence[str], rows: Iterable[list[Cell]], *, numbers: tuple[int, ...] = (), sums: int = 0
-) -> Iterator[str]:
-    """A table; the last `sums` rows are totals."""
+def _table(titles: Row, rows: Iterable[Row], *, numbers: Sequence[int] = (), sums: int = 0) -> str:
+    """A table; numbers: which columns hold some; the last `sums` rows are totals."""
     heads = "".join(
         f'<th scope="col"{" class=n" if index in numbers else ""}>{title}</th>' for index, title in enumerate(titles)
     )
-    yield f'<div class="scroll"><table>{f"<thead><tr>{heads}</tr></thead>" if heads else ""}<tbody>'
     lines = list(rows)
-    yield from (_row(line, look="sum-line" if place >= len(lines) - sums else "") for place, line in enumerate(lines))
-    yield "</tbody></table></div>"
-
-
-def _row(cells: list[Cell], *, look: str = "") -> str:
-    inner = "".join(f'<td class="{kind}">{text}</td>' if kind else f"<td>{text}</td>" for text, kind in cells)
-    return f'<tr class="{look}">{inner}</tr>' if look else f"<tr>{inner}</tr>"
+    body = []
+    for place, line in enumerate(lines):
+        cells = "".join(
+            f'<td class="n">{text}</td>' if index in numbers else f"<td>{text}</td>" for index, text in enumerate(line)
+        )
+        body.append(f'<tr class="sum-line">{cells}</tr>' if place >= len(lines) - sums else f"<tr>{cells}</tr>")
+    head = f"<thead><tr>{heads}</tr></thead>" if heads else ""
+    return f'<div class="scroll"><table>{head}<tbody>\n{chr(10).join(body)}\n</tbody></table></div>'

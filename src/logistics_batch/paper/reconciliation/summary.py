@@ -1,6 +1,7 @@
 """The first sheet: is it complete, how much is at stake, which lines first, and that the numbers tie out."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 
 import polars as pl
@@ -24,8 +25,8 @@ from logistics_batch.paper.reconciliation.cells import (
     put_heading,
     put_text,
 )
-from logistics_batch.paper.reconciliation.columns import CellKind, Column
-from logistics_batch.paper.reconciliation.drawings import Drawn
+from logistics_batch.paper.reconciliation.columns import EXCEPTIONS, CellKind, Column
+from logistics_batch.paper.reconciliation.drawings import Charts
 from logistics_batch.paper.reconciliation.figures import by_age, by_class, by_supplier
 from logistics_batch.paper.reconciliation.rows import SheetRows
 from logistics_batch.paper.reconciliation.tables import HEADING_HEIGHT, prepare_page, write_lines
@@ -36,18 +37,17 @@ _LAST = len(_WIDTHS)
 _FIRST_LINES = 8
 _COUNT = "#,##0"
 _MATCH_PERCENT = '0.0" %"'
+_INK = "FF1F2D3A"
 
-_FIRST = (
-    Column("Class", "code", CellKind.CODE, 26),
-    Column("Severity", "severity", CellKind.CODE, 11),
-    Column("INR at stake", "impact_inr", CellKind.MONEY, 16),
-    Column("Invoice number", "invoice_number", CellKind.WORDS, 19),
-    Column("SKU", "sku_name", CellKind.WORDS, 19),
-    Column("Supplier", "supplier", CellKind.WORDS, 16),
-    Column("Difference", "qty_delta", CellKind.CHANGE, 16),
-    Column("Age in days", "bucket", CellKind.TEXT, 18),
-    Column("What we see", "reason", CellKind.WORDS, 78),
-)
+_KNOWN = {column.field: column for column in EXCEPTIONS}
+_FIRST_WIDTHS = {
+    **{"code": 26, "severity": 11, "impact_inr": 16, "invoice_number": 19, "sku_name": 19, "supplier": 16},
+    **{"qty_delta": 16, "bucket": 18, "reason": 78},
+}
+_FIRST = [
+    replace(_KNOWN[name], width=width, title="Age in days" if name == "bucket" else _KNOWN[name].title)
+    for name, width in _FIRST_WIDTHS.items()
+]
 _CLASSES = (
     Column("Class", "class", CellKind.CODE, 26),
     Column("Severity", "severity", CellKind.CODE, 11),
@@ -61,22 +61,6 @@ _CLASSES = (
 )
 
 
-def _figures(title: str, field: str) -> tuple[Column, ...]:
-    """Lines, units and INR by something, in the columns where they stand for the classes."""
-    return (
-        Column(title, field, CellKind.WORDS, 26),
-        Column("", "", CellKind.TEXT, 11),
-        Column("Exceptions", "lines", CellKind.COUNT, 16),
-        Column("Units concerned", "qty_affected", CellKind.QUANTITY, 19),
-        *(Column("", "", CellKind.TEXT, 19) for _ in range(3)),
-        Column("INR at stake", "impact_inr", CellKind.MONEY, 18),
-    )
-
-
-_BY_AGE = _figures("Age in days", "bucket")
-_BY_SUPPLIER = _figures("Supplier", "supplier")
-
-
 def add_summary(sheet: Worksheet, account: ReconciliationReport, *, trend: SheetRows) -> None:
     """Fill the first sheet; `trend` is the table of the nights, of which it shows a chart."""
     prepare_page(sheet)
@@ -85,37 +69,45 @@ def add_summary(sheet: Worksheet, account: ReconciliationReport, *, trend: Sheet
     row = _headline(sheet, account)
     row = _tiles(sheet, account, first_row=row + 1)
     row = _first_lines(sheet, account, first_row=row + 2)
-    classes, ages, suppliers = by_class(account), by_age(account), by_supplier(account)
-    drawn = Drawn(sheet, row + 2, trend)
-    row = drawn.end(classes.height, account) if account.open.height or account.compared else row
-    first, last, row = _classes(sheet, account, first_row=row + 2)
-    age_rows = _figures_table(sheet, "Open exceptions by age in days", ages, _BY_AGE, first_row=row + 2)
-    named = suppliers.with_columns(pl.col("supplier").replace("", "(none named)"))
-    supplier_rows = _figures_table(
-        sheet, "Open exceptions by supplier, most at stake first", named, _BY_SUPPLIER, first_row=age_rows[1] + 2
-    )
-    if account.open.height:
-        drawn.classes((first, last), classes)
-        drawn.ages(age_rows)
-        drawn.suppliers(supplier_rows)
-    if account.trend.height > 1:
-        drawn.nights()
+    classes, exceptions = by_class(account), account.open.height > 0
+    charts = None
+    if exceptions or account.compared:
+        charts = Charts(sheet, row + 2, classes=classes.height, exceptions=exceptions)
+        row = charts.last_row
+    class_rows, row = _classes(sheet, account, first_row=row + 2)
+    age_rows = _figures(sheet, "Age in days", by_age(account), "bucket", first_row=row + 2)
+    supplier_rows = _figures(sheet, "Supplier", by_supplier(account), "supplier", first_row=age_rows[1] + 2)
+    if charts and exceptions:
+        charts.classes(class_rows, classes)
+        charts.ages(age_rows)
+        charts.suppliers(supplier_rows)
+    if charts and account.trend.height > 1:
+        charts.nights(trend)
     sheet.sheet_properties.tabColor = BAND_PAINTS[account.look].fill[2:]
 
 
-def _figures_table(
-    sheet: Worksheet, title: str, frame: pl.DataFrame, columns: Sequence[Column], *, first_row: int
-) -> tuple[int, int]:
-    """A small table; returns the first and the last row of its lines."""
-    _section(sheet, first_row, title)
+def _figures(sheet: Worksheet, title: str, frame: pl.DataFrame, field: str, *, first_row: int) -> tuple[int, int]:
+    """Lines, units and INR by something, in the columns where they stand for the classes; first and last row."""
+    empty = Column("", "", CellKind.TEXT, 19)
+    columns = (
+        Column(title, field, CellKind.WORDS, 26),
+        empty,
+        Column("Exceptions", "lines", CellKind.COUNT, 16),
+        Column("Units concerned", "qty_affected", CellKind.QUANTITY, 19),
+        *(empty,) * 3,
+        Column("INR at stake", "impact_inr", CellKind.MONEY, 18),
+    )
+    more = ", most at stake first" if field == "supplier" else ""
+    _section(sheet, first_row, f"Open exceptions by {title[0].lower()}{title[1:]}{more}")
     _headings(sheet, first_row + 1, columns)
-    write_lines(sheet, frame.with_columns(pl.lit(None).alias("")), columns, first_row=first_row + 2)
+    named = frame.with_columns(pl.col(field).replace("", "(none named)"))
+    write_lines(sheet, named, columns, first_row=first_row + 2)
     return first_row + 2, first_row + 1 + frame.height
 
 
 def _headline(sheet: Worksheet, account: ReconciliationReport) -> int:
     put_text(at(sheet, 1, 1), "ASN reconciliation")
-    at(sheet, 1, 1).font = font("FF1F2D3A", size=22, bold=True)
+    at(sheet, 1, 1).font = font(_INK, size=22, bold=True)
     sheet.row_dimensions[1].height = 30
     made = account.made_at.isoformat(sep=" ", timespec="minutes")
     lines = (
@@ -124,15 +116,17 @@ def _headline(sheet: Worksheet, account: ReconciliationReport) -> int:
         f"Business date {account.business_date:%d %b %Y} · made {made} · run {account.run}",
     )
     for row, text in enumerate(lines, 2):
-        put_text(at(sheet, row, 1), text)
-        at(sheet, row, 1).font = font(FAINT)
+        _faint(sheet, row, text)
     _band(sheet, 6, account.headline, BAND_PAINTS[account.look], size=14)
     sheet.row_dimensions[6].height = 26
-    row = 6
-    for doubt in account.doubts:
-        row += 1
+    for row, doubt in enumerate(account.doubts, 7):
         _band(sheet, row, doubt, Paint("FFFBE3E1", "FF8A1C12"))
-    return row
+    return 6 + len(account.doubts)
+
+
+def _faint(sheet: Worksheet, row: int, text: str, *, italic: bool = False) -> None:
+    put_text(at(sheet, row, 1), text)
+    at(sheet, row, 1).font = font(FAINT, italic=italic)
 
 
 def _band(sheet: Worksheet, row: int, text: str, look: Paint, *, size: float = 10) -> None:
@@ -144,15 +138,16 @@ def _band(sheet: Worksheet, row: int, text: str, look: Paint, *, size: float = 1
 
 def _tiles(sheet: Worksheet, account: ReconciliationReport, *, first_row: int) -> int:
     """A few numbers in large type, each under its name; the last row."""
-    result = account.result
-    rate = result.match_rate
+    result, exceptions = account.result, account.open
+    rates = (result.match_rate.line_percent, result.match_rate.unit_percent)
+    known = [account.no_rate_words if rate is None else rate for rate in rates]
     tiles: list[tuple[str, object, str]] = [
-        ("Open exceptions", account.open.height, _COUNT),
-        ("Critical", account.open.filter(pl.col("severity") == Severity.CRITICAL.value).height, _COUNT),
-        ("INR at stake", decimal_of(account.open["impact_inr"].sum()), INR),
-        ("Units concerned", decimal_of(account.open["qty_affected"].sum()), "#,##0"),
-        ("Match rate, lines", _known(rate.line_percent, account), _MATCH_PERCENT),
-        ("Match rate, units", _known(rate.unit_percent, account), _MATCH_PERCENT),
+        ("Open exceptions", exceptions.height, _COUNT),
+        ("Critical", exceptions.filter(pl.col("severity") == Severity.CRITICAL.value).height, _COUNT),
+        ("INR at stake", decimal_of(exceptions["impact_inr"].sum()), INR),
+        ("Units concerned", decimal_of(exceptions["qty_affected"].sum()), _COUNT),
+        ("Match rate, lines", known[0], _MATCH_PERCENT),
+        ("Match rate, units", known[1], _MATCH_PERCENT),
         ("Within tolerance", result.outcome(ComparedOutcome.WITHIN_TOLERANCE).height, _COUNT),
         ("Too early to judge", result.outcome(ComparedOutcome.TOO_EARLY).height, _COUNT),
     ]
@@ -162,18 +157,15 @@ def _tiles(sheet: Worksheet, account: ReconciliationReport, *, first_row: int) -
         since: list[tuple[str, object, str]] = [
             ("New since last time", account.new, _COUNT),
             ("Resolved", account.resolved, _COUNT),
-            ("Still open", account.open.height - account.new, _COUNT),
+            ("Still open", exceptions.height - account.new, _COUNT),
             ("Accepted", account.accepted.height, _COUNT),
             ("Not checked any more", account.gone(Standing.NOT_CHECKED).height, _COUNT),
         ]
         _tile_row(sheet, since, first_row=row + 1)
         row += 2
-    unpriced = int(result.classes["lines_without_price"].sum())
-    notes = [f"Not valued, since no price is known: {counted(unpriced, 'exception')}."] if unpriced else []
-    for note in notes:
+    if unpriced := int(result.classes["lines_without_price"].sum()):
         row += 1
-        put_text(at(sheet, row, 1), note)
-        at(sheet, row, 1).font = font(FAINT, italic=True)
+        _faint(sheet, row, f"Not valued, since no price is known: {counted(unpriced, 'exception')}.", italic=True)
     return row
 
 
@@ -184,23 +176,18 @@ def _tile_row(sheet: Worksheet, tiles: Sequence[tuple[str, object, str]], *, fir
         label.font = font(FAINT)
         number.value = value  # type: ignore[assignment]
         number.number_format = form
-        number.font = font("FF1F2D3A", size=16, bold=True)
+        number.font = font(_INK, size=16, bold=True)
         number.alignment = Alignment(horizontal="left", shrink_to_fit=True)
     sheet.row_dimensions[first_row + 1].height = 26
-
-
-def _known(value: float | None, account: ReconciliationReport) -> float | str:
-    return account.no_rate_words if value is None else value
 
 
 def _first_lines(sheet: Worksheet, account: ReconciliationReport, *, first_row: int) -> int:
     """The lines to look at first, worst at the top."""
     worst = account.first(_FIRST_LINES)
-    _section(
-        sheet, first_row, "Look at these first" if worst.height else "No exceptions: every line that was judged agrees"
-    )
     if worst.is_empty():
+        _section(sheet, first_row, "No exceptions: every line that was judged agrees")
         return first_row
+    _section(sheet, first_row, "Look at these first")
     _headings(sheet, first_row + 1, _FIRST)
     write_lines(sheet, worst, _FIRST, first_row=first_row + 2)
     return first_row + 1 + worst.height
@@ -208,7 +195,7 @@ def _first_lines(sheet: Worksheet, account: ReconciliationReport, *, first_row: 
 
 def _section(sheet: Worksheet, row: int, title: str) -> None:
     put_text(at(sheet, row, 1), title)
-    at(sheet, row, 1).font = font("FF1F2D3A", size=13, bold=True)
+    at(sheet, row, 1).font = font(_INK, size=13, bold=True)
 
 
 def _headings(sheet: Worksheet, row: int, columns: Sequence[Column]) -> None:
@@ -217,16 +204,16 @@ def _headings(sheet: Worksheet, row: int, columns: Sequence[Column]) -> None:
     sheet.row_dimensions[row].height = HEADING_HEIGHT
 
 
-def _classes(sheet: Worksheet, account: ReconciliationReport, *, first_row: int) -> tuple[int, int, int]:
+def _classes(sheet: Worksheet, account: ReconciliationReport, *, first_row: int) -> tuple[tuple[int, int], int]:
     """Sums by class, the legs' own totals and what is left over; first and last row of exceptions, last row."""
     _section(sheet, first_row, "All lines by class")
     _headings(sheet, first_row + 1, _CLASSES)
-    received = pl.lit(account.receipts_compared)
-    told = account.result.classes.with_columns(
-        pl.when(received).then("qty_received").alias("qty_received"),  # 0 would say that nothing came
-        pl.when(received).then(_gap()).alias("gap"),
+    classes, received = account.result.classes, pl.col("qty_received")
+    told = classes.with_columns(
+        pl.when(account.receipts_compared).then(received).alias("qty_received"),  # 0 would say that nothing came
+        pl.when(account.receipts_compared).then(pl.col("qty_announced") - received).alias("gap"),
         pl.when(pl.col("impact_inr") > 0).then("impact_inr").alias("impact_inr"),
-        pl.Series("says", [class_words(word) for word in account.result.classes["class"]], dtype=pl.String),
+        pl.Series("says", [class_words(word) for word in classes["class"]], dtype=pl.String),
     )
     excepted = pl.col("class").is_in([code.value for code in Discrepancy])
     exceptions, others = told.filter(excepted), told.filter(~excepted)
@@ -237,57 +224,33 @@ def _classes(sheet: Worksheet, account: ReconciliationReport, *, first_row: int)
     write_lines(sheet, others, _CLASSES, first_row=row + 1)
     row += 1 + others.height
     _sum_line(sheet, row, "All lines", told, money=False)
-    _legs_line(sheet, row + 1, account.result.legs)
-    return start, start + exceptions.height - 1, row + 2
-
-
-def _gap() -> pl.Expr:
-    received = pl.col("qty_received")
-    return pl.when(received.is_not_null()).then(pl.col("qty_announced") - received)
+    _legs_lines(sheet, row + 1, account.result.legs)
+    return (start, start + exceptions.height - 1), row + 2
 
 
 def _sum_line(sheet: Worksheet, row: int, name: str, told: pl.DataFrame, *, money: bool) -> None:
-    values: list[tuple[object, CellKind]] = [
-        (name, CellKind.TEXT),
-        (None, CellKind.TEXT),
-        (int(told["lines"].sum()), CellKind.COUNT),
-    ]
-    for column in ("qty_announced", "qty_returned", "qty_received"):
-        values.append((_sum(told[column]), CellKind.QUANTITY))
+    sums = [told[column].sum() if told[column].count() else None for column in (*_QUANTITIES, "gap")]
     worth = told["impact_inr"].sum() if money else None
-    values += [(_sum(told["gap"]), CellKind.CHANGE), (worth, CellKind.MONEY), (None, CellKind.TEXT)]
-    for index, (value, kind) in enumerate(values, 1):
-        cell = at(sheet, row, index)
-        put(cell, value, kind)
-        paint(cell, TOTAL_PAINT)
+    _total_line(sheet, row, [name, None, int(told["lines"].sum()), *sums, worth, None])
 
 
-def _sum(column: pl.Series) -> object:
-    """The sum; None where nothing is known."""
-    return column.sum() if column.count() else None
+_QUANTITIES = ("qty_announced", "qty_returned", "qty_received")
 
 
-def _legs_line(sheet: Worksheet, row: int, legs: tuple[LegTotals, ...]) -> None:
+def _total_line(sheet: Worksheet, row: int, values: Sequence[object]) -> None:
+    for index, (value, column) in enumerate(zip(values, _CLASSES, strict=True), 1):
+        put(at(sheet, row, index), value, CellKind.TEXT if index in (1, 2, _LAST) else column.kind)
+        paint(at(sheet, row, index), TOTAL_PAINT)
+
+
+def _legs_lines(sheet: Worksheet, row: int, legs: tuple[LegTotals, ...]) -> None:
     """The totals counted before matching, and the residual, which is zero or there would be no report."""
     lines = " · ".join(f"{leg.name} {counted(leg.lines, 'line')}" for leg in legs)
-    counted_units = {leg.name: Decimal(leg.quantity) for leg in legs}
-    units = [counted_units[name] for name in ("announced", "in service", "received") if name in counted_units]
-    if "ordered" in counted_units:
-        lines += f" with {counted_units['ordered']:,.0f} units"
-    rows = (
-        ("Counted before matching", units, f"Lines of the legs: {lines}"),
-        ("Residual", [Decimal(0)] * len(units), "Every line and unit of every leg stands in exactly one class."),
-    )
-    for offset, (name, numbers, words) in enumerate(rows):
-        quantities: list[tuple[object, CellKind]] = [(number, CellKind.QUANTITY) for number in numbers]
-        quantities += [(None, CellKind.QUANTITY)] * (_LAST - 4 - len(numbers))
-        cells = [
-            (name, CellKind.TEXT),
-            (None, CellKind.TEXT),
-            (None, CellKind.TEXT),
-            *quantities,
-            (words, CellKind.TEXT),
-        ]
-        for index, (value, kind) in enumerate(cells, 1):
-            put(at(sheet, row + offset, index), value, kind)
-            paint(at(sheet, row + offset, index), TOTAL_PAINT)
+    units = {leg.name: Decimal(leg.quantity) for leg in legs}
+    if "ordered" in units:
+        lines += f" with {units['ordered']:,.0f} units"
+    known = [units.get(name) for name in ("announced", "in service", "received")]
+    residual = [None if number is None else Decimal(0) for number in known]
+    words = "Every line and unit of every leg stands in exactly one class."
+    _total_line(sheet, row, ["Counted before matching", None, None, *known, None, None, f"Lines of the legs: {lines}"])
+    _total_line(sheet, row + 1, ["Residual", None, None, *residual, None, None, words])

@@ -11,18 +11,23 @@ from openpyxl.worksheet.worksheet import Worksheet
 
 from logistics_batch.model.counting import counted
 from logistics_batch.model.reconciliation import MEANINGS, ComparedOutcome, Discrepancy, Standing
+from logistics_batch.paper.answers.result_csv import csv_bytes
 from logistics_batch.paper.reconciliation import columns as columns
 from logistics_batch.paper.reconciliation.account import DEFINITIONS, ReconciliationReport
 from logistics_batch.paper.reconciliation.cells import INCOMPLETE_PAINT, at, font, paint, put_code, put_text
+from logistics_batch.paper.reconciliation.data import plain
 from logistics_batch.paper.reconciliation.figures import ageing
 from logistics_batch.paper.reconciliation.rows import SheetRows, looks_of, with_rows
 from logistics_batch.paper.reconciliation.summary import add_summary
 from logistics_batch.paper.reconciliation.tables import (
+    LARGEST_SHEET,
+    WITH_ALL_EXCEPTIONS,
     TableLayout,
     lay_table,
     left_out,
     offer_status_words,
     prepare_page,
+    whole_table,
 )
 
 MISSING_AND_UNEXPECTED = (
@@ -68,6 +73,22 @@ def reconciliation_workbook(account: ReconciliationReport) -> bytes:
     return with_rows(out.getvalue(), laid, looks)
 
 
+def whole_tables(account: ReconciliationReport) -> dict[str, bytes]:
+    """By name the CSV files of the tables that a sheet does not hold, with its headings; of most reports none.
+
+    Exceptions stand in reconciliation.csv anyway.
+    """
+    files = {}
+    for layout, frame in tables(account):
+        if frame.height > LARGEST_SHEET and layout.title not in WITH_ALL_EXCEPTIONS:
+            texts = (
+                plain(column.field, frame.schema[column.field]).fill_null("").alias(column.title)
+                for column in layout.columns
+            )
+            files[whole_table(layout.title)] = csv_bytes(frame.select(texts))
+    return files
+
+
 def tables(account: ReconciliationReport) -> Iterator[tuple[TableLayout, pl.DataFrame]]:
     """All tables of the workbook, in the order of its sheets, with all their lines."""
     yield from _lists(account)
@@ -77,13 +98,10 @@ def tables(account: ReconciliationReport) -> Iterator[tuple[TableLayout, pl.Data
 def _lists(account: ReconciliationReport) -> Iterator[tuple[TableLayout, pl.DataFrame]]:
     """The lists of exceptions, on which analysts write."""
     checked = f"0 exceptions, {counted(account.judged, 'line')} checked."
-    lists = (
-        (TableLayout("Exceptions", columns.EXCEPTIONS, checked, frozen=_FROZEN), account.open),
-        (_ACCEPTED, account.accepted),
-        (_NOT_CHECKED, account.gone(Standing.NOT_CHECKED)),
-        (_RESOLVED, account.gone(Standing.RESOLVED)),
-    )
-    yield from lists
+    yield TableLayout("Exceptions", columns.EXCEPTIONS, checked, frozen=_FROZEN), account.open
+    yield _ACCEPTED, account.accepted
+    yield _NOT_CHECKED, account.gone(Standing.NOT_CHECKED)
+    yield _RESOLVED, account.gone(Standing.RESOLVED)
 
 
 def _facts(account: ReconciliationReport) -> Iterator[tuple[TableLayout, pl.DataFrame]]:
@@ -93,7 +111,7 @@ def _facts(account: ReconciliationReport) -> Iterator[tuple[TableLayout, pl.Data
     yield _NEAR, result.outcome(ComparedOutcome.WITHIN_TOLERANCE)
     yield _MISSING, _of_classes(account.open, MISSING_AND_UNEXPECTED)
     yield _AGEING, ageing(account)
-    yield _SCORECARD, result.suppliers.with_columns(_named_or("supplier", "(none named)"))
+    yield _SCORECARD, result.suppliers.with_columns(pl.col("supplier").replace("", "(none named)"))
     unsent = _of_classes(account.open, (Discrepancy.NOT_SENT,))
     yield _UNSENT, unsent.sort("file_name", "sheet", maintain_order=True)
     if account.not_read.height:
@@ -108,11 +126,6 @@ def _entries(table: SheetRows) -> SheetRows:
     if table.frame.height and table.sheet.title == "Exceptions":
         table.sheet.sheet_properties.tabColor = INCOMPLETE_PAINT.fill[2:]
     return table
-
-
-def _named_or(column: str, words: str) -> pl.Expr:
-    """A text column with `words` where it is empty."""
-    return pl.when(pl.col(column) == "").then(pl.lit(words)).otherwise(column).alias(column)
 
 
 def _of_classes(exceptions: pl.DataFrame, codes: tuple[Discrepancy, ...]) -> pl.DataFrame:

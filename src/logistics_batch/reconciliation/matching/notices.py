@@ -1,13 +1,14 @@
 """Which notice of one leg is which of another: in tiers, the strictest first, one to one, each match with its tier.
 
-A notice without an invoice number is matched with nothing. A looser tier applies only where it leaves no choice.
+A notice without an invoice number is matched with nothing. A looser tier applies only where it leaves no choice. Two
+suppliers may use one number: where a reply names neither (a missing party), what stands on the lines tells which notice
+is which, if it leaves no choice; else each of them may be any of the others, and none is called lost or extra.
 """
 
 from collections.abc import Iterator
 
 import polars as pl
 
-from logistics_batch.reconciliation.matching.missing_party import names_nobody, pairs_by_contents, with_possible
 from logistics_batch.reconciliation.matching.names import other_parties
 
 TIERS = {
@@ -31,6 +32,7 @@ _MOST = 20  # notices of one invoice number on a side; more are no shared number
 _SIDES = ("announced", "returned")
 
 Lines = tuple[pl.DataFrame, pl.DataFrame]
+_PARTIES = (("parties", "supplier", "supplier_name"), ("places", "site", "site_name"))
 
 
 def match_notices(announced: pl.DataFrame, returned: pl.DataFrame, *, lines: Lines) -> pl.DataFrame:
@@ -49,7 +51,7 @@ def match_notices(announced: pl.DataFrame, returned: pl.DataFrame, *, lines: Lin
         _of_tier(4, *(_one_party_an_invoice(side) for side in (left, right)), on=["invoice"]),
     ):
         paired = pl.concat([paired, *_pair_off(_without(candidates, paired))])
-    by_contents = pairs_by_contents(*_unpaired(left, right, paired), lines=lines)
+    by_contents = _pairs_by_contents(*_unpaired(left, right, paired), lines=lines)
     paired = pl.concat([paired, by_contents.with_columns(pl.lit(5, pl.UInt8).alias("tier"))])
     return _with_the_unpaired(left, right, paired=paired, exact=exact)
 
@@ -142,7 +144,7 @@ def _with_the_unpaired(
     again = _repeated(right, paired=paired, exact=exact)
     strange = lonely[1].filter(~pl.col("returned").is_in(again.implode()))
     marks = {"duplicate": again, "perhaps_again": _perhaps_again(strange, right, paired)}
-    marked = with_possible(every, lonely[0], strange).with_columns(
+    marked = _with_possible(every, lonely[0], strange).with_columns(
         pl.col("returned").is_in(notices.implode()).fill_null(False).alias(name) for name, notices in marks.items()
     )
     return marked.with_row_index("notice").select(pl.col(name).cast(kind) for name, kind in _NOTICES_SCHEMA.items())
@@ -154,7 +156,7 @@ def _repeated(right: pl.DataFrame, *, paired: pl.DataFrame, exact: pl.DataFrame)
     Of those that name no supplier or site nobody can say whether they are alike.
     """
     unpaired = ~pl.col("returned").is_in(paired["returned"].implode())
-    ordered = _open(right).filter(~names_nobody()).sort(unpaired, "created_at", "returned", maintain_order=True)
+    ordered = _open(right).filter(~_names_nobody()).sort(unpaired, "created_at", "returned", maintain_order=True)
     later = ordered.filter(pl.int_range(pl.len()).over("invoice", "party", "place") > 0)["returned"]
     left_over = exact.join(paired, on="returned", how="anti")["returned"]
     return pl.concat([later, left_over]).unique()
@@ -162,6 +164,80 @@ def _repeated(right: pl.DataFrame, *, paired: pl.DataFrame, exact: pl.DataFrame)
 
 def _perhaps_again(strange: pl.DataFrame, right: pl.DataFrame, paired: pl.DataFrame) -> pl.Series:
     """Notices of which the service may hold another one: it is paired, and one of the two names no parties."""
-    others = right.join(paired, on="returned", how="semi").select("invoice", names_nobody().alias("nobody"))
-    both = _open(strange).select("returned", "invoice", names_nobody().alias("silent")).join(others, on="invoice")
+    others = right.join(paired, on="returned", how="semi").select("invoice", _names_nobody().alias("nobody"))
+    both = _open(strange).select("returned", "invoice", _names_nobody().alias("silent")).join(others, on="invoice")
     return both.filter(pl.col("silent") | pl.col("nobody"))["returned"].unique()
+
+
+def _pairs_by_contents(
+    left: pl.DataFrame, right: pl.DataFrame, *, lines: tuple[pl.DataFrame, pl.DataFrame]
+) -> pl.DataFrame:
+    """Pairs (`announced`, `returned`) with the same invoice number, SKUs and quantities, where they leave no choice.
+
+    left, right: notices with `header_keys`; lines: of both legs, with `notice`, `sku` and `units`. What the service
+    accepted comes first.
+    """
+    few = (left.join(right, on="invoice", how="semi"), right.join(left, on="invoice", how="semi"))
+    sides = [
+        side.join(_contents(own, side[leg]), left_on=leg, right_on="notice")
+        for leg, side, own in zip(_SIDES, few, lines, strict=True)
+    ]
+    found = _candidates(sides[0], sides[1], on=["invoice", "contents"])
+    accepted = _no_choice(found.filter("accepted"))
+    others = found.join(accepted, on="returned", how="anti").filter(~pl.col("accepted"))
+    return pl.concat([accepted, _no_choice(others)]).select(_SIDES)
+
+
+def _with_possible(notices: pl.DataFrame, left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFrame:
+    """The notices with `possible` and `rivals`.
+
+    possible: how many unpaired notices of the other leg each may be, by invoice number and as far as parties can be
+    compared; rivals: how many of its own leg, itself among them, may be one of these. Both null where there are none.
+    left, right: the unpaired notices of both legs.
+    """
+    both = _candidates(left, right, on=["invoice"])
+    for leg, other in (_SIDES, _SIDES[::-1]):
+        rivals = both.group_by("invoice").agg(pl.col(leg).n_unique().alias("rivals"))
+        possible = both.group_by(leg, "invoice").agg(pl.col(other).n_unique().alias("possible"))
+        told = possible.join(rivals, on="invoice").select(leg, "possible", "rivals")
+        notices = notices.join(told, on=leg, how="left", maintain_order="left", suffix="_returned")
+    names = ("possible", "rivals")
+    return notices.with_columns(pl.coalesce(name, f"{name}_returned") for name in names).drop(
+        f"{name}_returned" for name in names
+    )
+
+
+def _names_nobody() -> pl.Expr:
+    """Supplier or site of a notice are not known at all."""
+    return (pl.col("party") == "") | (pl.col("place") == "")
+
+
+def _contents(lines: pl.DataFrame, notices: pl.Series) -> pl.DataFrame:
+    """`notice` and `contents`, SKUs with their quantities as text; without notices whose lines cannot be told."""
+    ours = lines.filter(pl.col("notice").is_in(notices.implode()))
+    summed = ours.group_by("notice", "sku").agg(pl.col("units").sum(), pl.col("units").null_count().alias("unread"))
+    told = summed.sort("notice", "sku").group_by("notice", maintain_order=True)
+    text = pl.format("{}={}", "sku", "units").str.join("\x1f")
+    whole = told.agg(text.alias("contents"), ((pl.col("unread") > 0) | (pl.col("sku") == "")).any().alias("blurred"))
+    return whole.filter(~pl.col("blurred")).select("notice", "contents")
+
+
+def _candidates(left: pl.DataFrame, right: pl.DataFrame, *, on: list[str]) -> pl.DataFrame:
+    """Unpaired notices that may be the same: the invoice number is, and no party that both name contradicts."""
+    named = [side.filter(pl.col("invoice") != "") for side in (left, right)]
+    both = named[0].join(named[1], on=on, suffix="_returned", maintain_order="left")
+    return both.filter(~pl.any_horizontal(_contradict(*names) for names in _PARTIES))
+
+
+def _contradict(together: str, *names: str) -> pl.Expr:
+    """Both sides name a supplier (or site) in the same field, and not one that the other side knows."""
+    filled = {
+        name: pl.col(name).fill_null("").str.strip_chars() != "" for one in names for name in (one, f"{one}_returned")
+    }
+    comparable = pl.any_horizontal(filled[name] & filled[f"{name}_returned"] for name in names)
+    shared = pl.col(together).list.set_intersection(pl.col(f"{together}_returned")).list.len() > 0
+    return comparable & ~shared
+
+
+def _no_choice(found: pl.DataFrame) -> pl.DataFrame:
+    return found.filter((pl.len().over("announced") == 1) & (pl.len().over("returned") == 1))
