@@ -42,6 +42,8 @@ def match_notices(announced: pl.DataFrame, returned: pl.DataFrame, *, lines: Lin
     exactly once in the result (_NOTICES_SCHEMA).
     """
     left, right = announced.rename({"notice": "announced"}), returned.rename({"notice": "returned"})
+    certain = _without_choice(left, right)
+    left, right = _unpaired(left, right, certain)
     exact = _by_invoice_supplier_site(left, right)
     paired = exact.clear()
     for candidates in (
@@ -53,7 +55,16 @@ def match_notices(announced: pl.DataFrame, returned: pl.DataFrame, *, lines: Lin
         paired = pl.concat([paired, *_pair_off(_without(candidates, paired))])
     by_contents = _pairs_by_contents(*_unpaired(left, right, paired), lines=lines)
     paired = pl.concat([paired, by_contents.with_columns(pl.lit(5, pl.UInt8).alias("tier"))])
-    return _with_the_unpaired(left, right, paired=paired, exact=exact)
+    return _with_the_unpaired(left, right, paired=pl.concat([certain, paired]), exact=exact)
+
+
+def _without_choice(left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFrame:
+    """Pairs of the first tier whose invoice stands once on each side: most, and found without ranking any."""
+    alike = ["invoice", "party", "place", "batch_key"]
+    known = pl.all_horizontal(pl.col(name) != "" for name in alike[:3]) & pl.col("invoice").is_unique()
+    ours, theirs = left.filter(known).select("announced", *alike), right.filter(known).select("returned", *alike)
+    both = ours.join(theirs, on=alike, maintain_order="left")
+    return both.select(*_SIDES, pl.lit(1, pl.UInt8).alias("tier"))
 
 
 def _open(notices: pl.DataFrame) -> pl.DataFrame:
