@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from logistics_batch.errors import SettingsError, UsageError
-from logistics_batch.ledger import FATE_OF_STATE, Ledger, StoredRun
+from logistics_batch.ledger import FATE_OF_STATE, Ledger
 from logistics_batch.model.report import Fate
 from logistics_batch.operate.agenda import PlannedJob
 
@@ -50,42 +50,36 @@ def _of_ledger(ledger: Ledger) -> Iterator[Figure]:
     yield Figure("documents", "Documents by state.", ("state",), documents)
     runs: Values = {(job, "" if code is None else str(code)): float(count) for (job, code), count in tally.runs.items()}
     yield Figure("runs", "Runs by job and exit code.", ("job", "exit_code"), runs, counts=True)
-    last = [each for each in tally.last_runs if each.finished_at]
-    yield _by_job("job_last_exit_code", "Exit code of the last run.", last, lambda each: float(each.exit_code or 0))
-    yield _by_job(
-        "job_last_end_timestamp_seconds", "When the last run ended.", last, lambda each: _epoch(each.finished_at)
-    )
-    yield _by_job(
-        "job_last_duration_seconds",
-        "How long the last run took.",
-        last,
-        lambda each: _epoch(each.finished_at) - _epoch(each.started_at),
-    )
-    good: Values = {(job,): _epoch(at) for job, at in tally.last_good_runs.items() if at}
-    yield Figure("job_last_success_timestamp_seconds", "When the last run with exit code 0 ended.", ("job",), good)
+    last = {each.job: each for each in tally.last_runs if each.finished_at}
+    ends = {job: _epoch(each.finished_at) for job, each in last.items()}
+    took = {job: ends[job] - _epoch(each.started_at) for job, each in last.items()}
+    good = {job: _epoch(at) for job, at in tally.last_good_runs.items() if at}
+    codes = {job: each.exit_code or 0 for job, each in last.items()}
+    yield _by_job("job_last_exit_code", "Exit code of the last run.", codes)
+    yield _by_job("job_last_end_timestamp_seconds", "When the last run ended.", ends)
+    yield _by_job("job_last_duration_seconds", "How long the last run took.", took)
+    yield _by_job("job_last_success_timestamp_seconds", "When the last run with exit code 0 ended.", good)
     rows: Values = {
-        (each.job, fate): float(each.summary[fate]) for each in last for fate in _FATES if fate in each.summary
+        (job, fate): float(each.summary[fate]) for job, each in last.items() for fate in _FATES if fate in each.summary
     }
     yield Figure("job_last_rows", "Rows of the last run by fate.", ("job", "fate"), rows)
     notices: Values = {key: float(count) for key, count in ledger.notices.counts().items()}
     yield Figure("notices", "What should be known and still lasts, by job and kind.", ("job", "kind"), notices)
     held, left = ledger.files.counts_of_waiting_files()
-    for name, what, counts in (("held_as_a_whole", "held as a whole and waiting", held), ("left", "left lying", left)):
-        by_job: Values = {(job,): float(count) for job, count in counts.items()}
-        yield Figure(f"files_{name}", f"Files that are {what}, by job.", ("job",), by_job)
+    yield _by_job("files_held_as_a_whole", "Files that are held as a whole and waiting, by job.", held)
+    yield _by_job("files_left", "Files that are left lying, by job.", left)
     yield Figure("notices_untold", "Alerts that did not arrive everywhere yet.", (), {(): float(tally.owed)})
 
 
 def _of_scheduler(now: datetime, jobs: Sequence[PlannedJob], running: Sequence[str]) -> Iterator[Figure]:
     yield Figure("scheduler_heartbeat_timestamp_seconds", "When the scheduler last worked.", (), {(): now.timestamp()})
-    on: Values = {(job.name,): float(job.name in running) for job in jobs}
-    yield Figure("job_running", "1 while a run is on.", ("job",), on)
-    times: Values = {(job.name,): slot.at.timestamp() for job in jobs if (slot := job.next_slot(now))}
-    yield Figure("job_next_run_timestamp_seconds", "When the job is due next.", ("job",), times)
+    yield _by_job("job_running", "1 while a run is on.", {job.name: job.name in running for job in jobs})
+    times = {job.name: slot.at.timestamp() for job in jobs if (slot := job.next_slot(now))}
+    yield _by_job("job_next_run_timestamp_seconds", "When the job is due next.", times)
 
 
-def _by_job(name: str, help_: str, runs: Sequence[StoredRun], value: Callable[[StoredRun], float]) -> Figure:
-    return Figure(name, help_, ("job",), dict[tuple[str, ...], float](((each.job,), value(each)) for each in runs))
+def _by_job(name: str, help_: str, values: Mapping[str, float]) -> Figure:
+    return Figure(name, help_, ("job",), {(job,): float(value) for job, value in values.items()})
 
 
 def _epoch(moment: str) -> float:
