@@ -150,6 +150,6 @@ def _do(parts: Parts, wanted: tuple[object, ...]) -> None:
         case ("retry",):
             run = parts.ledger.runs.get(RUN)
             assert run is not None
-            retry._chosen(parts, run, retry.REFUSED)
+            retry._chosen(parts, run.id, retry.REFUSED)
         case _:
             raise ValueError(wanted)
