@@ -33,9 +33,11 @@ demo: $(STAMP)  ## the whole nightly loop on embedded parts
 	@$(BIN)/logistics-batch demo --dir demo
 
 test: $(STAMP)  ## every test of what it does
+	@$(BIN)/python -m compileall -q src  # each test starts processes: none of them shall compile the program anew
 	$(BIN)/pytest -n 2 --dist worksteal tests
 
 verify: $(STAMP)  ## samples of the protocol model, the campaigns, hostile files and fuzzing
+	@$(BIN)/python -m compileall -q src
 	$(BIN)/pytest -n 2 --dist worksteal verification
 
 static: $(STAMP)  ## format, lint, types
