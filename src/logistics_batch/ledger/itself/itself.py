@@ -13,7 +13,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, Select, func, or_, select
 
 from logistics_batch.errors import LedgerRefused, UsageError
-from logistics_batch.ledger.connection import Mark, Repository, dump, entry, put_entry, read_mark, start_anew
+from logistics_batch.ledger.connection import Repository, dump, entry, put_entry, read_mark, start_anew
 from logistics_batch.ledger.documents.recording import in_state, mark_stale
 from logistics_batch.ledger.failures import told_plainly
 from logistics_batch.ledger.itself.lock import sending_lock
@@ -77,11 +77,6 @@ class Verification:
 class Itself(Repository):
     """What concerns the ledger as a whole."""
 
-    def mark(self) -> Mark:
-        """How far the ledger is."""
-        with self._read() as connection:
-            return read_mark(connection)
-
     def require_newest(self) -> None:
         """Go on only with the ledger that was used last.
 
@@ -89,8 +84,9 @@ class Itself(Repository):
             LedgerRefused: it is an older copy, or another one.
         """
         noted = self._connection.high_water.noted()
-        self._connection.mark = self.mark()
-        self._connection.high_water.check(self._connection.mark, noted=noted)
+        with self._read() as connection:
+            found = self._connection.mark = read_mark(connection)
+        self._connection.high_water.check(found, noted=noted)
 
     def accept_restored(self, *, reason: str, now: str) -> int:
         """A person confirms that this older copy goes on; gives how many open documents it holds.
