@@ -123,7 +123,9 @@ def asns_of_several_orders(legs: Legs, orders: pl.DataFrame) -> pl.DataFrame:
     named = legs.announced_notices.filter(pl.col("accepted").fill_null(False) & (pl.col("po_several") != ""))
     numbers = pl.col("po_several").str.split(", ").alias("base")
     bases = named.select("notice", "invoice_number", "po_several", numbers).explode("base")
-    theirs = bases.with_columns("po:" + pl.col("base")).join(orders.select("base", "link").unique(), on="base")
+    theirs = bases.with_columns(("po:" + pl.col("base")).alias("base")).join(
+        orders.select("base", "link").unique(), on="base"
+    )
     lines = legs.announced_lines.with_columns(identifier("sku_name").alias("sku"))
     each = (
         theirs.join(lines, on="notice")
