@@ -36,11 +36,15 @@ class AwbNumbers(Repository):
 
     def named(self, awb_numbers: Iterable[str]) -> dict[str, NamedOrder]:
         """The accepted orders with these AWB numbers; of several with one number, the living one that came last."""
-        wanted = self._among(document.c.awb_number, {*awb_numbers} - {""})
-        query = select(*document.c["id", "reference", "awb_number", "seen"])
-        query = query.where(document.c.account == self.account, _ACCEPTED, wanted)
+        # By the number alone: with more to choose from, SQLite goes through all orders of the account.
+        columns = document.c["id", "reference", "awb_number", "seen", "account", "operation", "state"]
+        query = select(*columns).where(self._among(document.c.awb_number, {*awb_numbers} - {""}))
         found = self._rows(query.order_by(document.c.code.not_in(CANCELLED), document.c.id))
-        return {number: NamedOrder(id_, reference, number, bool(seen)) for id_, reference, number, seen in found}
+        return {
+            number: NamedOrder(id_, reference, number, bool(seen))
+            for id_, reference, number, seen, *of in found
+            if of == [self.account, "order.create", "accepted"]
+        }
 
     def note_seen(self, order: NamedOrder, *, at: str) -> None:
         """The service has shown this order under its AWB number; what has another number by now stays unseen."""
@@ -56,7 +60,6 @@ class AwbNumbers(Repository):
 
         A number is issued once (API §2.3): also that of a cancelled order is no other order's.
         """
-        # By the number alone: with more to choose from, SQLite goes through all orders of the account.
         ours = select(*document.c["awb_number", "id", "account", "operation"])
         cancelled = select(cancelled_number.c.number, literal(0), cancelled_number.c.account, literal("order.create"))
         query = union_all(

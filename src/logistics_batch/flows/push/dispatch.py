@@ -213,10 +213,11 @@ class Dispatcher:
         wait = min(self._pause_seconds, _LONGEST_NAP_SECONDS) or None
         if not self._under_way:
             self._parts.clock.sleep(wait or 0.0)
-        enough, until = self._health.intents_ahead // 2, self._parts.clock.monotonic() + _GATHER_SECONDS
+        enough, until = self._health.intents_ahead // 2, 0.0
         with suppress(Empty):
             while self._under_way:
                 call = self._done.get(timeout=wait)
+                until = until or self._parts.clock.monotonic() + _GATHER_SECONDS  # from the first one on
                 self._under_way.discard(call)
                 self._take_in(call.result())
                 enough -= 1

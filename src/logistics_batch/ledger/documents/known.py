@@ -132,6 +132,8 @@ class KnownKeys:
 
     def knows(self, kind: str, key: str) -> bool:
         """Whether anything is known under a key, in any spelling, or about the order that it names."""
+        if not self.history:
+            return False
         if kind in CHANGES:
             return any((each, key) in self.history for each in CHANGES)
         return (kind, key) in self.history or (kind, folded_key(key)) in self.alike
