@@ -393,7 +393,9 @@ def one_day(service, *, ours: int, strangers: int, **strange) -> set[int]:
     return {one["id"] for one in service.records}
 
 
-@pytest.mark.parametrize("strange", [{"status": "Completed"}, {"day": "2026-11-04"}])
+@pytest.mark.parametrize(
+    "strange", [{"status": "Completed"}, {"created_date": "2026-11-02T09:00:00+05:30"}, {"day": "2026-11-04"}]
+)
 @pytest.mark.parametrize("cap", [18, 20])
 def test_a_cap_of_just_as_many_as_are_ours_is_found_where_a_question_parts_them(parts, service, cap, strange):
     expected = one_day(service, ours=cap, strangers=6, **strange)
@@ -402,7 +404,7 @@ def test_a_cap_of_just_as_many_as_are_ours_is_found_where_a_question_parts_them(
     assert len(service.asked) < 40
 
 
-@pytest.mark.parametrize("count", [10, 18, 100])
+@pytest.mark.parametrize("count", [10, 18, 20, 30, 50, 100])
 def test_a_day_of_any_number_that_no_question_parts_is_whole(parts, service, count):
     one_day(service, ours=count, strangers=0)
     found = fetch_asns(parts, WINDOW)

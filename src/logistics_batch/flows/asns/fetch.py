@@ -35,6 +35,7 @@ _FIRST_PAUSE_SECONDS = 1.0
 _UNANSWERED = 12  # questions in a row, and no more are asked; 60 days are halved six times, and a day has four statuses
 _AROUND = timedelta(days=7)
 _DAY = timedelta(days=1)
+_FAR = timedelta(days=1_000)
 _NEVER_CUT = 9  # rows; nobody cuts answers shorter
 _CHECK_ADDRESS = "Check service.base_url and service.paths in logistics-batch.toml."
 
@@ -166,6 +167,19 @@ class _Question:
         if self.filters.get("status"):
             return []
         return [replace(self, filters={**self.filters, "status": status}) for status in _STATUSES]
+
+    def around_created(self, records: Iterable[Record]) -> "list[_Question]":
+        """Of one day of delivery, what was created before and after the records that were shown."""
+        days = [asn_header(record).created_date[:10] for record in records]
+        if self.range is None or self.range.by != "delivery" or not days or not all(days):
+            return []
+        try:
+            first, last = date.fromisoformat(min(days)), date.fromisoformat(max(days))
+        except ValueError:
+            return []
+        spans = (first - _FAR, first - _DAY), (last + _DAY, last + _FAR)
+        ends = [{"created_date_start": str(begin), "created_date_end": str(end)} for begin, end in spans]
+        return [replace(self, filters={**self.filters, **each}) for each in ends]
 
     def of_days(self, first: date, last: date) -> "_Question":
         """The same for other days."""
@@ -323,6 +337,8 @@ class _Asker:
             if len(together.records) > rows or not full:
                 break
             lump, pieces = full[0], full[0].pieces()
+        if not pieces:
+            together = _union([together, *map(self.gather, lump.around_created(found.records.values()))])
         if len(together.records) > rows:
             self._cap = rows
             return _union([together, *map(self.gather, question.pieces())])

@@ -88,7 +88,7 @@ def _seen(parts: Parts, pincode: str) -> ServiceFacts:
         found_by=tuple(
             name
             for name, seen in shown.items()
-            if isinstance(seen, OrderFound) and seen.order.reference_number in (reference, "")
+            if isinstance(seen, OrderFound) and seen.order.reference_number == reference
         ),
         key_print=key_print(parts.client.settings),
     )
@@ -147,7 +147,7 @@ def _cancel_all(parts: Parts) -> None:
     for order in parts.ledger.facts.test_orders():
         numbers = order.awb_numbers
         seen = None if numbers else fetch_order(parts.client, order.reference)
-        if isinstance(seen, OrderFound) and seen.order.awb_number:
+        if isinstance(seen, OrderFound) and seen.order.reference_number == order.reference and seen.order.awb_number:
             numbers = (seen.order.awb_number,)
         old = datetime.fromisoformat(order.at) <= long_ago
         never_there = isinstance(seen, OrderAbsent) and old and shows_references

@@ -18,7 +18,7 @@ from logistics_batch.errors import StoreError
 from logistics_batch.flows.orders.awb_ownership import AwbOwner, awb_owner
 from logistics_batch.flows.orders.commands import raise_for_every_call
 from logistics_batch.flows.orders.comparison import lines_of
-from logistics_batch.flows.orders.search import fetch_order
+from logistics_batch.flows.orders.search import creates, fetch_order
 from logistics_batch.flows.orders.status_feed import hand_over_feed
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.run_record import recorded_run
@@ -251,7 +251,11 @@ def _look(parts: Parts, order: SentOrder) -> OrderDetails | Issue | ReadFailed:
     # As after answers that were exchanged; what is read as the same name is our reference in the service's spelling.
     named = NamedOrder(order.document_id, order.reference, shown.awb_number, seen=False)
     anothers = reference and awb_owner(parts.ledger, named, shown) is AwbOwner.ANOTHERS
-    if anothers and folded(reference) != folded(order.reference):
+    # Not read as the same name where an order of ours has exactly this one.
+    if anothers and (
+        folded(reference) != folded(order.reference)
+        or any(each.reference == reference for each in creates(parts.ledger, [reference]))
+    ):
         return Issue.of(".order_anothers", number=shown.awb_number or number, reference=reference[:_LONGEST_WORD])
     return shown if shown.status else Issue(".no_status")
 
