@@ -138,6 +138,23 @@ def test_the_cell_that_a_held_files_reason_names_is_coloured() -> None:
     assert "All 6 rows fail alike" in opened(changed)["C5"].comment.text
 
 
+def test_a_cell_that_is_said_to_fail_in_our_columns_leaves_the_row_sound() -> None:
+    xml = parts_of(result(order_workbook(), order_report(issues=(bad_phone(8, "K"),))))[SHEET_PART]
+    row = re.search(rb'<row r="8".*?</row>', xml, re.DOTALL)
+    assert row is not None
+    letters = re.findall(rb'<c r="([A-Z]+)8"', row[0])
+    assert letters == sorted(set(letters))
+
+
+def test_a_comment_keeps_what_looks_like_an_escape() -> None:
+    values = messages.packed({"reason": "Write _x0042_ as it is.", "remedy": ""})
+    changed = result(order_workbook(), order_report(issues=(replace(bad_phone(8), values=values),)))
+    comments = next(
+        content for name, content in parts_of(changed).items() if "comments" in name and b"x0042_" in content
+    )
+    assert b"_x005F_x0042_" in comments
+
+
 def test_an_empty_failing_cell_is_coloured_too() -> None:
     original = edited(order_workbook(), SHEET_PART, lambda xml: re.sub(rb'<c r="C8".*?</c>', b"", xml, flags=re.DOTALL))
     assert b'"C8"' not in parts_of(original)[SHEET_PART]

@@ -10,6 +10,7 @@ from enum import StrEnum
 
 import polars as pl
 
+from logistics_batch.model.counting import counted
 from logistics_batch.model.discrepancy import MEANINGS as MEANINGS
 from logistics_batch.model.discrepancy import ComparedOutcome as ComparedOutcome
 from logistics_batch.model.discrepancy import Discrepancy as Discrepancy
@@ -211,6 +212,11 @@ class LegTotals:
     lines: int
     unreadable: int  # lines whose quantity cannot be read, so that it is in no sum
     quantity: str  # exact decimal text
+
+    @property
+    def papers(self) -> str:
+        """How many ASNs, or purchase orders, in words."""
+        return counted(self.notices, "order" if self.name == "ordered" else "ASN")
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,10 +65,14 @@ def cell_text(text: str) -> str:
     return shown[: most - len(CUT_MARK)] + CUT_MARK
 
 
+def workbook_text(text: str) -> str:
+    """The text as a part of a workbook holds it; `_x0041_` is kept from being read as an escape of Excel's."""
+    return _EXCEL_ESCAPE.sub("_x005F_", cell_text(text))
+
+
 def xml_text(text: str) -> bytes:
-    """The text of a cell as XML character data, UTF-8; `_x0041_` is kept from being read as an escape of Excel's."""
-    escaped = _EXCEL_ESCAPE.sub("_x005F_", cell_text(text)).translate(_XML_TABLE)
-    return escaped.encode("utf-8", "replace")
+    """The text of a cell as XML character data, UTF-8."""
+    return workbook_text(text).translate(_XML_TABLE).encode("utf-8", "replace")
 
 
 def guarded(frame: pl.DataFrame) -> pl.DataFrame:

@@ -202,7 +202,7 @@ def _classes(account: ReconciliationReport) -> str:
         for line in classes.iter_rows(named=True)
     ]
     sums = (quantity_words(decimal_of(classes[f"qty_{leg}"].sum())) for leg in _LEGS)
-    words = " · ".join(f"{leg.name} {counted(leg.notices, 'ASN')}, {counted(leg.lines, 'line')}" for leg in legs)
+    words = " · ".join(f"{leg.name} {leg.papers}, {counted(leg.lines, 'line')}" for leg in legs)
     before = {leg.name: quantity_words(leg.quantity) for leg in legs}
     names = ("announced", "in service", "received")
     rows += [

@@ -154,7 +154,7 @@ def _add_log(book: Workbook, account: ReconciliationReport) -> None:
         writer.line(
             leg.name,
             "",
-            f"{leg.notices:,} ASNs, {leg.lines:,} lines{unreadable}; {Decimal(leg.quantity):,f} units; residual 0",
+            f"{leg.papers}, {leg.lines:,} lines{unreadable}; {Decimal(leg.quantity):,f} units; residual 0",
         )
     writer.title("Classes: a line has one, the gravest that applies")
     for code, meaning in MEANINGS.items():

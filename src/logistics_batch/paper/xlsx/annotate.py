@@ -112,7 +112,7 @@ def add_to_sheet(
     notes = [Note(header_row, first, annotations.legend)] if annotations.legend else []
     for note in annotations.notes:
         area = Area.of(note.cell)
-        if area is not None:
+        if area is not None and not (answers.height and first <= area.left < first + len(_WIDTHS)):
             failing[area.top] = failing.get(area.top, frozenset()) | {area.left}
             notes.append(Note(area.top, area.left, note.text))
     _lay_out(part, found, annotations, first)

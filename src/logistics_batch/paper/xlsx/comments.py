@@ -12,7 +12,7 @@ from lxml import etree
 from lxml.etree import _Element as Element
 
 from logistics_batch.model.issue import cell_address
-from logistics_batch.paper.safe_text import cell_text
+from logistics_batch.paper.safe_text import workbook_text
 from logistics_batch.paper.xlsx.package import (
     MAIN,
     OFFICE,
@@ -148,7 +148,7 @@ def _add(root: Element, notes: Sequence[Note]) -> None:
         place = {"ref": cell_address(note.row, note.column), "authorId": str(names.index(_AUTHOR))}
         text = etree.SubElement(etree.SubElement(comments, main("comment"), place), main("text"))
         _add_run(text, _FIRST_LINE, bold=True)
-        _add_run(text, "\n" + cell_text(note.text), bold=False)
+        _add_run(text, "\n" + workbook_text(note.text), bold=False)
 
 
 def _add_run(text: Element, words: str, *, bold: bool) -> None:
