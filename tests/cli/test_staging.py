@@ -206,6 +206,23 @@ def test_test_orders_that_could_not_be_cancelled_are_named_and_cancelled_next_ti
     assert {order["status"] for order in sandbox.orders()} == {"cancelled"}
 
 
+def test_an_order_of_somebody_else_is_not_cancelled_for_a_test_order(run: Run, service: Service) -> None:
+    """Test orders get no answer, and the service shows a customer's order where it is asked for one of them."""
+    sandbox, workspace = service()
+    push(run, workspace, ["CUSTOMER"])
+    (customer,) = sandbox.orders()
+    sandbox.set_faults([{"endpoint": "order.create", "kind": "drop_before"}])
+
+    def rule(asked: Asked, told: Passed) -> Told:
+        is_look = asked.method == "GET" and "LB-TEST-" in asked.path
+        return told(replace(asked, path=f"/orders/shipment/{customer['awb_number']}") if is_look else asked)
+
+    with between(sandbox.url, rule) as proxy:
+        workspace = Workspace(workspace.root, url=proxy.url)
+        assert run("doctor", "--staging", "--json").code == 2
+    assert [order["status"] for order in sandbox.orders()] == [customer["status"]]
+
+
 def test_a_service_that_takes_no_test_order_is_a_problem(run: Run, service: Service) -> None:
     sandbox, _ = service()
     sandbox.set_faults([{"endpoint": "order.create", "kind": "status_400"}])
