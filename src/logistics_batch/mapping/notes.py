@@ -155,8 +155,7 @@ def _two_numbers(table: CompiledSheet) -> Iterator[Issue]:
         second = second_phone_of(table.mapping, table.bound, field.place)
         if field.column is not None and field.target.endswith("_mobile") and second is None:
             cell = pl.col(name_of(field.column))
-            named = table.heads.filter(holds_two(cell))["head"]  # few: the rest is not looked at number by number
-            lines = table.lines.filter(pl.col("head").is_in(named.implode()))
+            lines = table.lines.filter(holds_two(cell))  # few: the rest is not looked at number by number
             unsent = ten_digits(cell).is_not_null() & second_of_two(cell).ne_missing(ten_digits(cell))
             if field.column == both:
                 unsent &= second_of_two(cell).is_null()
