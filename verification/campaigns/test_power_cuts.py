@@ -26,7 +26,7 @@ from support.workspace import Workspace
 
 CUTS = {"sample": 8, "full": 500}
 DOCUMENTS = size(sample=4, full=8)
-TABLES = ("orders", "items", "packages", "order_history", "asns")
+TABLES = ("orders", "items", "packages", "asns")
 EMPTIED = tuple(reversed(TABLES))
 
 
