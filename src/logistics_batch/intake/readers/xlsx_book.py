@@ -285,7 +285,7 @@ def padded_width(code: str) -> int:
     >>> padded_width("0000000_)"), padded_width("0.00")
     (7, 0)
     """
-    bare = re.sub(r"\[[^\]]*\]|_.|\*.", "", code[:_MOST_CHARACTERS].split(";")[0]).replace('""', "").strip()
+    bare = re.sub(r"\[[^\[\]]*\]|_.|\*.", "", code[:_MOST_CHARACTERS].split(";")[0]).replace('""', "").strip()
     return len(bare) if _ZEROS.fullmatch(bare) else 0
 
 
