@@ -6,9 +6,22 @@ the order shows both (API §4.5): until then only an answer without a name says 
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, literal, or_, select, union_all
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    CompoundSelect,
+    Connection,
+    bindparam,
+    literal,
+    or_,
+    select,
+    union_all,
+)
 
+from logistics_batch.ledger.bulk import as_one
 from logistics_batch.ledger.connection import Repository
 from logistics_batch.ledger.documents.recording import add_evidence, in_state, mark_stale
 from logistics_batch.ledger.records import CANCELLED, StoredDocument
@@ -60,17 +73,23 @@ class AwbNumbers(Repository):
 
         A number is issued once (API §2.3): also that of a cancelled order is no other order's.
         """
+        given = as_one(self._connection.engine, awb_numbers)
+        with self._read(one_statement=True) as connection:
+            found = connection.execute(self._owners, {"numbers": given}).all()
+        return {number: owner for number, owner, *of in found if of == [self.account, "order.create"]}
+
+    @cached_property
+    def _owners(self) -> CompoundSelect[Any]:
+        """The question of `owners`, made once: it is asked before each commit of answers."""
+        numbers: BindParameter[Any] = bindparam("numbers")
         ours = select(*document.c["awb_number", "id", "account", "operation"])
         cancelled = select(cancelled_number.c.number, literal(0), cancelled_number.c.account, literal("order.create"))
-        query = union_all(
-            ours.where(self._among(document.c.awb_number, awb_numbers)),
+        return union_all(
+            ours.where(self._among(document.c.awb_number, numbers)),
             cancelled.where(
-                cancelled_number.c.document_id.is_not(None), self._among(cancelled_number.c.number, awb_numbers)
+                cancelled_number.c.document_id.is_not(None), self._among(cancelled_number.c.number, numbers)
             ),
         )
-        with self._read(one_statement=True) as connection:
-            found = connection.execute(query).all()
-        return {number: owner for number, owner, *of in found if of == [self.account, "order.create"]}
 
     def give_back(self, awb_number: str, *, reference: str, at: str) -> list[str]:
         """The service shows an AWB number with this reference: who has one without the other got another's answer.

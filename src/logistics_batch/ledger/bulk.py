@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import polars as pl
 from sqlalchemy import (
     ARRAY,
+    BindParameter,
     Column,
     ColumnElement,
     Connection,
@@ -27,8 +28,8 @@ from sqlalchemy import (
     any_,
     bindparam,
     func,
-    literal,
     select,
+    type_coerce,
 )
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import DBAPIError
@@ -80,12 +81,23 @@ def insert_frame(connection: Connection, table: Table, frame: pl.DataFrame) -> N
         _driver(connection).executemany(statement, frame.iter_rows())
 
 
-def among(database: Connection | Engine, column: Column[Any], values: Collection[Any]) -> ColumnElement[bool]:
-    """Whether a column holds one of many values, texts or numbers; they go to the database as one, however many."""
+def among(
+    database: Connection | Engine, column: Column[Any], values: Collection[Any] | BindParameter[Any]
+) -> ColumnElement[bool]:
+    """Whether a column holds one of many values, texts or numbers; they go to the database as one, however many.
+
+    values: or the parameter that is given them when the question is asked, as `as_one` makes them.
+    """
+    asked = values if isinstance(values, BindParameter) else bindparam(None, as_one(database, values))
     if database.dialect.name != "sqlite":
-        return column == any_(literal([*values], ARRAY(column.type)))
-    each = func.json_each(json.dumps([*values])).table_valued("value")
+        return column == any_(type_coerce(asked, ARRAY(column.type)))
+    each = func.json_each(asked).table_valued("value")
     return column.in_(select(each.c.value))
+
+
+def as_one(database: Connection | Engine, values: Collection[Any]) -> Any:
+    """Many values as the one parameter of `among`."""
+    return json.dumps([*values]) if database.dialect.name == "sqlite" else [*values]
 
 
 def read_frame(connection: Connection, query: Select[Any], schema: Mapping[str, Any]) -> pl.DataFrame:

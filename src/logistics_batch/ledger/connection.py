@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import Column, ColumnElement, Connection, Engine, Executable, Row, Select, select
+from sqlalchemy import BindParameter, Column, ColumnElement, Connection, Engine, Executable, Row, Select, select
 
 from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger.bulk import among, execute_plain, insert_into
@@ -277,6 +277,6 @@ class Repository:
         with self._write(counts=counts) as connection:
             return connection.execute(statement, records or None).rowcount
 
-    def _among(self, column: Column[Any], values: Collection[Any]) -> ColumnElement[bool]:
-        """Whether a column holds one of many values, however many."""
+    def _among(self, column: Column[Any], values: Collection[Any] | BindParameter[Any]) -> ColumnElement[bool]:
+        """Whether a column holds one of many values, see `bulk.among`."""
         return among(self._connection.engine, column, values)
