@@ -22,13 +22,12 @@ from logistics_batch.mapping.fields.values.dates import CODES, written
 from logistics_batch.mapping.fields.values.verbs import Verb, vocabulary
 from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.loading import load_mapping
+from logistics_batch.mapping.spec.lines import LinesFromSpec, LinesSheetSpec
 from logistics_batch.mapping.spec.model import (
     ChecksSpec,
     ControlTotal,
     FieldSpec,
     KitsSpec,
-    LinesFromSpec,
-    LinesSheetSpec,
     LineTotal,
     LookupFile,
     MappingSpec,
@@ -81,6 +80,7 @@ _VERB_CELLS: Final[dict[str, tuple[str, ...]]] = {
     "decimal": ("0.750", "1,23,456.5", "a lot"),
     "percent": ("5", "12.5 %", "5 per cent"),
     "before": ("South",),
+    "suffix": ("2 Nos", "12 pcs.", "12", "1 doz"),
     "money": ("₹ 1,499/-", "(250)", "12"),
     "mobile": ("+91 98765-43210", "098765 43210 / 98765 11111", "Mob: 98765 43210", "98765*****"),
     "pincode": ("560 001", "PIN-560001", "56001"),
@@ -129,8 +129,8 @@ _SECTIONS: Final[tuple[tuple[str, type[BaseModel]], ...]] = (
     ("`lookup` from a file", LookupFile),
 )
 _ON_SECTIONS: Final = {
-    FieldSpec: "Exactly one of `from`, `join`, `constant`, `run`, `sum` and `first`. Without `read` a cell is read as "
-    "its target wants it.",
+    FieldSpec: "Exactly one of `from`, `join`, `constant`, `run`, `sum`, `first`, `cell` and `beside`. Without `read` "
+    "a cell is read as its target wants it.",
     LinesFromSpec: "Either `split` or `columns`.",
     OrderIdSpec: "Either `from` or `ledger`.",
     ChecksSpec: "Always on are the contract of the service, COD flag and amount, PIN, mobile number, the window of "

@@ -49,7 +49,7 @@ def complaints(text: str) -> list[str]:
         # a wrong kind of value
         ("[Order No]", "[Order No, order-no]", "2:17 `order-no` is the same column as `Order No`. Name it once."),
         ("[Order No]", '[" "]', "2:7 A name of blanks alone is no name. Write it as the sheet shows it."),
-        ("[Order No]", "{a: b}", "2:1 This group of keys does not fit here. Write a text"),
+        ("[Order No]", "{a: b}", "2:1 Here stands the name of a column, `{cell: C5}` or"),
         (ADDRESS, "Address", "6:3 `Address` does not fit here. Write keys with values"),
         (ADDRESS, "{from: }", "6:22 `from` is empty. Write its value, or leave the line out."),
         (ADDRESS, "{from: A, default: }", "6:31 `default` is empty."),

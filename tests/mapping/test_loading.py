@@ -72,7 +72,7 @@ lines:
         ("  division: {from: P, read: {lookup: {file: areas.csv, from: pin, to: area}}}", "gives `1` two answers"),
         ("  division: {constant: South, read: upper}", "`constant` needs no"),
         ("  division: {from: A, with: '-'}", "`with` belongs to `join`"),
-        ("  division: {from: A, times: B}", "belong to `sum`"),
+        ("  division: {first: A, times: B}", "belongs to `from` or `sum`"),
         ("  division: {from: A, when: {B: []}}", "does not fit here"),
         ("  division: {}", "here stands none"),
         ("lines_from: {split: Items, pattern: '{sku} x {qty'}", "A brace of the pattern has no partner."),

@@ -63,7 +63,8 @@ class Findings:
             # Where a cell was made, `name` is that of the column in which it stands.
             if is_made and "name" in told.given:
                 told = Issue.of(told.code, **{**told.given, "name": text})
-            at = Place(row, text, cell_address(row, column), value[:SHOWN_CHARACTERS], name, field)
+            address = cell_address(*sheet.above.get(column, (row, column)))
+            at = Place(row, text, address, value[:SHOWN_CHARACTERS], name, field)
             issues.append(replace(told, place=at))
         if sheet.origins is None:
             return tuple(issues)

@@ -6,26 +6,24 @@ from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
 from typing import Any, Final, NamedTuple
 
-from pydantic import BaseModel
-
 from logistics_batch import messages
 from logistics_batch.mapping.fields.values.dates import contradict, format_fault
 from logistics_batch.mapping.fields.values.numbers import UNIT_NAMES, contradicts, meant_by, unit_pair, unit_wanted
-from logistics_batch.mapping.fields.values.verbs import NATURAL, unfit_texts, verb_of
-from logistics_batch.mapping.loaded import is_demanded
+from logistics_batch.mapping.fields.values.verbs import unfit_texts, verb_of
+from logistics_batch.mapping.loaded import is_above
+from logistics_batch.mapping.spec.lines import LinesFromSpec
 from logistics_batch.mapping.spec.model import (
+    WHOLE_FILE,
     DateRead,
     FieldSpec,
-    LinesFromSpec,
     LookupRead,
     MappingSpec,
-    SheetSpec,
+    SuffixRead,
     UnitRead,
 )
-from logistics_batch.mapping.spec.names import ColumnName
+from logistics_batch.mapping.spec.names import ColumnName, measure_of
 from logistics_batch.mapping.spec.targets import RECEIPT_TARGETS, SHIPMENT_OF_A_LABEL, FieldForm, form_of, targets_of
 from logistics_batch.mapping.spec.texts import Part, printable_text
-from logistics_batch.mapping.spec.words import PAYMENT_WORDS, is_known_pattern
 from logistics_batch.model.document import Operation
 
 Place = tuple[str | int, ...]
@@ -38,7 +36,7 @@ _NUMBERS: Final = (
     FieldForm.QUANTITY,
     FieldForm.COUNT,
 )
-_GIVES: Final[dict[str, tuple[FieldForm, ...]]] = {
+GIVES: Final[dict[str, tuple[FieldForm, ...]]] = {
     **dict.fromkeys(("integer", "decimal", "percent", "money"), _NUMBERS),
     "unit": (FieldForm.DECIMAL, FieldForm.QUANTITY, FieldForm.COUNT),
     "mobile": (FieldForm.MOBILE,),
@@ -47,7 +45,7 @@ _GIVES: Final[dict[str, tuple[FieldForm, ...]]] = {
 }
 """The forms that a verb's value can be used for; verbs that are not listed leave it plain text."""
 
-_FITS: Final = {"sum": _NUMBERS, "file_name": (), "business_date": _GIVES["date"]}
+_FITS: Final = {"sum": _NUMBERS, "file_name": (), "business_date": GIVES["date"]}
 """The forms beside plain text that sums and values of the run can be used for."""
 
 _KEPT_NAME: Final = re.compile(r"[\w-]+")
@@ -56,8 +54,6 @@ _TAKEN: Final = ("row",)
 _TAKEN_OF_RECEIPTS: Final = ("file_name", "sheet", *RECEIPT_TARGETS)
 
 _AMOUNTS: Final = ("cash_on_delivery", "amount_to_collect")  # the latter of a label
-_SAID_ON_PURPOSE: Final = {(SheetSpec, "decimal")}
-"""Where the default is another thing than the same value said: amounts such as 1.200 are no longer asked about."""
 
 MARK: Final = "? "
 """Stands before a name, a format or a unit that a person has to confirm; alone, for an answer that is missing."""
@@ -103,20 +99,22 @@ def field_findings(spec: MappingSpec, place: str, field: FieldSpec) -> Iterator[
     given, clash, where = "", False, (*here, "read")  # given: the verb that made the value what it is
     for index, step in enumerate(steps):
         verb, where = verb_of(step).name, (*here, "read", index) if len(steps) > 1 else where
-        if verb in _GIVES and given and not clash:
+        if verb in GIVES and given and not clash:
             yield said(where, "after", verb=verb, given=given)
             clash = True
-        given = verb if verb in _GIVES else "" if verb == "lookup" else given
+        given = verb if verb in GIVES else "" if verb == "lookup" else given
         if isinstance(step, DateRead):
             yield from _date_findings((*where, "date"), step, is_joined=field.source == "join")
+        elif isinstance(step, SuffixRead):
+            yield from _suffix_findings((*where, "suffix"), step.suffix)
         elif isinstance(step, UnitRead):
             yield from _conversion_findings((*where, "unit"), step, name if part != "keep" else "", spec)
         elif isinstance(step, LookupRead) and isinstance(step.lookup, dict):
             last = index == len(steps) - 1
             yield from _table_findings((*where, "lookup"), step.lookup, name, form if last else FieldForm.TEXT)
-    if given and not clash and form not in (*_TEXTS, *_GIVES[given]):
-        by_name = [each for each in _GIVES if each == form.value]
-        fitting = by_name or [each for each, forms in _GIVES.items() if form in forms] or ["lookup"]
+    if given and not clash and form not in (*_TEXTS, *GIVES[given]):
+        by_name = [each for each in GIVES if each == form.value]
+        fitting = by_name or [each for each, forms in GIVES.items() if form in forms] or ["lookup"]
         yield said(where, "gives", given=given, name=name, form=wanted, fitting=fitting)
 
 
@@ -158,6 +156,20 @@ def _conversion_findings(where: Place, step: UnitRead, target: str, spec: Mappin
         instead = [(f"mapping.instead.{'correct' if can else 'another'}", {"said": pair[0], "meant": wanted})]
         told = {"operation": spec.operation.value, "name": target, "meant": wanted, "said": pair[1]}
         yield said(where, "unit_of_result", **told, instead=instead)
+
+
+def _suffix_findings(where: Place, suffix: dict[str, int]) -> Iterator[LintFinding]:
+    """Words that stand for several pieces and are counted as one, and units that are taken for each other."""
+    single = {word: measure_of(re.sub(r"\W|per", "", word.lower())) for word, times in suffix.items() if times == 1}
+    for word, measure in single.items():
+        if measure is not None and measure.name == "dozens":
+            yield said(where, "dozens", word=word)
+    names = {measure.name: word for word, measure in single.items() if measure is not None}
+    if len(names) > 1:
+        yield said(where, "suffixes", words=[*names.values()])
+    for word, times in suffix.items():
+        if times > 1 and not word.strip()[:1].isalnum():
+            yield said(where, "suffix_price", word=word)
 
 
 def _date_findings(where: Place, step: DateRead, *, is_joined: bool) -> Iterator[LintFinding]:
@@ -202,6 +214,7 @@ _RULES: Final[tuple[tuple[str, Place, Callable[[MappingSpec], object]], ...]] = 
     ("sheet_kits", ("lines_sheet",), lambda spec: _joins_sheets(spec) and spec.kits),
     ("sheet_lines", ("lines_sheet",), lambda spec: _joins_sheets(spec) and not spec.lines),
     ("sheet_total", ("checks", "control_total"), lambda spec: _joins_sheets(spec) and spec.checks.control_total),
+    ("sheet_above", ("key",), lambda spec: _joins_sheets(spec) and any(is_above([name]) for name in spec.key)),
     ("no_kits", ("kits",), lambda spec: spec.kits and spec.operation is not Operation.ORDER_CREATE),
     ("kits_item", ("kits", "lines"), lambda spec: spec.kits and "item_name" not in spec.kits.lines),
     ("key", (), lambda spec: not spec.key and not _reads_receipts(spec)),
@@ -286,7 +299,8 @@ def _key_findings(spec: MappingSpec) -> Iterator[LintFinding]:
         if (earlier := seen.setdefault(ColumnName.of(name).identity, name)) is not name:
             yield said(("key", index), "key_twice", name=name, earlier=earlier)
     natural = [name for group in targets_of(spec.operation).natural for name in group if name in spec.fields]
-    if natural and not spec.order_id and all(spec.fields[name].source in ("constant", "run") for name in natural):
+    same = ("constant",) if spec.key == [WHOLE_FILE] else ("constant", "run")  # each file has a name of its own
+    if natural and not spec.order_id and all(spec.fields[name].source in same for name in natural):
         yield said(("fields", natural[0]), "key_constant", name=natural[0])
 
 
@@ -363,61 +377,6 @@ def _control_totals(spec: MappingSpec) -> Iterator[LintFinding]:
         for (key, code), is_so in found.items():
             if is_so:
                 yield said(("checks", "control_total", index, key), code, name=control.column)
-
-
-def restated_defaults(spec: MappingSpec) -> Iterator[LintFinding]:
-    """What a mapping says and need not."""
-    yield from _values(spec, ())
-    for place, field in spec.everything.items():
-        if place == "fields.order_id" or place.startswith("kits."):
-            continue
-        part, target = place.split(".", 1)
-        if field.required and is_demanded(spec, place):
-            where = (*place_of(place), "required")
-            yield said(where, "default.required", operation=spec.operation.value, name=target)
-        form = FieldForm.TEXT if part == "keep" else form_of(target, spec.operation)
-        yield from _steps((*place_of(place), "read"), field, target, form)
-    # Patterns for totals and signatures, in the columns where rows are known by them.
-    invoice = spec.fields.get("invoice_number")
-    named = spec.key or [names[0] for names in (invoice.columns if invoice else [])]
-    keys = {ColumnName.of(name).identity for name in named}
-    for column, patterns in spec.sheet.skip_rows_where.items():
-        for index, pattern in enumerate(patterns):
-            if ColumnName.of(column).identity in keys and is_known_pattern(pattern):
-                yield said(("sheet", "skip_rows_where", column, index), "default.rows", pattern=pattern)
-
-
-def _values(part: BaseModel, here: Place) -> Iterator[LintFinding]:
-    """The keys of a part, and of the parts within it, that are given their default."""
-    for name, field in type(part).model_fields.items():
-        if name not in part.model_fields_set:
-            continue
-        value, key = getattr(part, name), field.alias or name
-        is_default = not field.is_required() and value == field.get_default(call_default_factory=True)
-        if isinstance(value, BaseModel) and value.model_fields_set:
-            yield from _values(value, (*here, key))
-        elif is_default and (type(part), name) not in _SAID_ON_PURPOSE:
-            yield said((*here, key), "default", key=key)
-        elif isinstance(value, dict | list):
-            for at, each in value.items() if isinstance(value, dict) else enumerate(value):
-                if isinstance(each, BaseModel):
-                    yield from _values(each, (*here, key, at))
-
-
-def _steps(here: Place, field: FieldSpec, target: str, form: FieldForm) -> Iterator[LintFinding]:
-    """Steps of `read` that do nothing, or what the target is read as without them."""
-    steps = field.read or []
-    only_text = all(verb_of(step).name not in _GIVES for step in steps[:-1])
-    for index, step in enumerate(steps):
-        place = (*here, index) if len(steps) > 1 else here
-        if step == "text":
-            yield said(place, "default.text")
-        elif index == len(steps) - 1 and only_text and step == NATURAL.get(form):
-            yield said(place, "default.step", step=f"read: {step}" if len(steps) == 1 else step, name=target)
-        elif isinstance(step, LookupRead) and isinstance(step.lookup, dict) and form is FieldForm.PAYMENT:
-            known = {word.lower(): answer for word, answer in PAYMENT_WORDS.items()}
-            if all(known.get(word.strip().lower()) == answer for word, answer in step.lookup.items()):
-                yield said((*place, "lookup"), "default.lookup", name=target)
 
 
 def open_questions(data: Any, place: Place = ()) -> Iterator[LintFinding]:

@@ -1,10 +1,11 @@
 """A loaded mapping: what it says, and the columns that it speaks of; and what a run lends to it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
 
-from logistics_batch.mapping.spec.model import ChecksSpec, MappingSpec
+from logistics_batch.mapping.spec.model import ABOVE, ChecksSpec, MappingSpec
 from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.mapping.spec.targets import RECEIPT_TARGETS, Targets, targets_of
 from logistics_batch.model.document import Operation
@@ -68,7 +69,7 @@ class Mapping:
         wanted = ColumnName.of(name).identity
         found = {name: None}
         for field in self.spec.everything.values():
-            for names in (field.from_, field.first):
+            for names in (field.from_, field.first, field.above):
                 if names and ColumnName.of(names[0]).identity == wanted:
                     found.update(dict.fromkeys(names))
         return tuple(found)
@@ -91,12 +92,27 @@ class Mapping:
         return tuple(dict.fromkeys(name for group in self.groups for name in group))
 
     @cached_property
+    def above(self) -> tuple[tuple[str, ...], ...]:
+        """The values from above the table, each by all the names under which it is a column."""
+        return tuple(group for group in self.groups if is_above(group))
+
+    @property
+    def key_is_above(self) -> bool:
+        """Whether nothing in the table says which document a row belongs to."""
+        return bool(self.spec.key) and all(map(is_above, ([name] for name in self.spec.key)))
+
+    @cached_property
     def required(self) -> tuple[tuple[str, ...], ...]:
         """The columns without which no row can be a header; one name of each group is enough."""
+        return tuple(group for group in self.demanded if not is_above(group))
+
+    @cached_property
+    def demanded(self) -> tuple[tuple[str, ...], ...]:
+        """What a file must have: the columns of its header, and values from above the table."""
         found = {self.names_of(name): None for name in self.spec.key}
         for place, field in self.spec.everything.items():
-            # A sum that lacks a column would be another amount.
-            if self.is_required(place) or field.source == "sum":
+            # A sum or product that lacks a column would be another amount.
+            if self.is_required(place) or field.source == "sum" or field.times or field.cartons:
                 together = [[name for names in field.columns for name in names]]  # of joined ones any is enough
                 groups = together if field.source == "join" else field.columns
                 found.update((tuple(names), None) for names in groups)
@@ -111,6 +127,11 @@ class Mapping:
     def is_required(self, place: str) -> bool:
         """Whether a cell of this field must be filled: the mapping or the service says so."""
         return self.spec.everything[place].required or is_demanded(self.spec, place)
+
+
+def is_above(names: Iterable[str]) -> bool:
+    """Whether some of the names are those of a value from above the table."""
+    return any(name.startswith(ABOVE) for name in names)
 
 
 def is_demanded(spec: MappingSpec, place: str) -> bool:

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from pathlib import PurePath
 
 from logistics_batch.errors import Finding, LogisticsBatchError
-from logistics_batch.mapping.lint import open_questions, raw_findings, restated_defaults, said, structure_findings
+from logistics_batch.mapping.lint import open_questions, raw_findings, said, structure_findings
 from logistics_batch.mapping.loaded import Mapping
+from logistics_batch.mapping.restated import restated_defaults
 from logistics_batch.mapping.spec.model import LookupFile, MappingSpec
 from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.mapping.spec.texts import complaint, on_one_line

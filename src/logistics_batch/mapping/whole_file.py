@@ -6,6 +6,7 @@ from dataclasses import replace
 import polars as pl
 
 from logistics_batch.errors import FileHeld
+from logistics_batch.mapping.above import with_above
 from logistics_batch.mapping.checks.checks import check_rows
 from logistics_batch.mapping.checks.documents import blocked_documents, stray_rows, with_siblings
 from logistics_batch.mapping.checks.held import hold_header, hold_table
@@ -45,11 +46,31 @@ def apply_mapping(
         raise
 
 
+def legible_rows(mapping: Mapping, sheets: Sequence[Sheet], *, run_values: RunValues) -> pl.DataFrame:
+    """The rows of data with `row` (UInt32) and a String column for each target of fields and lines, null where its
+    cell breaks a rule or is blank.
+
+    No row where a row makes several lines or lines stand on a second sheet. Raises FileHeld where no header fits.
+    """
+    if mapping.spec.lines_from is not None or mapping.spec.lines_sheet is not None:
+        return pl.DataFrame(schema={"row": pl.UInt32})
+    if mapping.operation is Operation.RECEIPT_READ:  # each row stands alone, also one that names no invoice
+        mapping = replace(mapping, spec=mapping.spec.model_copy(update={"key": []}))
+    chosen, chosen_header, _ = choose(mapping, sheets)
+    sheet, header = with_above(mapping, chosen, chosen_header)
+    table = compile_sheet(mapping, sheet, header, classify_rows(mapping, sheet, header), run_values)
+    values = {field.target: pl.col(field.value_name) for field in (*table.header, *table.line)}
+    heads = table.heads.lazy().select("head", *(field.value_name for field in table.header))
+    both = table.lines.lazy().join(heads, on="head", how="left", maintain_order="left")
+    return both.select(pl.col("row").cast(pl.UInt32), **values).sort("row").collect(engine="in-memory")
+
+
 def _bound(mapping: Mapping, sheets: Sequence[Sheet]) -> BoundSheet:
     if mapping.spec.lines_sheet is not None:
         return join_sheets(mapping, sheets)
     ((view, candidates),) = views(mapping, sheets)
-    sheet, header, notes = choose(view, candidates)
+    chosen, chosen_header, notes = choose(view, candidates)
+    sheet, header = with_above(view, chosen, chosen_header)
     if mapping.spec.lines_from is not None:
         return split_rows(mapping, mapping.spec.lines_from, sheet, header, notes=notes)
     return BoundSheet(mapping, sheet, header, notes)

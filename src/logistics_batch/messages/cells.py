@@ -14,6 +14,11 @@ _READ: Final[dict[str, Entry]] = {
         "Write the key on this row, or leave the row out.",
     ),
     "integer": Entry("The cell is not a whole number.", "Write digits only, such as 12."),
+    "times": Entry("The number in the cell is to be multiplied by, and it is none.", "Write digits only, such as 12."),
+    "cartons": Entry(
+        "How many cartons the cell names cannot be told.",
+        "Write their numbers as 7, 1-5 or 1-5, 8; format the column as Text, for programs make dates of them.",
+    ),
     "integer.long": Entry("The number is too long.", "Write a smaller number."),
     "decimal": Entry("The cell is not a number.", "Write digits and at most one decimal point, such as 0.75."),
     "percent": Entry("The cell is not a percentage.", "Write digits and at most one decimal point, such as 12.5."),
@@ -130,6 +135,10 @@ _DOUBTED: Final[dict[str, Entry]] = {
     ),
     "total.sum": Entry(
         "Is this the row of a total? It says so in place of goods, and its quantity is the sum of the other rows.",
+        "Leave the row out; if these are goods, write their name in full.",
+    ),
+    "total.alone": Entry(
+        "Is this the row of a total? It says so in place of goods, and it is not the sum of the rows above.",
         "Leave the row out; if these are goods, write their name in full.",
     ),
     "total.keyless": Entry(

@@ -29,10 +29,17 @@ _PARTS: Final = {
     "steps": ("One step cannot be `{names:joined ` and `}`.", "Write them as a list, one step after another."),
     "source": (
         "A field wants exactly one source; here stands {name}.",
-        "Known: from, join, constant, run, sum, first.",
+        "Known: from, join, constant, run, sum, first, cell, beside.",
     ),
     "with_alone": ("`with` belongs to `join`.", ""),
-    "less_alone": ("`less`, `times`, `plus` and `minus` belong to `sum`.", ""),
+    "less_alone": ("`less`, `plus` and `minus` belong to `sum`.", ""),
+    "times_alone": ("`times` belongs to `from` or `sum`.", ""),
+    "cartons_alone": ("`cartons` belongs to `from`, and not beside `times`.", ""),
+    "address": ("`{name}` is no address of a cell.", "Write it as the spreadsheet program does, as C5."),
+    "name_part": (
+        "Here stands the name of a column, `{{cell: C5}}` or `{{beside: Invoice No}}` with one label.",
+        "A field whose first label it is may have more.",
+    ),
     "constant_alone": ("`{name}` needs no `read`, `default` or `required`.", ""),
     "sum_alone": ("`sum` reads its cells as numbers by itself; remove `read`.", ""),
     "delimiter": ("The delimiter is one character.", 'Write auto, tab, or one character such as ";" or "|".'),
@@ -115,6 +122,7 @@ _COLUMNS: Final = {
         "`key` and the key of `lines_sheet` name {own} and {other} columns.",
         "Name as many, in the same order.",
     ),
+    "sheet_above": ("What stands above the table cannot join two sheets.", "Name key columns that both sheets have."),
     "sheet_total": ("`control_total` reads one sheet and cannot be used with `lines_sheet`.", _REMOVE),
     "filled": (
         "`{name}` is filled down and read by nothing.",
@@ -142,6 +150,15 @@ _FIELDS: Final = {
     "unit_of_name": ("`{column}` is in {said} by its name, and `{name}` wants {meant}.", "{instead:messages}"),
     "unit_of_result": ("`{operation}` wants {name}s in {meant}, and this gives {said}.", "{instead:messages}"),
     "unit": ("`{unit}` is no conversion.", "Write `g -> kg`. Known: {known:joined , }."),
+    "dozens": ("`{word}` is twelve pieces and would be read as one.", "Write `{{suffix: {{{word}: 12}}}}`."),
+    "suffixes": (
+        "{words:joined  and } are different units, and their numbers would be sent alike.",
+        "Write how many each stands for, as `{{suffix: {{Nos: 1, Box: 10}}}}`, or keep the one that the sheets use.",
+    ),
+    "suffix_price": (
+        "`{word}` belongs to a price, which cannot be multiplied by it.",
+        "Take a column of prices for one piece.",
+    ),
     "date": ("{fault}", ""),
     "dates": ("`{one}` and `{other}` read the same cell as different dates.", "Keep the one that the sheets use."),
     "joined_date": ("Joined columns cannot be read as a date.", "Use `from`."),

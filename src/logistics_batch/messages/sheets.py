@@ -27,6 +27,36 @@ SHEETS: Final[dict[str, Entry]] = {
     "no_column.meant": Entry('Is "{text}" meant as "{name}"? '),
     "renamed.default": _renamed('`{target}` would be "{default}" in all rows'),
     "renamed.part": _renamed("`{target}` would be sent without it"),
+    "above.missing": Entry(
+        "{names:any} is needed and stands in no cell above the table, whose header is row {row}.{near: messages}",
+        "Write the label there and its value right of it, or ask the operator to name the label in the mapping.",
+    ),
+    "above.blank": Entry(
+        '"{name}" says above the table which document the rows belong to, and its cell {cell} is blank.',
+        "Write the value there and send the file again.",
+    ),
+    "above.in_table": Entry(
+        "The mapping takes {name} for a cell above the table, and the table's header is row {row}.",
+        "Send the sheet with all rows above its table, or ask the operator to correct the address in the mapping.",
+    ),
+    "above.label": Entry(
+        'In cell {cell} the value of "{name}" should stand; "{value}" looks like a label.',
+        "Write each value right of its label; if this is it, or cells have moved, ask the operator to name the cell "
+        "in the mapping.",
+    ),
+    "above.several": Entry(
+        'Cell {cell} seems to hold more than "{name}": "{value}".',
+        "Write each value in a cell of its own, or ask the operator to name the other labels under `ignore`.",
+    ),
+    "above.either": Entry(
+        'The value of "{name}" (cell {cell}) may be {told:messages  or }.',
+        "Put a colon behind each label, or ask the operator to name the other labels under `ignore`, or the cell.",
+    ),
+    "above.differ": Entry(
+        '"{name}" stands above the table with different values: {told:messages  and }.',
+        "Leave the right one and send the file again.",
+    ),
+    "above.value": Entry('"{value}" ({cell})'),
     "header.measure": Entry(
         'Column "{column}" is in {said} by its header, and the mapping reads it as {named}.',
         "If the header is right, the mapping must say so; else correct the header.",

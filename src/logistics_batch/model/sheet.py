@@ -1,7 +1,7 @@
 """A sheet as it was dropped: every cell as text, at its true place."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
@@ -116,6 +116,8 @@ class Sheet:
     notes: what a reader had to decide or repair.
     origins, added: where mapping has exploded rows into lines, which `row` then numbers: where their cells stand; and
         how many columns were added on the right.
+    above: of added columns that hold a value from above the table in every row, by their numbers: row and column of
+        the cell in which it stands.
     """
 
     name: str
@@ -129,6 +131,7 @@ class Sheet:
     encoding: str = ""
     origins: Origins | None = None
     added: int = 0
+    above: Mapping[int, tuple[int, int]] = field(default_factory=dict)
 
     def physical_rows(self, rows: Iterable[int]) -> list[int]:
         """The rows as the spreadsheet program numbers them, each once and in order."""

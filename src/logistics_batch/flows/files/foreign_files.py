@@ -76,7 +76,7 @@ def _own_report(sheets: Sequence[Sheet]) -> str:
 
 def legible_of_file(path: Path, mapping: Mapping, *, name: str, run_values: RunValues) -> pl.DataFrame:
     """What can be read of each row of a file, wrong or not; raises FileHeld."""
-    from logistics_batch.mapping.fields.compile import legible_rows
+    from logistics_batch.mapping.whole_file import legible_rows
 
     return legible_rows(mapping, read_file(path, name=name, options=mapping.read_options), run_values=run_values)
 

@@ -13,8 +13,7 @@ from logistics_batch.intake.names import printable
 from logistics_batch.intake.readers import identify, read_file
 from logistics_batch.intake.stores.store import RemoteFile
 from logistics_batch.mapping import Mapping, RunValues
-from logistics_batch.mapping.fields.compile import legible_rows
-from logistics_batch.mapping.whole_file import apply_mapping
+from logistics_batch.mapping.whole_file import apply_mapping, legible_rows
 from logistics_batch.model.counting import counted
 from logistics_batch.model.document import MappedFile, RowState
 from logistics_batch.model.issue import Issue

@@ -67,7 +67,9 @@ def find_doubtful_cells(found: Findings, table: CompiledSheet, cleaned: Cleaned)
         for number, group in _by_column(doubtful.filter(~is_struck)):
             found.add(group["row"], number, users[number], _covered)
     damage = pl.concat([_known(table, _LOST), cleaned.damage, _with_number_formats(table), *_altered(table)])
-    for number, group in _by_column(damage.filter(is_data & pl.col("column").is_in([*users]))):
+    # What stands above the table is told once a document.
+    is_told = ~pl.col("column").is_in([*sheet.above]) | pl.col("row").is_in(table.heads["row"].implode())
+    for number, group in _by_column(damage.filter(is_data & is_told & pl.col("column").is_in([*users]))):
         for (kind,), cells in group.group_by("damage", maintain_order=True):
             found.add(cells["row"], number, users[number], Issue(str(kind)))
 

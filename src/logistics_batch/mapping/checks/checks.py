@@ -10,7 +10,7 @@ import polars as pl
 
 from logistics_batch.mapping.checks.cells import find_doubtful_cells, find_ragged
 from logistics_batch.mapping.fields.compile import CompiledSheet, is_marked
-from logistics_batch.mapping.fields.fields import KIT, Field, cell_of, summed_columns
+from logistics_batch.mapping.fields.fields import KIT, Field, cell_of, factors, summed_columns
 from logistics_batch.mapping.fields.values.numbers import without_currency
 from logistics_batch.mapping.fields.values.reading import Said
 from logistics_batch.mapping.findings import Findings
@@ -83,6 +83,18 @@ def _own_rules(table: CompiledSheet) -> Iterator[CheckContext]:
     for field in (*table.header, *table.line):
         yield from (CheckContext(field, field.broken == n, rule.said) for n, rule in enumerate(field.rules))
     yield from _summands(table)
+    yield from _factors(table)
+
+
+def _factors(table: CompiledSheet) -> Iterator[CheckContext]:
+    """What can be wrong with cells that a field's own cell is multiplied by."""
+    for field in (*table.header, *table.line):
+        for column, number, code in factors(table.bound, field.spec, table.around):
+            told, own, cell = cell_of(field.target, column), pl.col(name_of(field.column or 1)), pl.col(name_of(column))
+            lacks = cell.is_null() & own.is_not_null()
+            there, beside = (table.bound.texts[each - 1].strip() for each in (field.column or 1, column))
+            yield CheckContext(told, cell.is_not_null() & number.is_null(), Issue(code))
+            yield CheckContext(told, lacks, Issue.of("half_filled", filled=there, blank=beside))
 
 
 def _summands(table: CompiledSheet) -> Iterator[CheckContext]:
@@ -198,7 +210,9 @@ def _totals(table: CompiledSheet) -> Iterator[CheckContext]:
         called = pl.col(name_of(field.column)).str.contains(A_TOTAL).fill_null(value=False)
         if not lines.select(called.any()).item():
             continue
-        if keys and len(own) == len(keys):
+        if table.mapping.key_is_above:
+            yield CheckContext(field, called, Issue("total.alone"))
+        elif keys and len(own) == len(keys):
             yield CheckContext(field, called & ~pl.any_horizontal(own), Issue("total.keyless"))
         if quantity is not None:
             others = pl.when(~called).then(quantity.number).sum().over("doc")

@@ -7,13 +7,14 @@ from typing import Any, Final
 
 import polars as pl
 
-from logistics_batch.mapping.fields.fields import Field, amount, compile_field, evaluate, source_columns, with_sum
+from logistics_batch.mapping.fields.fields import Field, compile_field, evaluate, source_columns, with_sum
 from logistics_batch.mapping.fields.values.reading import ReadContext
 from logistics_batch.mapping.fields.values.verbs import NATURAL, verb_of
 from logistics_batch.mapping.loaded import Mapping, RunValues
+from logistics_batch.mapping.rows.amounts import amount, reading_of_numbers
 from logistics_batch.mapping.rows.cells import name_of
-from logistics_batch.mapping.rows.classify import Rows, classify_rows
-from logistics_batch.mapping.rows.header import Header, choose
+from logistics_batch.mapping.rows.classify import Rows
+from logistics_batch.mapping.rows.header import Header
 from logistics_batch.mapping.spec.targets import FieldForm, form_of
 from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import Issue
@@ -47,8 +48,8 @@ class CompiledSheet:
     @property
     def key_column(self) -> int:
         """The sheet column that stands for the row as a whole."""
-        names = self.mapping.names_of(self.mapping.spec.key[0]) if self.mapping.spec.key else ()
-        return self.bound.column(names) or min(self.bound.columns.values(), default=1)
+        keys = [column for column in self.columns(self.mapping.spec.key) if column not in self.sheet.above]
+        return keys[0] if keys else min(self.bound.columns.values(), default=1)
 
     def without_cells(self, *, head_values: bool) -> "CompiledSheet":
         """The same without cells and masks, for nobody asks for them any more, and they take much room.
@@ -110,6 +111,8 @@ class CompiledSheet:
         lines = self.lines
         if not field.is_of_document:
             return rows_where(lines, mask)
+        if field.column in self.sheet.above:  # once is enough
+            return rows_where(self.heads, mask)
         heads = self.heads.select(pl.col("head").filter(mask))["head"]
         if heads.is_empty():
             return pl.Series("row", [], dtype=pl.UInt32)
@@ -130,7 +133,12 @@ class CompiledSheet:
 
     def amounts(self, column: int) -> pl.Expr:
         """A column's cells as exact decimals, null where one is none."""
-        return amount(column, ReadContext(self.run, decimal=self.mapping.spec.sheet.decimal))
+        return amount(column, self.around)
+
+    @property
+    def around(self) -> ReadContext:
+        """What numbers of any column are read with."""
+        return reading_of_numbers(self.mapping, self.bound, self.run)
 
 
 PERCENTAGE: Final = "0%"
@@ -186,7 +194,7 @@ def _by_kit(compiled: dict[str, Field]) -> dict[str, Field]:
 
 def _around(mapping: Mapping, bound: Header, place: str, run: RunValues, sheet: Sheet) -> ReadContext:
     """What a field's cells are read with."""
-    around = ReadContext(run, decimal=mapping.spec.sheet.decimal)
+    around = reading_of_numbers(mapping, bound, run)
     columns = source_columns(mapping, bound, mapping.spec.everything[place])
     if not columns:
         return around
@@ -244,21 +252,3 @@ def with_heads(lines: pl.DataFrame, columns: Sequence[str]) -> tuple[pl.DataFram
     numbered = numbered.with_columns((pl.col("begins").cast(pl.UInt32).cum_sum() - 1).alias("head"))
     of_lines = [name for name in lines.columns if _CELL.fullmatch(name) and name not in columns]
     return numbered.drop("begins"), numbered.drop(of_lines).filter("begins").drop("begins")
-
-
-def legible_rows(mapping: Mapping, sheets: Sequence[Sheet], *, run_values: RunValues) -> pl.DataFrame:
-    """The rows of data with `row` (UInt32) and a String column for each target of fields and lines, null where its
-    cell breaks a rule or is blank.
-
-    No row where a row makes several lines or lines stand on a second sheet. Raises FileHeld where no header fits.
-    """
-    if mapping.spec.lines_from is not None or mapping.spec.lines_sheet is not None:
-        return pl.DataFrame(schema={"row": pl.UInt32})
-    if mapping.operation is Operation.RECEIPT_READ:  # each row stands alone, also one that names no invoice
-        mapping = replace(mapping, spec=mapping.spec.model_copy(update={"key": []}))
-    sheet, header, _ = choose(mapping, sheets)
-    table = compile_sheet(mapping, sheet, header, classify_rows(mapping, sheet, header), run_values)
-    values = {field.target: pl.col(field.value_name) for field in (*table.header, *table.line)}
-    heads = table.heads.lazy().select("head", *(field.value_name for field in table.header))
-    both = table.lines.lazy().join(heads, on="head", how="left", maintain_order="left")
-    return both.select(pl.col("row").cast(pl.UInt32), **values).sort("row").collect(engine="in-memory")

@@ -1,16 +1,17 @@
 """From a field of the mapping to expressions: its value, and beside it the rules that a row may break."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 import polars as pl
 
 from logistics_batch.mapping.fields.values.dates import KEPT_DAYS
-from logistics_batch.mapping.fields.values.numbers import plain_number
+from logistics_batch.mapping.fields.values.numbers import cartons, shortest
 from logistics_batch.mapping.fields.values.reading import ReadContext, Reading, Rule
 from logistics_batch.mapping.fields.values.verbs import checked, converted, final_text
 from logistics_batch.mapping.loaded import Mapping, RunValues
+from logistics_batch.mapping.rows.amounts import EXACT, amount
 from logistics_batch.mapping.rows.cells import name_of, repeats
 from logistics_batch.mapping.rows.header import Header, where
 from logistics_batch.mapping.spec.model import FieldSpec
@@ -22,7 +23,6 @@ KIT: Final = "v:kits.key"
 """The column of lines that names the kit whose contents they are; the others are items of the order itself."""
 
 _ALTERNATE: Final = "alternate_customer_mobile"
-_EXACT: Final = pl.Decimal(38, 6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +134,7 @@ def compile_field(mapping: Mapping, header: Header, place: str, around: ReadCont
     if spec.source in ("sum", "constant"):  # its digits are not the sheet's
         around = replace(around, decimal=".", true_number=None)
     reading = converted(Reading(source), spec.read or [], around, wanted)
+    reading = _multiplied(reading, header, spec, around)
     corrected = mapping.operation is Operation.RECEIPT_READ and target == "qty"  # "-2" takes back two that were booked
     reading = checked(reading, target, wanted, numeric=part != "keep" and not corrected)
     value = reading.value
@@ -175,9 +176,23 @@ def _source(header: Header, place: str, spec: FieldSpec, run: RunValues) -> pl.E
     return pl.col(f"first:{names[0]}" if spec.source == "first" else names[0])
 
 
-def amount(column: int, around: ReadContext) -> pl.Expr:
-    """A column's cells as exact decimals; null where one is blank or no number."""
-    return plain_number(pl.col(name_of(column)), around).cast(_EXACT, strict=False)
+def factors(header: Header, spec: FieldSpec, around: ReadContext) -> Iterator[tuple[int, pl.Expr, str]]:
+    """What a field's own cell is multiplied by: the column, its number or how many cartons it names, and the code of
+    what is said where it has none.
+    """
+    for code, names in (("times", spec.times), ("cartons", spec.cartons)) if spec.source == "from" else ():
+        if (column := header.column(names or ())) is not None:
+            counted = cartons(pl.col(name_of(column))).cast(EXACT, strict=False)
+            yield column, amount(column, around) if code == "times" else counted, code
+
+
+def _multiplied(reading: Reading, header: Header, spec: FieldSpec, around: ReadContext) -> Reading:
+    """A number times what stands in another column of the row; nothing where that is none."""
+    for _, number, _ in factors(header, spec, around):
+        product = (reading.value.cast(EXACT, strict=False) * number).cast(EXACT).cast(pl.String)
+        shown = product.str.strip_suffix("0000") if reading.form is FieldForm.MONEY else shortest(product)
+        reading = replace(reading, value=shown)
+    return reading
 
 
 def with_sum(lines: pl.DataFrame, header: Header, place: str, spec: FieldSpec, around: ReadContext) -> pl.DataFrame:
@@ -191,7 +206,7 @@ def with_sum(lines: pl.DataFrame, header: Header, place: str, spec: FieldSpec, a
 
     part = number(spec.sum or ())
     part = part - number(spec.less).fill_null(0) if spec.less else part
-    part = (part * number(spec.times) if spec.times else part).cast(_EXACT)
+    part = (part * number(spec.times) if spec.times else part).cast(EXACT)
     shares = [*spec.plus, *spec.minus]
     firsts = (number(names).drop_nulls().first().fill_null(0).alias(f"share{n}") for n, names in enumerate(shares))
     read = {f"sum:{place}:{column}" for column in columns}
@@ -200,7 +215,7 @@ def with_sum(lines: pl.DataFrame, header: Header, place: str, spec: FieldSpec, a
     total = pl.col("part")
     for n in range(len(shares)):
         total = total + pl.col(f"share{n}") if n < len(spec.plus) else total - pl.col(f"share{n}")
-    texts = sums.select(pl.when(pl.col("parts") > 0).then(total.cast(_EXACT)).cast(pl.String)).to_series()
+    texts = sums.select(pl.when(pl.col("parts") > 0).then(total.cast(EXACT)).cast(pl.String)).to_series()
     return lines.with_columns(texts.gather(lines["doc"]).alias(f"sum:{place}"))  # documents are counted from 0
 
 

@@ -15,7 +15,8 @@ from logistics_batch.mapping.findings import SHOWN_CHARACTERS, Findings
 from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.rows.cells import BLANKS, bare
 from logistics_batch.mapping.rows.header import Header, bind
-from logistics_batch.mapping.spec.model import NUMBERS_AT_MOST, FieldSpec, LinesFromSpec, MappingSpec
+from logistics_batch.mapping.spec.lines import NUMBERS_AT_MOST, LinesFromSpec
+from logistics_batch.mapping.spec.model import FieldSpec, MappingSpec
 from logistics_batch.mapping.spec.names import ColumnName, names_match
 from logistics_batch.mapping.spec.targets import FieldForm, form_of
 from logistics_batch.model.document import ROWS_SCHEMA, RowState
@@ -89,7 +90,7 @@ def exploded(sheet: Sheet, header: Header, lines: pl.DataFrame, *, second: tuple
         hidden_rows=tuple(origins.filter(pl.col("origin").is_in(list(sheet.hidden_rows)))["row"]),
         cell_counts=None if sheet.cell_counts is None else sheet.cell_counts[lines["at"]],
         origins=Origins(origins, second[0].name, second[1].texts) if second else Origins(origins),
-        added=origins.width - 3,
+        added=sheet.added + origins.width - 3,
     )
 
 

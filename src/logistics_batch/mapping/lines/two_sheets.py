@@ -7,15 +7,17 @@ from typing import Any, Final
 import polars as pl
 
 from logistics_batch.errors import FileHeld
+from logistics_batch.mapping.above import with_above
 from logistics_batch.mapping.checks.documents import equal_rows
 from logistics_batch.mapping.checks.held import hold, idle_skips, renamed_columns, renamed_notes
 from logistics_batch.mapping.findings import Findings
 from logistics_batch.mapping.lines.exploded import OF, BoundSheet, exploded, split_view, with_made
-from logistics_batch.mapping.loaded import Mapping
+from logistics_batch.mapping.loaded import Mapping, is_above
 from logistics_batch.mapping.rows.cells import bare, name_of
 from logistics_batch.mapping.rows.classify import Rows, classify_rows
 from logistics_batch.mapping.rows.header import Header, choose, likeliest, name_fits
-from logistics_batch.mapping.spec.model import ChecksSpec, FieldSpec, LinesSheetSpec, MappingSpec
+from logistics_batch.mapping.spec.lines import LinesSheetSpec
+from logistics_batch.mapping.spec.model import ChecksSpec, FieldSpec, MappingSpec
 from logistics_batch.messages import packed
 from logistics_batch.model.document import ROWS_SCHEMA, RowState
 from logistics_batch.model.issue import Issue, Place, cell_address
@@ -58,7 +60,8 @@ def join_sheets(mapping: Mapping, sheets: Sequence[Sheet]) -> BoundSheet:
                 rows_read=max((sheet.frame.height for sheet in sheets), default=0),
             )
     (outer, others), (reading, of_lines) = found
-    top, header, not_read = choose(outer, others)
+    chosen, chosen_header, not_read = choose(outer, others)
+    top, header = with_above(outer, chosen, chosen_header)
     below, lines_header, _ = choose(reading, of_lines)
     hold(idle_skips(mapping, [(top, header), (below, lines_header)]), top, header)
     hold(renamed_columns(reading, [(below, lines_header)]), below, lines_header)
@@ -112,7 +115,8 @@ def _of_lines(mapping: Mapping, form: LinesSheetSpec) -> Mapping:
         fields={},
         order_id=None,
         key=form.key,
-        keep=_wished(spec) | {f"summed {place}": FieldSpec.of(names) for place, names in enumerate(summed, 1)},
+        keep={name: field for name, field in _wished(spec).items() if not any(map(is_above, field.columns))}
+        | {f"summed {place}": FieldSpec.of(names) for place, names in enumerate(summed, 1)},
         sheet=spec.sheet.model_copy(update={"header": form.header, "only_rows_where": {}}),
         checks=spec.checks.model_copy(update={"control_total": []}),
         lines_sheet=None,

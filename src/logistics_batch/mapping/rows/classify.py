@@ -10,9 +10,8 @@ from typing import Final, NamedTuple
 import polars as pl
 
 from logistics_batch.errors import FileHeld
-from logistics_batch.mapping.fields.values.numbers import plain_number
-from logistics_batch.mapping.fields.values.reading import ReadContext
 from logistics_batch.mapping.loaded import Mapping, RunValues
+from logistics_batch.mapping.rows.amounts import amount, reading_of_numbers
 from logistics_batch.mapping.rows.cells import (
     DAMAGE_SCHEMA,
     Cleaned,
@@ -82,11 +81,14 @@ def classify_rows(mapping: Mapping, sheet: Sheet, header: Header) -> Rows:
     """Tell data from the rest, clean the columns in use, fill down."""
     begins = int(sheet.frame["row"][0] == header.row)  # then nothing need be copied
     body = sheet.frame.slice(begins) if begins else sheet.frame.filter(pl.col("row") != header.row)
-    body = body.select("row", *(pl.col(str(number)).alias(name_of(number)) for number in _own_columns(sheet, header)))
     uses = column_kinds(mapping, header)
+    wanted = [*_own_columns(sheet, header), *sheet.above]
+    body = body.select("row", *(pl.col(str(number)).alias(name_of(number)) for number in wanted))
     trimmed, cleaned = clean(body.select("row", *map(name_of, uses)), uses)
+    body = body.drop(map(name_of, sheet.above))
     frame = without_dittos(cleaned.frame, uses, header.numbers(mapping, mapping.spec.sheet.fill_down))
-    numbers = [column for column, use in uses.items() if use in (ColumnKind.NUMBER, ColumnKind.DIGITS)]
+    of_digits = (ColumnKind.NUMBER, ColumnKind.DIGITS)
+    numbers = [column for column, use in uses.items() if use in of_digits and column not in sheet.above]
     skipped = _skipped(mapping, sheet, header, numbers, body=body, trimmed=trimmed, cleaned=frame)
     if skipped.is_empty():  # a join would copy all cells
         told = (pl.lit(None, dtype=skipped.schema[name]).alias(name) for name in ("code", "values"))
@@ -100,15 +102,15 @@ def classify_rows(mapping: Mapping, sheet: Sheet, header: Header) -> Rows:
     filled, unfilled = as_above(fill_down(mapping, sheet, header, marked))
     cleaned = replace(cleaned, frame=frame, damage=pl.concat([cleaned.damage, unfilled]))
     in_use = {"row", *(f"{before}{name_of(number)}" for number in uses for before in ("", "own:"))}
-    wanted = [name for name in filled.columns if name in in_use]
+    kept = [name for name in filled.columns if name in in_use]
     data = filled if skipped.is_empty() else filled.filter(pl.col("code").is_null())
     hidden = filled.clear() if skipped.is_empty() else filled.filter(pl.col("code") == HIDDEN)
-    return Rows(data.select(wanted), skipped, hidden.select(wanted), cleaned)
+    return Rows(data.select(kept), skipped, hidden.select(kept), cleaned)
 
 
 def _own_columns(sheet: Sheet, header: Header) -> list[int]:
-    """The numbers of the sheet's columns without those of an earlier answer of ours."""
-    return [number for number in range(1, sheet.width + 1) if number not in header.own]
+    """The numbers of the sheet's columns without our earlier answers and what stands above the table."""
+    return [number for number in range(1, sheet.width + 1) if number not in header.own and number not in sheet.above]
 
 
 def _skipped(
@@ -139,7 +141,7 @@ def _skipped(
     values = pl.coalesce(pl.when(rule.holds).then(rule.values) for rule in rules)
     found = marked.select("row", code=code, values=values).drop_nulls("code")
     # A formula in a key column that no program has worked out may be an order.
-    facts = sheet.facts_of(CellFact.NO_VALUE).filter(pl.col("column").is_in(_key_numbers(mapping, header)))
+    facts = sheet.facts_of(CellFact.NO_VALUE).filter(pl.col("column").is_in(_key_numbers(mapping, sheet, header)))
     looks_empty = (pl.col("code") == "blank") | pl.col("code").str.starts_with("comment.")
     return found.filter(~(looks_empty & pl.col("row").is_in(facts["row"].implode())))
 
@@ -151,22 +153,22 @@ def _rules(
     show, if it is not like the header.
     """
     cells = [name_of(column) for column in _own_columns(sheet, header)]
-    keys = [pl.col(name_of(column)) for column in _key_numbers(mapping, header)]
+    keys = [pl.col(name_of(column)) for column in _key_numbers(mapping, sheet, header)]
     filled = header.numbers(mapping, mapping.spec.sheet.fill_down)  # which may be blank in a row
-    required = set(header.bound(mapping.required))
+    required = {*header.bound(mapping.required), *(() if keys else _goods(mapping, header))}
     needed = sorted(required.difference(filled) or required)
     lacks = pl.any_horizontal(pl.col(name_of(column)).is_null() for column in needed)
     invoice = mapping.spec.fields.get("invoice_number")
     invoices = header.bound(invoice.columns) if invoice else []
     bare_of = [key.is_null() | key.str.contains(SIGNED) for key in keys]
-    bare_of += [pl.col(name_of(number)).is_null() for number in numbers]
+    bare_of += [cell.is_null() | cell.str.contains(SIGNED) for cell in map(pl.col, map(name_of, numbers))]
     raw = [pl.col(f"raw:{name}") for name in cells]
     drawn = pl.all_horizontal(cell.is_null() | cell.str.contains(_DRAWN) for cell in raw)
     line = pl.any_horizontal(lacks, *(key.str.contains(_DRAWN) for key in keys[:1]))
     hidden = sheet.hidden_rows if mapping.spec.sheet.hidden_rows != "read" else ()
     declared = [where(mapping, header, control.row_where) for control in mapping.spec.checks.control_total]
     read = header.bound(names for field in mapping.spec.everything.values() for names in field.columns)
-    mapped = [name_of(column) for column in {*read, *header.numbers(mapping, mapping.spec.key)}]
+    mapped = [name_of(column) for column in {*read, *header.numbers(mapping, mapping.spec.key)} - {*sheet.above}]
     first, by_pattern = pl.coalesce(cells), _by_pattern(mapping, header)
     totals = [
         *(_Rule("total", pl.col(name_of(column)).str.contains(TOTAL_INVOICE)) for column in invoices),
@@ -204,11 +206,20 @@ def _by_pattern(mapping: Mapping, header: Header) -> list[_Rule]:
     return rules
 
 
-def _key_numbers(mapping: Mapping, header: Header) -> list[int]:
-    """The columns by which a row is known: those of the key; of receipts the invoice number's."""
+def _key_numbers(mapping: Mapping, sheet: Sheet, header: Header) -> list[int]:
+    """The columns of the table by which a row is known: those of the key; of receipts the invoice number's."""
     if mapping.spec.key:
-        return header.numbers(mapping, mapping.spec.key)
-    return header.bound(mapping.spec.fields["invoice_number"].columns[:1])
+        numbers = header.numbers(mapping, mapping.spec.key)
+    else:
+        numbers = header.bound(mapping.spec.fields["invoice_number"].columns[:1])
+    return [number for number in numbers if number not in sheet.above]
+
+
+def _goods(mapping: Mapping, header: Header) -> list[int]:
+    """The columns of goods that are lines."""
+    lines = mapping.spec.lines.items()
+    of_goods = (field.columns for place, field in lines if form_of(place, mapping.operation) is FieldForm.GOODS)
+    return header.bound(chain.from_iterable(of_goods))
 
 
 def _continuations(mapping: Mapping, header: Header, marked: pl.DataFrame) -> pl.DataFrame:
@@ -441,18 +452,16 @@ def totals_as_goods(mapping: Mapping, header: Header, marked: pl.DataFrame) -> p
     """
     keys = keys_filled_down(mapping, header)
     lines, none = mapping.spec.lines.items(), marked.select("row", "code", "values").clear()
-    of_goods = (field.columns for place, field in lines if form_of(place, mapping.operation) is FieldForm.GOODS)
-    goods = [name_of(column) for column in header.bound(chain.from_iterable(of_goods))]
+    goods = [name_of(column) for column in _goods(mapping, header)]
     quantity = header.bound(names for place, field in lines if place in _QUANTITIES for names in field.columns)
-    if not keys or not goods or not quantity:
+    if not goods or not quantity or not (keys or mapping.key_is_above):
         return none
-    keyless = pl.all_horizontal(pl.col(key).is_null() for key in keys)
+    keyless = pl.all_horizontal(pl.col("row").is_not_null(), *(pl.col(key).is_null() for key in keys))
     called = pl.any_horizontal(pl.col(name).str.contains(A_TOTAL) for name in goods).fill_null(value=False)
     data = marked.filter(pl.col("code").is_null())
     if not data.select((keyless & called).any()).item():
         return none
-    around = ReadContext(RunValues("", date.min, ""), decimal=mapping.spec.sheet.decimal)
-    number = plain_number(pl.col(name_of(quantity[0])), around).cast(pl.Decimal(38, 6), strict=False)
+    number = amount(quantity[0], reading_of_numbers(mapping, header, RunValues("", date.min, "")))
     data = data.with_columns(
         number.alias("number"), (keyless & called).alias("total"), (~keyless).cum_sum().alias("of")
     )

@@ -1,7 +1,6 @@
 """What a mapping file may say: the models that load it and that its JSON Schema is made from."""
 
 import codecs
-import re
 from collections.abc import Callable
 from typing import Annotated, Any, Final, Literal, get_args
 
@@ -16,7 +15,9 @@ from pydantic import (
     field_validator,
 )
 
+from logistics_batch.mapping.spec.lines import LinesFromSpec, LinesSheetSpec
 from logistics_batch.mapping.spec.texts import (
+    Address,
     Columns,
     DecimalText,
     Flag,
@@ -36,74 +37,10 @@ from logistics_batch.model.complaints import TIME_OF_DAY
 from logistics_batch.model.document import Operation
 from logistics_batch.specification import nearest
 
-NUMBERS_AT_MOST: Final = 200
-"""The highest number of numbered columns."""
-
-
-_PART: Final = re.compile(r"\{(\w+)\}")
-
-
-def parts_of(pattern: str) -> list[str]:
-    """The names of a pattern's parts, in order."""
-    return _PART.findall(pattern)
-
-
-class LinesFromSpec(Part):
-    """Several lines in one row: items in one cell, parallel cells, or numbered columns.
-
-    `{split: Items, on: ["|", ";"], pattern: "{sku} x {qty}"}` makes columns `sku` and `qty`. `{split: [SKU, Qty],
-    on: "|"}` parts these cells side by side. `{columns: ["SKU {n}", "Qty {n}"]}` reads numbered columns from 1 on;
-    with `pattern` one of them holds the whole item: `{columns: "Item {n}", pattern: "{sku} x {qty}"}`. Of several
-    patterns each has the same parts.
-    """
-
-    split: Names | None = Field(default=None, description="The column whose cell holds several, or parallel columns.")
-    on: Annotated[
-        list[Annotated[str, Field(min_length=1)]],
-        BeforeValidator(listed, json_schema_input_type=str | list[str]),
-        Field(min_length=1),
-    ] = Field(default=["|", ";"], description="With split: what stands between the pieces.")
-    pattern: Annotated[Texts, Field(min_length=1)] | None = Field(
-        default=None, description="How a piece is written, its parts in braces; several ways as a list."
-    )
-    columns: Names | None = Field(default=None, min_length=1, description="Numbered columns, with {n} in each.")
-    up_to: Annotated[StrictInt, Field(ge=1, le=NUMBERS_AT_MOST)] | None = Field(
-        default=None, description="With columns: each is there for the numbers from 1 to this; else the file is held."
-    )
-
-    rules = (
-        ("lines_from", lambda self: (self.split is None) == (self.columns is None)),
-        ("on_alone", lambda self: self.columns is not None and "on" in self.model_fields_set),
-        ("up_to_alone", lambda self: self.columns is None and self.up_to is not None),
-        ("no_number", lambda self: next((name for name in self.columns or () if name.count("{n}") != 1), None)),
-        ("pattern.columns", lambda self: self.pattern and len(self.split or self.columns) > 1),
-        ("pattern.brace", lambda self: any(re.search(r"[{}]", re.sub(_PART, "", each)) for each in self.pattern or ())),
-        ("pattern.no_part", lambda self: not all(map(parts_of, self.pattern or ()))),
-        ("pattern.twice", lambda self: any(len(set(each)) < len(each) for each in map(parts_of, self.pattern or ()))),
-        ("pattern.touch", lambda self: any("}{" in each for each in self.pattern or ())),
-        ("pattern.other", lambda self: any(set(parts_of(each)) != set(self.parts) for each in self.pattern or ())),
-    )
-
-    @property
-    def parts(self) -> list[str]:
-        """The names of the pattern's parts, in the order of the first one."""
-        return parts_of(self.pattern[0]) if self.pattern else []
-
-    @property
-    def made(self) -> list[str]:
-        """The names of the columns that it makes."""
-        return self.parts or list(self.columns or ())
-
-
-class LinesSheetSpec(Part):
-    """Lines on a sheet of their own, joined by key: `{name: Lines, key: [Order No]}`."""
-
-    name: Name = Field(description="Name or pattern of the sheet with the lines; hidden sheets are never taken.")
-    key: Names = Field(
-        description="Its columns that say which document a line belongs to, in the order of the mapping's `key`."
-    )
-    header: Literal["auto"] | RowNumber = Field(default="auto", description="auto or a row number.")
-
+ABOVE: Final = "Above the table: "
+"""So begins the name under which a value from above the table is a column, the same in every row."""
+ABOVE_CELL: Final = f"{ABOVE}cell "
+WHOLE_FILE: Final = f"{ABOVE}the whole file"
 
 _OF_SOMETHING_ELSE = ("idna", "punycode", "raw-unicode-escape", "unicode-escape", "undefined", "utf-7")
 """Encodings of host names, source text and mail: what they make of a file is no table."""
@@ -128,6 +65,21 @@ class UnitRead(Part):
     """`{unit: g -> kg}`: the sheet's unit and the unit that the service wants."""
 
     unit: str
+
+
+def _counted(value: Any) -> Any:
+    """Words that stand for one each, as a table."""
+    return value if isinstance(value, dict) else dict.fromkeys(listed(value), 1)
+
+
+class SuffixRead(Part):
+    """`{suffix: [Nos, Pcs]}` or `{suffix: {Nos: 1, Doz: 12}}`: words behind a number, and how many each stands for."""
+
+    suffix: Annotated[
+        dict[Annotated[str, Field(min_length=1), AfterValidator(on_one_line)], Annotated[StrictInt, Field(ge=1)]],
+        BeforeValidator(_counted, json_schema_input_type=str | list[str] | dict[str, int]),
+        Field(min_length=1),
+    ]
 
 
 class BeforeRead(Part):
@@ -165,6 +117,7 @@ TOLD: Final = {
     "unit": "{unit: g -> kg}",
     "lookup": '{lookup: {Yes: "true"}}',
     "before": '{before: "PO "}',
+    "suffix": "{suffix: [Nos, Pcs]}",
 }
 """The verbs that need to be told more, with an example."""
 
@@ -189,20 +142,49 @@ Step = Annotated[
     | Annotated[DateRead, Tag("date")]
     | Annotated[UnitRead, Tag("unit")]
     | Annotated[LookupRead, Tag("lookup")]
-    | Annotated[BeforeRead, Tag("before")],
+    | Annotated[BeforeRead, Tag("before")]
+    | Annotated[SuffixRead, Tag("suffix")],
     Discriminator(lambda value: "word" if isinstance(value, str) else next(verb for verb in TOLD if verb in value)),
     BeforeValidator(_one_verb),
 ]
 Steps = Annotated[list[Step], BeforeValidator(listed, json_schema_input_type=Step | list[Step]), Field(min_length=1)]
 
-SOURCES = ("from", "join", "constant", "run", "sum", "first")
+NamePart = str | dict[Literal["cell", "beside"], str]
+"""A column by its name, or a value above the table."""
+
+
+def _named(value: Any) -> Any:
+    """A column's name as it is, a value above the table as the first name under which it is a column."""
+    if not isinstance(value, dict):
+        return value
+    if [*value] not in (["cell"], ["beside"]) or not isinstance(value[next(iter(value))], str):
+        raise complaint("name_part")
+    return FieldSpec.model_validate(value).above[0]
+
+
+def _key_names(value: Any) -> Any:
+    """The parts of a key as a list."""
+    return [WHOLE_FILE] if value == "file" else listed(value)
+
+
+NamedParts = Annotated[
+    list[Annotated[Name, BeforeValidator(_named)]],
+    BeforeValidator(listed, json_schema_input_type=NamePart | list[NamePart]),
+]
+Joined = Annotated[NamedParts, Field(min_length=1)]
+
+SOURCES = ("from", "join", "constant", "run", "sum", "first", "cell", "beside")
 
 
 class FieldSpec(Part):
-    """Where the value of one target comes from; exactly one of from, join, constant, run, sum and first."""
+    """Where the value of one target comes from; exactly one of from, join, constant, run, sum, first, cell, beside."""
 
     from_: Names | None = Field(default=None, alias="from", description="The column, by its name and other names.")
-    join: list[Names] | None = Field(default=None, min_length=1, description="Columns whose filled cells are joined.")
+    join: list[Joined] | None = Field(
+        default=None,
+        min_length=1,
+        description="What is joined where it is filled: columns, `{cell: A6}`.",
+    )
     with_: Annotated[str, AfterValidator(on_one_line)] | None = Field(
         default=None, alias="with", description="What stands between joined cells, else a blank."
     )
@@ -212,10 +194,19 @@ class FieldSpec(Part):
     )
     sum: Names | None = Field(default=None, description="The document's sum of a column.")
     less: Names | None = Field(default=None, description="With sum: this column's cell is taken off first.")
-    times: Names | None = Field(default=None, description="With sum: then multiplied by this column's cell.")
+    times: Names | None = Field(default=None, description="With from or sum: then multiplied by this column's cell.")
+    cartons: Names | None = Field(
+        default=None,
+        description="With from: multiplied by how many cartons this column's cell names; `1-5` is five, `7` is one.",
+    )
     plus: list[Names] = Field(default=[], description="With sum: columns whose first value in the document is added.")
     minus: list[Names] = Field(default=[], description="With sum: columns whose first value is taken off.")
     first: Names | None = Field(default=None, description="The document's first filled cell; the others may differ.")
+    cell: Address | None = Field(default=None, description="A value above the table, by the address of its cell.")
+    beside: Names | None = Field(
+        default=None,
+        description="A value above the table, by its label: right of it, below it, or behind it in the same cell.",
+    )
     default: SentText | None = Field(default=None, description="The value when the cell is empty.")
     when: dict[str, Patterns] | None = Field(
         default=None, min_length=1, description="Only in rows where each column fits a pattern."
@@ -226,7 +217,9 @@ class FieldSpec(Part):
     rules = (
         ("source", lambda self: len(self.given) != 1 and (" and ".join(f"`{name}`" for name in self.given) or "none")),
         ("with_alone", lambda self: self.with_ is not None and self.join is None),
-        ("less_alone", lambda self: (self.less or self.times or self.plus or self.minus) and self.sum is None),
+        ("less_alone", lambda self: (self.less or self.plus or self.minus) and self.sum is None),
+        ("times_alone", lambda self: self.times and self.sum is None and self.from_ is None),
+        ("cartons_alone", lambda self: self.cartons and (self.from_ is None or self.times)),
         (
             "constant_alone",
             lambda self: (
@@ -252,6 +245,11 @@ class FieldSpec(Part):
         return self.given[0]
 
     @property
+    def above(self) -> list[str]:
+        """The names under which a value from above the table is a column; none where it does not stand there."""
+        return [f"{ABOVE_CELL}{self.cell}"] if self.cell else [f"{ABOVE}{label.strip()}" for label in self.beside or ()]
+
+    @property
     def is_always_filled(self) -> bool:
         """Whether the value is there whatever the cells hold."""
         return self.default is not None or self.source in ("constant", "run")
@@ -259,13 +257,14 @@ class FieldSpec(Part):
     @property
     def columns(self) -> list[list[str]]:
         """The columns that the value is made of, each by its names; without those of `when`."""
-        single = [names for names in (self.from_, self.first, self.sum, self.less, self.times) if names is not None]
-        return [*single, *(self.join or []), *self.plus, *self.minus]
+        single = (self.from_, self.above, self.first, self.sum, self.less, self.times, self.cartons)
+        return [*filter(None, single), *(self.join or []), *self.plus, *self.minus]
 
     @property
     def own_columns(self) -> list[list[str]]:
         """The columns whose own values it is made of: not those that are joined, or that it is multiplied by."""
-        return [names for names in (self.from_, self.first, self.sum, self.less, *self.plus, *self.minus) if names]
+        single = (self.from_, self.above, self.first, self.sum, self.less)
+        return [*filter(None, single), *self.plus, *self.minus]
 
     @property
     def dates(self) -> list[str]:
@@ -409,7 +408,11 @@ class MappingSpec(Part):
     operation: Operation = Field(description="What the rows become; see the targets of each below.")
     order_id: OrderIdSpec | None = Field(default=None, description="Which order a change is about.")
     sheet: SheetSpec = Field(default=SheetSpec(), description="How the file is read.")
-    key: Columns = Field(default=[], description="Rows with the same values here form one document.")
+    key: Annotated[NamedParts, BeforeValidator(_key_names, json_schema_input_type=NamePart | list[NamePart])] = Field(
+        default=[],
+        description="Rows with the same values here form one document: columns, `{cell: C5}`, `{beside: Invoice No}`; "
+        "`file` alone makes the whole file one document.",
+    )
     fields: dict[str, FieldSpec] = Field(default={}, description="What stands once in a document.")
     lines: dict[str, FieldSpec] = Field(default={}, description="What stands once a row: items, SKU lines.")
     lines_from: LinesFromSpec | None = Field(default=None, description="Several lines in one row.")

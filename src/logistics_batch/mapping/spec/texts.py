@@ -3,6 +3,7 @@
 Names of columns, patterns and constants are texts; whole numbers and true/false written plainly become their text.
 """
 
+import re
 from collections.abc import Callable
 from typing import Annotated, Any, ClassVar, Self
 
@@ -41,6 +42,13 @@ def _text(value: Any) -> Any:
     return str(value) if isinstance(value, int) else value
 
 
+def _address(text: str) -> str:
+    """The address of a cell in capital letters."""
+    if re.fullmatch("[A-Z]{1,3}[1-9][0-9]{0,6}", text.upper()) is None:
+        raise complaint("address", name=printable_text(text))
+    return text.upper()
+
+
 def listed(value: Any) -> Any:
     """A single value as a list of one."""
     return value if isinstance(value, list) else [value]
@@ -72,6 +80,7 @@ Patterns = Annotated[
     BeforeValidator(listed, json_schema_input_type=str | int | bool | list[str | int | bool]),
     Field(min_length=1),
 ]
+Address = Annotated[str, AfterValidator(_address)]
 Flag = StrictBool
 RowNumber = Annotated[StrictInt, Field(ge=1)]
 DecimalText = Annotated[str, BeforeValidator(_text, json_schema_input_type=str | int), Field(pattern=PLAIN_DECIMAL)]

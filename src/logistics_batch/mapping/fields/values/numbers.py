@@ -1,5 +1,6 @@
 """Numbers as people write them, to canonical digits: `₹1,23,456.50` is 123456.50, `(250)` is -250."""
 
+from collections.abc import Mapping
 from typing import Final
 
 import polars as pl
@@ -171,6 +172,42 @@ def without_unit(text: pl.Expr, unit: str) -> pl.Expr:
     """The text without the unit behind the number, if it is the declared one."""
     spellings = "|".join(spellings_of(unit))
     return text.str.replace(rf"(?i)\s*\b(?:{spellings})\.?$", "").str.replace(rf"(?i)([0-9])(?:{spellings})\.?$", "$1")
+
+
+def without_suffix(text: pl.Expr, suffix: Mapping[str, int], around: ReadContext) -> pl.Expr:
+    """The text without a word behind the number, times what the word stands for; other words stay."""
+
+    def bare(cell: pl.Expr) -> pl.Expr:
+        read = cell
+        for word, times in suffix.items():
+            pattern = rf"(?is)^(.*[^\p{{L}}\s])\s*{pl.escape_regex(word.strip())}\.?$"
+            rest = cell.str.extract(pattern)
+            number = rest if times == 1 else shortest(plain_number(rest, around), factor=str(times))
+            read = pl.when(rest.is_not_null()).then(pl.coalesce(number, cell)).otherwise(read)
+        return read
+
+    return where_unusual(text, "^[0-9]+(?:[.][0-9]+)?$", bare)
+
+
+_CARTONS: Final = r"(?i)^\s*[^0-9,&]*?([0-9]{1,6})\s*(?:(?:[-\u{2013}\u{2014}~]|to)\s*[^0-9,&]*?([0-9]{1,6}))?\s*$"
+
+
+def cartons(text: pl.Expr) -> pl.Expr:
+    """How many cartons a cell names: `1-5` is 5, `7` is 1, `1-3, 7` is 4; null where it cannot be told."""
+
+    def count(cell: pl.Expr) -> pl.Expr:
+        parts = cell.str.split(",").list.eval(_of_range(pl.element()))
+        whole = parts.list.eval(pl.element().is_not_null().all()).list.first()
+        return pl.when(whole).then(parts.list.sum()).cast(pl.String)
+
+    return where_unusual(text, "^$", count)
+
+
+def _of_range(text: pl.Expr) -> pl.Expr:
+    first = text.str.extract(_CARTONS, 1).cast(pl.Int64, strict=False)
+    last = text.str.extract(_CARTONS, 2).cast(pl.Int64, strict=False)
+    count = pl.coalesce(last - first + 1, pl.when(first.is_not_null()).then(1))
+    return pl.when(count > 0).then(count)
 
 
 _WANTED: Final[dict[Operation, dict[str, str]]] = {  # API §2.2, §2.3

@@ -1,7 +1,7 @@
 """A cell on its way from text to value: an expression, and beside it the rules that it may break."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
@@ -38,8 +38,9 @@ class ReadContext:
 
     run: what the run lends. decimal: the decimal mark of numbers written as text. true_number: an expression that is
     true where the cell is a number to the spreadsheet program. hundredths: likewise, where it is a number that is shown
-    as a percentage, as 0.05 that shows 5%. wanted: the form of the target. latest_days: how long
-    after the business date a date may lie. second: the second of two phone numbers is wanted, if there is one.
+    as a percentage, as 0.05 that shows 5%. wanted: the form of the target. latest_days: how long after the business
+    date a date may lie. second: the second of two phone numbers is wanted, if there is one. suffixes: for columns the
+    words that the mapping declares behind their numbers.
     """
 
     run: RunValues
@@ -49,6 +50,7 @@ class ReadContext:
     wanted: FieldForm = FieldForm.TEXT
     latest_days: int = LATEST_DAYS
     second: bool = False
+    suffixes: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ import polars as pl
 from logistics_batch.mapping.fields.values import dates, numbers, phones
 from logistics_batch.mapping.fields.values.reading import ReadContext, Reading, about, where_unusual
 from logistics_batch.mapping.loaded import RunValues
-from logistics_batch.mapping.spec.model import BeforeRead, DateRead, LookupRead, Step, UnitRead
+from logistics_batch.mapping.spec.model import BeforeRead, DateRead, LookupRead, Step, SuffixRead, UnitRead
 from logistics_batch.mapping.spec.targets import JSON_NUMBERS, FieldForm
 from logistics_batch.mapping.spec.words import PAYMENT_WORDS
 from logistics_batch.model.issue import Issue
@@ -141,6 +141,12 @@ def before(reading: Reading, step: Step, _around: ReadContext) -> Reading:
     return Reading(pl.lit(text) + reading.value, reading.form, reading.rules)
 
 
+def suffix(reading: Reading, step: Step, around: ReadContext) -> Reading:
+    """A declared word behind a number taken off; `{suffix: {Nos: 1, Doz: 12}}` reads `2 Doz` as 24."""
+    words = step.suffix if isinstance(step, SuffixRead) else {}
+    return Reading(numbers.without_suffix(reading.value, words, around), reading.form, reading.rules)
+
+
 @dataclass(frozen=True, slots=True)
 class Verb:
     """One entry of the vocabulary."""
@@ -169,6 +175,7 @@ VERBS: Final[dict[str, Verb]] = {
         Verb("pincode", pincode, "delivery_postal_code: {from: PIN, read: pincode}"),
         Verb("date", date, 'delivery_date: {from: Due, read: {date: ["%d/%m/%Y", "%d-%b-%Y"]}}'),
         Verb("unit", unit, "weight: {from: Weight (g), read: {unit: g -> kg}}"),
+        Verb("suffix", suffix, "item_quantity: {from: Qty, read: {suffix: [Nos, Pcs]}}"),
         Verb("before", before, 'division: {from: Zone, read: {before: "Zone "}}'),
         Verb("lookup", lookup, 'is_return_order: {from: Type, read: {lookup: {Return: "true", Forward: "false"}}}'),
     )

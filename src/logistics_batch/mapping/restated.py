@@ -1,0 +1,72 @@
+"""What a mapping file says and need not: defaults, and what is known without it."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from pydantic import BaseModel
+
+from logistics_batch.mapping.fields.values.verbs import NATURAL, verb_of
+from logistics_batch.mapping.lint import GIVES, LintFinding, Place, place_of, said
+from logistics_batch.mapping.loaded import is_demanded
+from logistics_batch.mapping.spec.model import FieldSpec, LookupRead, MappingSpec, SheetSpec
+from logistics_batch.mapping.spec.names import ColumnName
+from logistics_batch.mapping.spec.targets import FieldForm, form_of
+from logistics_batch.mapping.spec.words import PAYMENT_WORDS, is_known_pattern
+
+_SAID_ON_PURPOSE: Final = {(SheetSpec, "decimal")}
+"""Where the default is another thing than the same value said: amounts such as 1.200 are no longer asked about."""
+
+
+def restated_defaults(spec: MappingSpec) -> Iterator[LintFinding]:
+    """What a mapping says and need not."""
+    yield from _values(spec, ())
+    for place, field in spec.everything.items():
+        if place == "fields.order_id" or place.startswith("kits."):
+            continue
+        part, target = place.split(".", 1)
+        if field.required and is_demanded(spec, place):
+            where = (*place_of(place), "required")
+            yield said(where, "default.required", operation=spec.operation.value, name=target)
+        form = FieldForm.TEXT if part == "keep" else form_of(target, spec.operation)
+        yield from _steps((*place_of(place), "read"), field, target, form)
+    # Patterns for totals and signatures, in the columns where rows are known by them.
+    invoice = spec.fields.get("invoice_number")
+    named = spec.key or [names[0] for names in (invoice.columns if invoice else [])]
+    keys = {ColumnName.of(name).identity for name in named}
+    for column, patterns in spec.sheet.skip_rows_where.items():
+        for index, pattern in enumerate(patterns):
+            if ColumnName.of(column).identity in keys and is_known_pattern(pattern):
+                yield said(("sheet", "skip_rows_where", column, index), "default.rows", pattern=pattern)
+
+
+def _values(part: BaseModel, here: Place) -> Iterator[LintFinding]:
+    """The keys of a part, and of the parts within it, that are given their default."""
+    for name, field in type(part).model_fields.items():
+        if name not in part.model_fields_set:
+            continue
+        value, key = getattr(part, name), field.alias or name
+        is_default = not field.is_required() and value == field.get_default(call_default_factory=True)
+        if isinstance(value, BaseModel) and value.model_fields_set:
+            yield from _values(value, (*here, key))
+        elif is_default and (type(part), name) not in _SAID_ON_PURPOSE:
+            yield said((*here, key), "default", key=key)
+        elif isinstance(value, dict | list):
+            for at, each in value.items() if isinstance(value, dict) else enumerate(value):
+                if isinstance(each, BaseModel):
+                    yield from _values(each, (*here, key, at))
+
+
+def _steps(here: Place, field: FieldSpec, target: str, form: FieldForm) -> Iterator[LintFinding]:
+    """Steps of `read` that do nothing, or what the target is read as without them."""
+    steps = field.read or []
+    only_text = all(verb_of(step).name not in GIVES for step in steps[:-1])
+    for index, step in enumerate(steps):
+        place = (*here, index) if len(steps) > 1 else here
+        if step == "text":
+            yield said(place, "default.text")
+        elif index == len(steps) - 1 and only_text and step == NATURAL.get(form):
+            yield said(place, "default.step", step=f"read: {step}" if len(steps) == 1 else step, name=target)
+        elif isinstance(step, LookupRead) and isinstance(step.lookup, dict) and form is FieldForm.PAYMENT:
+            known = {word.lower(): answer for word, answer in PAYMENT_WORDS.items()}
+            if all(known.get(word.strip().lower()) == answer for word, answer in step.lookup.items()):
+                yield said((*place, "lookup"), "default.lookup", name=target)

@@ -1,0 +1,261 @@
+"""Values above the table: read once for all rows, from a cell or beside a label, and never taken for one another."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from mapping.sheets import mapping_of, notes_in, rules, run, sheet_of, states
+
+from logistics_batch.errors import FileHeld, SpecificationError
+from logistics_batch.model.document import MappedFile
+from logistics_batch.model.sheet import CellFact, merged_facts
+
+PACKING_LIST = """
+operation: asn.create
+key: file
+fields:
+  invoice_number: {beside: [Invoice No, Bill No]}
+  supplier_name: {beside: Supplier}
+  site: {constant: BLR}
+  delivery_date: {beside: Expected, read: {date: "%d.%m.%y"}}
+lines:
+  sku_name: {from: Item}
+  qty: {from: Qty}
+keep: {lorry: {beside: Lorry}}
+ignore: [Remarks]
+"""
+HEAD = [
+    ["Packing list"],
+    ["Invoice No", "INV-22", "", "Expected:", "05.11.26"],
+    ["Supplier", "Sharma Traders", "", "Lorry :", "KA 01 X 7"],
+    [],
+]
+TABLE = [["Item", "Qty", "Remarks"], ["tea", "2"], ["salt", "3"]]
+
+
+def pack(
+    head: Sequence[Sequence[str]] = HEAD, table: Sequence[Sequence[str]] = TABLE, *, mapping: str = PACKING_LIST
+) -> MappedFile:
+    """The file of some rows above a table, mapped."""
+    return run(mapping, sheet_of([*head, *table]))
+
+
+def head(*rows: Sequence[str]) -> list[Sequence[str]]:
+    """Rows above a table in which all that is needed stands but for what some rows say of the invoice."""
+    return [["Supplier:", "Sharma Traders"], *rows, []]
+
+
+def number(mapped: MappedFile) -> Any:
+    """The invoice number of the only document."""
+    (document,) = mapped.documents
+    return json.loads(document.body)["invoice_number"]
+
+
+def held(*rows: Sequence[str], mapping: str = PACKING_LIST) -> FileHeld:
+    """How a file with these rows above its table is refused."""
+    with pytest.raises(FileHeld) as refused:
+        pack(head(*rows), mapping=mapping)
+    return refused.value
+
+
+def test_a_packing_list_is_one_document_with_what_stands_above_its_table() -> None:
+    mapped = pack()
+    (document,) = mapped.documents
+    assert json.loads(document.body) == {
+        "invoice_number": "INV-22",
+        "supplier_name": "Sharma Traders",
+        "site": "BLR",
+        "delivery_date": "2026-11-05",
+        "sku_lines": [{"sku_name": "tea", "qty": "2"}, {"sku_name": "salt", "qty": "3"}],
+    }
+    assert document.keep == {"lorry": "KA 01 X 7"}
+    assert states(mapped) == {**dict.fromkeys((1, 2, 3), "skipped title"), 4: "skipped blank", 6: "ready", 7: "ready"}
+    assert (notes_in(mapped), mapped.columns) == ((), ("Item", "Qty", "Remarks", "", ""))
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["Invoice No", "INV-22"]],
+        [["*INVOICE-NO.", "INV-22"]],
+        [["Bill No", "INV-22"]],  # another name of it
+        [["Invoice No", ":", "INV-22"]],
+        [["Invoice No. : INV-22"]],
+        [["Packing list", "", "Invoice No.:- INV-22"]],
+        [["Invoice No - INV-22"]],
+        [["Invoice No: INV-22\nSupplier: Sharma Traders"]],
+        [["Remarks: none   Invoice No: INV-22"]],
+        [["Invoice No", "", "INV-22"]],  # nothing stands in the second column
+        [["Invoice No", "Dated"], ["INV-22", "05.11.26"]],  # labels above their values
+        [["Invoice No", "", "PO Valid Upto"], ["INV-22", "", "31.12.26"]],
+        [["Invoice No"], ["INV-22"]],
+        [["Invoice No", "INV-22"], ["Transport", "VRL"]],
+        [["Invoice No", "INV-22"], ["Lorry:", "KA 01"]],
+        [["Invoice No", "INV-22"], ["Invoice No", "INV-22"]],  # twice, and the same
+        [["Invoice No", "INV-22"], ["Invoice No:"], [""]],
+    ],
+)
+def test_a_value_is_found_beside_its_label(rows: list[list[str]]) -> None:
+    body = [["Supplier: Sharma Traders"]] if "Supplier" not in str(rows) else [["Note"]]
+    assert number(pack([*body, *rows])) == "INV-22"
+
+
+@pytest.mark.parametrize(
+    ("rows", "code", "cell", "words"),
+    [
+        ([], "above.missing", "", ["Invoice No", "Bill No"]),
+        ([["Invoice Nr", "INV-22"]], "above.missing", "", ["Invoice Nr"]),
+        ([["Invoice No", "INV-22"], ["Invoice No", "INV-23"]], "above.differ", "B2", ["INV-22", "B2", "INV-23", "B3"]),
+        ([["Invoice No", "INV-22"], ["Bill No", "B-9"]], "above.differ", "B2", ["B-9"]),
+        ([["Invoice No", "INV-22"], ["7 cartons", "x"]], "above.either", "A2", ["INV-22", "B2", "7 cartons", "A3"]),
+        ([["Invoice No: INV-22 Date: 05.11.26"]], "above.several", "A2", ["INV-22 Date: 05.11.26"]),
+        ([["Invoice No", "Dated"]], "above.label", "B2", ["Dated"]),
+        ([["Invoice No", "yes"]], "above.label", "B2", ["yes"]),  # a number has digits
+    ],
+)
+def test_what_may_be_another_value_holds_the_file(
+    rows: list[list[str]], code: str, cell: str, words: list[str]
+) -> None:
+    refused = held(*rows)
+    assert (refused.code, refused.values.get("cell", "")) == (code, cell)
+    assert all(word in f"{refused.message} {refused.remedy}" for word in words), refused.message
+    assert (refused.rows_read, refused.remedy != "") == (4 + len(rows), True)
+
+
+def test_two_texts_that_may_be_a_name_are_asked_about_until_the_mapping_knows_the_label() -> None:
+    rows = [["Invoice No:", "INV-22"], ["Supplier", "Sharma Traders"], ["Cargo", "VRL"]]
+    with pytest.raises(FileHeld) as refused:
+        pack(rows)
+    assert refused.value.code == "above.either"
+    known = PACKING_LIST.replace("ignore: [Remarks]", "ignore: [Remarks, Cargo]")
+    assert json.loads(pack(rows, mapping=known).documents[0].body)["supplier_name"] == "Sharma Traders"
+
+
+def test_a_blank_value_makes_each_document_invalid_at_its_cell() -> None:
+    mapped = pack([["Invoice No:", "INV-22"], ["Supplier:", ""], ["Expected:", "soon"]])
+    assert rules(mapped) == [("B2", "supplier_name|required"), ("B3", "delivery_date|date")]
+    assert {issue.row for issue in mapped.issues} == {5}
+    assert (states(mapped)[5], states(mapped)[6]) == ("invalid", "blocked sibling")
+    assert mapped.issues[1].column == "Above the table: Expected"
+
+
+def test_a_key_that_is_blank_holds_the_file() -> None:
+    mapping = PACKING_LIST.replace("key: file", "key: {beside: Invoice No}")
+    refused = held(["Invoice No:", ""], mapping=mapping)
+    assert (refused.code, refused.values["place"]) == ("above.blank", [2, "B2"])
+
+
+def test_a_key_may_stand_above_the_table_and_in_it() -> None:
+    mapping = PACKING_LIST.replace("key: file", "key: [{beside: Invoice No}, Part]").replace(
+        "invoice_number: {beside: [Invoice No, Bill No]}",
+        'invoice_number: {join: [{beside: Invoice No}, Part], with: "/"}',
+    )
+    table = [["Item", "Qty", "Part"], ["tea", "2", "a"], ["salt", "3", "b"], ["Total", "5", ""]]
+    mapped = pack(HEAD, table, mapping=mapping)
+    assert [json.loads(document.body)["invoice_number"] for document in mapped.documents] == ["INV-22/a", "INV-22/b"]
+    assert states(mapped)[8] == "skipped total"
+
+
+CELLS = """
+operation: order.create
+key: file
+fields:
+  reference_number: {cell: B1}
+  customer_mobile: {cell: B2}
+  delivery_address: {join: [{cell: A3}, {cell: a4}], with: ", "}
+lines: {item_name: {from: Item}, item_quantity: {from: Qty}}
+"""
+LETTER = [["Order", "A7"], ["Mobile", "98765-43210"], ["12 MG Road"], ["Mysuru"], []]
+
+
+def test_cells_are_read_by_their_addresses() -> None:
+    (document,) = pack(LETTER, mapping=CELLS).documents
+    assert json.loads(document.body) | {"item_details": []} == {
+        "reference_number": "A7",
+        "customer_mobile": "9876543210",
+        "delivery_address": "12 MG Road, Mysuru",
+        "item_details": [],
+    }
+
+
+def test_an_address_counts_the_columns_of_the_sender() -> None:
+    ours = [["", "", *row] for row in LETTER]
+    table = [["Reason", "What to do", *TABLE[0]], ["x", "y", "tea", "2"]]
+    assert json.loads(pack(ours, table, mapping=CELLS).documents[0].body)["reference_number"] == "A7"
+
+
+def test_cells_that_have_moved_hold_the_file() -> None:
+    with pytest.raises(FileHeld) as lower:
+        pack(LETTER[:3], mapping=CELLS)
+    assert (lower.value.code, lower.value.values["row"]) == ("above.in_table", 4)
+    with pytest.raises(FileHeld) as moved:
+        pack([*LETTER[:1], ["To", "Mobile:"], *LETTER[1:]], mapping=CELLS)
+    assert (moved.value.code, moved.value.values["cell"]) == ("above.label", "B2")
+
+
+def test_a_cell_keeps_what_its_program_says_of_it() -> None:
+    sheet = sheet_of([*HEAD, *TABLE], types=[(2, 2, CellFact.IMPRECISE), (2, 5, CellFact.DATE)])
+    assert rules(run(PACKING_LIST, sheet)) == [("B2", "invoice_number|imprecise")]
+
+
+def test_a_label_over_merged_cells_has_its_value_behind_them() -> None:
+    rows = [["Invoice No", "", "INV-22"], ["Supplier", "", "Sharma Traders"], ["", "y"], *TABLE]
+    sheet = replace(sheet_of(rows), facts=merged_facts([(1, 1, 1, 2), (2, 1, 2, 2)]))
+    assert number(run(PACKING_LIST, sheet)) == "INV-22"
+
+
+def test_rows_of_names_over_two_rows_are_not_looked_at() -> None:
+    mapping = PACKING_LIST.replace("ignore:", "sheet: {header_rows: 2}\nignore:").replace("Qty}", "Pieces Qty}")
+    rows = [*HEAD[:3], ["", "Pieces", "Supplier"], ["Item", "Qty", "Remarks"], ["tea", "2"]]
+    assert json.loads(run(mapping, sheet_of(rows)).documents[0].body)["supplier_name"] == "Sharma Traders"
+
+
+def test_a_default_stands_where_no_label_does_but_not_where_one_may_be_meant() -> None:
+    mapping = PACKING_LIST.replace("{beside: Supplier}", "{beside: Supplier, default: Own}")
+    without = [["Invoice No", "INV-22"]]
+    assert json.loads(pack(without, mapping=mapping).documents[0].body)["supplier_name"] == "Own"
+    with pytest.raises(FileHeld) as refused:
+        pack([*without, ["Suplier", "Sharma Traders"]], mapping=mapping)
+    assert refused.value.code == "above.missing"
+
+
+def test_a_total_below_the_table_is_known_without_a_key_in_it() -> None:
+    table = [*TABLE, ["Total", "5"], ["Prepared by", "", "Asha"]]
+    assert [states(pack(HEAD, table))[row] for row in (8, 9)] == ["skipped total", "skipped comment"]
+    other = pack(HEAD, [*TABLE, ["Total", "6"]])
+    assert rules(other) == [("A8", "sku_name|total")]
+    assert len(other.documents) == 0
+
+
+def test_several_lines_in_a_row_go_with_what_stands_above() -> None:
+    mapping = PACKING_LIST.replace("from: Item", "from: sku").replace("from: Qty", "from: pieces")
+    mapping += 'lines_from: {split: Goods, on: ";", pattern: "{sku} x {pieces}"}\n'
+    table = [["Goods"], ["tea x 2; salt x 3"], ["rice x 0"]]
+    mapped = pack([*HEAD[:2], ["Supplier:", ""]], table, mapping=mapping)
+    assert rules(mapped) == [("B3", "supplier_name|required"), ("A6", "qty|quantity")]
+
+
+def test_receipts_take_their_invoice_from_above() -> None:
+    mapping = """
+operation: receipt.read
+fields: {invoice_number: {beside: Invoice No}, sku_name: {from: Item}, qty: {from: Qty}}
+"""
+    kept = pack(mapping=mapping).keep
+    assert kept.select("row", "invoice_number", "qty").rows() == [(6, "INV-22", "2"), (7, "INV-22", "3")]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("key: file", "key: [{cell: C5, beside: x}]", "Here stands the name of a column, `{cell: C5}` or"),
+        ("{beside: Supplier}", "{beside: Supplier, from: Party}", "here stands `from` and `beside`"),
+        ("{beside: Supplier}", "{cell: 5C}", "`5C` is no address of a cell."),
+        ("{beside: Supplier}", "{besides: Supplier}", "beside"),
+    ],
+)
+def test_a_mistake_in_the_mapping_is_told(old: str, new: str, said: str) -> None:
+    with pytest.raises(SpecificationError) as refused:
+        mapping_of(PACKING_LIST.replace(old, new))
+    assert any(said in str(finding) for finding in refused.value.findings), refused.value.findings
