@@ -49,7 +49,7 @@ class TestBackup:
         def keep_writing() -> None:
             with ledger.sending("orders"):
                 for number in itertools.count():
-                    ledger.files.result_stem(place="folder:/x", name=f"file-{number}", sha256="0" * 64)
+                    ledger.files.hold_name(place="folder:/x", name=f"file-{number}", sha256="0" * 64)
                     if over.wait(0.01):
                         return
 

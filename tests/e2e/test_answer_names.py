@@ -1,4 +1,4 @@
-"""Answers lie side by side: none is written over those to something else, whoever answers into the same folder."""
+"""NAME.* answers what came last under that name; what it answered before lies in `earlier`, whoever answers there."""
 
 import csv
 import json
@@ -52,7 +52,7 @@ def test_the_same_bytes_by_two_mappings_are_answered_beside_each_other(office: W
         assert answers(folder, "FILE.orders.result.csv") == {"O-1": "accepted"}
         assert json.loads((folder / "FILE.orders.ack.json").read_text())["mapping"] == "orders"
     (told,) = [note for note in done["notes"] if "outbound" in note]
-    assert "FILE.orders.*" in told and "the same bytes by the mapping asns" in told
+    assert "FILE.orders.*" in told and "the same bytes" in told
     assert "outbound/FILE.orders.*" in office.run("runs", "show", done["run"]).out
     office.run("runs", "report", "asn")
     office.run("runs", "report", "sales")
@@ -74,9 +74,8 @@ def test_a_corrected_answer_with_a_mapping_in_its_name_keeps_it(office: Workspac
     fix = corrected(office.root / "outbound/FILE.orders.fix.xlsx", {"12": "9876500001"})
     office.drop("FILE.orders.fix.xlsx", fix, folder="sales")
     assert office.run("run", "sales").code == 0
-    (newer,) = [name for name in names(office.root / "outbound") if name.endswith("csv") and name.count(".") == 4]
-    assert newer.startswith("FILE.orders.")
-    assert answers(office.root / "outbound", newer) == {"O-2": "accepted"}
+    assert answers(office.root / "outbound", "FILE.orders.result.csv") == {"O-2": "accepted"}
+    assert answers(office.root / "outbound", "FILE.result.csv") == {"Acme | Pune | INV-2": "accepted"}
 
 
 @pytest.mark.parametrize(("folder", "path"), [(".", "/outbound/"), ("outbound", "/")])
@@ -89,12 +88,15 @@ def test_a_folder_that_another_job_writes_otherwise_is_the_same(folder: str, pat
     office.run("run", "north")
     done = office.run("run", "south", "--json").json
     outbound = office.root / "outbound"
-    assert answers(outbound, "FILE.result.csv") == {f"N-{mark}": "accepted"}
-    (other,) = [name for name in names(outbound) if name.endswith(".csv") and name != "FILE.result.csv"]
-    assert answers(outbound, other) == {f"S-{mark}": "accepted"}
-    assert any(f"are called {other.removesuffix('.result.csv')}.*" in note for note in done["notes"])
-    office.run("runs", "report", "south")
-    assert answers(outbound, "FILE.result.csv") == {f"N-{mark}": "accepted"}
+    assert answers(outbound, "FILE.result.csv") == {f"S-{mark}": "accepted"}
+    (north,) = (outbound / "earlier").glob("*.csv")
+    assert answers(north.parent, north.name) == {f"N-{mark}": "accepted"}
+    assert any(f"moved to earlier/{north.name.removesuffix('.result.csv')}.*" in note for note in done["notes"])
+    before = north.read_bytes()
+    north.unlink()
+    office.run("runs", "report", "north")
+    assert answers(outbound, "FILE.result.csv") == {f"S-{mark}": "accepted"}
+    assert north.read_bytes() == before
 
 
 def test_two_workspaces_that_answer_into_one_folder_do_not_overwrite_each_other(
@@ -106,13 +108,18 @@ def test_two_workspaces_that_answer_into_one_folder_do_not_overwrite_each_other(
     for number, each in enumerate(offices):
         file = each.drop("FILE.csv", order_lines([f"W-{number}"]))
         assert each.run("push", file, "--mapping", "orders", "--results", shared).code == 0
-    assert answers(shared, "FILE.result.csv") == {"W-0": "accepted"}
-    assert len(names(shared)) == 6
+    for _ in range(2):
+        assert answers(shared, "FILE.result.csv") == {"W-1": "accepted"}
+        (first,) = (shared / "earlier").glob("*.csv")
+        assert answers(first.parent, first.name) == {"W-0": "accepted"}
+        assert len(names(shared)) == 4
+        assert offices[0].run("runs", "report", "push").code == 0
     spoilt = tmp_path / "spoilt"
     spoilt.mkdir()
     (spoilt / "FILE.ack.json").write_text("[]")
     offices[0].run("push", file, "--mapping", "orders", "--results", spoilt)
-    assert (spoilt / "FILE.ack.json").read_text() == "[]", "whose that is nobody knows"
+    (kept,) = (spoilt / "earlier").iterdir()
+    assert kept.read_text() == "[]", "whose that is nobody knows"
 
 
 def test_a_new_ledger_knows_the_answers_to_the_very_same_file(tmp_path: Path, service: RunningSandbox) -> None:

@@ -53,42 +53,51 @@ def to_correct(folder: Path) -> dict[str, list[str]]:
     return {path.name: [line["Order No"] for line in lines_of(path)] for path in sorted(folder.glob("*.fix.xlsx"))}
 
 
-def test_what_a_clerk_corrected_in_the_fix_file_stays(office: Workspace, service: RunningSandbox) -> None:
+def test_what_a_clerk_corrected_in_the_fix_file_is_moved_and_never_written_over(
+    office: Workspace, service: RunningSandbox
+) -> None:
+    """One fix file at a time: what is to be corrected by now. The corrected one is understood as well."""
     reports = pushed(office, service, "CLERK", fault="status_401")
     assert to_correct(reports) == {"orders.fix.xlsx": ["CLERK-2"]}
     mine = correct(reports / "orders.fix.xlsx")
     told = refused_now(office, service)
-    assert (reports / "orders.fix.xlsx").read_bytes() == mine
-    assert to_correct(reports)["orders.newer.fix.xlsx"] == ["CLERK-1", "CLERK-2"]
+    assert to_correct(reports) == {"orders.fix.xlsx": ["CLERK-1", "CLERK-2"]}
+    (moved,) = (reports / "earlier").iterdir()
+    assert moved.read_bytes() == mine
     assert "orders.fix.xlsx in folder:" in told
-    assert "stays as it is; what is to be corrected by now stands in orders.newer.fix.xlsx beside it." in told
+    assert f"It was moved to /earlier/{moved.name}; what is to be corrected by now stands in orders.fix.xlsx" in told
     office.run("runs", "report", "push")
-    assert len(to_correct(reports)) == 2, "the newer one is ours still"
-    newer = correct(reports / "orders.newer.fix.xlsx")
+    newer = correct(reports / "orders.fix.xlsx")
     office.run("runs", "report", "push")
-    assert (reports / "orders.newer.fix.xlsx").read_bytes() == newer
-    assert len(to_correct(reports)) == 2, "there is nothing newer to say"
-
-
-def test_a_corrected_newer_fix_file_is_understood(office: Workspace, service: RunningSandbox) -> None:
-    reports = pushed(office, service, "UNDER", fault="status_401")
-    correct(reports / "orders.fix.xlsx")
-    refused_now(office, service)
-    content = corrected(correct(reports / "orders.newer.fix.xlsx"), {"1 Market Road": "2 Market Road"})
-    file = office.drop("orders.newer.fix.xlsx", content)
+    assert (reports / "orders.fix.xlsx").read_bytes() == newer, "there is nothing newer to say"
+    content = corrected(newer, {"1 Market Road": "2 Market Road"})
+    file = office.drop(moved.name, content)
     done = office.run("push", file, "--mapping", "orders", "--json").json
-    assert {row["document"]: row["fate"] for row in done["files"][0]["rows"]} == {
-        "UNDER-1": "accepted",
-        "UNDER-2": "accepted",
-    }
-    assert any(path.name.startswith("orders.") and path.name.count(".") == 3 for path in reports.glob("*.result.csv"))
-    assert not list(reports.glob("orders.newer.*result*")), "its answers are called as those to the first file"
+    fates = {row["document"]: row["fate"] for row in done["files"][0]["rows"]}
+    assert fates == {"CLERK-1": "accepted", "CLERK-2": "accepted"}
+    assert {path.name for path in reports.glob("orders.*")} == {
+        "orders.ack.json",
+        "orders.result.csv",
+        "orders.result.xlsx",
+    }, "it is the next round of orders, and nothing is left to correct"
+
+
+def test_a_fix_file_goes_when_nothing_is_left_to_correct(office: Workspace, service: RunningSandbox) -> None:
+    """What was refused goes out by `retry`, and is accepted."""
+    service.set_faults([{"endpoint": "order.create", "kind": "status_400", "times": 1}])
+    reports = office.root / "reports"
+    office.run("push", office.drop("orders.csv", order_lines(["GOES-1"])), "--mapping", "orders")
+    assert to_correct(reports) == {"orders.fix.xlsx": ["GOES-1"]}
+    assert office.run("retry", "push").code == 0
+    assert to_correct(reports) == {}
+    assert not (reports / "earlier").exists(), "nobody had changed it"
 
 
 def test_a_fix_file_that_nobody_touched_is_written_anew(office: Workspace, service: RunningSandbox) -> None:
     reports = pushed(office, service, "ANEW", fault="status_401")
-    assert "newer" not in refused_now(office, service)
+    assert "was changed" not in refused_now(office, service)
     assert to_correct(reports) == {"orders.fix.xlsx": ["ANEW-1", "ANEW-2"]}
+    assert not (reports / "earlier").exists()
 
 
 def test_a_corrected_fix_file_has_no_newer_beside_it_where_nothing_new_is_to_be_corrected(
@@ -97,7 +106,7 @@ def test_a_corrected_fix_file_has_no_newer_beside_it_where_nothing_new_is_to_be_
     reports = pushed(office, service, "SAME", fault="drop_after")
     mine = correct(reports / "orders.fix.xlsx")
     assert "SAME-1,in_doubt" in (reports / "orders.result.csv").read_text("utf-8-sig")
-    assert "beside it" not in office.run("settle", "--wait").out
+    assert "was changed" not in office.run("settle", "--wait").out
     assert to_correct(reports) == {"orders.fix.xlsx": ["SAME-2"]}
     assert (reports / "orders.fix.xlsx").read_bytes() == mine
     assert "SAME-1,accepted" in (reports / "orders.result.csv").read_text("utf-8-sig")

@@ -93,7 +93,7 @@ def test_files_of_one_name_in_an_archive_are_told_apart_and_a_twin_is_left_out(
     done = workspace.run("run", "orders-nightly", "--json")
     assert done.code == 0, done.err
     assert created(sandbox) == {"A-1": 1, "A-2": 1}
-    results = sorted(path for path in (workspace.root / "outbound").glob("orders*.result.csv"))
+    results = sorted(path for path in (workspace.root / "outbound").rglob("orders*.result.csv"))
     assert len(results) == 2
     assert sum("A-1" in path.read_text() for path in results) == 1
     notes = [" ".join(each["notes"]) for each in done.json["files"]]

@@ -173,9 +173,9 @@ def test_files_of_one_name_from_two_folders_are_told_apart(workspace: Workspace)
 def test_two_contents_under_one_name_have_two_results(workspace: Workspace) -> None:
     workspace.run("push", workspace.drop("orders.csv", order_lines(["A-1"])), "--mapping", "orders")
     workspace.run("push", workspace.drop("orders.csv", order_lines(["A-2"])), "--mapping", "orders")
-    results = sorted(path.name for path in (workspace.root / "reports").glob("*.result.csv"))
-    assert len(results) == 2
-    assert "orders.result.csv" in results
+    results = sorted((workspace.root / "reports").rglob("*.result.csv"))
+    assert ["A-2" in path.read_text() for path in results] == [False, True]
+    assert [path.parent.name for path in results] == ["earlier", "reports"]
 
 
 @pytest.mark.parametrize("phase", ["before", "after"])

@@ -203,25 +203,13 @@ def test_rows_not_sent_leave_out_what_was_accepted_later(ledger: Ledger) -> None
     assert ledger.documents.rows_not_sent(operation="order.create", planned_to="2026-11-20") == []
 
 
-def test_a_result_name_belongs_to_the_first_content(ledger: Ledger) -> None:
+def test_a_result_name_belongs_to_the_content_that_came_last(ledger: Ledger) -> None:
     first, second = "1" * 64, "2" * 64
-    assert ledger.files.result_stem(place="p", name="orders", sha256=first) == "orders"
-    assert ledger.files.result_stem(place="p", name="orders", sha256=first) == "orders"
-    assert ledger.files.result_stem(place="p", name="orders", sha256=second) == "orders.22222222"
-    assert ledger.files.result_stem(place="q", name="orders", sha256=second) == "orders"
-
-
-def test_a_result_name_does_not_grow_with_each_round(ledger: Ledger) -> None:
-    first, second, third = "1" * 64, "2" * 64, "3" * 64
-    assert ledger.files.result_stem(place="p", name="orders", sha256=first) == "orders"
-    assert ledger.files.result_stem(place="p", name="orders", sha256=second) == "orders.22222222"
-    assert ledger.files.result_stem(place="p", name="orders.22222222", sha256=third) == "orders.33333333"
-    assert ledger.files.result_stem(place="p", name="orders.22222222", sha256=third) == "orders.33333333", (
-        "once and for all"
-    )
-    dated = "orders.20261103"  # digits of a user's own
-    assert ledger.files.result_stem(place="p", name=dated, sha256="4" * 64) == dated
-    assert ledger.files.result_stem(place="p", name=dated, sha256="5" * 64) == f"{dated}.55555555"
+    assert ledger.files.name_holder(place="p", name="orders") == ""
+    for content in (first, second):
+        ledger.files.hold_name(place="p", name="orders", sha256=content)
+        assert ledger.files.name_holder(place="p", name="orders") == content
+    assert ledger.files.name_holder(place="q", name="orders") == ""
 
 
 def test_an_interrupted_run_is_found_until_it_finishes(ledger: Ledger) -> None:

@@ -72,7 +72,7 @@ def fill(ledger: Ledger, *, orders: int = 300) -> None:  # noqa: F811
         issue = replace(came.mapped.issues[0], values=words).at(value=PHONE)
         note = Issue.of("file.goes_on", name=WHO)
         ledger.planning.plan_file(run, replace(came, mapped=replace(came.mapped, issues=(issue,), notes=(note,))))
-        ledger.files.result_stem(place="p", name=f"{FILE}_{number}", sha256=came.source.sha256)
+        ledger.files.hold_name(place="p", name=f"{FILE}_{number}", sha256=came.source.sha256)
         ledger.files.keep_last_written(place="p", stem=f"{FILE}_{number}", ending="fix.csv", sha256="0" * 64)
         ledger.runs.keep_notes(run, [Issue.of("file.gone", name=name)])
         planned = ledger.documents.stored(ledger.documents.planned_of(run)["id"])
@@ -131,7 +131,7 @@ def test_what_refers_to_it_still_works(ledger: Ledger) -> None:  # noqa: F811
     assert changed.rule == "changed_after_acceptance"
     ledger.runs.start("R9", job="orders", kind="push", business_date="2026-11-21", now=NOW)
     ledger.planning.plan_file("R9", again)
-    assert ledger.files.result_stem(place="p", name=f"{FILE}_0", sha256="1" * 64) == f"{FILE}_0"
+    assert ledger.files.name_holder(place="p", name=f"{FILE}_0") == ""
     assert (digest_of_names(f"/in/{before.name}"), before.size) in ledger.files.sizes_at("orders")
     assert ledger.itself.verify().findings == ()
 

@@ -2,13 +2,12 @@
 
 import hashlib
 import json
-import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, RowMapping, func, select
+from sqlalchemy import ColumnElement, RowMapping, func, select
 
 from logistics_batch.ledger.bulk import insert_all, insert_into
 from logistics_batch.ledger.connection import Repository, dump
@@ -19,7 +18,6 @@ from logistics_batch.model.issue import Issue, read_notes
 
 _UNWRITTEN: Final = 2  # of results: stale until they are written, whatever changes meanwhile
 _PLACE, _PATH = "place_sha256", "path_sha256"
-_DIGITS = 8  # of a content's hash, in the names of results
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,43 +111,13 @@ class LeftFile:
     since: str
 
 
-def _without_digits(name: str) -> str:
-    """The name without the digits of a content at its end; "" if it ends otherwise."""
-    return name[: -_DIGITS - 1] if re.fullmatch(rf".+\.[0-9a-f]{{{_DIGITS}}}", name, re.DOTALL) else ""
-
-
-def _names_within(name: str, sha256: str) -> list[str]:
-    """Every name that a content's results may have: as it is, and without the digits of earlier rounds."""
-    names = [name]
-    while shorter := _without_digits(names[-1]):
-        names.append(shorter)
-    return [*names, *(f"{each}.{sha256[:_DIGITS]}" for each in names)]
-
-
-def _stem(connection: Connection, *, place: str, name: str, sha256: str, others: Collection[str]) -> tuple[str, bool]:
-    """The stem that a content has at a place, or may have from now on, and whether it is to be written down.
-
-    others: names that somebody else uses there.
-    """
-    names = result_name.c.name.in_(_names_within(name, sha256))
-    found = connection.execute(select(result_name).where(result_name.c.place == place, names))
-    taken = dict.fromkeys(others, "") | {each.name: each.sha256 for each in found}
-    plain = name
-    while (shorter := _without_digits(plain)) and taken.get(plain, "").startswith(plain[-_DIGITS:]):
-        plain = shorter
-    digits = sha256[:_DIGITS]
-    for candidate in (name, f"{name}.{digits}", plain, f"{plain}.{digits}"):
-        if taken.get(candidate) == sha256:
-            return candidate, False
-    for candidate in (plain, f"{plain}.{digits}"):
-        if candidate not in taken:
-            return candidate, True
-    return f"{plain}.{sha256}", False
-
-
 def _last_written(stem: str, ending: str) -> str:
     """The name of a record of what was written; no stem holds a slash, so that it is never taken for one."""
     return f"{stem}/{ending}"
+
+
+def _named(place: str, name: str) -> ColumnElement[bool]:
+    return (result_name.c.place == place) & (result_name.c.name == name)
 
 
 class Files(Repository):
@@ -190,9 +158,10 @@ class Files(Repository):
         first = file.update().where(file.c.id == file_id, file.c.state == "planned")
         self._execute(first.values(stale=_UNWRITTEN))
 
-    def answered(self, stem: str) -> list[StoredFile]:
-        """The arrivals whose result files have that stem at some place, oldest first."""
-        return self._files(file.c.sha256.in_(select(result_name.c.sha256).where(result_name.c.name == stem)))
+    def named(self, stem: str, *, run: str | None = None) -> list[StoredFile]:
+        """The arrivals, of one run or of all, whose names begin with a stem, oldest first."""
+        mine = [] if run is None else [file.c.run_id == run]
+        return self._files(file.c.name.startswith(stem, autoescape=True), *mine)
 
     def arrivals_of(self, job: str, *, since: datetime) -> list[FileArrival]:
         """The files that came for a job since a moment, oldest first; the same again is another one."""
@@ -267,47 +236,24 @@ class Files(Repository):
         left = select(left_file.c.job, func.count()).group_by(left_file.c.job)
         return dict(map(tuple, self._rows(held))), dict(map(tuple, self._rows(left)))
 
-    def result_stem(
-        self,
-        *,
-        place: str,
-        name: str,
-        sha256: str,
-        is_free: Callable[[str], bool] = lambda stem: True,  # noqa: ARG005
-    ) -> str:
-        """The stem that this content's result files have at a place: `name`, or `name.<sha8>` if that is taken.
+    def name_holder(self, *, place: str, name: str) -> str:
+        """The sha256 of the content that answers under a name are for at a place; "" if that is not known."""
+        return next(iter(self._column(select(result_name.c.sha256).where(_named(place, name)))), "")
 
-        A name that was made so for an earlier round is not made longer: the digits of this content take their place.
-        is_free: whether nobody else's answers lie there under a stem that the ledger has not given away yet; asked
-        before it is given to this content.
-        """
-        others: set[str] = set()
-        while True:
-            with self._read() as connection:
-                stem, is_new = _stem(connection, place=place, name=name, sha256=sha256, others=others)
-            if not is_new:  # nearly always: it has its name since it was acknowledged
-                return stem
-            if is_free(stem):
-                break
-            others.add(stem)
+    def hold_name(self, *, place: str, name: str, sha256: str) -> None:
+        """From now on answers under a name are for this content."""
         with self._write() as connection:
-            stem, is_new = _stem(connection, place=place, name=name, sha256=sha256, others=others)
-            if is_new:
-                connection.execute(result_name.insert().values(place=place, name=stem, sha256=sha256))
-        return stem
+            new = insert_into(connection, result_name).values(place=place, name=name, sha256=sha256)
+            known = new.on_conflict_do_update(index_elements=["place", "name"], set_={"sha256": sha256})
+            connection.execute(known)
 
     def last_written(self, *, place: str, stem: str, ending: str) -> str:
         """The sha256 of what was last written under a name that people correct; "" if that is not known."""
-        record = (result_name.c.place == place) & (result_name.c.name == _last_written(stem, ending))
-        return next(iter(self._column(select(result_name.c.sha256).where(record))), "")
+        return self.name_holder(place=place, name=_last_written(stem, ending))
 
     def keep_last_written(self, *, place: str, stem: str, ending: str, sha256: str) -> None:
         """Remember what was written under a name that people correct."""
-        record = {"place": place, "name": _last_written(stem, ending), "sha256": sha256}
-        with self._write() as connection:
-            new = insert_into(connection, result_name).values(record)
-            known = new.on_conflict_do_update(index_elements=["place", "name"], set_={"sha256": sha256})
-            connection.execute(known)
+        self.hold_name(place=place, name=_last_written(stem, ending), sha256=sha256)
 
 
 class Runs(Repository):

@@ -192,6 +192,7 @@ class StoredFile:
     held: Issue
     mapping_digest: str
     operation: str
+    received_at: str
     origin: dict[str, Any] = field(default_factory=dict)
 
     @property

@@ -181,8 +181,8 @@ cancelled_number = Table(
     Column("document_id", ForeignKey("document.id")),
 )
 
-# A result file's name belongs to the first content that took it. NAME/fix.xlsx: the digest of what was written last in
-# NAME.fix.xlsx, which people correct.
+# A result file's name belongs to the content that came last under it. NAME/fix.xlsx: the digest of what was written
+# last in NAME.fix.xlsx, which people correct.
 result_name = Table("result_name", metadata, _text_key("place"), _text_key("name"), *_texts("sha256"))
 
 # A planned time of a job. state: claimed, ended, seen (since when a schedule is known), lost (a business date without

@@ -74,6 +74,9 @@ FATES: Final[dict[str, Entry]] = {
     ".would_ask_label": Entry("Its label would be asked for.", "Nothing: the next run sends it.", level=Level.NOTE),
     ".would_reconcile": Entry("It would be reconciled.", "Nothing: the next run sends it.", level=Level.NOTE),
     "unchanged": Entry("Accepted earlier, in run {run}; not sent again.", level=Level.NOTE),
+    "unchanged.round": Entry(
+        "Accepted in the round of {at}, as corrected in {file} (run {run}); not sent again.", level=Level.NOTE
+    ),
     "superseded": Entry("Replaced by {file} on {at}.", level=Level.NOTE),
     "superseded.by_mapping": Entry("Made anew by the mapping as it was corrected since.", level=Level.NOTE),
 }

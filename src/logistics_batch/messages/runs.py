@@ -32,11 +32,13 @@ _FILES: Final = {
     ".documents_stay": " Documents that had been sent stay as they were: {count:,}.",
 }
 _ANSWERS: Final = {
-    "answers.called": "The answers to {name} are called {stem}.* in {place}: {own}.* answers another file there.",
-    "answers.called_by_mapping": "The answers to {name} are called {stem}.* in {place}: {own}.* answers the same bytes "
-    "by the mapping {mapping} there.",
-    "answers.fix_changed": "{changed} in {place} was changed since it was written, so it stays as it is; what is to be "
-    "corrected by now stands in {written} beside it.",
+    "answers.called": "The answers to {name} are called {stem}.* in {place}: {own}.* answers a file that came later.",
+    "answers.called_by_mapping": "The answers to {name} are called {own}.* in {place}, for the same bytes are answered "
+    "there by another mapping, too.",
+    "answers.moved": "{own}.* in {place} answers {name} now; what lay there answered a file from elsewhere, and was "
+    "moved to {stem}.*",
+    "answers.fix_changed": "{changed} in {place} was changed since it was written. It was moved to {moved}; what is to "
+    "be corrected by now stands in {changed}, unless nothing is left.",
     "answers.without_columns": "The answers to {name} (run {run}) were written without the sender's columns: its "
     "original is not here. Copy var/files of the machine that took it here, then `logistics-batch runs report {run}`.",
     "answers.program_failed": "The answers to {name} were written without the sender's columns: {why:messages}",

@@ -14,7 +14,8 @@ from logistics_batch.api.client import Client, Reply
 from logistics_batch.api.own_event import send_event
 from logistics_batch.errors import LedgerRefused, LogisticsBatchError
 from logistics_batch.flows.doubts.staging import verify_service
-from logistics_batch.flows.files.deliver import is_elsewhere, places_of
+from logistics_batch.flows.files.answer_names import places_of
+from logistics_batch.flows.files.deliver import is_elsewhere
 from logistics_batch.flows.orders.receive_event import read_event
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.proof import is_of_this_key

@@ -32,7 +32,7 @@ from logistics_batch.intake.stores.store import (
     local_disk,
     sync_folder,
 )
-from logistics_batch.model.answers.answer_files import names_it_answers
+from logistics_batch.model.answers.answer_files import EARLIER, names_it_answers
 from logistics_batch.model.counting import counted
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.jobs.job import JobPlace, PushJob
@@ -211,7 +211,9 @@ def _listen(parts: Parts, store: FileStore, job: PushJob) -> tuple[Readiness, st
     answers = [place for place in (job.results_place, JobPlace(folder=str(parts.reports))) if place is not None]
     above = f"{here.rstrip('/')}/"
     below = [where for each in (*put_away, *answers) if (where := _where(parts, each)).startswith(above)]
+    results_here = any(_where(parts, place) == here for place in answers)
     ours = [where.removeprefix(above).partition("/")[0].replace("{date}", "????-??-??") for where in below]
+    ours += [EARLIER] if results_here else []
     listings: list[list[RemoteFile]] = []
     cut = ""
     while len(listings) < rule.unchanged_for:
@@ -230,7 +232,6 @@ def _listen(parts: Parts, store: FileStore, job: PushJob) -> tuple[Readiness, st
         )
         if rule.done_file is not None or not any(each.kind is Kind.FILE for each in listings[0]):
             break
-    results_here = any(_where(parts, place) == here for place in answers)
     return judge_listings(listings, rule, source.pattern, results_here=results_here), cut
 
 

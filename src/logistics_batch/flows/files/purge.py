@@ -13,6 +13,7 @@ from pathlib import Path
 
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import Purged, sqlite_path
+from logistics_batch.model.answers.answer_files import EARLIER
 from logistics_batch.scratch import remove_stale_folders
 
 _NOBODY_WRITES_SO_LONG = timedelta(days=1)
@@ -109,7 +110,7 @@ def purge_by_age(parts: Parts) -> Removed:
 def _reports(folder: Path) -> Iterator[Path]:
     """What this program wrote into the folder of reports, by its names: whatever else lies there is somebody else's."""
     for pattern in _ANSWERS:
-        yield from folder.glob(pattern)
+        yield from (*folder.glob(pattern), *(folder / EARLIER).glob(pattern))
     for name in _FOLDERS_OF_RUNS:
         for of_run in (folder / name).glob("*"):
             if _RUN.search(of_run.name):

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -12,6 +12,7 @@ import polars as pl
 from logistics_batch import messages
 from logistics_batch.errors import FileHeld
 from logistics_batch.flows.files.foreign_files import Mapped, map_file
+from logistics_batch.flows.files.rounds import as_accepted
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.program_errors import holding_file
 from logistics_batch.intake.containers import Member
@@ -21,7 +22,7 @@ from logistics_batch.intake.stores.store import RemoteFile
 from logistics_batch.ledger import Arrival
 from logistics_batch.mapping import Mapping, RunValues
 from logistics_batch.mapping.alike import failing_alike
-from logistics_batch.model.answers.answer_files import result_stem
+from logistics_batch.model.answers.answer_files import names_it_answers, result_stem
 from logistics_batch.model.document import MappedFile, Operation, RowState
 from logistics_batch.model.issue import Issue, read_notes, stored_notes
 from logistics_batch.model.jobs.job import PushJob
@@ -173,7 +174,7 @@ def _arrival(
             from logistics_batch.flows.orders.changes import with_orders  # files of new orders need none of it
 
             mapped = with_orders(parts, mapped)
-        mapped, held = _pass_gate(gate, mapped, mapping)
+        mapped, held = _pass_gate(gate, as_accepted(parts, mapped, source, mapping), mapping)
     source = replace(source, format=read.format)
     calls: dict[str, tuple[str, str]] = {
         each: (parts.client.method(each), "" if each.changes_order else parts.client.path(each))  # it depends on each
@@ -198,13 +199,14 @@ def first_name(parts: Parts, name: str, *, mapping: str) -> str:
 
     A mapping may make an invoice number of it, which must not change when NAME.result.xlsx comes for NAME.txt.
     """
-    seen = {name}
-    while (stem := result_stem(name)) != PurePosixPath(name).stem:
-        answered = [file.name for file in parts.ledger.files.answered(stem) if file.mapping == mapping]
-        if not answered or answered[-1] in seen:
-            break
-        name = answered[-1]
-        seen.add(name)
+    if not names_it_answers(name):
+        return name
+    own = result_stem(name)
+    for stem in (own, own.removesuffix(f".{mapping}")):  # see `answer_names`
+        same = [file.name for file in parts.ledger.files.named(stem) if file.mapping == mapping]
+        originals = [each for each in same if result_stem(each) == stem and not names_it_answers(each)]
+        if originals:
+            return originals[-1]
     return name
 
 

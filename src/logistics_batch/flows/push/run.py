@@ -20,14 +20,13 @@ from logistics_batch.errors import (
 )
 from logistics_batch.flows.asns.search import confirm_marked
 from logistics_batch.flows.doubts.settle import settle_due
+from logistics_batch.flows.files.answer_names import name_of, places_of
 from logistics_batch.flows.files.deliver import (
     Delivered,
     FileReports,
     acknowledge,
     deliver,
     deliver_stale,
-    places_of,
-    stem_at,
 )
 from logistics_batch.flows.files.purge import purge_old
 from logistics_batch.flows.files.waiting_files import follow_held_files, follow_left_files
@@ -363,8 +362,7 @@ def _answers(parts: Parts, file: StoredFile) -> list[str]:
     found = []
     for place in places_of(parts, file):
         store = parts.open_store(place)
-        stem, _ = stem_at(parts, store, place, file)
-        path = PurePosixPath(place.path) / stem
+        path = PurePosixPath(place.path) / name_of(parts, store, place, file)
         kind, _, root = store.label.partition(":")
         found.append(f"{root}/{str(path).lstrip('/')}" if kind == "folder" else f"{store.label}:{path}")
         store.close()

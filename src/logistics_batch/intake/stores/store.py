@@ -377,6 +377,11 @@ class FileStore(ABC):
 
         return self._perform("move", path, moved)
 
+    def remove(self, path: str) -> None:
+        """Remove a file that is ours."""
+        target = self._checked(path, "remove")
+        self._perform("remove", path, lambda session: session.remove(target))
+
     def exists(self, path: str) -> bool:
         """Whether something lies at `path`."""
         target = self._checked(path, "look for")

@@ -114,6 +114,13 @@ class StoredDocuments(Repository):
             wanted.append(document.c.planned_at < f"{planned_to}T99")
         return self._documents(*wanted)
 
+    def accepted_since(self, file_id: int, *, kind: str, keys: Sequence[str]) -> list[StoredDocument]:
+        """What was accepted under some keys of arrivals behind one, and was not cancelled; oldest first."""
+        stands = (document.c.state == "accepted") & document.c.code.not_in(CANCELLED)
+        return self._documents(
+            document.c.kind == kind, self._among(document.c.key, keys), stands, document.c.file_id > file_id
+        )
+
     def sent_along(self, run: str) -> list[StoredDocument]:
         """The documents that a run sent or tried to send though no row of its files asks for them, oldest first."""
         tried = select(attempt.c.document_id).where(attempt.c.run_id == run)
@@ -304,7 +311,7 @@ def fates(lines: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
     both = lines.join(shown, left_on="document_id", right_on="its:id", how="left", maintain_order="left")
     state, own = pl.col("its:state"), pl.col("fate") != ""
     fate = pl.when(own).then("fate").otherwise(state.replace_strict(FATE_OF_STATE, default=Fate.SKIPPED.value))
-    unchanged = (pl.col("fate") == Fate.UNCHANGED.value) & state.is_not_null()
+    plainly = (pl.col("fate") == Fate.UNCHANGED.value) & state.is_not_null() & (pl.col("code") == "")
     has_its = ~own & state.is_not_null()
     before = pl.struct(pl.col("its:accepted_run").alias("run")).struct.json_encode()
     blank, nameless = pl.lit(""), (state == "accepted") & (pl.col("its:awb_number") == "")
@@ -322,8 +329,8 @@ def fates(lines: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
         "row",
         pl.coalesce("its:key", "key").alias("document"),
         fate.cast(pl.String).alias("fate"),
-        pl.when(unchanged).then(pl.lit("unchanged")).when(has_its).then(its_code).otherwise("code").alias("code"),
-        pl.when(unchanged).then(before).when(has_its).then("its:values").otherwise("values").alias("values"),
+        pl.when(plainly).then(pl.lit("unchanged")).when(has_its).then(its_code).otherwise("code").alias("code"),
+        pl.when(plainly).then(before).when(has_its).then("its:values").otherwise("values").alias("values"),
         pl.col("its:reference").fill_null("").alias("reference_number"),
         pl.col("its:awb_number").fill_null("").alias("awb_number"),
         blank.alias("would"),

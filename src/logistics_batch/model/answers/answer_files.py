@@ -8,11 +8,19 @@ READ_ENDINGS: Final = ("csv", "tsv", "txt", "tab", "xlsx", "xls", "xlsb", "ods")
 """The endings of files that are read."""
 
 _LONGEST_STEM_BYTES: Final = 200
-# NAME.result.xlsx as it was, or as programs name a second copy of it; NAME.newer.fix.xlsx, where NAME.fix.xlsx stays.
-_ENDING: Final = r"(?:\.newer(?:-\d+)?)?\.(?:result|fix)"
-_COPY: Final = r"(?: ?\(\d+\)| - Copy(?: \(\d+\))?)?$"
+EARLIER: Final = "earlier"
+"""The folder beside the answers for what they were before: earlier/NAME.<run>.*"""
+
+_RUN: Final = r"\d{8}-\d{6}-[0-9a-f]{4}"
+# NAME.result.xlsx as it was, as it lies in `earlier`, or as a second copy of it is named.
+_ENDING: Final = rf"(?:\.(?:before-)?{_RUN}(?:-\d+)?)?\.(?:result|fix)"
+_COPY: Final = r"(?: ?\(\d+\)| - Copy(?: \(\d+\))?|\.\d{1,2})?$"
 _ENDINGS: Final = re.compile(f"(?:{_ENDING})+{_COPY}")
-_ENDINGS_AND_DIGITS: Final = re.compile(rf"(?:(?:\.[0-9a-f]{{8}})?{_ENDING})+{_COPY}")  # of a content's hash
+
+
+def is_run(text: str) -> bool:
+    """Whether a text is the id of a run that pushed files."""
+    return re.fullmatch(_RUN, text) is not None
 
 
 def result_stem(name: str) -> str:
@@ -20,7 +28,7 @@ def result_stem(name: str) -> str:
 
     >>> result_stem("orders_0903.result.xlsx")
     'orders_0903'
-    >>> result_stem("orders_0903.result (1).xlsx"), result_stem("orders_0903.newer.fix.xlsx")
+    >>> result_stem("orders_0903.result (1).xlsx"), result_stem("orders_0903.20260903-211500-ab12.fix.xlsx")
     ('orders_0903', 'orders_0903')
     """
     stem = _ENDINGS.sub("", PurePosixPath(name).stem)
@@ -31,11 +39,11 @@ def result_stem(name: str) -> str:
 def answered_name(name: str) -> str:
     """The name of the file that an answer of ours belongs to, as far as its own name tells; else the file's own.
 
-    >>> answered_name("STA-118.0a1b2c3d.result.xlsx"), answered_name("STA-118.newer.fix (1).xlsx")
+    >>> answered_name("STA-118.result.xlsx"), answered_name("STA-118.fix (1).xlsx")
     ('STA-118.xlsx', 'STA-118.xlsx')
     """
     path = PurePosixPath(name)
-    return f"{_ENDINGS_AND_DIGITS.sub('', path.stem)}{path.suffix}"
+    return f"{_ENDINGS.sub('', path.stem)}{path.suffix}"
 
 
 def names_it_answers(name: str) -> tuple[str, ...]:
@@ -44,5 +52,5 @@ def names_it_answers(name: str) -> tuple[str, ...]:
     >>> names_it_answers("orders.fix.xlsx")[:2], names_it_answers("orders.xlsx")
     (('orders.csv', 'orders.tsv'), ())
     """
-    stem = _ENDINGS_AND_DIGITS.sub("", PurePosixPath(name).stem)
+    stem = _ENDINGS.sub("", PurePosixPath(name).stem)
     return () if stem == PurePosixPath(name).stem else tuple(f"{stem}.{ending}" for ending in READ_ENDINGS)
