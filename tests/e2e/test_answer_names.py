@@ -91,7 +91,7 @@ def test_a_folder_that_another_job_writes_otherwise_is_the_same(folder: str, pat
     assert answers(outbound, "FILE.result.csv") == {f"S-{mark}": "accepted"}
     (north,) = (outbound / "earlier").glob("*.csv")
     assert answers(north.parent, north.name) == {f"N-{mark}": "accepted"}
-    assert any(f"moved to earlier/{north.name.removesuffix('.result.csv')}.*" in note for note in done["notes"])
+    assert any(f"called earlier/{north.name.removesuffix('.result.csv')}.* now" in note for note in done["notes"])
     before = north.read_bytes()
     north.unlink()
     office.run("runs", "report", "north")
