@@ -229,6 +229,17 @@ def test_a_total_below_the_table_is_known_without_a_key_in_it() -> None:
     assert len(other.documents) == 0
 
 
+def test_the_head_on_each_page_of_a_print_is_known_again() -> None:
+    page = [*HEAD[:3], TABLE[0], ["rice", "4"], ["dal", "5"]]
+    mapped = pack(HEAD, [*TABLE, *page, ["Invoice No", "INV-23"]])
+    assert [states(mapped)[row] for row in range(8, 15)] == [
+        *["skipped title"] * 3,
+        "skipped repeated header",
+        *["ready"] * 2,
+        "invalid",  # another invoice is none of this table
+    ]
+
+
 def test_several_lines_in_a_row_go_with_what_stands_above() -> None:
     mapping = PACKING_LIST.replace("from: Item", "from: sku").replace("from: Qty", "from: pieces")
     mapping += 'lines_from: {split: Goods, on: ";", pattern: "{sku} x {pieces}"}\n'

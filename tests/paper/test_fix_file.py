@@ -7,6 +7,7 @@ import pytest
 from openpyxl.worksheet.worksheet import Worksheet
 from support.issues import issue
 from support.result_samples import (
+    HEADER_ROW,
     HEADERS,
     SHEET,
     bad_phone,
@@ -126,6 +127,17 @@ def test_it_is_dropped_again_and_its_own_fix_file_has_our_columns_once(tmp_path:
     assert found[0] == (*OURS, *HEADERS)
     assert found[1][:3] == ("Four digits, ten are needed.", "Write ten.", "SO-1001")
     assert "Four digits" in opened(content)["E2"].comment.text
+
+
+def test_rows_above_the_header_stay_in_their_place_where_the_mapping_needs_them(tmp_path: Path) -> None:
+    (sheet, *_) = read_again(order_workbook(), tmp_path, name="orders.xlsx")
+    content = fix_file(order_report(), sheet=sheet, keeps_above=True)
+    assert content is not None
+    kept = opened(content)
+    above = sheet.frame.filter(pl.col("row") < HEADER_ROW).drop("row").rows()
+    assert [tuple(row[2:]) for row in rows_of(kept)[: HEADER_ROW - 1]] == above
+    assert rows_of(kept)[HEADER_ROW - 1] == (*OURS, *HEADERS)
+    assert (kept["E6"].fill.fill_type, kept.freeze_panes) == ("solid", f"A{HEADER_ROW + 1}")
 
 
 def test_our_own_intake_reads_the_rows_as_it_read_them_first(tmp_path: Path) -> None:

@@ -51,6 +51,7 @@ class Mapping:
             encoding=sheet.encoding,
             hidden_rows=sheet.hidden_rows,
             max_embedded_newlines=sheet.max_embedded_newlines,
+            needs_above=sheet.header != "auto" or sheet.header_rows > 1 or bool(self.above),
         )
 
     @property

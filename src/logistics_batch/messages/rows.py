@@ -16,6 +16,7 @@ _CONTINUED: Final = Entry("It belongs to row {row}, which the mapping leaves out
 ROWS: Final[dict[str, Entry]] = {
     "blank": Entry("The row is blank.", level=Level.NOTE),
     "blank.of_held": Entry("The row is empty.", level=Level.NOTE),
+    "title.again": Entry("The row repeats one above the header.", level=Level.NOTE),
     "title": Entry("The row stands above the header.", level=Level.NOTE),
     "repeated header": Entry("The row repeats the header.", level=Level.NOTE),
     "comment.remark": Entry("The row begins with ; and is a comment.", level=Level.NOTE),

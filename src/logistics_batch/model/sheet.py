@@ -13,13 +13,17 @@ from logistics_batch.model.issue import Issue
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """How a mapping wants its files read (`sheet:` of a mapping file); the defaults cope with ordinary files."""
+    """How a mapping wants its files read (`sheet:` of a mapping file); the defaults cope with ordinary files.
+
+    needs_above: whether it reads what stands above the header row, or looks for that in its place.
+    """
 
     name: str | None = None
     delimiter: str = "auto"
     encoding: str = "auto"
     hidden_rows: str = "read"
     max_embedded_newlines: int = 3
+    needs_above: bool = False
 
 
 class CellFact(StrEnum):

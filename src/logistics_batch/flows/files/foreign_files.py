@@ -129,7 +129,8 @@ def answer_files(
         notes = original.notes if original is not None else ()
     if "csv" in formats:
         found["result.csv"] = result_csv(report, sheet, lines)
-    if (fix := fix_file(report, sheet=sheet, lines=lines)) is not None:
+    fix = fix_file(report, sheet=sheet, lines=lines, keeps_above=options.needs_above)
+    if fix is not None:
         found["fix.xlsx"] = fix
     return found, notes
 

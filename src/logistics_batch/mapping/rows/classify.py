@@ -136,7 +136,9 @@ def _skipped(
     every = body[places].with_columns(map(bare, body.columns[1:]))
     again = _repeats_header(mapping, sheet, header, every.filter(resembles.gather(places)))
     raw = every.drop("row").select(pl.all().name.prefix("raw:"))
-    marked = every.with_columns(*cleaned[places].drop("row"), *raw, again=pl.col("row").is_in(again))
+    titles = _repeats_title(sheet, header, every)
+    is_again = {"again": pl.col("row").is_in(again), "title": pl.col("row").is_in(titles.implode())}
+    marked = every.with_columns(*cleaned[places].drop("row"), *raw, **is_again)
     code = pl.coalesce(pl.when(rule.holds).then(pl.lit(rule.code)) for rule in rules)
     values = pl.coalesce(pl.when(rule.holds).then(rule.values) for rule in rules)
     found = marked.select("row", code=code, values=values).drop_nulls("code")
@@ -179,6 +181,7 @@ def _rules(
         _Rule("blank", pl.all_horizontal(cell.is_null() for cell in raw)),
         _Rule("title", title),
         _Rule("repeated header", pl.col("again")),
+        _Rule("title.again", pl.col("title")),
         _Rule("comment.remark", lacks & first.str.starts_with(";")),
         _Rule("comment.line", line & drawn),
         *by_pattern,
@@ -188,7 +191,14 @@ def _rules(
         _Rule("comment.unmapped", pl.all_horizontal(pl.col(f"raw:{name}").is_null() for name in mapped)),
         _Rule(HIDDEN, unseen),
     ]
-    suspects = [line, pl.all_horizontal(pl.col(name).is_null() for name in mapped), title, unseen]
+    above = sheet.frame.filter(pl.col("row") < header.row)[str(needed[0])].drop_nulls().str.strip_chars()
+    suspects = [
+        line,
+        pl.col(name_of(needed[0])).is_in(above.implode()),
+        pl.all_horizontal(pl.col(name).is_null() for name in mapped),
+        title,
+        unseen,
+    ]
     return rules, [*suspects, *(rule.holds for rule in (*by_pattern, *totals))]
 
 
@@ -286,11 +296,13 @@ def _repeats_header(mapping: Mapping, sheet: Sheet, header: Header, suspects: pl
     """
     below, others = suspects.filter(pl.col("row") > header.row), list[int]()
     width = sheet.width - sheet.added  # what is made names nothing
-    rows_of_names = [[*names, *[""] * width][:width] for names in header.printed]
-    own = [pl.col(name_of(column)).fill_null("").str.strip_chars() for column in range(1, width + 1)]
+    theirs = {f"c{column}": column for column in range(1, width + 1) if f"c{column}" in suspects.columns}
     same = (
-        pl.all_horizontal(cell == name.strip() for cell, name in zip(own, names, strict=True))
-        for names in rows_of_names
+        pl.all_horizontal(
+            pl.col(name).fill_null("").str.strip_chars() == "".join(names[column - 1 : column]).strip()
+            for name, column in theirs.items()
+        )
+        for names in header.printed
         if any(map(str.strip, names))
     )
     printed = pl.any_horizontal(pl.lit(value=False), *same)
@@ -316,6 +328,16 @@ def _repeats_header(mapping: Mapping, sheet: Sheet, header: Header, suspects: pl
             header_row=header.row,
         )
     return repeats
+
+
+def _repeats_title(sheet: Sheet, header: Header, rows: pl.DataFrame) -> pl.Series:
+    """The rows below the header that are equal to one above it, as on each page of a print."""
+    own = {column[1:]: column for column in rows.columns if column != "row"}
+    above = sheet.frame.filter(pl.col("row") < header.row).select(map(bare, own)).rename(own)
+    filled = above.filter(pl.any_horizontal(pl.all().is_not_null())).unique()
+    return rows.filter(pl.col("row") > header.row).join(filled, on=[*filled.columns], nulls_equal=True, how="semi")[
+        "row"
+    ]
 
 
 def _with_names(mapping: Mapping, header: Header, rows: pl.DataFrame, *, least: int) -> pl.DataFrame:

@@ -2,7 +2,8 @@
 
 First stand `Reason` and `What to do` in words, then the user's own columns under their own names and in their order;
 the wrong cells are coloured and say in a comment what is wrong. Of a file that was held as a whole it has all rows, for
-none of them was sent. It can be corrected and dropped again as it is: our two columns are known again.
+none of them was sent. It can be corrected and dropped again as it is: our two columns are known again. Where the
+mapping needs the rows above the header, as for an invoice number that stands there, they stay where they are.
 """
 
 from dataclasses import replace
@@ -12,7 +13,7 @@ import polars as pl
 from logistics_batch.model.answers.answer_columns import ANSWER_COLUMNS
 from logistics_batch.model.issue import cell_address
 from logistics_batch.model.report import Fate, FileReport
-from logistics_batch.model.sheet import CellFact, Sheet
+from logistics_batch.model.sheet import CellFact, Sheet, merged_facts
 from logistics_batch.paper.answers.row_answers import (
     ANSWERS,
     NEEDS_CORRECTING,
@@ -30,19 +31,22 @@ _SIBLING = "Fine itself; another row of its document has to be corrected."
 _SIBLING_FIX = "Nothing in this row."
 
 
-def fix_file(report: FileReport, *, sheet: Sheet | None, lines: Sheet | None = None) -> bytes | None:
+def fix_file(
+    report: FileReport, *, sheet: Sheet | None, lines: Sheet | None = None, keeps_above: bool = False
+) -> bytes | None:
     """The fix file; None where nothing is to be corrected, or the rows are not at hand.
 
     A row needs correcting if it is invalid, refused or blocked; every other row of its document comes with it, and
     every row that was held with its file. lines: the second sheet, where lines stand on one; only the rows of these
-    documents are left on it, too.
+    documents are left on it, too. keeps_above: whether the rows above the header are in it.
     """
     kept = rows_to_correct(report)
     sources = [source for source in (sheet, lines) if source is not None]
     reports = report.by_sheet
     if not any(rows.len() for rows in kept) or not report.header_row or len(sources) < len(reports):
         return None
-    return plain_workbook(*map(_sheet_to_correct, sources, reports, kept), wrapped=len(_OURS))
+    above = [report.header_row - 1 if keeps_above else 0 for report in reports]
+    return plain_workbook(*map(_sheet_to_correct, sources, reports, kept, above), wrapped=len(_OURS))
 
 
 def rows_to_correct(report: FileReport) -> tuple[pl.Series, ...]:
@@ -55,9 +59,10 @@ def rows_to_correct(report: FileReport) -> tuple[pl.Series, ...]:
     return tuple(of_sheet.rows.filter(fits, pl.col("row") > of_sheet.header_row)["row"] for of_sheet in report.by_sheet)
 
 
-def _sheet_to_correct(sheet: Sheet, report: FileReport, rows: pl.Series) -> tuple[Sheet, Annotations]:
-    """The header and the rows one under the other, our two columns before the user's."""
-    wanted = pl.concat([pl.Series("row", [report.header_row], dtype=pl.UInt32), rows])
+def _sheet_to_correct(sheet: Sheet, report: FileReport, rows: pl.Series, above: int) -> tuple[Sheet, Annotations]:
+    """The header and the rows one under the other, our two columns before the user's. above: so many rows above it."""
+    head = [*range(1, above + 1), report.header_row]
+    wanted = pl.concat([pl.Series("row", head, dtype=pl.UInt32), rows])
     numbers = pl.DataFrame({"row": wanted}).with_row_index("new", offset=1).with_columns(pl.col("new").cast(pl.UInt32))
     own = without_earlier_columns(sheet, report.header_row).filter(pl.col("row").is_in(wanted.implode()))
     # The columns that are left, one beside the other, behind ours.
@@ -74,10 +79,15 @@ def _sheet_to_correct(sheet: Sheet, report: FileReport, rows: pl.Series) -> tupl
     column = pl.col("column").replace_strict(places, default=None, return_dtype=pl.UInt16)
     facts = sheet.facts.filter(~pl.col("kind").is_in((CellFact.MERGED, CellFact.HIDDEN_BY_MERGE)))
     facts = facts.join(numbers, on="row").select(pl.col("new").alias("row"), column, "kind", "detail")
+    merged = [
+        (top, places[left], bottom, max(place for own, place in places.items() if own <= right))
+        for top, left, bottom, right in sheet.merged_ranges
+        if bottom <= above + 1 and left in places
+    ]
     made = replace(
         sheet,
         frame=frame.rename(dict(zip(frame.columns, names, strict=True))),
-        facts=facts.drop_nulls("column"),
+        facts=pl.concat([facts.drop_nulls("column"), merged_facts(merged if above else ())]),
         hidden_rows=(),
         cell_counts=None,
     )
@@ -86,7 +96,7 @@ def _sheet_to_correct(sheet: Sheet, report: FileReport, rows: pl.Series) -> tupl
         area = Area.of(note.cell)
         if area is not None and stays(area.top, area.left):
             notes.append(CellNote(cell_address(moved[area.top], places[area.left]), note.text))
-    return made, Annotations(header_row=1, answers=ANSWERS.to_frame(), notes=notes, legend="")
+    return made, Annotations(header_row=above + 1, answers=ANSWERS.to_frame(), notes=notes, legend="")
 
 
 def _told(report: FileReport) -> pl.DataFrame:
