@@ -235,7 +235,7 @@ def test_the_head_on_each_page_of_a_print_is_known_again() -> None:
     assert [states(mapped)[row] for row in range(8, 15)] == [
         *["skipped title"] * 3,
         "skipped repeated header",
-        *["ready"] * 2,
+        *["blocked sibling"] * 2,
         "invalid",  # another invoice is none of this table
     ]
 
