@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from logistics_batch.errors import Finding, SpecificationError, UsageError
 from logistics_batch.model.jobs.calendar import EVERY_DAY, Calendar, CheckedCalendar
-from logistics_batch.model.jobs.job import JOB_KINDS, JobSpec, PushJob, calendars_of
+from logistics_batch.model.jobs.job import JOB_KINDS, JobPlace, JobSpec, PushJob, ReconcileJob, calendars_of
 from logistics_batch.specification import load_specification, nearest
 
 FOLDER = "jobs"
@@ -147,6 +147,18 @@ def push_jobs(workspace: Path) -> dict[str, PushJob]:
             if isinstance(job := load_job(workspace, name), PushJob):
                 found[name] = job
     return found
+
+
+def watched_places(workspace: Path) -> list[tuple[JobPlace, tuple[str, ...]]] | None:
+    """Where the jobs of a workspace look for files, and of which names; None if a job cannot be read."""
+    try:
+        jobs = [load_job(workspace, name) for name in job_names(workspace)]
+    except (SpecificationError, UsageError):
+        return None
+    pushed = [(job.source.place, job.source.pattern) for job in jobs if isinstance(job, PushJob)]
+    audits = [job for job in jobs if isinstance(job, ReconcileJob)]
+    lists = [each for job in audits for each in (job.receipts, job.purchase_orders) if each is not None]
+    return pushed + [(each.place, each.pattern) for each in lists]
 
 
 def parse_job(text: str, *, name: str, path: str) -> JobSpec:

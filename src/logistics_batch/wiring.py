@@ -28,6 +28,7 @@ from logistics_batch.intake.limited_work import LimitedWork
 from logistics_batch.intake.pgp import PgpKey
 from logistics_batch.intake.stores.folder import FolderStore
 from logistics_batch.intake.stores.store import FileStore, SftpAccess
+from logistics_batch.jobs import watched_places
 from logistics_batch.ledger import Ledger, open_ledger
 from logistics_batch.mapping import Mapping, Verb, load_mapping, schema_json, vocabulary
 from logistics_batch.model.jobs.job import JobPlace
@@ -292,6 +293,7 @@ class Workspace:
             progress=need.progress,
             stop=need.stop,
             kept_names=self._kept_names,
+            watched=partial(watched_places, self.folder),
         )
 
     def _kept_names(self) -> set[str]:

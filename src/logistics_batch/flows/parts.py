@@ -101,7 +101,8 @@ class Parts:
     """Everything a flow needs.
 
     open_store: the file store of a place; the caller closes it. mapping: a mapping by name or path.
-    kept_names: the names under `keep` of all mappings. limited: how files from outside are worked on;
+    kept_names: the names under `keep` of all mappings. watched: where jobs look for files of which names, None if one
+        of the jobs cannot be read. limited: how files from outside are worked on;
         unpack: how archives among them are opened.
     reports: the folder of reports. files: a private folder for originals and labels.
     stop: set when the process was asked to end; flows finish what is in flight and claim no more.
@@ -118,6 +119,7 @@ class Parts:
     progress: Progress = field(default_factory=Silent)
     stop: threading.Event = field(default_factory=threading.Event)
     kept_names: Callable[[], Collection[str]] = tuple
+    watched: Callable[[], Collection[tuple[JobPlace, tuple[str, ...]]] | None] = tuple
     limited: Limited = at_once
     unpack: Unpack = field(default_factory=Unpacker)
 

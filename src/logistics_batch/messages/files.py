@@ -103,6 +103,8 @@ _NOT_INPUT: Final = {
     "left.special": "it is a pipe, a socket or a device, and no file",
     "left.own_results": "our results are written into this folder; drop a corrected one under another name",
     "left.done_file": "it is the done-file of {of}",
+    "left.misnamed": "its name fits no job that looks there: the patterns are {patterns:list 20}. Rename it",
+    "left.misnamed.near": "its name fits no job that looks there, but nearly {near}. Rename it",
     "left.pattern": "its name fits none of the patterns {patterns:list 1000}",
 }
 _NOT_COMPLETE: Final = {

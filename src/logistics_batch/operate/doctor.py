@@ -3,10 +3,12 @@
 import json
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import partial
+from pathlib import PurePosixPath
 from zoneinfo import ZoneInfo
 
 from logistics_batch.api.answers import OrderAbsent, OrderFound, ReadFailed, ReplyVerdict, read_asns, read_order
@@ -16,10 +18,12 @@ from logistics_batch.errors import LedgerRefused, LogisticsBatchError
 from logistics_batch.flows.doubts.staging import verify_service
 from logistics_batch.flows.files.answer_names import places_of
 from logistics_batch.flows.files.deliver import is_elsewhere
+from logistics_batch.flows.files.misnamed import misnamed_at
 from logistics_batch.flows.orders.receive_event import read_event
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.proof import is_of_this_key
 from logistics_batch.flows.reconcile.receipts import listed_at
+from logistics_batch.intake.names import printable
 from logistics_batch.ledger import NewEvent, require_local_disk, sqlite_path
 from logistics_batch.model.counting import counted
 from logistics_batch.model.issue import Issue
@@ -85,6 +89,7 @@ def check_parts(parts: Parts, jobs: Sequence[JobSpec]) -> Iterator[Check]:
     yield check_owed(parts)
     yield check_clock(parts)
     yield from check_places(parts, jobs)
+    yield from check_names(parts, jobs)
 
 
 _MISADDRESSED = "Check service.base_url and service.paths."
@@ -150,14 +155,62 @@ def check_places(parts: Parts, jobs: Iterable[JobSpec]) -> Iterator[Check]:
             used[job.source.place] = True
         if isinstance(job, ReconcileJob):
             used |= {lists.place: True for lists in (job.receipts, job.purchase_orders) if lists}
-        written = [] if isinstance(job, SettleJob) else [job.results_place]
-        if isinstance(job, OrderStatusJob) and job.feed:
-            written.append(job.feed.place)
-        for place in written:
-            if place is not None:
-                used.setdefault(place, False)
+        for place in _answered_at(job):
+            used.setdefault(place, False)
     for place, must_be_there in used.items():
         yield tried(_name(place), partial(_look, parts, place, must_be_there=must_be_there))
+
+
+def _answered_at(job: JobSpec) -> list[JobPlace]:
+    """Where a job's answers, reports and feeds go, beside the folder of reports."""
+    written = [] if isinstance(job, SettleJob) else [job.results_place]
+    if isinstance(job, OrderStatusJob) and job.feed:
+        written.append(job.feed.place)
+    return [place for place in written if place is not None]
+
+
+def check_names(parts: Parts, jobs: Iterable[JobSpec]) -> Iterator[Check]:
+    """Whether files lie where jobs look whose names fit none of them; a place that is out of reach was told."""
+    sources = {job.source.place: job for job in jobs if isinstance(job, PushJob)}
+    for place, job in sources.items():
+        with suppress(LogisticsBatchError):
+            for file, why in misnamed_at(parts, job):
+                yield warning(
+                    _name(place), f"{printable(file.name)} is not taken.", f"{why.reason[:1].upper()}{why.reason[1:]}."
+                )
+
+
+def check_writing(parts: Parts, jobs: Iterable[JobSpec]) -> Iterator[Check]:
+    """Whether a file can be put where answers go, and moved to where files are put away; it is removed again."""
+    today = parts.clock.now().date()
+    tries: dict[JobPlace, JobPlace] = {}  # where to, and from where
+    for job in jobs:
+        tries |= {place: place for place in (each.on(today) for each in _answered_at(job))}
+        if isinstance(job, PushJob):
+            here = job.source.place
+            folders = [path for path in (job.source.archive, job.source.quarantine) if path]
+            tries |= {here.model_copy(update={"path": path}).on(today): here for path in folders}
+    reports = JobPlace(folder=str(parts.reports))
+    for to, source in {reports: reports, **tries}.items():
+        yield tried(f"writing, {_name(to)}", partial(_write, parts, source, to))
+
+
+def _write(parts: Parts, source: JobPlace, to: JobPlace) -> str:
+    name = f"logistics-batch-{secrets.token_hex(4)}.tmp"  # no job takes it
+    store = parts.open_store(source)
+    try:
+        path = str(PurePosixPath(source.path) / name)
+        store.put(path, b"Written by `logistics-batch doctor --write-test`; it may be removed.\n")
+        try:
+            if to != source:
+                path = store.move(path, to_folder=to.path)
+        finally:
+            store.remove(path)
+    finally:
+        store.close()
+    return (
+        "a file was put there and removed" if to == source else f"a file of {source.path} was moved there and removed"
+    )
 
 
 def _name(place: JobPlace) -> str:

@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from zoneinfo import ZoneInfo
 
 from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, LedgerRefused, LogisticsBatchError
+from logistics_batch.flows.files.misnamed import misnamed_at
 from logistics_batch.flows.parts import Parts
 from logistics_batch.intake.names import name_matches, printable
 from logistics_batch.intake.stores.readiness import judge_listings
@@ -19,6 +20,7 @@ from logistics_batch.model.jobs.calendar import Calendar
 from logistics_batch.model.jobs.job import Expect, JobSpec, PushJob
 from logistics_batch.scratch import scratch_folder
 
+_LOST_NAMED = 3
 _SHORTEST = 4  # a shorter name would be found in every other word
 
 
@@ -286,7 +288,14 @@ def _with_a_look(parts: Parts, job: PushJob, expected: Expected, seen: Seen, *, 
             left = "a run since then left it" if run_began and run_began > first else ""
             why = without_names(parts, job, file.why, [file.name]) or left
             told.append(replace(file, name=shown_name(parts, job, file.name), why=why))
-    return judge(expected, replace(seen, lying=told), now=now)
+    found = judge(expected, replace(seen, lying=told), now=now)
+    lost = misnamed_at(parts, job) if found.coming is Coming.MISSING else ()
+    lying_there = [f"{_lost_name(parts, file.name)} lies there: {why.reason}." for file, why in lost[:_LOST_NAMED]]
+    return replace(found, text=" ".join([found.text, *lying_there]))
+
+
+def _lost_name(parts: Parts, name: str) -> str:
+    return printable(name) if parts.policy.names_in_alerts else "A file"
 
 
 def _as_told(parts: Parts, job: PushJob, file: FileArrival) -> FileArrival:

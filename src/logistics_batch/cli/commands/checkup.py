@@ -24,6 +24,7 @@ from logistics_batch.operate.doctor import (
     check_events,
     check_facts,
     check_parts,
+    check_writing,
     ok,
     problem,
     stage,
@@ -69,10 +70,11 @@ class _Looked:
         return self.workspace.folder
 
 
-def checkup(workspace: Workspace, *, staging: str = "", notify: bool = False) -> Iterator[Check]:
+def checkup(workspace: Workspace, *, staging: str = "", notify: bool = False, writing: bool = False) -> Iterator[Check]:
     """Every check, one after the other; what cannot be checked because of an earlier problem is left out.
 
     staging: the pincode of test orders; "" makes none. notify: whether each address of alerts gets a test message.
+    writing: whether a file is put, moved and removed where jobs write.
     """
     try:
         at = _Looked(workspace, workspace.settings(), notify)
@@ -84,6 +86,7 @@ def checkup(workspace: Workspace, *, staging: str = "", notify: bool = False) ->
     try:
         with workspace.parts(Need(writes=bool(staging))) as parts:
             yield from check_parts(parts, at.jobs)
+            yield from check_writing(parts, at.jobs) if writing else ()
             yield from _check_events(at, parts)
             yield from stage(parts, pincode=staging) if staging else (check_facts(parts),)
             yield from assumptions(parts)

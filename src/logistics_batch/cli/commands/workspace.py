@@ -33,9 +33,10 @@ def init(folder: str, *, layouts: tuple[str, ...]) -> int:
 @click.option("--staging", is_flag=True, help="Make test orders and cancel them, to see what the service does.")
 @click.option("--pincode", default="560001", show_default=True, help="Of the test orders; one that is delivered to.")
 @click.option("--notify", is_flag=True, help="Send a test message to each address of [notify].")
+@click.option("--write-test", is_flag=True, help="Put and remove a file where answers go and files are put away.")
 @json_option
 @in_workspace
-def doctor(*, folder: str, staging: bool, pincode: str, notify: bool, as_json: bool) -> int:
+def doctor(*, folder: str, staging: bool, pincode: str, notify: bool, write_test: bool, as_json: bool) -> int:
     """Check settings, mappings, jobs, disk, service and API key, ledger, clock, servers and host keys.
 
     The service gets two harmless reads. Nothing is changed. Exit code: 0 no problem, 2 problems were found.
@@ -43,6 +44,9 @@ def doctor(*, folder: str, staging: bool, pincode: str, notify: bool, as_json: b
     --staging posts a reference twice, another one four times at once, and one that is not complete; looks at how they
     are answered and found; and cancels them. What it sees is remembered for this account: it decides how orders in
     doubt are settled. --notify sends a test message to each address of alerts, and says of each whether it took it.
+
+    --write-test puts a file where answers go, and moves one from where files are dropped to archive and quarantine;
+    each is removed again.
     """
     from dataclasses import asdict
 
@@ -52,7 +56,8 @@ def doctor(*, folder: str, staging: bool, pincode: str, notify: bool, as_json: b
     from logistics_batch.wiring import Workspace
 
     checks = []
-    for check in checkup(Workspace(Path(folder)), staging=pincode if staging else "", notify=notify):
+    trials = {"staging": pincode if staging else "", "notify": notify, "writing": write_test}
+    for check in checkup(Workspace(Path(folder)), **trials):  # type: ignore[arg-type]
         checks.append(check)
         if not as_json:
             click.echo(f"{check.state.value:<8} {check.name}: {plain(check.text)}")

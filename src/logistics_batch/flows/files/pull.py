@@ -1,6 +1,5 @@
 """Files come in from where they were dropped: only complete ones, verified, each kept by the hash of its bytes."""
 
-import posixpath
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,13 +10,13 @@ from uuid import uuid4
 
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, StoreError, StoreUnreachable
+from logistics_batch.flows.files.misnamed import is_meant, misnamed, where
 from logistics_batch.flows.files.receive import ReceivedFile
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.program_errors import holding_file
 from logistics_batch.intake.names import beside, copy_name, name_fault, name_matches, printable
 from logistics_batch.intake.stores.readiness import (
     Readiness,
-    finished_name,
     is_unfinished,
     judge_listings,
     never_input,
@@ -32,7 +31,7 @@ from logistics_batch.intake.stores.store import (
     local_disk,
     sync_folder,
 )
-from logistics_batch.model.answers.answer_files import EARLIER, names_it_answers
+from logistics_batch.model.answers.answer_files import EARLIER
 from logistics_batch.model.counting import counted
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.jobs.job import JobPlace, PushJob
@@ -56,7 +55,7 @@ class Pulled:
     notes: files that were left, and why. refused: files that could not even be brought here, with the reason.
     failed: files that should have come and did not; the next run tries again. names: of all that were to come. left:
     those among the files left that should be taken one day; others are none of ours, as lock files and answers. None
-    where the folder was not listed to its end.
+    where the folder was not listed to its end. misnamed: those of them that fit no job.
     """
 
     files: tuple[ReceivedFile, ...] = ()
@@ -65,17 +64,21 @@ class Pulled:
     failed: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     left: tuple[tuple[RemoteFile, Issue], ...] | None = ()
+    misnamed: tuple[tuple[RemoteFile, Issue], ...] = ()
 
 
 def pull(parts: Parts, store: FileStore, job: PushJob, *, business_date: date, to: Path) -> Pulled:
     """Bring every complete file of a job to the private folder `to`; nothing is moved or changed where it lies."""
     readiness, cut = _listen(parts, store, job)
-    # What fits none of the patterns belongs to other jobs and is not mentioned; a done-file is no news.
+    # What fits the patterns of other jobs is theirs and is not mentioned; a done-file is no news.
     ignored = [
-        (file, why) for file, why in readiness.ignored if why.code != "left.done_file" and _is_meant(file.name, job)
+        (file, why)
+        for file, why in readiness.ignored
+        if why.code != "left.done_file" and is_meant(file.name, job.source.pattern)
     ]
-    notes = list(_left([*readiness.waiting, *ignored]))
-    left = [*readiness.waiting, *(each for each in ignored if _should_come(each[0]))]
+    lost = misnamed(parts, job, readiness.ignored)
+    notes = list(_left([*readiness.waiting, *ignored, *lost]))
+    left = [*readiness.waiting, *(each for each in ignored if _should_come(each[0])), *lost]
     files: list[ReceivedFile] = []
     refused: list[tuple[RemoteFile, FileHeld]] = []
     failed: list[str] = [cut] if cut else []
@@ -112,7 +115,7 @@ def pull(parts: Parts, store: FileStore, job: PushJob, *, business_date: date, t
     files, unfinished = _with_an_end(parts, store, job, files)
     names = tuple(file.name for file in readiness.ready)
     known = None if cut else tuple(left)
-    return Pulled(tuple(files), (*notes, *unfinished), tuple(refused), tuple(failed), names, known)
+    return Pulled(tuple(files), (*notes, *unfinished), tuple(refused), tuple(failed), names, known, lost)
 
 
 def fetch_each(store: FileStore, wanted: Sequence[tuple[RemoteFile, Path]]) -> Iterator[FetchOutcome | None]:
@@ -132,11 +135,6 @@ def fetch_each(store: FileStore, wanted: Sequence[tuple[RemoteFile, Path]]) -> I
                 outcome = error
             missed = missed + 1 if isinstance(outcome, StoreUnreachable) else 0
         yield outcome
-
-
-def _is_meant(name: str, job: PushJob) -> bool:
-    """Whether a name fits the job, as it is or as it will be once the upload has ended."""
-    return any(name_matches(each, job.source.pattern) for each in (name, finished_name(name), *names_it_answers(name)))
 
 
 def _should_come(file: RemoteFile) -> bool:
@@ -206,13 +204,13 @@ def _listen(parts: Parts, store: FileStore, job: PushJob) -> tuple[Readiness, st
     Hidden folders are left out, and those in which this job puts files away, or answers.
     """
     rule, source = job.source.ready, job.source
-    here = _where(parts, source.place)
+    here = where(parts, source.place)
     put_away = [source.place.model_copy(update={"path": path}) for path in (source.archive, source.quarantine) if path]
     answers = [place for place in (job.results_place, JobPlace(folder=str(parts.reports))) if place is not None]
     above = f"{here.rstrip('/')}/"
-    below = [where for each in (*put_away, *answers) if (where := _where(parts, each)).startswith(above)]
-    results_here = any(_where(parts, place) == here for place in answers)
-    ours = [where.removeprefix(above).partition("/")[0].replace("{date}", "????-??-??") for where in below]
+    below = [path for each in (*put_away, *answers) if (path := where(parts, each)).startswith(above)]
+    results_here = any(where(parts, place) == here for place in answers)
+    ours = [path.removeprefix(above).partition("/")[0].replace("{date}", "????-??-??") for path in below]
     ours += [EARLIER] if results_here else []
     listings: list[list[RemoteFile]] = []
     cut = ""
@@ -233,15 +231,6 @@ def _listen(parts: Parts, store: FileStore, job: PushJob) -> tuple[Readiness, st
         if rule.done_file is not None or not any(each.kind is Kind.FILE for each in listings[0]):
             break
     return judge_listings(listings, rule, source.pattern, results_here=results_here), cut
-
-
-def _where(parts: Parts, place: JobPlace) -> str:
-    """One spelling for one folder, however a job writes it."""
-    store = parts.open_store(place)
-    try:
-        return posixpath.normpath(f"{store.label}/{place.path}")
-    finally:
-        store.close()
 
 
 def origin_of(job: PushJob, remote: RemoteFile, *, business_date: date, store: str) -> dict[str, object]:

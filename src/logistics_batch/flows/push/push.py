@@ -5,7 +5,7 @@ import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, datetime, timedelta
 from pathlib import Path, PurePosixPath
 from uuid import uuid4
 
@@ -33,7 +33,7 @@ from logistics_batch.flows.push.run import (
     run_of,
     send,
 )
-from logistics_batch.intake.names import copy_name
+from logistics_batch.intake.names import copy_name, printable
 from logistics_batch.intake.stores.store import FileStore, RemoteFile
 from logistics_batch.ledger import StoredFile
 from logistics_batch.mapping import Mapping
@@ -125,6 +125,7 @@ def run_push_job(
             send(parts, run)
             deliver_answers(parts, run)
             _put_files_away(parts, run, came)
+            _put_misnamed_away(parts, run, came)
             return finish(parts, run)
     finally:
         answers.close()
@@ -267,6 +268,21 @@ def _put_one_away(run: PushRun, came: _Came, remote: RemoteFile, *, why_held: st
         run.undelivered.append(f"{name} was not put away: {error.message} {error.remedy}".strip())
         return False
     return True
+
+
+def _put_misnamed_away(parts: Parts, run: PushRun, came: _Came) -> None:
+    """Move what nobody takes to quarantine with a note, once it has lain there for as long as the job says."""
+    patience = came.job.source.misnamed_after_seconds
+    if patience is None or run.left is None:
+        return
+    since = {each.name: datetime.fromisoformat(each.since) for each in parts.ledger.files.left(job=run.job)}
+    for remote, why in came.pulled.misnamed:
+        name, now = printable(remote.name), parts.clock.now()
+        if now - since.get(name, now) >= timedelta(seconds=patience) and _put_one_away(
+            run, came, remote, why_held=f"{name}: {why.reason}.\nRun {run.id}, job {run.job}.\n"
+        ):
+            run.left = [each for each in run.left if each[0] != remote]
+            run.notes.append(Issue.of("file.misnamed", name=name, folder=came.job.source.quarantine))
 
 
 def _same_again(came: _Came, grouped: Sequence[tuple[str, list[StoredFile]]]) -> dict[str, list[RemoteFile]]:

@@ -161,13 +161,21 @@ class Ready(JobPart):
 class Source(JobPlace):
     """Where a push job's files lie, and where they go afterwards; archive and quarantine are on the same server.
 
-    Without `archive` (or `quarantine`) a processed (or refused) file stays where it lies.
+    Without `archive` (or `quarantine`) a processed (or refused) file stays where it lies. misnamed_after_seconds: so
+    long after it was seen, a file whose name fits no job goes to quarantine with a note; None: it stays.
     """
 
     pattern: Names = Field(default=("*",), min_length=1)
     ready: Ready = Field(default_factory=Ready)
     archive: Path | None = None
     quarantine: Path | None = None
+    misnamed_after_seconds: Seconds | None = Field(default=None, alias="misnamed_after")
+
+    @model_validator(mode="after")
+    def _misnamed_files_go_somewhere(self) -> Self:
+        if self.misnamed_after_seconds is not None and self.quarantine is None:
+            raise complaint("Misnamed files have nowhere to go.", "Name a folder under quarantine.")
+        return self
 
 
 class Results(JobPart):
