@@ -661,6 +661,8 @@ PROVOKED_BY = {
         "a list that is not there",
         "a host key that is not the pinned one",
     ],
+    "check_names warning": ["test_a_run_names_it_with_the_pattern_that_it_nearly_fits"],
+    "check_writing tried": ["test_doctor_tries_to_write_where_jobs_write"],
     "_check_events problem": ["test_events_without_a_secret"],
     "check_events problem": [
         "test_a_server_that_drops_the_header_is_named",
