@@ -27,6 +27,30 @@ def test_what_is_declined_alone_is_refused_in_the_service_s_words_and_the_others
     assert all("No hub for this pincode" in fates[key] for key in poison)
 
 
+@pytest.mark.parametrize("poison", ["P-1", "P-5", "P-8"])
+def test_a_page_that_comes_for_one_alone_stops_no_other_one(
+    workspace: Workspace, sandbox: RunningSandbox, poison: str
+) -> None:
+    """What stands between, a firewall or a framework, answers 404 in other words than the service's own."""
+    first = workspace.drop("first.csv", order_lines(["P-0"]))
+    assert workspace.run("push", first, "--mapping", "orders").code == 0
+    rule = {"endpoint": "order.create", "kind": "status_404", "page": True, "reference": poison}
+    sandbox.set_faults([rule])
+    fates = pushed(workspace, code=4)
+    assert created(sandbox) == dict.fromkeys({"P-0", *REFERENCES} - {poison}, 1)
+    assert fates[poison].startswith("in_doubt")
+    sandbox.set_faults([])
+    assert workspace.run("settle").code == 0
+    assert created(sandbox)[poison] == 1
+
+
+def test_pages_while_a_new_version_of_the_service_comes_up_cost_a_pause(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    sandbox.set_faults([{"endpoint": "order.create", "kind": "status_404", "page": True, "from": 4, "to": 6}])
+    assert all(fate.startswith("accepted") for fate in pushed(workspace, code=0).values())
+
+
 def test_at_a_wrong_path_nothing_is_refused(workspace: Workspace, sandbox: RunningSandbox) -> None:
     sandbox.set_faults([{"endpoint": "order.create", "kind": "status_404"}])
     fates = pushed(workspace, code=5)

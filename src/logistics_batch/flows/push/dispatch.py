@@ -236,9 +236,9 @@ class Dispatcher:
         if outcome.state == "planned":
             self._queue.appendleft(replace(document, attempts=document.attempts + 1))
             self._health.note_unsent(document, reply, answer)
-            if answer.is_about_document:
+            if answer.is_about_document or answer.meaning is ReplyVerdict.MISADDRESSED:
                 self._let_others_by(document)
-            else:
+            if not answer.is_about_document:
                 self._may_begin = False  # what was handed out waits as well; a question that failed keeps none back
         else:
             lowered = self._parts.client.pacer.lowered_to
@@ -276,7 +276,7 @@ class Dispatcher:
                 return
             self._queue.appendleft(document)
             self._health.note_unsent(document, reply, answer)
-            if answer.is_about_document or (reply.status is not None and reply.status >= 500):
+            if answer.meaning is not ReplyVerdict.SLOW_DOWN and reply.status is not None:
                 self._let_others_by(document)
 
     def _let_others_by(self, document: StoredDocument) -> None:

@@ -10,7 +10,7 @@ from logistics_batch.api.client import Reply
 from logistics_batch.api.pacing import LONGEST_PAUSE_SECONDS
 from logistics_batch.flows.asns.search import UnconfirmedCreates
 from logistics_batch.flows.parts import Parts
-from logistics_batch.flows.push.outcomes import stop_reason
+from logistics_batch.flows.push.outcomes import REDIRECTS, stop_reason
 from logistics_batch.ledger import StoredDocument
 from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import Issue
@@ -112,24 +112,31 @@ class ServiceHealth:
         """The answer as it counts now: the second no to one document is a refusal where the service answers others.
 
         So is the second failure of a question before it is sent. One of a few that come alone is, too, where a document
-        like it was accepted in an earlier run.
+        like it was accepted in an earlier run. The second answer as from a wrong address proves nothing.
         """
         if document.id not in self._aside:
             return answer
         few = len(self._aside) < _FIRST_DECLINED_UNTIL_STOP
         declined = answer.meaning is ReplyVerdict.DECLINED
         refused = declined and (self._proven or (few and self._accepted_before(document)))
-        failed = answer.meaning is ReplyVerdict.NOT_SENT and reply.status is not None
-        if refused or (failed and self._proven and not self._in_vain):
+        unheard = answer.meaning in (ReplyVerdict.NOT_SENT, ReplyVerdict.MISADDRESSED) and reply.status is not None
+        asked = reply.endpoint != document.operation
+        if refused or (unheard and asked and self._proven and not self._in_vain):
             return replace(answer, meaning=ReplyVerdict.REFUSED)
+        if unheard and not asked and self._is_known(document):
+            return replace(answer, meaning=ReplyVerdict.UNKNOWN)
         return answer
+
+    def _is_known(self, document: StoredDocument) -> bool:
+        """Whether the address is right: the service has answered in this run, or took one like it in an earlier one."""
+        return self._proven or self._accepted_before(document)
 
     def _accepted_before(self, document: StoredDocument) -> bool:
         return self._parts.ledger.documents.last_accepted(Operation(document.operation)) is not None
 
     def note_outcome(self, document: StoredDocument, reply: Reply, answer: Answer, *, state: str) -> None:
         """A call had an outcome, or may have had one: five doubts in a row, or that of a probe, make a pause."""
-        if answer.meaning is ReplyVerdict.MISADDRESSED:  # a redirect, which is in doubt
+        if reply.status in REDIRECTS:
             self._stop_misaddressed(reply)
         if state != "in_doubt":
             self._proven, self.doubts, self._in_vain, self._declined_in_a_row = True, 0, 0, 0
@@ -168,15 +175,14 @@ class ServiceHealth:
                 "header API_KEY.",
                 lasting=True,
             )
-        elif answer.meaning is ReplyVerdict.MISADDRESSED:
+        elif answer.meaning is ReplyVerdict.MISADDRESSED and not self._is_known(document):
             self._stop_misaddressed(reply)
         elif answer.meaning is ReplyVerdict.DECLINED:
             again = document.id in self._aside
             self._aside.add(document.id)
             self._in_vain = 0
             self._declined_in_a_row += 1
-            known = self._proven or self._accepted_before(document)
-            most = _DECLINED_UNTIL_STOP if known else _FIRST_DECLINED_UNTIL_STOP
+            most = _DECLINED_UNTIL_STOP if self._is_known(document) else _FIRST_DECLINED_UNTIL_STOP
             if again or self._declined_in_a_row >= most:
                 self._stop_misaddressed(reply)
         elif answer.meaning is ReplyVerdict.SLOW_DOWN:

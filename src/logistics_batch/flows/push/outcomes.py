@@ -16,7 +16,7 @@ from logistics_batch.model.issue import NOTHING_SAID, Issue
 _KEPT_REPLY_CHARACTERS = 4000
 _TAKEN = {"accepted": Issue("settled.has_reference"), "held": Issue("reference_taken")}
 _AWB_PREFIX = "SH-"  # API §1; without it the number may be an order id, which no answer repeats
-_REDIRECTS = range(300, 400)
+REDIRECTS = range(300, 400)
 
 _STATES = {
     ReplyVerdict.ACCEPTED: "accepted",
@@ -40,7 +40,7 @@ def outcome_of(
     refusal in the words for a reference that is taken proves that an earlier attempt arrived, or that there was none.
     """
     state = _STATES[answer.meaning]
-    if answer.meaning is ReplyVerdict.MISADDRESSED and reply.status in _REDIRECTS:
+    if answer.meaning is ReplyVerdict.MISADDRESSED and reply.status in REDIRECTS:
         state = "in_doubt"
     taken = state == "refused" and _is_taken(document, answer, facts)
     if state == "refused" and document.may_exist:
