@@ -65,7 +65,9 @@ class Judge:
     """Looks after each step. leave_out: promises that are not looked at.
 
     sent_again: how often a person had something sent again, by kind and reference. gone: bodies of documents that were
-    replaced or dropped and that nobody asked for since. judged: how many creates were looked at.
+    replaced or dropped and that nobody asked for since. judged: how many creates were looked at. lay: what the files
+    said that lay unread after the step before. dropped: how many had come by then. chosen: bodies that a person chose
+    to send, with the last document that there was to choose from; only what came later corrects them.
     """
 
     stage: Stage
@@ -74,6 +76,9 @@ class Judge:
     gone: set[str] = field(default_factory=set)
     accepted_by_person: set[int] = field(default_factory=set)
     judged: int = 0
+    lay: list[bytes] = field(default_factory=list)
+    dropped: int = 0
+    chosen: dict[str, int] = field(default_factory=dict)
     lost_history: bool = False
     waiting: dict[str, str] = field(default_factory=dict)
 
@@ -85,6 +90,7 @@ class Judge:
         if choice == "send-again":
             self.sent_again[kind, document.reference] += 1
             self.gone.discard(_digest(document.body))
+            self.chosen[_digest(document.body)] = max(each.id for each in self.documents())
         elif choice == "accept":
             self.accepted_by_person.add(document.id)
 
@@ -133,9 +139,10 @@ class Judge:
         documents = self.documents()
         tried, self.stage.service.tried = self.stage.service.tried, []
         self.judged += len(tried)
-        if step[0] in ("drop", "drop_again"):
-            file = self.stage.dropped[-1]
-            self._asked_for(file.sha256, file.content.decode())
+        for content in (*self.lay, *(file.content for file in self.stage.dropped[self.dropped :])):
+            self._asked_for(content.decode())
+        self.dropped = len(self.stage.dropped)
+        self.lay = [path.read_bytes() for path in (self.stage.root / "inbound").rglob("*.csv")]
         self._created_as_asked(step)
         self._answers_are_true(documents)
         self._listed(documents)
@@ -146,9 +153,8 @@ class Judge:
         if promise not in self.leave_out:
             raise Broken(promise, told)
 
-    def _asked_for(self, sha256: str, content: str) -> None:
-        """A file that comes may ask again for what an earlier one asked for and was replaced."""
-        del sha256
+    def _asked_for(self, content: str) -> None:
+        """A file that comes, or lies there unread, may ask again for what an earlier one asked for and was replaced."""
         self.gone = {digest for digest in self.gone if not self._speaks_of(digest, content)}
 
     def _speaks_of(self, digest: str, content: str) -> bool:
@@ -242,8 +248,9 @@ class Judge:
                 for other in documents
                 if (other.kind, other.reference) == (each.kind, each.reference) and other.generation > each.generation
             ]
+            before = self.chosen.get(each.digest, 0)
             if each.state == "in_doubt" and any(
-                other.state == "held" and other.digest != each.digest for other in later
+                other.state == "held" and other.digest != each.digest and other.id > before for other in later
             ):
                 self.waiting[each.digest] = each.reference
 

@@ -102,6 +102,13 @@ REPLACED: tuple[Step, ...] = (
     ("meanwhile", ("drop", "asn", "a.csv", (("R-2", "A"),))),
     ("run", "asn"),
 )
+CORRECTED: tuple[Step, ...] = (
+    *(("drop", "order", "first.csv", (("R-0", "A"),)), ("run", "order")),
+    ("fault", "order.create", "lose_request", 1),
+    *(("drop", "order", "a.csv", (("R-1", "A"),)), ("run", "order")),
+    *(("drop", "order", "a.csv", (("R-1", "B"),)), ("run", "order")),
+    *(("wait", 61.0), ("settle",), ("run", "order")),
+)
 _STATES = "logistics_batch.flows.push.outcomes._STATES"
 _ACCEPTED = {ReplyVerdict.ACCEPTED: "accepted"}
 MISTAKES: dict[str, tuple[str, object, tuple[Step, ...], str]] = {
@@ -128,6 +135,12 @@ MISTAKES: dict[str, tuple[str, object, tuple[Step, ...], str]] = {
         lambda *_: True,
         TAKEN_ORDER,
         "accepted_is_true",
+    ),
+    "a correction that waits is not looked at": (
+        "logistics_batch.ledger.documents.planning.Planning.decide_anew",
+        lambda *_, **_values: False,
+        CORRECTED,
+        "no_known_wrong_version",
     ),
     "answers are not written again": (
         "logistics_batch.ledger.files.Files.stale",
@@ -184,3 +197,28 @@ def test_a_history_is_shrunk_to_what_matters(template: Path, monkeypatch: pytest
     few = shrunk(long, lambda fewer: played(template, fewer).broken, broken)
     assert tuple(few.steps) == steps
     assert "('run', 'asn')" in as_test(few, broken)
+
+
+TWO_FILES: Step = ("drop", "order", "b.csv", (("R-1", "C"), ("R-2", "A")))
+KEPT: dict[str, tuple[Step, ...]] = {
+    "what lay unread when its like was dropped asks again": (
+        ("meanwhile", ("drop", "order", "a.csv", (("R-1", "A"), ("R-3", "C")))),
+        ("drop", "order", "a.csv", (("R-1", "C"), ("R-3", "A"))),
+        *(("drop", "order", "b.csv", (("R-1", "A"), ("R-2", "A"))), ("run", "order")),
+        *(("decide", "drop"), ("reopen",)),
+    ),
+    "of two files a person chose this one, and its sender died": (
+        ("drop", "order", "a.csv", (("R-1", "A"), ("R-2", "A"))),
+        *(TWO_FILES, ("run", "order")),
+        ("kill", "intent.after_commit", 1),
+        *(("decide", "send-again"), ("run", "order"), ("retry", "order")),
+    ),
+}
+"""Histories that once were called broken and were not: what people asked for went out."""
+
+
+@pytest.mark.parametrize("kept", KEPT)
+def test_what_people_ask_for_breaks_no_promise(kept: str, template: Path) -> None:
+    done = played(template, History(KEPT[kept]))
+    assert done.broken is None
+    assert all(done.stage.service.alive("order", reference) for reference in ("R-1", "R-2"))
