@@ -16,13 +16,21 @@ def priced(*rates: str, mapping: str = PRICED) -> MappedFile:
     return orders(*rows, mapping=mapping, header=WITH_RATE)
 
 
-@pytest.mark.parametrize("cell", ["1.200", "₹ 1.200", "Rs. 12.345/-", "450.000"])
-def test_an_amount_that_may_be_one_of_thousands_is_not_sent(cell: str) -> None:
+@pytest.mark.parametrize(
+    ("cell", "either"),
+    [
+        ("1.200", ("1.20", "1200.00")),
+        ("₹ 1.200", ("1.20", "1200.00")),
+        ("Rs. 12.345/-", ("12.345", "12345.00")),
+        ("450.000", ("450.00", "450000.00")),
+    ],
+)
+def test_an_amount_that_may_be_one_of_thousands_is_not_sent(cell: str, either: tuple[str, str]) -> None:
     found = priced("450", cell)
     assert rules(found) == [("G3", "item_price_per_each|decimal_mark")]
     (issue,) = found.issues
-    assert "may be an amount with three decimals or one of thousands" in issue.reason
-    assert "as 1.20 or 1200.00" in issue.fix
+    assert (issue.given["small"], issue.given["large"]) == either
+    assert 'decimal: "."' in issue.operator_words
     assert [document.reference for document in found.documents] == ["A0"]
 
 
@@ -56,3 +64,24 @@ def test_amounts_that_are_added_up_are_looked_at_as_well() -> None:
         '  is_cod: {from: Paid by, default: "true"}\n  cash_on_delivery: {sum: Rate, times: Qty}\n  customer_name',
     )
     assert rules(priced("1.200", mapping=mapping)) == [("G2", "cash_on_delivery|decimal_mark")]
+
+
+@pytest.mark.parametrize(
+    ("cell", "other", "said"),
+    [
+        ("1.000", "450", ("1", "1000")),
+        ("1.200", "450", ("1.2", "1200")),
+        ("1.000", "12.50", None),  # the rates show what the full stop is
+        ("1", "450", None),
+    ],
+)
+def test_a_quantity_may_be_one_of_thousands_too(cell: str, other: str, said: tuple[str, str] | None) -> None:
+    found = orders([*order(Qty=cell), other], mapping=PRICED, header=WITH_RATE)
+    told = [(issue.cell, issue.rule, issue.given["small"], issue.given["large"]) for issue in found.issues]
+    assert told == ([("F2", "item_quantity|decimal_mark", *said)] if said else [])
+
+
+def test_words_that_are_read_behind_quantities_hide_no_full_stop() -> None:
+    mapping = PRICED.replace("read: integer", "read: {suffix: Nos}")
+    found = orders([*order(Qty="12.000 Nos"), "450"], mapping=mapping, header=WITH_RATE)
+    assert rules(found) == [("F2", "item_quantity|decimal_mark")]

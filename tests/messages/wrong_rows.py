@@ -101,6 +101,7 @@ INVALID: dict[str, WrongRow] = {
     "decimal": WrongRow({"Height": "tall"}, lines="length: {from: Height, read: decimal}"),
     "percent": WrongRow({"Share": "half"}, lines="length: {from: Share, read: percent}"),
     "money": WrongRow({"Payment": "COD", "Amount": "on request"}, fields=_PAYMENT),
+    "cartons": WrongRow({"Qty": "10", "Ctn": "A-B"}, quantity="Qty, cartons: Ctn"),
     "decimal_mark": WrongRow({"Payment": "COD", "Amount": "1.200"}, fields=_PAYMENT),
     "negative": WrongRow({"Payment": "Prepaid", "Amount": "-250.00"}, fields=_PAYMENT),
     "unit": WrongRow({"Weight": "2 lb"}, fields="weight: {from: Weight, read: {unit: g -> kg}}"),

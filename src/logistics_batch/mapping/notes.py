@@ -128,8 +128,9 @@ def _repairs(table: CompiledSheet, repairs: Sequence[Repairs]) -> Iterator[Issue
 def _repaired(table: CompiledSheet, repairs: Repairs, place: int) -> list[Any]:
     """One repaired cell, as a message; what it holds is told of codes only."""
     row = int(repairs.rows[place])
-    where = ["repaired.cell", {"cell": cell_address(row, repairs.column)}]
-    if table.sheet.origins is not None:
+    above = table.sheet.above.get(repairs.column)
+    where = ["repaired.cell", {"cell": cell_address(*above or (row, repairs.column))}]
+    if table.sheet.origins is not None and above is None:
         where = ["repaired.row", {"row": table.sheet.physical_rows([row])[0]}]
     was, now = repairs.first[place]
     if repairs.use not in _SHOWN or not _A_CODE.fullmatch(now):

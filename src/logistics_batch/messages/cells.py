@@ -14,7 +14,17 @@ _READ: Final[dict[str, Entry]] = {
         "Write the key on this row, or leave the row out.",
     ),
     "integer": Entry("The cell is not a whole number.", "Write digits only, such as 12."),
+    "integer.word": Entry(
+        'Behind the number stands "{word}".',
+        "Write the pieces in digits only, such as 12; if all files say so, ask the operator to have the word read.",
+        'If it stands for one piece, write `{{suffix: "{word}"}}` under `read` of the mapping; else how many: '
+        '`{{suffix: {{"{word}": 12}}}}`.',
+    ),
     "times": Entry("The number in the cell is to be multiplied by, and it is none.", "Write digits only, such as 12."),
+    "times.part": Entry(
+        "Multiplied as the mapping says, this is no whole number.",
+        "Correct the quantity, or the number in the row that it is multiplied by.",
+    ),
     "cartons": Entry(
         "How many cartons the cell names cannot be told.",
         "Write their numbers as 7, 1-5 or 1-5, 8; format the column as Text, for programs make dates of them.",
@@ -23,6 +33,11 @@ _READ: Final[dict[str, Entry]] = {
     "decimal": Entry("The cell is not a number.", "Write digits and at most one decimal point, such as 0.75."),
     "percent": Entry("The cell is not a percentage.", "Write digits and at most one decimal point, such as 12.5."),
     "money": Entry("The cell is not an amount of money.", "Write the amount in digits, such as 1499.00."),
+    "money.word": Entry(
+        'Behind the amount stands "{word}".',
+        "Write the amount in digits, such as 1499.00; if all files say so, ask the operator to have the word read.",
+        'If it is the price of one piece, write `{{suffix: "{word}"}}` under `read` of the mapping.',
+    ),
     "sum": Entry("The cell is not a number.", "Write digits only, such as 1499.00."),
     "unit": Entry("The cell is not a number of {unit}.", "Write the number in {unit}, without another unit."),
     "mobile": Entry(
@@ -114,8 +129,9 @@ _LOST: Final[dict[str, Entry]] = {
 }
 _DOUBTED: Final[dict[str, Entry]] = {
     "decimal_mark": Entry(
-        '"{value}" may be an amount with three decimals or one of thousands.',
-        "Write it with two decimals, as 1.20 or 1200.00; if all files are so, ask the operator to name the mark.",
+        '"{value}" may be {small} or {large}: nothing in the file shows what the full stop means.',
+        "Write {small} or {large}; if all files are so, ask the operator to name the decimal mark.",
+        'Write `sheet: {{decimal: "."}}` in the mapping if it is {small}, `sheet: {{decimal: ","}}` if it is {large}.',
     ),
     "sample": Entry("This looks like a value of a template.", "Write the real value, or remove the row."),
     "placeholder": Entry(

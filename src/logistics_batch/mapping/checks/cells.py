@@ -142,6 +142,7 @@ def _units(table: CompiledSheet) -> dict[int, str]:
         steps = [step for step in field.spec.read or () if isinstance(step, UnitRead)]
         if field.column is not None:
             declared[field.column] |= {step.unit.partition("->")[0].strip().lower() for step in steps}
+            declared[field.column] |= {word.strip() for word in table.around.suffixes.get(field.column, ())}
     words = {column: [word for unit in units for word in spellings_of(unit)] for column, units in declared.items()}
     return {column: "|".join([*map(re.escape, each), _PIECES]) for column, each in words.items()}
 

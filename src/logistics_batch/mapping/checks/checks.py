@@ -1,8 +1,10 @@
 """What rows must keep beside their fields' own rules: questions to the compiled sheet, all asked in one pass."""
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial
 from itertools import chain
 from typing import Final
 
@@ -220,26 +222,41 @@ def _totals(table: CompiledSheet) -> Iterator[CheckContext]:
 
 
 def _decimal_marks(table: CompiledSheet) -> Iterator[CheckContext]:
-    """Amounts of columns in which nothing shows what the full stop means.
+    """Amounts and whole numbers of columns in which nothing shows what the full stop means.
 
-    1.200 is one rupee twenty, or one thousand two hundred. A mapping that says `decimal` has settled it, and a number
-    cell of a workbook has no decimal mark. What is multiplied by amounts is none itself.
+    1.200 is one rupee twenty, or one thousand two hundred; 1.000 is one piece or a thousand, where no such column shows
+    it. A mapping that says `decimal` has settled it, and a number cell of a workbook has no decimal mark. What is
+    multiplied by amounts is none itself.
     """
-    targets: dict[int, str] = {}
+    targets: dict[int, tuple[str, bool]] = {}
     for field in (*table.header, *table.line) if "decimal" not in table.mapping.spec.sheet.model_fields_set else ():
-        if "money" in (field.spec.read or ()) or table.form_of(field) is FieldForm.MONEY:
+        form, verbs = table.form_of(field), table.verbs_of(field)
+        is_money = "money" in verbs or form is FieldForm.MONEY
+        if is_money or "integer" in verbs or form in (FieldForm.QUANTITY, FieldForm.COUNT):
             for column in filter(None, map(table.bound.column, field.spec.own_columns)):
-                targets.setdefault(column, field.target)
-    for column, target in targets.items():
-        cell = without_currency(pl.col(name_of(column)))
-        three = table.lines.select(name_of(column)).filter(pl.col(name_of(column)).str.contains(_THREE_DECIMALS))
-        if not three.select(cell.str.contains(_EITHER).any()).item():
-            continue
-        is_text = ~is_marked(table.sheet, column, CellFact.NUMBER)
-        if not table.lines.select((is_text & cell.str.contains(_POINT_PARTS_PAISE)).any()).item():
-            doubtful = is_text & cell.str.contains(_EITHER)
-            yield CheckContext(cell_of(target, column), doubtful, lambda value: Issue.of("decimal_mark", value=value))
+                targets.setdefault(column, (field.target, is_money))
+    has_three = (pl.col(name_of(column)).str.contains(_THREE_DECIMALS).any().alias(str(column)) for column in targets)
+    seen = table.lines.select(has_three) if targets else table.lines.clear()
+    for column in [each for each in targets if seen.height and seen[str(each)].any()]:
+        target, is_money = targets[column]
+        doubtful = _texts(table, column, _EITHER)
+        proofs = [_texts(table, each, _POINT_PARTS_PAISE).any() for each in ([column] if is_money else targets)]
+        if table.lines.select(doubtful.any() & ~pl.any_horizontal(proofs)).item():
+            yield CheckContext(cell_of(target, column), doubtful, partial(_either, is_money=is_money))
 
 
-CHECKS: Final = (_own_rules, _required, _cash, _line_totals, _invented, _twice, _kits, _totals, _decimal_marks)
+def _texts(table: CompiledSheet, column: int, pattern: str) -> pl.Expr:
+    """Whether the cell of a column is no number to the spreadsheet program, and fits a pattern without its words."""
+    return ~is_marked(table.sheet, column, CellFact.NUMBER) & without_currency(table.bare(column)).str.contains(pattern)
+
+
+def _either(value: str, *, is_money: bool) -> Issue:
+    """What is said of a number with a full stop that may be read in two ways."""
+    whole, part = (re.findall(r"([0-9]+)\.([0-9]{3})", value) or [("1", "000")])[0]
+    rest = part.rstrip("0")
+    small = f"{whole}.{rest:0<2}" if is_money else f"{whole}.{rest}".rstrip(".")
+    return Issue.of("decimal_mark", value=value, small=small, large=f"{whole}{part}{'.00' if is_money else ''}")
+
+
+CHECKS: Final = (_decimal_marks, _own_rules, _required, _cash, _line_totals, _invented, _twice, _kits, _totals)
 """The checks, in the order in which they count where one cell breaks several."""

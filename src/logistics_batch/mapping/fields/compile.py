@@ -11,7 +11,7 @@ from logistics_batch.mapping.fields.fields import Field, compile_field, evaluate
 from logistics_batch.mapping.fields.values.reading import ReadContext
 from logistics_batch.mapping.fields.values.verbs import NATURAL, verb_of
 from logistics_batch.mapping.loaded import Mapping, RunValues
-from logistics_batch.mapping.rows.amounts import amount, reading_of_numbers
+from logistics_batch.mapping.rows.amounts import amount, reading_of_numbers, without_words
 from logistics_batch.mapping.rows.cells import name_of
 from logistics_batch.mapping.rows.classify import Rows
 from logistics_batch.mapping.rows.header import Header
@@ -129,11 +129,17 @@ class CompiledSheet:
 
     def note(self, code: str, column: int | None, rows: Iterable[int], **values: Any) -> Issue:
         """A note on cells of a column: with what its header says and the rows of the file."""
-        return Issue.of(code, column=self.text_of(column), rows=self.sheet.physical_rows(rows), **values)
+        above = self.sheet.above.get(column or 0)
+        there = [above[0]] if above else self.sheet.physical_rows(rows)
+        return Issue.of(code, column=self.text_of(column), rows=there, **values)
 
     def amounts(self, column: int) -> pl.Expr:
         """A column's cells as exact decimals, null where one is none."""
         return amount(column, self.around)
+
+    def bare(self, column: int) -> pl.Expr:
+        """A column's cells without the words that are declared behind its numbers."""
+        return without_words(column, self.around)
 
     @property
     def around(self) -> ReadContext:

@@ -18,6 +18,7 @@ from logistics_batch.mapping.spec.model import FieldSpec
 from logistics_batch.mapping.spec.targets import FieldForm, form_of
 from logistics_batch.model.answers.answer_files import answered_name
 from logistics_batch.model.document import Operation
+from logistics_batch.model.issue import Issue
 
 KIT: Final = "v:kits.key"
 """The column of lines that names the kit whose contents they are; the others are items of the order itself."""
@@ -154,7 +155,7 @@ def compile_field(mapping: Mapping, header: Header, place: str, around: ReadCont
 def second_phone_of(mapping: Mapping, header: Header, place: str) -> int | None:
     """The column of two phone numbers whose second one a field takes; None where it takes its own column's first."""
     mobiles = (mapping.spec.fields.get(name) for name in ("customer_mobile", _ALTERNATE))
-    first, column = (header.column((field.from_ if field else None) or ()) for field in mobiles)
+    first, column = (header.column((field and (field.from_ or field.above)) or ()) for field in mobiles)
     return column if place == f"fields.{_ALTERNATE}" and column == first else None
 
 
@@ -192,6 +193,8 @@ def _multiplied(reading: Reading, header: Header, spec: FieldSpec, around: ReadC
         product = (reading.value.cast(EXACT, strict=False) * number).cast(EXACT).cast(pl.String)
         shown = product.str.strip_suffix("0000") if reading.form is FieldForm.MONEY else shortest(product)
         reading = replace(reading, value=shown)
+        if reading.form is FieldForm.COUNT:
+            reading = reading.checked(shown.str.contains(".", literal=True).fill_null(value=False), Issue("times.part"))
     return reading
 
 

@@ -27,7 +27,10 @@ def reading_of_numbers(mapping: Mapping, header: Header, run: RunValues) -> Read
 
 def amount(column: int, around: ReadContext) -> pl.Expr:
     """A column's cells as exact decimals; null where one is blank or no number."""
-    cell = pl.col(name_of(column))
-    if suffix := around.suffixes.get(column):
-        cell = without_suffix(cell, suffix, around)
-    return plain_number(cell, around).cast(EXACT, strict=False)
+    return plain_number(without_words(column, around), around).cast(EXACT, strict=False)
+
+
+def without_words(column: int, around: ReadContext) -> pl.Expr:
+    """A column's cells without the words that are declared behind its numbers."""
+    cell, suffix = pl.col(name_of(column)), around.suffixes.get(column)
+    return without_suffix(cell, suffix, around) if suffix else cell

@@ -1,6 +1,5 @@
 """Which rows are data: the others are skipped with a code, and blank cells are filled down within their block."""
 
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -9,7 +8,6 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
-from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.loaded import Mapping, RunValues
 from logistics_batch.mapping.rows.amounts import amount, reading_of_numbers
 from logistics_batch.mapping.rows.cells import (
@@ -22,14 +20,13 @@ from logistics_batch.mapping.rows.cells import (
     column_kinds,
     name_of,
 )
-from logistics_batch.mapping.rows.header import Header, bind, where
-from logistics_batch.mapping.spec.names import ColumnName, names_match
+from logistics_batch.mapping.rows.header import Header, where
+from logistics_batch.mapping.rows.repeats import repeats_header, repeats_title, resembles_header
 from logistics_batch.mapping.spec.targets import FieldForm, form_of
 from logistics_batch.mapping.spec.words import SIGNED, SUBTOTAL, TOTAL, TOTAL_ALONE, TOTAL_INVOICE, TOTAL_KEY
 from logistics_batch.model.sheet import CellFact, Sheet
 
 _DRAWN: Final = r"^[-=_+]{3,}$"
-_MORE_CHARACTERS: Final = 20  # of a bracket behind a name
 _SHOWN_CHARACTERS: Final = 40  # of a cell in a reason
 _BY_PATTERN: Final = ("skip_rows_where", "only_rows_where")
 LEFT_OUT: Final = (*_BY_PATTERN, "hidden row")
@@ -85,6 +82,7 @@ def classify_rows(mapping: Mapping, sheet: Sheet, header: Header) -> Rows:
     wanted = [*_own_columns(sheet, header), *sheet.above]
     body = body.select("row", *(pl.col(str(number)).alias(name_of(number)) for number in wanted))
     trimmed, cleaned = clean(body.select("row", *map(name_of, uses)), uses)
+    once = [replace(each, rows=each.rows.head(1)) if each.column in sheet.above else each for each in cleaned.repairs]
     body = body.drop(map(name_of, sheet.above))
     frame = without_dittos(cleaned.frame, uses, header.numbers(mapping, mapping.spec.sheet.fill_down))
     of_digits = (ColumnKind.NUMBER, ColumnKind.DIGITS)
@@ -100,7 +98,7 @@ def classify_rows(mapping: Mapping, sheet: Sheet, header: Header) -> Rows:
             marked = marked.update(more, on="row")
     skipped = marked.select("row", "code", "values").drop_nulls("code")
     filled, unfilled = as_above(fill_down(mapping, sheet, header, marked))
-    cleaned = replace(cleaned, frame=frame, damage=pl.concat([cleaned.damage, unfilled]))
+    cleaned = replace(cleaned, frame=frame, damage=pl.concat([cleaned.damage, unfilled]), repairs=tuple(once))
     in_use = {"row", *(f"{before}{name_of(number)}" for number in uses for before in ("", "own:"))}
     kept = [name for name in filled.columns if name in in_use]
     data = filled if skipped.is_empty() else filled.filter(pl.col("code").is_null())
@@ -128,15 +126,15 @@ def _skipped(
     numbers: the columns that hold numbers, of any kind. body: all cells as they stand. trimmed, cleaned: those in use.
     Only rows that a rule might hold for are looked at with all their cells; the first rule that holds counts.
     """
-    resembles = _resembles_header(header, numbers, trimmed)
+    resembles = resembles_header(header, numbers, trimmed)
     rules, suspects = _rules(mapping, sheet, header, numbers, body=trimmed)
     places = cleaned.select(pl.any_horizontal(pl.lit(resembles), *suspects)).to_series().arg_true()
     if places.is_empty():
         return pl.DataFrame(schema={"row": pl.UInt32, "code": pl.String, "values": pl.String})
     every = body[places].with_columns(map(bare, body.columns[1:]))
-    again = _repeats_header(mapping, sheet, header, every.filter(resembles.gather(places)))
+    again = repeats_header(mapping, sheet, header, every.filter(resembles.gather(places)))
     raw = every.drop("row").select(pl.all().name.prefix("raw:"))
-    titles = _repeats_title(sheet, header, every)
+    titles = repeats_title(sheet, header, every)
     is_again = {"again": pl.col("row").is_in(again), "title": pl.col("row").is_in(titles.implode())}
     marked = every.with_columns(*cleaned[places].drop("row"), *raw, **is_again)
     code = pl.coalesce(pl.when(rule.holds).then(pl.lit(rule.code)) for rule in rules)
@@ -257,106 +255,6 @@ def _continuations(mapping: Mapping, header: Header, marked: pl.DataFrame) -> pl
     values = pl.struct(row.alias("row")).struct.json_encode()
     told = marked.select("row", code=code, values=values, continues=follows & led)
     return told.filter("continues").drop("continues")
-
-
-def _resembles_header(header: Header, numbers: Sequence[int], rows: pl.DataFrame) -> pl.Series:
-    """Whether a row might be a header: by the letters of its first mapped cell, or by words in place of all numbers.
-
-    numbers: the columns that hold numbers, of any kind.
-    """
-    first = min(header.columns.values())
-    letters = re.sub(r"[\W_]", "", header.texts[first - 1])
-    between = r"[\W_]*"
-    pattern = between.join(pl.escape_regex(letter) for letter in letters)
-    begins = pl.col(name_of(first)).str.contains(f"(?i)^{between}{pattern}{between}(?:[(\\[].*)?$")
-    printed = (_is_printed(header, names) for names in header.printed)
-    cells = [pl.col(name_of(column)) for column in numbers]
-    left = rows
-    for cell in cells:  # after the first there are few
-        left = left.filter(cell.is_null() | ~cell.str.contains("[0-9]"))
-    words = left.filter(pl.any_horizontal(pl.lit(value=False), *(cell.str.contains(r"\p{L}") for cell in cells)))["row"]
-    might_be = pl.any_horizontal(begins, *printed, pl.col("row").is_in(words.implode()))
-    return rows.select(might_be.fill_null(value=False)).to_series()
-
-
-def _is_printed(header: Header, names: Sequence[str]) -> pl.Expr:
-    """Whether the mapped cells of a row are those of one of two rows of names; made columns have none there."""
-    columns = (column for column in header.columns.values() if column <= len(names))
-    wanted = {name_of(column): names[column - 1].strip() or None for column in columns}
-    return pl.all_horizontal(pl.col(name).eq_missing(pl.lit(text, dtype=pl.String)) for name, text in wanted.items())
-
-
-def _repeats_header(mapping: Mapping, sheet: Sheet, header: Header, suspects: pl.DataFrame) -> list[int]:
-    """The rows of which every mapped cell repeats its header.
-
-    suspects: the rows that resemble it, with all their cells. Raises FileHeld where one of them is the header of a
-    second table, whose columns stand in other places: its rows would be read by the wrong columns. Such a row names at
-    least half of the mapping's columns, and some in other places or not at all; one that leaves out the last ones, and
-    has nothing there, is data: its cells are judged as such.
-    """
-    below, others = suspects.filter(pl.col("row") > header.row), list[int]()
-    width = sheet.width - sheet.added  # what is made names nothing
-    theirs = {f"c{column}": column for column in range(1, width + 1) if f"c{column}" in suspects.columns}
-    same = (
-        pl.all_horizontal(
-            pl.col(name).fill_null("").str.strip_chars() == "".join(names[column - 1 : column]).strip()
-            for name, column in theirs.items()
-        )
-        for names in header.printed
-        if any(map(str.strip, names))
-    )
-    printed = pl.any_horizontal(pl.lit(value=False), *same)
-    repeats = below.filter(printed)["row"].to_list()
-    columns = {column for column in (*header.columns.values(), *header.made_of) if column <= width}
-    least = max(2, (len(columns) + 1) // 2)
-    named = _with_names(mapping, header, below.filter(~printed), least=min(least, len(columns)))
-    for cells in named.iter_rows(named=True):
-        texts = [cells.get(name_of(column)) or "" for column in range(1, width + 1)]
-        found = bind(mapping, 0, texts)
-        adds = not found.columns.items() <= header.columns.items()
-        strange = [column for column in columns if not _bears(texts[column - 1], header.texts[column - 1])]
-        if not strange:
-            repeats.append(cells["row"])
-        if (not strange or found.score >= least) and (adds or any(texts[column - 1].strip() for column in strange)):
-            others.append(cells["row"])
-    if others:
-        raise FileHeld(
-            "header|second_table",
-            values={"sheet": sheet.name, "rows": sheet.physical_rows(others), "row": header.row},
-            rows_read=sheet.frame.height - 1,
-            sheet=sheet.name,
-            header_row=header.row,
-        )
-    return repeats
-
-
-def _repeats_title(sheet: Sheet, header: Header, rows: pl.DataFrame) -> pl.Series:
-    """The rows below the header that are equal to one above it, as on each page of a print."""
-    own = {column[1:]: column for column in rows.columns if column != "row"}
-    above = sheet.frame.filter(pl.col("row") < header.row).select(map(bare, own)).rename(own)
-    filled = above.filter(pl.any_horizontal(pl.all().is_not_null())).unique()
-    return rows.filter(pl.col("row") > header.row).join(filled, on=[*filled.columns], nulls_equal=True, how="semi")[
-        "row"
-    ]
-
-
-def _with_names(mapping: Mapping, header: Header, rows: pl.DataFrame, *, least: int) -> pl.DataFrame:
-    """The rows that hold so many texts which might be names of columns."""
-    texts = [text for text in (*mapping.column_names, *header.texts) if text.strip()]
-    known, longest = {ColumnName.of(text).short for text in texts}, max(map(len, texts)) + _MORE_CHARACTERS
-    cells = rows.drop("row")
-    distinct = pl.concat(cells.get_columns()).unique().drop_nulls()
-    names = [text for text in distinct if len(text) <= longest and ColumnName.of(text).short in known]
-    return rows.filter(pl.sum_horizontal(pl.col(cells.columns).is_in(names).fill_null(value=False)) >= least)
-
-
-def _bears(text: str, wanted: str) -> bool:
-    """Whether a text is a column's name; one of the two may have a bracket more, as `Qty (Pcs)`."""
-    if not text.strip():
-        return False
-    one, other = ColumnName.of(text), ColumnName.of(wanted)
-    one_bracket = one.full == one.short or other.full == other.short
-    return one.identity == other.identity or (one_bracket and names_match(one, other))
 
 
 def fill_down(mapping: Mapping, sheet: Sheet, header: Header, marked: pl.DataFrame) -> pl.DataFrame:

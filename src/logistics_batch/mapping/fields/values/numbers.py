@@ -180,7 +180,7 @@ def without_suffix(text: pl.Expr, suffix: Mapping[str, int], around: ReadContext
     def bare(cell: pl.Expr) -> pl.Expr:
         read = cell
         for word, times in suffix.items():
-            pattern = rf"(?is)^(.*[^\p{{L}}\s])\s*{pl.escape_regex(word.strip())}\.?$"
+            pattern = rf"(?is)^(.*[^\p{{L}}\s])\s*{pl.escape_regex(word.strip()).replace('/', '/ *')}\.?$"
             rest = cell.str.extract(pattern)
             number = rest if times == 1 else shortest(plain_number(rest, around), factor=str(times))
             read = pl.when(rest.is_not_null()).then(pl.coalesce(number, cell)).otherwise(read)

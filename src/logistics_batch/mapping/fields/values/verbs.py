@@ -5,9 +5,11 @@ first line of its docstring, with the example beside it in `VERBS`, is its entry
 """
 
 import datetime
+import re
 from collections.abc import Callable, Sequence
 from collections.abc import Mapping as Table
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 import polars as pl
@@ -39,7 +41,13 @@ def lower(reading: Reading, _step: Step, _around: ReadContext) -> Reading:
 def integer(reading: Reading, _step: Step, around: ReadContext) -> Reading:
     """A whole number; `12.0` and `1,200` are read, `1.5` and `12 pcs` are not."""
     digits = numbers.whole(reading.value, around)
-    return reading.then(digits, Issue("integer"), form=FieldForm.COUNT)
+    return reading.then(digits, partial(_with_word, "integer", r"(?:\.0+)?"), form=FieldForm.COUNT)
+
+
+def _with_word(rule: str, decimals: str, cell: str) -> Issue:
+    """What is said of a cell that is no number, with the word behind it if that is why. decimals: a pattern."""
+    word = re.fullmatch(rf"[^\w(]*[0-9][0-9,]*{decimals}\s*((?:/|per )?\s*[^\W\d_][\w.]{{0,15}})", cell)
+    return Issue.of(f"{rule}.word", word=word[1]) if word else Issue(rule)
 
 
 def decimal(reading: Reading, _step: Step, around: ReadContext) -> Reading:
@@ -59,7 +67,7 @@ def percent(reading: Reading, _step: Step, around: ReadContext) -> Reading:
 def money(reading: Reading, _step: Step, around: ReadContext) -> Reading:
     """An amount; ₹, Rs., INR, /- and lakh grouping are understood, (250) is negative; rounded to paise with a note."""
     value = numbers.money(reading.value, around)
-    return reading.then(value, Issue("money"), form=FieldForm.MONEY)
+    return reading.then(value, partial(_with_word, "money", r"(?:\.[0-9]*)?"), form=FieldForm.MONEY)
 
 
 def mobile(reading: Reading, _step: Step, around: ReadContext) -> Reading:
