@@ -150,12 +150,13 @@ def push_jobs(workspace: Path) -> dict[str, PushJob]:
 
 
 def watched_places(workspace: Path) -> list[tuple[JobPlace, tuple[str, ...]]] | None:
-    """Where the jobs of a workspace look for files, and of which names; None if a job cannot be read."""
+    """Where the jobs of a workspace look for files and done-files, and of which names; None if a job cannot be read."""
     try:
         jobs = [load_job(workspace, name) for name in job_names(workspace)]
     except (SpecificationError, UsageError):
         return None
-    pushed = [(job.source.place, job.source.pattern) for job in jobs if isinstance(job, PushJob)]
+    sources = [job.source for job in jobs if isinstance(job, PushJob)]
+    pushed = [(each.place, (*each.pattern, *filter(None, map(each.ready.done_name, each.pattern)))) for each in sources]
     audits = [job for job in jobs if isinstance(job, ReconcileJob)]
     lists = [each for job in audits for each in (job.receipts, job.purchase_orders) if each is not None]
     return pushed + [(each.place, each.pattern) for each in lists]

@@ -81,6 +81,14 @@ def test_a_run_names_it_with_the_pattern_that_it_nearly_fits(shift: Shift) -> No
     assert "nearly orders_*.csv" in checks[1].remedy
 
 
+def test_a_done_file_is_no_misnamed_file(shift: Shift) -> None:
+    """Neither that of another job that looks there nor an empty one that no job asks for."""
+    shift.workspace.job("refunds", job("refunds_*.csv").replace("{poll_every: 1ms}", '{done_file: "{name}.done"}'))
+    for name, content in {"refunds_3.csv.done": "sha256 …", "orders_3.csv.done": "", "order-3.csv": "x"}.items():
+        shift.workspace.drop(name, content, folder="in")
+    assert [file.name for file, _ in misnamed_at(shift.parts, spec(shift))] == ["order-3.csv"]
+
+
 def test_nothing_is_called_misnamed_while_a_job_cannot_be_read(shift: Shift) -> None:
     shift.workspace.drop("refunds_3.csv", order_lines(["A"]), folder="in")
     shift.workspace.job("refunds", "kind: push\nmappin: orders\n")

@@ -34,9 +34,10 @@ def misnamed(
 ) -> tuple[tuple[RemoteFile, Issue], ...]:
     """Those of the files that a job leaves which fit no other job that looks there either, each with the nearest name.
 
-    None of them while some job cannot be read: the file may be its. ignored: as `judge_listings` gives it.
+    None while some job cannot be read: the file may be its. An empty file is a mark of its sender, as a done-file is.
+    ignored: as `judge_listings` gives it.
     """
-    others = [file for file, why in ignored if why.code == "left.pattern" and file.kind is Kind.FILE]
+    others = [file for file, why in ignored if why.code == "left.pattern" and file.kind is Kind.FILE and file.size]
     watched = parts.watched() if others else None
     if watched is None:
         return ()
