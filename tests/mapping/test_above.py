@@ -9,6 +9,7 @@ import pytest
 from mapping.sheets import mapping_of, notes_in, rules, run, sheet_of, states
 
 from logistics_batch.errors import FileHeld, SpecificationError
+from logistics_batch.mapping.drift import drift_of
 from logistics_batch.model.document import MappedFile
 from logistics_batch.model.sheet import CellFact, merged_facts
 
@@ -255,6 +256,17 @@ fields: {invoice_number: {beside: Invoice No}, sku_name: {from: Item}, qty: {fro
 """
     kept = pack(mapping=mapping).keep
     assert kept.select("row", "invoice_number", "qty").rows() == [(6, "INV-22", "2"), (7, "INV-22", "3")]
+
+
+@pytest.mark.parametrize("key", ["file", "{beside: Invoice No}"])
+def test_a_label_that_was_renamed_is_proposed_as_a_further_one(key: str) -> None:
+    text = PACKING_LIST.replace("key: file", f"key: {key}").replace("[Invoice No, Bill No]", "Invoice No")
+    sheet = sheet_of([["Invoice Nr.", "INV-22"], ["Supplier:", "Sharma Traders"], [], *TABLE])
+    drift = drift_of(mapping_of(text), [sheet], text, load=mapping_of)
+    assert drift is not None
+    assert drift.renamed == (("Above the table: Invoice No", "Invoice Nr", 1.0),)
+    assert drift.lost == ("Above the table: Expected", "Above the table: Lorry")
+    assert number(run(drift.text, sheet)) == "INV-22"
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,22 @@ def label_of(name: str) -> str:
     return name.removeprefix(ABOVE_CELL).removeprefix(ABOVE)
 
 
+def labels_of(mapping: Mapping, sheet: Sheet, header: Header) -> tuple[set[str], list[tuple[str, str, float]]]:
+    """The names of the values that stand above the table, and for each that does not a label there that may be meant,
+    with a confidence.
+    """
+    here, meant, head = set[str](), list[tuple[str, str, float]](), _Head(mapping, sheet, header)
+    for group in mapping.above:
+        try:
+            found = [name for name, _ in head.found(group)]
+        except FileHeld as held:  # of a value that is not clear the label is there
+            found = [] if held.code == "above.missing" else [*group]
+        here.update(group if found else ())
+        if not found:
+            meant += [(group[0], text, 1.0) for text in head.near([*group])]
+    return here, meant
+
+
 @dataclass(frozen=True, slots=True)
 class _Head:
     """What stands above the header of a sheet."""
@@ -113,12 +129,12 @@ class _Head:
                 raise self.held("above.differ", name=label_of(names[0]), told=told, place=values[0][1].cell)
             if distinct:
                 yield next(iter(distinct.values()))
-            elif self._has_default(group) and self._near(names):
+            elif self._has_default(group) and self.near(names):
                 raise self.lacks(names)
 
     def lacks(self, names: Sequence[str]) -> FileHeld:
         """That no cell bears one of some labels, with the one that may be meant."""
-        near = [(".is_it_meant", {"seen": text, "name": label_of(names[0])}) for text in self._near(names)]
+        near = [(".is_it_meant", {"seen": text, "name": label_of(names[0])}) for text in self.near(names)]
         return self.held("above.missing", names=[*map(label_of, names)], near=near, row=self.header.row)
 
     def held(self, code: str, *, place: Cell | None = None, **values: Any) -> FileHeld:
@@ -220,7 +236,7 @@ class _Head:
         fields = self.mapping.spec.everything.values()
         return any(field.default is not None and {*field.above} & {*group} for field in fields)
 
-    def _near(self, names: Sequence[str]) -> list[str]:
+    def near(self, names: Sequence[str]) -> list[str]:
         """The label above the table that may be meant by one of some names, if there is one."""
         texts = chain.from_iterable(
             (text.rstrip(_MARKS), *(name for name, _ in _labelled(text))) for text in self._cells().values()

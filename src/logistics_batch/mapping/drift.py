@@ -9,8 +9,9 @@ from typing import Final
 import polars as pl
 
 from logistics_batch.errors import SpecificationError
+from logistics_batch.mapping.above import label_of, labels_of
 from logistics_batch.mapping.lines.two_sheets import views
-from logistics_batch.mapping.loaded import Mapping
+from logistics_batch.mapping.loaded import Mapping, is_above
 from logistics_batch.mapping.rows.header import Header, likeliest
 from logistics_batch.mapping.suggest.names import LIKELY
 from logistics_batch.mapping.suggest.table import likeness_to
@@ -56,8 +57,9 @@ def drift_of(mapping: Mapping, sheets: Sequence[Sheet], text: str, *, load: Load
     if not found:
         return None
     headers = [header for _, _, header in found]
-    here = {name for header in headers for name in header.columns}
-    pairs = [pair for view in found for pair in _likely(*view) if pair[0] not in here]
+    above, labels = labels_of(*found[0])
+    here = {name for header in headers for name in header.columns} | above
+    pairs = [pair for view in found for pair in _likely(*view) if pair[0] not in here] + labels
     doubtful = _doubtful(pairs)
     renamed: dict[str, tuple[str, str, float]] = {}
     for old, new, sure in pairs:
@@ -110,13 +112,14 @@ def _loads(text: str, load: Load) -> bool:
 
 def _with_alias(text: str, old: str, new: str) -> str:
     """The text with a further name beside a column's name, wherever a field reads the column."""
-    named = [each for each in scalars_of(text) if each.value == old]
+    sources = ("beside",) if is_above([old]) else _SOURCES
+    named = [each for each in scalars_of(text) if each.value == label_of(old) and each.path[0] != "key"]
     for scalar in reversed(named):
         *_, before, last = ("", "", *scalar.path)
         written = text[scalar.start : scalar.end]
-        if last in _SOURCES or before == "join":
+        if last in sources or (before == "join" and sources is _SOURCES):
             text = f"{text[: scalar.start]}[{written}, {_quoted(new)}]{text[scalar.end :]}"
-        elif before in _SOURCES or "join" in scalar.path[-3:-2]:
+        elif before in sources or ("join" in scalar.path[-3:-2] and sources is _SOURCES):
             text = _with_item(text, scalar, new)
     return text
 
