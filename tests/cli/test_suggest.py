@@ -3,6 +3,7 @@
 import gzip
 
 from cli.conftest import Run
+from openpyxl import Workbook
 from support.workspace import Workspace, order_lines
 
 
@@ -38,6 +39,29 @@ def test_a_layout_that_drifted_gives_a_diff_and_changes_nothing(run: Run, worksp
     )
     without = workspace.drop("c.csv", order_lines(["A"]).replace("Address", "Zone", 1))
     assert "knows every column" not in run("mapping", "suggest", without, "--like", "orders").out
+
+
+def test_the_sheet_is_named_and_questions_are_data(run: Run, workspace: Workspace) -> None:
+    book = Workbook()
+    book.active.append(["Order No", "Place", "Phone", "SKU", "Qty"])
+    book.active.append(["A1", "Pune", "9876543210", "tea", "2"])
+    other = book.create_sheet("March")
+    other.append(["Order No", "Ship to address", "Town", "Phone", "SKU", "Qty"])
+    other.append(["A1", "12 MG Road, Camp", "Pune", "9876543210", "tea", "2"])
+    path = workspace.root / "drop.xlsx"
+    book.save(path)
+    found = run("mapping", "suggest", str(path), "--sheet", "mar*", "--json").json
+    assert (found["sheet"], found["header_row"], found["header_rows"], found["questions"]) == ("March", 1, 1, [])
+    first = run("mapping", "suggest", str(path), "--sheet", "Sheet", "--json").json
+    (question,) = first["questions"]
+    assert (question["place"], question["answers"]) == ("fields.delivery_address", ["Place"])
+    assert question["candidates"][0]["samples"] == ["Pune"]
+    workspace.mapping("open", first["text"])
+    lint = run("mapping", "lint", "open", "--json")
+    assert lint.code == 2 and "`Place`" in str(lint.json)
+    gone = run("mapping", "suggest", str(path), "--sheet", "April")
+    assert gone.code == 2 and "March" in gone.err
+    assert "either --like or --sheet" in run("mapping", "suggest", str(path), "--sheet", "x", "--like", "orders").err
 
 
 def test_what_cannot_be_proposed_is_said(run: Run, workspace: Workspace) -> None:

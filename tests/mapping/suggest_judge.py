@@ -5,50 +5,101 @@ the part that was held out; with names of sheets, what is wrong in these.
 
 What a column is, in a sheet's file: the place that it fills (`customer_mobile`, `lines.qty`), `none` if the service
 has no place for it, and `?place` if nobody could know without asking. Several, parted by `|`, are all right.
+
+`suggest_layouts` holds thirty more, by hands that had not seen the program: columns are told by their letters, `facts`
+are cells above or below the table, `header_at` is the first row of the header, `quantity_of_first_line` what the first
+document's first line must come to.
 """
 
+import csv
 import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import yaml
+from openpyxl import Workbook
+from openpyxl.utils import column_index_from_string
 
 from logistics_batch.intake.readers import read_file
 from logistics_batch.mapping.suggest.draft import Draft, draft_of
 from logistics_batch.mapping.suggest.text import draft_text
+from logistics_batch.model.document import Operation
 from logistics_batch.model.sheet import ReadOptions, Sheet
 
 CORPUS = Path(__file__).parent / "suggest_corpus"
+LAYOUTS = Path(__file__).parent / "suggest_layouts"
 NAMES = sorted(path.stem for path in CORPUS.glob("*.yaml"))
+LAYOUT_NAMES = sorted(path.stem for path in LAYOUTS.glob("*.yaml"))
 
 
 @dataclass(frozen=True)
 class Case:
-    """One sheet of the corpus; columns: the name of each, and what it is."""
+    """One sheet of the corpus, or a layout.
+
+    columns, facts: the name of each column (of a layout its letter) and of each cell outside the table, and what it is.
+    head: the sheet, the first row of the header and how many rows it has; of layouts only.
+    """
 
     name: str
     operation: str
     held_out: bool
     key: tuple[str, ...]
     columns: tuple[tuple[str, tuple[str, ...]], ...]
-    file: str
+    facts: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    file: str = ""
+    workbook: tuple[tuple[str, str], ...] = ()
+    merged: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    head: tuple[str, int, int] | None = None
+    quantity: str = ""
 
-    @property
+    @cached_property
     def sheets(self) -> tuple[Sheet, ...]:
         """What a reader makes of the file."""
         with TemporaryDirectory() as folder:
-            path = Path(folder) / "drop.csv"
-            path.write_text(self.file, encoding="utf-8")
+            path = Path(folder) / ("drop.xlsx" if self.workbook else "drop.csv")
+            self.write(path)
             return read_file(path, name=path.name, options=ReadOptions())
+
+    def write(self, path: Path) -> None:
+        """Write the file as somebody drops it."""
+        if not self.workbook:
+            path.write_text(self.file, encoding="utf-8")
+            return
+        book = Workbook()
+        del book["Sheet"]
+        for name, text in self.workbook:
+            page = book.create_sheet(name)
+            for row in csv.reader(text.splitlines()):
+                page.append([int(cell) if _WHOLE.fullmatch(cell) else cell or None for cell in row] or [None])
+            for cells in dict(self.merged).get(name, ()):
+                page.merge_cells(cells)
+        book.save(path)
+
+    def named(self, draft: Draft, text: str) -> list[tuple[str, str, tuple[str, ...]]]:
+        """Each column as it is called in a draft, as people find it, and what it is."""
+        if self.head is None:
+            return [(name, name, accepted) for name, accepted in self.columns]
+        names = [*draft.table.names, *[""] * len(self.columns)]
+        columns = [(names[_number(letter) - 1], f"{letter} {names[_number(letter) - 1]}", accepted)
+                   for letter, accepted in self.columns]  # fmt: skip
+        labels = {each.address: f"above {each.by[1]}" for each in draft.table.above}
+        return columns + [(labels.get(cell, ""), cell, accepted) for cell, accepted in self.facts]
 
     def truth(self, place: str) -> list[str]:
         """The columns that fill a place."""
         return [name for name, accepted in self.columns if place in [each.lstrip("?") for each in accepted]]
+
+
+_WHOLE: Final = re.compile(r"[1-9]\d{0,14}|0")
+
+
+def _number(letter: str) -> int:
+    return int(column_index_from_string(letter))
 
 
 @dataclass
@@ -91,22 +142,31 @@ class Score:
 
 @cache
 def case_of(name: str) -> Case:
-    """A sheet of the corpus by its name."""
-    data = yaml.safe_load((CORPUS / f"{name}.yaml").read_text(encoding="utf-8"))
-    columns = [each.rpartition(" = ") for each in data["columns"]]
+    """A sheet of the corpus, or a layout, by its name."""
+    is_layout = name in LAYOUT_NAMES
+    data = yaml.safe_load(((LAYOUTS if is_layout else CORPUS) / f"{name}.yaml").read_text(encoding="utf-8"))
+    truths = [[each.rpartition(" = ") for each in data.get(part, [])] for part in ("columns", "facts")]
+    columns, facts = (tuple((name, tuple(said.split("|"))) for name, _, said in each) for each in truths)
     return Case(
         name=name,
         operation=data["operation"],
-        held_out=data["part"] == "held_out",
-        key=tuple(data["key"]),
-        columns=tuple((header, tuple(accepted.split("|"))) for header, _, accepted in columns),
-        file=data["file"],
+        held_out=data.get("part") == "held_out",
+        key=tuple(listed(data["key"])),
+        columns=columns,
+        facts=facts,
+        file=data.get("file", ""),
+        workbook=tuple(data.get("sheets", {}).items()),
+        merged=tuple((sheet, tuple(cells)) for sheet, cells in data.get("merged", {}).items()),
+        head=(data.get("sheet", ""), data["header_at"], data["header_rows"]) if is_layout else None,
+        quantity=str(data.get("quantity_of_first_line", "")),
     )
 
 
 def drafted(case: Case) -> tuple[Draft | None, str]:
     """What is suggested for a sheet; (None, "") where no header was found."""
     draft = draft_of(case.sheets)
+    if draft is not None and draft.rival is not None:  # it is asked: a person answers and drafts again
+        draft = draft_of(case.sheets, operation=Operation(case.operation))
     return draft, draft_text(draft, file_name="drop.csv") if draft is not None else ""
 
 
@@ -132,11 +192,12 @@ def answered(text: str, truth: Callable[[str], Sequence[str]]) -> str:
     unknown words of payment are no COD, dates have the day first, and units are as they are asked about.
     """
     data: dict[str, Any] = yaml.safe_load(text)
+    data["operation"] = data["operation"].removeprefix("? ")
     settled: dict[str, str] = {}
     for part in ("fields", "lines"):
         for target, form in dict(data.get(part) or {}).items():
             place = target if part == "fields" else f"lines.{target}"
-            for word in ("from", "sum"):
+            for word in ("from", "join", "sum"):
                 asked = [each for each in listed(form.get(word)) if each.startswith("?")]
                 if not asked:
                     continue
@@ -192,32 +253,67 @@ def judged(case: Case) -> Score:
     """How good the draft for a sheet is."""
     draft, text = drafted(case)
     found, score = places_of(text), Score(sheets=1)
-    key = [name.removeprefix("?").strip() for name in (yaml.safe_load(text) or {}).get("key", [])]
+    open_places = {place.lstrip("?") for places in found.values() for place in places if place.startswith("?")}
     if draft is None:
         score.told.append("no header was found")
-    elif draft.operation.value != case.operation:
-        score.told.append(f"operation {draft.operation.value}, not {case.operation}")
-    elif set(key) & set(case.key):
-        score.keys = 1
-    else:
-        score.told.append(f"key {key}, not {list(case.key)}")
-    for name, accepted in case.columns:
-        numbered = re.sub(r"\d+", "{n}", name)
-        mine = found.get(name) or found.get(numbered) or set()
-        told = f"{name}: {sorted(mine) or 'none'}, not {'|'.join(accepted)}"
+        score.missed = sum(not {"none", "?none"} & set(accepted) for _, accepted in case.columns)
+        return score
+    columns = case.named(draft, text)
+    _judge_head(case, draft, score)
+    _judge_key(case, draft, text, columns, score)
+    for name, shown, accepted in columns:
+        mine = (found.get(name) or found.get(re.sub(r"\d+", "{n}", name)) or set()) if name else set()
+        told = f"{shown}: {sorted(mine) or 'none'}, not {'|'.join(accepted)}"
+        fine = "none" in accepted or "?none" in accepted
         if mine & set(accepted):
             score.right += 1
         elif not mine:
-            fine = "none" in accepted or "?none" in accepted
-            score.left, score.missed = score.left + fine, score.missed + (not fine)
+            is_open = case.head is not None and any(each.lstrip("?") in open_places for each in accepted)
+            score.left, score.asked = score.left + fine, score.asked + (not fine and is_open)
+            score.missed += not fine and not is_open
         elif all(place.startswith("?") for place in mine):
             wanted = any(place.lstrip("?") in [each.lstrip("?") for each in accepted] for place in mine)
             score.asked, score.needless = score.asked + wanted, score.needless + (not wanted)
         else:
             score.wrong += 1
-        if not mine & set(accepted) and (mine or not {"none", "?none"} & set(accepted)):
+            told = f"WRONG {told}"
+        if not mine & set(accepted) and (mine or not fine):
             score.told.append(told)
     return score
+
+
+def _judge_head(case: Case, draft: Draft, score: Score) -> None:
+    """Where the table is; what is taken from another one is wrong."""
+    if draft.operation.value != case.operation:
+        score.told.append(f"operation {draft.operation.value}, not {case.operation}")
+    table = draft.table
+    mine = (table.sheet if case.head and case.head[0] else "", table.row - table.rows + 1, table.rows)
+    if case.head is not None and mine != case.head:
+        score.told.append(f"header {mine}, not {case.head}")
+
+
+def _judge_key(
+    case: Case, draft: Draft, text: str, columns: list[tuple[str, str, tuple[str, ...]]], score: Score
+) -> None:
+    data = yaml.safe_load(text) or {}
+    key = [label_of(each).removeprefix("?").strip() for each in listed(data.get("key"))]
+    places = dict(
+        zip((each for each, _ in (*case.columns, *case.facts)), (name for name, _, _ in columns), strict=True)
+    )
+    wanted = {places.get(each, each) for each in case.key}
+    asked = any(label_of(each).startswith("?") for each in listed(data.get("key")))
+    if draft.operation.value == case.operation and (set(key) & wanted or (case.head and asked)):
+        score.keys = 1
+    else:
+        score.told.append(f"key {key}, not {list(case.key)}")
+
+
+def label_of(source: Any) -> str:
+    """What a value above the table is called by, or a column's name."""
+    if not isinstance(source, dict):
+        return str(source)
+    said = str(source.get("beside") or source.get("cell"))
+    return f"{'?' * said.startswith('?')}above {said.removeprefix('?').strip()}"
 
 
 def _columns(form: Any) -> list[str]:
@@ -225,6 +321,9 @@ def _columns(form: Any) -> list[str]:
     if not isinstance(form, dict):
         return []
     given = [form.get(word) for word in ("from", "join", "first", "sum")]
+    given += [f"? {form['times']}"] if "times" in form and str(form.get("from")).startswith("?") else []
+    given += [f"{'?' * form[word].startswith('?')}above {form[word].removeprefix('?').strip()}"
+              for word in ("beside", "cell") if word in form]  # fmt: skip
     flat = [each for value in given if value for each in (value if isinstance(value, list) else [value])]
     return [name for each in flat for name in (each if isinstance(each, list) else [each])]
 
@@ -232,9 +331,10 @@ def _columns(form: Any) -> list[str]:
 def main() -> None:
     """Print the figures, or what is wrong in the sheets that are named."""
     wanted = sys.argv[1:]
-    scores = {name: judged(case_of(name)) for name in NAMES}
-    for name in wanted:
+    scores = {name: judged(case_of(name)) for name in (*NAMES, *LAYOUT_NAMES)}
+    for name in [each for each in scores if any(map(each.startswith, wanted))]:
         sys.stdout.write("\n  ".join([name, str(scores[name]), *scores[name].told]) + "\n")
+    sys.stdout.write(f"layouts: {sum((scores.pop(name) for name in LAYOUT_NAMES), Score())}\n")
     for held_out in (False, True):
         part = [score for name, score in scores.items() if case_of(name).held_out is held_out]
         sys.stdout.write(f"{'held out' if held_out else 'tuned on'}: {sum(part, Score())}\n")

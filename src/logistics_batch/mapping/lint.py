@@ -379,13 +379,21 @@ def _control_totals(spec: MappingSpec) -> Iterator[LintFinding]:
                 yield said(("checks", "control_total", index, key), code, name=control.column)
 
 
-def open_questions(data: Any, place: Place = ()) -> Iterator[LintFinding]:
+_ASKED_APART: Final = ("lookup", "date", "unit", "suffix", "join", "operation")  # in words of their own
+
+
+def open_questions(data: Any) -> Iterator[LintFinding]:
     """A complaint for each question of a draft that nobody has answered yet, in the order of the file."""
+    return (asked for asked, _ in questions_of(data))
+
+
+def questions_of(data: Any, place: Place = ()) -> Iterator[tuple[LintFinding, list[str]]]:
+    """Each open question of a draft, with the answers between which a person chooses."""
     if isinstance(data, list) and (asked := [each for each in data if _is_open(each)]):
         yield _asked((*place, data.index(asked[0])), asked)
         data = [each for each in data if not _is_open(each)]
     for key, value in _below(data):
-        yield from open_questions(value, (*place, key))
+        yield from questions_of(value, (*place, key))
     if _is_open(data):
         yield _asked(place, [data])
 
@@ -398,13 +406,13 @@ def _is_open(value: Any) -> bool:
     return isinstance(value, str) and (value == MARK.strip() or value.startswith(MARK))
 
 
-def _asked(place: Place, asked: list[str]) -> LintFinding:
-    """What a draft asks, by a key above the question, and how it is answered."""
+def _asked(place: Place, asked: list[str]) -> tuple[LintFinding, list[str]]:
+    """What a draft asks, by a key above the question, and how it is answered; and the answers without their mark."""
     field = next((str(part) for part in (place[1:2] or place[:1])), "")
     names = [text.removeprefix(MARK.strip()).strip() for text in asked]
-    named = "key" if place[:1] == ("key",) else next((part for part in ("lookup", "date", "unit") if part in place), "")
+    named = "key" if place[:1] == ("key",) else next((part for part in _ASKED_APART if part in place), "")
     code = named or ("which" if len(asked) > 1 else "is_it")
-    return said(place, f"draft.{code}", names=names, field=field, last=place[-1] if place else "")
+    return said(place, f"draft.{code}", names=names, field=field, last=place[-1] if place else ""), names
 
 
 def raw_findings(data: dict[str, Any]) -> Iterator[LintFinding]:

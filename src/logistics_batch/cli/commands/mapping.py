@@ -82,11 +82,17 @@ def preview(*, folder: str, file: str, name: str, output: str | None, as_json: b
 @mapping.command(epilog="Example: logistics-batch mapping suggest orders.xlsx > mappings/orders_new.yaml")
 @click.argument("file", metavar="FILE")
 @click.option("--operation", metavar="OP", help="What the rows shall become, as order.create; guessed if left out.")
+@click.option("--sheet", metavar="NAME", help="The sheet with the rows; the likeliest one if left out.")
 @click.option("--like", metavar="MAPPING", help="Propose how this mapping would have to change, as a diff.")
 @json_option
 @in_workspace
-def suggest(*, folder: str, file: str, operation: str | None, like: str | None, as_json: bool) -> int:
+def suggest(
+    *, folder: str, file: str, operation: str | None, sheet: str | None, like: str | None, as_json: bool
+) -> int:
     """Propose a mapping for an unknown file, with a confidence and a reason for each column. Nothing is written.
+
+    A `?` stands before what could be wrong: until it is answered, lint and every run refuse the mapping. --json
+    gives the questions with their candidates, sample values and reasons.
 
     With --like: what changed in the layout of a file that a mapping once fitted, as a diff of the mapping.
     """
@@ -95,12 +101,12 @@ def suggest(*, folder: str, file: str, operation: str | None, like: str | None, 
     from logistics_batch.flows.mappings.suggest_mapping import suggest as suggest_mapping
     from logistics_batch.wiring import Need, Workspace
 
-    if like and operation:
-        raise click.UsageError("Give either --like or --operation.")
+    for name in (name for name, given in (("--operation", operation), ("--sheet", sheet)) if like and given):
+        raise click.UsageError(f"Give either --like or {name}.")
     workspace = Workspace(Path(folder))
     with workspace.parts(Need(calls=False, writes=False, knows_service=False)) as parts:
         if like is None:
-            found = suggest_mapping(parts, Path(file), operation=operation)
+            found = suggest_mapping(parts, Path(file), operation=operation, sheet=sheet)
             if as_json:
                 print_json(found)
             else:

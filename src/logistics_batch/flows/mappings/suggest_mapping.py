@@ -11,6 +11,7 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.intake.readers import read_file
 from logistics_batch.mapping import Mapping
 from logistics_batch.mapping.drift import Drift, drift_of
+from logistics_batch.mapping.rows.header import name_fits
 from logistics_batch.mapping.suggest.draft import draft_of
 from logistics_batch.mapping.suggest.text import draft_json
 from logistics_batch.model.document import Operation
@@ -18,15 +19,18 @@ from logistics_batch.model.sheet import ReadOptions
 from logistics_batch.scratch import scratch_folder
 
 
-def suggest(parts: Parts, path: Path, *, operation: str | None) -> dict[str, Any]:
-    """A draft for a file, as `--json` prints it; its `text` is the mapping.
+def suggest(parts: Parts, path: Path, *, operation: str | None, sheet: str | None = None) -> dict[str, Any]:
+    """A draft for a file, as `--json` prints it; its `text` is the mapping. sheet: its sheet's name, or a pattern.
 
     Raises:
-        UsageError: no such file or operation, the file cannot be read, or nothing in it looks like a header.
+        UsageError: no such file, sheet or operation, the file cannot be read, or nothing in it looks like a header.
     """
     wanted = _operation(operation)
     with _one_file(parts, path) as file:
-        found = parts.limited(_draft, about=file.name)(file.path, name=file.name, operation=wanted)
+        found = parts.limited(_draft, about=file.name)(file.path, name=file.name, operation=wanted, sheet=sheet)
+    if found is not None and "sheets" in found:
+        there = ", ".join(f"“{name}”" for name in found["sheets"])
+        raise UsageError(f"{path.name} has no sheet “{sheet}”.", remedy=f"Its sheets are {there}.")
     if found is None:
         raise UsageError(
             f"No row of {path.name} looks like a header.",
@@ -53,9 +57,13 @@ def drifted(parts: Parts, path: Path, mapping: Mapping, *, text: str, load: Call
     return found
 
 
-def _draft(path: Path, *, name: str, operation: Operation | None) -> dict[str, Any] | None:
-    """What runs in the limited process; None if nothing in the file looks like a header."""
-    draft = draft_of(read_file(path, name=name, options=ReadOptions()), operation=operation)
+def _draft(path: Path, *, name: str, operation: Operation | None, sheet: str | None) -> dict[str, Any] | None:
+    """What runs in the limited process; the file's `sheets` where it lacks this one, None where no header is found."""
+    sheets = read_file(path, name=name, options=ReadOptions())
+    wanted = [each for each in sheets if sheet is None or name_fits(each.name, sheet)]
+    if not wanted:
+        return {"sheets": [each.name for each in sheets]}
+    draft = draft_of(wanted, operation=operation)
     return draft_json(draft, file_name=name) if draft else None
 
 

@@ -9,23 +9,33 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from logistics_batch.mapping.spec.targets import FieldForm, form_of, targets_of
+from logistics_batch.mapping.suggest import places
+from logistics_batch.mapping.suggest.above import Fact
+from logistics_batch.mapping.suggest.amounts import unit_price, with_amounts
+from logistics_batch.mapping.suggest.doubts import (
+    RIVAL_KEYS,
+    against_rivals,
+    by_document,
+    counted_boxes,
+    doubted,
+    is_bare_name,
+    whole_address,
+)
+from logistics_batch.mapping.suggest.guess import SURE, Candidate, Guess, Reason
 from logistics_batch.mapping.suggest.names import LIKELY, TO, likeness, names_of_targets, reading_of, vocabulary
-from logistics_batch.mapping.suggest.table import SHAPE_OF, Profile, SampleTable, table_of
+from logistics_batch.mapping.suggest.table import SHAPE_OF, Profile, SampleTable, profile_of, table_of
 from logistics_batch.model.document import Operation
 from logistics_batch.model.sheet import Sheet
 
-KEYS: Final = ("fields.reference_number", "fields.invoice_number")
-ADDRESSES: Final = ("fields.delivery_address", "fields.shipping_address")
-PERSON: Final = "fields.customer_name"
-
 _WORTH_ASKING: Final = 0.45
 _PART_OF_AN_ADDRESS: Final = 0.6
-_RIVALS: Final = 0.04  # columns that are so equally likely are asked for
-_RIVAL_KEYS: Final = 0.14
 _PLAIN: Final = 0.92  # from this likeness on nothing needs to be said of a name
 _PURCHASE: Final = "fields.description"  # of an ASN: the PO number, unless that is the only number there is
 _CODE_OR_NAME: Final = {"site": 1.0, "supplier": 1.0, "site_name": 0.0, "supplier_name": 0.0}  # share of codes
-_BY_VALUES: Final = {"fields.customer_mobile": "phone", "fields.delivery_postal_code": "pin"}
+_LENGTHS: Final = ("length", "breadth", "height")
+_UNLIKE: Final = 0.5
+_CODE_FOR_NAME: Final = 0.12  # what it costs
+_BY_VALUES: Final = {places.PHONE: "phone", places.PIN: "pin"}
 _PLACES_OF_PARTS: Final = {"state": 3, "city": 2, "area": 1, "landmark": 1}  # of an address; the rest stands first
 _NO_ADDRESS: Final = ("phone", "pin", "date", "e-mail", "number")
 _NO_NAME: Final = ("phone", "pin", "date", "code", "number", "e-mail")
@@ -37,15 +47,6 @@ _AGAINST: Final[dict[str, tuple[str, ...]]] = {
     **dict.fromkeys(("customer_name", "pickup_customer_name", "return_customer_name", "supplier_name"), _NO_NAME),
 }
 
-Reason = tuple[str, ...]
-"""What speaks for or against a column: a code of `text` and the values of its words."""
-COLLECTED: Final = "fields.cash_on_delivery"
-PAID: Final = "fields.is_cod"
-_LINE_TOTAL: Final = "lines.total_item_price"
-_QUANTITY: Final = "lines.item_quantity"
-_PRICE: Final = "lines.item_price_per_each"
-_AMOUNTS: Final = frozenset(["amount", "total", "invoice", "order", "net", "price", "line", "item", "tax", "each"])
-
 # What may be guessed, and the places of which one must be found; never what cancels or deletes: a person says so.
 _GUESSED: Final = {
     Operation.ORDER_CREATE: "fields.customer_mobile fields.delivery_address fields.delivery_postal_code",
@@ -54,59 +55,19 @@ _GUESSED: Final = {
     Operation.ORDER_ADD_ITEMS: "lines.item_id",
 }
 _FOR_SHOW: Final = re.compile(r"(?i)example|sample|instruction|definition|how to")
+_PLAINLY_MORE: Final = 1.0  # that one operation explains than another
+_MANY: Final = 2  # things that are not found, without which nothing can be sent
+_ALONE: Final = 3.0  # how much more it must explain then
+_NEVER: Final = -9.0  # added items without the order to which they are added
+_OPTIONAL: Final = 0.5  # what places count that need not be filled
+_LACKING: Final = 0.5  # what it costs an operation that something is not found without which nothing can be sent
+_NOTHING: Final = profile_of(())
 _BLANK_BELOW: Final = 0.05  # share of blank cells beside a filled line from which a column is filled down
-_OF_LINES: Final = ("weight", "volume", "length", "breadth", "height")
-_ONE_AN_ORDER: Final = ("fields.customer_mobile", "fields.customer_name", "fields.delivery_postal_code")
-_MISTAKES: Final = 0.34  # of orders, that a sample may have in these; the key is doubted where they have more
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """What may fill a place: a column, or several that are joined; confidence from 0 to 1, and why."""
-
-    columns: tuple[str, ...]
-    confidence: float
-    reasons: tuple[Reason, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Guess:
-    """What probably fills a place (`fields.customer_mobile`).
-
-    candidates: the likeliest first; none if nothing was found. confidence, reasons: of the first, held against the
-    others. asked: a person has to say which one does, if any. added_up: an amount that differs from row to row of one
-    document, which is added up; times: after being multiplied by this column.
-    """
-
-    place: str
-    candidates: tuple[Candidate, ...]
-    confidence: float
-    reasons: tuple[Reason, ...]
-    asked: bool = False
-    added_up: bool = False
-    times: str = ""
-
-    @classmethod
-    def of(cls, place: str, first: Candidate) -> "Guess":
-        """The guess that a candidate fills a place."""
-        return cls(place, (first,), first.confidence, first.reasons)
-
-    @property
-    def column(self) -> str:
-        """The likeliest column, or the first one of several that are joined; "" if there is none."""
-        return self.candidates[0].columns[0] if self.candidates else ""
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns that are read, or asked about."""
-        if self.asked:
-            return tuple(each.columns[0] for each in self.candidates)
-        return self.candidates[0].columns if self.candidates else ()
 
 
 def evidence_of(table: SampleTable, operation: Operation) -> dict[str, list[Candidate]]:
     """For each place the columns that may fill it, the likeliest first. What is joined is one candidate."""
-    joined = {**dict.fromkeys(ADDRESSES, _address(table)), PERSON: _first_and_last_name(table)}
+    joined = {**dict.fromkeys(places.ADDRESSES, _address(table)), places.PERSON: _first_and_last_name(table)}
     later = {column for columns in joined.values() for column in columns[1:]}
     found: dict[str, list[Candidate]] = {}
     for place, names in names_of_targets(operation).items():
@@ -131,17 +92,70 @@ def guesses_of(table: SampleTable, operation: Operation) -> dict[str, Guess]:
     for place, candidate in pairs:
         is_free = place not in found and candidate.columns[0] not in taken
         waits = place == _PURCHASE and "fields.invoice_number" not in found
-        if is_free and not waits and candidate.confidence >= (_PART_OF_AN_ADDRESS if place == ADDRESSES[0] else LIKELY):
+        if (
+            is_free
+            and not waits
+            and candidate.confidence >= (_PART_OF_AN_ADDRESS if place == places.ADDRESSES[0] else LIKELY)
+        ):
             found[place] = Guess.of(place, candidate)
             taken.add(candidate.columns[0])
     for place, candidates in evidence.items():
         spare = [each for each in candidates if each.columns[0] not in taken]
-        if place in found:
-            found[place] = _against_rivals(table, found[place], spare)
-        elif spare and place in (*targets_of(operation).required, *KEYS):
-            near = [each for each in spare if each.confidence > spare[0].confidence - _RIVAL_KEYS]
+        if place in places.ADDRESSES and place in found:
+            found[place] = whole_address(table, found[place], spare)
+        elif place in found:
+            found[place] = against_rivals(table, found[place], spare)
+        elif spare and place in (*targets_of(operation).required, *places.KEYS):
+            near = [each for each in spare if each.confidence > spare[0].confidence - RIVAL_KEYS]
             found[place] = replace(Guess.of(place, near[0]), candidates=tuple(near), asked=True)
+        elif place in targets_of(operation).required and place in places.KEYS:  # rather than what need not be there
+            other = next(each for each in found.values() if each.column == candidates[0].columns[0])
+            if other.place not in targets_of(operation).required:
+                del found[other.place]
+                found[place] = replace(Guess.of(place, candidates[0]), asked=True)
     return found
+
+
+def _with_facts(table: SampleTable, operation: Operation, found: dict[str, Guess]) -> dict[str, Guess]:
+    """The guesses, with the facts above the table for what no column fills: asked about where they are not sure."""
+    targets, found, demanded = targets_of(operation), dict(found), _demanded(operation)
+    wanted = [place for place in targets.places if place.startswith("fields.") and place != _PURCHASE
+              and (place not in found or (place == places.PERSON and is_bare_name(table, found)))]  # fmt: skip
+    pairs = [
+        (place, candidate)
+        for place in wanted
+        for fact in table.above
+        if (candidate := _of_fact(fact, place, operation)) is not None
+        and candidate.confidence >= (_WORTH_ASKING if place in demanded and place not in found else SURE)
+    ]
+    taken: set[str] = set()
+    pairs.sort(key=lambda pair: -pair[1].confidence)
+    for place, candidate in pairs:
+        fact, least = candidate.fact, candidate.confidence - RIVAL_KEYS
+        if fact is None or fact.label in taken or (place in found and found[place].fact):
+            continue
+        values = {each.fact.value for other, each in pairs if each.fact and other == place and each.confidence > least}
+        found[place] = replace(Guess.of(place, candidate), asked=len(values) > 1)
+        taken.add(fact.label)
+    return found
+
+
+def _of_fact(fact: Fact, place: str, operation: Operation) -> Candidate | None:
+    """How sure it is that a fact above the table fills a place; None where its value or its label is something else."""
+    names = names_of_targets(operation).get(place)
+    reading, profile, target = reading_of(fact.label), profile_of((fact.value,)), place.split(".", 1)[1]
+    if names is None or (like := likeness(reading, names)) < _WORTH_ASKING:
+        return None
+    form = form_of(target, operation)
+    if profile.fits(form) is False or profile.is_mostly(*_AGAINST.get(target, _AGAINST.get(form, ()))):
+        return None
+    if place in places.KEYS and not re.search(r"\d", fact.value):
+        return None
+    if place in places.ADDRESSES and not re.search(r"\d|,|\s\S+\s", fact.value):  # a town alone
+        like -= RIVAL_KEYS * 2
+    if target in _CODE_OR_NAME and abs(profile.share("code") - _CODE_OR_NAME[target]) > _UNLIKE:
+        like -= _CODE_FOR_NAME
+    return Candidate((), round(like, 2), (("above", fact.label),), fact)
 
 
 def missing_of(table: SampleTable, operation: Operation, found: dict[str, Guess]) -> Iterator[Guess]:
@@ -151,19 +165,30 @@ def missing_of(table: SampleTable, operation: Operation, found: dict[str, Guess]
     for group in targets.either:
         if not any(f"fields.{name}" in found for name in group):
             demanded.append(f"fields.{group[0 if operation is Operation.LABEL_CREATE else -1]}")
+    if operation is Operation.ORDER_CREATE:  # the service does not demand it, but whoever ordered twelve does
+        demanded.append(places.QUANTITIES[0])
     used = {name for guess in found.values() for name in guess.columns}
     for place in (each for each in demanded if each not in found):
-        shape = _BY_VALUES.get(place, "")
-        reasons: tuple[Reason, ...] = (("only_values", shape),)
+        shape, names = _BY_VALUES.get(place, ""), names_of_targets(operation).get(place, "")
+        free = [name for name in table.columns if name not in used]
         candidates = [
-            Candidate((name,), 0.4, reasons)
-            for name in (table.columns if shape else ())
-            if name not in used and len(table.profiles[name].values) > 1 and table.profiles[name].is_mostly(shape)
+            Candidate((name,), 0.4, (("only_values", shape),))
+            for name in (free if shape else ())
+            if len(table.profiles[name].values) > 1 and table.profiles[name].is_mostly(shape)
+        ] or [
+            Candidate((name,), 0.3, (("values_differ",),))
+            for name in free
+            if place in (*targets.required, places.QUANTITIES[0]) and likeness(table.readings[name], names) >= LIKELY
         ]
-        if candidates:
+        per_box = [name for name in free if "size_of_case" in table.readings[name].meanings]
+        if place in places.QUANTITIES and per_box and (boxes := counted_boxes(table)):
+            guess = Guess.of(place, Candidate((per_box[0],), 0.4, (("in_one_box", boxes[0]),)))
+            yield replace(guess, asked=True, times=boxes[0])
+        elif candidates:
             yield replace(Guess.of(place, candidates[0]), candidates=tuple(candidates), asked=True)
         else:
-            yield Guess(place, (), 0.0, (("not_found",),), asked=True)
+            code = "no_quantity" if place == places.QUANTITIES[0] else "not_found"
+            yield Guess(place, (), 0.0, ((code,),), asked=True)
 
 
 def _candidate(table: SampleTable, column: str, place: str, names: str, operation: Operation) -> Candidate | None:
@@ -174,14 +199,22 @@ def _candidate(table: SampleTable, column: str, place: str, names: str, operatio
         like = max(like, 0.9)
     if like < _WORTH_ASKING:
         return None
+    if target in _LENGTHS and not any(
+        each.meanings & {*_LENGTHS} - reading.meanings for each in table.readings.values()
+    ):
+        return None  # L alone is a size
     sure, fits, is_flag = like, profile.fits(form), form in (FieldForm.FLAG, FieldForm.PAYMENT)
     # Words of payment that nobody knows are asked for; numbers are none.
     is_told_otherwise = fits is False and (target != "is_cod" or profile.is_mostly("number"))
-    counts = profile.counts_rows and place in KEYS and not reading.meanings & {"order", "invoice"}
+    counts = profile.counts_rows and place in places.KEYS and not reading.meanings & {"order", "invoice"}
     if is_told_otherwise or counts or profile.is_mostly(*_AGAINST.get(target, _AGAINST.get(form, ()))):
         return None
     if target in _CODE_OR_NAME and profile.filled:  # BHIWANDI-01 is a code, Bhiwandi warehouse a name
-        sure -= 0.12 if abs(profile.share("code") - _CODE_OR_NAME[target]) > 0.5 else 0.0
+        sure -= _CODE_FOR_NAME if abs(profile.share("code") - _CODE_OR_NAME[target]) > _UNLIKE else 0.0
+    if target == "awb_number" and not profile.share("AWB number"):  # another carrier's, unless the service gave it
+        sure -= _CODE_FOR_NAME + RIVAL_KEYS
+    if place == places.PERSON and reading.digits and "name" not in reading.meanings:  # Ship to 1: a line of an address
+        sure -= RIVAL_KEYS
     sure -= 0.05 if (fits is None and form in SHAPE_OF and profile.filled) or (fits is False and is_flag) else 0.0
     sure -= 0.02 if not profile.filled else 0.0
     reasons: list[Reason] = [
@@ -192,25 +225,9 @@ def _candidate(table: SampleTable, column: str, place: str, names: str, operatio
     return Candidate((column,), round(sure, 2), tuple(reasons))
 
 
-def _against_rivals(table: SampleTable, guess: Guess, spare: list[Candidate]) -> Guess:
-    """The guess, or a question where other columns are as likely and say something else."""
-    margin = _RIVAL_KEYS if guess.place in KEYS else _RIVALS
-    rivals = [
-        each
-        for each in spare
-        if guess.confidence - each.confidence < margin
-        and table.profiles[each.columns[0]].filled
-        and not table.cells[each.columns[0]].equals(table.cells[guess.column])
-    ]
-    if not rivals or guess.place in (ADDRESSES[0], PERSON):
-        return guess
-    asked = replace(guess, candidates=(*guess.candidates, *rivals), asked=True)
-    return replace(asked, confidence=round(guess.confidence / 2, 2), reasons=(("rivals", *asked.columns),))
-
-
 def _address(table: SampleTable) -> tuple[str, ...]:
     """The columns that together make the address of delivery, in the order in which it is written."""
-    names = names_of_targets(Operation.ORDER_CREATE)[ADDRESSES[0]]
+    names = names_of_targets(Operation.ORDER_CREATE)[places.ADDRESSES[0]]
     found = {
         name: reading
         for name in table.columns
@@ -223,6 +240,7 @@ def _address(table: SampleTable) -> tuple[str, ...]:
     alone = [name for name, each in found.items() if not each.meanings - TO]  # ship-to may be a name as well
     written = [name for name, each in found.items() if each.meanings & {"address", "street"}]
     written = written or [name for name in found if name not in alone and found[name].meanings & {"deliver", "area"}]
+    written = written or [name for name in alone if found[name].digits]  # Ship to 1, Ship to 2
     if any(found[name].digits and "street" not in found[name].meanings for name in written):
         # then a street is lines 1 and 2 once more
         found = {name: each for name, each in found.items() if "street" not in each.meanings or each.digits}
@@ -247,7 +265,7 @@ class Draft:
 
     guesses: what fills each place, in the contract's order, and the questions. numbered: the columns `SKU {n}` that
     are used. unused: columns that nothing was found for, and why. fill_down: columns that are filled on the first row
-    of a document only.
+    of a document only. rival: what the rows may become as well.
     """
 
     operation: Operation
@@ -256,38 +274,82 @@ class Draft:
     numbered: tuple[str, ...]
     unused: dict[str, Reason]
     fill_down: tuple[str, ...]
+    rival: Operation | None = None
 
 
 def draft_of(sheets: Sequence[Sheet], *, operation: Operation | None = None) -> Draft | None:
     """Look at a file; None if no row of it looks like a header.
 
-    operation: what the rows shall become; None: orders, ASNs, receipts or added items, whichever explains most columns.
+    operation: what the rows shall become; None: orders, ASNs, receipts or added items, whichever explains most of all
+    sheets together; where another one does nearly as well, or nothing tells, it is asked about.
     """
     operations, least = ([operation], 1) if operation else ([*_GUESSED], 2)
-    tables = [(each, table) for each in operations for sheet in sheets if (table := table_of(sheet, each, least=least))]
-    return max((_draft(table, each) for each, table in tables), key=_worth, default=None)
+    shown = [sheet for sheet in sheets if not _FOR_SHOW.search(sheet.name)] or sheets
+    drafts = {
+        each: [_draft(table, each) for sheet in shown if (table := table_of(sheet, each, least=least))]
+        for each in operations
+    }
+    likely = sorted((each for each in drafts if drafts[each]), key=lambda each: -_worth(each, drafts[each]))
+    if not likely:
+        return None
+    best, *others = likely
+    draft = max(drafts[best], key=lambda each: _worth(best, [each]))
+    lacking = [
+        each for each in draft.guesses.values() if not each.candidates and each.place in targets_of(best).required
+    ]
+    rival = next(iter(others), Operation.ORDER_CREATE if best is Operation.ASN_CREATE else Operation.ASN_CREATE)
+    more = _worth(best, drafts[best]) - max(0.0, _worth(rival, drafts[rival]) if rival in others else 0.0)
+    is_told = operation is not None or more >= (_PLAINLY_MORE if len(lacking) < _MANY else _ALONE)
+    return draft if is_told else replace(draft, rival=rival)
 
 
-def _worth(draft: Draft) -> float:
-    """How much a draft explains: what is demanded counts most, and an operation without what tells it hardly."""
-    profiles = draft.table.profiles
-    sure = sum(each.confidence for each in draft.guesses.values()) - (2 if _FOR_SHOW.search(draft.table.sheet) else 0)
-    found = {place: guess.column for place, guess in draft.guesses.items() if guess.column}
-    is_told = draft.operation not in _GUESSED or any(place in found for place in _GUESSED[draft.operation].split())
-    if draft.operation is Operation.RECEIPT_READ:
-        meanings = {each for column in found.values() for each in reading_of(column).meanings}
-        is_told = is_told and bool(meanings & {"received", "condition"} and profiles[found["fields.qty"]].filled)
-    if draft.operation is Operation.ORDER_ADD_ITEMS:
-        by_awb = "fields.order_id" in found and profiles[found["fields.order_id"]].share("AWB number") > 0
-        return sure if is_told and by_awb else -1.0
+def _demanded(operation: Operation) -> set[str]:
+    """The places that make an operation what it is."""
+    targets = targets_of(operation)
+    return {
+        *targets.required,
+        *places.KEYS,
+        *places.QUANTITIES,
+        *(f"fields.{name}" for group in targets.either for name in group),
+    }
+
+
+def _worth(operation: Operation, drafts: Sequence[Draft]) -> float:
+    """How much drafts of a file's sheets explain together; an operation without what tells it hardly anything."""
+    found: dict[str, tuple[float, str, Profile | None]] = {}
+    for draft in drafts:
+        for place, guess in draft.guesses.items():
+            sure = guess.candidates[0].confidence if guess.candidates else -1.0
+            if sure > found.get(place, (-1.0,))[0]:
+                found[place] = (sure, guess.column, draft.table.profiles.get(guess.column))
+    lacking = {
+        place for draft in drafts for place, guess in draft.guesses.items() if not guess.candidates
+    } - found.keys()
+    demanded = _demanded(operation)
+    sure = sum(each[0] * (1 if place in demanded else _OPTIONAL) for place, each in found.items())
+    sure -= _LACKING * len(lacking)
+    telling = _GUESSED.get(operation, "").split()
+    is_told = not telling or any(place in found and found[place][0] >= SURE for place in telling)
+    if operation is Operation.RECEIPT_READ:
+        meanings = {each for _, column, _ in found.values() for each in reading_of(column).meanings}
+        is_told = is_told and bool(meanings & {"received", "condition"} and (found["fields.qty"][2] or _NOTHING).filled)
+    if operation is Operation.ORDER_ADD_ITEMS:
+        by_awb = "fields.order_id" in found and (found["fields.order_id"][2] or _NOTHING).share("AWB number") > 0
+        return sure if is_told and by_awb else _NEVER
     return sure if is_told else sure - 3
 
 
 def _draft(table: SampleTable, operation: Operation) -> Draft:
     found = guesses_of(table, operation)
+    if is_bare_name(table, found):
+        found[places.PERSON] = replace(
+            found[places.PERSON], asked=True, reasons=(*found[places.PERSON].reasons, ("bare_name",))
+        )
+    found = _with_facts(table, operation, found)
     if operation in (Operation.ORDER_CREATE, Operation.ORDER_UPDATE):
-        found = _with_amounts(table, found)
-    found = _by_document(table, found, operation)
+        found = with_amounts(table, found)
+    found = unit_price(table, found, operation)
+    found = doubted(table, by_document(table, found, operation))
     found |= {each.place: each for each in missing_of(table, operation, found)}
     found = {place: found[place] for place in targets_of(operation).places if place in found}
     used = {name for guess in found.values() for name in guess.columns}
@@ -299,78 +361,12 @@ def _draft(table: SampleTable, operation: Operation) -> Draft:
         table=table,
         guesses=found,
         numbered=numbered,
-        unused={name: _unused(table, name, beside) for name in table.names if name and name not in used},
+        unused={name: _unused(table, name, beside, operation) for name in table.names if name and name not in used},
         fill_down=_fill_down(found, table.profiles),
     )
 
 
-def _by_document(table: SampleTable, found: dict[str, Guess], operation: Operation) -> dict[str, Guess]:
-    """What differs within a document is of its lines; where a person's number does, the key is doubted."""
-    found, key = dict(found), next((found[place] for place in KEYS if place in found and found[place].column), None)
-    if key is None:
-        return found
-    for target in _OF_LINES:
-        header, line = f"fields.{target}", f"lines.{target}"
-        is_free = header in found and target in targets_of(operation).lines and line not in found
-        if is_free and table.differs_within(found[header].column, key.column):
-            guess = found.pop(header)
-            found[line] = replace(guess, place=line, reasons=(*guess.reasons, ("differs_within",)))
-    for guess in [found[place] for place in _ONE_AN_ORDER if place in found and not found[place].asked]:
-        if table.differs_within(guess.column, key.column, share=_MISTAKES):
-            reasons = (*key.reasons, ("key_doubted", guess.column))
-            found[key.place] = replace(key, asked=True, confidence=round(key.confidence / 2, 2), reasons=reasons)
-    return found
-
-
-def _with_amounts(table: SampleTable, guesses: dict[str, Guess]) -> dict[str, Guess]:
-    """The guesses for an order with its amounts put right: the item's, the line's, the order's or what is collected.
-
-    A column that is quantity × price on each row is the line's; one that is filled where the payment says COD and
-    nowhere else is collected; where all orders have one and only some are collected, it is asked for.
-    """
-    found, readings = dict(guesses), table.readings
-    pay = found[PAID].column if PAID in found else ""
-    words = table.collecting_words(pay) if pay else []
-    quantity, price = found.get(_QUANTITY), found.get(_PRICE)
-    named, line = found.pop(COLLECTED, None), found.get(_LINE_TOTAL)
-    if named and "cod" in readings[named.column].meanings:
-        found[COLLECTED] = named
-        if pay and table.is_filled_where_cod(named.column, pay):
-            found[COLLECTED] = replace(named, confidence=0.95, reasons=(*named.reasons, ("filled_where_cod", pay)))
-    if line and (line.asked or not readings[line.column].meanings & {"line", "item"}):
-        del found[_LINE_TOTAL]
-    taken = {guess.column for guess in found.values()}
-    for column in (each for each in table.columns if each not in taken):
-        said = readings[column].meanings
-        if not (said <= _AMOUNTS and said & {"amount", "total"} and table.profiles[column].is_mostly("amount")):
-            continue
-        if COLLECTED not in found and pay and table.is_filled_where_cod(column, pay):
-            found[COLLECTED] = _guess(COLLECTED, column, 0.85, ("filled_only_where_cod", pay))
-        elif quantity and price and table.is_product(column, quantity.column, price.column):
-            reason = ("product", quantity.column, price.column)
-            found.setdefault(_LINE_TOTAL, _guess(_LINE_TOTAL, column, 0.9, reason))
-        elif COLLECTED not in found and words and "tax" not in said:
-            found[COLLECTED] = replace(_guess(COLLECTED, column, 0.4, ("filled_on_paid", pay)), asked=True)
-    key = found.get(KEYS[0])
-    if COLLECTED in found and key and key.column:
-        added_up = table.differs_within(found[COLLECTED].column, key.column)
-        found[COLLECTED] = replace(found[COLLECTED], added_up=added_up)
-    elif COLLECTED not in found and words:  # no COD order goes out without: it is asked for
-        added = ("items_added_up",)
-        found[COLLECTED] = Guess(COLLECTED, (), 0.0, (("no_amount",),), asked=True)
-        if line := found.get(_LINE_TOTAL):
-            found[COLLECTED] = replace(_guess(COLLECTED, line.column, 0.3, added), asked=True, added_up=True)
-        elif price and quantity and not price.asked and not quantity.asked:
-            guess = _guess(COLLECTED, price.column, 0.3, added)
-            found[COLLECTED] = replace(guess, asked=True, added_up=True, times=quantity.column)
-    return found
-
-
-def _guess(place: str, column: str, confidence: float, reason: Reason) -> Guess:
-    return Guess.of(place, Candidate((column,), confidence, (reason,)))
-
-
-def _unused(table: SampleTable, name: str, beside: dict[str, str]) -> Reason:
+def _unused(table: SampleTable, name: str, beside: dict[str, str], operation: Operation) -> Reason:
     """Why a column fills nothing. beside: the columns of the places that are filled."""
     profile, said = table.profiles.get(name), table.readings[name].meanings
     if profile is None:
@@ -382,10 +378,16 @@ def _unused(table: SampleTable, name: str, beside: dict[str, str]) -> Reason:
     for meanings, code in vocabulary().unused.items():
         if said.issuperset(meanings.split()):
             return (code,)
-    for meaning, places in vocabulary().likelier.items():
-        likelier = next((beside[place] for place in places.split() if place in beside), None)
+    for meaning, names in vocabulary().likelier.items():
+        likelier = next((beside[place] for place in names.split() if place in beside), None)
         if meaning in said and likelier is not None:
             return ("likelier", likelier)
+    if any(
+        likeness(table.readings[name], names) >= LIKELY
+        and profile.fits(form_of(place.split(".")[1], operation)) is False
+        for place, names in names_of_targets(operation).items()
+    ):
+        return ("values_differ",)
     return ("no_field",) if said and not table.readings[name].unknown else ("nothing",)
 
 
@@ -397,5 +399,5 @@ def _fill_down(guesses: dict[str, Guess], profiles: dict[str, Profile]) -> tuple
     header = [names for place, names in columns.items() if place.startswith("fields.")]
     named = dict.fromkeys(name for names in header for name in names)
     blank = tuple(name for name in named if 0 < profiles[name].filled < least)
-    key = next((columns[place][0] for place in KEYS if place in columns), "")
+    key = next((columns[place][0] for place in places.KEYS if place in columns), "")
     return blank if key in blank or len(blank) * 2 > len(header) else ()

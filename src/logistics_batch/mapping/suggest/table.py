@@ -1,11 +1,12 @@
 """The table in an unknown sheet: header, columns and values; and which new column may be one that is missing."""
 
 import difflib
+import operator
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property, lru_cache, reduce
 from statistics import median
 from typing import Final
 
@@ -15,10 +16,12 @@ from logistics_batch.mapping.fields.values.dates import moment_of
 from logistics_batch.mapping.fields.values.numbers import plain_number
 from logistics_batch.mapping.fields.values.reading import ReadContext
 from logistics_batch.mapping.loaded import Mapping, RunValues
-from logistics_batch.mapping.rows.header import Header, names_over_two_rows
+from logistics_batch.mapping.rows.header import Header
 from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.mapping.spec.targets import FieldForm, form_of
 from logistics_batch.mapping.spec.words import PAYMENT_WORDS
+from logistics_batch.mapping.suggest.above import Fact, facts_above
+from logistics_batch.mapping.suggest.head import head_of
 from logistics_batch.mapping.suggest.names import (
     LIKELY,
     NameReading,
@@ -35,11 +38,14 @@ from logistics_batch.model.sheet import Sheet
 _SHAPES: Final = {
     "phone": r"(?:\+?91|0)?[\s-]*[6-9]\d{4}[\s-]?\d{5}(?:\.0)?(?:\s*/.*)?",
     "pin": r"(?i)(?:PIN[\s-]*)?[1-9]\d{2}[\s,]?\d{3}(?:\.0)?",
-    "amount": r"(?i)(?:₹|rs\.?|inr)?\s*-?(?:[\d,]+(?:\.\d{1,2})?(?:/-)?|\d{1,3}(?:\.\d{3})+,\d{1,2})",
-    "whole number": r"\d{1,6}(?:\.0+)?",
+    "amount": r"(?i)(?:₹|rs\.?|inr)?\s*-?(?:[\d,]+(?:\.\d{1,2})?(?:/-)?|\d{1,3}(?:\.\d{3})+,\d{1,2})"
+    r"(?:\s*/\s*[a-z]{1,8}\.?)?",
+    "whole number": r"(?i)(?:\d{1,6}|\d{1,3}(?:[.,]\d{3})+)(?:[.,]0+)?(?:\s*[a-z]{2,8}\.?)?",
+    "counted": r"(?i)[^a-z]*(?:rs\.?|inr)?[^a-z]*\d\s*(/?[a-z]{2,8})\.?",
     "number": r"(?i)-?\d[\d,]*(?:\.\d+)?(?:\s*(?:[a-z]{1,3}|%))?",
     "e-mail": r"[^\s@]+@[^\s@]+\.[^\s@]+",
     "AWB number": r"SH-[0-9A-Z]+",
+    "one word": r"[^\W\d_]{3,}",
     "words": r"(?s).*[^\W\d_]{3}.*",
     "code": r"[A-Z_/-]*\d[A-Z0-9_/-]*",
     "coordinate": r"-?\d{1,3}\.\d{3,}",
@@ -75,14 +81,13 @@ _NO_YEAR: Final = 1900  # %Y reads "26" as the year 26
 _HEAVY_KILOGRAMS: Final = 100
 _MOST: Final = 0.8
 _SOME: Final = 0.5
-_SEARCHED_ROWS: Final = 30
 _SAMPLED_ROWS: Final = 300
+_SAMPLES: Final = 3
+_A_FEW: Final = 0.2
+_BEHIND: Final = r"(?i)\s*/?\s*[a-z]{1,8}\.?$"  # a number: Nos, /Pcs
 _LONGEST_NAME: Final = 100
 _NO_DATA: Final = re.compile(
     r"(?i)((?:grand|sub|net)?[\s-]*total|summe|gesamt|prepared by|checked by|कुल|कुल योग|કુલ)\b.{0,20}"
-)
-_TELLING_ALONE: Final = frozenset(
-    ["pickup", "return", "bill", "order", "invoice", "docket", "item", "sku", "qty", "supplier", "deliver", "ship"]
 )
 _NUMBERED: Final = re.compile(r"(\D*)(\d{1,9})(\D*)")
 _SPELT_ALIKE: Final = 0.8
@@ -143,6 +148,19 @@ class Profile:
         return frame.select(map(_date_reader, formats))
 
     @property
+    def suffixes(self) -> tuple[str, ...]:
+        """The words behind numbers, as they are written: Nos, dz, /Pcs; none where hardly any number has one."""
+        found = [re.fullmatch(_SHAPES["counted"], value) for value in self.values]
+        if sum(map(bool, found)) < _A_FEW * len(found):
+            return ()
+        return tuple({each[1].casefold(): each[1] for each in found if each}.values())
+
+    @property
+    def samples(self) -> tuple[str, ...]:
+        """A few different values."""
+        return tuple(dict.fromkeys(self.values))[:_SAMPLES]
+
+    @property
     def is_heavy(self) -> bool:
         """Whether most values, taken for kilograms, would be more than a parcel weighs."""
         numbers = numbers_of(pl.Series(self.values, dtype=pl.String)).drop_nulls().to_list()
@@ -176,7 +194,13 @@ def profile_of(cells: tuple[str | None, ...]) -> Profile:
 def numbers_of(cells: pl.Series) -> pl.Series:
     """Amounts and counts as numbers, with either decimal mark; null where a text is none."""
     read = (plain_number(pl.col("cell"), replace(_ANY_RUN, decimal=mark)) for mark in (".", ","))
-    return cells.alias("cell").to_frame().select(pl.coalesce(read).cast(pl.Float64, strict=False)).to_series()
+    return (
+        cells.alias("cell")
+        .str.replace(_BEHIND, "")
+        .to_frame()
+        .select(pl.coalesce(read).cast(pl.Float64, strict=False))
+        .to_series()
+    )
 
 
 def meaning_of_payment(word: str) -> bool | None:
@@ -207,7 +231,7 @@ class SampleTable:
     row: of the header, the lower one of two. rows: how many rows it has. names: the columns by position, "" where
     nothing is written. readings, cells: of each name that stands once what it says, and its cells, "" for empty ones.
     numbered: for a column `SKU {n}` the ones that it stands for; it has the cells of the first. skipped: rows that are
-    no data, as the column and the text by which they are told.
+    no data, as the column and the text by which they are told. above: the facts above the table.
     """
 
     sheet: str
@@ -218,6 +242,7 @@ class SampleTable:
     cells: pl.DataFrame
     skipped: tuple[tuple[str, str], ...]
     numbered: dict[str, tuple[str, ...]]
+    above: tuple[Fact, ...] = ()
 
     @cached_property
     def profiles(self) -> dict[str, Profile]:
@@ -244,13 +269,23 @@ class SampleTable:
         longer = rows.filter(pl.col("rows") > 1)["differs"]
         return longer.sum() > share * len(longer)
 
-    def is_product(self, total: str, one: str, other: str) -> bool:
-        """Whether a column is the product of two others on every row where it is filled, and on two rows at least."""
+    def is_product(self, total: str, *factors: str) -> bool:
+        """Whether a column is the product of others on every row where it is filled, and on two rows at least."""
         filled = self.cells.filter(pl.col(total) != "")
         product = numbers_of(filled[total])
-        off = (product - numbers_of(filled[one]) * numbers_of(filled[other])).abs()
+        off = (product - reduce(operator.mul, (numbers_of(filled[each]) for each in factors))).abs()
         is_near = (off <= 1.0) | (off <= 0.005 * product)
         return filled.height > 1 and is_near.fill_null(value=False).all()
+
+    def grows_with(self, price: str, quantity: str, item: str) -> bool:
+        """Whether a price is a line's: of one item it differs from row to row, and by the quantity it does not."""
+        named = self.cells.select(
+            item=item, price=numbers_of(self.cells[price]), count=numbers_of(self.cells[quantity])
+        )
+        each = (pl.col("price") / pl.col("count")).round(2)
+        items = named.group_by("item").agg(differ=pl.col("price").n_unique() > 1, alike=each.n_unique() == 1)
+        longer = items.filter("differ")
+        return longer.height > 0 and bool(longer["alike"].all())
 
     def collecting_words(self, pay: str) -> list[str]:
         """The words in a column of payment that say that cash is collected."""
@@ -265,53 +300,20 @@ class SampleTable:
 
 def table_of(sheet: Sheet, operation: Operation, *, least: int) -> SampleTable | None:
     """The table of a sheet; None if no row names at least so many different things that an operation wants."""
-    row, texts = _header(sheet, operation, least=least)
-    if not row:
+    head = head_of(sheet, operation, least=least)
+    if head is None:
         return None
-    above, joined = names_over_two_rows(sheet, row, texts)
-    # Names run over two rows where they stand twice in one and differ by what stands above them.
-    own, upper = [text.strip().casefold() for text in texts if text.strip()], [text for text in above if text.strip()]
-    two = len(set(own)) < len(own) and len(upper) > 1 and all(reading_of(text).meanings for text in upper)
-    names = joined if two else texts
-    names = [" ".join(name.split()) for name in names] if two else [name.strip() for name in names]
-    body = sheet.frame.filter(pl.col("row") > row).head(_SAMPLED_ROWS)
+    names = head.names
+    body = sheet.frame.filter(pl.col("row") > head.row).head(_SAMPLED_ROWS)
     data, skipped = _data(body.select(pl.exclude("row").fill_null("").str.strip_chars()), names)
     once = {name: data.to_series(at).alias(name) for at, name in enumerate(names) if name and names.count(name) == 1}
-    readings = {
-        # What a lower name says by itself is not what the upper ones say of their neighbours.
-        name: reading_of(own)
-        if two and not above[at].strip() and reading_of(own).meanings & _TELLING_ALONE
-        else reading_of(name)
-        for at, (name, own) in enumerate(zip(names, texts, strict=True))
-        if name
-    }
-    rows = 2 if two else 1
-    table = SampleTable(sheet.name, row, rows, tuple(names), readings, pl.DataFrame([*once.values()]), skipped, {})
+    cells = pl.DataFrame([*once.values()])
+    above = facts_above(sheet, head.row - head.rows + 1)
+    table = SampleTable(sheet.name, head.row, head.rows, names, head.readings, cells, skipped, {}, above)
     return _with_numbered(table, operation)
 
 
-def _header(sheet: Sheet, operation: Operation, *, least: int) -> tuple[int, list[str]]:
-    """The row in which most cells name something different; 0 if none has at least so many."""
-    # A sheet of orders has the usual columns of orders, also where the operation wants but one of them.
-    known = {*names_of_targets(operation).values(), *names_of_targets(Operation.ORDER_CREATE).values()}
-    best: tuple[int, int, list[str]] = (0, 0, [])
-    for row, *cells in sheet.frame.head(_SEARCHED_ROWS).iter_rows():
-        texts = [cell or "" for cell in cells]
-        named = {_named(text, known) for text in texts} - {""}
-        if len(named) >= max(least, best[0] + 1):
-            best = (len(named), int(row), texts)
-    return best[1], best[2]
-
-
-def _named(text: str, known: set[str]) -> str:
-    """What a text names, as the names of the likeliest target; "" if nothing."""
-    if len(text) > _LONGEST_NAME or not (reading := reading_of(text)).meanings:
-        return ""
-    sure, names = max((likeness(reading, names), names) for names in known)
-    return names if sure >= LIKELY else ""
-
-
-def _data(rows: pl.DataFrame, names: list[str]) -> tuple[pl.DataFrame, tuple[tuple[str, str], ...]]:
+def _data(rows: pl.DataFrame, names: Sequence[str]) -> tuple[pl.DataFrame, tuple[tuple[str, str], ...]]:
     """The rows that are data, and by what the others among filled ones are told: totals and signatures."""
     is_data: list[bool] = []
     skipped: dict[tuple[str, str], str] = {}

@@ -11,96 +11,200 @@ from typing import Any, Final
 
 from logistics_batch import messages
 from logistics_batch.mapping.fields.values.numbers import unit_pair, unit_wanted
-from logistics_batch.mapping.lint import MARK
+from logistics_batch.mapping.lint import MARK, LintFinding, questions_of
 from logistics_batch.mapping.spec.targets import FieldForm, form_of, targets_of
 from logistics_batch.mapping.spec.words import PAYMENT_WORDS, is_known_pattern
-from logistics_batch.mapping.suggest.draft import ADDRESSES, COLLECTED, KEYS, PAID, Draft, Guess, Reason
+from logistics_batch.mapping.suggest import places
+from logistics_batch.mapping.suggest.draft import Draft
+from logistics_batch.mapping.suggest.guess import Candidate, Guess, Reason
 from logistics_batch.mapping.suggest.table import Profile, meaning_of_payment
 from logistics_batch.model.document import Operation
 
 _LENGTHS: Final = ("length", "breadth", "height")
 _UNITS: Final = {"gram": "g", "inch": "in"}  # that `unit` calls otherwise than the vocabulary does
-_ONE_FOR_ALL: Final = {KEYS[1]: "{run: file_name}"}  # a constant would make all notices one
-_KEYS: Final = ("from", "ledger", "join", "with", "sum", "times", "when", "read", "date", "unit", "lookup", "columns")
+_ONE_FOR_ALL: Final = {places.KEYS[1]: "{run: file_name}"}  # a constant would make all notices one
+_KEYS: Final = (
+    "from",
+    "ledger",
+    "join",
+    "with",
+    "sum",
+    "times",
+    "when",
+    "read",
+    "date",
+    "unit",
+    "lookup",
+    "columns",
+    "suffix",
+    "beside",
+    "cell",
+)
+_PIECES: Final = {
+    **dict.fromkeys(("no", "nos", "pc", "pcs", "piece", "pieces", "unit", "units", "ea", "each"), 1),
+    **dict.fromkeys(("dz", "doz", "dozen"), f"{MARK}12"),
+}
+"""How many a word behind a count stands for; what nobody can know is asked for."""
 _CONVERSION: Final = re.compile(r"\w+ -> \w+")
 
 
 def draft_text(draft: Draft, *, file_name: str) -> str:
-    """The mapping file that a draft comes to."""
-    return "\n".join([*_head(draft, file_name), *_body(draft), ""])
+    """The mapping file that a draft comes to: behind each line how sure it is and why, below a question its answers."""
+    lines = [
+        f"# A draft made from {_flow(file_name)}; nothing uses it before you save it.",
+        "# Each line says how sure it is (0 to 1) and why. Check it with `mapping lint` and `mapping preview`.",
+        f"# A `{MARK}` stands before what you have to say: take it away from the right one and delete the others.",
+    ]
+    for key, value in mapping_of(draft).items():
+        why = {
+            "operation": f"ask! if not, draft again with --operation {draft.rival}" if draft.rival else "",
+            "order_id": _why_order_id(draft),
+            "lines_from": "items beside each other",
+            "ignore": "map them, keep them, or leave them here",
+        }.get(key, "")
+        if key in ("sheet", "fields", "lines") and value:
+            lines.append(f"{key}:")
+            for name, each in value.items():
+                lines += _explained(f"  {name}: {_flow(each)}", draft, f"{key}.{name}")
+        elif key == "ignore":
+            lines.append(f"ignore:  # {why}")
+            lines += [f"  - {_flow(name)}  # {_said([draft.unused[name]])}" for name in value]
+        else:
+            plain = value if key == "operation" and not draft.rival else _flow(value)
+            lines.append(f"{key}: {plain}" + f"  # {why}" * bool(why))
+    return "\n".join([*lines, ""])
 
 
 def draft_json(draft: Draft, *, file_name: str) -> dict[str, Any]:
-    """What a draft proposes for each place, with its candidates, and the mapping file, for a program."""
+    """What a draft proposes for each place, with its candidates, its questions, and the mapping file, for a program."""
     columns = [
-        {"column": each.column, **asdict(each), "reason": _said(each.reasons)} for each in draft.guesses.values()
+        {
+            "column": each.column,
+            **asdict(each),
+            "candidates": [_evidence(draft, one) for one in each.candidates],
+            "reason": _said(each.reasons),
+        }
+        for each in draft.guesses.values()
     ]
     columns += [{"column": name, "place": "", "reason": _said([why])} for name, why in draft.unused.items()]
-    text = draft_text(draft, file_name=file_name)
-    return {"operation": draft.operation, "columns": columns, "spare": [*draft.unused], "text": text}
+    return {
+        "operation": draft.operation,
+        "sheet": draft.table.sheet,
+        "header_row": draft.table.row - draft.table.rows + 1,
+        "header_rows": draft.table.rows,
+        "columns": columns,
+        "questions": [_question(draft, *each) for each in questions_of(mapping_of(draft))],
+        "spare": [*draft.unused],
+        "text": draft_text(draft, file_name=file_name),
+    }
 
 
-def _head(draft: Draft, file_name: str) -> Iterator[str]:
-    yield f"# A draft made from {_flow(file_name)}; nothing uses it before you save it."
-    yield "# Each line says how sure it is (0 to 1) and why. Check it with `mapping lint` and `mapping preview`."
-    yield f"# A `{MARK}` stands before what you have to say: take it away from the right one and delete the others."
-    yield f"operation: {draft.operation.value}"
-    table, keys = draft.table, {*_keys(draft)}
+def mapping_of(draft: Draft) -> dict[str, Any]:
+    """The draft as a mapping file has it, with the mark before each answer that a person has to give."""
+    targets = targets_of(draft.operation)
+    data: dict[str, Any] = {"operation": MARK * bool(draft.rival) + draft.operation.value}
+    if sheet := _sheet(draft):
+        data["sheet"] = sheet
+    if draft.operation is not Operation.RECEIPT_READ:
+        keys = [*_keys(draft)]
+        data["key"] = [each for at, each in enumerate(keys) if each not in keys[:at]]
+    if draft.operation.changes_order:
+        data["order_id"] = _order_id(draft)
+    for part, names in {"fields": targets.header, **({"lines": targets.lines} if targets.lines else {})}.items():
+        if part == "lines" and draft.numbered:
+            data["lines_from"] = {"columns": [*draft.numbered]}
+        found = {name: guess for name in names if (guess := draft.guesses.get(f"{part}.{name}"))}
+        data[part] = {name: _source(draft, guess) for name, guess in found.items()}
+    if draft.unused:
+        data["ignore"] = [*draft.unused]
+    return data
+
+
+def _sheet(draft: Draft) -> dict[str, Any]:
+    table, keys = draft.table, [*_keys(draft)]
     rules: dict[str, list[str]] = {}
     for name, pattern in table.skipped:
         if name not in keys or not is_known_pattern(pattern):
             rules.setdefault(name, []).append(pattern)
-    has_commas = any(
-        draft.table.profiles[each.column].has_decimal_commas for each in draft.guesses.values() if each.column
-    )
+    read = [draft.table.profiles[each.column] for each in draft.guesses.values() if each.column]
     sheet = {
         "name": table.sheet,
         "header_rows": table.rows if table.rows > 1 else 0,
-        "decimal": "," if has_commas else "",
+        "decimal": "," if any(each.has_decimal_commas for each in read) else "",
         "skip_rows_where": rules,
-        "fill_down": draft.fill_down,
+        "fill_down": [*draft.fill_down],
     }
-    said = [f"  {key}: {_flow(value)}" for key, value in sheet.items() if value]
-    if draft.fill_down:
-        said[-1] += "  # blank on rows whose line is filled"
-    yield from ["sheet:", *said] if said else []
+    return {key: value for key, value in sheet.items() if value}
 
 
-def _body(draft: Draft) -> Iterator[str]:
-    targets = targets_of(draft.operation)
-    if draft.operation is not Operation.RECEIPT_READ:
-        yield f"key: {_flow([*dict.fromkeys(_keys(draft))])}"
-    if draft.operation.changes_order:
-        yield f"order_id: {_order_id(draft)}"
-    for part, names in {"fields": targets.header, **({"lines": targets.lines} if targets.lines else {})}.items():
-        if part == "lines" and draft.numbered:
-            yield f"lines_from: {_flow({'columns': draft.numbered})}  # items beside each other"
-        guesses = [guess for name in names if (guess := draft.guesses.get(f"{part}.{name}"))]
-        yield f"{part}:" if guesses else f"{part}: {{}}"
-        for guess in guesses:
-            yield f"  {guess.place.split('.', 1)[1]}: {_flow(_source(draft, guess))}  # {_why(guess)}"
-    if draft.unused:
-        yield "ignore:  # map them, keep them, or leave them here"
-        yield from (f"  - {_flow(name)}  # {_said([why])}" for name, why in draft.unused.items())
+def _explained(line: str, draft: Draft, place: str) -> list[str]:
+    """A line of the mapping with what is said of it, and the answers to its question with what speaks for each."""
+    guess = draft.guesses.get(place)
+    if guess is None:
+        return [line + "  # blank on rows whose line is filled" * (place == "sheet.fill_down")]
+    lines = [f"{line}  # {_why(guess)}"]
+    for each in guess.candidates if guess.asked else ():
+        shown = _evidence(draft, each)
+        values = ", ".join(map(_flow, shown["samples"])) or "no value"
+        why = f" ({each.confidence:.2f}: {shown['reason']})" if len(guess.candidates) > 1 else ""
+        lines.append(f"    # {' + '.join(map(_flow, shown['columns']))}: {values}{why}")
+    return lines
 
 
-def _keys(draft: Draft) -> Iterator[str]:
-    """The columns of the natural key."""
+def _evidence(draft: Draft, candidate: Candidate) -> dict[str, Any]:
+    """What a candidate is, a few of its values, how sure it is and why."""
+    fact, profiles = candidate.fact, draft.table.profiles
+    return {
+        "columns": [fact.label] if fact else [*candidate.columns],
+        **({fact.by[0]: fact.by[1]} if fact else {}),
+        "samples": [fact.value] if fact else [each for name in candidate.columns for each in profiles[name].samples],
+        "confidence": candidate.confidence,
+        "reasons": candidate.reasons,
+        "reason": _said(candidate.reasons),
+    }
+
+
+def _question(draft: Draft, asked: LintFinding, answers: list[str]) -> dict[str, Any]:
+    """A question of a draft, as `lint` puts it, with its answers and what speaks for each."""
+    place = ".".join(str(each) for each in asked.place[:2] if isinstance(each, str))
+    keys = (guess for group in targets_of(draft.operation).natural for target in group
+            if (guess := draft.guesses.get(f"fields.{target}")) and guess.asked)  # fmt: skip
+    guess = draft.guesses.get(place) or (next(keys, None) if place == "key" else None)
+    return {
+        "place": place,
+        "question": asked.message,
+        "remedy": asked.remedy,
+        "answers": answers,
+        "candidates": [_evidence(draft, each) for each in guess.candidates] if guess else [],
+        "confidence": guess.confidence if guess else 0.0,
+        "reason": _said(guess.reasons) if guess else "",
+    }
+
+
+def _keys(draft: Draft) -> Iterator[Any]:
+    """The natural key: columns, and facts above the table."""
     for group in targets_of(draft.operation).natural:
         guess = next((found for target in group if (found := draft.guesses.get(f"fields.{target}"))), None)
-        if guess is not None and guess.column:
+        if guess is not None and guess.fact:
+            yield {guess.fact.by[0]: MARK * guess.asked + guess.fact.by[1]}
+        elif guess is not None and guess.column:
             yield from _marked(guess)
         elif group[0] in ("reference_number", "invoice_number", "order_id", "order_numbers"):
             yield MARK + group[0].replace("_", " ")
 
 
-def _order_id(draft: Draft) -> str:
+def _order_id(draft: Draft) -> dict[str, Any]:
     """Which order a change is about: by its AWB number, else by the reference that the ledger knows."""
     guess = draft.guesses.get("fields.order_id")
     if guess is None or not guess.column:
-        return f"{_flow({'from': MARK + 'AWB'})}  # 0.00: not found: write the column's name"
+        return {"from": f"{MARK}AWB"}
     by_awb = "awb" in guess.column.casefold() or draft.table.profiles[guess.column].share("AWB number") > 0
-    return f"{_flow({'from' if by_awb else 'ledger': _names(guess)})}  # {_why(guess)}"
+    return {"from" if by_awb else "ledger": _names(guess)}
+
+
+def _why_order_id(draft: Draft) -> str:
+    guess = draft.guesses.get("fields.order_id")
+    return _why(guess) if guess and guess.column else "0.00: not found: write the column's name"
 
 
 def _said(reasons: Sequence[Reason]) -> str:
@@ -113,7 +217,7 @@ def _why(guess: Guess) -> str:
     said = f"{guess.confidence:.2f}: {_said(guess.reasons)}"
     if not guess.asked:
         return said
-    if not guess.column:
+    if not guess.candidates:
         return f"ask! {said}: write the column's name, or `{_ONE_FOR_ALL.get(guess.place, '{constant: …}')}`"
     return f"ask! {said}" + ("" if len(guess.candidates) > 1 else ": is it this column? If none, delete the line")
 
@@ -121,7 +225,7 @@ def _why(guess: Guess) -> str:
 def _marked(guess: Guess) -> list[str]:
     """The column, or those between which a person has to choose."""
     if not guess.asked:
-        return [guess.column]
+        return [*guess.columns]
     return [MARK + name for name in guess.columns or [guess.place.split(".", 1)[1].replace("_", " ")]]
 
 
@@ -132,9 +236,11 @@ def _names(guess: Guess) -> str | list[str]:
 
 def _source(draft: Draft, guess: Guess) -> dict[str, Any]:
     """The field of the mapping."""
-    if len(guess.columns) > 1 and not guess.asked:
-        return {"join": guess.columns} | ({"with": ", "} if guess.place in ADDRESSES else {})
-    pay = draft.guesses.get(PAID) if guess.place == COLLECTED and guess.asked else None
+    if guess.fact:
+        return {guess.fact.by[0]: MARK * guess.asked + guess.fact.by[1]}
+    if len(guess.columns) > 1 and len(guess.candidates) == 1:
+        return {"join": _marked(guess)} | ({"with": ", "} if guess.place in places.ADDRESSES else {})
+    pay = draft.guesses.get(places.PAID) if guess.place == places.COLLECTED and guess.asked else None
     source = {
         "sum" if guess.added_up else "from": _names(guess),
         "times": guess.times,
@@ -152,6 +258,9 @@ def _read(draft: Draft, guess: Guess) -> dict[str, Any]:
         return _answers(profile, form)
     if form in (FieldForm.DATE, FieldForm.MOMENT) and profile.date_format:
         return {"date": _date(draft, profile)}
+    if form in (FieldForm.QUANTITY, FieldForm.COUNT, FieldForm.MONEY) and profile.suffixes:
+        counts = {word: _PIECES.get(word.casefold().lstrip("/"), f"{MARK}1") for word in profile.suffixes}
+        return {"suffix": [*counts] if set(counts.values()) == {1} else counts}
     if target not in ("weight", *_LENGTHS):
         return {}
     unit = draft.table.readings[guess.column].unit

@@ -1,0 +1,81 @@
+"""Which column of amounts is which: the item's, the line's, the order's, or what is collected."""
+
+from dataclasses import replace
+from typing import Final
+
+from logistics_batch.mapping.spec.targets import targets_of
+from logistics_batch.mapping.suggest import places
+from logistics_batch.mapping.suggest.guess import Candidate, Guess, Reason
+from logistics_batch.mapping.suggest.table import SampleTable
+from logistics_batch.model.document import Operation
+
+_AMOUNTS: Final = frozenset(["amount", "total", "invoice", "order", "net", "price", "line", "item", "tax", "each"])
+
+
+def with_amounts(table: SampleTable, guesses: dict[str, Guess]) -> dict[str, Guess]:
+    """The guesses for an order with its amounts put right: the item's, the line's, the order's or what is collected.
+
+    A column that is quantity × price on each row is the line's; one that is filled where the payment says COD and
+    nowhere else is collected; where all orders have one and only some are collected, it is asked for.
+    """
+    found, readings = dict(guesses), table.readings
+    pay = found[places.PAID].column if places.PAID in found else ""
+    words = table.collecting_words(pay) if pay else []
+    quantity, price = found.get(places.QUANTITIES[0]), found.get(places.PRICES[0])
+    named, line = found.pop(places.COLLECTED, None), found.get(places.LINE_TOTAL)
+    if named and "cod" in readings[named.column].meanings:
+        found[places.COLLECTED] = named
+        if pay and table.is_filled_where_cod(named.column, pay):
+            found[places.COLLECTED] = replace(
+                named, confidence=0.95, reasons=(*named.reasons, ("filled_where_cod", pay))
+            )
+    if line and (line.asked or not readings[line.column].meanings & {"line", "item"}):
+        del found[places.LINE_TOTAL]
+    taken = {guess.column for guess in found.values()}
+    for column in (each for each in table.columns if each not in taken):
+        said = readings[column].meanings
+        if not (said <= _AMOUNTS and said & {"amount", "total"} and table.profiles[column].is_mostly("amount")):
+            continue
+        if places.COLLECTED not in found and pay and table.is_filled_where_cod(column, pay):
+            found[places.COLLECTED] = _guess(places.COLLECTED, column, 0.85, ("filled_only_where_cod", pay))
+        elif quantity and price and table.is_product(column, quantity.column, price.column):
+            reason = ("product", quantity.column, price.column)
+            of_order = bool(said & {"order", "invoice"})  # equal as long as each order is of one line
+            found.setdefault(places.LINE_TOTAL, replace(_guess(places.LINE_TOTAL, column, 0.9, reason), asked=of_order))
+        elif places.COLLECTED not in found and words and "tax" not in said:
+            found[places.COLLECTED] = replace(
+                _guess(places.COLLECTED, column, 0.4, ("filled_on_paid", pay)), asked=True
+            )
+    key = found.get(places.KEYS[0])
+    if places.COLLECTED in found and key and key.column:
+        added_up = table.differs_within(found[places.COLLECTED].column, key.column)
+        found[places.COLLECTED] = replace(found[places.COLLECTED], added_up=added_up)
+    elif places.COLLECTED not in found and words:  # no COD order goes out without: it is asked for
+        added = ("items_added_up",)
+        found[places.COLLECTED] = Guess(places.COLLECTED, (), 0.0, (("no_amount",),), asked=True)
+        if line := found.get(places.LINE_TOTAL):
+            found[places.COLLECTED] = replace(
+                _guess(places.COLLECTED, line.column, 0.3, added), asked=True, added_up=True
+            )
+        elif price and quantity and not price.asked and not quantity.asked:
+            guess = _guess(places.COLLECTED, price.column, 0.3, added)
+            found[places.COLLECTED] = replace(guess, asked=True, added_up=True, times=quantity.column)
+    return found
+
+
+def unit_price(table: SampleTable, guesses: dict[str, Guess], operation: Operation) -> dict[str, Guess]:
+    """The guesses, with the price of one instead of the line's: that is the quantity times another column."""
+    quantity = next((guesses[place].column for place in places.QUANTITIES if place in guesses), "")
+    found = dict(guesses)
+    for place in (place for place in places.PRICES if place in found and quantity):
+        line, taken = found[place].column, {guess.column for guess in found.values()}
+        free = [name for name in table.columns if name not in taken and table.profiles[name].is_mostly("amount")]
+        if one := next((name for name in free if table.is_product(line, quantity, name)), ""):
+            found[place] = _guess(place, one, 0.9, ("price_of_one", line, quantity))
+            if places.LINE_TOTAL in targets_of(operation).places:
+                found.setdefault(places.LINE_TOTAL, _guess(places.LINE_TOTAL, line, 0.9, ("product", quantity, one)))
+    return found
+
+
+def _guess(place: str, column: str, confidence: float, reason: Reason) -> Guess:
+    return Guess.of(place, Candidate((column,), confidence, (reason,)))

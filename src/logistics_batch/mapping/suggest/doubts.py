@@ -1,0 +1,200 @@
+"""What speaks against a guess: other columns, other values, documents. It becomes a question then."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from logistics_batch.mapping.spec.targets import FieldForm, targets_of
+from logistics_batch.mapping.suggest import places
+from logistics_batch.mapping.suggest.guess import SURE, Candidate, Guess, Reason
+from logistics_batch.mapping.suggest.names import TO
+from logistics_batch.mapping.suggest.table import SampleTable
+from logistics_batch.model.document import Operation
+
+RIVAL_KEYS: Final = 0.14
+_RIVALS: Final = 0.04  # columns that are so equally likely are asked for
+_RIVAL_COUNTS: Final = 0.1  # a word that nobody knows tells nothing: packed, actual
+_WHOLE_ADDRESS: Final = frozenset(["address", "street", *TO])  # a name that speaks of less names a part of it
+_NO_ADDRESS: Final = frozenset(
+    [
+        "bill",
+        "pickup",
+        "return",
+        "supplier",
+        "mode",
+        "flag",
+        "phone",
+        "pin",
+        "city",
+        "state",
+        "country",
+        "name",
+        "email",
+        "landmark",
+        "lat",
+        "long",
+    ]
+)
+_SHIPPED_TO: Final = frozenset(["ship", "deliver"])
+_OF_LINES: Final = ("weight", "volume", "length", "breadth", "height")
+_ONE_AN_ORDER: Final = (places.PHONE, places.PERSON, places.PIN)
+_MISTAKES: Final = 0.34  # of orders, that a sample may have in these; the key is doubted where they have more
+
+
+def against_rivals(table: SampleTable, guess: Guess, spare: list[Candidate]) -> Guess:
+    """The guess, or a question where other columns are as likely and say something else."""
+    margin = (
+        RIVAL_KEYS if guess.place in places.KEYS else _RIVAL_COUNTS if guess.place in places.QUANTITIES else _RIVALS
+    )
+    is_shipped = bool(table.readings[guess.column].meanings & _SHIPPED_TO)
+    rivals = [
+        each
+        for each in spare
+        if bool(table.readings[each.columns[0]].meanings & _SHIPPED_TO) >= is_shipped
+        and guess.confidence - each.confidence < margin
+        and table.profiles[each.columns[0]].filled
+        and not table.cells[each.columns[0]].equals(table.cells[guess.column])
+        and not (guess.column in table.numbered and each.columns[0] not in table.numbered)
+    ]
+    if not rivals or len(guess.columns) > 1:
+        return guess
+    asked = replace(guess, candidates=(*guess.candidates, *rivals), asked=True)
+    return replace(asked, confidence=round(guess.confidence / 2, 2), reasons=(("rivals", *asked.columns),))
+
+
+def whole_address(table: SampleTable, guess: Guess, spare: list[Candidate]) -> Guess:
+    """The guess for an address, or a question where its columns are but a part of one, or another one is there."""
+    said = {name: table.readings[name].meanings for name in table.columns}
+    own = [name for name in guess.columns if "address" in said[name] and not table.readings[name].digits]
+    whose = {said[name] & TO for name in own}
+    others = [
+        name
+        for name in table.columns
+        if name not in guess.columns and "address" in said[name] and not said[name] & _NO_ADDRESS
+        and table.profiles[name].filled and not table.profiles[name].is_mostly("one word")
+    ]  # fmt: skip
+    if len(whose) > 1 or others:
+        each = [*(own if len(whose) > 1 else guess.columns[:1]), *others]
+        rivals = tuple(Candidate((name,), guess.confidence / 2, guess.reasons) for name in each)
+        return replace(
+            guess, candidates=rivals, confidence=guess.confidence / 2, reasons=(("rivals", *each),), asked=True
+        )
+    all_said = {each for name in guess.columns for each in said[name]}
+    if all_said & _WHOLE_ADDRESS and not all(table.profiles[name].is_mostly("one word") for name in guess.columns):
+        return guess
+    parts = (*guess.candidates, *spare) if len(guess.columns) == 1 else guess.candidates
+    return replace(guess, candidates=parts, reasons=(*guess.reasons, ("part_of_address",)), asked=True)
+
+
+def by_document(table: SampleTable, found: dict[str, Guess], operation: Operation) -> dict[str, Guess]:
+    """What differs within a document is its lines' or a question; where a person's number does, the key is doubted."""
+    found, key = (
+        dict(found),
+        next((found[place] for place in places.KEYS if place in found and found[place].column), None),
+    )
+    if key is None:
+        for place in (places.BOXES, *(f"fields.{target}" for target in _OF_LINES)):
+            if place in found and table.cells.height > 1 and not found[place].asked:
+                found[place] = _asked(found[place], ("of_which_rows",))
+        return found
+    for target in _OF_LINES:
+        header, line = f"fields.{target}", f"lines.{target}"
+        is_free = header in found and target in targets_of(operation).lines and line not in found
+        if is_free and table.differs_within(found[header].column, key.column):
+            guess = found.pop(header)
+            found[line] = replace(guess, place=line, asked=key.asked, reasons=(*guess.reasons, ("differs_within",)))
+    for guess in [found[place] for place in _ONE_AN_ORDER if place in found and not found[place].asked]:
+        if guess.column and table.differs_within(guess.column, key.column, share=_MISTAKES):
+            reasons = (*key.reasons, ("key_doubted", guess.column))
+            found[key.place] = replace(key, asked=True, confidence=round(key.confidence / 2, 2), reasons=reasons)
+    for place, guess in found.items():
+        is_once = place.startswith("fields.") and place not in (
+            *places.KEYS,
+            *_ONE_AN_ORDER,
+            *places.ADDRESSES,
+            places.COLLECTED,
+        )
+        if is_once and len(guess.columns) == 1 and table.differs_within(guess.column, key.column, share=_MISTAKES):
+            found[place] = _asked(guess, ("differs_within",))
+    return found
+
+
+def doubted(table: SampleTable, found: dict[str, Guess]) -> dict[str, Guess]:
+    """The guesses, those that are not sure as questions."""
+    found = dict(found)
+    for place, reason in _doubts(table, found):
+        if place in found and not found[place].asked:
+            found[place] = _asked(found[place], reason)
+    boxes = _boxes(table, found)
+    for place in places.QUANTITIES:
+        if place in found and found[place].column and boxes:
+            found[place] = replace(_asked(found[place], ("per_box", boxes)), times=boxes)
+    return {place: replace(each, asked=each.asked or each.confidence < SURE) for place, each in found.items()}
+
+
+def is_bare_name(table: SampleTable, found: dict[str, Guess]) -> bool:
+    """Whether a column is called but a name, and nothing of a person stands beside it: it may be the goods' name."""
+    guess = found.get(places.PERSON)
+    beside = any(place in found and found[place].column for place in (places.PHONE, places.PIN, *places.ADDRESSES))
+    return guess is not None and not beside and table.readings[guess.column].meanings == {"name"}
+
+
+def _doubts(table: SampleTable, found: dict[str, Guess]) -> Iterator[tuple[str, Reason]]:
+    said = {place: table.readings[each.column].meanings for place, each in found.items() if each.column}
+    if (
+        places.PERSON in said
+        and said[places.PERSON] & _SHIPPED_TO
+        and places.PHONE in said
+        and said[places.PHONE] & TO - _SHIPPED_TO
+    ):
+        yield places.PHONE, ("of_the_buyer",)
+    address = next((found[place] for place in places.ADDRESSES if place in found), None)
+    lines = [name for name in (address.columns if address else ()) if not table.readings[name].meanings - _SHIPPED_TO]
+    if any(table.readings[name].digits for name in lines):  # Ship to 1 may be a name
+        yield from (
+            (place, ("of_the_buyer",))
+            for place in (places.PERSON, places.PHONE)
+            if said.get(place, TO) & TO - _SHIPPED_TO
+        )
+    if address and address.asked and len(address.candidates) > 1 and address.reasons[0][0] == "rivals":
+        yield places.PIN, ("of_which_address", *address.columns)
+    quantity = next((found[place].column for place in places.QUANTITIES if place in said), "")
+    goods = next((found[place].column for place in places.GOODS if place in said), "")
+    for size in (name for name in table.columns if "size" in table.readings[name].meanings):
+        if goods and table.differs_within(size, goods):
+            yield from ((place, ("differs_in", size)) for place in places.GOODS)
+    free = [name for name in table.columns if "free" in table.readings[name].meanings and name != quantity]
+    if free and any(
+        value.strip("0.") and value[:1].isdigit() for name in free for value in table.profiles[name].values
+    ):
+        yield from ((place, ("free_beside", free[0])) for place in places.QUANTITIES)
+    counts = [name for name in table.columns if "qty" in table.readings[name].meanings]
+    for place, count in ((place, count) for place in places.PRICES for count in counts):
+        if place in said and goods and table.grows_with(found[place].column, count, goods):
+            yield place, ("of_the_line", count)
+
+
+def _boxes(table: SampleTable, found: dict[str, Guess]) -> str:
+    """The column of boxes by which a quantity has to be multiplied, as amounts show; "" if there is none."""
+    quantity = next((found[place].column for place in places.QUANTITIES if place in found), "")
+    price = next((found[place].column for place in places.PRICES if place in found), "")
+    boxes = [name for name in counted_boxes(table) if name != quantity]
+    if not quantity or not price or not boxes:
+        return ""
+    amounts = [
+        name for name in table.columns if table.profiles[name].is_mostly("amount") and name not in (quantity, price)
+    ]
+    if any(table.is_product(total, quantity, price) for total in amounts):
+        return ""
+    return next((box for box in boxes for total in amounts if table.is_product(total, box, quantity, price)), "")
+
+
+def counted_boxes(table: SampleTable) -> list[str]:
+    """The columns that say how many boxes."""
+    said = {name: table.readings[name].meanings for name in table.columns if table.profiles[name].fits(FieldForm.COUNT)}
+    return [name for name, each in said.items() if "box" in each and each <= {"box", "number", "qty"}]
+
+
+def _asked(guess: Guess, reason: Reason) -> Guess:
+    """A guess that is doubted, as a question."""
+    return replace(guess, asked=True, confidence=round(guess.confidence / 2, 2), reasons=(*guess.reasons, reason))

@@ -1,0 +1,106 @@
+"""The header of an unknown sheet: the row that names the columns, or two rows of which the upper one names groups."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final
+
+from logistics_batch.mapping.rows.header import names_over_two_rows
+from logistics_batch.mapping.suggest.names import LIKELY, NameReading, likeness, names_of_targets, reading_of
+from logistics_batch.model.document import Operation
+from logistics_batch.model.sheet import Sheet
+
+_SEARCHED_ROWS: Final = 30
+_LONGEST_NAME: Final = 100
+_OF_GOODS: Final = frozenset(["item", "sku", "desc", "uom", "qty", "amount", "price", "pay", "box", "weight", "number"])
+_NAMES_OF_GROUPS: Final = 2
+_DIGITS_OF_A_NAME: Final = 2  # as in `Address line 10`; a cell with more holds a value
+_TELLING_ALONE: Final = frozenset(
+    ["pickup", "return", "bill", "order", "invoice", "docket", "item", "sku", "qty", "supplier", "deliver", "ship"]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Where the columns of a sheet are named.
+
+    row: of the header, the lower one of two. rows: how many it has. names: of the columns by position, "" where nothing
+    is written. readings: what each name says.
+    """
+
+    row: int
+    rows: int
+    names: tuple[str, ...]
+    readings: dict[str, NameReading]
+
+
+def head_of(sheet: Sheet, operation: Operation, *, least: int) -> Head | None:
+    """The header: most of its cells name something different; None if there is none that names at least so many."""
+    # A sheet of orders has the usual columns of orders, also where the operation wants but one of them.
+    known = {*names_of_targets(operation).values(), *names_of_targets(Operation.ORDER_CREATE).values()}
+    best: tuple[int, Head | None] = (least - 1, None)
+    upper: list[str] = []
+    for number, *cells in sheet.frame.head(_SEARCHED_ROWS).iter_rows():
+        row, texts = int(number), [cell or "" for cell in cells]
+        count = _named([reading_of(text) for text in texts if 0 < len(text) <= _LONGEST_NAME], known)
+        above, most = best[1], best[0]
+        if count > best[0]:
+            names = tuple(text.strip() for text in texts)
+            best = (count, Head(row, 1, names, {name: reading_of(name) for name in names if name}))
+        two = _over_two_rows(sheet, row, texts, known) if upper else None
+        if two is not None and (named := _named([*two.readings.values()], known)) >= least:
+            own = [text.strip().casefold() for text in texts if text.strip()]
+            is_needed = len({*own}) < len(own) or any(
+                name.strip() and not text.strip() and reading_of(name).meanings
+                for name, text in zip(upper, texts, strict=True)
+            )
+            is_below = above is not None and above.row == row - 1 and count <= most
+            if named >= max(best[0], count) or is_below or (is_needed and best[0] <= count):
+                best = (max(named, count), two)
+        upper = texts
+    return best[1]
+
+
+def _sure(reading: NameReading, known: set[str]) -> tuple[float, str]:
+    """How likely a name stands for the likeliest of some targets, and which."""
+    return max((likeness(reading, names), names) for names in known) if reading.meanings else (0.0, "")
+
+
+def _named(readings: Sequence[NameReading], known: set[str]) -> int:
+    """How many different things are named."""
+    return len({names for sure, names in (_sure(each, known) for each in readings) if sure >= LIKELY})
+
+
+def _over_two_rows(sheet: Sheet, row: int, lower: Sequence[str], known: set[str]) -> Head | None:
+    """The names over a row and the one above it; None where that does not name groups, or the lower one is data.
+
+    A group has a name in the upper row and several below it; a title, which stands alone in its row, names none.
+    """
+    above, joined = names_over_two_rows(sheet, row, lower)
+    filled = [text for text in (*above, *lower) if text.strip()]
+    if sum(1 for text in above if text.strip()) < _NAMES_OF_GROUPS or not all(map(is_label, filled)):
+        return None
+    shared = [name.removesuffix(own.strip()).strip() if own.strip() else ""
+              for name, own in zip(joined, lower, strict=True)]  # fmt: skip
+    if not any(group and len([*cells]) > 1 for group, cells in groupby(shared)):
+        return None
+    names = tuple(" ".join(name.split()) for name in joined)
+    parts = zip(names, lower, above, shared, strict=True)
+    readings = {name: _reading(name, own, own_above, group, known) for name, own, own_above, group in parts if name}
+    return Head(row, 2, names, readings)
+
+
+def _reading(name: str, own: str, above: str, group: str, known: set[str]) -> NameReading:
+    """What a name over two rows says: by its lower part where that is plainer and the group says not whose it is."""
+    both, alone = reading_of(name), reading_of(own)
+    # What a lower name says by itself is not what the upper ones say of their neighbours.
+    if not above.strip() and alone.meanings & _TELLING_ALONE:
+        return alone
+    is_plain = group and reading_of(group).meanings <= _OF_GOODS
+    return alone if is_plain and _sure(alone, known)[0] > _sure(both, known)[0] else both
+
+
+def is_label(text: str) -> bool:
+    """Whether a cell may name a column: it has letters, and hardly a digit."""
+    digits = sum(char.isdigit() for char in text)
+    return len(text) <= _LONGEST_NAME and digits <= _DIGITS_OF_A_NAME and any(map(str.isalpha, text))

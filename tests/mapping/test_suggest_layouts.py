@@ -1,0 +1,187 @@
+"""Drafts judged on thirty layouts by hands that had not seen the program: nothing that could be wrong goes unasked."""
+
+from collections.abc import Sequence
+
+import pytest
+import yaml
+from mapping.sheets import mapping_of, run, sheet_of
+from mapping.suggest_judge import LAYOUT_NAMES, Score, case_of, drafted, judged
+
+from logistics_batch.errors import SpecificationError
+from logistics_batch.mapping.suggest.draft import Draft, draft_of
+from logistics_batch.mapping.suggest.text import draft_json, draft_text
+from logistics_batch.mapping.suggest.text import mapping_of as mapping_data
+from logistics_batch.model.document import Operation
+from logistics_batch.model.sheet import Sheet, merged_facts
+
+
+def test_of_thirty_strange_layouts_nothing_is_wrong_unasked() -> None:
+    score = sum((judged(case_of(name)) for name in LAYOUT_NAMES), Score())
+    assert (len(LAYOUT_NAMES), score.wrong, score.keys) == (30, 0, 30), score.told
+    assert score.right >= 270 and score.needless <= 9 and score.missed <= 40 and score.asked <= 54, str(score)
+
+
+def test_what_the_rows_are_is_asked_where_nothing_tells_it() -> None:
+    asked = [name for name in LAYOUT_NAMES if draft_of(case_of(name).sheets).rival is not None]  # type: ignore[union-attr]
+    assert len(asked) <= 9, asked
+
+
+@pytest.mark.parametrize("name", LAYOUT_NAMES)
+def test_the_first_quantity_is_read_from_where_it_stands_or_asked_about(name: str) -> None:
+    case = case_of(name)
+    draft, text = drafted(case)
+    assert draft is not None
+    place = "lines.item_quantity" if draft.operation is Operation.ORDER_CREATE else "lines.qty"
+    guess = draft.guesses.get(place)
+    assert guess is not None, text
+    if not guess.asked:
+        seen = draft.table.cells[guess.column][0].split()[0].replace(".", "").split(",")[0]
+        words = mapping_data(draft)["lines"][place.split(".")[1]].get("read", {}).get("suffix", {})
+        assert int(seen) == int(case.quantity) or "?" in str(words), text
+
+
+def drafts(rows: Sequence[Sequence[str]], *, operation: Operation | None = None) -> tuple[Draft, dict[str, object]]:
+    draft = draft_of([sheet_of(rows)], operation=operation)
+    assert draft is not None
+    return draft, mapping_data(draft)
+
+
+ODD = [
+    ["Sr", "Order Ref", "Consignee", "Town", "Mob", "PIN", "Item", "Quantity (pcs)", "", "Rate", "Pay Mode"],
+    ["", "", "", "", "", "", "", "Per Ctn", "Total", "", ""],
+    ["1", "SO-1", "Asha Rao", "Pune", "9822012345", "411001", "Kettle", "12", "24", "599.00/Nos", "COD"],
+    ["2", "SO-2", "Ravi K", "Nashik", "9822012346", "422001", "Cup", "10", "20", "99.00/Nos", "Prepaid"],
+]
+
+
+def test_a_town_alone_is_asked_about_and_no_run_takes_it() -> None:
+    draft, data = drafts(ODD)
+    assert data["fields"]["delivery_address"] == {"from": "? Town"}  # type: ignore[index]
+    text = draft_text(draft, file_name="odd.csv")
+    assert '# "Town": "Pune", "Nashik"' in text
+    with pytest.raises(SpecificationError) as refused:
+        mapping_of(text)
+    assert any("`Town`" in each.message and each.line for each in refused.value.findings)
+
+
+@pytest.mark.parametrize("is_merged", [False, True])
+def test_a_header_over_two_rows_is_seen_and_pieces_per_carton_are_no_quantity(is_merged: bool) -> None:
+    sheet = sheet_of(ODD)
+    if is_merged:
+        sheet = Sheet("", sheet.frame, facts=merged_facts([(1, 8, 1, 9), *((1, at, 2, at) for at in range(1, 8))]))
+    draft = draft_of([sheet])
+    assert draft is not None
+    data = mapping_data(draft)
+    assert data["sheet"] == {"header_rows": 2}
+    assert data["lines"]["item_quantity"] == {"from": "Quantity (pcs) Total"}
+    assert "Quantity (pcs) Per Ctn" in data["ignore"]
+    data["fields"]["delivery_address"] = {"from": "Town"}
+    del data["fields"]["cash_on_delivery"], data["fields"]["is_cod"]
+    data["ignore"].append("Pay Mode")
+    mapped = run(yaml.safe_dump(data, sort_keys=False), sheet)
+    assert '"item_quantity":24' in mapped.documents[0].body
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        ["ACME", "", "", "", "", "", "", "", "", "", ""],
+        ["Supplier", "Acme", "", "Consigned to", "Pune DC", "", "", "", "", "", ""],
+        ["1", "SO-0", "Asha", "Pune", "9822012345", "411001", "Cup", "12", "24", "9", "COD"],
+    ],
+)
+def test_a_title_facts_and_data_above_a_row_name_no_columns(above: list[str]) -> None:
+    header = [*ODD[0][:8], "Total", *ODD[0][9:]]
+    draft, _ = drafts([above, header, *ODD[2:]], operation=Operation.ORDER_CREATE)
+    assert (draft.table.rows, draft.table.row) == (1, 2)
+
+
+SHIP_TO = ["Order No", "Buyer Name", "Ship To 1", "Ship To - Line 1", "Ship To - Line 2", "Phone", "PIN", "Item", "Qty"]
+
+
+def test_numbered_lines_of_ship_to_are_the_address_and_no_name() -> None:
+    cells = ["A1", "Asha", "Asha Home", "12 MG Rd", "Kothrud, Pune", "9822012345", "411001", "Kettle", "1"]
+    _, data = drafts([SHIP_TO, cells])
+    fields = data["fields"]
+    assert fields["delivery_address"] == {"join": ["Ship To - Line 1", "Ship To - Line 2"], "with": ", "}  # type: ignore[index]
+    assert fields["customer_name"] == {"from": "Buyer Name"}  # type: ignore[index]
+
+
+def test_lines_of_ship_to_without_a_word_are_asked_about() -> None:
+    header = [name.replace("- Line 1", "2").replace("- Line 2", "3") for name in SHIP_TO]
+    cells = ["A1", "Asha", "Ravi", "12 MG Rd", "Kothrud, Pune", "9822012345", "411001", "Kettle", "1"]
+    draft, data = drafts([header, cells])
+    assert data["fields"]["delivery_address"]["join"] == ["? Ship To 1", "? Ship To 2", "? Ship To 3"]  # type: ignore[index]
+    assert draft.guesses["fields.customer_name"].asked
+
+
+PACKING = [
+    ["PACKING LIST", "", "", "", ""],
+    ["Invoice No", "INV/26/118", "", "Date", "12/11/2026"],
+    ["Supplier", "Acme Exports", "", "Warehouse :", "Bhiwandi DC"],
+    ["Carton No", "SKU", "Description", "Qty", "Rate"],
+    ["1-5", "KT-15", "Kettle", "60 Nos", "599.00/Nos"],
+    ["6", "CUP-2", "Cup", "20 Nos", "99.00/Nos"],
+    ["Total", "", "", "80 Nos", ""],
+]
+
+
+def test_what_stands_above_a_packing_list_fills_what_no_column_does() -> None:
+    draft, data = drafts(PACKING)
+    assert data["operation"] == "asn.create"
+    assert data["key"] == [{"beside": "Supplier"}, {"beside": "Warehouse"}, {"beside": "Invoice No"}]
+    assert data["lines"]["qty"] == {"from": "Qty", "read": {"suffix": ["Nos"]}}  # type: ignore[index]
+    mapped = run(draft_text(draft, file_name="packing.csv"), sheet_of(PACKING))
+    assert len(mapped.documents) == 1
+    assert '"invoice_number":"INV/26/118"' in mapped.documents[0].body and '"qty":"60"' in mapped.documents[0].body
+
+
+def test_a_value_a_few_columns_from_its_label_is_named_by_its_cell() -> None:
+    rows = [[*PACKING[0]], ["Invoice No", "", "INV/26/118", "", ""], *PACKING[2:]]
+    _, data = drafts(rows)
+    assert data["fields"]["invoice_number"] == {"cell": "C2"}  # type: ignore[index]
+
+
+def test_a_dozen_is_asked_about() -> None:
+    rows = [[*row[:3], row[3].replace("20 Nos", "2 dz"), row[4]] for row in PACKING]
+    draft, data = drafts(rows)
+    assert data["lines"]["qty"]["read"] == {"suffix": {"Nos": 1, "dz": "? 12"}}  # type: ignore[index]
+    asked = draft_json(draft, file_name="packing.csv")["questions"]
+    assert [(each["place"], each["answers"]) for each in asked] == [("lines.qty", ["12"])]
+
+
+def test_a_sheet_of_instructions_does_not_say_what_the_rows_are() -> None:
+    told = sheet_of(
+        [["Column", "Supplier", "Invoice No", "Warehouse", "SKU", "Qty"], ["What", "a", "b", "c", "d", "e"]],
+        name="Instructions",
+    )
+    orders = sheet_of([ODD[0][:7], *(row[:7] for row in ODD[2:])], name="Data")
+    draft = draft_of([told, orders])
+    assert draft is not None and (draft.operation, draft.table.sheet) == (Operation.ORDER_CREATE, "Data")
+    assert draft.rival is None
+
+
+def test_amounts_that_show_a_quantity_per_box_make_it_a_question() -> None:
+    rows = [["Order No", "Phone", "Address", "PIN", "SKU", "Boxes", "Qty", "Rate", "Amount"]]
+    rows += [[f"A{n}", "9822012345", "12 MG Road, Pune", "411001", "K-1", f"{n}", "12", "10", f"{n * 120}"]
+             for n in range(2, 6)]  # fmt: skip
+    _, data = drafts(rows)
+    assert data["lines"]["item_quantity"] == {"from": "? Qty", "times": "Boxes"}  # type: ignore[index]
+
+
+def test_pieces_per_carton_alone_are_proposed_times_the_cartons() -> None:
+    rows = [["Invoice No", "Supplier", "Warehouse", "Part No", "Qty/Ctn", "No. of Ctns"],
+            ["I-1", "Hosur Fasteners", "Pune DC", "M8", "250", "8"]]  # fmt: skip
+    _, data = drafts(rows)
+    assert data["lines"]["qty"] == {"from": "? Qty/Ctn", "times": "No. of Ctns"}  # type: ignore[index]
+
+
+def test_each_question_is_data_with_its_candidates_their_values_and_reasons() -> None:
+    rows = [["Order No", "Phone", "Address", "PIN", "SKU", "Qty (ordered)", "Qty (sent)"],
+            ["A1", "9822012345", "12 MG Road, Pune", "411001", "K-1", "12", "10"]]  # fmt: skip
+    draft, _ = drafts(rows)
+    (question,) = draft_json(draft, file_name="x.csv")["questions"]
+    assert (question["place"], question["answers"]) == ("lines.item_quantity", ["Qty (ordered)", "Qty (sent)"])
+    assert [each["samples"] for each in question["candidates"]] == [["12"], ["10"]]
+    assert all(each["confidence"] > 0 and each["reason"] for each in question["candidates"])
+    assert question["question"] and question["remedy"]
