@@ -157,6 +157,35 @@ def test_a_key_may_stand_above_the_table_and_in_it() -> None:
     mapped = pack(HEAD, table, mapping=mapping)
     assert [json.loads(document.body)["invoice_number"] for document in mapped.documents] == ["INV-22/a", "INV-22/b"]
     assert states(mapped)[8] == "skipped total"
+    blank = pack(HEAD, [*table[:2], ["salt", "3", ""]], mapping=mapping)
+    assert rules(blank) == [("C7", "key|required")]
+
+
+@pytest.mark.parametrize("kind", ["lines_sheet", "lines"])
+def test_orders_on_two_sheets_take_values_above_the_first(kind: str) -> None:
+    mapping = """
+operation: asn.create
+key: [Part]
+lines_sheet: {name: Lines, key: [Part]}
+fields:
+  invoice_number: {join: [{beside: Invoice No}, Part], with: "/"}
+  supplier_name: {beside: Supplier, required: true}
+  site: {constant: BLR}
+lines: {sku_name: {from: Item}, qty: {from: Qty}}
+keep: {lorry: {beside: Lorry}}
+"""
+    supplier = "" if kind == "lines" else "Sharma"
+    first = sheet_of(
+        [["Invoice No: INV-22"], ["Supplier:", supplier], ["Lorry:", "7"], ["Part", "x"], ["a"]], name="Parts"
+    )
+    second = sheet_of([["Part", "Item", "Qty"], ["a", "tea", "2"], ["a", "salt", "3"]], name="Lines")
+    mapped = run(mapping, first, second)
+    if kind == "lines":
+        assert rules(mapped) == [("B2", "supplier_name|required")]
+        return
+    (document,) = mapped.documents
+    assert json.loads(document.body)["invoice_number"] == "INV-22/a"
+    assert document.keep == {"lorry": "7"}
 
 
 CELLS = """

@@ -98,9 +98,14 @@ class Mapping:
         return tuple(group for group in self.groups if is_above(group))
 
     @property
+    def key_in_table(self) -> list[str]:
+        """The columns of the table that say which document a row belongs to."""
+        return [name for name in self.spec.key if not is_above([name])]
+
+    @property
     def key_is_above(self) -> bool:
-        """Whether nothing in the table says which document a row belongs to."""
-        return bool(self.spec.key) and all(map(is_above, ([name] for name in self.spec.key)))
+        """Whether none does, for that stands above the table."""
+        return bool(self.spec.key) and not self.key_in_table
 
     @cached_property
     def required(self) -> tuple[tuple[str, ...], ...]:

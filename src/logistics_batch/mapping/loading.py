@@ -6,10 +6,9 @@ import io
 from collections.abc import Callable
 from pathlib import PurePath
 
-from logistics_batch.errors import Finding, LogisticsBatchError
+from logistics_batch.errors import LogisticsBatchError
 from logistics_batch.mapping.lint import open_questions, raw_findings, said, structure_findings
 from logistics_batch.mapping.loaded import Mapping
-from logistics_batch.mapping.restated import restated_defaults
 from logistics_batch.mapping.spec.model import LookupFile, MappingSpec
 from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.mapping.spec.texts import complaint, on_one_line
@@ -49,12 +48,6 @@ def load_mapping(
     if spec is None or findings or early:
         raise document.refused([*findings, *early])
     return Mapping(name=PurePath(path).stem, digest=digest.hexdigest(), spec=spec)
-
-
-def hints_of(mapping: Mapping, text: str, *, path: str) -> list[Finding]:
-    """What a mapping says and need not, in the order of its text. path: the file's name, for the findings."""
-    found = read_yaml(text, path=path).findings_at(restated_defaults(mapping.spec))
-    return sorted(found, key=lambda each: (each.line, each.column))
 
 
 def _table(lookup: LookupFile, content: str) -> dict[str, str]:

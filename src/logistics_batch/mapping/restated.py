@@ -5,16 +5,24 @@ from typing import Final
 
 from pydantic import BaseModel
 
+from logistics_batch.errors import Finding
 from logistics_batch.mapping.fields.values.verbs import NATURAL, verb_of
 from logistics_batch.mapping.lint import GIVES, LintFinding, Place, place_of, said
-from logistics_batch.mapping.loaded import is_demanded
+from logistics_batch.mapping.loaded import Mapping, is_demanded
 from logistics_batch.mapping.spec.model import FieldSpec, LookupRead, MappingSpec, SheetSpec
 from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.mapping.spec.targets import FieldForm, form_of
 from logistics_batch.mapping.spec.words import PAYMENT_WORDS, is_known_pattern
+from logistics_batch.specification import read_yaml
 
 _SAID_ON_PURPOSE: Final = {(SheetSpec, "decimal")}
 """Where the default is another thing than the same value said: amounts such as 1.200 are no longer asked about."""
+
+
+def hints_of(mapping: Mapping, text: str, *, path: str) -> list[Finding]:
+    """What a mapping says and need not, in the order of its text. path: the file's name, for the findings."""
+    found = read_yaml(text, path=path).findings_at(restated_defaults(mapping.spec))
+    return sorted(found, key=lambda each: (each.line, each.column))
 
 
 def restated_defaults(spec: MappingSpec) -> Iterator[LintFinding]:

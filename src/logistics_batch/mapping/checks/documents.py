@@ -155,7 +155,7 @@ def stray_rows(table: CompiledSheet) -> pl.DataFrame:
         return pl.DataFrame(schema={"doc": pl.UInt32, "row": pl.UInt32})
     filled, keys, asked = (
         set(table.columns(names))
-        for names in (form.fill_down, mapping.spec.key, (*form.skip_rows_where, *form.only_rows_where))
+        for names in (form.fill_down, mapping.key_in_table, (*form.skip_rows_where, *form.only_rows_where))
     )
     header = {each.column for each in table.header if each.spec.source != "sum"}  # a sum is over what lines say
     said = (header | filled) - {None} - keys - asked - goods

@@ -48,7 +48,7 @@ class CompiledSheet:
     @property
     def key_column(self) -> int:
         """The sheet column that stands for the row as a whole."""
-        keys = [column for column in self.columns(self.mapping.spec.key) if column not in self.sheet.above]
+        keys = self.columns(self.mapping.key_in_table)
         return keys[0] if keys else min(self.bound.columns.values(), default=1)
 
     def without_cells(self, *, head_values: bool) -> "CompiledSheet":
@@ -157,7 +157,8 @@ _CELLS: Final = ("c", "own:", "first:", "sum:", "key", "x")
 def compile_sheet(mapping: Mapping, sheet: Sheet, bound: Header, rows: Rows, run: RunValues) -> CompiledSheet:
     """Number the documents and evaluate every field."""
     keys = [name_of(number) for number in bound.numbers(mapping, mapping.spec.key)]
-    no_key = pl.all_horizontal(pl.col(key).is_null() for key in keys) if keys else pl.lit(value=False)
+    own = [name_of(number) for number in bound.numbers(mapping, mapping.key_in_table)]
+    no_key = pl.all_horizontal(pl.col(key).is_null() for key in own) if own else pl.lit(value=False)
     keyless = rows.data.filter(no_key)
     keyed = rows.data if keyless.is_empty() else rows.data.filter(~no_key)
     lines = with_documents(keyed, [] if mapping.operation is Operation.RECEIPT_READ else keys)

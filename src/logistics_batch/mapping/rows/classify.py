@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
-from logistics_batch.mapping.loaded import Mapping, RunValues
+from logistics_batch.mapping.loaded import Mapping, RunValues, is_above
 from logistics_batch.mapping.rows.amounts import amount, reading_of_numbers
 from logistics_batch.mapping.rows.cells import (
     DAMAGE_SCHEMA,
@@ -141,7 +141,7 @@ def _skipped(
     values = pl.coalesce(pl.when(rule.holds).then(rule.values) for rule in rules)
     found = marked.select("row", code=code, values=values).drop_nulls("code")
     # A formula in a key column that no program has worked out may be an order.
-    facts = sheet.facts_of(CellFact.NO_VALUE).filter(pl.col("column").is_in(_key_numbers(mapping, sheet, header)))
+    facts = sheet.facts_of(CellFact.NO_VALUE).filter(pl.col("column").is_in(_key_numbers(mapping, header)))
     looks_empty = (pl.col("code") == "blank") | pl.col("code").str.starts_with("comment.")
     return found.filter(~(looks_empty & pl.col("row").is_in(facts["row"].implode())))
 
@@ -153,7 +153,7 @@ def _rules(
     show, if it is not like the header.
     """
     cells = [name_of(column) for column in _own_columns(sheet, header)]
-    keys = [pl.col(name_of(column)) for column in _key_numbers(mapping, sheet, header)]
+    keys = [pl.col(name_of(column)) for column in _key_numbers(mapping, header)]
     filled = header.numbers(mapping, mapping.spec.sheet.fill_down)  # which may be blank in a row
     required = {*header.bound(mapping.required), *(() if keys else _goods(mapping, header))}
     needed = sorted(required.difference(filled) or required)
@@ -214,13 +214,12 @@ def _by_pattern(mapping: Mapping, header: Header) -> list[_Rule]:
     return rules
 
 
-def _key_numbers(mapping: Mapping, sheet: Sheet, header: Header) -> list[int]:
+def _key_numbers(mapping: Mapping, header: Header) -> list[int]:
     """The columns of the table by which a row is known: those of the key; of receipts the invoice number's."""
     if mapping.spec.key:
-        numbers = header.numbers(mapping, mapping.spec.key)
-    else:
-        numbers = header.bound(mapping.spec.fields["invoice_number"].columns[:1])
-    return [number for number in numbers if number not in sheet.above]
+        return header.numbers(mapping, mapping.key_in_table)
+    invoice = mapping.spec.fields["invoice_number"].columns[:1]
+    return [] if any(map(is_above, invoice)) else header.bound(invoice)
 
 
 def _goods(mapping: Mapping, header: Header) -> list[int]:
@@ -393,5 +392,5 @@ def totals_as_goods(mapping: Mapping, header: Header, marked: pl.DataFrame) -> p
 
 def keys_filled_down(mapping: Mapping, header: Header) -> list[str]:
     """The key columns, if all of them are filled down."""
-    keys, filled = (header.numbers(mapping, names) for names in (mapping.spec.key, mapping.spec.sheet.fill_down))
+    keys, filled = (header.numbers(mapping, names) for names in (mapping.key_in_table, mapping.spec.sheet.fill_down))
     return [name_of(key) for key in keys] if set(keys) <= set(filled) else []
