@@ -27,15 +27,18 @@ def test_what_is_declined_alone_is_refused_in_the_service_s_words_and_the_others
     assert all("No hub for this pincode" in fates[key] for key in poison)
 
 
-@pytest.mark.parametrize("poison", ["P-1", "P-5", "P-8"])
+@pytest.mark.parametrize(
+    ("poison", "kind"),
+    [("P-1", "status_404"), ("P-5", "status_404"), ("P-8", "status_404"), ("P-1", "gateway_page")],
+)
 def test_a_page_that_comes_for_one_alone_stops_no_other_one(
-    workspace: Workspace, sandbox: RunningSandbox, poison: str
+    workspace: Workspace, sandbox: RunningSandbox, poison: str, kind: str
 ) -> None:
-    """What stands between, a firewall or a framework, answers 404 in other words than the service's own."""
+    """What stands between, a firewall or a framework, answers 404 or 400 in other words than the service's own."""
     first = workspace.drop("first.csv", order_lines(["P-0"]))
     assert workspace.run("push", first, "--mapping", "orders").code == 0
-    rule = {"endpoint": "order.create", "kind": "status_404", "page": True, "reference": poison}
-    sandbox.set_faults([rule])
+    rule = {"endpoint": "order.create", "kind": kind, "page": True, "reference": poison}
+    sandbox.set_faults([rule | ({"status": 400, "phase": "before"} if kind == "gateway_page" else {})])
     fates = pushed(workspace, code=4)
     assert created(sandbox) == dict.fromkeys({"P-0", *REFERENCES} - {poison}, 1)
     assert fates[poison].startswith("in_doubt")

@@ -24,7 +24,7 @@ _MIXED_UP_UNTIL_STOP = 5
 _DECLINED_UNTIL_STOP = 25  # documents in a row: it is the address, not they …
 _FIRST_DECLINED_UNTIL_STOP = 5  # … where none was ever accepted
 _OVERLOADED = (429, 503)
-_GATEWAY_ERRORS = 500  # a page with such a status is that of a service which is away
+_ERRORS, _GATEWAY_ERRORS = 400, 500  # a page with the latter is that of a service which is away
 _QUICK_SECONDS = 1.0  # an intent that waits longer for a free worker may grow too old
 
 
@@ -143,7 +143,8 @@ class ServiceHealth:
             return
         self.doubts += 1
         self._unconfirmed.note(document, reply, answer)
-        if answer.looks_like_html and not self._proven and (reply.status or 0) < _GATEWAY_ERRORS:
+        errors = _ERRORS if self._is_known(document) else _GATEWAY_ERRORS
+        if answer.looks_like_html and not self._proven and (reply.status or 0) < errors:
             self.stop(
                 "A web page came back instead of an answer of the service.",
                 "Check service.base_url: it points to something else than the API.",
