@@ -185,7 +185,7 @@ def test_runs_are_listed_shown_and_written_again(run: Run, workspace: Workspace)
     assert first in run("runs").out
     shown = run("runs", "show", first, "--json").json
     assert [each["fate"] for each in shown["files"][0]["rows"]] == ["accepted"]
-    result = workspace.root / "reports/orders.result.csv"
+    (result,) = (workspace.root / "reports/earlier").glob(f"orders.{first}.result.csv")
     result.unlink()
     again = run("runs", "report", first)
     assert again.code == 0

@@ -163,8 +163,8 @@ def test_results_go_where_they_are_asked_for(workspace: Workspace) -> None:
 def test_files_of_one_name_from_two_folders_are_told_apart(workspace: Workspace) -> None:
     paths = [workspace.drop("orders.csv", order_lines([name]), folder=f"from-{name}") for name in ("a", "b")]
     done = workspace.run("push", *paths, "--mapping", "orders")
-    assert [line for line in done.out.splitlines() if "1 rows" in line] == [
-        f"{path}: 1 rows, mapping orders" for path in paths
+    assert [line for line in done.out.splitlines() if "1 row," in line] == [
+        f"{path}: 1 row, mapping orders" for path in paths
     ]
     places = [line.rpartition("/")[2] for line in done.out.splitlines() if "Answers:" in line]
     assert len(set(places)) == 2

@@ -163,7 +163,7 @@ def test_an_empty_failing_cell_is_coloured_too() -> None:
 
 def test_the_legend_hangs_on_the_status_header() -> None:
     text = opened(result(order_workbook())).cell(HEADER_ROW, 9).comment.text
-    assert "2 accepted: the service took it" in text
+    assert "2 accepted (1 document): the service took it" in text
     assert "1 invalid" in text
 
 
@@ -188,13 +188,51 @@ def test_the_header_is_frozen_and_filtered_where_the_user_has_neither() -> None:
     assert sheet.auto_filter.ref == "A4:M11"
 
 
-def test_what_the_user_froze_and_filtered_stays() -> None:
-    def own_view(sheet: Worksheet) -> None:
-        sheet.freeze_panes = "C5"
-        sheet.auto_filter.ref = "A4:H11"
+def own_view(sheet: Worksheet) -> None:
+    sheet.freeze_panes = "C5"
+    sheet.auto_filter.ref = "A4:H11"
+    sheet.auto_filter.add_filter_column(1, ["SKU-1"])
 
+
+def test_what_the_user_froze_stays_and_the_own_filter_takes_in_our_columns() -> None:
     sheet = opened(result(order_workbook(own_view)))
-    assert (sheet.freeze_panes, sheet.auto_filter.ref) == ("C5", "A4:H11")
+    assert (sheet.freeze_panes, sheet.auto_filter.ref) == ("C5", "A4:M11")
+    assert [(each.colId, each.filters.filter) for each in sheet.auto_filter.filterColumn] == [(1, ["SKU-1"])]
+    elsewhere = opened(result(order_workbook(lambda sheet: setattr(sheet.auto_filter, "ref", "A1:B3"))))
+    assert elsewhere.auto_filter.ref == "A1:B3", "it is no filter of these rows"
+
+
+@pytest.mark.parametrize(
+    ("panes", "view", "pane"),
+    [(None, "I1", "I5"), ("C5", "A1", "I5"), ("A5", "I1", "I5")],
+    ids=["nothing", "columns and rows", "rows"],
+)
+def test_a_sheet_that_is_wider_than_a_screen_opens_at_our_columns(panes: str | None, view: str, pane: str) -> None:
+    def wide(sheet: Worksheet) -> None:
+        sheet.freeze_panes = panes
+        for letter in "CDEFGH":
+            sheet.column_dimensions[letter].width = 40
+
+    shown = opened(result(order_workbook(wide))).sheet_view
+    assert shown.pane is not None
+    assert (shown.topLeftCell or "A1", shown.pane.topLeftCell) == (view, pane)
+    narrow = opened(result(order_workbook(lambda sheet: setattr(sheet, "freeze_panes", panes)))).sheet_view
+    assert not (narrow.pane and narrow.pane.topLeftCell.startswith("I"))
+
+
+def test_the_cells_in_which_rows_of_a_document_disagree_are_coloured(tmp_path: Path) -> None:
+    torn = {"code": "disagree", "values": messages.packed({"names": [HEADERS[3]], "rows": [7, 8]})}
+    rows = (row_result(5, Fate.ACCEPTED), row_result(6, Fate.ACCEPTED))
+    rows += tuple(row_result(row, Fate.BLOCKED, **torn) for row in (7, 8))
+    original = order_workbook()
+    sheet = next(each for each in read_again(original, tmp_path) if each.name == SHEET)
+    content = result_workbook(order_report(rows=rows, issues=()), sheet=sheet, original=inert_workbook(original))
+    cells = [f"D{row}" for row in (5, 6, 7, 8)]
+    assert [opened(content)[cell].comment is not None for cell in cells] == [False, False, True, True]
+    assert fill_of(content, "D7") is not None
+    assert "differs between the rows 7-8" in opened(content)["D7"].comment.text
+    legend = opened(content).cell(HEADER_ROW, 9).comment.text
+    assert "2 blocked (1 document): not sent: another row of its document is wrong, or says otherwise" in legend
 
 
 def test_a_table_keeps_its_own_filter_alone() -> None:

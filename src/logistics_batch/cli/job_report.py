@@ -15,6 +15,7 @@ from logistics_batch.cli.show import (
     print_run_json,
     sentence,
     shown_path,
+    took,
 )
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.run import PastRun, answers_of_run
@@ -60,17 +61,15 @@ _MEANINGS = {
 def print_past_run(parts: Parts, past: PastRun, account: dict[str, Any]) -> None:
     """A run that is over: its head, its files, and what else is known of it; account: as `run_account` gives it."""
     stored, report = past.stored, past.report
-    took = ""
-    if account["seconds"] is not None:
-        minutes, seconds = divmod(account["seconds"], 60)
-        took = f", took {minutes:.0f} min {seconds:.0f} s" if minutes else f", took {seconds:g} s"
-    click.echo(f"{stored.kind} for {stored.business_date}, began {moment(stored.started_at)}{took}")
+    lasted = took(stored.started_at, stored.finished_at)
+    lasted = f", took {lasted}" if lasted else ""
+    click.echo(f"{stored.kind} for {stored.business_date}, began {moment(stored.started_at)}{lasted}")
     code = "" if stored.exit_code is None else f"exit {stored.exit_code}: "
     click.echo(f"{code}{_MEANINGS.get(stored.exit_code, '')}")
     if report.files:
         counts = report.counts
         rows = ", ".join(f"{counts[fate]:,} {fate.value.replace('_', ' ')}" for fate in IN_ORDER if counts[fate])
-        click.echo(f"{counted(len(report.files), 'file')}, {rows or 'no rows'}")
+        click.echo(f"{counted(len(report.files), 'file')}, {rows or 'no rows'}{report.in_documents}")
     elif stored.summary and stored.kind != "push":
         click.echo(", ".join(f"{count} {name.replace('_', ' ')}" for name, count in stored.summary.items()))
     click.echo()
@@ -130,7 +129,7 @@ def print_labels(report: LabelReport) -> None:
 
 def print_order_status(report: OrderStatusReport) -> None:
     """What was asked and what differs, then where the report and the feed lie; last what could not be delivered."""
-    click.echo(f"Run {report.run}: {report.orders:,} orders, {report.at_end:,} of them at their end.")
+    click.echo(f"Run {report.run}: {counted(report.orders, 'order')}, {report.at_end:,} of them at their end.")
     click.echo(f"  {sentence(plain(asked_in_words(report.asked)))}")
     click.echo(f"  {report.differences:,} not as they were sent, or short.")
     _print_end((), report.files, (*report.delivered, *report.feed.delivered))

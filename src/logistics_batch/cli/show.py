@@ -8,6 +8,7 @@ from typing import Any
 import click
 import polars as pl
 
+from logistics_batch.model.counting import counted
 from logistics_batch.model.report import Fate, FileReport, RunReport
 from logistics_batch.paper.answers.json_answers import report_json_text
 from logistics_batch.paper.answers.row_answers import answered
@@ -17,7 +18,7 @@ WORDS: dict[Fate, str] = {
     Fate.UNCHANGED: "accepted earlier, not sent again",
     Fate.REFUSED: "the service said no",
     Fate.INVALID: "to be corrected in the file",
-    Fate.BLOCKED: "fine by themselves, but their document cannot go out",
+    Fate.BLOCKED: "another row of their document is wrong, or says otherwise",
     Fate.IN_DOUBT: "sent, no trustworthy answer yet: see `settle`",
     Fate.HELD: "a person must decide: see `held list`",
     Fate.PENDING: "not sent yet",
@@ -65,6 +66,18 @@ def moment(text: str | None) -> str:
     '2026-11-03T21:15:00+05:30'
     """
     return datetime.fromisoformat(text).isoformat(timespec="seconds") if text else ""
+
+
+def took(started: str, ended: str) -> str:
+    """How long something took, for people; "" if it has no end yet.
+
+    >>> took("2026-11-03T21:15:00+05:30", "2026-11-03T21:16:02.5+05:30")
+    '1 min 2 s'
+    """
+    if not ended:
+        return ""
+    minutes, seconds = divmod((datetime.fromisoformat(ended) - datetime.fromisoformat(started)).total_seconds(), 60)
+    return f"{minutes:.0f} min {seconds:.0f} s" if minutes else f"{seconds:.1f} s"
 
 
 def shown_path(delivered: str) -> str:
@@ -133,7 +146,7 @@ def print_push(report: RunReport, answers: Sequence[tuple[str, Sequence[str]]]) 
     """
     click.echo(f"Run {report.run}, {report.job}" if report.run else f"{report.job}: dry run")
     if len(report.files) > 1 and (doubtful := report.counts[Fate.IN_DOUBT]):
-        click.echo(f"In doubt: {doubtful:,} rows of the files below, {WORDS[Fate.IN_DOUBT]}")
+        click.echo(f"In doubt: {counted(doubtful, 'row')} of the files below, {WORDS[Fate.IN_DOUBT]}")
     for number, file in enumerate(report.files):
         shown, places = answers[number] if answers else (file.file, ())
         click.echo()
@@ -147,7 +160,8 @@ def print_push(report: RunReport, answers: Sequence[tuple[str, Sequence[str]]]) 
 
 
 def _print_file(file: FileReport, shown: str) -> None:
-    click.secho(f"{plain(shown)}: {file.rows_read} rows, mapping {file.mapping}", bold=True)
+    size = f"{counted(file.rows_read, 'row')}{file.in_documents()}"
+    click.secho(f"{plain(shown)}: {size}, mapping {file.mapping}", bold=True)
     if file.reason:
         click.echo(f"  Held as a whole: {plain(file.reason)} {plain(file.remedy)}".rstrip())
     if file.earlier_file:
@@ -155,7 +169,7 @@ def _print_file(file: FileReport, shown: str) -> None:
     counts = file.counts
     for fate in IN_ORDER:
         if counts[fate]:
-            click.echo(f"  {fate.value:<10} {counts[fate]:>7}  {_meaning(fate, file)}")
+            click.echo(f"  {fate.value:<10} {counts[fate]:>7}  {_meaning(fate, file)}{file.in_documents(fate)}")
     if file.without_awb_number:
         click.echo(f"  Accepted without an AWB number that is known: {file.without_awb_number:,}; it is looked for.")
     for note in file.notes:

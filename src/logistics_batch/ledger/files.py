@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, RowMapping, func, select
 
 from logistics_batch.ledger.bulk import insert_all, insert_into
 from logistics_batch.ledger.connection import Repository, dump
-from logistics_batch.ledger.records import StoredFile, StoredRun
+from logistics_batch.ledger.records import HeldAsAWhole, StoredFile, StoredRun
 from logistics_batch.ledger.schema import document, file, held_file, left_file, result_name, row, run, run_note
 from logistics_batch.messages import rule_of
 from logistics_batch.model.issue import Issue, read_notes
@@ -63,8 +63,8 @@ def without_names(origin: Mapping[str, object], *, name: str) -> dict[str, objec
 
 
 @dataclass(frozen=True, slots=True)
-class HeldFile:
-    """A file that was held as a whole and waits: `id` is its arrival in `run`; why it waits."""
+class HeldFile(HeldAsAWhole):
+    """A file that was held as a whole and waits: `id` is its arrival in `run`."""
 
     id: int
     run: str
@@ -72,22 +72,7 @@ class HeldFile:
     name: str
     stem: str
     since: str
-    why: Issue
-
-    @property
-    def rule(self) -> str:
-        """Why, as one word."""
-        return self.why.rule
-
-    @property
-    def reason(self) -> str:
-        """Why, in words."""
-        return self.why.reason
-
-    @property
-    def remedy(self) -> str:
-        """What to do about it."""
-        return self.why.fix
+    held: Issue
 
 
 @dataclass(frozen=True, slots=True)

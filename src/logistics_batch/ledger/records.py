@@ -174,8 +174,30 @@ class StoredRun:
     finished_at: str
 
 
+class HeldAsAWhole:
+    """What holds a file, in the words of people; "" if nothing does."""
+
+    __slots__ = ()
+    held: Issue
+
+    @property
+    def rule(self) -> str:
+        """Why, as one word."""
+        return self.held.rule
+
+    @property
+    def reason(self) -> str:
+        """Why, in words."""
+        return self.held.reason
+
+    @property
+    def remedy(self) -> str:
+        """What to do about it."""
+        return self.held.fix
+
+
 @dataclass(frozen=True, slots=True)
-class StoredFile:
+class StoredFile(HeldAsAWhole):
     """One arrival of a file in a run. held: why it is held as a whole, if it is. origin: store label and path."""
 
     id: int
@@ -194,21 +216,6 @@ class StoredFile:
     operation: str
     received_at: str
     origin: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def rule(self) -> str:
-        """Why it is held as a whole, as one word; "" if it is not."""
-        return self.held.rule
-
-    @property
-    def reason(self) -> str:
-        """Why it is held, in words."""
-        return self.held.reason
-
-    @property
-    def remedy(self) -> str:
-        """What to do about that."""
-        return self.held.fix
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ FATES: Final[dict[str, Entry]] = {
     ),
     ".invalid": Entry("This row cannot be sent as it is.", "Correct the row and drop the file again."),
     ".blocked": Entry(
-        "This row is fine, but its document was not sent.",
+        "Its document was not sent, for another of its rows.",
         "Correct the other rows of this document and drop the file again.",
     ),
     ".in_doubt": Entry("Sent, but no trustworthy answer came back; it may or may not have been taken.", _WAIT),

@@ -8,6 +8,7 @@ from typing import Final
 
 import polars as pl
 
+from logistics_batch.model.counting import counted
 from logistics_batch.model.issue import NOTHING_SAID, Issue
 
 
@@ -68,6 +69,9 @@ DOCUMENT_RESULTS: Final = pl.Schema(
 """The documents of a file as `--json` and the reports show them."""
 
 
+_THINGS: Final = {"order.create": "order", "asn.create": "ASN"}
+
+
 @dataclass(frozen=True, slots=True)
 class FileReport:
     """Everything that is known about one file of one run; enough to write all its result files.
@@ -99,6 +103,23 @@ class FileReport:
     result_due: str = ""
     lines_sheet: str = ""
     lines_header_row: int = 0
+    operation: str = ""
+
+    @property
+    def thing(self) -> str:
+        """What one of its documents is called."""
+        return _THINGS.get(self.operation, "document")
+
+    def documents_of(self, fate: Fate | None = None) -> int:
+        """How many documents its rows ask for, or those of one fate; also such as could not be made."""
+        rows = self.rows if fate is None else self.rows.filter(fate=fate.value)
+        return rows.filter(pl.col("document") != "")["document"].n_unique()
+
+    def in_documents(self, fate: Fate | None = None) -> str:
+        """How many orders or ASNs its rows, or those of a fate, are of, in brackets; "" where each row is one."""
+        number = self.documents_of(fate)
+        rows = self.rows_read if fate is None else self.counts[fate]
+        return f" ({counted(number, self.thing)})" if number not in (0, rows) else ""
 
     @property
     def reason(self) -> str:
@@ -152,19 +173,24 @@ class FileReport:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What the reports of many files come to: how many rows have each fate, and how many files are held as a whole."""
+    """What the reports of many files come to: how many rows have each fate, and how many files are held as a whole.
+
+    documents: how many their rows ask for, by what these are called.
+    """
 
     counts: Mapping[Fate, int]
     held_files: int
+    documents: Mapping[str, int]
 
 
 def tally_of(reports: Iterable[FileReport]) -> Tally:
     """Go through the reports once."""
-    total, held = Counter[Fate](), 0
+    total, documents, held = Counter[Fate](), Counter[str](), 0
     for report in reports:
         total.update(report.counts)
+        documents[report.thing] += report.documents_of()
         held += bool(report.reason)
-    return Tally({fate: total.get(fate, 0) for fate in Fate}, held)
+    return Tally({fate: total.get(fate, 0) for fate in Fate}, held, documents)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +214,14 @@ class RunReport:
     def counts(self) -> dict[Fate, int]:
         """The fates over all files; all fates are listed."""
         return dict((self.tally or tally_of(self.files)).counts)
+
+    @property
+    def in_documents(self) -> str:
+        """How many orders or ASNs the rows are of, in words; "" where each row is one, or none is."""
+        tally = self.tally or tally_of(self.files)
+        asked = [counted(number, thing) for thing, number in tally.documents.items() if number]
+        is_each_row = sum(tally.documents.values()) == sum(tally.counts.values())
+        return f", of {' and '.join(asked)}" if asked and not is_each_row else ""
 
     @property
     def held_files(self) -> int:

@@ -221,7 +221,9 @@ def _push_line(report: RunReport) -> str:
     """What a push came to, in numbers."""
     counts = ", ".join(f"{count} {fate.value.replace('_', ' ')}" for fate, count in report.counts.items() if count)
     held = report.held_files
-    line = f"run {report.run}: {counted(len(report.files), 'file')}" + (f": {counts}" if counts else "")
+    line = f"run {report.run}: {counted(len(report.files), 'file')}" + (
+        f": {counts}{report.in_documents}" if counts else ""
+    )
     line += (f"; {held} held as a whole" if held else "") + (f"; {report.left} left" if report.left else "")
     return f"{line}; stopped early: {report.stopped}" if report.stopped else line
 

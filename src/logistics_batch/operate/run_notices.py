@@ -16,6 +16,7 @@ import polars as pl
 from logistics_batch.errors import LedgerRefused, LogisticsBatchError, ProgramFailed
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import RAN_THROUGH, NewNotice, StoredNotice, StoredRun
+from logistics_batch.model.counting import counted
 from logistics_batch.model.jobs.calendar import EVERY_DAY, Calendar
 from logistics_batch.model.jobs.job import JobSpec, PushJob
 from logistics_batch.model.report import ExitCode, Fate, RunReport
@@ -224,16 +225,16 @@ def _causes(parts: Parts, ran: Ran) -> list[str]:
     if report is None:
         return []
     failed = {file.name for file in parts.ledger.files.of_run(run=report.run) if file.rule == "file|program_error"}
-    counted: Counter[str] = Counter()
+    causes: Counter[str] = Counter()
     for file in report.files:
         if file.reason:
             why = ": the program itself failed on it, the log says where" if file.file in failed else ""
-            counted[f"{shown_name(parts, ran.job, file.file)} is held as a whole{why}"] += file.rows_read
+            causes[f"{shown_name(parts, ran.job, file.file)} is held as a whole{why}"] += file.rows_read
             continue
         explained = answered(file).filter(pl.col("fate").is_in(_TO_EXPLAIN))
         for fate, rule, count in explained.group_by("fate", "rule").len().iter_rows():
-            counted[f"{fate}: {rule or 'see the answers'}"] += count
-    return [f"  {number} rows {cause}" for cause, number in counted.most_common(_CAUSES_SHOWN)]
+            causes[f"{fate}: {rule or 'see the answers'}"] += count
+    return [f"  {counted(number, 'row')} {cause}" for cause, number in causes.most_common(_CAUSES_SHOWN)]
 
 
 def _end_what_is_over(parts: Parts, job: JobSpec, code: int) -> None:
@@ -346,7 +347,9 @@ def digest_text(parts: Parts, *, now: datetime) -> str:
         lines.append(f"Open: {doubts} in doubt (`logistics-batch settle`), {held} held (`logistics-batch held list`).")
     unsent = sum(each.documents for each in parts.ledger.documents.never_sent())
     if unsent:
-        lines.append(f"Unsent: {unsent} documents of runs that stopped early (`logistics-batch doctor` names them).")
+        lines.append(
+            f"Unsent: {counted(unsent, 'document')} of runs that stopped early (`logistics-batch doctor` names them)."
+        )
     whole, left = (sum(counts.values()) for counts in parts.ledger.files.counts_of_waiting_files())
     if whole or left:
         lines.append(f"Files: {whole} held as a whole (`logistics-batch held list`), {left} left where they lie.")

@@ -16,6 +16,7 @@ from logistics_batch.errors import LogisticsBatchError, where_it_failed
 from logistics_batch.flows.files.purge import purge_by_age
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import NewNotice
+from logistics_batch.model.counting import counted
 from logistics_batch.model.jobs.calendar import Calendar
 from logistics_batch.model.jobs.job import JobSpec, PushJob
 from logistics_batch.model.report import ExitCode
@@ -259,7 +260,9 @@ class NightWatch:
         if now.hour >= _PURGE_FROM_HOUR and self._is_first(f"purge {now.date()}"):
             removed = purge_by_age(self._parts)
             if removed.reports or removed.labels:
-                words = f"{removed.reports} reports and {removed.labels} labels were older than is kept"
+                words = (
+                    f"older than is kept: {counted(removed.reports, 'report')} and {counted(removed.labels, 'label')}"
+                )
                 self._log.say("purged", words, reports=removed.reports, labels=removed.labels)
 
     def give_a_sign(self, running: Sequence[str]) -> None:

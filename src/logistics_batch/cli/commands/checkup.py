@@ -13,6 +13,7 @@ from logistics_batch.errors import LogisticsBatchError, SettingsError
 from logistics_batch.file_rights import words_of
 from logistics_batch.flows.parts import Parts
 from logistics_batch.jobs import calendar_names, job_names, load_calendar, load_job, misplaced, overlooked
+from logistics_batch.model.counting import counted
 from logistics_batch.model.jobs.calendar import Calendar
 from logistics_batch.model.jobs.job import JobSpec
 from logistics_batch.operate.alerts import addresses
@@ -195,7 +196,11 @@ def _check_scheduler(at: _Looked) -> Iterator[Check]:
     planned = [job.name for job in at.jobs if job.schedule or job.after]
     if planned:
         wrong = what_is_wrong(at.folder / HEARTBEAT, now=_now(at))
-        yield warning("scheduler", wrong, _START_IT) if wrong else ok("scheduler", f"works, for {len(planned)} jobs")
+        yield (
+            warning("scheduler", wrong, _START_IT)
+            if wrong
+            else ok("scheduler", f"works, for {counted(len(planned), 'job')}")
+        )
 
 
 def _now(at: _Looked) -> datetime:

@@ -19,8 +19,9 @@ def runs(ctx: click.Context, *, folder: str, job: str | None, limit: int, as_jso
         ctx.obj = folder
         return 0
     from dataclasses import asdict
+    from datetime import datetime
 
-    from logistics_batch.cli.show import moment, print_json, print_table
+    from logistics_batch.cli.show import print_json, print_table, took
 
     with reading(folder) as parts:
         found = parts.ledger.runs.latest(limit=limit, job=job)
@@ -31,8 +32,8 @@ def runs(ctx: click.Context, *, folder: str, job: str | None, limit: int, as_jso
         (
             each.id,
             each.job,
-            moment(each.started_at),
-            moment(each.finished_at),
+            f"{datetime.fromisoformat(each.started_at):%Y-%m-%d %H:%M%z}",
+            took(each.started_at, each.finished_at),
             each.exit_code,
             "; ".join(
                 filter(
@@ -47,7 +48,7 @@ def runs(ctx: click.Context, *, folder: str, job: str | None, limit: int, as_jso
         )
         for each in found
     )
-    heads = ["run", "job", "started", "ended", "exit", "what came of it"]
+    heads = ["run", "job", "started", "took", "exit", "what came of it"]
     print_table(heads, shown, empty="Nothing ran yet.")
     return 0
 
@@ -120,6 +121,7 @@ def verify(*, folder: str, accept_restored: bool, reason: str | None, as_json: b
     from logistics_batch.flows.verify_ledger import accept_restored as accept
     from logistics_batch.flows.verify_ledger import verify_ledger
     from logistics_batch.jobs import push_jobs
+    from logistics_batch.model.counting import counted
 
     if accept_restored != bool(reason):
         raise click.UsageError("--accept-restored and --reason TEXT belong together.")
@@ -134,8 +136,8 @@ def verify(*, folder: str, accept_restored: bool, reason: str | None, as_json: b
         return 0 if found.sound else 2
     if still_open is not None:
         click.echo(
-            f"The ledger goes on. {still_open} documents are open in it; for a week the service is asked for each "
-            "order before it goes out, and a refusal of what it does not show is held for a person."
+            f"The ledger goes on. Open in it: {counted(still_open, 'document')}; for a week the service is asked for "
+            "each order before it goes out, and a refusal of what it does not show is held for a person."
         )
     if forgotten:
         click.echo("These files were put away since, and the ledger does not know them. To drop them again:")
@@ -151,7 +153,8 @@ def verify(*, folder: str, accept_restored: bool, reason: str | None, as_json: b
     for finding in found.ledger.findings:
         click.echo(f"Problem ({finding.check}): {plain(finding.problem)}\nWhat to do: {finding.remedy}")
     if found.missing:
-        click.echo(f"Note: of {found.missing} files the original is no longer kept; their answers show what is known.")
+        lost = counted(found.missing, "file")
+        click.echo(f"Note: of {lost} the original is no longer kept; their answers show what is known.")
     click.echo("The ledger is sound." if found.sound else "The ledger is not sound.")
     return 0 if found.sound else 2
 

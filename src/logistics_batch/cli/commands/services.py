@@ -46,6 +46,7 @@ def _check(folder: Path) -> int:
     from datetime import datetime
 
     from logistics_batch.errors import RunStopped
+    from logistics_batch.model.counting import counted
     from logistics_batch.operate.heartbeat import HEARTBEAT, last_beat, what_is_wrong
 
     now = datetime.now().astimezone()
@@ -53,7 +54,8 @@ def _check(folder: Path) -> int:
         raise RunStopped(wrong, remedy="Start it: `logistics-batch schedule`, as a service that is started again.")
     found = last_beat(folder / HEARTBEAT)
     if found:
-        click.echo(f"The scheduler works: seen at {found.at}, {found.jobs} jobs, next run {found.next_run or 'none'}.")
+        jobs = counted(found.jobs, "job")
+        click.echo(f"The scheduler works: seen at {found.at}, {jobs}, next run {found.next_run or 'none'}.")
     return 0
 
 

@@ -115,7 +115,7 @@ def everything_held(parts: Parts) -> list[HeldLine]:
             )
             for (_, name), documents in to_approve.items()
         ),
-        *(HeldLine(f"file-{each.id}", each.why, each.name, file=each) for each in parts.ledger.files.held()),
+        *(HeldLine(f"file-{each.id}", each.held, each.name, file=each) for each in parts.ledger.files.held()),
         *(line_of(each) for each in held if each.waits_for != WaitsFor.APPROVAL),
     ]
 

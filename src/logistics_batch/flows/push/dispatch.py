@@ -187,14 +187,12 @@ class Dispatcher:
         """The only place where bytes of a document leave. since: when its intent was about to be written."""
         crash_point("send.before")
         young = self._parts.clock.monotonic() - since < INTENT_MAY_AGE_SECONDS
-        if not young or not self._may_begin or self._unclear or self._health.stopped:
-            crash_point("send.after")
-            return _Finished(document)
-        reply = self._parts.client.call(
-            document.operation, order_id=document.order_id or None, body=document.body or None, turn_taken=True
-        )
+        may_go = young and self._may_begin and not self._unclear and not self._health.stopped
+        number, body = document.order_id or None, document.body or None
+        call = partial(self._parts.client.call, document.operation, order_id=number, body=body, turn_taken=True)
+        reply = call() if may_go else None
         crash_point("send.after")
-        if reply.failure == "late":
+        if reply is None or reply.failure == "late":
             return _Finished(document)
         answer = judge(reply, operation=document.operation)
         if not answer.is_about_document:

@@ -69,6 +69,7 @@ def _preview(parts: Parts, arrival: Arrival) -> FileReport:
         mapping_digest=arrival.mapping_digest,
         held=Issue(held.code, values=packed(held.values)) if held else NOTHING_SAID,
         received_at=arrival.received_at,
+        operation=arrival.operation,
     )
     if mapped is None:
         return report

@@ -358,6 +358,7 @@ def _report_of(head: RowMapping, rows: pl.DataFrame, documents: pl.DataFrame, is
         documents=documents,
         issues=issues,
         notes=read_notes(json.loads(head["notes"])),
+        operation=head["operation"],
         held=Issue(head["code"], values=head["values"]),
     )
 

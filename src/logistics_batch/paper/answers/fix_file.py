@@ -20,6 +20,7 @@ from logistics_batch.paper.answers.row_answers import (
     CellNote,
     answered,
     cell_notes,
+    header_texts,
     without_earlier_columns,
 )
 from logistics_batch.paper.xlsx.annotate import Annotations
@@ -92,7 +93,7 @@ def _sheet_to_correct(sheet: Sheet, report: FileReport, rows: pl.Series, above: 
         cell_counts=None,
     )
     notes = []
-    for note in cell_notes(report):
+    for note in cell_notes(report, header_texts(sheet, report.header_row)):
         area = Area.of(note.cell)
         if area is not None and stays(area.top, area.left):
             notes.append(CellNote(cell_address(moved[area.top], places[area.left]), note.text))

@@ -106,6 +106,7 @@ def ack_json(report: FileReport) -> bytes:
         "rows_read": report.rows_read,
         "documents": report.documents.height,
         "counts": _words(report.counts),
+        "document_counts": _words({fate: report.documents_of(fate) for fate in Fate}),
         "state": "held" if report.reason else going_out,
         "reason": report.reason,
         "remedy": report.remedy,

@@ -10,10 +10,17 @@ from datetime import datetime
 import polars as pl
 
 from logistics_batch.model.answers.answer_columns import HELD_SHEET
+from logistics_batch.model.counting import counted
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.report import Fate, FileReport
 from logistics_batch.model.sheet import Sheet
-from logistics_batch.paper.answers.row_answers import answered, answers_of, cell_notes, without_earlier_columns
+from logistics_batch.paper.answers.row_answers import (
+    answered,
+    answers_of,
+    cell_notes,
+    header_texts,
+    without_earlier_columns,
+)
 from logistics_batch.paper.safe_text import xml_text
 from logistics_batch.paper.xlsx.annotate import Annotations, annotate
 from logistics_batch.paper.xlsx.inert import InertWorkbook
@@ -38,15 +45,18 @@ def result_workbook(
     if original is not None and not obstacle:
         try:
             package = Package(original.content)
-            for of_sheet in report.by_sheet:
-                annotations = _annotations(of_sheet, *(note.reason for note in original.notes))
+            for of_sheet, source in zip(report.by_sheet, (sheet, lines), strict=False):
+                annotations = _annotations(of_sheet, source, *(note.reason for note in original.notes))
                 annotate(package, of_sheet.sheet, annotations)
             return package.saved()
         except ValueError as error:  # NotPatchable, or a number in it that is none
             obstacle = str(error) if isinstance(error, NotPatchable) else "its parts hold numbers that make no sense"
     note = f"This is a plain copy of your rows, without formats and formulas: {obstacle}." if obstacle else ""
     shown = [
-        (_rows_alone(of_sheet) if source is None else _own_columns(source, of_sheet), _annotations(of_sheet, note))
+        (
+            _rows_alone(of_sheet) if source is None else _own_columns(source, of_sheet),
+            _annotations(of_sheet, source, note),
+        )
         for of_sheet, source in zip(report.by_sheet, (sheet, lines), strict=False)
     ]
     if any(last_row(each) > LAST_ROW for each, _ in shown):
@@ -66,11 +76,11 @@ def _rows_alone(report: FileReport) -> Sheet:
     return Sheet(name=report.sheet, frame=frame)
 
 
-def _annotations(report: FileReport, *notes: str) -> Annotations:
+def _annotations(report: FileReport, sheet: Sheet | None, *notes: str) -> Annotations:
     return Annotations(
         header_row=report.header_row,
         answers=answers_of(answered(report)),
-        notes=cell_notes(report),
+        notes=cell_notes(report, header_texts(sheet, report.header_row) if sheet is not None else ()),
         legend=legend(report, notes=tuple(note for note in notes if note)),
     )
 
@@ -118,13 +128,14 @@ FATE_MEANINGS: dict[Fate, str] = {
     Fate.UNCHANGED: "accepted earlier; not sent again",
     Fate.REFUSED: "the service said no; see Reason",
     Fate.INVALID: "something in this row must be corrected; see the coloured cell",
-    Fate.BLOCKED: "fine itself, but another row of its document is not",
+    Fate.BLOCKED: "not sent: another row of its document is wrong, or says otherwise",
     Fate.IN_DOUBT: "sent, no clear answer yet; do not send it another way",
     Fate.HELD: "a person must decide; ask the operator",
     Fate.PENDING: "not sent yet",
     Fate.SKIPPED: "not sent: blank, a title, a total, or no longer wanted",
 }
 """Each fate in a few words for a clerk."""
+
 
 _HELD_WITH_ITS_FILE = "not sent, because the whole file was held; see What to do"
 
@@ -134,8 +145,8 @@ def legend(report: FileReport, *, notes: tuple[str, ...] = ()) -> str:
     counts = {fate: count for fate, count in report.counts.items() if count}
     lines = [f"{report.file}, run {report.run}", ""]
     meanings = FATE_MEANINGS | {Fate.HELD: _HELD_WITH_ITS_FILE} if report.reason else FATE_MEANINGS
-    lines += [f"{count} {fate.value}: {meanings[fate]}" for fate, count in counts.items()]
-    lines += [f"{report.rows_read} rows read in all", ""]
+    lines += [f"{count} {fate.value}{report.in_documents(fate)}: {meanings[fate]}" for fate, count in counts.items()]
+    lines += [f"{counted(report.rows_read, 'row')} read in all", ""]
     if any(fate in counts for fate in (Fate.REFUSED, Fate.INVALID, Fate.BLOCKED)):
         lines.append("Correct the rows in this workbook and drop it again. What was accepted is not sent twice.")
     lines.append("These five columns are written by logistics-batch and replaced each time.")

@@ -9,7 +9,7 @@ import polars as pl
 
 from logistics_batch import messages
 from logistics_batch.model.answers.answer_columns import earlier_columns
-from logistics_batch.model.issue import Issue
+from logistics_batch.model.issue import Issue, cell_address
 from logistics_batch.model.report import Fate, FileReport
 from logistics_batch.model.sheet import Sheet
 
@@ -37,6 +37,7 @@ FILE_RULE = "file"
 NEEDS_CORRECTING = frozenset({Fate.INVALID, Fate.REFUSED, Fate.BLOCKED})
 """The fates that a clerk mends in the sheet."""
 
+_DISAGREE = "disagree"
 _HELD_FILE = ".held_with_file"
 """The code whose remedy is told of a row that is held with its file, where the file's own reason has none."""
 
@@ -159,11 +160,20 @@ def _fixes(issues: Sequence[Issue]) -> list[str]:
     return [f"{place}: {fix}" if place else fix for fix, place in places.items()]
 
 
-def cell_notes(report: FileReport) -> tuple[CellNote, ...]:
-    """Every failing cell of one sheet's report, each once, with all that is wrong with it; in row order."""
+def cell_notes(report: FileReport, headers: Sequence[str] = ()) -> tuple[CellNote, ...]:
+    """Every failing cell of one sheet's report, each once, with all that is wrong with it.
+
+    headers: the texts of its header row; by these the cells are found in which the rows of a document disagree.
+    """
     texts: dict[str, list[str]] = defaultdict(list)
     for issue in report.issues:
         _add(texts[issue.cell], issue.reason, issue.fix)
+    torn = report.rows.filter(pl.col("code") == _DISAGREE, not report.is_of_lines)
+    for row, values in torn.select("row", "values").iter_rows():
+        told = messages.told(_DISAGREE, values)
+        for column, header in enumerate(headers, 1):
+            if header.strip() in messages.unpacked(values)["names"]:
+                _add(texts[cell_address(row, column)], *told)
     row, cell = report.held.given.get("place") or (0, "")
     if cell and not report.is_of_lines and row in report.rows["row"]:
         _add(texts[cell], report.reason, report.remedy)

@@ -18,7 +18,7 @@ from logistics_batch.paper.safe_text import cell_xml, escaped_columns, formula_l
 from logistics_batch.paper.xlsx.comments import Note, put_notes
 from logistics_batch.paper.xlsx.package import Package, WorkbookParts, find_sheet, main, sound, written
 from logistics_batch.paper.xlsx.rows import RowChanges, RowReader, Survey, changed_rows, own_words
-from logistics_batch.paper.xlsx.sheet import Area, SheetPart, drawn_areas, place_for
+from logistics_batch.paper.xlsx.sheet import Area, ColumnWidths, SheetPart, drawn_areas, place_for
 from logistics_batch.paper.xlsx.styles import StyleSheet
 
 _WIDTHS = (13.0, 62.0, 62.0, 24.0, 22.0)  # of our columns, in characters of the default font
@@ -26,6 +26,7 @@ _WRAPPED = ("reason", "fix")
 _LETTERS_A_DIGIT = 1.15  # widths count digits; the letters of a sentence are a little narrower
 _MOST_COMMENTS = 2_000  # with more a sheet opens slowly; the cells beyond are coloured and explained in their row
 _DEEPEST_FROZEN_HEADER = 12
+_SCREEN_PIXELS = 1_200  # of columns that are seen at once
 _FILTER_NAME = "_xlnm._FilterDatabase"
 _NAMED_AREA = re.compile(r"(.*!)\$[A-Z]{1,3}\$\d+:\$[A-Z]{1,3}\$\d+", re.DOTALL)
 
@@ -137,6 +138,8 @@ def _lay_out(part: SheetPart, found: Survey, annotations: Annotations, first: in
     part.widen_dimension(right=last_column, bottom=last_row)
     if header_row <= _DEEPEST_FROZEN_HEADER:
         part.freeze_above(header_row + 1)
+    if ours and ColumnWidths(part).reach(1, _SCREEN_PIXELS)[0] < first:
+        part.open_at(first)
     if last_row > header_row:
         part.filter(Area(header_row, found.first_column, last_row, last_column), earlier=found.earlier)
 

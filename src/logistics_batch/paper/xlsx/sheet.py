@@ -195,7 +195,7 @@ class SheetPart:
             view.insert(1, self.element("selection", {"pane": "bottomLeft", "activeCell": place, "sqref": place}))
 
     def filter(self, area: Area, *, earlier: frozenset[int]) -> None:
-        """Puts a filter over the area, unless the user has one or the sheet holds a table.
+        """Puts a filter over the area, unless the sheet holds a table; one of the user on this header reaches as far.
 
         A filter over the columns of an `earlier` round of ours is ours, too: it is put anew while it hides nothing.
         """
@@ -209,6 +209,24 @@ class SheetPart:
         )
         if self.get("tableParts") is None and (found is None or is_ours):
             self.put("autoFilter", self.element("autoFilter", {"ref": str(area)}))
+        elif found is not None and known is not None and known.top == area.top and known.right < area.right:
+            found.set("ref", str(Area(known.top, known.left, known.bottom, area.right)))
+
+    def open_at(self, column: int) -> None:
+        """Lets the sheet open scrolled to a column behind what is frozen, unless it is split or viewed by pages."""
+        view = self.root.find(f"{main('sheetViews')}/{main('sheetView')}")
+        if view is None or view.get("view", "normal") != "normal":
+            return
+        pane = view.find(main("pane"))
+        places = [view]
+        if pane is not None:
+            if pane.get("state", "split") == "split" or column <= whole_number(pane, "xSplit"):
+                return
+            places = [pane] if pane.get("xSplit", "0") != "0" else [view, pane]
+        for place in places:
+            known = Area.of(place.get("topLeftCell", ""))
+            below = whole_number(pane, "ySplit") + 1 if place is pane and pane is not None else 1
+            place.set("topLeftCell", cell_address(known.top if known else below, column))
 
 
 def _rank(element: Element) -> int:
