@@ -188,9 +188,7 @@ class Dispatcher:
         crash_point("send.before")
         young = self._parts.clock.monotonic() - since < INTENT_MAY_AGE_SECONDS
         may_go = young and self._may_begin and not self._unclear and not self._health.stopped
-        number, body = document.order_id or None, document.body or None
-        call = partial(self._parts.client.call, document.operation, order_id=number, body=body, turn_taken=True)
-        reply = call() if may_go else None
+        reply = self._call(document) if may_go else None
         crash_point("send.after")
         if reply is None or reply.failure == "late":
             return _Finished(document)
@@ -199,6 +197,10 @@ class Dispatcher:
             self._unclear.add(document.id)
         look = self._proofs.look(document, answer) if answer.meaning is ReplyVerdict.ACCEPTED else None
         return _Finished(document, reply, answer, look)
+
+    def _call(self, document: StoredDocument) -> Reply:
+        number, body = document.order_id or None, document.body or None
+        return self._parts.client.call(document.operation, order_id=number, body=body, turn_taken=True)
 
     @staticmethod
     def _ask(document: StoredDocument, question: Callable[[], Told]) -> _Finished:
