@@ -2,7 +2,7 @@
 
 import pytest
 from support.sandbox_process import RunningSandbox, created
-from support.workspace import Workspace, order_lines
+from support.workspace import Workspace, asn_lines, order_lines
 
 REFERENCES = [f"P-{number}" for number in range(1, 9)]
 
@@ -45,6 +45,16 @@ def test_a_page_that_comes_for_one_alone_stops_no_other_one(
     sandbox.set_faults([])
     assert workspace.run("settle").code == 0
     assert created(sandbox)[poison] == 1
+
+
+def test_an_asn_whose_search_always_gets_a_page_is_held_alone_and_says_so(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    sandbox.set_faults([{"endpoint": "asn.fetch", "kind": "status_404", "page": True, "reference": "P-2"}])
+    drop = workspace.drop("asns.csv", asn_lines(REFERENCES[:3]))
+    rows = workspace.run("push", drop, "--mapping", "asns", "--json").json["files"][0]["rows"]
+    assert [row["fate"] for row in rows] == ["accepted"] * 2 + ["held"] * 2 + ["accepted"] * 2
+    assert "and answered: 404" in rows[2]["reason"]
 
 
 def test_pages_while_a_new_version_of_the_service_comes_up_cost_a_pause(

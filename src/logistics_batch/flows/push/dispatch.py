@@ -271,7 +271,7 @@ class Dispatcher:
         else:
             reply, answer = told.failed
             if self._health.weigh(document, reply, answer).meaning is ReplyVerdict.REFUSED:
-                why = Issue.of("not_answered", message=answer.message)
+                why = Issue.of("not_answered", message=answer.message or str(reply.status))
                 self._hold(Outcome(document.id, "held", "held", why=why), evidence_text="Asked for before sending.")
                 return
             self._queue.appendleft(document)
