@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from itertools import chain
+from string import ascii_uppercase, digits
 from typing import Any, Final, NamedTuple
 
 import polars as pl
@@ -20,14 +20,14 @@ from logistics_batch.mapping.rows.header import Header, bind
 from logistics_batch.mapping.spec.model import ABOVE, ABOVE_CELL, WHOLE_FILE
 from logistics_batch.mapping.spec.names import ColumnName, names_match
 from logistics_batch.mapping.spec.words import PAYMENT_WORDS
-from logistics_batch.model.issue import cell_address
+from logistics_batch.model.issue import cell_address, column_letters
 from logistics_batch.model.sheet import FACTS_SCHEMA, CellFact, Sheet
 
 _PIECES: Final = re.compile(r"([\r\n\t|;]+|\s{2,})")
 _LABELLED: Final = re.compile(r"\s*(\S.*?)\s*(?<![0-9])(?::[-\u2013]?|\uff1a|=|\s[-\u2013](?=\s))\s*(.*)", re.DOTALL)
-_ANOTHER: Final = re.compile(r"[^\W\d_][^:]*(?<![0-9])[:\uff1a]")
+_COLON: Final = re.compile("[:\uff1a]")
 _MARKS: Final = " .:-=\u2013\uff1a"  # what may stand in a cell between a label and its value
-_ALIKE: Final = 0.7
+_ALIKE, _LONGEST_LABEL, _LAST_COLUMN = 0.7, 60, 16_384
 _NUMBERS: Final = ("reference_number", "invoice_number", "customer_reference_number", "order_numbers", "awb_number")
 
 Cell = tuple[int, int]
@@ -48,33 +48,31 @@ def with_above(mapping: Mapping, sheet: Sheet, header: Header) -> tuple[Sheet, H
     """
     if not mapping.above:
         return sheet, header
-    head = _Head(mapping, sheet, header)
+    head = _Head.of(mapping, sheet, header)
     found = {name: value for group in mapping.above for name, value in head.found(group)}
     numbers = dict(enumerate(found.values(), sheet.width + 1))
-    columns = (pl.lit(value.text, dtype=pl.String).alias(str(number)) for number, value in numbers.items())
     below = sheet.frame.select("row").filter(pl.col("row") > header.row)
     own = sheet.facts.filter(pl.col("kind") != CellFact.MERGED, pl.col("row") < header.row)
-    facts = [sheet.facts]
+    facts = [sheet.facts.select(*FACTS_SCHEMA)]
     for number, value in numbers.items() if own.height else ():
-        of_cell = own.filter(pl.col("row") == value.cell[0], pl.col("column") == value.cell[1]).drop("row")
-        if of_cell.height and value.is_whole_cell:
-            facts.append(
-                below.join(of_cell.with_columns(pl.lit(number).alias("column")), how="cross").cast(FACTS_SCHEMA)
-            )
+        row, column = value.cell
+        of_cell = own.filter(pl.col("row") == row, pl.col("column") == column, value.is_whole_cell)
+        of_rows = below.join(of_cell.drop("row").with_columns(column=pl.lit(number)), how="cross")
+        facts.append(of_rows.select(*FACTS_SCHEMA).cast(FACTS_SCHEMA))
     made = replace(
         sheet,
-        frame=sheet.frame.with_columns(columns),
-        facts=pl.concat(each.select(*FACTS_SCHEMA) for each in facts),
+        frame=sheet.frame.with_columns(pl.lit(each.text, pl.String).alias(str(n)) for n, each in numbers.items()),
+        facts=pl.concat(facts),
         added=sheet.added + len(numbers),
         above={number: value.cell for number, value in numbers.items()},
     )
     bound = replace(bind(mapping, header.row, [*header.texts, *found]), printed=header.printed)
     for group in mapping.demanded:
         if is_above(group) and bound.column(group) is None:
-            raise head.lacks([name for name in group if name.startswith(ABOVE)])
+            raise head.lacks(group)
     for key in bound.numbers(mapping, mapping.spec.key):
         if key in numbers and numbers[key].text is None:
-            raise head.held("above.blank", name=label_of(bound.texts[key - 1]), place=numbers[key].cell)
+            raise head.held("above.blank", label_of(bound.texts[key - 1]), numbers[key].cell)
     return made, bound
 
 
@@ -91,7 +89,7 @@ def labels_of(mapping: Mapping, sheet: Sheet, header: Header) -> tuple[set[str],
     """The names of the values that stand above the table, and for each that does not a label there that may be meant,
     with a confidence.
     """
-    here, meant, head = set[str](), list[tuple[str, str, float]](), _Head(mapping, sheet, header)
+    here, meant, head = set[str](), list[tuple[str, str, float]](), _Head.of(mapping, sheet, header)
     for group in mapping.above:
         try:
             found = [name for name, _ in head.found(group)]
@@ -99,107 +97,110 @@ def labels_of(mapping: Mapping, sheet: Sheet, header: Header) -> tuple[set[str],
             found = [] if held.code == "above.missing" else [*group]
         here.update(group if found else ())
         if not found:
-            meant += [(group[0], text, 1.0) for text in head.near([*group])]
+            meant += [(group[0], text, 1.0) for text in head.near(group)]
     return here, meant
 
 
 @dataclass(frozen=True, slots=True)
 class _Head:
-    """What stands above the header of a sheet."""
+    """What stands above the header of a sheet.
+
+    cells: the filled ones, trimmed, without those of our own columns. labels: texts that are never values.
+    """
 
     mapping: Mapping
     sheet: Sheet
     header: Header
+    cells: dict[Cell, str]
+    labels: list[ColumnName]
+
+    @classmethod
+    def of(cls, mapping: Mapping, sheet: Sheet, header: Header) -> "_Head":
+        """What stands above a header; the upper one of two rows of names does not."""
+        rows = sheet.frame.filter(pl.col("row") < header.row - bool(header.printed)).iter_rows()
+        every = ((row, column, text) for row, *texts in rows for column, text in enumerate(texts, 1) if text)
+        cells = {(row, column): text.strip(BLANKS) for row, column, text in every if column not in header.own}
+        known = [*(label_of(name) for group in mapping.above for name in group), *mapping.spec.ignore]
+        return cls(
+            mapping, sheet, header, {cell: text for cell, text in cells.items() if text}, [*map(ColumnName.of, known)]
+        )
 
     def found(self, group: Sequence[str]) -> Iterator[tuple[str, Found]]:
         """The value of a group of names with the one under which it was found, if it was."""
         names = [name for name in group if name.startswith(ABOVE)]
         if WHOLE_FILE in names:
             yield WHOLE_FILE, Found((self.header.row, 1), "the whole file")
-        elif names[0].startswith(ABOVE_CELL):
+            return
+        if names[0].startswith(ABOVE_CELL):
             yield names[0], self._in_cell(label_of(names[0]))
-        else:
-            numbered = self._is_number(group)
-            values = [(name, value) for name in names for value in self._beside(label_of(name), numbered=numbered)]
-            distinct = {value.text: (name, value) for name, value in reversed(values)}
-            if len(distinct) > 1:
-                distinct.pop(None, None)
-            if len(distinct) > 1:
-                told = [_told(value) for _, value in values if value.text]
-                raise self.held("above.differ", name=label_of(names[0]), told=told, place=values[0][1].cell)
-            if distinct:
-                yield next(iter(distinct.values()))
-            elif self._has_default(group) and self.near(names):
-                raise self.lacks(names)
+            return
+        fields = [(place, each) for place, each in self.mapping.spec.everything.items() if {*each.above} & {*group}]
+        numbered = any(place.removeprefix("fields.") in _NUMBERS for place, _ in fields)
+        values = [(name, value) for name in names for value in self._beside(label_of(name), numbered=numbered)]
+        distinct = {value.text: (name, value) for name, value in reversed(values)}
+        if len(distinct) > 1:
+            distinct.pop(None, None)
+        if len(distinct) > 1:
+            told = [_told(value) for _, value in values if value.text]
+            raise self.held("above.differ", label_of(names[0]), values[0][1].cell, told=told)
+        yield from list(distinct.values())
+        if not distinct and any(field.default is not None for _, field in fields) and self.near(names):
+            raise self.lacks(names)
 
     def lacks(self, names: Sequence[str]) -> FileHeld:
         """That no cell bears one of some labels, with the one that may be meant."""
-        near = [(".is_it_meant", {"seen": text, "name": label_of(names[0])}) for text in self.near(names)]
-        return self.held("above.missing", names=[*map(label_of, names)], near=near, row=self.header.row)
+        labels = [label_of(name) for name in names if name.startswith(ABOVE)]
+        near = [(".is_it_meant", {"seen": text, "name": labels[0]}) for text in self.near(names)]
+        return self.held("above.missing", labels[0], None, names=labels, near=near, row=self.header.row)
 
-    def held(self, code: str, *, place: Cell | None = None, **values: Any) -> FileHeld:
+    def held(self, code: str, name: str, place: Cell | None, **values: Any) -> FileHeld:
         """The refusal of the file for something in its head."""
         if place is not None:
             values |= {"place": [place[0], cell_address(*place)], "cell": cell_address(*place)}
-        return FileHeld(
-            code,
-            values=values,
-            rows_read=self.sheet.frame.height - 1,
-            sheet=self.sheet.name,
-            header_row=self.header.row,
-        )
-
-    def _cells(self) -> dict[Cell, str]:
-        """The filled cells above the header, trimmed; not those of our own columns."""
-        last = self.header.row - (2 if self.header.printed else 1)
-        rows = self.sheet.frame.filter(pl.col("row") <= last).iter_rows()
-        every = (
-            (row, column, (text or "").strip(BLANKS)) for row, *texts in rows for column, text in enumerate(texts, 1)
-        )
-        return {(row, column): text for row, column, text in every if text and column not in self.header.own}
+        read, sheet, row = self.sheet.frame.height - 1, self.sheet.name, self.header.row
+        return FileHeld(code, values={"name": name, **values}, rows_read=read, sheet=sheet, header_row=row)
 
     def _in_cell(self, address: str) -> Found:
-        """The value of a cell, counted without our own columns."""
-        letters, row = re.match("[A-Z]+", address), int(re.sub("[A-Z]+", "", address))
-        number = 0
-        for letter in letters[0] if letters else "":
-            number = number * 26 + ord(letter) - ord("A") + 1
-        theirs = [column for column in range(1, self.sheet.width + number + 1) if column not in self.header.own]
-        cell = (row, theirs[number - 1])
-        text = self._cells().get(cell)
+        """The value of a cell; columns are counted without our own."""
+        row, letters = int(address.lstrip(ascii_uppercase)), address.rstrip(digits)
+        theirs = (column for column in range(1, _LAST_COLUMN) if column not in self.header.own)
+        column = next((each for n, each in enumerate(theirs, 1) if column_letters(n) == letters), _LAST_COLUMN)
+        text = self.cells.get((row, column))
         if row >= self.header.row:
-            raise self.held("above.in_table", name=address, row=self.header.row)
+            raise self.held("above.in_table", address, None, row=self.header.row)
         if text is not None and self._is_label(text):
-            raise self.held("above.label", name=address, value=text, place=cell)
-        return Found(cell, text)
+            raise self.held("above.label", address, (row, column), value=text)
+        return Found((row, column), text)
 
     def _beside(self, label: str, *, numbered: bool) -> Iterator[Found]:
         """Each value that a label may have: behind it in its own cell, right of it, or below.
 
         numbered: whether the value is a number by which something is known, which has digits.
         """
-        wanted, cells = ColumnName.of(label), self._cells()
-        for cell, text in cells.items():
+        wanted = ColumnName.of(label)
+        for cell, text in self.cells.items():
             if names_match(ColumnName.of(text.rstrip(_MARKS)), wanted):
-                yield self._next_to(cell, label, cells, numbered=numbered)
+                yield self._next_to(cell, label, numbered=numbered)
             for name, value in _labelled(text):
                 if value and names_match(ColumnName.of(name), wanted):
-                    if _ANOTHER.search(value):
-                        raise self.held("above.several", name=label, value=value, place=cell)
+                    if any(
+                        re.search(r"[^\W\d_]", piece) and piece[-1] not in digits for piece in _COLON.split(value)[:-1]
+                    ):
+                        raise self.held("above.several", label, cell, value=value)
                     yield Found(cell, value, is_whole_cell=False)
 
-    def _next_to(self, cell: Cell, label: str, cells: dict[Cell, str], *, numbered: bool) -> Found:
+    def _next_to(self, cell: Cell, label: str, *, numbered: bool) -> Found:
         """The value right of a label or below it, the right one's cell where there is none.
 
         Columns in which nothing stands above the table are passed over. Raises FileHeld where each of the two may be
         it, or where what stands there may be a label itself.
         """
-        (row, column), (last, right) = cell, self._ends().get(cell, cell)
-        used = {each for _, each in cells}
-        nearest = right + 1
-        while nearest < max(used) and (nearest not in used or _is_mark(cells.get((row, nearest), ""))):
+        ends = {(top, left): (bottom, right) for top, left, bottom, right in self.sheet.merged_ranges}
+        (row, column), (last, right) = cell, ends.get(cell, cell)
+        used, nearest = {each for _, each in self.cells}, right + 1
+        while nearest < max(used) and (nearest not in used or not self.cells.get((row, nearest), "x").strip(_MARKS)):
             nearest += 1
-        beside, below = (Found(place, cells.get(place)) for place in ((row, nearest), (last + 1, column)))
+        beside, below = (Found(place, self.cells.get(place)) for place in ((row, nearest), (last + 1, column)))
         beside = beside if beside.text else Found((row, right + 1), None)
         likely = [each for each in (beside, below) if each.text and not self._is_label(each.text)]
         firm = [each for each in likely if not _names_something(each.text or "")]
@@ -207,45 +208,25 @@ class _Head:
         if numbered or beside in with_digits:
             firm = with_digits
         if len(firm) > 1:
-            raise self.held("above.either", name=label, told=[*map(_told, firm)], place=cell)
+            raise self.held("above.either", label, cell, told=[*map(_told, firm)])
         if likely and not firm:
-            raise self.held("above.label", name=label, value=likely[0].text, place=likely[0].cell)
+            raise self.held("above.label", label, likely[0].cell, value=likely[0].text)
         return firm[0] if firm else beside
 
-    def _ends(self) -> dict[Cell, Cell]:
-        """The last cell of each merged range, by its first."""
-        return {(top, left): (bottom, right) for top, left, bottom, right in self.sheet.merged_ranges}
-
     def _is_label(self, text: str) -> bool:
-        """Whether a cell is a label: it ends in a colon, or the mapping speaks of it as one, or ignores it; or whether
-        it holds a label with its value.
-        """
-        labels = [label_of(name) for group in self.mapping.above for name in group]
-        known = [ColumnName.of(name) for name in (*labels, *self.mapping.spec.ignore)]
+        """Whether a cell is a label: it ends in a colon, the mapping speaks of it, or it holds one with its value."""
         within = [name for name, _ in _labelled(text)]
         own = [ColumnName.of(name) for name in (text.rstrip(_MARKS), *within)]
-        is_known = any(names_match(each, name) for each in own for name in known)
+        is_known = any(names_match(each, name) for each in own for name in self.labels)
         return text.endswith((":", "\uff1a")) or is_known or any(map(_names_something, within))
-
-    def _is_number(self, group: Sequence[str]) -> bool:
-        """Whether the value is a number by which a document is known."""
-        fields = self.mapping.spec.fields.items()
-        return any(target in _NUMBERS and {*field.above} & {*group} for target, field in fields)
-
-    def _has_default(self, group: Sequence[str]) -> bool:
-        fields = self.mapping.spec.everything.values()
-        return any(field.default is not None and {*field.above} & {*group} for field in fields)
 
     def near(self, names: Sequence[str]) -> list[str]:
         """The label above the table that may be meant by one of some names, if there is one."""
-        texts = chain.from_iterable(
-            (text.rstrip(_MARKS), *(name for name, _ in _labelled(text))) for text in self._cells().values()
-        )
-        seen = {ColumnName.of(text).identity: text for text in texts}
-        wanted = (
-            get_close_matches(ColumnName.of(label_of(name)).identity, [*seen], n=1, cutoff=_ALIKE) for name in names
-        )
-        return [seen[match] for match in chain.from_iterable(wanted)][:1]
+        parts = ((text.rstrip(_MARKS), *(name for name, _ in _labelled(text))) for text in self.cells.values())
+        seen = {ColumnName.of(text).identity: text for each in parts for text in each if len(text) <= _LONGEST_LABEL}
+        wanted = (ColumnName.of(label_of(name)).identity for name in names if name.startswith(ABOVE))
+        found = (get_close_matches(name, [*seen], n=1, cutoff=_ALIKE) for name in wanted)
+        return [seen[match] for each in found for match in each][:1]
 
 
 def _labelled(text: str) -> Iterator[tuple[str, str]]:
@@ -274,11 +255,6 @@ def _names_something(text: str) -> bool:
         return False
     said = reading_of(text)
     return bool(said.meanings) and not said.unknown
-
-
-def _is_mark(text: str) -> bool:
-    """Whether a cell holds but what may stand between a label and its value."""
-    return bool(text) and not text.strip(_MARKS)
 
 
 def _told(value: Found) -> list[Any]:

@@ -168,12 +168,6 @@ def spellings_of(unit: str) -> tuple[str, ...]:
     return next((words for words in _SPELLINGS.values() if unit in words), (unit,))
 
 
-def without_unit(text: pl.Expr, unit: str) -> pl.Expr:
-    """The text without the unit behind the number, if it is the declared one."""
-    spellings = "|".join(spellings_of(unit))
-    return text.str.replace(rf"(?i)\s*\b(?:{spellings})\.?$", "").str.replace(rf"(?i)([0-9])(?:{spellings})\.?$", "$1")
-
-
 def without_suffix(text: pl.Expr, suffix: Mapping[str, int], around: ReadContext) -> pl.Expr:
     """The text without a word behind the number, times what the word stands for; other words stay."""
 

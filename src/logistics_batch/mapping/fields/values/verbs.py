@@ -126,7 +126,8 @@ def unit(reading: Reading, step: Step, around: ReadContext) -> Reading:
     """A number in one unit, converted to another; the unit may stand behind the number if it is the declared one."""
     pair = numbers.unit_pair(step.unit) if isinstance(step, UnitRead) else None
     source, target = pair or ("kg", "kg")
-    number = numbers.plain_number(numbers.without_unit(reading.value, source), around)
+    words = dict.fromkeys(numbers.spellings_of(source), 1)
+    number = numbers.plain_number(numbers.without_suffix(reading.value, words, around), around)
     value = numbers.shortest(number, factor=numbers.factor(source, target))
     return reading.then(value, Issue.of("unit", unit=source), form=FieldForm.DECIMAL)
 
