@@ -62,7 +62,7 @@ def test_a_kept_file_that_was_changed_is_a_problem_one_that_is_gone_a_note(run: 
     assert "Problem (kept files): Kept originals are not what came in: orders.csv." in done.out
     kept.unlink()
     done = run("ledger", "verify")
-    assert (done.code, "of 1 files the original is no longer kept" in done.out) == (0, True)
+    assert (done.code, "of 1 file the original is no longer kept" in done.out) == (0, True)
 
 
 def test_going_on_with_a_backup_takes_the_word_of_a_person(
