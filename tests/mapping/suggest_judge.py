@@ -203,6 +203,9 @@ def answered(text: str, truth: Callable[[str], Sequence[str]]) -> str:
                     continue
                 known = [each.removeprefix("?").strip() for each in asked]
                 right = [name for name in known if name in truth(place)] or list(truth(place))
+                if word == "join":
+                    form[word] = right or known
+                    continue
                 right = right or known * (word == "sum")  # the items' amounts added up, as it is proposed
                 settled.update(dict.fromkeys(known, right[0] if right else ""))
                 if right:
@@ -211,12 +214,19 @@ def answered(text: str, truth: Callable[[str], Sequence[str]]) -> str:
                     data[part][target] = _OF_EVERY_ROW[target]
                 else:
                     del data[part][target]
+            form.update({word: form[word].removeprefix("? ") for word in ("beside", "cell") if word in form})
             _answer_reading(form)
     if "order_id" in data:
         data["order_id"] = {word: (truth("order_id") or [name])[0] for word, name in data["order_id"].items()}
+    above = [
+        {word: label.removeprefix("? ") for word, label in each.items()}
+        for each in data.get("key", [])
+        if isinstance(each, dict)
+    ]
+    data["key"] = [each for each in data.get("key", []) if isinstance(each, str)]
     key = [settled.get(each.removeprefix("?").strip(), each.removeprefix("?").strip()) for each in data.get("key", [])]
-    if key:
-        data["key"] = list(dict.fromkeys(filter(None, key)))
+    if key or above:
+        data["key"] = [*dict.fromkeys(filter(None, key)), *above]
     spoken = {
         name for part in ("fields", "lines") for form in (data.get(part) or {}).values() for name in _columns(form)
     }
@@ -241,6 +251,10 @@ def _answer_reading(form: dict[str, Any]) -> None:
     read = form.get("read")
     if not isinstance(read, dict):
         return
+    if isinstance(read.get("suffix"), dict):
+        counts = {word: int(str(count).removeprefix("? ")) for word, count in read["suffix"].items()}
+        asked = {word for word, count in read["suffix"].items() if str(count) == "? 1" and len(counts) > 1}
+        read["suffix"] = counts | dict.fromkeys(asked, 10)  # a box beside pieces
     if "lookup" in read:
         read["lookup"] = {word: "false" if answer == "?" else answer for word, answer in read["lookup"].items()}
     if "date" in read and isinstance(read["date"], list):

@@ -73,7 +73,7 @@ def test_a_header_over_two_rows_is_seen_and_pieces_per_carton_are_no_quantity(is
     assert draft is not None
     data = mapping_data(draft)
     assert data["sheet"] == {"header_rows": 2}
-    assert data["lines"]["item_quantity"] == {"from": "Quantity (pcs) Total"}
+    assert data["lines"]["item_quantity"] == {"from": "Quantity (pcs) Total", "required": True}
     assert "Quantity (pcs) Per Ctn" in data["ignore"]
     data["fields"]["delivery_address"] = {"from": "Town"}
     del data["fields"]["cash_on_delivery"], data["fields"]["is_cod"]
@@ -166,7 +166,7 @@ def test_amounts_that_show_a_quantity_per_box_make_it_a_question() -> None:
     rows += [[f"A{n}", "9822012345", "12 MG Road, Pune", "411001", "K-1", f"{n}", "12", "10", f"{n * 120}"]
              for n in range(2, 6)]  # fmt: skip
     _, data = drafts(rows)
-    assert data["lines"]["item_quantity"] == {"from": "? Qty", "times": "Boxes"}  # type: ignore[index]
+    assert data["lines"]["item_quantity"] == {"from": "? Qty", "times": "Boxes", "required": True}  # type: ignore[index]
 
 
 def test_pieces_per_carton_alone_are_proposed_times_the_cartons() -> None:
@@ -174,6 +174,31 @@ def test_pieces_per_carton_alone_are_proposed_times_the_cartons() -> None:
             ["I-1", "Hosur Fasteners", "Pune DC", "M8", "250", "8"]]  # fmt: skip
     _, data = drafts(rows)
     assert data["lines"]["qty"] == {"from": "? Qty/Ctn", "times": "No. of Ctns"}  # type: ignore[index]
+
+
+def test_rows_of_tax_and_freight_below_a_table_are_no_items() -> None:
+    rows = [["Invoice No", "Phone", "Address", "PIN", "Description", "Qty", "Rate"]]
+    rows += [
+        ["I-1", "9822012345", "12 MG Road, Pune", "411001", item, "2 Nos", "65.00/Nos"] for item in ("fan", "pipe")
+    ]
+    rows += [["", "", "", "", "CGST @ 9%", "", ""], ["", "", "", "", "Round Off", "", ""]]
+    _, data = drafts(rows, operation=Operation.ORDER_CREATE)
+    assert data["sheet"] == {"skip_rows_where": {"Description": ["CGST @ 9%", "Round Off"]}}
+    assert data["lines"]["item_quantity"]["required"] is True  # type: ignore[index]
+
+
+def test_a_date_above_the_table_is_read_as_it_is_written() -> None:
+    rows = [*PACKING[:3], ["Expected date :", "10.12.2026", "", "", ""], *PACKING[3:]]
+    _, data = drafts(rows)
+    assert data["fields"]["delivery_date"]["beside"] == "Expected date"  # type: ignore[index]
+    assert data["fields"]["delivery_date"]["read"] == {"date": ["? %d.%m.%Y", "? %m.%d.%Y"]}  # type: ignore[index]
+
+
+def test_boxes_that_differ_from_row_to_row_are_added_up_once_a_person_says_so() -> None:
+    rows = [["Order No", "Phone", "Address", "PIN", "SKU", "Qty", "Boxes"]]
+    rows += [["A1", "9822012345", "12 MG Road, Pune", "411001", f"K-{n}", "12", f"{n}"] for n in (1, 2)]
+    _, data = drafts(rows)
+    assert data["fields"]["packages_count"] == {"sum": "? Boxes"}  # type: ignore[index]
 
 
 def test_each_question_is_data_with_its_candidates_their_values_and_reasons() -> None:

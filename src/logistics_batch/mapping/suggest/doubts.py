@@ -95,7 +95,7 @@ def by_document(table: SampleTable, found: dict[str, Guess], operation: Operatio
     if key is None:
         for place in (places.BOXES, *(f"fields.{target}" for target in _OF_LINES)):
             if place in found and table.cells.height > 1 and not found[place].asked:
-                found[place] = _asked(found[place], ("of_which_rows",))
+                found[place] = replace(_asked(found[place], ("of_which_rows",)), added_up=place == places.BOXES)
         return found
     for target in _OF_LINES:
         header, line = f"fields.{target}", f"lines.{target}"
@@ -115,7 +115,7 @@ def by_document(table: SampleTable, found: dict[str, Guess], operation: Operatio
             places.COLLECTED,
         )
         if is_once and len(guess.columns) == 1 and table.differs_within(guess.column, key.column, share=_MISTAKES):
-            found[place] = _asked(guess, ("differs_within",))
+            found[place] = replace(_asked(guess, ("differs_within",)), added_up=place == places.BOXES)
     return found
 
 

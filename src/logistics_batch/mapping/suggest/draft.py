@@ -167,6 +167,7 @@ def missing_of(table: SampleTable, operation: Operation, found: dict[str, Guess]
             demanded.append(f"fields.{group[0 if operation is Operation.LABEL_CREATE else -1]}")
     if operation is Operation.ORDER_CREATE:  # the service does not demand it, but whoever ordered twelve does
         demanded.append(places.QUANTITIES[0])
+        demanded += [places.PAID] * (places.COLLECTED in found and places.PAID not in found)
     used = {name for guess in found.values() for name in guess.columns}
     for place in (each for each in demanded if each not in found):
         shape, names = _BY_VALUES.get(place, ""), names_of_targets(operation).get(place, "")
@@ -187,7 +188,7 @@ def missing_of(table: SampleTable, operation: Operation, found: dict[str, Guess]
         elif candidates:
             yield replace(Guess.of(place, candidates[0]), candidates=tuple(candidates), asked=True)
         else:
-            code = "no_quantity" if place == places.QUANTITIES[0] else "not_found"
+            code = {places.QUANTITIES[0]: "no_quantity", places.PAID: "no_payment"}.get(place, "not_found")
             yield Guess(place, (), 0.0, ((code,),), asked=True)
 
 
@@ -352,7 +353,7 @@ def _draft(table: SampleTable, operation: Operation) -> Draft:
     found = doubted(table, by_document(table, found, operation))
     found |= {each.place: each for each in missing_of(table, operation, found)}
     found = {place: found[place] for place in targets_of(operation).places if place in found}
-    used = {name for guess in found.values() for name in guess.columns}
+    used = {name for guess in found.values() for name in (*guess.columns, guess.times)}
     numbered = tuple(stem for stem in table.numbered if stem in used)
     used |= {name for stem in numbered for name in table.numbered[stem]}
     beside = {place: guess.column for place, guess in found.items() if not guess.asked}

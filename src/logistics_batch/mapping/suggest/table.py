@@ -86,6 +86,7 @@ _SAMPLES: Final = 3
 _A_FEW: Final = 0.2
 _BEHIND: Final = r"(?i)\s*/?\s*[a-z]{1,8}\.?$"  # a number: Nos, /Pcs
 _LONGEST_NAME: Final = 100
+_A_NUMBER: Final = re.compile(r"(?i)(?:₹|rs\.?|inr)?\s*[-(]?\d")
 _NO_DATA: Final = re.compile(
     r"(?i)((?:grand|sub|net)?[\s-]*total|summe|gesamt|prepared by|checked by|कुल|कुल योग|કુલ)\b.{0,20}"
 )
@@ -314,20 +315,39 @@ def table_of(sheet: Sheet, operation: Operation, *, least: int) -> SampleTable |
 
 
 def _data(rows: pl.DataFrame, names: Sequence[str]) -> tuple[pl.DataFrame, tuple[tuple[str, str], ...]]:
-    """The rows that are data, and by what the others among filled ones are told: totals and signatures."""
-    is_data: list[bool] = []
+    """The rows that are data, and by what the others among filled ones are told: totals, signatures, taxes below."""
+    told: list[tuple[str, re.Match[str]] | None] = []
     skipped: dict[tuple[str, str], str] = {}
     for cells in rows.iter_rows():
-        told = ((name, _NO_DATA.fullmatch(cell)) for name, cell in zip(names, cells, strict=True) if name)
-        column, found = next((each for each in told if each[1]), ("", None))
-        is_data.append(found is None and any(cells))
+        each = ((name, _NO_DATA.fullmatch(cell)) for name, cell in zip(names, cells, strict=True) if name)
+        told.append(next(((name, found) for name, found in each if found), None))
+    last = _last_row(rows, [each is None for each in told])
+    for at, (cells, found) in enumerate(zip(rows.iter_rows(), told, strict=True)):
+        filled = [(name, cell) for name, cell in zip(names, cells, strict=True) if name and cell]
         if found is not None:
-            pattern = found[1] if found[1] == found[0] else f"{found[1]}*"
-            place = (column, found[1].casefold())
-            skipped[place] = max(skipped.get(place, ""), pattern, key=len)
+            word = found[1][1]
+            place = (found[0], word.casefold())
+            skipped[place] = max(skipped.get(place, ""), word if word == found[1][0] else f"{word}*", key=len)
+        elif at > last and filled:
+            skipped[filled[0][0], filled[0][1].casefold()] = filled[0][1]
+    is_data = [each is None and at <= last and any(cells)
+               for at, (each, cells) in enumerate(zip(told, rows.iter_rows(), strict=True))]  # fmt: skip
     return rows.filter(pl.Series(is_data, dtype=pl.Boolean)), tuple(
         (column, each) for (column, _), each in skipped.items()
     )
+
+
+def _last_row(rows: pl.DataFrame, may_be: Sequence[bool]) -> int:
+    """The place of the last row of data: those below lack most of the numbers that rows have, as taxes and notes do."""
+    numbers = [
+        [may and bool(_A_NUMBER.match(cell)) for may, cell in zip(may_be, column, strict=True)] for column in rows
+    ]
+    columns = [column for column in numbers if sum(column) >= _SOME * sum(may_be)]
+    counts = [sum(column[at] for column in columns) for at in range(rows.height)]
+    full = [count * 2 > len(columns) for count in counts]
+    last = max((at for at, is_full in enumerate(full) if is_full), default=rows.height)
+    # Where rows between others are blank as well, those of a document stand once for several rows.
+    return rows.height if any(may and not is_full for may, is_full in zip(may_be[:last], full, strict=False)) else last
 
 
 def _with_numbered(table: SampleTable, operation: Operation) -> SampleTable:

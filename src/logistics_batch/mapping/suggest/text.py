@@ -17,28 +17,31 @@ from logistics_batch.mapping.spec.words import PAYMENT_WORDS, is_known_pattern
 from logistics_batch.mapping.suggest import places
 from logistics_batch.mapping.suggest.draft import Draft
 from logistics_batch.mapping.suggest.guess import Candidate, Guess, Reason
-from logistics_batch.mapping.suggest.table import Profile, meaning_of_payment
+from logistics_batch.mapping.suggest.table import Profile, meaning_of_payment, profile_of
 from logistics_batch.model.document import Operation
 
 _LENGTHS: Final = ("length", "breadth", "height")
 _UNITS: Final = {"gram": "g", "inch": "in"}  # that `unit` calls otherwise than the vocabulary does
 _ONE_FOR_ALL: Final = {places.KEYS[1]: "{run: file_name}"}  # a constant would make all notices one
-_KEYS: Final = (
-    "from",
-    "ledger",
-    "join",
-    "with",
-    "sum",
-    "times",
-    "when",
-    "read",
-    "date",
-    "unit",
-    "lookup",
-    "columns",
-    "suffix",
-    "beside",
-    "cell",
+_KEYS: Final = frozenset(
+    [
+        "from",
+        "ledger",
+        "join",
+        "with",
+        "sum",
+        "times",
+        "when",
+        "read",
+        "date",
+        "unit",
+        "lookup",
+        "columns",
+        "suffix",
+        "beside",
+        "cell",
+        "required",
+    ]
 )
 _PIECES: Final = {
     **dict.fromkeys(("no", "nos", "pc", "pcs", "piece", "pieces", "unit", "units", "ea", "each"), 1),
@@ -219,7 +222,7 @@ def _why(guess: Guess) -> str:
         return said
     if not guess.candidates:
         return f"ask! {said}: write the column's name, or `{_ONE_FOR_ALL.get(guess.place, '{constant: …}')}`"
-    return f"ask! {said}" + ("" if len(guess.candidates) > 1 else ": is it this column? If none, delete the line")
+    return f"ask! {said}" + ("" if len(guess.candidates) > 1 else ": is it this one? If none, delete the line")
 
 
 def _marked(guess: Guess) -> list[str]:
@@ -237,7 +240,8 @@ def _names(guess: Guess) -> str | list[str]:
 def _source(draft: Draft, guess: Guess) -> dict[str, Any]:
     """The field of the mapping."""
     if guess.fact:
-        return {guess.fact.by[0]: MARK * guess.asked + guess.fact.by[1]}
+        read = _read(draft, guess)
+        return {guess.fact.by[0]: MARK * guess.asked + guess.fact.by[1]} | ({"read": read} if read else {})
     if len(guess.columns) > 1 and len(guess.candidates) == 1:
         return {"join": _marked(guess)} | ({"with": ", "} if guess.place in places.ADDRESSES else {})
     pay = draft.guesses.get(places.PAID) if guess.place == places.COLLECTED and guess.asked else None
@@ -246,13 +250,15 @@ def _source(draft: Draft, guess: Guess) -> dict[str, Any]:
         "times": guess.times,
         "read": _read(draft, guess) if guess.column and not guess.added_up else {},  # a sum reads numbers by itself
         "when": {pay.column: draft.table.collecting_words(pay.column)} if pay else {},
+        "required": guess.place == places.QUANTITIES[0],  # a line of tax or freight has none, and is no item
     }
     return {key: value for key, value in source.items() if value}
 
 
 def _read(draft: Draft, guess: Guess) -> dict[str, Any]:
     """How a cell is read, where its target does not say it anyway; heavy ones without a unit are asked for."""
-    target, profile = guess.place.split(".", 1)[1], draft.table.profiles[guess.column]
+    target = guess.place.split(".", 1)[1]
+    profile = profile_of((guess.fact.value,)) if guess.fact else draft.table.profiles[guess.column]
     form = form_of(target, draft.operation)
     if form in (FieldForm.FLAG, FieldForm.PAYMENT):
         return _answers(profile, form)
@@ -261,7 +267,7 @@ def _read(draft: Draft, guess: Guess) -> dict[str, Any]:
     if form in (FieldForm.QUANTITY, FieldForm.COUNT, FieldForm.MONEY) and profile.suffixes:
         counts = {word: _PIECES.get(word.casefold().lstrip("/"), f"{MARK}1") for word in profile.suffixes}
         return {"suffix": [*counts] if set(counts.values()) == {1} else counts}
-    if target not in ("weight", *_LENGTHS):
+    if target not in ("weight", *_LENGTHS) or guess.fact:
         return {}
     unit = draft.table.readings[guess.column].unit
     wanted = "cm" if target in _LENGTHS else unit_wanted(target, draft.operation) or "kg"
