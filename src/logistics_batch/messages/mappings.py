@@ -250,6 +250,7 @@ _REASONS: Final = {
     "free_beside": "but “{names[0]}” counts goods that come with it: whether they are to be added is not said",
     "of_the_line": "but of the same goods it grows with “{names[0]}”: it may be the price of the whole line",
     "in_one_box": "what one box holds, × “{names[0]}”: no column says the quantity itself",
+    "price_per": "but it is per “{names:joined ” or “}”, which may be another count than the quantity's",
     "no_payment": "an amount is collected, and no column says of which orders",
     "no_quantity": "no column says how many: each line would go out without a quantity",
     "rivals": "“{names:joined ” or “}” may be meant",

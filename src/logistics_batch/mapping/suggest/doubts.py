@@ -8,7 +8,7 @@ from logistics_batch.mapping.spec.targets import FieldForm, targets_of
 from logistics_batch.mapping.suggest import places
 from logistics_batch.mapping.suggest.guess import SURE, Candidate, Guess, Reason
 from logistics_batch.mapping.suggest.names import TO
-from logistics_batch.mapping.suggest.table import SampleTable
+from logistics_batch.mapping.suggest.table import PIECES, SampleTable
 from logistics_batch.model.document import Operation
 
 RIVAL_KEYS: Final = 0.14
@@ -168,6 +168,11 @@ def _doubts(table: SampleTable, found: dict[str, Guess]) -> Iterator[tuple[str, 
         value.strip("0.") and value[:1].isdigit() for name in free for value in table.profiles[name].values
     ):
         yield from ((place, ("free_beside", free[0])) for place in places.QUANTITIES)
+    for place in (place for place in places.PRICES if place in said):
+        words = [
+            each for each in table.profiles[found[place].column].suffixes if each.casefold().strip("/") not in PIECES
+        ]
+        yield from [(place, ("price_per", *words))] * bool(words)
     counts = [name for name in table.columns if "qty" in table.readings[name].meanings]
     for place, count in ((place, count) for place in places.PRICES for count in counts):
         if place in said and goods and table.grows_with(found[place].column, count, goods):

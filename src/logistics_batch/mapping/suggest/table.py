@@ -86,6 +86,8 @@ _SAMPLES: Final = 3
 _A_FEW: Final = 0.2
 _BEHIND: Final = r"(?i)\s*/?\s*[a-z]{1,8}\.?$"  # a number: Nos, /Pcs
 _LONGEST_NAME: Final = 100
+PIECES: Final = ("no", "nos", "pc", "pcs", "piece", "pieces", "unit", "units", "ea", "each")
+"""Words behind a number that stand for one."""
 _A_NUMBER: Final = re.compile(r"(?i)(?:₹|rs\.?|inr)?\s*[-(]?\d")
 _NO_DATA: Final = re.compile(
     r"(?i)((?:grand|sub|net)?[\s-]*total|summe|gesamt|prepared by|checked by|कुल|कुल योग|કુલ)\b.{0,20}"

@@ -17,7 +17,7 @@ from logistics_batch.mapping.spec.words import PAYMENT_WORDS, is_known_pattern
 from logistics_batch.mapping.suggest import places
 from logistics_batch.mapping.suggest.draft import Draft
 from logistics_batch.mapping.suggest.guess import Candidate, Guess, Reason
-from logistics_batch.mapping.suggest.table import Profile, meaning_of_payment, profile_of
+from logistics_batch.mapping.suggest.table import PIECES, Profile, meaning_of_payment, profile_of
 from logistics_batch.model.document import Operation
 
 _LENGTHS: Final = ("length", "breadth", "height")
@@ -44,7 +44,7 @@ _KEYS: Final = frozenset(
     ]
 )
 _PIECES: Final = {
-    **dict.fromkeys(("no", "nos", "pc", "pcs", "piece", "pieces", "unit", "units", "ea", "each"), 1),
+    **dict.fromkeys(PIECES, 1),
     **dict.fromkeys(("dz", "doz", "dozen"), f"{MARK}12"),
 }
 """How many a word behind a count stands for; what nobody can know is asked for."""
@@ -265,7 +265,9 @@ def _read(draft: Draft, guess: Guess) -> dict[str, Any]:
     if form in (FieldForm.DATE, FieldForm.MOMENT) and profile.date_format:
         return {"date": _date(draft, profile)}
     if form in (FieldForm.QUANTITY, FieldForm.COUNT, FieldForm.MONEY) and profile.suffixes:
-        counts = {word: _PIECES.get(word.casefold().lstrip("/"), f"{MARK}1") for word in profile.suffixes}
+        if form is FieldForm.MONEY:
+            return {"suffix": [*profile.suffixes]}
+        counts = {word: _PIECES.get(word.casefold(), f"{MARK}1") for word in profile.suffixes}
         return {"suffix": [*counts] if set(counts.values()) == {1} else counts}
     if target not in ("weight", *_LENGTHS) or guess.fact:
         return {}
