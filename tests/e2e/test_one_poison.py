@@ -27,6 +27,30 @@ def test_what_is_declined_alone_is_refused_in_the_service_s_words_and_the_others
     assert all("No hub for this pincode" in fates[key] for key in poison)
 
 
+def test_many_in_a_row_that_are_declined_keep_no_others_back(workspace: Workspace, sandbox: RunningSandbox) -> None:
+    """A sheet that is sorted by postcode has all that go to a hub which was closed one behind the other."""
+    declined = [f"D-{number}" for number in range(40)]
+    kind = {"endpoint": "order.create", "kind": "status_404", "message": "No hub for this pincode"}
+    sandbox.set_faults([kind | {"reference": reference} for reference in declined])
+    drop = workspace.drop("orders.csv", order_lines([*REFERENCES[:4], *declined, *REFERENCES[4:]]))
+    done = workspace.run("push", drop, "--mapping", "orders", "--json")
+    counts = done.json["files"][0]["counts"]
+    assert (done.code, counts["accepted"], counts["refused"]) == (3, len(REFERENCES), len(declined)), done.err
+
+
+def test_where_only_no_comes_nothing_is_refused_and_the_next_orders_show_which(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    """An account that was blocked in the night is told from orders that are declined."""
+    pushed(workspace, code=0)
+    sandbox.set_faults([{"endpoint": "order.create", "kind": "status_404"}])
+    drop = workspace.drop("more.csv", order_lines([f"D-{number}" for number in range(26)]))
+    done = workspace.run("push", drop, "--mapping", "orders", "--json")
+    assert (done.code, done.json["files"][0]["counts"]["pending"]) == (5, 26), done.err
+    sandbox.set_faults([])
+    assert workspace.run("push", drop, "--mapping", "orders").code == 0
+
+
 @pytest.mark.parametrize(
     ("poison", "kind"),
     [("P-1", "status_404"), ("P-5", "status_404"), ("P-8", "status_404"), ("P-1", "gateway_page")],

@@ -21,8 +21,8 @@ _PROBES_UNTIL_STOP = 5  # pauses of 31 s in all
 _FIRST_PROBES_UNTIL_STOP = 3  # … of 7 s, where nobody has answered yet: the address may be wrong
 _LONGEST_DOUBLED_SECONDS = 64.0
 _MIXED_UP_UNTIL_STOP = 5
-_DECLINED_UNTIL_STOP = 25  # documents in a row: it is the address, not they …
-_FIRST_DECLINED_UNTIL_STOP = 5  # … where none was ever accepted
+_FIRST_DECLINED_UNTIL_STOP = 5  # documents in a row, where none was ever accepted: it is the address, not they
+_DECLINED_UNTIL_DOUBTED = 25  # … elsewhere: none is refused before another one was answered
 _OVERLOADED = (429, 503)
 _ERRORS, _GATEWAY_ERRORS = 400, 500  # a page with the latter is that of a service which is away
 _QUICK_SECONDS = 1.0  # an intent that waits longer for a free worker may grow too old
@@ -118,7 +118,8 @@ class ServiceHealth:
             return answer
         few = len(self._aside) < _FIRST_DECLINED_UNTIL_STOP
         declined = answer.meaning is ReplyVerdict.DECLINED
-        refused = declined and (self._proven or (few and self._accepted_before(document)))
+        answers_others = self._proven and self._declined_in_a_row < _DECLINED_UNTIL_DOUBTED
+        refused = declined and (answers_others or (few and self._accepted_before(document)))
         unheard = answer.meaning in (ReplyVerdict.NOT_SENT, ReplyVerdict.MISADDRESSED) and reply.status is not None
         asked = reply.endpoint != document.operation
         if refused or (unheard and asked and self._proven and not self._in_vain):
@@ -183,8 +184,8 @@ class ServiceHealth:
             self._aside.add(document.id)
             self._in_vain = 0
             self._declined_in_a_row += 1
-            most = _DECLINED_UNTIL_STOP if self._is_known(document) else _FIRST_DECLINED_UNTIL_STOP
-            if again or self._declined_in_a_row >= most:
+            first = self._declined_in_a_row >= _FIRST_DECLINED_UNTIL_STOP and not self._is_known(document)
+            if again or first:
                 self._stop_misaddressed(reply)
         elif answer.meaning is ReplyVerdict.SLOW_DOWN:
             words = "The service keeps asking to slow down (429).", "Lower service.rate, then run again."
