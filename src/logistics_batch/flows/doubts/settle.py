@@ -9,7 +9,7 @@ What was found × what is known → what becomes of the document:
                 … and it may go out again                   sent again, with the stored bytes
                 … else                                      held
               cannot be said, but a second one is refused   sent again
-                … after three searches, or none can say     held
+                … after a week, or nobody can ever say      held, else asked again
   an ASN      shows its marker, or is one new record        accepted
               more new ones, or other ASNs look like it     held
               not in three searches                         held, or sent again where the settings ask for that
@@ -68,7 +68,7 @@ from logistics_batch.model.document_state import DocumentState
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.run_reports import SettleReport
 
-SEARCHES = 3  # that settle nothing, before a document is held, or an ASN sent again
+ASN_SEARCHES = 3  # before an ASN is held or sent again
 _ATTEMPTS_AT_MOST = 3
 _RESEND_WITHIN = timedelta(hours=24)
 _ASKED_FOR = timedelta(days=7)  # so long what has no trustworthy answer is asked about again
@@ -278,7 +278,8 @@ def _look_into_order(
     is_unique = facts is not None and facts.unique  # test orders showed that a second create makes no second order
     if is_unique and not probe.never_blindly and _may_send_again(parts, document):
         return send_again(parts, document, run=run, unseen=True)
-    if give_up or probe.in_vain or document.checks + 1 >= SEARCHES:
+    week_is_over = datetime.fromisoformat(document.doubt_since) + _ASKED_FOR < parts.clock.now()
+    if give_up or probe.in_vain or week_is_over:
         return _held(document, Issue("unknown"), probe.text)
     return _Finding(probe.text)
 
@@ -341,7 +342,7 @@ def _found_by_content(parts: Parts, document: StoredDocument, found: Found) -> _
         return _accepted(document, "one new ASN with this content was found")
     if len(fresh) > 1 and whole:
         return _held(document, Issue.of("possible_duplicate", count=len(fresh)), f"{len(fresh)} new records")
-    if document.checks + 1 < SEARCHES:
+    if document.checks + 1 < ASN_SEARCHES:
         return _Finding("not found")
     if not whole:
         return _held(document, Issue("not_all_shown"), f"{len(fresh)} new records in the part that was shown")
