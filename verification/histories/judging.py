@@ -256,16 +256,19 @@ class Judge:
 
     def end(self, lying: list[Path]) -> None:
         """After the quiet end: everything has drained, every file is put away, and every row is answered."""
-        takes_orders = any(each.state == "accepted" and each.kind == "order" for each in self.documents())
         for document in self.open_documents():
-            if document.state == "in_doubt" and document.kind == "order" and not takes_orders:
-                continue  # with no order known that is there, “not found” proves nothing
+            if document.state == "in_doubt" and document.kind == "order" and self._no_order_is_known():
+                continue
             self._break("everything_drains", f"{document.reference} is {document.state} ({document.code}) at the end")
         if lying:
             self._break("everything_drains", f"{lying[0].name} still lies where it was dropped")
         self._no_file_is_lost()
         if not self.lost_history:
             self._every_row_is_answered()
+
+    def _no_order_is_known(self) -> bool:
+        """Whether the service never accepted one from here: then “not found” proves nothing about the others."""
+        return not any(each.state == "accepted" and each.kind == "order" for each in self.documents())
 
     def nobody_is_asked_in_vain(self) -> None:
         """What is held for a person is nothing that the service would show who asks for it."""
@@ -304,8 +307,9 @@ class Judge:
                 self._break("every_row_is_answered", f"{name}: {rows.get(number, 0)} rows of {wanted[sha256]}")
             if state == "planned" or stale:
                 self._break("every_row_is_answered", f"{name}: its answer is not written, or not as it is known")
-        for kind in KINDS.values():
+        for name, kind in KINDS.items():
+            open_fates = ("", "pending", *(() if name == "order" and self._no_order_is_known() else ("in_doubt",)))
             for path in (self.stage.root / "results" / kind).glob("*.csv"):
                 for line in csv.DictReader(io.StringIO(path.read_text("utf-8-sig"))):
-                    if line["fate"] in ("", "pending", "in_doubt"):
+                    if line["fate"] in open_fates:
                         self._break("every_row_is_answered", f"{path.name}: row {line['row']} is {line['fate']}")
