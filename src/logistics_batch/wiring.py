@@ -176,7 +176,8 @@ class Workspace:
             )
         # The second mark lies elsewhere: who restores the folder of the ledger restores the first mark with it.
         marks = (self.folder / _MARK, self.folder / settings.reports.dir / ".ledger.mark")
-        return open_ledger(url, account=account, read_only=read_only, marks=marks)
+        zone = ZoneInfo(settings.service.timezone)
+        return open_ledger(url, account=account, read_only=read_only, marks=marks, zone=zone)
 
     def store(self, settings: Settings, place: JobPlace) -> FileStore:
         """The store behind a place.

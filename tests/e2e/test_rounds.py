@@ -1,6 +1,7 @@
 """The clerk's loop: drop, answer, fix file, drop that, accepted, nothing left; and what lies where meanwhile."""
 
 import csv
+import re
 from pathlib import Path
 
 import pytest
@@ -90,7 +91,7 @@ def test_the_whole_loop(office: Workspace, service: RunningSandbox, request: pyt
     assert names(results) == ALL
     fate, reason, told = answers(results)[f"{mark}-2"]
     assert (fate, told) == ("unchanged", number)
-    assert reason.startswith("Accepted in the round of ")
+    assert re.match(r"Accepted in the round of [0-9-]{10} [0-9:]{5}\+05:30, ", reason)
     assert "as corrected in orders.fix.xlsx" in reason
     assert len([line for line in service.committed("order.created") if str(line).find(f"{mark}-2") > 0]) == 1
 

@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import replace
+from zoneinfo import ZoneInfo
 
 import pytest
 from ledger.arrivals import arrival, planned
@@ -127,7 +128,7 @@ def test_a_correction_supersedes_what_was_not_sent(ledger: Ledger) -> None:
     old = ledger.planning.plan_file(start(ledger), arrival({"A": "{}"}))
     new = ledger.planning.plan_file(start(ledger, "R2"), arrival({"A": '{"x":1}'}))
     assert (fates(ledger, old), fates(ledger, new)) == (["skipped"], ["pending"])
-    assert "Replaced by orders.csv" in reasons(ledger.documents.file_report(old).rows)[0]
+    assert "Replaced by orders.csv on 2026-11-21 21:15+05:30." in reasons(ledger.documents.file_report(old).rows)[0]
     assert [document.body for document in planned(ledger, "R2")] == ['{"x":1}']
 
 
@@ -289,9 +290,10 @@ def test_the_number_of_a_cancelled_attempt_is_no_other_orders(ledger: Ledger) ->
 
 
 def test_a_ledger_in_use_says_by_whom(ledger: Ledger, url: str) -> None:
-    other = open_ledger(url, account="http://service.test")
+    other = open_ledger(url, account="http://service.test", zone=ZoneInfo("Asia/Kathmandu"))
     with other.sending("orders-nightly"):
-        busy = pytest.raises(LedgerBusy, match=rf"\(orders-nightly, process {os.getpid()} on \S+, since 2")
+        by_whom = rf"\(orders-nightly, process {os.getpid()} on \S+, since 2[0-9-]{{9}} [0-9:]{{8}}\+05:45\)"
+        busy = pytest.raises(LedgerBusy, match=by_whom)
         with busy, ledger.sending("another"):
             pass
     with ledger.sending("another"):

@@ -60,6 +60,7 @@ def test_why_a_file_is_left_follows_its_name(rule: str, reason: str, fix: str) -
 @pytest.mark.parametrize(("rule", "reason", "fix"), [line for line in LINES if line[2] and line not in WHOLE_FILES])
 def test_no_row_is_told_what_only_an_operator_can_do(rule: str, reason: str, fix: str) -> None:
     assert not OPERATORS_WORDS.search(fix.replace("the operator decides “reopen”", ""))
+    assert not re.search(r"\brun `", reason), "a reason is no place for a step"
 
 
 @pytest.mark.parametrize("name", INVALID)

@@ -103,7 +103,7 @@ def test_what_was_over_before_it_could_be_told_is_one_message(ledger: Ledger, pe
     teller(ledger, url(people)).tell(NOW)
     text = people.next()[1]["message"]
     assert "The server is down." in text
-    assert "Over since 2026-11-03T21:15: orders ran again." in text
+    assert "Over since 2026-11-03 21:15+00:00: orders ran again." in text
 
 
 def test_a_new_address_does_not_hear_of_old_stories(ledger: Ledger, people: Receiver) -> None:
@@ -184,7 +184,7 @@ def test_a_failure_that_lasts_is_told_again_the_next_night(ledger: Ledger, peopl
     assert [fails(NOW + timedelta(hours=n)) for n in (0, 1, 12, 24, 25, 48)] == [1, 0, 0, 1, 0, 1]
     last = people.take(3)[2]
     assert last["title"] == "[night-shift] orders failed for 2026-11-05"
-    assert "Seen 6 times since 2026-11-03T21:15" in last["message"]
+    assert "Seen 6 times since 2026-11-03 21:15+00:00" in last["message"]
     ledger.notices.over("k", "orders ran again.", now=NOW.isoformat())
     assert told.tell(NOW + timedelta(hours=49)).arrived == 1
     assert people.next()[1]["message"].startswith("Over: orders failed for 2026-11-05")

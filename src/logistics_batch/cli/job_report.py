@@ -81,7 +81,7 @@ def print_past_run(parts: Parts, past: PastRun, account: dict[str, Any]) -> None
     if account["reports"]:
         click.echo(f"Report: {account['reports']}")
     for alert in account["alerts"]:
-        over = f"; over since {alert['over_at'][:16]}" if alert["over_at"] else ""
+        over = f"; over since {moment(alert['over_at'])}" if alert["over_at"] else ""
         click.echo(f"Alert ({alert['told']}{over}): {plain(alert['title'])}")
     if account["next"]:
         click.echo(f"Next: {account['next']}")

@@ -104,7 +104,7 @@ def observed_run(workspace: Workspace, parts: Parts, job: JobSpec, order: Order)
         if at is None or parts.stop.is_set() or not waits(end):
             break
         why = end.cause if isinstance(end, JobOutcome) else end.message
-        click.echo(f"Stopped early; goes on at {at:%H:%M:%S}, until {until:%H:%M} at the latest: {why}", err=True)
+        click.echo(f"Stopped early; goes on at {at:%H:%M:%S}, until {until:%H:%M%z} at the latest: {why}", err=True)
         parts.progress.start(f"Waits until {at:%H:%M:%S}", None)
         parts.clock.sleep((at - now).total_seconds())
         parts.progress.done()

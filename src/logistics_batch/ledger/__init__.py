@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import tzinfo
 from pathlib import Path
 
 from logistics_batch.ledger.awb_numbers import NOT_FROM_HERE, AwbNumbers, NamedOrder
@@ -112,8 +113,8 @@ __all__ = [
 class Ledger:
     """The repositories of the ledger over one connection, each for one subject."""
 
-    def __init__(self, connection: LedgerConnection) -> None:
-        self._connection = connection
+    def __init__(self, connection: LedgerConnection, *, zone: tzinfo | None = None) -> None:
+        self._connection, self._zone = connection, zone
         self.account = connection.account
         self.url = connection.url
         self.planning = Planning(connection)
@@ -144,7 +145,9 @@ class Ledger:
             LedgerRefused: it is damaged, or an older copy.
         """
         engine = self._connection.engine
-        with sending_lock(engine, path=sqlite_path(self.url), what=what, wait=wait, stop=stop) as (orderly, is_held):
+        path = sqlite_path(self.url)
+        holding = sending_lock(engine, path=path, what=what, wait=wait, stop=stop, zone=self._zone)
+        with holding as (orderly, is_held):
             if not orderly:
                 check_database(engine)
             self.itself.require_newest()
@@ -161,15 +164,17 @@ class Ledger:
         self._connection.engine.dispose()
 
 
-def open_ledger(url: str, *, account: str, read_only: bool = False, marks: Sequence[Path] = ()) -> Ledger:
+def open_ledger(
+    url: str, *, account: str, read_only: bool = False, marks: Sequence[Path] = (), zone: tzinfo | None = None
+) -> Ledger:
     """Open the ledger, creating it or bringing it up to date where it has to be (never when `read_only`).
 
     url: sqlite:///path or postgresql://…  account: whose documents these are: the service's address. marks: files
-    outside of it; see `connection.HighWater`.
+    outside of it; see `connection.HighWater`. zone: of the settings, in which people are told times.
 
     Raises:
         LedgerRefused: it cannot be opened or trusted.
         LedgerBusy: it has to be brought up to date, and a sending run holds it.
     """
     engine = open_engine(url, read_only=read_only)
-    return Ledger(LedgerConnection(engine, account=account, url=url, high_water=HighWater(marks)))
+    return Ledger(LedgerConnection(engine, account=account, url=url, high_water=HighWater(marks)), zone=zone)

@@ -11,13 +11,14 @@ from typing import Any
 
 from logistics_batch.messages.catalogue import CATALOGUE
 from logistics_batch.messages.entry import Entry, Level
-from logistics_batch.messages.words import Words
+from logistics_batch.messages.words import Words, moment
 
 __all__ = [
     "CATALOGUE",
     "Entry",
     "Level",
     "codes_of",
+    "moment",
     "operator_words",
     "packed",
     "reason",

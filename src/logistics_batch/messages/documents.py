@@ -47,7 +47,7 @@ _PUT_BACK: Final = (
 )
 _RESTORE: Final = "Restore the accepted content, change it at the service, or drop this version."
 _NUMBER_TAKEN: Final = f"If it is another order, {_OTHER_NUMBER}; else ask the operator."
-_DECIDED: Final = "Decided by a person on {at}: {reason}"
+_DECIDED: Final = "Decided by a person on {at:moment}: {reason}"
 _TAKEN_BACK: Final = "If it is wanted after all, the operator decides “reopen” about {number}; then drop it again."
 
 FATES: Final[dict[str, Entry]] = {
@@ -75,9 +75,9 @@ FATES: Final[dict[str, Entry]] = {
     ".would_reconcile": Entry("It would be reconciled.", "Nothing: the next run sends it.", level=Level.NOTE),
     "unchanged": Entry("Accepted earlier, in run {run}; not sent again.", level=Level.NOTE),
     "unchanged.round": Entry(
-        "Accepted in the round of {at}, as corrected in {file} (run {run}); not sent again.", level=Level.NOTE
+        "Accepted in the round of {at:moment}, as corrected in {file} (run {run}); not sent again.", level=Level.NOTE
     ),
-    "superseded": Entry("Replaced by {file} on {at}.", level=Level.NOTE),
+    "superseded": Entry("Replaced by {file} on {at:moment}.", level=Level.NOTE),
     "superseded.by_mapping": Entry("Made anew by the mapping as it was corrected since.", level=Level.NOTE),
 }
 
@@ -94,7 +94,7 @@ ANSWERED: Final[dict[str, Entry]] = {
     ".unreachable": Entry("the service could not be reached."),
     ".not_asked": Entry("asked what it has of it, the service answered {status}: {message}"),
     "retry": Reason(
-        "Refused earlier, and to be sent again: run `retry` once more.",
+        "Refused earlier; the operator has it sent again.",
         "Nothing: the next run sends it.",
         waits_for=WaitsFor.NEXT_RUN,
         choices=(),
@@ -154,7 +154,7 @@ ANSWERED: Final[dict[str, Entry]] = {
         _OPERATOR_DECIDES,
         _SEARCHED,
     ),
-    ".asked_next": Entry("The service is asked again from {at} on."),
+    ".asked_next": Entry("The service is asked again from {at:moment} on."),
     "settled": Entry("Accepted; found at the service after an answer was lost.", level=Level.NOTE),
     "settled.has_reference": Entry(_HAS_REFERENCE, level=Level.NOTE),
     "settled.has_reference_again": Entry(f"{_HAS_REFERENCE} {_IF_CANCELLED}", level=Level.NOTE),
@@ -193,7 +193,7 @@ HELD_AFTER_SENDING: Final[dict[str, Entry]] = {
         "The service says that it changed another order ({awb_number}).", _LOOKED_UP, _LOOK_AT_ORDER, may_exist=True
     ),
     "another_order.sent": Reason(
-        "Sent {at} to the AWB number {number}, no trustworthy answer; {seen}, which it may have changed.",
+        "Sent {at:moment} to the AWB number {number}, no trustworthy answer; {seen}, which it may have changed.",
         _LOOKED_UP,
         "Look at both orders at the service and put them right there; then decide “drop”.",
         may_exist=True,
@@ -223,7 +223,7 @@ HELD_AFTER_SENDING: Final[dict[str, Entry]] = {
         may_exist=True,
     ),
     "not_found": _shown(
-        "Sent {at}, no answer; not found in {searches} searches until {until}.{next: messages}",
+        "Sent {at:moment}, no answer; not found in {searches} searches until {until:moment}.{next: messages}",
         _LOOKED_UP,
         "Decide “send-again” if the service does not have it, “accept” if it has, or “drop”.",
     ),
@@ -233,7 +233,7 @@ HELD_AFTER_SENDING: Final[dict[str, Entry]] = {
         "Decide “send-again” or “drop”.",
     ),
     "not_shown": _shown(
-        "Sent {at}, no trustworthy answer; {seen}.{next: messages}",
+        "Sent {at:moment}, no trustworthy answer; {seen}.{next: messages}",
         _LOOKED_UP,
         "Look at the order or ASN at the service: decide “accept” if the change is there, else “send-again” or “drop”.",
     ),

@@ -2,7 +2,7 @@
 
 import string
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 
 Nested = Callable[[str, Mapping[str, Any]], str]
@@ -13,11 +13,11 @@ class Words(string.Formatter):
 
     `{names:names}`: "A", "B" and 3 more; `names 20` shows up to 20, `list 20` without quotation marks. `{names:all}`:
     "A" and "B"; `any` with or. `{sheet:sheet}`: Sheet "A", or The file. `{held:held}`: of pairs, "A" holds 2 and "B"
-    holds 1. `{rows:numbers}`: 3, 5, 6. `{rows:rows}`: 3, 5-7. `{rows:in rows}`: row 3,
-    rows 3-5, or 40 rows: 3-5, 9 … `{day:day}`: 3 November 2026, of an ISO date. `{count:row|rows}`: the word that fits
-    a number or the length of a list. `{hints:messages}`: further messages, one behind the other, or with what stands
-    behind `messages ` between them. `{parts:joined  and }`: texts
-    with " and " between them. A space before a format stands before its text, unless that is empty.
+    holds 1. `{rows:numbers}`: 3, 5, 6. `{rows:rows}`: 3, 5-7. `{rows:in rows}`: row 3, rows 3-5, or 40 rows: 3-5, 9 …
+    `{day:day}`: 3 November 2026, of an ISO date. `{at:moment}`: a time of the ledger. `{count:row|rows}`: the word
+    that fits a number or the length of a list. `{hints:messages}`: further messages, one behind the other, or with
+    what stands behind `messages ` between them. `{parts:joined  and }`: texts with " and " between them. A space
+    before a format stands before its text, unless that is empty.
     """
 
     def __init__(self, *, nested: Nested) -> None:
@@ -58,11 +58,22 @@ class Words(string.Formatter):
             case "day":
                 day = date.fromisoformat(value)
                 return f"{day.day} {day:%B %Y}"
+            case "moment":
+                return moment(value)
             case "messages":
                 return (limit or " ").join(self._nested(code, values) for code, values in value)
             case "joined":
                 return limit.join(value)
         return str(super().format_field(value, format_spec))
+
+
+def moment(text: str) -> str:
+    """A time of the ledger to the minute, with its offset: that of the settings' zone when it was written down.
+
+    >>> moment("2026-11-03T21:15:00.123456+05:30")
+    '2026-11-03 21:15+05:30'
+    """
+    return datetime.fromisoformat(text).isoformat(" ", "minutes") if text else ""
 
 
 def listed(names: Iterable[str], *, limit: int = 5) -> str:

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from logistics_batch.errors import SettingsError
 from logistics_batch.ledger import Ledger, StoredNotice
+from logistics_batch.messages import moment
 
 _MISSING = "pip install 'logistics-batch[alerts]'"
 _TIMEOUT_SECONDS = 20.0
@@ -167,9 +168,9 @@ def message(notices: Sequence[StoredNotice], *, site: str, address: str) -> tupl
 def _part(notice: StoredNotice, *, knows: bool) -> str:
     """What an address has still to hear of a notice; "" if there is nothing."""
     if not notice.over_at:
-        times = f"\nSeen {notice.seen} times since {notice.since[:16]}." if notice.seen > 1 else ""
+        times = f"\nSeen {notice.seen} times since {moment(notice.since)}." if notice.seen > 1 else ""
         return f"{notice.title}\n{notice.text}{times}"
     if knows:
         return f"Over: {notice.title}\n{notice.over_text}" if notice.over_text else ""
-    over = f"\nOver since {notice.over_at[:16]}: {notice.over_text}" if notice.over_text else ""
+    over = f"\nOver since {moment(notice.over_at)}: {notice.over_text}" if notice.over_text else ""
     return f"{notice.title}\n{notice.text}{over}"

@@ -25,6 +25,7 @@ from logistics_batch.flows.push.proof import is_of_this_key
 from logistics_batch.flows.reconcile.receipts import listed_at
 from logistics_batch.intake.names import printable
 from logistics_batch.ledger import NewEvent, require_local_disk, sqlite_path
+from logistics_batch.messages import moment
 from logistics_batch.model.counting import counted
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.jobs.job import JobPlace, JobSpec, OrderStatusJob, PushJob, ReconcileJob, SettleJob
@@ -327,7 +328,7 @@ def check_owed(parts: Parts) -> Check:
         return ok("alerts", "none waits")
     first = waiting[0]
     more = f", and {len(waiting) - 1} more" if len(waiting) > 1 else ""
-    text = f"What could not be told yet, since {first.since[:16]}: {first.title}{more}"
+    text = f"What could not be told yet, since {moment(first.since)}: {first.title}{more}"
     remedy = "See whether the addresses in [notify] are right and can be reached; they are tried again by themselves."
     return warning("alerts", text, remedy)
 

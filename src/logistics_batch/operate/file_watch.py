@@ -169,8 +169,7 @@ def judge(expected: Expected, seen: Seen, *, now: datetime) -> Judgement:
     if mine and _is_empty(mine[-1]):  # all empty files are alike: that one came before says nothing
         return Judgement(Coming.EMPTY, f"{mine[-1].name} came at {expected.clock(mine[-1].at)} and holds no rows.")
     if mine:
-        first = mine[-1].first_at.astimezone(expected.zone)
-        text = f"{mine[-1].name} came, and its content is that of {first:%Y-%m-%d %H:%M} to the byte."
+        text = f"{mine[-1].name} came, and its content is that of {expected.clock(mine[-1].first_at)} to the byte."
         return Judgement(Coming.DUPLICATE, text)
     if now < expected.deadline:
         return Judgement(Coming.NOT_YET)

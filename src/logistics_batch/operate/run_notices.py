@@ -16,6 +16,7 @@ import polars as pl
 from logistics_batch.errors import LedgerRefused, LogisticsBatchError, ProgramFailed
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import RAN_THROUGH, NewNotice, StoredNotice, StoredRun
+from logistics_batch.messages import moment
 from logistics_batch.model.counting import counted
 from logistics_batch.model.jobs.calendar import EVERY_DAY, Calendar
 from logistics_batch.model.jobs.job import JobSpec, PushJob
@@ -213,7 +214,7 @@ def _shape(cause: str) -> str:
 def _failure_text(parts: Parts, ran: Ran, cause: str) -> str:
     now, step = parts.clock.now(), f"`logistics-batch run {ran.job.name} --business-date {ran.day}`"
     if ran.until and now < ran.until and was_cut_short(ran.end):
-        step = f"it goes on by itself until {ran.until.astimezone(now.tzinfo):%H:%M}; at once with {step}"
+        step = f"it goes on by itself until {ran.until.astimezone(now.tzinfo):%H:%M%z}; at once with {step}"
     else:
         step = f"then {step}"
     return f"{cause}\nWhat to do: mend that, {step}"
@@ -280,9 +281,9 @@ def watch_left_files(parts: Parts, job: PushJob) -> None:
             job=job.name,
             title=f"{job.name}: something lies there and is not taken",
             text=(
-                f"{name} lies there since {each.since[:16]} or longer: {why.rstrip('.')}.{more}\nWhat to do: put that "
-                f"right where it lies, or remove it. `logistics-batch runs show {job.name}` names what the latest run "
-                "left."
+                f"{name} lies there since {moment(each.since)} or longer: {why.rstrip('.')}.{more}\nWhat to do: put "
+                f"that right where it lies, or remove it. `logistics-batch runs show {job.name}` names what the latest "
+                "run left."
             ),
             wanted="on_held" in job.notify,
         )
@@ -357,7 +358,7 @@ def digest_text(parts: Parts, *, now: datetime) -> str:
     lasting = {each.key: each for each in parts.ledger.notices.open()} | {
         each.key: each for each in noticed if not each.over_at
     }
-    lines += [f"Lasts since {each.since[:16]}: {each.title}" for each in lasting.values()]
+    lines += [f"Lasts since {moment(each.since)}: {each.title}" for each in lasting.values()]
     lines += [f"Over: {each.title}" for each in noticed if each.over_at]
     if not lasting and not (doubts or held or unsent or whole or left):
         lines.append("Nothing is open.")

@@ -133,7 +133,7 @@ class NightWatch:
             self._end(job, due, code)
             return
         until = due.until.astimezone(at.tzinfo)
-        words = f"stopped early; goes on at {at:%H:%M:%S}, until {until:%H:%M} at the latest"
+        words = f"stopped early; goes on at {at:%H:%M:%S}, until {until:%H:%M%z} at the latest"
         self._log.say("run_waits", words, job=job.name, slot=due.name)
 
     def _end(self, job: PlannedJob, due: Due, code: int) -> None:

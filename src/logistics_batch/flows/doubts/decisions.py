@@ -187,7 +187,7 @@ def _write_choice(
 
 def _decided(parts: Parts, reason: str) -> Issue:
     """What a row is told of a person's decision."""
-    return Issue.of("decided", at=parts.clock.now().isoformat(" ", "minutes")[:16], reason=reason)
+    return Issue.of("decided", at=parts.now, reason=reason)
 
 
 def _told_of_drop(parts: Parts, document: StoredDocument, why: Issue, *, number: str) -> Issue:

@@ -243,9 +243,7 @@ def _told_next(parts: Parts, document: StoredDocument, why: Issue) -> Issue:
     """Why it is held, with when it is asked about again after this time, if it is."""
     due, since = due_at(parts, replace(document, checks=document.checks + 1)), document.doubt_since
     ends = due - datetime.fromisoformat(since) >= _ASKED_FOR
-    return Issue.of(
-        why.code, **why.given | {"next": [] if ends else [(".asked_next", {"at": due.isoformat(" ")[:16]})]}
-    )
+    return Issue.of(why.code, **why.given | {"next": [] if ends else [(".asked_next", {"at": due.isoformat()})]})
 
 
 def _look_into_order(
@@ -315,8 +313,7 @@ def _look_into_asn(parts: Parts, document: StoredDocument, *, run: str) -> _Find
     if (finding := _found_by_content(parts, document, found)) is not None:
         return finding
     if parts.policy.asn_resend != "after_absent" or not _may_send_again(parts, document):
-        sent, until = document.doubt_since[11:19], parts.now[11:16]
-        why = Issue.of("not_found", at=sent, searches=document.checks + 1, until=until)
+        why = Issue.of("not_found", at=document.doubt_since, searches=document.checks + 1, until=parts.now)
         return _held(document, why, "not found in the last search")
     if alike := like_new(document, found):
         return _indistinct(document, alike)
@@ -360,7 +357,7 @@ def _look_into_change(parts: Parts, document: StoredDocument) -> _Finding:
         return _Finding(look.text, end=DoubtEnd.UNREACHABLE)
     if look.shown:
         return _accepted(document, look.text)
-    sent = document.doubt_since[11:19]
+    sent = document.doubt_since
     if not look.anothers:
         return _held(document, Issue.of("not_shown", at=sent, seen=look.text), look.text)
     parts.ledger.awb_numbers.give_back(document.order_id, reference=look.anothers, at=parts.now)

@@ -78,4 +78,4 @@ def _as_sent(accepted: StoredDocument, rows: Sequence[int]) -> Document:
 
 
 def _round(accepted: StoredDocument) -> dict[str, str]:
-    return {"at": accepted.accepted_at[:16].replace("T", " "), "file": accepted.file_name, "run": accepted.accepted_run}
+    return {"at": accepted.accepted_at, "file": accepted.file_name, "run": accepted.accepted_run}

@@ -272,7 +272,7 @@ def _make_way(connection: Connection, decided: Sequence[tuple[Decision, int]], *
 
     decided: each with the first row of its document. by: the file of the versions that take the place.
     """
-    why = Issue.of("superseded", file=by, at=at[:16].replace("T", " "))
+    why = Issue.of("superseded", file=by, at=at)
     superseded = in_state("superseded", why) | {"settled_at": at}
     changes = [
         Change({"id": known.id, "state": known.state}, superseded)

@@ -9,7 +9,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, text
@@ -28,12 +28,18 @@ _SENDER = "sender"  # in the table `meta`
 
 @contextmanager
 def sending_lock(
-    engine: Engine, *, path: Path | None, what: str, wait: bool, stop: Callable[[], bool] = lambda: False
+    engine: Engine,
+    *,
+    path: Path | None,
+    what: str,
+    wait: bool,
+    stop: Callable[[], bool] = lambda: False,
+    zone: tzinfo | None = None,
 ) -> Iterator[tuple[bool, Callable[[], bool]]]:
     """Hold the ledger for one sending run; tells whether the run before it let go in good order, and whether it holds.
 
     path: the SQLite file (None: PostgreSQL). what: job or command, shown to whoever finds the ledger busy.
-    wait: queue for it, until `stop()` says to give up.
+    wait: queue for it, until `stop()` says to give up. zone: in which it is told since when; this machine's if None.
 
     Raises:
         LedgerBusy: another run holds it.
@@ -45,7 +51,7 @@ def sending_lock(
                 before = _sender(engine)
                 if path and before and _lives_elsewhere(before["process"]):  # its lock file was removed
                     raise _Taken
-                with _named(engine, what):
+                with _named(engine, what, zone):
                     yield not (path and before), still
                 return
         except _Taken:
@@ -107,8 +113,8 @@ def _shown(sender: dict[str, str]) -> str:
 
 
 @contextmanager
-def _named(engine: Engine, what: str) -> Iterator[None]:
-    since = datetime.now().astimezone().isoformat("T", "seconds")
+def _named(engine: Engine, what: str, zone: tzinfo | None) -> Iterator[None]:
+    since = datetime.now(UTC).astimezone(zone).isoformat(" ", "seconds")
     mine = dump({"what": what, "process": this_process(), "since": since})
     with _write(engine) as connection:
         put_entry(connection, _SENDER, mine)
