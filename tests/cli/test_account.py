@@ -1,20 +1,14 @@
 """What a push prints about files that do not go the ordinary way."""
 
-import fcntl
 import json
-import os
-import pty
-import re
-import struct
-import subprocess
 import sys
-import termios
 
 import pytest
 from cli.conftest import Run
 from openpyxl import load_workbook
 from support.issues import said as held_for
 from support.result_samples import fates_frame, row_result
+from support.terminals import said_at_terminal
 from support.workspace import ORDER_COLUMNS, Workspace, order_lines
 
 from logistics_batch.cli.show import print_push, shown_path
@@ -77,12 +71,7 @@ print_table(["id", "reason", "next"], [row, row], empty="")
 
 @pytest.mark.parametrize(("columns", "blocks"), [(40, True), (80, False)])
 def test_no_number_is_cut_at_a_narrow_terminal(columns: int, blocks: bool) -> None:
-    ours, its = pty.openpty()
-    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    environment = {name: value for name, value in os.environ.items() if name not in {"COLUMNS", "LINES"}}
-    command = [sys.executable, "-c", _NARROW]
-    subprocess.run(command, stdin=its, stdout=its, env=environment | {"TERM": "xterm"}, check=True, timeout=60)
-    said = re.sub(r"\x1b\[[0-9;]*m", "", os.read(ours, 100_000).decode())
+    said = said_at_terminal([sys.executable, "-c", _NARROW], columns=columns)
     assert (said.count("preview-3b489d1c7e"), said.count("2026-11-23T21:15:00+05:30")) == (2, 4)
     assert max(map(len, said.splitlines())) <= columns
     assert said.count("reason") == (2 if blocks else 1)

@@ -1,13 +1,18 @@
 """`runs show`: what an operator wants to know of a night, besides its files."""
 
+import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from cli.conftest import Run
 from support.event_receiver import receiving
 from support.sandbox_process import RunningSandbox, sandbox_for_a_test
+from support.terminals import said_at_terminal
 from support.workspace import Workspace, order_lines
+
+from logistics_batch.ledger import open_ledger
 
 NIGHTLY = """\
 kind: push
@@ -72,3 +77,22 @@ def test_a_run_is_shown_with_what_it_did_besides_its_files(
     text = run("runs", "show", "settle").out
     assert "exit 0: nothing left to do" in text
     assert "No file was found" not in text
+
+
+def test_runs_fits_a_terminal_of_110_columns(tmp_path: Path) -> None:
+    """One line a run at the least, whole numbers and times, and nothing cut; what came of it may go on below."""
+    place = Workspace(tmp_path, url="http://127.0.0.1:9")
+    ledger = open_ledger(f"sqlite:///{tmp_path}/var/ledger.db", account="http://127.0.0.1:9")
+    with closing(ledger):
+        for number in range(2):
+            run, at = f"20261103-21150{number}-ab12", f"2026-11-03T21:15:0{number}.123456+05:30"
+            ledger.runs.start(run, job="asns-unicommerce-south", kind="push", business_date="2026-11-03", now=at)
+            counts = {"accepted": 1250, "refused": 3, "invalid": 12, "blocked": 4, "in_doubt": 1, "skipped": 2}
+            ledger.runs.finish(run, exit_code=4, summary=counts, stopped="", now=at)
+    command = [sys.executable, "-m", "logistics_batch", "--workspace", str(place.root), "runs"]
+    lines = said_at_terminal(command, columns=110).splitlines()
+    assert max(map(len, lines)) <= 110
+    assert len([line for line in lines if line.startswith("20261103-21150")]) == 2
+    whole = " ".join(" ".join(lines).split())
+    for part in ("asns-unicommerce-south", "2026-11-03 21:15+0530", "1250 accepted,", "1 in doubt,", "2 skipped"):
+        assert whole.count(part) == 2, part

@@ -228,3 +228,8 @@ def test_fenced_blocks_say_what_they_are(page: Path) -> None:
     assert text.count("```") == 2 * len(blocks(page)), "a block is not closed, or begins inside a line"
     if page.name != "architecture.md":
         assert all(block.language for block in blocks(page))
+
+
+def test_pictures_are_small() -> None:
+    drawn = [ROOT / "docs/images" / f"clerk-{name}.png" for name in ("1-result", "2-fix", "3-again")]
+    assert max(picture.stat().st_size for picture in drawn) < 60_000
