@@ -218,13 +218,12 @@ def answered(text: str, truth: Callable[[str], Sequence[str]]) -> str:
             _answer_reading(form)
     if "order_id" in data:
         data["order_id"] = {word: (truth("order_id") or [name])[0] for word, name in data["order_id"].items()}
+    parts = [] if data.get("key") == "file" else listed(data.get("key"))
     above = [
-        {word: label.removeprefix("? ") for word, label in each.items()}
-        for each in data.get("key", [])
-        if isinstance(each, dict)
+        {word: label.removeprefix("? ") for word, label in each.items()} for each in parts if isinstance(each, dict)
     ]
-    data["key"] = [each for each in data.get("key", []) if isinstance(each, str)]
-    key = [settled.get(each.removeprefix("?").strip(), each.removeprefix("?").strip()) for each in data.get("key", [])]
+    names = [each.removeprefix("?").strip() for each in parts if isinstance(each, str)]
+    key = [settled.get(each, each) for each in names]
     if key or above:
         data["key"] = [*dict.fromkeys(filter(None, key)), *above]
     spoken = {
@@ -315,7 +314,7 @@ def _judge_key(
         zip((each for each, _ in (*case.columns, *case.facts)), (name for name, _, _ in columns), strict=True)
     )
     wanted = {places.get(each, each) for each in case.key}
-    asked = any(label_of(each).startswith("?") for each in listed(data.get("key")))
+    asked = any(label_of(each).startswith("?") for each in listed(data.get("key"))) or key == ["file"]
     if draft.operation.value == case.operation and (set(key) & wanted or (case.head and asked)):
         score.keys = 1
     else:

@@ -210,3 +210,18 @@ def test_each_question_is_data_with_its_candidates_their_values_and_reasons() ->
     assert [each["samples"] for each in question["candidates"]] == [["12"], ["10"]]
     assert all(each["confidence"] > 0 and each["reason"] for each in question["candidates"])
     assert question["question"] and question["remedy"]
+
+
+def test_what_is_asked_above_the_table_is_asked_once_and_called_no_column() -> None:
+    rows = [PACKING[0], PACKING[1], ["From", "Acme Exports", "", "Deliver To", "Bhiwandi DC"], *PACKING[3:]]
+    draft, data = drafts(rows, operation=Operation.ASN_CREATE)
+    assert data["key"] == "file"
+    asked = draft_json(draft, file_name="packing.csv")["questions"]
+    assert [each["place"] for each in asked] == ["fields.supplier_name", "fields.site_name"]
+    assert all("above the table" in each["question"] and "column" not in each["question"] for each in asked)
+
+
+def test_a_way_of_paying_above_the_table_is_read_and_not_sent_as_paid() -> None:
+    rows = [["Invoice No", "Terms of Payment"], ["SH/12", "Cash on delivery"], ["", ""], ["Item", "Qty"], ["Fan", "2"]]
+    _, data = drafts(rows, operation=Operation.ORDER_CREATE)
+    assert data["fields"]["is_cod"] == {"beside": "Terms of Payment"}  # type: ignore[index]

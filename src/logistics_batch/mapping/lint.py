@@ -411,7 +411,8 @@ def _asked(place: Place, asked: list[str]) -> tuple[LintFinding, list[str]]:
     field = next((str(part) for part in (place[1:2] or place[:1])), "")
     names = [text.removeprefix(MARK.strip()).strip() for text in asked]
     named = "key" if place[:1] == ("key",) else next((part for part in _ASKED_APART if part in place), "")
-    code = named or ("which" if len(asked) > 1 else "is_it")
+    above = "above" if place[-1:] in (("cell",), ("beside",)) else "is_it"
+    code = named or ("which" if len(asked) > 1 else above)
     return said(place, f"draft.{code}", names=names, field=field, last=place[-1] if place else ""), names
 
 

@@ -190,7 +190,7 @@ _UNITS: Final = {
 _DRAFTS: Final = {
     "key": (
         "is `{names:joined ` or `}` the key?",
-        "Write the column that the rows of a document share, without the `?`.",
+        "Write the column, or the value above the table, that the rows of a document share, without the `?`.",
     ),
     "lookup": ("what does `{last}` mean for `{field}`?", 'Write "true" or "false" for the `?`.'),
     "date": (
@@ -219,7 +219,17 @@ _DRAFTS: Final = {
     ),
     "is_it": (
         "is `{names:joined ` or `}` the column of `{field}`?",
-        "Write the column's name without the `?`; if there is none, `{{constant: …}}`, or delete the line.",
+        (
+            "Write the column's name without the `?`; if there is none, `{{beside: LABEL}}` for a value above the "
+            "table or `{{constant: …}}`; delete the line if the service does not demand it."
+        ),
+    ),
+    "above": (
+        "is the value of `{names:joined ` or `}` above the table what `{field}` wants?",
+        (
+            "Take the `?` away; if it is not, write another `{{beside: LABEL}}` or `{{cell: C5}}`, `{{from: COLUMN}}` "
+            "or `{{constant: …}}`; delete the line if the service does not demand it."
+        ),
     ),
 }
 _DEFAULTS: Final = {
@@ -280,7 +290,7 @@ _REASONS: Final = {
     "papers_date": "a day of the papers, not of the delivery",
     "likelier": "“{names[0]}” is likelier",
     "no_field": "the service has no field for it",
-    "nothing": "nothing was found for it",
+    "nothing": "its name is not known: is it one of the fields?",
 }
 """Why a column may fill a place in a draft, or fills none."""
 _FORMS: Final = {

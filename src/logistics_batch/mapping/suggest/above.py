@@ -6,12 +6,14 @@ from typing import Final
 
 import polars as pl
 
+from logistics_batch.mapping.spec.words import PAYMENT_WORDS
 from logistics_batch.mapping.suggest.head import is_label
 from logistics_batch.mapping.suggest.names import reading_of
 from logistics_batch.model.issue import cell_address
 from logistics_batch.model.sheet import Sheet
 
 _MARKS: Final = " .:-=\u2013\uff1a"  # what may stand between a label and its value
+_PAYMENTS: Final = frozenset(word.casefold() for word in PAYMENT_WORDS)
 _APART: Final = 4  # columns, at most, between a label and a value that the mapping reads by its address
 
 Cell = tuple[int, int]
@@ -72,6 +74,8 @@ def _values(cell: Cell, end: Cell, label: str, cells: dict[Cell, str]) -> Iterat
 
 
 def _names_something(text: str) -> bool:
-    """Whether a text is made of words that name columns and facts."""
+    """Whether a text is made of words that name columns and facts; a way of paying is a value."""
+    if text.casefold() in _PAYMENTS:
+        return False
     said = reading_of(text)
     return text.endswith(":") or (bool(said.meanings) and not said.unknown and is_label(text) and not said.digits)

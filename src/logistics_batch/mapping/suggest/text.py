@@ -62,6 +62,7 @@ def draft_text(draft: Draft, *, file_name: str) -> str:
         why = {
             "operation": f"ask! if not, draft again with --operation {draft.rival}" if draft.rival else "",
             "order_id": _why_order_id(draft),
+            "key": "all rows of a file are one document" if value == "file" else "",
             "lines_from": "items beside each other",
             "ignore": "map them, keep them, or leave them here",
         }.get(key, "")
@@ -111,6 +112,9 @@ def mapping_of(draft: Draft) -> dict[str, Any]:
     if draft.operation is not Operation.RECEIPT_READ:
         keys = [*_keys(draft)]
         data["key"] = [each for at, each in enumerate(keys) if each not in keys[:at]]
+        is_asked = any(isinstance(each, dict) and MARK in "".join(each.values()) for each in keys)
+        if is_asked and all(isinstance(each, dict) for each in keys):
+            data["key"] = "file"  # what stands above the table is one for the file: its question is asked once
     if draft.operation.changes_order:
         data["order_id"] = _order_id(draft)
     for part, names in {"fields": targets.header, **({"lines": targets.lines} if targets.lines else {})}.items():
