@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from openpyxl import load_workbook
+from support.commands import Forker
 from support.fix_files import corrected, lines_of
 from support.sandbox_process import RunningSandbox
 from support.workspace import ORDER_COLUMNS, Workspace, order_lines
@@ -88,6 +89,21 @@ def test_a_fix_file_goes_when_nothing_is_left_to_correct(office: Workspace, serv
     reports = office.root / "reports"
     office.run("push", office.drop("orders.csv", order_lines(["GOES-1"])), "--mapping", "orders")
     assert to_correct(reports) == {"orders.fix.xlsx": ["GOES-1"]}
+    assert office.run("retry", "push").code == 0
+    assert to_correct(reports) == {}
+    assert not (reports / "earlier").exists(), "nobody had changed it"
+
+
+def test_a_fix_file_goes_also_after_a_kill_right_behind_its_writing(
+    office: Workspace, forker: Forker, service: RunningSandbox
+) -> None:
+    """It is known as ours, though the ledger had not been told yet."""
+    service.set_faults([{"endpoint": "order.create", "kind": "status_400", "times": 1}])
+    file, reports = office.drop("orders.csv", order_lines(["KILLED-1"])), office.root / "reports"
+    at = {"LOGISTICS_BATCH_CRASH_AT": "answers.fix:1"}
+    assert forker.start(office, "push", file, "--mapping", "orders", environment=at).end().code == -9
+    assert to_correct(reports) == {"orders.fix.xlsx": ["KILLED-1"]}
+    assert office.run("push", file, "--mapping", "orders").code == 3
     assert office.run("retry", "push").code == 0
     assert to_correct(reports) == {}
     assert not (reports / "earlier").exists(), "nobody had changed it"

@@ -53,7 +53,10 @@ STORES: Final[dict[str, Entry]] = {
     "store.deadline": Entry("{what}: the transfer took longer than {deadline:g} s.", _AGAIN),
     "store.silent": Entry("{what}: {place} did not answer for {timeout:g} s.", _AGAIN),
     "store.dropped": Entry("{what}: the connection to {place} broke ({reason}).", _AGAIN),
-    "store.server": Entry("{what}: the server refused ({reason}).", "Its disk may be full or its quota used up."),
+    "store.server": Entry(
+        "{what}: the server refused ({reason}).",
+        "Its disk may be full, its quota used up, or writing there forbidden: ask its operator.",
+    ),
     "host_key.unpinned": Entry(
         f"{_SHOWS}and no key is pinned for it. No login was tried.",
         "Compare the fingerprint with the one that the server's operator tells you. If they are equal, put this line "

@@ -162,10 +162,12 @@ def put_fix(
     if content is None and not ours:
         return []
     new, lies = hashlib.sha256(content).hexdigest() if content is not None else "", _digest_at(store, path)
-    if lies and new and new in (lies, ours):
+    if lies and new and new == ours:
         return []
     notes = []
-    if lies not in ("", ours):
+    if lies == new:  # it was written, and the program ended before it was noted
+        content = None
+    elif lies not in ("", ours):
         moved = _move(store, path, to=path_at(place, stem if not is_current else f"{EARLIER}/{stem}.{run}", FIX))
         if is_current:
             notes.append(Issue.of("answers.fix_changed", changed=f"{stem}.{FIX}", place=at, moved=moved))
@@ -173,6 +175,7 @@ def put_fix(
         store.remove(path)
     if content is not None:
         store.put(path, content)
+        crash_point("answers.fix")
     if is_current and ours != new:
         parts.ledger.files.keep_last_written(place=at, stem=stem, ending=FIX, sha256=new)
     return notes
