@@ -138,3 +138,11 @@ def test_what_a_total_cannot_be_is_said_at_load() -> None:
 def test_a_column_of_the_totals_must_be_there() -> None:
     text = checked(TOTAL.replace("}}", "}, also_rows_where: {Status: Cancelled}}"), text=CANCELLED)
     assert 'required column "Status" is missing' in held(ROW, total("2"), mapping=text)
+
+
+def test_a_fix_file_has_no_total_row_and_is_taken() -> None:
+    ours = ["Reason", "What to do", *HEADER]
+    fixed = run(mapping_of(checked(TOTAL)), sheet_of([ours, ["The PIN is wrong.", "Correct it.", *ROW]]))
+    assert states(fixed) == {2: "ready"}
+    with pytest.raises(FileHeld, match="there is no total row"):
+        orders(ROW, mapping=checked(TOTAL))

@@ -332,7 +332,7 @@ class SheetSpec(Part):
 
 
 class ControlTotal(Part):
-    """What the rows come to must be what the sheet's own total row says."""
+    """What the rows come to must be what the sheet's own total row says; a fix file has none, and is not compared."""
 
     column: Name = Field(description="The column that is added up; in the total row it holds the total.")
     row_where: dict[str, Patterns] = Field(min_length=1, description="Which row is the total row: all columns fit.")
