@@ -150,10 +150,14 @@ def test_the_order_and_number_of_columns_of_a_shipped_layout_do_not_matter(name:
         if counts is None or counts.filter(sheet.frame["row"] >= row).min() == sheet.width:  # else a row ends too early
             random.Random(7).shuffle(columns)
         swapped = {str(new): str(old) for new, old in enumerate(columns, 1)}
-        frame = sheet.frame.select("row", *(pl.col(old).alias(new) for new, old in swapped.items()))
+        # What a mapping reads above the table stays beside its label.
+        stays = (pl.col("row") < row) & bool(load(name).above)
+        moved = (pl.when(stays).then(pl.col(new)).otherwise(old).alias(new) for new, old in swapped.items())
+        frame = sheet.frame.select("row", *moved)
         extra = pl.when(pl.col("row") == row).then(pl.lit("Zzyx")).alias(str(sheet.width + 1))
         new_number = {int(old): int(new) for new, old in swapped.items()}
         column = pl.col("column").replace_strict(new_number, default=None, return_dtype=pl.UInt16)
+        column = pl.when(stays).then("column").otherwise(column)
         changed = replace(
             sheet,
             frame=frame.with_columns(extra),
