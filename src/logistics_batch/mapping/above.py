@@ -23,8 +23,8 @@ from logistics_batch.mapping.spec.words import PAYMENT_WORDS
 from logistics_batch.model.issue import cell_address, column_letters
 from logistics_batch.model.sheet import FACTS_SCHEMA, CellFact, Sheet
 
-_PIECES: Final = re.compile(r"([\r\n\t|;]+|\s{2,})")
-_LABELLED: Final = re.compile(r"\s*(\S.*?)\s*(?<![0-9])(?::[-\u2013]?|\uff1a|=|\s[-\u2013](?=\s))\s*(.*)", re.DOTALL)
+_BREAKS: Final = re.compile(r"([\r\n\t|;]+|\s{2,})")
+_LABELLED: Final = re.compile(r"\s*(\S.*?)(?<![0-9])(?::[-\u2013]?|\uff1a|=|\s[-\u2013](?=\s))\s*(.*)", re.DOTALL)
 _COLON: Final = re.compile("[:\uff1a]")
 _MARKS: Final = " .:-=\u2013\uff1a"  # what may stand in a cell between a label and its value
 _ALIKE, _LONGEST_LABEL, _LAST_COLUMN = 0.7, 60, 16_384
@@ -236,11 +236,11 @@ def _labelled(text: str) -> Iterator[tuple[str, str]]:
     ([('Invoice No.', 'INV-22')], [('Ship to', 'Acme\\nPune')])
     """
     label, value = "", ""
-    for piece in _PIECES.split(text):
+    for piece in _BREAKS.split(text):
         if (found := _LABELLED.fullmatch(piece)) is not None:
             if label:
                 yield label, value.strip(BLANKS)
-            label, value = found[1], found[2]
+            label, value = found[1].rstrip(), found[2]
         else:
             value += piece
     if label:

@@ -252,7 +252,7 @@ def _texts(table: CompiledSheet, column: int, pattern: str) -> pl.Expr:
 
 def _either(value: str, *, is_money: bool) -> Issue:
     """What is said of a number with a full stop that may be read in two ways."""
-    whole, part = (re.findall(r"([0-9]+)\.([0-9]{3})", value) or [("1", "000")])[0]
+    whole, part = (re.findall(r"(?<![0-9])([0-9]++)\.([0-9]{3})", value) or [("1", "000")])[0]
     rest = part.rstrip("0")
     small = f"{whole}.{rest:0<2}" if is_money else f"{whole}.{rest}".rstrip(".")
     return Issue.of("decimal_mark", value=value, small=small, large=f"{whole}{part}{'.00' if is_money else ''}")
