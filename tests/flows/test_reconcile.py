@@ -280,10 +280,10 @@ def test_each_receipts_row_that_cannot_be_read_is_listed_with_its_cell_and_what_
     report = run_reconcile(parts, with_receipts(tmp_path, "I1,W,12O,,", *(f"X{nth},V,1O,," for nth in range(9))))
     listed = report.document["receipt_rows_not_read"]
     assert len(listed) == 10 and (listed[0]["invoice_number"], listed[0]["sku_name"]) == ("I1", "W")
-    fix = "Write digits only"
-    spot = f'receipts.csv row 2, cell C2 "12O": The cell is not a whole number. {fix}'
+    told = 'C2 "12O": Behind the number stands "O". Write the pieces in digits only'
+    spot = f"receipts.csv row 2, cell {told}"
     assert listed[0]["spot"].startswith(spot) and spot in report.document["exceptions"][0]["reason"]
-    assert f'C2 "12O": The cell is not a whole number. {fix}' in report.doubts[0]
+    assert told in report.doubts[0]
     sheet = openpyxl.load_workbook(tmp_path / "out" / "reconciliation.xlsx")["Receipt rows not read"]
     assert sheet.max_row == 11 and [cell.value for cell in sheet[2]][-1] == listed[0]["spot"]
 
@@ -306,7 +306,7 @@ def test_a_receipts_row_that_cannot_be_read_claims_nothing_on_its_line(parts, se
     assert found(report) == [("UNVERIFIABLE", "I1", "W")]
     [line] = report.document["exceptions"]
     assert line["impact_inr"] is None
-    assert 'receipts.csv row 2, cell C2 "10 pcs": The cell is not a whole number' in line["reason"]
+    assert 'receipts.csv row 2, cell C2 "10 pcs": Behind the number stands "pcs"' in line["reason"]
     assert (report.exit_code, report.counts["matched"]) == (4, 2)
 
 

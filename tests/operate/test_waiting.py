@@ -151,7 +151,7 @@ def test_what_is_left_is_kept_counted_and_told_after_an_hour(shift: Shift) -> No
         assert any(words in note for note in notes)
     first = told(shift, "13:50", step=SLOWLY)
     assert first == ["5 messages: orders: something lies there and is not taken …"]
-    assert "link.csv lies there since 2026-11-03T12:30 or longer: it is a link" in shift.told[-1][1]
+    assert "link.csv lies there since 2026-11-03 12:30+05:30 or longer: it is a link" in shift.told[-1][1]
     assert told(shift, "14:00", step=SLOWLY) == [], "once"
     (folder / "link.csv").unlink()
     assert told(shift, "14:10", step=SLOWLY) == ["Over: orders: something lies there and is not taken"]
