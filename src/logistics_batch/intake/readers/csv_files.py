@@ -78,6 +78,10 @@ def read_csv(path: Path, *, name: str, options: ReadOptions, limits: Limits) -> 
     # Also empty cells take memory until they are seen to be empty.
     if (cells := content.count(delimiter.encode()) + content.count(b"\n")) > limits.max_csv_cells:
         raise held("sheet|too_large.csv", name, count=cells, most=limits.max_csv_cells)
+    most, empty = limits.max_csv_rows, b"\r\n \t" + delimiter.encode()
+    # Without quotation marks each line is a row, and too many need not be read to be told.
+    if content.count(b"\n") >= most and b'"' not in content and content.rstrip(empty).count(b"\n") >= most:
+        raise held("file|too_many_rows", name, most=most)
     ends_open = not content.endswith((b"\n", b"\r"))
     records = read_records(content, name=name, delimiter=delimiter, options=options, limits=limits)
     del content  # as large as the cells; what follows needs room

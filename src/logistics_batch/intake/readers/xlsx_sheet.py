@@ -59,6 +59,7 @@ _CELLS: Final = {
 
 _END_OF_ROW: Final = re.compile(rb"</(?:[\w.-]+:)?row>")
 _PARSED_BYTES: Final = 1 << 19  # at a time by the parser
+_LONGEST_BY_PATTERN: Final = 1 << 20  # bytes of a cell; a pattern takes long for what only a hostile file has
 
 
 @dataclass(slots=True)
@@ -188,6 +189,8 @@ def _by_pattern(content: bytes) -> _Block | None:
         content = content.replace(b"<v/>", b"<v></v>")
     items = as_text(content).str.replace_all("<row ", "<c #", literal=True).str.split("<c ")
     items = items.explode(empty_as_null=False).slice(1)
+    if (items.str.len_bytes().max() or 0) > _LONGEST_BY_PATTERN:  # type: ignore[operator]
+        return None
     is_row = items.str.starts_with("#")
     is_last = items.str.ends_with("</row>") | (is_row & items.str.ends_with("/>"))
     rows = items.filter(is_row).str.extract_groups(_ROW).struct.unnest()
