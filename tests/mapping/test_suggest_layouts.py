@@ -18,7 +18,7 @@ from logistics_batch.model.sheet import Sheet, merged_facts
 def test_of_thirty_strange_layouts_nothing_is_wrong_unasked() -> None:
     score = sum((judged(case_of(name)) for name in LAYOUT_NAMES), Score())
     assert (len(LAYOUT_NAMES), score.wrong, score.keys) == (30, 0, 30), score.told
-    assert score.right >= 271 and score.needless <= 9 and score.missed <= 38 and score.asked <= 55, str(score)
+    assert score.right >= 272 and score.needless <= 9 and score.missed <= 36 and score.asked <= 56, str(score)
 
 
 def test_what_the_rows_are_is_asked_where_nothing_tells_it() -> None:
@@ -225,3 +225,30 @@ def test_a_way_of_paying_above_the_table_is_read_and_not_sent_as_paid() -> None:
     rows = [["Invoice No", "Terms of Payment"], ["SH/12", "Cash on delivery"], ["", ""], ["Item", "Qty"], ["Fan", "2"]]
     _, data = drafts(rows, operation=Operation.ORDER_CREATE)
     assert data["fields"]["is_cod"] == {"beside": "Terms of Payment"}  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "means"),
+    [
+        ("COD (Y/N)", ("Y", "N"), {"Y": "true", "N": "false"}),
+        ("Prepaid (Y/N)", ("Y", "N"), {"Y": "?", "N": "?"}),
+        ("Paid", ("TRUE", "FALSE"), {"TRUE": "?", "FALSE": "?"}),
+        ("Payment done", ("yes", "no"), {"yes": "?", "no": "?"}),
+    ],
+)
+def test_a_yes_says_cash_on_delivery_only_where_the_name_asks_for_that(
+    name: str, words: tuple[str, str], means: dict[str, str]
+) -> None:
+    """Below Prepaid it says the opposite: who has paid would pay again at the door."""
+    rows = [
+        ["Order No", "Name", "Mobile", "Address", "PIN", "SKU", "Qty", name, "Amount"],
+        ["A1", "Asha Rao", "9876543210", "12 MG Road, Pune", "411001", "SKU-1", "2", words[0], "400"],
+        ["A2", "Ravi Iyer", "9876543211", "14 MG Road, Pune", "411001", "SKU-1", "1", words[1], "200"],
+    ]
+    draft, data = drafts(rows)
+    fields: dict[str, dict[str, object]] = data["fields"]  # type: ignore[assignment]
+    assert fields["is_cod"] == {"from": name, "read": {"lookup": means}}
+    collected = [word for word in words if means[word] == "true"] or ["?"]
+    assert fields["cash_on_delivery"] == {"from": "? Amount", "when": {name: collected}}
+    with pytest.raises(SpecificationError):
+        mapping_of(draft_text(draft, file_name="paid.csv"))

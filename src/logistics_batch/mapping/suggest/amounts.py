@@ -6,7 +6,7 @@ from typing import Final
 from logistics_batch.mapping.spec.targets import targets_of
 from logistics_batch.mapping.suggest import places
 from logistics_batch.mapping.suggest.guess import Candidate, Guess, Reason
-from logistics_batch.mapping.suggest.table import SampleTable
+from logistics_batch.mapping.suggest.table import SampleTable, meaning_of_payment
 from logistics_batch.model.document import Operation
 
 _AMOUNTS: Final = frozenset(["amount", "total", "invoice", "order", "net", "price", "line", "item", "tax", "each"])
@@ -20,7 +20,7 @@ def with_amounts(table: SampleTable, guesses: dict[str, Guess]) -> dict[str, Gue
     """
     found, readings = dict(guesses), table.readings
     pay = found[places.PAID].column if places.PAID in found else ""
-    words = table.collecting_words(pay) if pay else []
+    some = collects_some(table, found.get(places.PAID))
     quantity, price = found.get(places.QUANTITIES[0]), found.get(places.PRICES[0])
     named, line = found.pop(places.COLLECTED, None), found.get(places.LINE_TOTAL)
     if named and "cod" in readings[named.column].meanings:
@@ -42,7 +42,7 @@ def with_amounts(table: SampleTable, guesses: dict[str, Guess]) -> dict[str, Gue
             reason = ("product", quantity.column, price.column)
             of_order = bool(said & {"order", "invoice"})  # equal as long as each order is of one line
             found.setdefault(places.LINE_TOTAL, replace(_guess(places.LINE_TOTAL, column, 0.9, reason), asked=of_order))
-        elif places.COLLECTED not in found and words and "tax" not in said:
+        elif places.COLLECTED not in found and pay and some and "tax" not in said:
             found[places.COLLECTED] = replace(
                 _guess(places.COLLECTED, column, 0.4, ("filled_on_paid", pay)), asked=True
             )
@@ -50,7 +50,7 @@ def with_amounts(table: SampleTable, guesses: dict[str, Guess]) -> dict[str, Gue
     if places.COLLECTED in found and key and key.column:
         added_up = table.differs_within(found[places.COLLECTED].column, key.column)
         found[places.COLLECTED] = replace(found[places.COLLECTED], added_up=added_up)
-    elif places.COLLECTED not in found and words:  # no COD order goes out without: it is asked for
+    elif places.COLLECTED not in found and some:  # no COD order goes out without: it is asked for
         added = ("items_added_up",)
         found[places.COLLECTED] = Guess(places.COLLECTED, (), 0.0, (("no_amount",),), asked=True)
         if line := found.get(places.LINE_TOTAL):
@@ -61,6 +61,15 @@ def with_amounts(table: SampleTable, guesses: dict[str, Guess]) -> dict[str, Gue
             guess = _guess(places.COLLECTED, price.column, 0.3, added)
             found[places.COLLECTED] = replace(guess, asked=True, added_up=True, times=quantity.column)
     return found
+
+
+def collects_some(table: SampleTable, paid: Guess | None) -> bool:
+    """Whether what tells the payment says of some order that cash is collected, or may say it."""
+    if paid is None:
+        return False
+    if paid.fact:
+        return meaning_of_payment(paid.fact.value) is not False
+    return any(table.collects(paid.column, word) is not False for word in table.profiles[paid.column].values)
 
 
 def unit_price(table: SampleTable, guesses: dict[str, Guess], operation: Operation) -> dict[str, Guess]:

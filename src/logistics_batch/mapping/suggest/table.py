@@ -224,7 +224,14 @@ def _plain(word: str) -> str:
 def _payment() -> dict[str, bool]:
     known = {_plain(word): answer == "true" for word, answer in PAYMENT_WORDS.items()}
     others = vocabulary().payment.items()
-    return known | {word: says == "cod" for says, phrases in others for word in phrases.split(", ")}
+    return known | {word: says in ("cod", "yes") for says, phrases in others for word in phrases.split(", ")}
+
+
+@cache
+def _answers() -> frozenset[str]:
+    """Words that say yes or no, and not to what."""
+    payment = vocabulary().payment
+    return frozenset(word for says in ("yes", "no") for word in payment[says].split(", "))
 
 
 @dataclass(frozen=True)
@@ -292,12 +299,20 @@ class SampleTable:
 
     def collecting_words(self, pay: str) -> list[str]:
         """The words in a column of payment that say that cash is collected."""
-        return [word for word in dict.fromkeys(self.profiles[pay].values) if meaning_of_payment(word)]
+        return [word for word in dict.fromkeys(self.profiles[pay].values) if self.collects(pay, word)]
+
+    def collects(self, pay: str, word: str) -> bool | None:
+        """Whether a word in a column of payment says that cash is collected; None where it does not say.
+
+        Yes says so below COD; below Prepaid it says the opposite, below Payment nobody can tell.
+        """
+        said = self.readings[pay].meanings
+        return None if _plain(word) in _answers() and ("pay" in said or "cod" not in said) else meaning_of_payment(word)
 
     def is_filled_where_cod(self, amount: str, pay: str) -> bool:
         """Whether each row that collects cash has an amount and each paid one none; both must be there."""
         rows = zip(self.cells[pay], numbers_of(self.cells[amount]), strict=True)
-        seen = {(meaning_of_payment(word), bool(number)) for word, number in rows}
+        seen = {(self.collects(pay, word), bool(number)) for word, number in rows}
         return {each for each in seen if each[0] is not None} == {(True, True), (False, False)}
 
 

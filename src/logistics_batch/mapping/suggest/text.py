@@ -253,7 +253,7 @@ def _source(draft: Draft, guess: Guess) -> dict[str, Any]:
         "sum" if guess.added_up else "from": _names(guess),
         "times": guess.times,
         "read": _read(draft, guess) if guess.column and not guess.added_up else {},  # a sum reads numbers by itself
-        "when": {pay.column: draft.table.collecting_words(pay.column)} if pay else {},
+        "when": {pay.column: draft.table.collecting_words(pay.column) or [MARK.strip()]} if pay and pay.column else {},
         "required": guess.place == places.QUANTITIES[0],  # a line of tax or freight has none, and is no item
     }
     return {key: value for key, value in source.items() if value}
@@ -265,7 +265,7 @@ def _read(draft: Draft, guess: Guess) -> dict[str, Any]:
     profile = profile_of((guess.fact.value,)) if guess.fact else draft.table.profiles[guess.column]
     form = form_of(target, draft.operation)
     if form in (FieldForm.FLAG, FieldForm.PAYMENT):
-        return _answers(profile, form)
+        return _answers(draft, guess, profile)
     if form in (FieldForm.DATE, FieldForm.MOMENT) and profile.date_format:
         return {"date": _date(draft, profile)}
     if form in (FieldForm.QUANTITY, FieldForm.COUNT, FieldForm.MONEY) and profile.suffixes:
@@ -292,14 +292,19 @@ def _date(draft: Draft, profile: Profile) -> str | list[str]:
     return next((each for each in both if each.split()[:1] in shown), [MARK + each for each in both])
 
 
-def _answers(profile: Profile, form: FieldForm) -> dict[str, Any]:
-    """What each word of payment means, unless all are known without it; one that is not known is asked for."""
+def _answers(draft: Draft, guess: Guess, profile: Profile) -> dict[str, Any]:
+    """What each word of payment means, unless all are known without it; one that does not say it is asked for."""
     words = {value.casefold(): value for value in reversed(profile.values)}
-    known = {word.casefold() for word in PAYMENT_WORDS} if form is FieldForm.PAYMENT else {"true", "false"}
-    if words.keys() <= known:
+    is_payment = form_of(guess.place.split(".", 1)[1], draft.operation) is FieldForm.PAYMENT
+    known = {word.casefold() for word in PAYMENT_WORDS} if is_payment else {"true", "false"}
+    means = {
+        word: draft.table.collects(guess.column, word) if guess.column and is_payment else meaning_of_payment(word)
+        for word in reversed(words.values())
+    }
+    if words.keys() <= known and None not in means.values():
         return {}
     answers = {True: "true", False: "false", None: MARK.strip()}
-    return {"lookup": {word: answers[meaning_of_payment(word)] for word in reversed(words.values())}}
+    return {"lookup": {word: answers[meaning] for word, meaning in means.items()}}
 
 
 def _flow(value: Any) -> str:
