@@ -57,7 +57,7 @@ ARROWS: dict[str, tuple[str, ...]] = {
     "file_rights": (),
     "flows": ("mapping", "intake", "api", "ledger", "reconciliation", "paper"),
     "operate": ("flows", "mapping", "intake", "api", "ledger", "reconciliation", "paper"),
-    "web": ("flows", "ledger"),
+    "web": ("flows", "ledger", "operate"),
     "mapping": (),
     "intake": (),
     "api": (),
@@ -107,6 +107,8 @@ DOORS: dict[str, tuple[str, ...]] = {
     "starlette": ("web/", "sandbox/"),
     "uvicorn": ("web/", "sandbox/"),
     "phonenumbers": ("mapping/",),
+    "jinja2": ("web/",),
+    "argon2": ("web/",),
 }
 FORBIDDEN_NAMES = {"utils", "util", "common", "helpers", "helper", "core", "base", "misc"}
 LONGEST_FUNCTION, LONGEST_MODULE, MOST_PARAMETERS = 70, 500, 5

@@ -28,6 +28,7 @@ from logistics_batch.model.settings_sections import (
     ServiceSettings,
     SftpSettings,
     Tree,
+    WebSettings,
 )
 from logistics_batch.specification import nearest
 
@@ -51,6 +52,7 @@ class Settings(BaseModel):
     reports: ReportsSettings = Field(default_factory=ReportsSettings)
     sftp: dict[str, SftpSettings] = Field(default_factory=dict)
     receive: ReceiveSettings = Field(default_factory=ReceiveSettings)
+    web: WebSettings = Field(default_factory=WebSettings)
     notify: NotifySettings = Field(default_factory=NotifySettings)
     log: LogSettings = Field(default_factory=LogSettings)
     metrics: MetricsSettings = Field(default_factory=MetricsSettings)
@@ -142,7 +144,7 @@ def _require_secrets_inside(workspace: Path, settings: Settings) -> None:
     places = [workspace.resolve(), *(Path(each).resolve() for each in settings.secrets.outside_workspace)]
     for name, file in trusted_files(settings):
         path = (workspace / file).resolve()
-        holds_secret = not name.endswith((".ca_file", ".known_hosts"))
+        holds_secret = not name.endswith((".ca_file", ".cert_file", ".known_hosts"))
         if holds_secret and not any(path.is_relative_to(place) for place in places):
             raise SettingsError(
                 f"{name}: {workspace / file} leads out of the workspace, to {path}.",

@@ -249,9 +249,10 @@ class Judge:
                 if (other.kind, other.reference) == (each.kind, each.reference) and other.generation > each.generation
             ]
             before = self.chosen.get(each.digest, 0)
-            if each.state == "in_doubt" and any(
-                other.state == "held" and other.digest != each.digest and other.id > before for other in later
-            ):
+            newer = [other for other in later if other.state == "held" and other.digest != each.digest]
+            if before:  # a person chose it; what came since is one more file of which a person says which is right
+                newer = [other for other in newer if other.id > before and other.code != "two_files"]
+            if each.state == "in_doubt" and newer:
                 self.waiting[each.digest] = each.reference
 
     def end(self, lying: list[Path]) -> None:

@@ -213,6 +213,14 @@ KEPT: dict[str, tuple[Step, ...]] = {
         ("kill", "intent.after_commit", 1),
         *(("decide", "send-again"), ("run", "order"), ("retry", "order")),
     ),
+    "of two files a person chose this one, a third one came, and its request was lost": (
+        ("drop", "order", "a.csv", (("R-1", "A"), ("R-2", "C"))),
+        ("fault", "order.create", "lose_request", 2),
+        ("drop", "order", "b.csv", (("R-1", "B"), ("R-2", "B"))),
+        ("run", "order"),
+        ("drop", "order", "a.csv", (("R-3", "A"), ("R-2", "A"))),
+        *(("decide", "send-again"), ("run", "order"), ("wait", 61.0), ("settle",)),
+    ),
 }
 """Histories that once were called broken and were not: what people asked for went out."""
 

@@ -28,6 +28,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "order": ("by_hand", "Look at one order, or cancel it."),
     "webhook": ("by_hand", "Subscribe to order events."),
     "receive": ("services", "Store events of orders as they come, until stopped."),
+    "serve": ("pages", "The pages for people, until stopped."),
+    "user": ("pages", "Who may use the pages."),
     "runs": ("memory", "What ran, with what outcome; its reports again."),
     "ledger": ("memory", "Check the memory, or write it out as records."),
     "doctor": ("workspace", "Check settings, servers, key, mappings, ledger, disk and clock."),

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
 from logistics_batch.api.client import Client
 from logistics_batch.intake.containers import Member, Unpacker
@@ -14,6 +14,9 @@ from logistics_batch.intake.stores.store import FileStore
 from logistics_batch.ledger import Ledger
 from logistics_batch.mapping import Mapping
 from logistics_batch.model.jobs.job import JobPlace
+
+OPERATOR: Final = "operator"
+"""Whoever works at the command line."""
 
 
 class Clock(Protocol):
@@ -102,7 +105,7 @@ class Parts:
 
     open_store: the file store of a place; the caller closes it. mapping: a mapping by name or path.
     kept_names: the names under `keep` of all mappings. watched: where jobs look for files of which names, None if one
-        of the jobs cannot be read. limited: how files from outside are worked on;
+        of the jobs cannot be read. person: who decides with these parts. limited: how files from outside are worked on;
         unpack: how archives among them are opened.
     reports: the folder of reports. files: a private folder for originals and labels.
     stop: set when the process was asked to end; flows finish what is in flight and claim no more.
@@ -120,6 +123,7 @@ class Parts:
     stop: threading.Event = field(default_factory=threading.Event)
     kept_names: Callable[[], Collection[str]] = tuple
     watched: Callable[[], Collection[tuple[JobPlace, tuple[str, ...]]] | None] = tuple
+    person: str = OPERATOR
     limited: Limited = at_once
     unpack: Unpack = field(default_factory=Unpacker)
 

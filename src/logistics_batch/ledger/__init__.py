@@ -37,6 +37,7 @@ from logistics_batch.ledger.itself.lock import sending_lock
 from logistics_batch.ledger.itself.opening import check_database, open_engine, require_local_disk, sqlite_path
 from logistics_batch.ledger.itself.purging import Purged, Purging
 from logistics_batch.ledger.orders import Events, Feeds, Labels, Orders, WriteFeed
+from logistics_batch.ledger.people import AuditEntry, People, StoredPerson
 from logistics_batch.ledger.records import (
     Decided,
     NewEvent,
@@ -68,6 +69,7 @@ __all__ = [
     "RAN_THROUGH",
     "REOPENED",
     "Arrival",
+    "AuditEntry",
     "Decided",
     "Decision",
     "Decisions",
@@ -82,6 +84,7 @@ __all__ = [
     "NewEvent",
     "NewNotice",
     "Outcome",
+    "People",
     "PrintLine",
     "Purged",
     "RowNotSent",
@@ -93,6 +96,7 @@ __all__ = [
     "StoredLabel",
     "StoredNight",
     "StoredNotice",
+    "StoredPerson",
     "StoredRun",
     "StoredSlot",
     "TestOrder",
@@ -133,6 +137,7 @@ class Ledger:
         self.notices = Notices(connection)
         self.exceptions = Exceptions(connection)
         self.facts = Facts(connection)
+        self.people = People(connection)
         self.purging = Purging(connection)
         self.itself = Itself(connection)
 

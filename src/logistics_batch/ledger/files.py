@@ -122,6 +122,18 @@ class Files(Repository):
         query = select(file, file.c.run_id.label("run")).where(*wanted)
         return self._values(StoredFile, query.order_by(file.c.id))
 
+    def latest(self, *, limit: int, before: int | None = None) -> list[StoredFile]:
+        """The files that came last, the newest first; before: only those with a smaller number."""
+        return self._newest(*(() if before is None else (file.c.id < before,)), limit=limit)
+
+    def begins(self, beginning: str, *, limit: int) -> list[StoredFile]:
+        """The files whose names begin so, the newest first."""
+        return self._newest(file.c.name.startswith(beginning, autoescape=True), limit=limit)
+
+    def _newest(self, *wanted: ColumnElement[bool], limit: int) -> list[StoredFile]:
+        query = select(file, file.c.run_id.label("run")).where(*wanted)
+        return self._values(StoredFile, query.order_by(file.c.id.desc()).limit(limit))
+
     def close_files(self, file_ids: Sequence[int]) -> None:
         """Files lie in the archive or in quarantine: reported → closed."""
         self._execute(file.update().where(self._among(file.c.id, file_ids)).values(state="closed"))

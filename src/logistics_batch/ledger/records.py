@@ -365,6 +365,20 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredAttempt:
+    """One try to send a document, and what came back; finished_at: "" while nothing did."""
+
+    n: int
+    run_id: str
+    intent_at: str
+    finished_at: str
+    status: int | None
+    failure: str
+    message: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
 class Decided:
     """A person's decision, as it is written down."""
 

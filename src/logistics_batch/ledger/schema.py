@@ -335,6 +335,32 @@ exception_change = Table(
 )
 Index("exception_change_night", exception_change.c.reconciliation_id)
 
+# People who may use the pages. secret: the hash of their password, "" before they chose one. link: the digest of the
+# one-time link that lets them choose it. ended_at: "" while they may.
+person = Table(
+    "person",
+    metadata,
+    _text_key("name"),
+    *_texts("role", "since"),
+    *_later_texts("secret", "link", "link_until", "ended_at"),
+)
+
+# Who is signed in. digest: of the secret that the browser has.
+web_session = Table("web_session", metadata, _text_key("digest"), *_texts("person", "address", "started_at", "seen_at"))
+
+# For programs. digest: of the token, which was shown once.
+access_token = Table("access_token", metadata, _text_key("digest"), *_texts("person", "role", "made_at", "ends_at"))
+
+# Append-only: what people did on the pages, and tried to. outcome: "" until it is known; it stays so where the program
+# died on the way, and what was decided stands with the document.
+audit = Table(
+    "audit",
+    metadata,
+    _number_key(),
+    *_texts("at", "who", "address", "what", "about"),
+    *_later_texts("outcome"),
+)
+
 MIXED_UP: Final = "mixed_up"
 # An accepted order whose AWB number is another's has no proof left: then, and only so, it is in doubt again.
 _LOSES_ITS_NUMBER = (
@@ -384,6 +410,13 @@ _UNCHANGED: Final = (  # name, table, columns, what of their change is refused, 
     ("decision_update", "decision", (), f"NOT ({_emptied('why', 'who', 'what', 'code')})", "decisions are append-only"),
     ("event_update", "event", ("id", *_EVENT_KEEPS, "zone_assumed", "unreadable"), "1 = 1", "events are append-only"),
     (
+        "audit_update",
+        "audit",
+        (),
+        f"{_differ('id', 'at', 'who', 'address', 'what', 'about')} OR OLD.outcome <> ''",
+        "the audit is append-only",
+    ),
+    (
         "event_raw",
         "event",
         ("raw",),
@@ -398,7 +431,7 @@ _UNCHANGED: Final = (  # name, table, columns, what of their change is refused, 
         "a feed does not change",
     ),
 )
-_NOT_DELETED: Final = ("document", "attempt", "evidence", "decision", "event", "feed")
+_NOT_DELETED: Final = ("document", "attempt", "evidence", "decision", "event", "feed", "audit")
 
 
 def guard_statements(dialect: str) -> Iterator[str]:

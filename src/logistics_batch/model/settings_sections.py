@@ -174,6 +174,21 @@ class ReceiveSettings(_Section):
     quota_mb: int = Field(default=1024, ge=1)
 
 
+class WebSettings(_Section):
+    """`[web]`: the pages of `serve`.
+
+    hosts: further names under which browsers reach them, as `pages.example.com` or `10.1.2.3:8490`. cert_file,
+    key_file: for TLS. proxy: the address of the server in front that speaks TLS for them.
+    """
+
+    host: str = Field(default="127.0.0.1", min_length=1)
+    port: int = Field(default=8490, ge=0, le=65535)
+    hosts: Listed = ()
+    cert_file: str | None = None
+    key_file: str | None = None
+    proxy: str = ""
+
+
 class PgpSettings(_Section):
     """`[pgp]`: our private key, with which files that were encrypted for us are opened."""
 

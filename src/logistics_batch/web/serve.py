@@ -1,14 +1,16 @@
-"""Listen for events until asked to stop; what is under way then is finished."""
+"""Listen until asked to stop; what is under way then is finished."""
 
 import asyncio
 import contextlib
 import ipaddress
 import socket
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from dataclasses import dataclass
+from pathlib import Path
 from threading import Event
 
 import uvicorn
+from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from logistics_batch.errors import LedgerRefused, UsageError
@@ -19,6 +21,8 @@ from logistics_batch.web.receiver import Gate, GroupCommit, Receiver, Surroundin
 _FINISH_SECONDS = 4
 _PATIENCE_SECONDS = 3.0  # for other writers of the ledger; a sender waits as long, and a little for the write itself
 _BACKLOG = 1024
+
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 @dataclass(frozen=True)
@@ -36,33 +40,39 @@ class ListeningPlace:
         except ValueError:
             return self.host == "localhost"
 
+    @property
+    def shown(self) -> str:
+        """The host as it stands in an address."""
+        return f"[{self.host}]" if ":" in self.host else self.host
+
 
 def receive(place: ListeningPlace, gate: Gate, store: EventStore, around: Surroundings, *, stop: Event) -> str:
     """Store events until `stop` is set; gives the counts in words.
 
     Raises UsageError if the port is not to be had, LedgerRefused if nothing can be stored any more.
     """
-    with _listening(place) as listener:
+    with listening(place) as listener:
         commit = GroupCommit(
             lambda events: store.keep(events, patience_seconds=_PATIENCE_SECONDS),
             patience_seconds=_PATIENCE_SECONDS + 1,
             say=around.say,
         )
         receiver = Receiver(gate, commit, around)
-        address = f"http://{_shown(place.host)}:{listener.getsockname()[1]}"
-        server = _Server(
-            _config(receiver),
+        address = f"http://{place.shown}:{listener.getsockname()[1]}"
+        serve_until(
+            listener,
+            receiver,
             on_ready=lambda: around.on_ready(address),
             must_end=lambda: stop.is_set() or not commit.works,
         )
-        server.run(sockets=[listener])
     if not commit.works:
         raise LedgerRefused("The part of the program that stores events failed.", remedy="Report this; start it again.")
     commit.close()
     return ", ".join(f"{number} {what}" for what, number in receiver.counts.items())
 
 
-def _listening(place: ListeningPlace) -> socket.socket:
+def listening(place: ListeningPlace) -> socket.socket:
+    """A socket that listens. Raises UsageError if the port is not to be had."""
     family = socket.AF_INET6 if ":" in place.host else socket.AF_INET
     try:
         return socket.create_server((place.host, place.port), family=family, backlog=_BACKLOG)
@@ -73,13 +83,22 @@ def _listening(place: ListeningPlace) -> socket.socket:
         ) from error
 
 
-def _shown(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
+def serve_until(
+    listener: socket.socket,
+    application: Application,
+    *,
+    on_ready: Callable[[], None],
+    must_end: Callable[[], bool],
+    certificate: tuple[Path, Path | None] | None = None,
+) -> None:
+    """Answer requests until `must_end`; certificate: the files of certificate and key, for TLS."""
+    _Server(_config(application, certificate), on_ready=on_ready, must_end=must_end).run(sockets=[listener])
 
 
-def _config(receiver: Receiver) -> uvicorn.Config:
+def _config(application: Application, certificate: tuple[Path, Path | None] | None) -> uvicorn.Config:
+    cert, key = certificate or (None, None)
     return uvicorn.Config(
-        receiver,
+        application,
         http=Connection,
         ws="none",
         lifespan="off",
@@ -88,6 +107,8 @@ def _config(receiver: Receiver) -> uvicorn.Config:
         proxy_headers=False,
         server_header=False,
         timeout_graceful_shutdown=_FINISH_SECONDS,
+        ssl_certfile=cert,
+        ssl_keyfile=key,
     )
 
 

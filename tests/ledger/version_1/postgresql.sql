@@ -1,3 +1,5 @@
+CREATE TABLE access_token ( digest TEXT NOT NULL, person TEXT NOT NULL, role TEXT NOT NULL, made_at TEXT NOT NULL, ends_at TEXT NOT NULL, PRIMARY KEY (digest) );
+CREATE TABLE audit ( id SERIAL NOT NULL, at TEXT NOT NULL, who TEXT NOT NULL, address TEXT NOT NULL, what TEXT NOT NULL, about TEXT NOT NULL, outcome TEXT DEFAULT '' NOT NULL, PRIMARY KEY (id) );
 CREATE TABLE event ( id SERIAL NOT NULL, account TEXT NOT NULL, received_at TEXT NOT NULL, identity TEXT NOT NULL, topic TEXT NOT NULL, waybill TEXT NOT NULL, order_status TEXT NOT NULL, status_at TEXT NOT NULL, zone_assumed INTEGER NOT NULL, unreadable TEXT NOT NULL, seen INTEGER NOT NULL, raw BYTEA NOT NULL, content TEXT NOT NULL, PRIMARY KEY (id), CONSTRAINT event_identity UNIQUE (account, identity, content) );
 CREATE INDEX event_waybill ON event (waybill);
 CREATE TABLE exception ( series TEXT NOT NULL, exception_id TEXT NOT NULL, standing TEXT NOT NULL, first_seen TEXT NOT NULL, last_seen TEXT NOT NULL, gone_since TEXT NOT NULL, owner TEXT NOT NULL, comment TEXT NOT NULL, status TEXT NOT NULL, accepted TEXT NOT NULL, facts TEXT NOT NULL, PRIMARY KEY (series, exception_id) );
@@ -7,12 +9,14 @@ CREATE TABLE left_file ( job TEXT NOT NULL, identity TEXT NOT NULL, name TEXT NO
 CREATE TABLE meta ( name TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (name) );
 CREATE TABLE notice ( id SERIAL NOT NULL, key TEXT NOT NULL, kind TEXT NOT NULL, job TEXT NOT NULL, business_date TEXT NOT NULL, since TEXT NOT NULL, last_seen TEXT NOT NULL, title TEXT NOT NULL, text TEXT NOT NULL, wanted INTEGER NOT NULL, seen INTEGER DEFAULT '1' NOT NULL, over_at TEXT DEFAULT '' NOT NULL, over_text TEXT DEFAULT '' NOT NULL, owed INTEGER NOT NULL, told TEXT DEFAULT '{}' NOT NULL, over_told TEXT DEFAULT '{}' NOT NULL, tries INTEGER DEFAULT '0' NOT NULL, next_try_at TEXT DEFAULT '' NOT NULL, PRIMARY KEY (id), CONSTRAINT notice_once UNIQUE (key, over_at) );
 CREATE INDEX notice_over_at ON notice (over_at);
+CREATE TABLE person ( name TEXT NOT NULL, role TEXT NOT NULL, since TEXT NOT NULL, secret TEXT DEFAULT '' NOT NULL, link TEXT DEFAULT '' NOT NULL, link_until TEXT DEFAULT '' NOT NULL, ended_at TEXT DEFAULT '' NOT NULL, PRIMARY KEY (name) );
 CREATE TABLE print_line ( id SERIAL NOT NULL, bundle_id TEXT NOT NULL, awb_number TEXT NOT NULL, at TEXT NOT NULL, copy INTEGER NOT NULL, reason TEXT DEFAULT '' NOT NULL, who TEXT DEFAULT '' NOT NULL, PRIMARY KEY (id), UNIQUE (awb_number, copy) );
 CREATE INDEX print_bundle ON print_line (bundle_id);
 CREATE TABLE reconciliation ( id SERIAL NOT NULL, series TEXT NOT NULL, run TEXT NOT NULL, business_date TEXT NOT NULL, figures TEXT NOT NULL, PRIMARY KEY (id), UNIQUE (series, run) );
 CREATE TABLE result_name ( place TEXT NOT NULL, name TEXT NOT NULL, sha256 TEXT NOT NULL, PRIMARY KEY (place, name) );
 CREATE TABLE run ( id TEXT NOT NULL, job TEXT NOT NULL, kind TEXT NOT NULL, business_date TEXT NOT NULL, state TEXT NOT NULL, stopped TEXT DEFAULT '' NOT NULL, exit_code INTEGER, summary TEXT DEFAULT '{}' NOT NULL, started_at TEXT NOT NULL, finished_at TEXT DEFAULT '' NOT NULL, PRIMARY KEY (id) );
 CREATE TABLE slot ( job TEXT NOT NULL, slot TEXT NOT NULL, claimed_at TEXT NOT NULL, business_date TEXT DEFAULT '' NOT NULL, state TEXT DEFAULT '' NOT NULL, owner TEXT DEFAULT '' NOT NULL, alive_at TEXT DEFAULT '' NOT NULL, ended_at TEXT DEFAULT '' NOT NULL, exit_code INTEGER, PRIMARY KEY (job, slot) );
+CREATE TABLE web_session ( digest TEXT NOT NULL, person TEXT NOT NULL, address TEXT NOT NULL, started_at TEXT NOT NULL, seen_at TEXT NOT NULL, PRIMARY KEY (digest) );
 CREATE TABLE exception_change ( id SERIAL NOT NULL, reconciliation_id INTEGER NOT NULL, exception_id TEXT NOT NULL, standing TEXT NOT NULL, code TEXT NOT NULL, qty_affected TEXT NOT NULL, impact_inr TEXT NOT NULL, owner TEXT NOT NULL, comment TEXT NOT NULL, status TEXT NOT NULL, accepted TEXT NOT NULL, PRIMARY KEY (id), FOREIGN KEY(reconciliation_id) REFERENCES reconciliation (id) );
 CREATE INDEX exception_change_night ON exception_change (reconciliation_id);
 CREATE TABLE file ( id SERIAL NOT NULL, run_id TEXT NOT NULL, sha256 TEXT NOT NULL, name TEXT NOT NULL, format TEXT NOT NULL, mapping TEXT NOT NULL, mapping_digest TEXT NOT NULL, operation TEXT NOT NULL, received_at TEXT NOT NULL, size INTEGER NOT NULL, origin TEXT DEFAULT '{}' NOT NULL, sheet TEXT DEFAULT '' NOT NULL, lines_sheet TEXT DEFAULT '' NOT NULL, header_row INTEGER DEFAULT '0' NOT NULL, lines_header_row INTEGER DEFAULT '0' NOT NULL, rows_read INTEGER DEFAULT '0' NOT NULL, state TEXT NOT NULL, notes TEXT DEFAULT '[]' NOT NULL, earlier_file TEXT DEFAULT '' NOT NULL, stale INTEGER DEFAULT '0' NOT NULL, code TEXT DEFAULT '' NOT NULL, values TEXT DEFAULT '' NOT NULL, PRIMARY KEY (id), UNIQUE (run_id, sha256, name), FOREIGN KEY(run_id) REFERENCES run (id) );
@@ -45,6 +49,8 @@ CREATE FUNCTION decision_update() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN I
 CREATE TRIGGER decision_update BEFORE UPDATE ON decision FOR EACH ROW EXECUTE FUNCTION decision_update();
 CREATE FUNCTION event_update() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF 1 = 1 THEN RAISE EXCEPTION 'events are append-only'; END IF; RETURN NEW; END $$;
 CREATE TRIGGER event_update BEFORE UPDATE OF id, account, identity, received_at, topic, waybill, order_status, status_at, content, zone_assumed, unreadable ON event FOR EACH ROW EXECUTE FUNCTION event_update();
+CREATE FUNCTION audit_update() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.id <> OLD.id OR NEW.at <> OLD.at OR NEW.who <> OLD.who OR NEW.address <> OLD.address OR NEW.what <> OLD.what OR NEW.about <> OLD.about OR OLD.outcome <> '' THEN RAISE EXCEPTION 'the audit is append-only'; END IF; RETURN NEW; END $$;
+CREATE TRIGGER audit_update BEFORE UPDATE ON audit FOR EACH ROW EXECUTE FUNCTION audit_update();
 CREATE FUNCTION event_raw() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.raw <> OLD.raw AND length(NEW.raw) > 0 THEN RAISE EXCEPTION 'the bytes of an event do not change'; END IF; RETURN NEW; END $$;
 CREATE TRIGGER event_raw BEFORE UPDATE OF raw ON event FOR EACH ROW EXECUTE FUNCTION event_raw();
 CREATE FUNCTION feed_update() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.account <> OLD.account OR NEW.job <> OLD.job OR NEW.number <> OLD.number OR NEW.name <> OLD.name OR NEW.orders <> OLD.orders OR NEW.up_to <> OLD.up_to OR NEW.sha256 <> OLD.sha256 OR NEW.made_at <> OLD.made_at OR (NEW.content <> OLD.content AND NOT (length(NEW.content) = 0 AND NEW.delivered_at <> '')) THEN RAISE EXCEPTION 'a feed does not change'; END IF; RETURN NEW; END $$;
@@ -61,11 +67,13 @@ CREATE FUNCTION event_delete() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF 1
 CREATE TRIGGER event_delete BEFORE DELETE ON event FOR EACH ROW EXECUTE FUNCTION event_delete();
 CREATE FUNCTION feed_delete() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF 1 = 1 THEN RAISE EXCEPTION 'feed is append-only'; END IF; RETURN NEW; END $$;
 CREATE TRIGGER feed_delete BEFORE DELETE ON feed FOR EACH ROW EXECUTE FUNCTION feed_delete();
-INSERT INTO "meta" VALUES ('epoch', '2373e776983e5e2a');
+CREATE FUNCTION audit_delete() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF 1 = 1 THEN RAISE EXCEPTION 'audit is append-only'; END IF; RETURN NEW; END $$;
+CREATE TRIGGER audit_delete BEFORE DELETE ON audit FOR EACH ROW EXECUTE FUNCTION audit_delete();
+INSERT INTO "meta" VALUES ('epoch', '050873ff84b99559');
 INSERT INTO "meta" VALUES ('schema_version', '1');
 INSERT INTO "meta" VALUES ('seq', '6');
 INSERT INTO "run" VALUES ('R1', 'nightly', 'push', '2026-11-21', 'finished', '', 4, '{"accepted":1,"in_doubt":1}', '2026-11-21T21:16:00+05:30', '2026-11-21T21:16:00+05:30');
-INSERT INTO "slot" VALUES ('nightly', '2026-11-21T21:15:00+05:30', '2026-11-21T21:16:00+05:30', '2026-11-21', 'claimed', '{"host":"vm","boot":"0db97c48-e26a-482c-81a1-27d5a89003db","namespace":"pid:[4026531836]","pid":8832,"start":"474394"}', '2026-11-21T21:16:00+05:30', '', NULL);
+INSERT INTO "slot" VALUES ('nightly', '2026-11-21T21:15:00+05:30', '2026-11-21T21:16:00+05:30', '2026-11-21', 'claimed', '{"host":"vm","boot":"532cd5db-dda5-4e3c-8e4a-072e93af4a42","namespace":"pid:[4026531836]","pid":5364,"start":"337201"}', '2026-11-21T21:16:00+05:30', '', NULL);
 INSERT INTO "file" VALUES (1, 'R1', 'b7bd51f335a48f49117d2c704a62c67ab56aeaf91a501009e8f80a300824de0a', 'orders.csv', 'csv', 'orders', 'dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd', 'order.create', '2026-11-21T21:15:00+05:30', 82, '{}', 'orders', '', 1, 0, 4, 'planned', '[]', '', 1, '', '');
 SELECT setval(pg_get_serial_sequence('file', 'id'), 1);
 INSERT INTO "document" VALUES (1, 'http://service.test', 'order', 'A', 'a', 1, 1, 'order.create', 'POST', '/orders/shipment', 'A', '[2]', '[2]', '{"bin": "B2"}', '2026-11-21T21:15:00+05:30', '\x7b22637573746f6d65725f6e616d65223a22c581c3b364c5ba20e0a486e0a4b6e0a4be227d', '1d929cd694a5a8b34ea7754ad51f4559298cb5d7106983af59678c545e61c31b', 'accepted', '', '', '', 0, 0, 1, 0, '2026-11-21T21:16:00+05:30', '2026-11-21T21:16:00+05:30', 'R1', 'SH-22T70ZX', '', '', '{}', '[]', 0, '');
@@ -74,8 +82,8 @@ INSERT INTO "document" VALUES (3, 'http://service.test', 'order', 'C', 'c', 1, 1
 SELECT setval(pg_get_serial_sequence('document', 'id'), 3);
 INSERT INTO "issue" VALUES (1, 1, '', 'Phone', 'B5', '12', 5, 'mobile.in_own_words', '{"reason":"Too short.","remedy":"Write ten digits."}', 'customer_mobile');
 SELECT setval(pg_get_serial_sequence('issue', 'id'), 1);
-INSERT INTO "attempt" VALUES (1, 1, 1, 'R1', '2026-11-21T21:16:00+05:30', '1d929cd694a5a8b34ea7754ad51f4559298cb5d7106983af59678c545e61c31b', '{"host":"vm","boot":"0db97c48-e26a-482c-81a1-27d5a89003db","namespace":"pid:[4026531836]","pid":8832,"start":"474394"}', '', '', '', '', '2026-11-21T21:16:00+05:30', 'accepted', 200);
-INSERT INTO "attempt" VALUES (2, 2, 1, 'R1', '2026-11-21T21:16:00+05:30', '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a', '{"host":"vm","boot":"0db97c48-e26a-482c-81a1-27d5a89003db","namespace":"pid:[4026531836]","pid":8832,"start":"474394"}', '', 'ReadTimeout', '', '', '2026-11-21T21:16:00+05:30', 'unknown', NULL);
+INSERT INTO "attempt" VALUES (1, 1, 1, 'R1', '2026-11-21T21:16:00+05:30', '1d929cd694a5a8b34ea7754ad51f4559298cb5d7106983af59678c545e61c31b', '{"host":"vm","boot":"532cd5db-dda5-4e3c-8e4a-072e93af4a42","namespace":"pid:[4026531836]","pid":5364,"start":"337201"}', '', '', '', '', '2026-11-21T21:16:00+05:30', 'accepted', 200);
+INSERT INTO "attempt" VALUES (2, 2, 1, 'R1', '2026-11-21T21:16:00+05:30', '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a', '{"host":"vm","boot":"532cd5db-dda5-4e3c-8e4a-072e93af4a42","namespace":"pid:[4026531836]","pid":5364,"start":"337201"}', '', 'ReadTimeout', '', '', '2026-11-21T21:16:00+05:30', 'unknown', NULL);
 SELECT setval(pg_get_serial_sequence('attempt', 'id'), 2);
 INSERT INTO "row" VALUES (1, '', 2, 1, '', 'A', '', '');
 INSERT INTO "row" VALUES (1, '', 3, 2, '', 'B', '', '');

@@ -1,4 +1,12 @@
 BEGIN TRANSACTION;
+CREATE TABLE access_token (
+	digest TEXT NOT NULL, 
+	person TEXT NOT NULL, 
+	role TEXT NOT NULL, 
+	made_at TEXT NOT NULL, 
+	ends_at TEXT NOT NULL, 
+	PRIMARY KEY (digest)
+);
 CREATE TABLE attempt (
 	id INTEGER NOT NULL, 
 	document_id INTEGER NOT NULL, 
@@ -18,8 +26,18 @@ CREATE TABLE attempt (
 	UNIQUE (document_id, n), 
 	FOREIGN KEY(document_id) REFERENCES document (id)
 );
-INSERT INTO "attempt" VALUES(1,1,1,'R1','2026-11-21T21:16:00+05:30','1d929cd694a5a8b34ea7754ad51f4559298cb5d7106983af59678c545e61c31b','{"host":"vm","boot":"0db97c48-e26a-482c-81a1-27d5a89003db","namespace":"pid:[4026531836]","pid":8832,"start":"474394"}','','','','','2026-11-21T21:16:00+05:30','accepted',200);
-INSERT INTO "attempt" VALUES(2,2,1,'R1','2026-11-21T21:16:00+05:30','44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a','{"host":"vm","boot":"0db97c48-e26a-482c-81a1-27d5a89003db","namespace":"pid:[4026531836]","pid":8832,"start":"474394"}','','ReadTimeout','','','2026-11-21T21:16:00+05:30','unknown',NULL);
+INSERT INTO "attempt" VALUES(1,1,1,'R1','2026-11-21T21:16:00+05:30','1d929cd694a5a8b34ea7754ad51f4559298cb5d7106983af59678c545e61c31b','{"host":"vm","boot":"532cd5db-dda5-4e3c-8e4a-072e93af4a42","namespace":"pid:[4026531836]","pid":5364,"start":"337201"}','','','','','2026-11-21T21:16:00+05:30','accepted',200);
+INSERT INTO "attempt" VALUES(2,2,1,'R1','2026-11-21T21:16:00+05:30','44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a','{"host":"vm","boot":"532cd5db-dda5-4e3c-8e4a-072e93af4a42","namespace":"pid:[4026531836]","pid":5364,"start":"337201"}','','ReadTimeout','','','2026-11-21T21:16:00+05:30','unknown',NULL);
+CREATE TABLE audit (
+	id INTEGER NOT NULL, 
+	at TEXT NOT NULL, 
+	who TEXT NOT NULL, 
+	address TEXT NOT NULL, 
+	what TEXT NOT NULL, 
+	about TEXT NOT NULL, 
+	outcome TEXT DEFAULT '' NOT NULL, 
+	PRIMARY KEY (id)
+);
 CREATE TABLE cancelled_number (
 	id INTEGER NOT NULL, 
 	account TEXT NOT NULL, 
@@ -229,7 +247,7 @@ CREATE TABLE meta (
 	PRIMARY KEY (name)
 );
 INSERT INTO "meta" VALUES('schema_version','1');
-INSERT INTO "meta" VALUES('epoch','2373e776983e5e2a');
+INSERT INTO "meta" VALUES('epoch','050873ff84b99559');
 INSERT INTO "meta" VALUES('seq','6');
 CREATE TABLE notice (
 	id INTEGER NOT NULL, 
@@ -268,6 +286,16 @@ CREATE TABLE order_state (
 	change INTEGER NOT NULL, 
 	PRIMARY KEY (document_id), 
 	FOREIGN KEY(document_id) REFERENCES document (id)
+);
+CREATE TABLE person (
+	name TEXT NOT NULL, 
+	role TEXT NOT NULL, 
+	since TEXT NOT NULL, 
+	secret TEXT DEFAULT '' NOT NULL, 
+	link TEXT DEFAULT '' NOT NULL, 
+	link_until TEXT DEFAULT '' NOT NULL, 
+	ended_at TEXT DEFAULT '' NOT NULL, 
+	PRIMARY KEY (name)
 );
 CREATE TABLE print_line (
 	id INTEGER NOT NULL, 
@@ -346,15 +374,23 @@ CREATE TABLE slot (
 	exit_code INTEGER, 
 	PRIMARY KEY (job, slot)
 );
-INSERT INTO "slot" VALUES('nightly','2026-11-21T21:15:00+05:30','2026-11-21T21:16:00+05:30','2026-11-21','claimed','{"host":"vm","boot":"0db97c48-e26a-482c-81a1-27d5a89003db","namespace":"pid:[4026531836]","pid":8832,"start":"474394"}','2026-11-21T21:16:00+05:30','',NULL);
+INSERT INTO "slot" VALUES('nightly','2026-11-21T21:15:00+05:30','2026-11-21T21:16:00+05:30','2026-11-21','claimed','{"host":"vm","boot":"532cd5db-dda5-4e3c-8e4a-072e93af4a42","namespace":"pid:[4026531836]","pid":5364,"start":"337201"}','2026-11-21T21:16:00+05:30','',NULL);
+CREATE TABLE web_session (
+	digest TEXT NOT NULL, 
+	person TEXT NOT NULL, 
+	address TEXT NOT NULL, 
+	started_at TEXT NOT NULL, 
+	seen_at TEXT NOT NULL, 
+	PRIMARY KEY (digest)
+);
 CREATE INDEX notice_over_at ON notice (over_at);
 CREATE INDEX print_bundle ON print_line (bundle_id);
 CREATE INDEX event_waybill ON event (waybill);
 CREATE INDEX file_sha256 ON file (sha256);
 CREATE INDEX exception_change_night ON exception_change (reconciliation_id);
+CREATE INDEX document_reference ON document (reference);
 CREATE INDEX document_state ON document (state);
 CREATE INDEX document_folded_key ON document (account, kind, folded_key);
-CREATE INDEX document_reference ON document (reference);
 CREATE INDEX document_awb_number ON document (awb_number);
 CREATE INDEX issue_file ON issue (file_id);
 CREATE INDEX held_file_job ON held_file (job, over_at);
@@ -365,6 +401,7 @@ CREATE TRIGGER document_content BEFORE UPDATE OF account, kind, key, generation,
 CREATE TRIGGER evidence_update BEFORE UPDATE ON evidence WHEN NOT (NOT (NEW.id <> OLD.id OR NEW.document_id <> OLD.document_id OR NEW.at <> OLD.at OR NEW.kind <> OLD.kind) AND NEW.text = '' AND EXISTS (SELECT 1 FROM document WHERE id = OLD.document_id AND length(body) = 0)) BEGIN SELECT RAISE(ABORT, 'evidence is append-only'); END;
 CREATE TRIGGER decision_update BEFORE UPDATE ON decision WHEN NOT (NOT (NEW.id <> OLD.id OR NEW.document_id <> OLD.document_id OR NEW.at <> OLD.at OR NEW.who <> OLD.who OR NEW.what <> OLD.what OR NEW.code <> OLD.code) AND NEW.why = '' AND EXISTS (SELECT 1 FROM document WHERE id = OLD.document_id AND length(body) = 0)) BEGIN SELECT RAISE(ABORT, 'decisions are append-only'); END;
 CREATE TRIGGER event_update BEFORE UPDATE OF id, account, identity, received_at, topic, waybill, order_status, status_at, content, zone_assumed, unreadable ON event WHEN 1 = 1 BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
+CREATE TRIGGER audit_update BEFORE UPDATE ON audit WHEN NEW.id <> OLD.id OR NEW.at <> OLD.at OR NEW.who <> OLD.who OR NEW.address <> OLD.address OR NEW.what <> OLD.what OR NEW.about <> OLD.about OR OLD.outcome <> '' BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
 CREATE TRIGGER event_raw BEFORE UPDATE OF raw ON event WHEN NEW.raw <> OLD.raw AND length(NEW.raw) > 0 BEGIN SELECT RAISE(ABORT, 'the bytes of an event do not change'); END;
 CREATE TRIGGER feed_update BEFORE UPDATE OF account, job, number, name, orders, up_to, sha256, made_at, content ON feed WHEN NEW.account <> OLD.account OR NEW.job <> OLD.job OR NEW.number <> OLD.number OR NEW.name <> OLD.name OR NEW.orders <> OLD.orders OR NEW.up_to <> OLD.up_to OR NEW.sha256 <> OLD.sha256 OR NEW.made_at <> OLD.made_at OR (NEW.content <> OLD.content AND NOT (length(NEW.content) = 0 AND NEW.delivered_at <> '')) BEGIN SELECT RAISE(ABORT, 'a feed does not change'); END;
 CREATE TRIGGER document_delete BEFORE DELETE ON document WHEN 1 = 1 BEGIN SELECT RAISE(ABORT, 'document is append-only'); END;
@@ -373,4 +410,5 @@ CREATE TRIGGER evidence_delete BEFORE DELETE ON evidence WHEN 1 = 1 BEGIN SELECT
 CREATE TRIGGER decision_delete BEFORE DELETE ON decision WHEN 1 = 1 BEGIN SELECT RAISE(ABORT, 'decision is append-only'); END;
 CREATE TRIGGER event_delete BEFORE DELETE ON event WHEN 1 = 1 BEGIN SELECT RAISE(ABORT, 'event is append-only'); END;
 CREATE TRIGGER feed_delete BEFORE DELETE ON feed WHEN 1 = 1 BEGIN SELECT RAISE(ABORT, 'feed is append-only'); END;
+CREATE TRIGGER audit_delete BEFORE DELETE ON audit WHEN 1 = 1 BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
 COMMIT;

@@ -181,7 +181,7 @@ def _write_choice(
                 outcome = Outcome(each.id, "planned", "decided", why=why)
         outcomes.append(outcome)
     return parts.ledger.attempts.settle_documents(
-        outcomes, expected=expected, now=parts.now, decided=Decided(choice, reason)
+        outcomes, expected=expected, now=parts.now, decided=Decided(choice, reason, parts.person)
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.files.receive import first_name
-from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.parts import OPERATOR, Parts
 from logistics_batch.intake.names import printable
 from logistics_batch.intake.stores.store import RemoteFile
 from logistics_batch.ledger import HeldFile, HeldNow, StoredFile
@@ -84,7 +84,7 @@ def close_held_file(parts: Parts, held_id: str, *, decision: str, reason: str, d
         )
     if dry_run:
         return found
-    who = getpass.getuser()
+    who = getpass.getuser() if parts.person == OPERATOR else parts.person
     if not parts.ledger.files.close_held_file(found.id, now=parts.clock.now().isoformat(), why=reason, who=who):
         raise UsageError(f"{held_id} is no longer held.", remedy="Look at “held list” again.")
     return found

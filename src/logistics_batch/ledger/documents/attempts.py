@@ -19,7 +19,7 @@ from logistics_batch.ledger.documents.recording import (
     move_all,
     record_all,
 )
-from logistics_batch.ledger.records import Decided, Outcome, StoredDocument
+from logistics_batch.ledger.records import Decided, Outcome, StoredAttempt, StoredDocument
 from logistics_batch.ledger.schema import attempt, document, evidence, file
 from logistics_batch.messages.reasons import WaitsFor
 from logistics_batch.model.issue import Issue
@@ -71,6 +71,11 @@ class Attempts(Repository):
         if claim:
             crash_point("intent.after_commit")
         return intents
+
+    def of(self, document_id: int) -> list[StoredAttempt]:
+        """Every attempt to send a document, the first one first."""
+        query = select(attempt).where(attempt.c.document_id == document_id)
+        return self._values(StoredAttempt, query.order_by(attempt.c.n))
 
     def unanswered(self, numbers: Sequence[int]) -> set[int]:
         """Those of some documents that wait for the answer to the attempt that this object began."""

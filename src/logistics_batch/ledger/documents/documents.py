@@ -56,6 +56,8 @@ KNOWN: Final = pl.Schema(
 )
 """What of a document its rows show."""
 
+_LAST_SIGN: Final = "\U0010ffff"  # behind every text that begins alike
+
 PLANNED: Final = pl.Schema({"id": pl.Int64, "key": pl.String, "operation": pl.String, "send_approved": pl.Boolean})
 
 
@@ -113,6 +115,17 @@ class StoredDocuments(Repository):
         if planned_to is not None:
             wanted.append(document.c.planned_at < f"{planned_to}T99")
         return self._documents(*wanted)
+
+    def named(self, beginning: str, *, limit: int) -> list[StoredDocument]:
+        """Documents whose reference, AWB number or key begins so, the newest first."""
+        end = beginning + _LAST_SIGN
+        columns = document.c.reference, document.c.awb_number, document.c.key
+        found: dict[int, StoredDocument] = {}
+        for column in columns:
+            begins = (column >= beginning) & (column < end)
+            some = self._documents(begins, by=(document.c.id.desc(),), at_most=limit)
+            found |= {each.id: each for each in some}
+        return [found[number] for number in sorted(found, reverse=True)[:limit]]
 
     def accepted_since(self, file_id: int, *, kind: str, keys: Sequence[str]) -> list[StoredDocument]:
         """What was accepted under some keys of arrivals behind one, and was not cancelled; oldest first."""

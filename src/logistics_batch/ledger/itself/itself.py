@@ -37,6 +37,10 @@ _PERSONAL = {
     "event": ("raw",),
     "exception": ("owner", "comment", "facts"),
     "exception_change": ("owner", "comment"),
+    "person": ("secret", "link"),
+    "web_session": ("digest", "address"),
+    "access_token": ("digest",),
+    "audit": ("address",),
 }
 _AT_ONCE = 500  # records, or bodies, in memory
 _SHOWN = 5  # examples named in one finding

@@ -1,0 +1,65 @@
+"""The pages of a workspace, put together."""
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import partial
+from threading import Event
+
+import click
+
+from logistics_batch.cli.watching import log_of
+from logistics_batch.flows.parts import Parts
+from logistics_batch.jobs import load_calendar, load_jobs
+from logistics_batch.model.jobs.calendar import Calendar
+from logistics_batch.model.jobs.job import JobSpec
+from logistics_batch.settings import Settings, private_file
+from logistics_batch.web.pages import Behind, Secured, require_safe, serve_pages
+from logistics_batch.web.serve import ListeningPlace
+from logistics_batch.web.workbench import Role, Surface
+from logistics_batch.web.workbench.people import new_link
+from logistics_batch.wiring import Need, Workspace
+
+_FIRST = "admin"
+
+
+def serve_workspace(workspace: Workspace, *, host: str | None, port: int | None, stop: Event) -> None:
+    """Serve the pages of a workspace until `stop` is set; once they listen, one line says where."""
+    settings = workspace.settings()
+    place = ListeningPlace(host or settings.web.host, settings.web.port if port is None else port)
+    secured = _secured(workspace, settings)
+    with workspace.parts(Need(calls=False, stop=stop)) as parts:
+        everybody = parts.ledger.people.all()
+        require_safe(place, secured, has_people=bool(everybody))
+        say = partial(log_of(workspace, settings, parts, lambda line: click.echo(line, err=True)).say, "pages")
+        first = None if any(each.secret for each in everybody) else _first_link(parts)
+
+        def tell(url: str) -> None:
+            click.echo(json.dumps({"url": url, "first_admin": f"{url}/welcome/{first}" if first else None}))
+
+        def jobs() -> tuple[Sequence[JobSpec], Mapping[str, Calendar]]:
+            found = load_jobs(workspace.folder)
+            return found, {
+                each.name: load_calendar(workspace.folder, each.schedule.calendar) for each in found if each.schedule
+            }
+
+        behind = Behind(say)
+        on = Surface(parts, lambda: workspace.parts(Need(stop=stop)), jobs, behind)
+        try:
+            serve_pages(place, secured, on, on_ready=tell, say=say, stop=stop)
+        finally:
+            behind.close()
+        say("stopped")
+
+
+def _secured(workspace: Workspace, settings: Settings) -> Secured:
+    web = settings.web
+    key = private_file(workspace.folder / web.key_file, name="web.key_file") if web.key_file else None
+    return Secured(web.hosts, workspace.folder / web.cert_file if web.cert_file else None, key, web.proxy)
+
+
+def _first_link(parts: Parts) -> str:
+    """The one-time link of the first admin, made anew as long as nobody used it."""
+    people, now = parts.ledger.people, parts.clock.now()
+    known = people.get(_FIRST)
+    role = "" if known is not None and not known.ended_at else Role.ADMIN.value
+    return new_link(people, _FIRST, role=role, now=now)

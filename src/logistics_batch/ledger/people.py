@@ -1,0 +1,183 @@
+"""People who use the pages: who they are, who is signed in, tokens of programs, and what each of them did.
+
+Secrets are kept as digests: whoever reads the ledger cannot sign in. Nothing here counts as something that was sent.
+"""
+
+from dataclasses import dataclass
+
+from sqlalchemy import select
+
+from logistics_batch.ledger.connection import Repository
+from logistics_batch.ledger.schema import access_token, audit, person, web_session
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPerson:
+    """A person. secret: the hash of the password, "" before there is one; ended_at: "" while they may sign in."""
+
+    name: str
+    role: str
+    since: str
+    secret: str
+    ended_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSession:
+    """Somebody who is signed in, with the role of today."""
+
+    digest: str
+    person: str
+    role: str
+    address: str
+    started_at: str
+    seen_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredToken:
+    """A program's token; role: the smaller of its own and its person's is for the reader to find."""
+
+    digest: str
+    person: str
+    role: str
+    made_at: str
+    ends_at: str
+    role_of_person: str
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """What somebody did or tried. outcome: "" where it is not known."""
+
+    id: int
+    at: str
+    who: str
+    address: str
+    what: str
+    about: str
+    outcome: str
+
+
+_MAY = person.c.ended_at == ""
+_QUICKLY = 2.0  # seconds that a page waits for other writers
+
+
+class People(Repository):
+    """People, sessions, tokens and the audit."""
+
+    def all(self) -> list[StoredPerson]:
+        """Everybody who was ever added, by name."""
+        return self._values(StoredPerson, select(person).order_by(person.c.name))
+
+    def get(self, name: str) -> StoredPerson | None:
+        """One person, also one who was removed; None if there is none of that name."""
+        return self._value(StoredPerson, select(person).where(person.c.name == name))
+
+    def of_link(self, digest: str, *, now: str) -> StoredPerson | None:
+        """The person whose one-time link this is and still holds, None if it is nobody's."""
+        query = select(person).where(person.c.link == digest, person.c.link_until > now, _MAY)
+        return self._value(StoredPerson, query)
+
+    def add(self, name: str, *, role: str, link: str, link_until: str, now: str) -> bool:
+        """Add a person, or one again who was removed; False if there is one of that name."""
+        new = {"role": role, "since": now, "secret": "", "link": link, "link_until": link_until, "ended_at": ""}
+        with self._write(counts=False) as connection:
+            found = connection.execute(select(person.c.ended_at).where(person.c.name == name)).scalar()
+            if found == "":
+                return False
+            if found is None:
+                connection.execute(person.insert().values(new | {"name": name}))
+            else:
+                connection.execute(person.update().where(person.c.name == name).values(new))
+            return True
+
+    def change_role(self, name: str, role: str) -> bool:
+        """Give a person another role, also in sessions under way; False if there is none of that name."""
+        return self._change(name, {"role": role})
+
+    def reset(self, name: str, *, link: str, link_until: str) -> bool:
+        """Take a person's password away until one is chosen by the link; ends sessions and tokens."""
+        return self._change(name, {"secret": "", "link": link, "link_until": link_until}, leaves=True)
+
+    def remove(self, name: str, *, now: str) -> bool:
+        """Let a person in no more; ends sessions and tokens. False if there is none of that name."""
+        return self._change(name, {"ended_at": now, "secret": "", "link": "", "link_until": ""}, leaves=True)
+
+    def choose_secret(self, link: str, *, secret: str, now: str) -> str:
+        """Keep the password's hash of whose link this is, which then is used up; the name, "" if it is nobody's."""
+        holds = (person.c.link == link) & (person.c.link_until > now) & _MAY
+        with self._write(counts=False) as connection:
+            statement = person.update().where(holds).values(secret=secret, link="", link_until="")
+            return str(connection.execute(statement.returning(person.c.name)).scalar() or "")
+
+    def _change(self, name: str, values: dict[str, str], *, leaves: bool = False) -> bool:
+        with self._write(counts=False) as connection:
+            done = connection.execute(person.update().where(person.c.name == name, _MAY).values(values)).rowcount > 0
+            if done and leaves:
+                connection.execute(web_session.delete().where(web_session.c.person == name))
+                connection.execute(access_token.delete().where(access_token.c.person == name))
+            return done
+
+    def sign_in(self, digest: str, *, name: str, address: str, now: str, older_than: str) -> None:
+        """Begin a session; those that were not seen since a moment go."""
+        with self._write(counts=False) as connection:
+            connection.execute(web_session.delete().where(web_session.c.seen_at < older_than))
+            new = {"digest": digest, "person": name, "address": address, "started_at": now, "seen_at": now}
+            connection.execute(web_session.insert().values(new))
+
+    def session(self, digest: str) -> StoredSession | None:
+        """Who is signed in with this secret, None if nobody is, or no more."""
+        return next(iter(self._sessions(web_session.c.digest == digest)), None)
+
+    def sessions(self) -> list[StoredSession]:
+        """Everybody who is signed in, the last seen first."""
+        return self._sessions()
+
+    def _sessions(self, *wanted: object) -> list[StoredSession]:
+        query = select(web_session, person.c.role).join(person, person.c.name == web_session.c.person)
+        return self._values(StoredSession, query.where(_MAY, *wanted).order_by(web_session.c.seen_at.desc()))  # type: ignore[arg-type]
+
+    def seen(self, digest: str, *, now: str) -> None:
+        """Note that a session goes on."""
+        with self._write(counts=False, patience_seconds=_QUICKLY) as connection:
+            connection.execute(web_session.update().where(web_session.c.digest == digest).values(seen_at=now))
+
+    def sign_out(self, digest: str) -> None:
+        """End a session."""
+        self._execute(web_session.delete().where(web_session.c.digest == digest), counts=False)
+
+    def add_token(self, digest: str, *, name: str, role: str, now: str, ends_at: str) -> None:
+        """Keep a token's digest."""
+        new = {"digest": digest, "person": name, "role": role, "made_at": now, "ends_at": ends_at}
+        self._execute(access_token.insert().values(new), counts=False)
+
+    def token(self, digest: str, *, now: str) -> StoredToken | None:
+        """The token of this digest, None if there is none that still holds."""
+        return next(iter(self._tokens(access_token.c.digest == digest, access_token.c.ends_at > now)), None)
+
+    def tokens(self) -> list[StoredToken]:
+        """Every token that was not ended, the newest first."""
+        return self._tokens()
+
+    def _tokens(self, *wanted: object) -> list[StoredToken]:
+        query = select(access_token, person.c.role.label("role_of_person"))
+        query = query.join(person, person.c.name == access_token.c.person).where(_MAY, *wanted)  # type: ignore[arg-type]
+        return self._values(StoredToken, query.order_by(access_token.c.made_at.desc()))
+
+    def begin_audit(self, *, at: str, who: str, address: str, what: str, about: str) -> int:
+        """Write down what somebody is about to do; gives its number."""
+        new = {"at": at, "who": who, "address": address, "what": what, "about": about}
+        with self._write(counts=False) as connection:
+            return int(connection.execute(audit.insert().values(new).returning(audit.c.id)).scalar_one())
+
+    def end_audit(self, number: int, outcome: str) -> None:
+        """Write down what came of it."""
+        self._execute(
+            audit.update().where(audit.c.id == number, audit.c.outcome == "").values(outcome=outcome), counts=False
+        )
+
+    def audit(self, *, before: int | None = None, limit: int = 100) -> list[AuditEntry]:
+        """What people did, the newest first. before: only entries with a smaller number."""
+        query = select(audit) if before is None else select(audit).where(audit.c.id < before)
+        return self._values(AuditEntry, query.order_by(audit.c.id.desc()).limit(limit))

@@ -1,0 +1,96 @@
+"""People and their roles, who is signed in, and what everybody did."""
+
+from typing import Final
+
+from logistics_batch.errors import UsageError
+from logistics_batch.web.workbench.asked import Asked, Moved, Shown
+from logistics_batch.web.workbench.people import LINK_HOLDS, Role, new_link, require_name
+
+_PAGE: Final = 100
+
+
+def people(asked: Asked) -> Shown:
+    """Everybody who may sign in, and who is signed in now."""
+    ledger = asked.parts.ledger.people
+    everybody = [
+        {
+            "name": each.name,
+            "role": each.role,
+            "since": each.since,
+            "chose": bool(each.secret),
+            "ended_at": each.ended_at,
+        }
+        for each in ledger.all()
+    ]
+    sessions = [
+        {name: getattr(each, name) for name in ("person", "address", "started_at", "seen_at")}
+        for each in ledger.sessions()
+    ]
+    tokens = [
+        {name: getattr(each, name) for name in ("person", "role", "made_at", "ends_at")} for each in ledger.tokens()
+    ]
+    roles = [each.value for each in Role]
+    return Shown("people.html", {"people": everybody, "sessions": sessions, "tokens": tokens, "roles": roles})
+
+
+def audit(asked: Asked) -> Shown:
+    """What people did on the pages, the newest first; older entries by `before`."""
+    before = asked.query.get("before", "")
+    found = asked.parts.ledger.people.audit(before=int(before) if before.isdecimal() else None, limit=_PAGE)
+    names = ("id", "at", "who", "address", "what", "about", "outcome")
+    entries = [{name: getattr(each, name) for name in names} for each in found]
+    return Shown("audit.html", {"entries": entries, "before": found[-1].id if len(found) == _PAGE else None})
+
+
+def add(asked: Asked) -> Shown:
+    """Add a person; the page shows the one-time link once."""
+    name, role = require_name(asked.form.get("name", "")), _role(asked)
+    link = new_link(asked.parts.ledger.people, name, role=role, now=asked.parts.clock.now())
+    return _link(name, link)
+
+
+def change_role(asked: Asked) -> Moved:
+    """Give a person another role, from their next click on."""
+    name, role = asked.form.get("name", ""), _role(asked)
+    _require_another_admin(asked, name, stays=role == Role.ADMIN)
+    if not asked.parts.ledger.people.change_role(name, role):
+        raise UsageError(f'There is no person "{name}".', remedy="Open the page again.")
+    return Moved("/admin", f"{name} is {role} now.")
+
+
+def reset(asked: Asked) -> Shown:
+    """Take a person's password away; the page shows the one-time link for a new one."""
+    name = asked.form.get("name", "")
+    if name == asked.who.name:
+        raise UsageError(
+            "You would lock yourself out.", remedy="Let another admin do it, or `user reset` at the machine."
+        )
+    link = new_link(asked.parts.ledger.people, name, now=asked.parts.clock.now())
+    return _link(name, link)
+
+
+def remove(asked: Asked) -> Moved:
+    """Let a person in no more; what they did stays in the audit."""
+    name = asked.form.get("name", "")
+    _require_another_admin(asked, name, stays=False)
+    if not asked.parts.ledger.people.remove(name, now=asked.now):
+        raise UsageError(f'There is no person "{name}".', remedy="Open the page again.")
+    return Moved("/admin", f"{name} may sign in no more.")
+
+
+def _role(asked: Asked) -> str:
+    role = asked.form.get("role", "")
+    if role not in {each.value for each in Role}:
+        raise UsageError("No role is chosen.", remedy="Choose one.")
+    return role
+
+
+def _require_another_admin(asked: Asked, name: str, *, stays: bool) -> None:
+    """Raises UsageError where nobody would be left who may add people."""
+    admins = {each.name for each in asked.parts.ledger.people.all() if each.role == Role.ADMIN and not each.ended_at}
+    if not stays and admins == {name}:
+        raise UsageError(f"{name} is the only admin.", remedy="Make somebody else one first.")
+
+
+def _link(name: str, link: str) -> Shown:
+    return Shown("link.html", {"name": name, "link": f"/welcome/{link}", "days": LINK_HOLDS.days})

@@ -1,0 +1,307 @@
+"""The application: from a request to a page, past everything that could make it somebody else's request."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import parse_qsl, urlsplit
+
+import anyio.to_thread
+from anyio import CapacityLimiter
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import RedirectResponse, Response
+from starlette.types import Receive, Scope, Send
+
+from logistics_batch.errors import LedgerBusy, LedgerRefused, LogisticsBatchError, UsageError
+from logistics_batch.web.workbench.asked import Asked, Changed, Moved, NotThere, Shown, Surface
+from logistics_batch.web.workbench.people import LONGEST, Doorkeeper, Role, SignedIn, TooOften, digest_of
+from logistics_batch.web.workbench.rendering import rendered, text_of
+from logistics_batch.web.workbench.routes import ROUTES, Route, described, found
+
+_STATIC: Final = {
+    "/static/style.css": "text/css",
+    "/static/keys.js": "text/javascript",
+    "/static/icon.svg": "image/svg+xml",
+}
+_HEADERS: Final = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+    "Cache-Control": "no-store",
+}
+_COOKIE = "logistics_batch"
+_MOST_FORM_BYTES = 256 << 10
+_AT_ONCE = 8  # pages that are made at the same time
+
+
+@dataclass(frozen=True)
+class Around:
+    """hosts: the names under which browsers reach the pages. is_safe: they come over TLS. proxy: the address of a
+    server in front that is believed about who asks, "" for none. log: one line each, without data of people."""
+
+    hosts: frozenset[str]
+    is_safe: bool
+    proxy: str = ""
+    log: Callable[[str], None] = field(default=lambda _: None, repr=False)
+
+
+class Workbench:
+    """The ASGI application of the pages."""
+
+    def __init__(self, on: Surface, around: Around) -> None:
+        self._on, self._around = on, around
+        self._people = on.parts.ledger.people
+        self._door = Doorkeeper(self._people, now=on.parts.clock.now)
+        self._said: dict[str, str] = {}  # to a session, on its next page
+        self._limiter: CapacityLimiter | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            return
+        self._limiter = self._limiter or CapacityLimiter(_AT_ONCE)
+        request = Request(scope, receive)
+        try:
+            body = await _body(request)
+        except ClientDisconnect:
+            return
+        answer = await anyio.to_thread.run_sync(self._answer, request, body, limiter=self._limiter)
+        for name, value in _HEADERS.items():
+            answer.headers.setdefault(name, value)
+        if self._around.is_safe:
+            answer.headers["Strict-Transport-Security"] = "max-age=31536000"
+        await answer(scope, receive, send)
+
+    def _answer(self, request: Request, body: bytes | None) -> Response:
+        path = request.scope.get("raw_path", b"").decode("latin-1").partition("?")[0] or request.url.path
+        if (request.headers.get("host") or "").casefold() not in self._around.hosts:
+            return Response("This server is not reached under that name.", 421)
+        if body is None:
+            return Response("That is more than is taken.", 413)
+        if path in _STATIC and request.method == "GET":
+            content = (Path(__file__).parent / "templates" / Path(path).name).read_bytes()
+            return Response(content, media_type=_STATIC[path], headers={"Cache-Control": "max-age=3600"})
+        if request.method not in ("GET", "HEAD", "POST"):
+            return Response(status_code=405)
+        form = _fields(body)
+        address = self._address(request)
+        try:
+            who = self._who(request, address)
+            if request.method == "POST" and (refused := self._is_foreign(request, who, form, path)):
+                return refused
+            if (at_door := self._at_the_door(path, request, form, who, address)) is not None:
+                return at_door
+            return self._page(path, request, form, who)
+        except TooOften as error:
+            told = {"title": "Wait a little", "text": f"Too many wrong attempts. Try again in {error.seconds} seconds."}
+            answer = self._told(request, told, 429)
+            answer.headers["Retry-After"] = str(error.seconds)
+            return answer
+        except (LedgerBusy, LedgerRefused) as error:
+            self._around.log(f"a page could not be made: {error.message}")
+            return self._told(request, {"title": "The ledger cannot be asked", "text": error.message}, 503)
+
+    def _address(self, request: Request) -> str:
+        """Who asks: what the server in front says, if that is the one that is believed."""
+        direct = request.client.host if request.client else ""
+        if self._around.proxy and direct == self._around.proxy:
+            return request.headers.get("x-forwarded-for", direct).rpartition(",")[2].strip()
+        return direct
+
+    def _who(self, request: Request, address: str) -> SignedIn | None:
+        kind, _, token = request.headers.get("authorization", "").partition(" ")
+        if token:
+            return self._door.of_token(token, address=address) if kind.casefold() == "bearer" else None
+        secret = request.cookies.get(_COOKIE, "")
+        return self._door.of_session(secret, address=address) if secret else None
+
+    def _is_foreign(
+        self, request: Request, who: SignedIn | None, form: Mapping[str, list[str]], path: str
+    ) -> Response | None:
+        """The refusal of what another site, or a program, sent in a person's name."""
+        origin = request.headers.get("origin")
+        own = origin is None or (urlsplit(origin).netloc or "null").casefold() in self._around.hosts
+        fetched = request.headers.get("sec-fetch-site", "same-origin") in ("same-origin", "none")
+        is_signed = who is None or form.get("form_token", [""])[0] == who.form_token != ""
+        at_door = path == "/sign-in" or path.startswith("/welcome/")
+        if own and fetched and (is_signed or at_door):
+            return None
+        text = "This form is too old, or came from elsewhere. Open the page again and repeat it."
+        return self._told(request, {"title": "Nothing was done", "text": text}, 403)
+
+    def _at_the_door(
+        self,
+        path: str,
+        request: Request,
+        form: Mapping[str, list[str]],
+        who: SignedIn | None,
+        address: str,
+    ) -> Response | None:
+        """Signing in and out, and choosing a password; None for every other address."""
+        one = {name: values[0] for name, values in form.items()}
+        is_post = request.method == "POST"
+        if path == "/health":
+            return Response("ok", media_type="text/plain")
+        if path == "/sign-in":
+            if not is_post:
+                return self._door_page(
+                    request, "sign_in.html", {"next": _own_path(request.query_params.get("next", ""))}
+                )
+            name = " ".join(one.get("name", "").split())
+            secret = self._door.sign_in(name, one.get("password", ""), address=address)
+            self._write(
+                name if secret else "", address, "signed in", about=name[:64], outcome="done" if secret else "wrong"
+            )
+            if secret:
+                return self._entered(secret, to=_own_path(one.get("next", "")))
+            data = {"next": _own_path(one.get("next", "")), "wrong": "Name or password is wrong."}
+            return self._door_page(request, "sign_in.html", data, status=401)
+        if path == "/sign-out" and is_post and who is not None:
+            self._door.sign_out(who.session)
+            self._write(who.name, address, "signed out")
+            answer = RedirectResponse("/sign-in", 303)
+            answer.delete_cookie(_COOKIE, path="/")
+            return answer
+        if path.startswith("/welcome/"):
+            return self._welcome(path.removeprefix("/welcome/"), request, one if is_post else None, address)
+        return None
+
+    def _welcome(self, link: str, request: Request, one: Mapping[str, str] | None, address: str) -> Response:
+        name = self._door.whose_link(link)
+        if not name:
+            text = "This link was used, or its time is over. Ask for a new one."
+            return self._told(request, {"title": "Nobody's link", "text": text}, 404)
+        if one is None:
+            return self._door_page(request, "welcome.html", {"name": name})
+        try:
+            secret = self._door.choose_password(link, one.get("password", ""), one.get("again", ""), address=address)
+        except UsageError as error:
+            data = {"name": name, "wrong": f"{error.message} {error.remedy}".strip()}
+            return self._door_page(request, "welcome.html", data, status=400)
+        self._write(name, address, "chose a password")
+        return self._entered(secret, to="/")
+
+    def _entered(self, secret: str, *, to: str) -> Response:
+        answer = RedirectResponse(to, 303)
+        longest = int(LONGEST.total_seconds())
+        answer.set_cookie(
+            _COOKIE, secret, max_age=longest, path="/", httponly=True, samesite="lax", secure=self._around.is_safe
+        )
+        return answer
+
+    def _page(self, path: str, request: Request, form: Mapping[str, list[str]], who: SignedIn | None) -> Response:
+        method = "GET" if request.method == "HEAD" else request.method
+        match = found(method, path)
+        wants_json = bool(match and match[2]) or path == "/openapi.json"
+        if who is None:
+            if wants_json or request.headers.get("authorization"):
+                return _json({"error": "No session and no token that holds."}, 401, {"WWW-Authenticate": "Bearer"})
+            return RedirectResponse(f"/sign-in?next={_quoted(path)}" if path != "/" else "/sign-in", 303)
+        if path == "/openapi.json":
+            return _json(described())
+        if match is None:
+            return self._told(request, {"title": "No such page", "text": "There is no page of this address."}, 404, who)
+        route, named, as_json = match
+        if who.role not in route.roles:
+            may = ", ".join(sorted(each.value for each in route.roles))
+            told = {"title": "Not for your role", "text": f"You are here as {who.role}. This is for: {may}."}
+            return _json({"error": told["text"]}, 403) if as_json else self._told(request, told, 403, who)
+        if not who.session and not as_json:
+            return _json({"error": "A token is for the addresses that end in .json."}, 403)
+        asked = Asked(self._on, who, named, dict(request.query_params), {k: v[0] for k, v in form.items()}, form)
+        return self._of_route(route, asked, request, as_json=as_json)
+
+    def _of_route(self, route: Route, asked: Asked, request: Request, *, as_json: bool) -> Response:
+        about = " ".join([*asked.path.values(), *asked.several.get("id", ()), asked.form.get("name", "")]).strip()
+        entry = 0
+        if route.audit:
+            doing = f"{route.audit}: {asked.form['decision']}" if "decision" in asked.form else route.audit
+            entry = self._people.begin_audit(
+                at=asked.now, who=asked.who.name, address=asked.who.address, what=doing, about=about[:500]
+            )
+        outcome = "failed"
+        try:
+            made = route.page(asked)
+            outcome = made.said[:500] if isinstance(made, Moved) and made.said else "done"
+        except NotThere as error:
+            outcome, told = "not there", {"title": "Not there", "text": str(error)}
+            return _json({"error": str(error)}, 404) if as_json else self._told(request, told, 404, asked.who)
+        except (Changed, UsageError) as error:
+            text = error.message if isinstance(error, LogisticsBatchError) else str(error)
+            remedy = error.remedy if isinstance(error, LogisticsBatchError) else "Open the page again, and look."
+            outcome, told = f"refused: {text}"[:500], {"title": "Nothing was changed", "text": text, "remedy": remedy}
+            return _json({"error": f"{text} {remedy}"}, 409) if as_json else self._told(request, told, 409, asked.who)
+        finally:
+            if entry:
+                self._people.end_audit(entry, outcome)
+        if isinstance(made, Moved):
+            if made.said:
+                self._said[digest_of(asked.who.session)] = made.said
+            return RedirectResponse(made.to, 303)
+        if as_json:
+            return _json(made.data, made.status)
+        return self._shown(made, request, asked.who)
+
+    def _shown(self, page: Shown, request: Request, who: SignedIn) -> Response:
+        places = [(route.path, route.place) for route in ROUTES if route.place and who.role in route.roles]
+        said = self._said.pop(digest_of(who.session), "") if who.session else ""
+        around = {"who": who, "places": places, "said": said, "path": request.url.path, "admin": who.role == Role.ADMIN}
+        return Response(rendered(page.template, {**page.data, **around}), page.status, media_type="text/html")
+
+    def _told(self, request: Request, data: Mapping[str, str], status: int, who: SignedIn | None = None) -> Response:
+        if who is not None:
+            return self._shown(Shown("told.html", {"remedy": "", **data}, status), request, who)
+        return self._door_page(request, "told_outside.html", {"remedy": "", **data}, status=status)
+
+    def _door_page(self, _: Request, template: str, data: Mapping[str, Any], *, status: int = 200) -> Response:
+        return Response(rendered(template, {"wrong": "", **data}), status, media_type="text/html")
+
+    def _write(self, who: str, address: str, what: str, *, about: str = "", outcome: str = "done") -> None:
+        now = self._on.parts.now
+        number = self._people.begin_audit(at=now, who=who, address=address, what=what, about=about)
+        self._people.end_audit(number, outcome)
+
+
+async def _body(request: Request) -> bytes | None:
+    """The body; None if it is more than a form has."""
+    kept = bytearray()
+    async for chunk in request.stream():
+        kept += chunk
+        if len(kept) > _MOST_FORM_BYTES:
+            return None
+    return bytes(kept)
+
+
+def _fields(body: bytes) -> dict[str, list[str]]:
+    """The fields of a form; of a body that is none, nothing."""
+    form: dict[str, list[str]] = {}
+    try:
+        pairs = parse_qsl(body.decode(), keep_blank_values=True, strict_parsing=bool(body), max_num_fields=5000)
+    except ValueError:
+        return form
+    for name, value in pairs:
+        form.setdefault(name, []).append(value)
+    return form
+
+
+def _own_path(to: str) -> str:
+    """Where to go after signing in: only ever to a page of ours."""
+    fits = to.startswith("/") and not to.startswith(("//", "/\\")) and to.isprintable() and "\\" not in to
+    return to if fits else "/"
+
+
+def _quoted(path: str) -> str:
+    from urllib.parse import quote
+
+    return quote(path, safe="/")
+
+
+def _json(data: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    text = json.dumps(data, ensure_ascii=False, default=text_of, allow_nan=False)
+    return Response(text, status, dict(headers or {}), "application/json")

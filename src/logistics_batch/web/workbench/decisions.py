@@ -1,0 +1,164 @@
+"""What waits for a person, with its evidence; what a decision would do; and deciding, once, by what was seen."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from logistics_batch.errors import UsageError
+from logistics_batch.flows.doubts.decisions import decide_held
+from logistics_batch.flows.doubts.held import HeldId, HeldLine, beside_earlier, everything_held, held_under, in_words
+from logistics_batch.flows.files.deliver import deliver_stale
+from logistics_batch.messages.documents import reason_of
+from logistics_batch.messages.reasons import OF_WHAT_IS_HELD, UNSENT, HeldDecision
+from logistics_batch.model.counting import counted
+from logistics_batch.web.workbench.asked import Asked, Changed, Moved, NotThere, Shown
+from logistics_batch.web.workbench.documents import HIDDEN, line_of, shown_body
+
+_LONGEST_REASON = 2000
+
+
+def waiting(asked: Asked) -> Shown:
+    """Everything that waits for a person, and what is in doubt; the oldest of each first."""
+    held = everything_held(asked.parts)
+    words = in_words(asked.parts, held)
+    doubts = asked.parts.ledger.attempts.in_doubt()
+    data = {
+        "held": [_line(each) | why for each, why in zip(held, words, strict=True)],
+        "in_doubt": [line_of(each) | {"since": each.doubt_since, "checks": each.checks} for each in doubts],
+        "may_decide": asked.who.role in ("operator", "admin"),
+    }
+    return Shown("decisions.html", data)
+
+
+def one(asked: Asked) -> Shown:
+    """One thing that waits: why, old beside new with what differs, what was seen, and what can be decided."""
+    found = _found(asked, asked.path["name"])
+    (why,) = in_words(asked.parts, [found])
+    sees = asked.who.sees_people
+    documents = []
+    for document in found.documents:
+        beside = beside_earlier(asked.parts, document)
+        documents.append(
+            line_of(document)
+            | {
+                "method": document.method,
+                "path": document.path,
+                "rows": list(document.rows),
+                "body": shown_body(document.body, sees_people=sees),
+                "may_exist": document.may_exist,
+                "earlier": line_of(beside.earlier) if beside.earlier else None,
+                "differing": [
+                    {"field": name, "before": old if sees else HIDDEN, "now": new if sees else HIDDEN}
+                    for name, old, new in beside.differing
+                ],
+                "alike": list(beside.alike),
+            }
+        )
+    data = _line(found) | why | {"documents": documents, "may_decide": asked.who.role in ("operator", "admin")}
+    return Shown("decision.html", data)
+
+
+def look(asked: Asked) -> Shown:
+    """What a decision about several would do, each for itself; nothing is decided yet."""
+    chosen, decision, reason = _chosen(asked)
+    words: dict[str, Any]
+    lines, words = [], {"decision": decision, "reason": reason, "reissue": _reissue(asked)}
+    with asked.on.calling() as parts:
+        for held_id in chosen:
+            against = ""
+            try:
+                decide_held(parts, _number(held_id), dry_run=True, **words)
+            except UsageError as error:
+                against = f"{error.message} {error.remedy}".strip()
+            lines.append(_line(_found(asked, held_id)) | {"against": against})
+    data = {"lines": lines, "decision": decision, "reason": reason, "reissue": _reissue(asked)}
+    return Shown("look.html", data)
+
+
+def decide(asked: Asked) -> Moved:
+    """Decide about each by what was seen of it; where that changed meanwhile, about none."""
+    chosen, decision, reason = _chosen(asked)
+    words: dict[str, Any]
+    seen = asked.several.get("seen", ())
+    if len(seen) != len(chosen) or any(
+        _line(_found(asked, each))["seen"] != shown for each, shown in zip(chosen, seen, strict=True)
+    ):
+        raise Changed("What you decided about has changed since it was shown.")
+    done, refused, words = [], [], {"decision": decision, "reason": reason, "reissue": _reissue(asked)}
+    with asked.on.calling() as parts:
+        in_the_name = replace(parts, person=asked.who.name)
+        for held_id in chosen:
+            try:
+                done.append(decide_held(in_the_name, _number(held_id), **words))
+            except UsageError as error:
+                if len(chosen) == 1:
+                    raise
+                refused.append(f"{held_id}: {error.message} {error.remedy}".strip())
+    asked.on.behind(lambda: _write_answers(asked))
+    told = done[0] if len(done) == 1 and not refused else f"{counted(len(done), 'decision')} written down."
+    return Moved("/decisions", " ".join([told, *refused]))
+
+
+def _write_answers(asked: Asked) -> None:
+    """Write the answers of files anew that no longer show what is known; what fails is written by the next run."""
+    with asked.on.calling() as parts:
+        deliver_stale(parts)
+
+
+def _chosen(asked: Asked) -> tuple[Sequence[str], str, str]:
+    """The numbers, the decision and the reason that a form names. Raises UsageError for what is missing."""
+    chosen = list(dict.fromkeys(asked.several.get("id", ())))
+    decision, reason = asked.form.get("decision", ""), asked.form.get("reason", "").strip()
+    if not chosen:
+        raise UsageError("Nothing is marked.", remedy="Mark what you decide about.")
+    if decision not in {each.value for each in HeldDecision} - {HeldDecision.RETRY, HeldDecision.REOPEN}:
+        raise UsageError("No decision is chosen.", remedy="Choose one.")
+    if not reason or len(reason) > _LONGEST_REASON:
+        raise UsageError("The reason is missing, or longer than a page.", remedy="Say why in a sentence; it is kept.")
+    return chosen, decision, reason
+
+
+def _reissue(asked: Asked) -> bool:
+    return asked.form.get("reissue") == "yes"
+
+
+def _number(name: str) -> HeldId:
+    """What `held list` calls it: a number, or a name."""
+    return int(name) if name.isdecimal() else name
+
+
+def _found(asked: Asked, name: str) -> HeldLine:
+    try:
+        return held_under(asked.parts, _number(name))
+    except UsageError as error:
+        raise NotThere(
+            f"Nothing with the number {name} waits any more: it was decided, or asking settled it."
+        ) from error
+
+
+def _line(held: HeldLine) -> dict[str, Any]:
+    """One thing that waits, in a list; seen: a digest of it, as it is now."""
+    documents = [(each.id, each.state, each.why.code, each.attempts, each.body_sha256) for each in held.documents]
+    seen = hashlib.sha256(repr((held.id, held.why.code, sorted(documents))).encode()).hexdigest()[:16]
+    reference = held.document.reference if held.document else ""
+    return {
+        "id": held.id,
+        "what": held.what,
+        "reference": reference,
+        "files": held.files,
+        "choices": [each.value for each in _choices(held)],
+        "seen": seen,
+    }
+
+
+def _choices(held: HeldLine) -> Sequence[HeldDecision]:
+    """What a person can decide about it."""
+    if held.file is not None:
+        return (HeldDecision.DROP,)
+    if held.is_address:
+        return tuple(each for each in reason_of(held.why.code).choices if each is HeldDecision.DROP)
+    if held.document is None:
+        return (HeldDecision.APPROVE, HeldDecision.DROP)
+    choices = reason_of(held.why.code).choices
+    return OF_WHAT_IS_HELD if held.document.may_exist and choices == UNSENT else choices

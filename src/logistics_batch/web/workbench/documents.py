@@ -1,0 +1,141 @@
+"""The whole story of an order or an ASN on one time line, beside what was sent."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from logistics_batch.ledger import StoredDocument
+from logistics_batch.web.workbench.asked import Asked, NotThere, Shown
+
+_OF_PEOPLE: Final = (
+    "customer",
+    "mobile",
+    "phone",
+    "address",
+    "email",
+    "lat",
+    "long",
+    "lon",
+    "contact",
+    "gst",
+    "postal",
+)
+HIDDEN: Final = "not shown for your role"
+
+
+def line_of(document: StoredDocument) -> dict[str, Any]:
+    """A document in a list."""
+    is_asn = document.operation.startswith("asn.")
+    return {
+        "id": document.id,
+        "kind": "asns" if is_asn else "orders",
+        "reference": document.reference or document.key,
+        "operation": document.operation,
+        "state": document.state,
+        "awb_number": document.awb_number,
+        "file_name": document.file_name,
+        "run": document.run,
+        "planned_at": document.planned_at,
+        "reason": document.reason,
+    }
+
+
+def order(asked: Asked) -> Shown:
+    """Everything that is known of an order, by reference or AWB number."""
+    return _story(asked, "order.")
+
+
+def asn(asked: Asked) -> Shown:
+    """Everything that is known of an ASN, by invoice number."""
+    return _story(asked, "asn.")
+
+
+def _story(asked: Asked, operations: str) -> Shown:
+    name = asked.path["name"]
+    documents = asked.parts.ledger.documents
+    named = documents.select(references=[name])
+    names = list(dict.fromkeys(each.reference for each in named if each.reference))
+    found = documents.select(references=names) if names else named
+    found = [each for each in found if each.operation.startswith(operations)]
+    if not found:
+        thing = "order" if operations == "order." else "ASN"
+        raise NotThere(f"The ledger knows no {thing} “{name}”.")
+    versions = [_version(asked, each) for each in found]
+    steps = sorted((step for each in found for step in _steps(asked, each)), key=lambda step: str(step["at"]))
+    return Shown("story.html", {"name": name, "versions": versions, "steps": steps, "hides": not asked.who.sees_people})
+
+
+def _version(asked: Asked, document: StoredDocument) -> dict[str, Any]:
+    """What one version of it says, and how it stands."""
+    return line_of(document) | {
+        "generation": document.generation,
+        "sheet": document.sheet,
+        "rows": list(document.rows),
+        "method": document.method,
+        "path": document.path,
+        "fix": document.fix,
+        "keep": document.keep,
+        "purged": document.purged,
+        "body": shown_body(document.body, sees_people=asked.who.sees_people),
+    }
+
+
+def _steps(asked: Asked, document: StoredDocument) -> Iterator[dict[str, Any]]:
+    """What happened to a version: when, what kind of step, and its words."""
+    parts = asked.parts
+    which = f"version {document.generation}"
+    rows = ", ".join(map(str, document.rows[:8])) + (" …" if len(document.rows) > 8 else "")
+    yield {
+        "at": document.planned_at,
+        "kind": "planned",
+        "version": which,
+        "text": f"Read from {document.file_name}, rows {rows}; run {document.run}.",
+    }
+    for each in parts.ledger.attempts.of(document.id):
+        yield {
+            "at": each.intent_at,
+            "kind": "sent",
+            "version": which,
+            "text": f"Attempt {each.n} of run {each.run_id}: the intent was written down.",
+        }
+        if each.finished_at:
+            status = f"HTTP {each.status}" if each.status else each.failure or "no answer"
+            message = f" “{each.message}”" if each.message and asked.who.sees_people else ""
+            proves = each.meaning.replace("_", " ") or "nothing"
+            text = f"Attempt {each.n}: {status}{message}. That proves: {proves}."
+            yield {"at": each.finished_at, "kind": "answered", "version": which, "text": text}
+    for at, kind, text in parts.ledger.documents.evidence(document.id):
+        told = text if asked.who.sees_people else HIDDEN
+        yield {"at": at, "kind": kind.replace("_", " "), "version": which, "text": told}
+    for made in parts.ledger.documents.decisions(document.id):
+        text = f"{made.who} decided “{made.what}”: {made.why or 'the words are not kept any more'}"
+        yield {"at": made.at, "kind": "decided", "version": which, "text": text}
+    if document.awb_number and document.operation == "order.create":
+        for print_line in parts.ledger.labels.prints([document.awb_number]):
+            text = f"Label printed, copy {print_line.copy}, bundle {print_line.bundle_id}."
+            yield {"at": print_line.at, "kind": "printed", "version": which, "text": text}
+        for hint in parts.ledger.orders.events_of([document.awb_number]):
+            yield {"at": hint.at, "kind": "event", "version": which, "text": f"The service says: {hint.status}."}
+    if document.settled_at:
+        text = f"{document.state.replace('_', ' ').capitalize()}. {document.reason}".strip()
+        yield {"at": document.settled_at, "kind": "settled", "version": which, "text": text}
+
+
+def shown_body(body: str, *, sees_people: bool) -> str:
+    """A body to read: one value a line, without data of people where they are not needed."""
+    if not body:
+        return ""
+    try:
+        found = json.loads(body)
+    except ValueError:
+        return body if sees_people else HIDDEN
+    return json.dumps(found if sees_people else _without_people(found), ensure_ascii=False, indent=1)
+
+
+def _without_people(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {
+            name: HIDDEN if inner and any(part in name.casefold() for part in _OF_PEOPLE) else _without_people(inner)
+            for name, inner in value.items()
+        }
+    return [_without_people(inner) for inner in value] if isinstance(value, list) else value

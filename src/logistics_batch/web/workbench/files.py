@@ -1,0 +1,115 @@
+"""A dropped file: what became of its rows, its problems by what repairs them, and its rows."""
+
+from collections import Counter
+from itertools import groupby
+from typing import Any, Final
+
+from logistics_batch.model.issue import Issue
+from logistics_batch.model.report import Fate, FileReport
+from logistics_batch.web.workbench.asked import Asked, NotThere, Shown
+
+_PAGE: Final = 100
+_ROWS_NAMED = 20
+_HIDDEN: Final = "•••"
+
+
+def latest(asked: Asked) -> Shown:
+    """The files that came last; further ones by `before`."""
+    before = asked.query.get("before", "")
+    found = asked.parts.ledger.files.latest(limit=_PAGE, before=int(before) if before.isdecimal() else None)
+    files = [
+        {
+            "id": each.id,
+            "name": each.name,
+            "run": each.run,
+            "mapping": each.mapping,
+            "received_at": each.received_at,
+            "rows_read": each.rows_read,
+            "held": each.reason,
+        }
+        for each in found
+    ]
+    return Shown("files.html", {"files": files, "before": found[-1].id if len(found) == _PAGE else None})
+
+
+def one(asked: Asked) -> Shown:
+    """One file: counts by fate, problems grouped by what repairs them, and its rows, by fate and from a row on."""
+    name = asked.path["name"]
+    if not name.isdecimal():
+        raise NotThere(f"There is no file number “{name}”.")
+    ledger = asked.parts.ledger
+    try:
+        file = ledger.files.get(int(name))
+    except ValueError as error:
+        raise NotThere(f"There is no file number {name}.") from error
+    report = ledger.documents.file_report(file.id)
+    fate, after = asked.query.get("fate", ""), asked.query.get("after", "0")
+    rows = report.rows.filter(fate=fate) if fate in {each.value for each in Fate} else report.rows
+    first = int(after) if after.isdecimal() else 0
+    shown = rows.slice(first, _PAGE)
+    problems = _problems(report, sees_people=asked.who.sees_people)
+    later = [each for each in ledger.files.named(file.name.rpartition(".")[0] or file.name) if each.id > file.id]
+    data = {
+        "id": file.id,
+        "name": file.name,
+        "run": file.run,
+        "mapping": file.mapping,
+        "received_at": file.received_at,
+        "rows_read": report.rows_read,
+        "documents": report.documents_of(),
+        "thing": report.thing,
+        "held": {"reason": report.reason, "remedy": report.remedy},
+        "counts": {
+            each.value: {"rows": n, "documents": report.documents_of(each)} for each, n in report.counts.items() if n
+        },
+        "problems": problems,
+        "notes": [each.reason for each in report.notes],
+        "fate": fate,
+        "rows": [_row(report, line, sees_people=asked.who.sees_people) for line in shown.iter_rows(named=True)],
+        "rows_of_fate": rows.height,
+        "next": first + _PAGE if first + _PAGE < rows.height else None,
+        "later": [{"id": each.id, "name": each.name, "received_at": each.received_at} for each in later],
+    }
+    return Shown("file.html", data)
+
+
+def _problems(report: FileReport, *, sees_people: bool) -> list[dict[str, Any]]:
+    """What is wrong with cells, one entry for all that the same step repairs; the most rows first."""
+
+    def cause(issue: Issue) -> tuple[str, str, str]:
+        return issue.code, issue.place.column, issue.fix
+
+    found = []
+    for (code, column, fix), some in groupby(sorted(report.issues, key=cause), cause):
+        issues = list(some)
+        values = Counter(each.place.value for each in issues if each.place.value)
+        found.append(
+            {
+                "code": code,
+                "column": column,
+                "reason": issues[0].reason if len({each.reason for each in issues}) == 1 else issues[0].rule,
+                "fix": fix,
+                "rows": sorted({each.place.row for each in issues})[:_ROWS_NAMED],
+                "count": len({each.place.row for each in issues}),
+                "values": [value if sees_people else _HIDDEN for value, _ in values.most_common(3)],
+            }
+        )
+    return sorted(found, key=lambda each: (-each["count"], each["column"], each["code"]))
+
+
+def _row(report: FileReport, line: dict[str, Any], *, sees_people: bool) -> dict[str, Any]:
+    """One row as it stands, with its reason in words."""
+    why = Issue(line["code"], values=line["values"]) if line["code"] else None
+    own = [each for each in report.issues if (each.place.row, each.place.sheet) == (line["row"], line["sheet"])]
+    reasons = ([why.reason] if why else []) + [
+        f"{each.place.cell}: {each.reason}" if sees_people else f"{each.place.cell}: {each.rule}" for each in own
+    ]
+    return {
+        "sheet": line["sheet"],
+        "row": line["row"],
+        "fate": line["fate"],
+        "document": line["document"],
+        "reference_number": line["reference_number"],
+        "awb_number": line["awb_number"],
+        "reasons": reasons,
+    }

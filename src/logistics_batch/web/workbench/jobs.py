@@ -1,0 +1,64 @@
+"""The jobs with their times, what ran, and what came of it."""
+
+from typing import Final
+
+from logistics_batch.errors import UsageError
+from logistics_batch.flows.push.run import past_run
+from logistics_batch.operate.agenda import timetable
+from logistics_batch.operate.run_job import run_account
+from logistics_batch.web.workbench.asked import Asked, NotThere, Shown
+
+_LATEST: Final = 50
+
+
+def timetable_page(asked: Asked) -> Shown:
+    """The jobs, with their next and last runs."""
+    jobs, calendars = asked.on.jobs()
+    parts = asked.parts
+    lines = timetable(jobs, calendars, parts.ledger, now=parts.clock.now(), service_zone=parts.policy.timezone)
+    return Shown("jobs.html", {"jobs": lines})
+
+
+def runs(asked: Asked) -> Shown:
+    """What ran, the newest first, also of one job."""
+    job = asked.query.get("job", "")
+    found = asked.parts.ledger.runs.latest(limit=_LATEST, job=job or None)
+    shown = [
+        {
+            name: getattr(each, name)
+            for name in ("id", "job", "kind", "business_date", "state", "started_at", "finished_at")
+        }
+        | {"exit_code": each.exit_code, "stopped": each.stopped, "counts": {n: c for n, c in each.summary.items() if c}}
+        for each in found
+    ]
+    return Shown("runs.html", {"runs": shown, "job": job, "most": _LATEST})
+
+
+def run(asked: Asked) -> Shown:
+    """One run: what became of its files, what it noted, and what to do next."""
+    try:
+        past = past_run(asked.parts, asked.path["name"])
+    except UsageError as error:
+        raise NotThere(error.message) from error
+    account = run_account(asked.parts, past)
+    files = asked.parts.ledger.files.of_run(run=past.stored.id)
+    reports = list(past.report.files)
+    data = {name: value for name, value in account.items() if name != "reports"} | {  # a path of this machine
+        "id": past.stored.id,
+        "job": past.stored.job,
+        "state": past.stored.state,
+        "exit_code": past.stored.exit_code,
+        "stopped": past.stored.stopped,
+        "notes": [each.reason for each in past.report.notes],
+        "files": [
+            {
+                "id": file.id,
+                "name": file.name,
+                "held": report.reason,
+                "rows_read": report.rows_read,
+                "counts": {fate.value: n for fate, n in report.counts.items() if n},
+            }
+            for file, report in zip(files, reports, strict=True)
+        ],
+    }
+    return Shown("run.html", data)

@@ -1,0 +1,235 @@
+"""Who may do what: roles, passwords, sessions, tokens, and patience with those who try secrets."""
+
+import hashlib
+import hmac
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Final
+
+from argon2 import PasswordHasher
+from argon2.exceptions import Argon2Error, InvalidHashError
+
+from logistics_batch.errors import UsageError
+from logistics_batch.ledger import People
+
+
+class Role(StrEnum):
+    """What somebody is here for."""
+
+    VIEWER = "viewer"
+    CLERK = "clerk"
+    ANALYST = "analyst"
+    OPERATOR = "operator"
+    INTEGRATOR = "integrator"
+    ADMIN = "admin"
+
+
+SEES_PEOPLE: Final = frozenset({Role.CLERK, Role.OPERATOR, Role.INTEGRATOR, Role.ADMIN})
+"""Who needs names, phones and addresses for their work."""
+LINK_HOLDS: Final = timedelta(days=3)
+IDLE, LONGEST = timedelta(hours=1), timedelta(hours=12)  # a session that is not used, and any
+_SEEN_EVERY = timedelta(minutes=1)
+_SHORTEST, _MOST_CHARACTERS = 12, 200
+_NAME_CHARACTERS = 64
+_HASHER = PasswordHasher()
+_NOBODY = _HASHER.hash(secrets.token_hex(16))  # so that a name that is not there takes as long
+
+
+def digest_of(secret: str) -> str:
+    """What is kept of a secret that has enough chance in it to need no slow hash."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def require_name(name: str) -> str:
+    """A person's name, trimmed. Raises UsageError for one that is empty, too long, or holds what is not seen."""
+    name = " ".join(name.split())
+    if not name or len(name) > _NAME_CHARACTERS or not name.isprintable():
+        raise UsageError(
+            f"This is no name: up to {_NAME_CHARACTERS} letters, digits and signs.", remedy="Write another."
+        )
+    return name
+
+
+def new_link(people: People, name: str, *, role: str = "", now: datetime) -> str:
+    """Add a person with a role, or (no role) take the password of one away: the secret of the one-time link for it.
+
+    Raises UsageError if there is such a person already, or none.
+    """
+    secret, until = secrets.token_urlsafe(32), (now + LINK_HOLDS).isoformat()
+    if role:
+        done = people.add(name, role=role, link=digest_of(secret), link_until=until, now=now.isoformat())
+        if not done:
+            raise UsageError(f'There is a person "{name}" already.', remedy="Choose another name, or `user reset` it.")
+    elif not people.reset(name, link=digest_of(secret), link_until=until):
+        raise UsageError(f'There is no person "{name}".', remedy="The page Admin lists everybody.")
+    return secret
+
+
+def new_token(people: People, name: str, *, role: str, ends: datetime, now: datetime) -> str:
+    """A token for a program that works for a person. Raises UsageError if there is none, or the role is not theirs."""
+    found = people.get(name)
+    if found is None or found.ended_at:
+        raise UsageError(f'There is no person "{name}".', remedy="The page Admin lists everybody.")
+    if found.role != Role.ADMIN and role != found.role:
+        raise UsageError(f"{name} is {found.role}, and so are the tokens of {name}.", remedy="Leave --role out.")
+    secret = secrets.token_urlsafe(32)
+    people.add_token(
+        digest_of(secret), name=name, role=role, now=now.isoformat(), ends_at=ends.isoformat(timespec="seconds")
+    )
+    return secret
+
+
+@dataclass(frozen=True)
+class SignedIn:
+    """Who asks. session: the secret of the browser's session, "" for a program with a token."""
+
+    name: str
+    role: Role
+    address: str
+    session: str = ""
+
+    @property
+    def form_token(self) -> str:
+        """What a form of this session must bring along; nobody else can tell it."""
+        return hmac.new(self.session.encode(), b"form", hashlib.sha256).hexdigest() if self.session else ""
+
+    @property
+    def sees_people(self) -> bool:
+        """Whether names, phones and addresses are shown."""
+        return self.role in SEES_PEOPLE
+
+
+class TooOften(Exception):
+    """Too many wrong secrets came; `seconds` from now on one may be tried again."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self.seconds = max(1, round(seconds))
+
+
+class Patience:
+    """How long somebody waits after wrong secrets: longer each time, by name, and by address, which many may share."""
+
+    _FREE, _LONGEST_SECONDS, _MOST = {"name": 5, "address": 50}, 900.0, 10_000
+
+    def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._monotonic = monotonic
+        self._wrong: dict[str, tuple[int, float]] = {}  # how often in a row, and until when nothing is looked at
+        self._lock = threading.Lock()
+
+    def require(self, *who: str) -> None:
+        """Raises TooOften if one of these has to wait."""
+        with self._lock:
+            waits = max(self._wrong.get(each, (0, 0.0))[1] for each in who) - self._monotonic()
+        if waits > 0:
+            raise TooOften(waits)
+
+    def wrong(self, *who: str) -> None:
+        """A wrong secret came from these."""
+        now = self._monotonic()
+        with self._lock:
+            if len(self._wrong) > self._MOST:
+                self._wrong = {each: kept for each, kept in self._wrong.items() if kept[1] > now}
+            for each in who:
+                times = self._wrong.get(each, (0, 0.0))[0] + 1
+                over = times - self._FREE[each.partition(":")[0]]
+                pause = min(2.0 ** min(over, 20), self._LONGEST_SECONDS) if over >= 0 else 0.0
+                self._wrong[each] = times, now + pause
+
+    def right(self, *who: str) -> None:
+        """The right one came."""
+        with self._lock:
+            for each in who:
+                self._wrong.pop(each, None)
+
+
+class Doorkeeper:
+    """Lets people in, and knows who is in."""
+
+    def __init__(self, people: People, *, now: Callable[[], datetime]) -> None:
+        self._people, self._now = people, now
+        self._patience = Patience()
+
+    def sign_in(self, name: str, password: str, *, address: str) -> str:
+        """The secret of a new session; "" if name or password is wrong. Raises TooOften."""
+        who = f"name:{name[:_NAME_CHARACTERS]}", f"address:{address}"
+        self._patience.require(*who)
+        found = self._people.get(name)
+        kept = found.secret if found is not None and not found.ended_at else ""
+        try:
+            _HASHER.verify(kept or _NOBODY, password[:_MOST_CHARACTERS])
+            fits = bool(kept)
+        except (Argon2Error, InvalidHashError):
+            fits = False
+        if not fits:
+            self._patience.wrong(*who)
+            return ""
+        self._patience.right(*who)
+        return self._begin(name, address=address)
+
+    def choose_password(self, link: str, password: str, again: str, *, address: str) -> str:
+        """Keep the password of the person whose one-time link this is; the secret of their first session.
+
+        Raises UsageError: the link is used up or over, or the password does not do.
+        """
+        self._patience.require(f"address:{address}")
+        if password != again:
+            raise UsageError("The two passwords differ.", remedy="Write the same one twice.")
+        if not _SHORTEST <= len(password) <= _MOST_CHARACTERS:
+            raise UsageError(
+                f"A password has {_SHORTEST} to {_MOST_CHARACTERS} signs.",
+                remedy="A few words in a row are easy to keep.",
+            )
+        now = self._now().isoformat()
+        person = self._people.of_link(digest_of(link), now=now)
+        if person is not None and password.casefold() in (person.name.casefold() * 9, person.name.casefold()):
+            raise UsageError("The password is the name.", remedy="Choose another one.")
+        name = self._people.choose_secret(digest_of(link), secret=_HASHER.hash(password), now=now) if person else ""
+        if not name:
+            self._patience.wrong(f"address:{address}")
+            raise UsageError("This link was used, or its time is over.", remedy="Ask for a new one: `user reset NAME`.")
+        return self._begin(name, address=address)
+
+    def whose_link(self, link: str) -> str:
+        """The name of the person whose one-time link this is, "" if it is nobody's any more."""
+        person = self._people.of_link(digest_of(link), now=self._now().isoformat())
+        return person.name if person else ""
+
+    def _begin(self, name: str, *, address: str) -> str:
+        secret, now = secrets.token_urlsafe(32), self._now()
+        self._people.sign_in(
+            digest_of(secret), name=name, address=address, now=now.isoformat(), older_than=(now - LONGEST).isoformat()
+        )
+        return secret
+
+    def of_session(self, secret: str, *, address: str) -> SignedIn | None:
+        """Who is signed in with this secret; None if nobody is, or no more."""
+        found, now = self._people.session(digest_of(secret)), self._now()
+        if found is None:
+            return None
+        idle = now - datetime.fromisoformat(found.seen_at)
+        if idle > IDLE or now - datetime.fromisoformat(found.started_at) > LONGEST:
+            self._people.sign_out(found.digest)
+            return None
+        if idle > _SEEN_EVERY:
+            self._people.seen(found.digest, now=now.isoformat())
+        return SignedIn(found.person, Role(found.role), address, secret)
+
+    def of_token(self, secret: str, *, address: str) -> SignedIn | None:
+        """For whom a program with this token asks; None if it is no token, or its time is over. Raises TooOften."""
+        self._patience.require(f"address:{address}")
+        found = self._people.token(digest_of(secret), now=self._now().isoformat())
+        if found is None:
+            self._patience.wrong(f"address:{address}")
+            return None
+        role = found.role if Role.ADMIN in (found.role_of_person,) else found.role_of_person
+        return SignedIn(found.person, Role(role), address)
+
+    def sign_out(self, secret: str) -> None:
+        """End a session."""
+        self._people.sign_out(digest_of(secret))

@@ -1,0 +1,41 @@
+"""Templates: filled in, everything escaped, with times and numbers as people expect them."""
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from logistics_batch.messages.words import moment, row_list
+
+
+def rendered(template: str, data: Mapping[str, Any]) -> str:
+    """A page."""
+    return _templates().get_template(template).render(data)
+
+
+@cache
+def _templates() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {
+        "moment": moment,
+        "words": lambda text: str(text).replace("_", " "),
+        "number": lambda value: f"{value:,}",
+        "rows": row_list,
+        "sum_of": lambda fates: sum(fates.values()),
+        "in_address": lambda text: quote(str(text), safe=""),
+    }
+    return made
+
+
+def text_of(value: object) -> str:
+    """Of a page's data what JSON has no form for, as text."""
+    return str(value)

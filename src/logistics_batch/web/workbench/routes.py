@@ -1,0 +1,103 @@
+"""Every address of the pages: which page it is, who may ask for it, and what the audit calls it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import unquote
+
+from logistics_batch.web.workbench import admin, decisions, documents, files, jobs, tonight
+from logistics_batch.web.workbench.asked import Asked, Moved, Shown
+from logistics_batch.web.workbench.people import Role
+
+Page = Callable[[Asked], Shown | Moved]
+
+EVERYBODY: Final = frozenset(Role)
+DECIDE: Final = frozenset({Role.OPERATOR, Role.ADMIN})
+ADMIN: Final = frozenset({Role.ADMIN})
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """An address. path: {name} stands for the rest of it, as written by people. twin: the address of its JSON.
+
+    audit: what is done there, in the audit; each that changes something has one. place: its name in the line of places
+    at the top, "" for pages that are reached from others.
+    """
+
+    path: str
+    page: Page
+    roles: frozenset[Role] = EVERYBODY
+    method: str = "GET"
+    audit: str = ""
+    place: str = ""
+
+    @property
+    def twin(self) -> str:
+        """Where a program gets the same, "" where only people go."""
+        if self.method != "GET":
+            return ""
+        return "/tonight.json" if self.path == "/" else f"{self.path}.json"
+
+
+ROUTES: Final = (
+    Route("/", tonight.tonight, place="Tonight"),
+    Route("/find", tonight.find),
+    Route("/decisions", decisions.waiting, place="Decisions"),
+    Route("/decisions/{name}", decisions.one),
+    Route("/decisions/look", decisions.look, DECIDE, "POST", "looked at what a decision would do"),
+    Route("/decisions/decide", decisions.decide, DECIDE, "POST", "decided"),
+    Route("/files", files.latest, place="Files"),
+    Route("/files/{name}", files.one),
+    Route("/jobs", jobs.timetable_page, place="Jobs"),
+    Route("/runs", jobs.runs, place="Runs"),
+    Route("/runs/{name}", jobs.run),
+    Route("/orders/{name}", documents.order),
+    Route("/asns/{name}", documents.asn),
+    Route("/admin", admin.people, ADMIN, place="Admin"),
+    Route("/admin/audit", admin.audit, ADMIN),
+    Route("/admin/add", admin.add, ADMIN, "POST", "added a person"),
+    Route("/admin/role", admin.change_role, ADMIN, "POST", "changed a role"),
+    Route("/admin/reset", admin.reset, ADMIN, "POST", "took a password away"),
+    Route("/admin/remove", admin.remove, ADMIN, "POST", "removed a person"),
+)
+
+
+def found(method: str, path: str) -> tuple[Route, dict[str, str], bool] | None:
+    """The route of an address as it was sent, quoted; what it names, and whether its JSON is meant. None: none fits."""
+    for as_json in (True, False):
+        for route in ROUTES:
+            pattern = route.twin if as_json else route.path
+            if not pattern or method != route.method:
+                continue
+            before, named, after = pattern.partition("{name}")
+            if not named and path == pattern:
+                return route, {}, as_json
+            inside = path[len(before) : len(path) - len(after)]
+            if named and inside and path.startswith(before) and path.endswith(after):
+                return route, {"name": unquote(inside)}, as_json
+    return None
+
+
+def described() -> dict[str, Any]:
+    """The addresses for programs, as OpenAPI describes them."""
+    paths: dict[str, Mapping[str, Any]] = {}
+    for route in ROUTES:
+        if not route.twin:
+            continue
+        answers = {
+            "200": {"description": "What the page shows"},
+            "401": {"description": "No token, or none that holds"},
+        }
+        told: dict[str, Any] = {"get": {"summary": (route.page.__doc__ or "").partition("\n")[0], "responses": answers}}
+        if "{name}" in route.path:
+            named = {"name": "name", "in": "path", "required": True, "schema": {"type": "string"}}
+            told["get"]["parameters"] = [named]
+        paths[route.twin] = told
+    scheme = {"token": {"type": "http", "scheme": "bearer"}}
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "logistics-batch", "version": "1"},
+        "paths": paths,
+        "components": {"securitySchemes": scheme},
+        "security": [{"token": []}],
+    }

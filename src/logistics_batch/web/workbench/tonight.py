@@ -1,0 +1,77 @@
+"""What needs a person now, how the last nights went, and finding anything by any name."""
+
+from collections import Counter
+from typing import Any
+
+from logistics_batch.flows.doubts.held import everything_held
+from logistics_batch.model.report import Fate
+from logistics_batch.operate.agenda import timetable
+from logistics_batch.web.workbench.asked import Asked, Shown
+from logistics_batch.web.workbench.documents import line_of
+
+_NIGHTS = 30
+_RUNS_LOOKED_AT = 400
+_MOST = 50
+
+
+def tonight(asked: Asked) -> Shown:
+    """What needs a person now, oldest first; the jobs of the night; how many rows of the last nights came to what."""
+    parts = asked.parts
+    held = everything_held(parts)
+    kinds = Counter(
+        "files to approve"
+        if str(each.id).startswith("preview-")
+        else "files held as a whole"
+        if each.file
+        else "addresses"
+        if each.is_address
+        else "documents held"
+        for each in held
+    )
+    doubts = parts.ledger.attempts.in_doubt()
+    notices = [
+        {"since": each.since, "job": each.job, "kind": each.kind, "title": each.title, "text": each.text}
+        for each in parts.ledger.notices.open()
+    ]
+    jobs, calendars = asked.on.jobs()
+    lines = timetable(jobs, calendars, parts.ledger, now=parts.clock.now(), service_zone=parts.policy.timezone)
+    data = {
+        "now": asked.now,
+        "held": dict(kinds),
+        "in_doubt": len(doubts),
+        "oldest_doubt": min((each.doubt_since for each in doubts), default=""),
+        "notices": notices,
+        "jobs": lines,
+        "nights": _nights(asked),
+    }
+    return Shown("tonight.html", data)
+
+
+def _nights(asked: Asked) -> list[dict[str, Any]]:
+    """The last business dates with how many rows had which fate, the oldest first."""
+    by_day: dict[str, Counter[str]] = {}
+    for run in asked.parts.ledger.runs.latest(limit=_RUNS_LOOKED_AT):
+        if run.kind == "push":
+            counts = {fate.value: int(run.summary.get(fate.value, 0)) for fate in Fate}
+            by_day.setdefault(run.business_date, Counter()).update(counts)
+    days = sorted(by_day)[-_NIGHTS:]
+    return [{"day": day, "fates": {fate: n for fate, n in by_day[day].items() if n}} for day in days]
+
+
+def find(asked: Asked) -> Shown:
+    """Everything that has a name beginning so: references, AWB and invoice numbers, files, runs."""
+    wanted = asked.query.get("q", "").strip()[:200]
+    parts = asked.parts
+    documents = parts.ledger.documents.named(wanted, limit=_MOST) if wanted else []
+    files = parts.ledger.files.begins(wanted, limit=_MOST) if wanted else []
+    run = parts.ledger.runs.get(wanted) if wanted else None
+    data = {
+        "q": wanted,
+        "most": _MOST,
+        "documents": [line_of(each) for each in documents],
+        "files": [
+            {"id": each.id, "name": each.name, "run": each.run, "received_at": each.received_at} for each in files
+        ],
+        "runs": [{"id": run.id, "job": run.job, "started_at": run.started_at}] if run else [],
+    }
+    return Shown("find.html", data)

@@ -1,0 +1,98 @@
+"""The pages in a real browser: nothing that axe finds, in both colours and three widths, and work by keyboard."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, sync_playwright
+from support.pages_process import PASSWORD, RunningPages
+
+CHROMIUM = Path("/usr/bin/chromium")
+PLACES = (
+    "/",
+    "/decisions",
+    "/files",
+    "/files/1",
+    "/jobs",
+    "/runs",
+    "/runs/nightly",
+    "/orders/R-1",
+    "/admin",
+    "/find?q=R",
+)
+pytestmark = [
+    pytest.mark.real,
+    pytest.mark.skipif(not CHROMIUM.exists() and "CI" not in os.environ, reason="no chromium here"),
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Debian's chromium, without a window and without a proxy."""
+    with sync_playwright() as player:
+        yield player.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--no-proxy-server"])
+
+
+def signed_in(browser: Browser, pages: RunningPages, *, width: int = 1280, colours: str = "light") -> Page:
+    """A page of the admin's browser; what the browser complains about fails the test."""
+    pages.person("admin")
+    page = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=colours).new_page()  # type: ignore[arg-type]
+    page.goto(f"{pages.url}/sign-in")
+    page.get_by_label("Name").focus()
+    page.keyboard.type("admin of tests")
+    page.keyboard.press("Tab")
+    page.keyboard.type(PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{pages.url}/")
+    return page
+
+
+@pytest.mark.parametrize(("width", "colours"), [(360, "light"), (1280, "dark"), (2560, "light")])
+def test_nothing_keeps_anybody_from_using_a_page(
+    browser: Browser, pages: RunningPages, width: int, colours: str
+) -> None:
+    page = signed_in(browser, pages, width=width, colours=colours)
+    complaints: list[str] = []
+    page.on("console", lambda told: complaints.append(told.text))
+    for place in PLACES:
+        page.goto(pages.url + place)
+        found = Axe().run(page).response["violations"] if width < 2560 else []
+        assert [(place, each["id"], [node["target"] for node in each["nodes"]]) for each in found] == []
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), place
+    assert complaints == []
+    page.context.close()
+
+
+def test_why_an_order_has_not_shipped_is_found_by_keyboard_alone(browser: Browser, pages: RunningPages) -> None:
+    page = signed_in(browser, pages)
+    page.keyboard.press("/")
+    page.keyboard.type("R-1")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{pages.url}/find?q=R-1")
+    link = page.get_by_role("link", name="R-1").first
+    link.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{pages.url}/orders/R-1")
+    assert page.get_by_role("heading", level=1).inner_text() == "R-1"
+    assert page.get_by_text("Attempt 1: HTTP 200").count() >= 1
+    page.context.close()
+
+
+def test_seven_clicks_settle_what_is_held(browser: Browser, pages: RunningPages) -> None:
+    """Marked, said why, looked at, decided: by keyboard as well, for each is a form."""
+    page = signed_in(browser, pages)
+    page.goto(f"{pages.url}/decisions")
+    rows = page.get_by_role("row").filter(has_text="R-")
+    number = rows.first.get_by_role("link").first.inner_text()
+    rows.first.get_by_role("checkbox").check()
+    page.get_by_label("Decision").select_option("drop")
+    page.get_by_label("Why (it is kept)").fill("the customer called")
+    page.get_by_role("button", name="See what it would do").click()
+    assert page.get_by_text("is dropped; nothing is sent").count() == 1
+    page.get_by_role("button", name="Decide about 1").click()
+    page.wait_for_url(f"{pages.url}/decisions")
+    assert page.get_by_role("status").count() == 1
+    assert page.get_by_role("link", name=number, exact=True).count() == 0
+    page.context.close()

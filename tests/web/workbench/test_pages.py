@@ -1,0 +1,164 @@
+"""What the pages show of a night, and that it is what the command line shows; decisions are made once, as seen."""
+
+import json
+import re
+from typing import Any
+
+import httpx
+from support.pages_process import Person, RunningPages, quoted
+from support.sandbox_process import RunningSandbox
+from support.workspace import Workspace
+
+from .conftest import SLASHED, STRANGE
+
+
+def held(night: Workspace) -> dict[str, Any]:
+    """What `held list` prints."""
+    found: dict[str, Any] = json.loads(night.run("held", "list", "--json").out)
+    return found
+
+
+def doubles(night: Workspace) -> list[int]:
+    """Those that came again with another address."""
+    return [each["id"] for each in held(night)["held"] if each["reference"].startswith("R-")]
+
+
+def test_tonight_counts_what_held_list_lists(pages: RunningPages, night: Workspace) -> None:
+    told = pages.person("viewer").get("/tonight.json").json()
+    listed = held(night)
+    assert told["held"]["documents held"] == 2
+    assert told["held"]["files to approve"] == len(listed["previews"]) == 1
+    assert [each["job"] for each in told["jobs"]] == ["approved", "nightly"]
+    assert sum(told["nights"][-1]["fates"].values()) >= 12
+
+
+def test_anything_is_found_by_the_beginning_of_its_name(pages: RunningPages) -> None:
+    viewer = pages.person("viewer")
+
+    def found(q: str) -> dict[str, Any]:
+        told: dict[str, Any] = viewer.client.get("/find.json", params={"q": q}).json()
+        return told
+
+    assert {each["reference"] for each in found("R-")["documents"]} == {"R-1", "R-2", "R-3", "R-9"}
+    assert [each["reference"] for each in found(SLASHED)["documents"]] == [SLASHED]
+    assert [each["name"] for each in found("ord")["files"]] == ["orders.csv"]
+    awb = found("R-9")["documents"][0]["awb_number"]
+    assert awb
+    assert [each["reference"] for each in found(awb)["documents"]] == ["R-9"]
+    run = found("R-9")["documents"][0]["run"]
+    assert found(run)["runs"][0]["job"] == "nightly"
+    assert found("%")["files"] == found("_")["documents"] == []
+
+
+def test_the_story_of_an_order_is_told_by_reference_and_by_awb(pages: RunningPages) -> None:
+    operator = pages.person("operator")
+    told = operator.get(f"/orders/{quoted(SLASHED)}.json").json()
+    (version,) = told["versions"]
+    assert version["state"] == "accepted"
+    assert [step["kind"] for step in told["steps"]][:3] == ["planned", "sent", "answered"]
+    assert [step["at"] for step in told["steps"]] == sorted(step["at"] for step in told["steps"])
+    by_awb = operator.get(f"/orders/{version['awb_number']}.json").json()
+    assert by_awb["steps"] == told["steps"]
+    assert json.loads(version["body"])["reference_number"] == SLASHED
+    assert operator.get("/asns/A-1").status_code == 200
+    assert operator.get("/orders/A-1").status_code == 404
+    assert operator.get("/orders/R-404").status_code == 404
+
+
+def test_data_of_people_is_shown_to_whoever_needs_it(pages: RunningPages) -> None:
+    waits = doubles(pages.workspace)
+    for role, sees in (("operator", True), ("clerk", True), ("viewer", False), ("analyst", False)):
+        for path in ("/orders/R-3", "/orders/R-3.json", *(f"/decisions/{number}" for number in waits)):
+            text = pages.person(role).get(path).text
+            assert ("Market Road" in text or "Station Road" in text) is sees
+
+
+def test_a_file_s_problems_are_grouped_and_its_rows_are_listed(pages: RunningPages) -> None:
+    clerk = pages.person("clerk")
+    (file,) = clerk.client.get("/find.json", params={"q": "orders.csv"}).json()["files"]
+    told = clerk.get(f"/files/{file['id']}.json").json()
+    assert told["counts"] == {
+        "accepted": {"rows": 3, "documents": 3},
+        "invalid": {"rows": 1, "documents": 1},
+    }
+    assert {each["column"] for each in told["problems"]} >= {"Phone", "Qty"}
+    assert all(each["fix"] and each["rows"] == [5] for each in told["problems"])
+    alone = clerk.client.get(f"/files/{file['id']}.json", params={"fate": "invalid"}).json()
+    assert [row["row"] for row in alone["rows"]] == [5]
+    assert clerk.get("/files/999").status_code == clerk.get("/files/x").status_code == 404
+
+
+def test_what_a_sheet_holds_is_text_on_every_page(pages: RunningPages) -> None:
+    """Also where it looks like a page of its own."""
+    operator = pages.person("operator")
+    (file,) = operator.client.get("/find.json", params={"q": "orders.csv"}).json()["files"]
+    for path in (
+        f"/files/{file['id']}",
+        f"/find?q={quoted(STRANGE)}",
+        f"/orders/{quoted(STRANGE)}",
+        "/runs?job=%3Cb%3E",
+    ):
+        text = operator.get(path).text
+        assert "<script>alert" not in text
+        assert "<b>" not in re.sub(r"<b>\d", "", text)
+    assert "&lt;script&gt;" in operator.get(f"/files/{file['id']}").text
+
+
+def look(operator: Person, form: dict[str, Any]) -> httpx.Response:
+    return operator.post("/decisions/look", form)
+
+
+def shown(page: str) -> dict[str, Any]:
+    """The fields that the page of what a decision would do hands on."""
+    fields: dict[str, Any] = {}
+    for name, value in re.findall(r'type="hidden" name="([a-z]+)" value="([^"]*)"', page):
+        if name in ("id", "seen"):
+            fields.setdefault(name, []).append(value)
+        else:
+            fields[name] = value
+    return fields
+
+
+def test_decisions_are_looked_at_then_made_with_the_person_s_name(
+    pages: RunningPages, night: Workspace, service: RunningSandbox
+) -> None:
+    operator = pages.person("operator")
+    first, second = map(str, doubles(night))
+    one = operator.get(f"/decisions/{first}.json").json()
+    assert one["choices"] == ["accept", "send-again", "drop"] or "drop" in one["choices"]
+    assert {pair["field"] for pair in one["documents"][0]["differing"]} >= {"delivery_address"}
+    without = look(operator, {"id": [first], "decision": "drop", "reason": " "})
+    assert without.status_code == 409
+    page = look(operator, {"id": [first, second], "decision": "drop", "reason": "typed twice"}).text
+    assert doubles(night), "nothing is decided by looking"
+    form = shown(page)
+    assert form["id"] == [first, second]
+    stale = operator.post("/decisions/decide", form | {"seen": ["0" * 16, form["seen"][1]]})
+    assert stale.status_code == 409
+    assert doubles(night) == [int(first), int(second)]
+    before = len(service.received())
+    done = operator.post("/decisions/decide", form)
+    assert (done.status_code, done.headers["location"]) == (303, "/decisions")
+    assert "2 decisions written down." in operator.get("/decisions").text
+    assert "written down" not in operator.get("/decisions").text
+    assert doubles(night) == []
+    assert len(service.received()) == before, "a drop sends nothing"
+    steps = operator.get("/orders/R-1.json").json()["steps"]
+    assert "operator of tests decided “drop”: typed twice" in [step["text"] for step in steps]
+    entries = pages.person("admin").get("/admin/audit.json").json()["entries"]
+    (entry,) = [each for each in entries if each["what"] == "decided: drop" and each["outcome"].startswith("2")]
+    assert (entry["who"], entry["about"]) == ("operator of tests", f"{first} {second}")
+    again = operator.post("/decisions/decide", form)
+    assert again.status_code == 404
+
+
+def test_an_approved_file_goes_out_with_the_next_run(
+    pages: RunningPages, night: Workspace, service: RunningSandbox
+) -> None:
+    operator = pages.person("operator")
+    (preview,) = held(night)["previews"]
+    form = shown(look(operator, {"id": [preview["id"]], "decision": "approve", "reason": "as ordered"}).text)
+    assert operator.post("/decisions/decide", form).status_code == 303
+    assert night.run("run", "approved").code == 0
+    told = operator.get("/orders/N-1.json").json()
+    assert told["versions"][0]["state"] == "accepted"
