@@ -1,6 +1,7 @@
 """A dropped file: what became of its rows, its problems by what repairs them, and its rows."""
 
 from collections import Counter
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any, Final
 
@@ -49,6 +50,9 @@ def one(asked: Asked) -> Shown:
     shown = rows.slice(first, _PAGE)
     problems = _problems(report, sees_people=asked.who.sees_people)
     later = [each for each in ledger.files.named(file.name.rpartition(".")[0] or file.name) if each.id > file.id]
+    by_row: dict[tuple[str, int], list[Issue]] = {}
+    for issue in report.issues:
+        by_row.setdefault((issue.place.sheet, issue.place.row), []).append(issue)
     data = {
         "id": file.id,
         "name": file.name,
@@ -65,7 +69,10 @@ def one(asked: Asked) -> Shown:
         "problems": problems,
         "notes": [each.reason for each in report.notes],
         "fate": fate,
-        "rows": [_row(report, line, sees_people=asked.who.sees_people) for line in shown.iter_rows(named=True)],
+        "rows": [
+            _row(line, by_row.get((line["sheet"], line["row"]), ()), sees_people=asked.who.sees_people)
+            for line in shown.iter_rows(named=True)
+        ],
         "rows_of_fate": rows.height,
         "next": first + _PAGE if first + _PAGE < rows.height else None,
         "later": [{"id": each.id, "name": each.name, "received_at": each.received_at} for each in later],
@@ -97,19 +104,9 @@ def _problems(report: FileReport, *, sees_people: bool) -> list[dict[str, Any]]:
     return sorted(found, key=lambda each: (-each["count"], each["column"], each["code"]))
 
 
-def _row(report: FileReport, line: dict[str, Any], *, sees_people: bool) -> dict[str, Any]:
-    """One row as it stands, with its reason in words."""
-    why = Issue(line["code"], values=line["values"]) if line["code"] else None
-    own = [each for each in report.issues if (each.place.row, each.place.sheet) == (line["row"], line["sheet"])]
-    reasons = ([why.reason] if why else []) + [
-        f"{each.place.cell}: {each.reason}" if sees_people else f"{each.place.cell}: {each.rule}" for each in own
-    ]
-    return {
-        "sheet": line["sheet"],
-        "row": line["row"],
-        "fate": line["fate"],
-        "document": line["document"],
-        "reference_number": line["reference_number"],
-        "awb_number": line["awb_number"],
-        "reasons": reasons,
-    }
+def _row(line: dict[str, Any], issues: Sequence[Issue], *, sees_people: bool) -> dict[str, Any]:
+    """One row as it stands, with its reasons in words."""
+    why = [Issue(line["code"], values=line["values"]).reason] if line["code"] else []
+    own = [f"{each.place.cell}: {each.reason if sees_people else each.rule}" for each in issues]
+    names = ("sheet", "row", "fate", "document", "reference_number", "awb_number")
+    return {name: line[name] for name in names} | {"reasons": why + own}
