@@ -3,6 +3,7 @@
 import json
 import re
 import signal
+from typing import Any
 from urllib.parse import quote
 
 import httpx
@@ -37,9 +38,9 @@ class Person:
 class RunningPages:
     """`logistics-batch serve` on a free port."""
 
-    def __init__(self, workspace: Workspace, *arguments: str) -> None:
+    def __init__(self, workspace: Workspace, *arguments: str, **environment: str) -> None:
         self.workspace = workspace
-        self.process = workspace.start("serve", "--port", "0", *arguments)
+        self.process = workspace.start("serve", "--port", "0", *arguments, **environment)
         assert self.process.stdout
         said = self.process.stdout.readline()
         if not said:
@@ -72,3 +73,14 @@ class RunningPages:
 def quoted(name: str) -> str:
     """A name within an address."""
     return quote(name, safe="")
+
+
+def hidden_fields(page: str) -> dict[str, Any]:
+    """The fields that a page hands on unseen; those that may come several times as lists."""
+    fields: dict[str, Any] = {}
+    for name, value in re.findall(r'type="hidden" name="([a-z]+)" value="([^"]*)"', page):
+        if name in ("id", "seen"):
+            fields.setdefault(name, []).append(value)
+        else:
+            fields[name] = value
+    return fields

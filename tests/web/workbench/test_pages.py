@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 import httpx
-from support.pages_process import Person, RunningPages, quoted
+from support.pages_process import Person, RunningPages, hidden_fields, quoted
 from support.sandbox_process import RunningSandbox
 from support.workspace import Workspace
 
@@ -108,17 +108,6 @@ def look(operator: Person, form: dict[str, Any]) -> httpx.Response:
     return operator.post("/decisions/look", form)
 
 
-def shown(page: str) -> dict[str, Any]:
-    """The fields that the page of what a decision would do hands on."""
-    fields: dict[str, Any] = {}
-    for name, value in re.findall(r'type="hidden" name="([a-z]+)" value="([^"]*)"', page):
-        if name in ("id", "seen"):
-            fields.setdefault(name, []).append(value)
-        else:
-            fields[name] = value
-    return fields
-
-
 def test_decisions_are_looked_at_then_made_with_the_person_s_name(
     pages: RunningPages, night: Workspace, service: RunningSandbox
 ) -> None:
@@ -131,7 +120,7 @@ def test_decisions_are_looked_at_then_made_with_the_person_s_name(
     assert without.status_code == 409
     page = look(operator, {"id": [first, second], "decision": "drop", "reason": "typed twice"}).text
     assert doubles(night), "nothing is decided by looking"
-    form = shown(page)
+    form = hidden_fields(page)
     assert form["id"] == [first, second]
     stale = operator.post("/decisions/decide", form | {"seen": ["0" * 16, form["seen"][1]]})
     assert stale.status_code == 409
@@ -157,7 +146,7 @@ def test_an_approved_file_goes_out_with_the_next_run(
 ) -> None:
     operator = pages.person("operator")
     (preview,) = held(night)["previews"]
-    form = shown(look(operator, {"id": [preview["id"]], "decision": "approve", "reason": "as ordered"}).text)
+    form = hidden_fields(look(operator, {"id": [preview["id"]], "decision": "approve", "reason": "as ordered"}).text)
     assert operator.post("/decisions/decide", form).status_code == 303
     assert night.run("run", "approved").code == 0
     told = operator.get("/orders/N-1.json").json()
