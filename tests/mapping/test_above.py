@@ -261,12 +261,11 @@ def test_a_total_below_the_table_is_known_without_a_key_in_it() -> None:
 
 def test_the_head_on_each_page_of_a_print_is_known_again() -> None:
     page = [*HEAD[:3], TABLE[0], ["rice", "4"], ["dal", "5"]]
-    mapped = pack(HEAD, [*TABLE, *page, ["Invoice No", "INV-23"]])
-    assert [states(mapped)[row] for row in range(8, 15)] == [
+    mapped = pack(HEAD, [*TABLE, *page])
+    assert [states(mapped)[row] for row in range(8, 14)] == [
         *["skipped title"] * 3,
         "skipped repeated header",
-        *["blocked sibling"] * 2,
-        "invalid",  # another invoice is none of this table
+        *["ready"] * 2,
     ]
 
 
@@ -311,3 +310,72 @@ def test_a_mistake_in_the_mapping_is_told(old: str, new: str, said: str) -> None
     with pytest.raises(SpecificationError) as refused:
         mapping_of(PACKING_LIST.replace(old, new))
     assert any(said in str(finding) for finding in refused.value.findings), refused.value.findings
+
+
+@pytest.mark.parametrize("value", [": INV-22", ":INV-22", "= INV-22", "- INV-22", "\uff1a INV-22"])
+def test_what_parts_a_label_from_its_value_is_no_part_of_it(value: str) -> None:
+    """A corrected file without the colon would else be another ASN."""
+    assert number(pack(head(["Invoice No", value]))) == "INV-22"
+
+
+@pytest.mark.parametrize("text", ["Date", "To", "Ship To", "Site"])
+def test_a_cell_that_names_something_is_no_value(text: str) -> None:
+    """As where a column was inserted, so that another cell stands there now."""
+    mapping = PACKING_LIST.replace("{beside: Supplier}", "{cell: D1}")
+    with pytest.raises(FileHeld) as refused:
+        pack([["Packing list", "", "", text], ["Invoice No", "INV-22"], []], mapping=mapping)
+    assert (refused.value.code, refused.value.values["value"]) == ("above.label", text)
+
+
+SECOND = [
+    pytest.param(["Invoice No", "INV-23"], id="beside it"),
+    pytest.param(["", "", "", "Invoice No: INV-23"], id="in one cell"),
+    pytest.param(["", "", "Invoice No:", "", "INV-23"], id="beside the table"),
+    pytest.param(["Invoice No", "5012"], id="a number, as a quantity is"),
+]
+
+
+@pytest.mark.parametrize("row", SECOND)
+def test_the_head_of_a_second_document_holds_the_file(row: list[str]) -> None:
+    """Its goods would go out under the first one's number."""
+    table = [["Item", "Qty", "Remarks", "", ""], ["tea", "2"], [], row, ["Item", "Qty", "Remarks"], ["salt", "3"]]
+    with pytest.raises(FileHeld) as refused:
+        pack(head(["Invoice No", "INV-22"]), table)
+    assert refused.value.code == "above.again"
+    assert "INV-22" in refused.value.message
+
+
+def test_the_same_head_on_each_page_is_read_once() -> None:
+    page = [["Invoice No", "INV-22"], ["Item", "Qty", "Remarks"], ["salt", "3"]]
+    mapped = pack(head(["Invoice No", "INV-22"]), [["Item", "Qty", "Remarks"], ["tea", "2"], [], *page])
+    assert [each["sku_name"] for each in json.loads(mapped.documents[0].body)["sku_lines"]] == ["tea", "salt"]
+
+
+TOTALS = (
+    "G. Total",
+    "G.TOTAL",
+    "Gross Total",
+    "TTL",
+    "TOTAL (PCS)",
+    "Total Qty in Pcs",
+    "Carton Total",
+    "कुल",
+    "Total No. of Cartons",
+)
+
+
+@pytest.mark.parametrize("word", TOTALS)
+def test_a_total_under_whatever_word_is_no_goods(word: str) -> None:
+    mapped = pack(head(["Invoice No", "INV-22"]), [*TABLE, [word, "5"]])
+    assert states(mapped).get(7, "").startswith("skipped") or rules(mapped)
+    for document in mapped.documents:
+        assert word not in document.body
+
+
+@pytest.mark.parametrize("quantity", ["5", "5 Pcs"])
+def test_a_quantity_of_no_goods_is_told(quantity: str) -> None:
+    """It is mostly a total, and would be announced once more."""
+    mapping = PACKING_LIST.replace("{from: Qty}", "{from: Qty, read: [{suffix: Pcs}, integer]}")
+    mapped = pack(head(["Invoice No", "INV-22"]), [*TABLE, ["", quantity]], mapping=mapping)
+    assert rules(mapped) == [("A7", "sku_name|required")]
+    assert not mapped.documents

@@ -86,7 +86,9 @@ def test_cartons_are_counted_where_the_mapping_says_so(carton: str, quantity: st
     assert line(read("10", carton=carton))["qty"] == "10"
 
 
-@pytest.mark.parametrize("carton", ["5-1", "2026-05-01", "all", "1-", "A", "1-5 & 8"])
+@pytest.mark.parametrize(
+    "carton", ["5-1", "2026-05-01", "all", "1-", "A", "1-5 & 8", "-5", "0", "A1-B5", "6,6", "1,200"]
+)
 def test_what_is_no_range_of_cartons_is_told_at_its_own_cell(carton: str) -> None:
     assert rules(read("10", carton=carton, qty="{from: Qty, cartons: Ctn}")) == [("E2", "qty|cartons")]
 
@@ -143,3 +145,10 @@ def test_words_that_would_be_counted_wrong_are_refused(read: str, said: str) -> 
 def test_what_the_target_is_read_as_need_not_stand_behind_a_suffix() -> None:
     text = NOTICE.replace("{from: Qty}", "{from: Qty, read: [{suffix: Nos}, integer]}")
     assert len(hints_of(mapping_of(text), text, path="test.yaml")) == 1
+
+
+@pytest.mark.parametrize("words", ["[/Nos, Nos]", "[Nos, /Nos]"])
+def test_the_longest_word_that_is_declared_counts_in_whatever_order(words: str) -> None:
+    fields = {"price_per_qty": f"{{from: Rate, read: [{{suffix: {words}}}, money]}}"}
+    assert rules(read("10", rate="599.00/Nos", **fields)) == []
+    assert rules(read("10", rate="599.00 Nos", **fields)) == []

@@ -27,7 +27,9 @@ _BREAKS: Final = re.compile(r"([\r\n\t|;]+|\s{2,})")
 _LABELLED: Final = re.compile(r"\s*(\S.*?)(?<![0-9])(?::[-\u2013]?|\uff1a|=|\s[-\u2013](?=\s))\s*(.*)", re.DOTALL)
 _COLON: Final = re.compile("[:\uff1a]")
 _MARKS: Final = " .:-=\u2013\uff1a"  # what may stand in a cell between a label and its value
+_BEFORE: Final = re.compile("[\\s:=\uff1a]+|[-\u2013]\\s+")  # and, in one cell, before the value
 _ALIKE, _LONGEST_LABEL, _LAST_COLUMN = 0.7, 60, 16_384
+_HEADS_AT_MOST: Final = 100  # that are looked at below the header
 _NUMBERS: Final = ("reference_number", "invoice_number", "customer_reference_number", "order_numbers", "awb_number")
 
 Cell = tuple[int, int]
@@ -143,9 +145,34 @@ class _Head:
         if len(distinct) > 1:
             told = [_told(value) for _, value in values if value.text]
             raise self.held("above.differ", label_of(names[0]), values[0][1].cell, told=told)
-        yield from list(distinct.values())
+        for name, value in distinct.values():
+            for again in self._below(label_of(name)):
+                if value.text and again.text != value.text:
+                    raise self.held("above.again", label_of(name), again.cell, told=[_told(value), _told(again)])
+            yield name, value
         if not distinct and any(field.default is not None for _, field in fields) and self.near(names):
             raise self.lacks(names)
+
+    def _below(self, label: str) -> Iterator[Found]:
+        """Each value right of a label that stands again below the header: the head of another document or page."""
+        plain, below = label.strip(_MARKS).lower(), pl.col("row") > self.header.row
+        texts = {name: pl.col(name).str.strip_chars().str.to_lowercase() for name in self.sheet.frame.columns[1:]}
+        within = rf"^{re.escape(plain)}\s*[:=\x{{ff1a}}]\s*\S"
+        hits = (each.str.strip_chars_end(_MARKS).eq(plain) | each.str.contains(within) for each in texts.values())
+        rows = self.sheet.frame.filter(below, pl.any_horizontal(hits)) if texts else self.sheet.frame.clear()
+        for row, *cells in rows.head(_HEADS_AT_MOST).iter_rows():
+            if sum(bool(text) and text == head for text, head in zip(cells, self.header.texts, strict=False)) > 1:
+                continue  # the names of the columns once more
+            for column, text in enumerate(cells, 1):
+                if text and text.strip(BLANKS).rstrip(_MARKS).lower() == plain:
+                    right = (
+                        (n, each) for n, each in enumerate(cells[column:], column + 1) if (each or "").strip(_MARKS)
+                    )
+                    if (found := next(right, None)) is not None:
+                        yield Found((row, found[0]), self._without_marks((found[1] or "").strip(BLANKS)))
+                for name, value in _labelled(text or ""):
+                    if value and name.strip(_MARKS).lower() == plain:
+                        yield Found((row, column), value)
 
     def lacks(self, names: Sequence[str]) -> FileHeld:
         """That no cell bears one of some labels, with the one that may be meant."""
@@ -168,7 +195,7 @@ class _Head:
         text = self.cells.get((row, column))
         if row >= self.header.row:
             raise self.held("above.in_table", address, None, row=self.header.row)
-        if text is not None and self._is_label(text):
+        if text is not None and (self._is_label(text) or _names_something(text)):
             raise self.held("above.label", address, (row, column), value=text)
         return Found((row, column), text)
 
@@ -200,7 +227,8 @@ class _Head:
         used, nearest = {each for _, each in self.cells}, right + 1
         while nearest < max(used) and (nearest not in used or not self.cells.get((row, nearest), "x").strip(_MARKS)):
             nearest += 1
-        beside, below = (Found(place, self.cells.get(place)) for place in ((row, nearest), (last + 1, column)))
+        places = (row, nearest), (last + 1, column)
+        beside, below = (Found(place, self._without_marks(self.cells.get(place))) for place in places)
         beside = beside if beside.text else Found((row, right + 1), None)
         likely = [each for each in (beside, below) if each.text and not self._is_label(each.text)]
         firm = [each for each in likely if not _names_something(each.text or "")]
@@ -212,6 +240,12 @@ class _Head:
         if likely and not firm:
             raise self.held("above.label", label, likely[0].cell, value=likely[0].text)
         return firm[0] if firm else beside
+
+    @staticmethod
+    def _without_marks(text: str | None) -> str | None:
+        """A value without what parts it from its label: `: INV-9` is INV-9."""
+        found = _BEFORE.match(text or "")
+        return (text or "")[found.end() :].strip(BLANKS) or text if found else text
 
     def _is_label(self, text: str) -> bool:
         """Whether a cell is a label: it ends in a colon, the mapping speaks of it, or it holds one with its value."""
@@ -254,7 +288,7 @@ def _names_something(text: str) -> bool:
     if re.search("[0-9]", text) or text.lower() in map(str.lower, PAYMENT_WORDS):
         return False
     said = reading_of(text)
-    return bool(said.meanings) and not said.unknown
+    return not said.unknown and re.search(r"[^\W\d_]", text) is not None
 
 
 def _told(value: Found) -> list[Any]:

@@ -56,6 +56,10 @@ SHEETS: Final[dict[str, Entry]] = {
         '"{name}" stands above the table with different values: {told:messages  and }.',
         "Leave the right one and send the file again.",
     ),
+    "above.again": Entry(
+        '"{name}" stands above the table and once more below it, with another value: {told:messages  and }.',
+        "Send what belongs to each as a file of its own.",
+    ),
     "above.value": Entry('"{value}" ({cell})'),
     "header.measure": Entry(
         'Column "{column}" is in {said} by its header, and the mapping reads it as {named}.',

@@ -37,9 +37,10 @@ _MARKS: Final = ("〃", '"', "''", "-do-", "-Do-", "-DO-", "- do -", "- Do -", "
 HIDDEN: Final = "hidden row.skipped"
 _MAY_BE_DATA: Final = pl.col("code").is_null() | (pl.col("code") == HIDDEN)
 A_TOTAL: Final = (  # and nothing more: "Total Whitening" is a toothpaste
-    r"(?i)^(?:(?:(?:grand|sub|page|net|running|invoice|bill|order)?[\s\-]*totals?"
-    r"\s*(?:(?:qty|quantity|amount|value|items?|pcs|pieces|units)\b)?)"
-    r"|sum|nett?|[cb]/f|(?:carried|brought) forward|\x{3a3})[\s:.=]*$"
+    r"(?i)^(?:(?:(?:grand|sub|page|net|gross|g|running|invoice|bill|order|cartons?|ctns?)?[\s\-.]*(?:totals?|ttl)"
+    r"[\s(]*(?:no\.?\s*(?:of\s+)?)?(?:(?:qty|quantity|amount|value|items?|pcs|pieces|units|cartons?|ctns?|boxes)\b\.?)?"
+    r"(?:\s+in\s+(?:pcs|pieces|nos|units))?\)?)"
+    r"|sum|nett?|[cb]/f|(?:carried|brought) forward|\x{3a3}|कुल)[\s:.=]*$"
 )
 _QUANTITIES: Final = ("item_quantity", "qty", "quantity")
 

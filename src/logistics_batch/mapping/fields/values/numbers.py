@@ -173,7 +173,7 @@ def without_suffix(text: pl.Expr, suffix: Mapping[str, int], around: ReadContext
 
     def bare(cell: pl.Expr) -> pl.Expr:
         read = cell
-        for word, times in suffix.items():
+        for word, times in sorted(suffix.items(), key=lambda each: len(each[0].strip())):  # the longest counts
             pattern = rf"(?is)^(.*[^\p{{L}}\s])\s*{pl.escape_regex(word.strip()).replace('/', '/ *')}\.?$"
             rest = cell.str.extract(pattern)
             number = rest if times == 1 else shortest(plain_number(rest, around), factor=str(times))
@@ -183,25 +183,30 @@ def without_suffix(text: pl.Expr, suffix: Mapping[str, int], around: ReadContext
     return where_unusual(text, "^[0-9]+(?:[.][0-9]+)?$", bare)
 
 
-_CARTONS: Final = r"(?i)^\s*[^0-9,&]*?([0-9]{1,6})\s*(?:(?:[-\u{2013}\u{2014}~]|to)\s*[^0-9,&]*?([0-9]{1,6}))?\s*$"
+_MARKING = r"((?:[\p{L}#][^0-9,&]*)?)([0-9]{1,6})"  # CTN 5, C-5, #5
+_CARTONS: Final = rf"(?i)^\s*{_MARKING}\s*(?:(?:[-\u{{2013}}\u{{2014}}~]|to)\s*{_MARKING})?\s*$"
+_THOUSANDS: Final = r"^\s*[0-9]{1,3},[0-9]{3}\s*$"  # 1,200: two cartons, or twelve hundred
 
 
 def cartons(text: pl.Expr) -> pl.Expr:
     """How many cartons a cell names: `1-5` is 5, `7` is 1, `1-3, 7` is 4; null where it cannot be told."""
 
     def count(cell: pl.Expr) -> pl.Expr:
-        parts = cell.str.split(",").list.eval(_of_range(pl.element()))
+        named = cell.str.split(",").list.eval(pl.element().str.strip_chars())
+        parts = named.list.eval(_of_range(pl.element()))
         whole = parts.list.eval(pl.element().is_not_null().all()).list.first()
-        return pl.when(whole).then(parts.list.sum()).cast(pl.String)
+        once = (named.list.n_unique() == named.list.len()) & ~cell.str.contains(_THOUSANDS)
+        return pl.when(whole & once).then(parts.list.sum()).cast(pl.String)
 
     return where_unusual(text, "^$", count)
 
 
 def _of_range(text: pl.Expr) -> pl.Expr:
-    first = text.str.extract(_CARTONS, 1).cast(pl.Int64, strict=False)
-    last = text.str.extract(_CARTONS, 2).cast(pl.Int64, strict=False)
+    """How many cartons lie between two numbers of one marking; null for none, and for two markings."""
+    first, last = (text.str.extract(_CARTONS, group).cast(pl.Int64, strict=False) for group in (2, 4))
+    marked, again = (text.str.extract(_CARTONS, group).str.strip_chars(" .-#").str.to_lowercase() for group in (1, 3))
     count = pl.coalesce(last - first + 1, pl.when(first.is_not_null()).then(1))
-    return pl.when(count > 0).then(count)
+    return pl.when((count > 0) & (first > 0) & (last.is_null() | (again == "") | (again == marked))).then(count)
 
 
 _WANTED: Final[dict[Operation, dict[str, str]]] = {  # API §2.2, §2.3
