@@ -1,6 +1,7 @@
 """A service of a few lines inside the test: it keeps what it created, and loses, spoils and delays answers as told."""
 
 import json
+import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -88,19 +89,23 @@ class Service:
     tried: list[tuple[str, str]] = field(default_factory=list)
     meanwhile: list[Callable[[], None]] = field(default_factory=list)
     down: Callable[[str], str] = lambda endpoint: ""
+    _under: dict[tuple[str, str], list[Record]] = field(default_factory=dict)  # by kind and reference
+    _creates: threading.Lock = field(default_factory=threading.Lock)  # else two calls get one number
 
     def create(self, kind: str, body: Mapping[str, Any], *, ours: bool = True) -> Record | None:
         """A new record; None where the reference of an order is taken."""
         reference = str(body["reference_number" if kind == "order" else "invoice_number"])
-        if kind == "order" and self.alive("order", reference):
-            return None
-        record = Record(kind, reference, dict(body), f"SH-{len(self.records) + 1:05d}", ours)
-        self.records.append(record)
+        with self._creates:
+            if kind == "order" and self.alive("order", reference):
+                return None
+            record = Record(kind, reference, dict(body), f"SH-{len(self.records) + 1:05d}", ours)
+            self.records.append(record)
+            self._under.setdefault((kind, reference), []).append(record)
         return record
 
     def alive(self, kind: str, reference: str) -> list[Record]:
         """The records under a reference that are not cancelled."""
-        return [each for each in self.records if (each.kind, each.reference, each.live) == (kind, reference, True)]
+        return [each for each in self._under.get((kind, reference), ()) if each.live]
 
     def created(self) -> Counter[tuple[str, str]]:
         """How often the program's calls created each reference."""
