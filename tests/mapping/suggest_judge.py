@@ -201,7 +201,7 @@ def answered(text: str, truth: Callable[[str], Sequence[str]]) -> str:
                 asked = [each for each in listed(form.get(word)) if each.startswith("?")]
                 if not asked:
                     continue
-                known = [each.removeprefix("?").strip() for each in asked]
+                known = [each.removeprefix("?").strip() or place for each in asked]
                 right = [name for name in known if name in truth(place)] or list(truth(place))
                 if word == "join":
                     form[word] = right or known
@@ -222,7 +222,8 @@ def answered(text: str, truth: Callable[[str], Sequence[str]]) -> str:
     above = [
         {word: label.removeprefix("? ") for word, label in each.items()} for each in parts if isinstance(each, dict)
     ]
-    names = [each.removeprefix("?").strip() for each in parts if isinstance(each, str)]
+    numbers = [each for each in ("reference_number", "invoice_number", "order_numbers", "order_id") if each in settled]
+    names = [each.removeprefix("?").strip() or "".join(numbers[:1]) for each in parts if isinstance(each, str)]
     key = [settled.get(each, each) for each in names]
     if key or above:
         data["key"] = [*dict.fromkeys(filter(None, key)), *above]

@@ -252,3 +252,37 @@ def test_a_yes_says_cash_on_delivery_only_where_the_name_asks_for_that(
     assert fields["cash_on_delivery"] == {"from": "? Amount", "when": {name: collected}}
     with pytest.raises(SpecificationError):
         mapping_of(draft_text(draft, file_name="paid.csv"))
+
+
+ORDER = ["Order No", "Deliver at", "Contact", "PIN", "Exp. Delivery", "Item", "Qty", "Tender"]
+ORDER_ROW = ["A1", "12 MG Road, Pune", "Mr. Farooq - 9822012345", "411001", "12-Dec-2026", "Kettle", "1", "Cash"]
+
+
+def test_a_cell_of_a_name_and_a_phone_is_asked_about_in_these_words() -> None:
+    draft, data = drafts([ORDER, ORDER_ROW], operation=Operation.ORDER_CREATE)
+    assert data["fields"]["customer_mobile"] == {"from": "? Contact"}  # type: ignore[index]
+    assert "hold a name and a phone together" in draft_text(draft, file_name="x.csv")
+
+
+def test_words_of_payment_are_asked_about_whatever_stands_above_them() -> None:
+    _, data = drafts([ORDER, [*ORDER_ROW[:-1], "COD"], [*ORDER_ROW[:-1], "Udhari"]], operation=Operation.ORDER_CREATE)
+    assert data["fields"]["is_cod"]["from"] == "? Tender"  # type: ignore[index]
+    assert data["fields"]["is_cod"]["read"]["lookup"]["Udhari"] == "?"  # type: ignore[index]
+
+
+def test_yes_and_no_under_an_unknown_name_are_no_payment() -> None:
+    rows = [ORDER, [*ORDER_ROW[:-1], "Yes"], [*ORDER_ROW[:-1], "No"]]
+    assert "is_cod" not in drafts(rows, operation=Operation.ORDER_CREATE)[1]["fields"]  # type: ignore[operator]
+
+
+def test_labels_of_expected_delivery_and_deliver_at_are_known() -> None:
+    _, data = drafts([ORDER, ORDER_ROW], operation=Operation.ORDER_CREATE)
+    assert data["fields"]["expected_delivery_time"]["from"] == "Exp. Delivery"  # type: ignore[index]
+    assert "Deliver at" in str(data["fields"]["delivery_address"])  # type: ignore[index]
+
+
+def test_a_demanded_field_is_not_to_be_deleted() -> None:
+    rows = [[*ORDER[:1], "Town", *ORDER[2:]], ["A1", "Pune", *ORDER_ROW[2:]]]
+    line = next(each for each in draft_text(drafts(rows, operation=Operation.ORDER_CREATE)[0], file_name="").split("\n")
+                if "delivery_address:" in each)  # fmt: skip
+    assert "delete" not in line and "write another column" in line

@@ -35,7 +35,7 @@ _NUMBERS: Final = ("reference_number", "invoice_number", "customer_reference_num
 Cell = tuple[int, int]
 
 
-class Found(NamedTuple):
+class ValueAbove(NamedTuple):
     """A value and the cell in which it stands; None where that is blank."""
 
     cell: Cell
@@ -127,11 +127,11 @@ class _Head:
             mapping, sheet, header, {cell: text for cell, text in cells.items() if text}, [*map(ColumnName.of, known)]
         )
 
-    def found(self, group: Sequence[str]) -> Iterator[tuple[str, Found]]:
+    def found(self, group: Sequence[str]) -> Iterator[tuple[str, ValueAbove]]:
         """The value of a group of names with the one under which it was found, if it was."""
         names = [name for name in group if name.startswith(ABOVE)]
         if WHOLE_FILE in names:
-            yield WHOLE_FILE, Found((self.header.row, 1), "the whole file")
+            yield WHOLE_FILE, ValueAbove((self.header.row, 1), "the whole file")
             return
         if names[0].startswith(ABOVE_CELL):
             yield names[0], self._in_cell(label_of(names[0]))
@@ -153,7 +153,7 @@ class _Head:
         if not distinct and any(field.default is not None for _, field in fields) and self.near(names):
             raise self.lacks(names)
 
-    def _below(self, label: str) -> Iterator[Found]:
+    def _below(self, label: str) -> Iterator[ValueAbove]:
         """Each value right of a label that stands again below the header: the head of another document or page."""
         plain, below = label.strip(_MARKS).lower(), pl.col("row") > self.header.row
         texts = {name: pl.col(name).str.strip_chars().str.to_lowercase() for name in self.sheet.frame.columns[1:]}
@@ -169,10 +169,10 @@ class _Head:
                         (n, each) for n, each in enumerate(cells[column:], column + 1) if (each or "").strip(_MARKS)
                     )
                     if (found := next(right, None)) is not None:
-                        yield Found((row, found[0]), self._without_marks((found[1] or "").strip(BLANKS)))
+                        yield ValueAbove((row, found[0]), self._without_marks((found[1] or "").strip(BLANKS)))
                 for name, value in _labelled(text or ""):
                     if value and name.strip(_MARKS).lower() == plain:
-                        yield Found((row, column), value)
+                        yield ValueAbove((row, column), value)
 
     def lacks(self, names: Sequence[str]) -> FileHeld:
         """That no cell bears one of some labels, with the one that may be meant."""
@@ -187,7 +187,7 @@ class _Head:
         read, sheet, row = self.sheet.frame.height - 1, self.sheet.name, self.header.row
         return FileHeld(code, values={"name": name, **values}, rows_read=read, sheet=sheet, header_row=row)
 
-    def _in_cell(self, address: str) -> Found:
+    def _in_cell(self, address: str) -> ValueAbove:
         """The value of a cell; columns are counted without our own."""
         row, letters = int(address.lstrip(ascii_uppercase)), address.rstrip(digits)
         theirs = (column for column in range(1, _LAST_COLUMN) if column not in self.header.own)
@@ -197,9 +197,9 @@ class _Head:
             raise self.held("above.in_table", address, None, row=self.header.row)
         if text is not None and (self._is_label(text) or _names_something(text)):
             raise self.held("above.label", address, (row, column), value=text)
-        return Found((row, column), text)
+        return ValueAbove((row, column), text)
 
-    def _beside(self, label: str, *, numbered: bool) -> Iterator[Found]:
+    def _beside(self, label: str, *, numbered: bool) -> Iterator[ValueAbove]:
         """Each value that a label may have: behind it in its own cell, right of it, or below.
 
         numbered: whether the value is a number by which something is known, which has digits.
@@ -214,9 +214,9 @@ class _Head:
                         re.search(r"[^\W\d_]", piece) and piece[-1] not in digits for piece in _COLON.split(value)[:-1]
                     ):
                         raise self.held("above.several", label, cell, value=value)
-                    yield Found(cell, value, is_whole_cell=False)
+                    yield ValueAbove(cell, value, is_whole_cell=False)
 
-    def _next_to(self, cell: Cell, label: str, *, numbered: bool) -> Found:
+    def _next_to(self, cell: Cell, label: str, *, numbered: bool) -> ValueAbove:
         """The value right of a label or below it, the right one's cell where there is none.
 
         Columns in which nothing stands above the table are passed over. Raises FileHeld where each of the two may be
@@ -228,8 +228,8 @@ class _Head:
         while nearest < max(used) and (nearest not in used or not self.cells.get((row, nearest), "x").strip(_MARKS)):
             nearest += 1
         places = (row, nearest), (last + 1, column)
-        beside, below = (Found(place, self._without_marks(self.cells.get(place))) for place in places)
-        beside = beside if beside.text else Found((row, right + 1), None)
+        beside, below = (ValueAbove(place, self._without_marks(self.cells.get(place))) for place in places)
+        beside = beside if beside.text else ValueAbove((row, right + 1), None)
         likely = [each for each in (beside, below) if each.text and not self._is_label(each.text)]
         firm = [each for each in likely if not _names_something(each.text or "")]
         with_digits = [each for each in firm if re.search("[0-9]", each.text or "")]
@@ -291,6 +291,6 @@ def _names_something(text: str) -> bool:
     return not said.unknown and re.search(r"[^\W\d_]", text) is not None
 
 
-def _told(value: Found) -> list[Any]:
+def _told(value: ValueAbove) -> list[Any]:
     """A value and its cell, as a message."""
     return ["above.value", {"value": value.text, "cell": cell_address(*value.cell)}]

@@ -379,7 +379,7 @@ def _control_totals(spec: MappingSpec) -> Iterator[LintFinding]:
                 yield said(("checks", "control_total", index, key), code, name=control.column)
 
 
-_ASKED_APART: Final = ("lookup", "date", "unit", "suffix", "join", "operation")  # in words of their own
+_ASKED_APART: Final = ("lookup", "when", "date", "unit", "suffix", "join", "operation")  # in words of their own
 
 
 def open_questions(data: Any) -> Iterator[LintFinding]:
@@ -412,6 +412,8 @@ def _asked(place: Place, asked: list[str]) -> tuple[LintFinding, list[str]]:
     names = [text.removeprefix(MARK.strip()).strip() for text in asked]
     named = "key" if place[:1] == ("key",) else next((part for part in _ASKED_APART if part in place), "")
     above = "above" if place[-1:] in (("cell",), ("beside",)) else "is_it"
+    if names == [""] and named in ("", "key"):
+        named = "no_key" if named else "missing"
     code = named or ("which" if len(asked) > 1 else above)
     return said(place, f"draft.{code}", names=names, field=field, last=place[-1] if place else ""), names
 

@@ -188,11 +188,27 @@ _UNITS: Final = {
     "another": "Take another column.",
 }
 _DRAFTS: Final = {
+    "missing": (
+        "nothing in the file was found for `{field}`: where does it stand?",
+        (
+            "For the `?` write the column's name; or write `{{beside: LABEL}}` for a value above the table, or "
+            "`{{constant: …}}` for one that is always the same. If there is none, delete the line; where the service "
+            "demands it, the mapping cannot do without."
+        ),
+    ),
+    "no_key": (
+        "no column was found whose value the rows of a document share: which one is the key?",
+        "For the `?` write the column's name, or `{{beside: LABEL}}` for a value above the table.",
+    ),
     "key": (
         "is `{names:joined ` or `}` the key?",
         "Write the column, or the value above the table, that the rows of a document share, without the `?`.",
     ),
     "lookup": ("what does `{last}` mean for `{field}`?", 'Write "true" or "false" for the `?`.'),
+    "when": (
+        "on which orders does `{field}` count?",
+        "For the `?` write the words of the payment's column that say so.",
+    ),
     "date": (
         "how are the dates of `{field}` written, `{names:joined ` or `}`?",
         "Keep the right one, without the `?`, and delete the other.",
@@ -246,6 +262,7 @@ _REASONS: Final = {
     "values_fit": "the values look right ({names[0]})",
     "no_values": "no value to look at",
     "only_values": "the name says nothing, but the values look right ({names[0]})",
+    "name_and_phone": "its cells hold a name and a phone together: the number must stand in a column of its own",
     "not_found": "not found, and the service wants it",
     "part_of_address": "it is but a part of an address",
     "above": "it stands above the table, beside “{names[0]}”",

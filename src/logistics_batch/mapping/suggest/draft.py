@@ -35,7 +35,7 @@ _CODE_OR_NAME: Final = {"site": 1.0, "supplier": 1.0, "site_name": 0.0, "supplie
 _LENGTHS: Final = ("length", "breadth", "height")
 _UNLIKE: Final = 0.5
 _CODE_FOR_NAME: Final = 0.12  # what it costs
-_BY_VALUES: Final = {places.PHONE: "phone", places.PIN: "pin"}
+_BY_VALUES: Final = {places.PHONE: ("phone", "name and phone"), places.PIN: ("pin",)}
 _PLACES_OF_PARTS: Final = {"state": 3, "city": 2, "area": 1, "landmark": 1}  # of an address; the rest stands first
 _NO_ADDRESS: Final = ("phone", "pin", "date", "e-mail", "number")
 _NO_NAME: Final = ("phone", "pin", "date", "code", "number", "e-mail")
@@ -170,12 +170,13 @@ def missing_of(table: SampleTable, operation: Operation, found: dict[str, Guess]
         demanded += [places.PAID] * (places.COLLECTED in found and places.PAID not in found)
     used = {name for guess in found.values() for name in guess.columns}
     for place in (each for each in demanded if each not in found):
-        shape, names = _BY_VALUES.get(place, ""), names_of_targets(operation).get(place, "")
+        shapes, names = _BY_VALUES.get(place, ()), names_of_targets(operation).get(place, "")
         free = [name for name in table.columns if name not in used]
         candidates = [
-            Candidate((name,), 0.4, (("only_values", shape),))
-            for name in (free if shape else ())
-            if len(table.profiles[name].values) > 1 and table.profiles[name].is_mostly(shape)
+            Candidate((name,), 0.4, (("only_values", shape) if shape == shapes[0] else ("name_and_phone",),))
+            for shape in shapes
+            for name in free
+            if table.profiles[name].is_mostly(shape) and (len(table.profiles[name].values) > 1 or shape != shapes[0])
         ] or [
             Candidate((name,), 0.3, (("values_differ",),))
             for name in free
@@ -347,6 +348,12 @@ def _draft(table: SampleTable, operation: Operation) -> Draft:
             found[places.PERSON], asked=True, reasons=(*found[places.PERSON].reasons, ("bare_name",))
         )
     found = _with_facts(table, operation, found)
+    if places.PAID in targets_of(operation).places and places.PAID not in found:
+        used = {name for guess in found.values() for name in guess.columns}
+        words = [name for name in table.columns if name not in used and table.profiles[name].tells_payment]
+        rivals = tuple(Candidate((name,), 0.4, (("only_values", "payment word"),)) for name in words)
+        if rivals:
+            found[places.PAID] = replace(Guess.of(places.PAID, rivals[0]), candidates=rivals, asked=True)
     if operation in (Operation.ORDER_CREATE, Operation.ORDER_UPDATE):
         found = with_amounts(table, found)
     found = unit_price(table, found, operation)

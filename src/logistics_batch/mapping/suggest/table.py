@@ -37,6 +37,7 @@ from logistics_batch.model.sheet import Sheet
 
 _SHAPES: Final = {
     "phone": r"(?:\+?91|0)?[\s-]*[6-9]\d{4}[\s-]?\d{5}(?:\.0)?(?:\s*/.*)?",
+    "name and phone": r"[^\d\n]{0,80}[^\W\d_]{3}[^\d\n]{0,20}(?:\+?91[\s-]?|0)?[6-9]\d{4}[\s-]?\d{5}\D{0,20}",
     "pin": r"(?i)(?:PIN[\s-]*)?[1-9]\d{2}[\s,]?\d{3}(?:\.0)?",
     "amount": r"(?i)(?:₹|rs\.?|inr)?\s*-?(?:[\d,]+(?:\.\d{1,2})?(?:/-)?|\d{1,3}(?:\.\d{3})+,\d{1,2})"
     r"(?:\s*/\s*[a-z]{1,8}\.?)?",
@@ -118,6 +119,11 @@ class Profile:
     def is_mostly(self, *shapes: str) -> bool:
         """Whether most values look like one of these."""
         return any(self.share(shape) >= _MOST for shape in shapes)
+
+    @property
+    def tells_payment(self) -> bool:
+        """Whether half of the values and more are words of payment that hardly anything else is: yes and 1 may be."""
+        return self.share("payment word") >= _SOME and not any(_plain(value) in _answers() for value in self.values)
 
     def fits(self, form: FieldForm) -> bool | None:
         """Whether most values look as the form wants them; None if nothing can be said."""

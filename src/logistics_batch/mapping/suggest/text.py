@@ -149,7 +149,8 @@ def _explained(line: str, draft: Draft, place: str) -> list[str]:
     guess = draft.guesses.get(place)
     if guess is None:
         return [line + "  # blank on rows whose line is filled" * (place == "sheet.fill_down")]
-    lines = [f"{line}  # {_why(guess)}"]
+    must_be = place in targets_of(draft.operation).required
+    lines = [f"{line}  # {_why(guess, must_be=must_be)}"]
     for each in guess.candidates if guess.asked else ():
         shown = _evidence(draft, each)
         values = ", ".join(map(_flow, shown["samples"])) or "no value"
@@ -197,7 +198,7 @@ def _keys(draft: Draft) -> Iterator[Any]:
         elif guess is not None and guess.column:
             yield from _marked(guess)
         elif group[0] in ("reference_number", "invoice_number", "order_id", "order_numbers"):
-            yield MARK + group[0].replace("_", " ")
+            yield MARK.strip()
 
 
 def _order_id(draft: Draft) -> dict[str, Any]:
@@ -219,21 +220,25 @@ def _said(reasons: Sequence[Reason]) -> str:
     return "; ".join(messages.reason(f"mapping.reason.{code}", {"names": values}) for code, *values in reasons)
 
 
-def _why(guess: Guess) -> str:
+def _why(guess: Guess, *, must_be: bool = False) -> str:
     """How sure a guess is, why, and what is asked."""
     said = f"{guess.confidence:.2f}: {_said(guess.reasons)}"
     if not guess.asked:
         return said
     if not guess.candidates:
         return f"ask! {said}: write the column's name, or `{_ONE_FOR_ALL.get(guess.place, '{constant: …}')}`"
-    return f"ask! {said}" + ("" if len(guess.candidates) > 1 else ": is it this one? If none, delete the line")
+    if len(guess.candidates) > 1:
+        return f"ask! {said}"
+    # Without what the service demands the mapping would not load.
+    otherwise = "write another column or `{constant: …}`" if must_be else "delete the line"
+    return f"ask! {said}: is it this one? If not, {otherwise}"
 
 
 def _marked(guess: Guess) -> list[str]:
     """The column, or those between which a person has to choose."""
     if not guess.asked:
         return [*guess.columns]
-    return [MARK + name for name in guess.columns or [guess.place.split(".", 1)[1].replace("_", " ")]]
+    return [MARK + name for name in guess.columns] or [MARK.strip()]
 
 
 def _names(guess: Guess) -> str | list[str]:
