@@ -18,7 +18,7 @@ from logistics_batch.model.sheet import Sheet, merged_facts
 def test_of_thirty_strange_layouts_nothing_is_wrong_unasked() -> None:
     score = sum((judged(case_of(name)) for name in LAYOUT_NAMES), Score())
     assert (len(LAYOUT_NAMES), score.wrong, score.keys) == (30, 0, 30), score.told
-    assert score.right >= 272 and score.needless <= 9 and score.missed <= 36 and score.asked <= 56, str(score)
+    assert score.right >= 278 and score.needless <= 9 and score.missed <= 33 and score.asked <= 53, str(score)
 
 
 def test_what_the_rows_are_is_asked_where_nothing_tells_it() -> None:
