@@ -31,7 +31,9 @@ def serve_workspace(workspace: Workspace, *, host: str | None, port: int | None,
         everybody = parts.ledger.people.all()
         require_safe(place, secured, has_people=bool(everybody))
         say = partial(log_of(workspace, settings, parts, lambda line: click.echo(line, err=True)).say, "pages")
-        first = None if any(each.secret for each in everybody) else _first_link(parts)
+        others = {each.name for each in everybody if each.secret or not each.ended_at} - {_FIRST}
+        has_admin = any(each.secret for each in everybody) or others
+        first = None if has_admin else _first_link(parts)
 
         def tell(url: str) -> None:
             click.echo(json.dumps({"url": url, "first_admin": f"{url}/welcome/{first}" if first else None}))

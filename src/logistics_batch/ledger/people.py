@@ -119,12 +119,16 @@ class People(Repository):
                 connection.execute(access_token.delete().where(access_token.c.person == name))
             return done
 
-    def sign_in(self, digest: str, *, name: str, address: str, now: str, older_than: str) -> None:
-        """Begin a session; those that were not seen since a moment go."""
-        with self._write(counts=False) as connection:
+    def sign_in(self, digest: str, *, name: str, address: str, now: str, older_than: str) -> bool:
+        """Begin a session; those that were not seen since a moment go. False if the person may not sign in any more."""
+        may = select(person.c.name).where(person.c.name == name, person.c.secret != "", _MAY)
+        with self._write(counts=False, patience_seconds=_QUICKLY) as connection:
             connection.execute(web_session.delete().where(web_session.c.seen_at < older_than))
+            if connection.execute(may.with_for_update()).first() is None:
+                return False
             new = {"digest": digest, "person": name, "address": address, "started_at": now, "seen_at": now}
             connection.execute(web_session.insert().values(new))
+            return True
 
     def session(self, digest: str) -> StoredSession | None:
         """Who is signed in with this secret, None if nobody is, or no more."""

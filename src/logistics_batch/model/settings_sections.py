@@ -1,6 +1,7 @@
 """What each section of the settings file may say; where the values come from is `settings`."""
 
 import re
+from ipaddress import ip_address
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
@@ -28,6 +29,13 @@ def _web_address(value: str) -> str:
     if parts.username or parts.password:
         raise ValueError("An address does not carry a user name or password here. Remove them.")
     return value.rstrip("/")
+
+
+def _ip_address(value: str) -> str:
+    try:
+        return str(ip_address(value)) if value else ""
+    except ValueError:
+        raise ValueError(f'"{value}" is no IP address. Write it as "10.0.0.5".') from None
 
 
 def _header(value: str) -> str:
@@ -186,7 +194,7 @@ class WebSettings(_Section):
     hosts: Listed = ()
     cert_file: str | None = None
     key_file: str | None = None
-    proxy: str = ""
+    proxy: Annotated[str, AfterValidator(_ip_address)] = ""
 
 
 class PgpSettings(_Section):

@@ -79,11 +79,22 @@ def serve_pages(
         scheme = "https" if secured.cert else "http"
         own = {place.shown, "localhost", "127.0.0.1", "[::1]"} if place.is_local else {place.shown}
         hosts = {f"{name}:{port}" for name in own} | {name.casefold() for name in secured.hosts}
-        app = Workbench(on, Around(frozenset(hosts), is_safe=secured.is_safe, proxy=secured.proxy, log=say))
+        app = Workbench(
+            on,
+            Around(
+                frozenset(hosts),
+                is_safe=secured.is_safe,
+                cookie=f"logistics_batch_{port}",
+                proxy=secured.proxy,
+                only_proxy=bool(secured.proxy) and secured.cert is None,
+                log=say,
+            ),
+        )
         serve_until(
             listener,
             app,
             on_ready=lambda: on_ready(f"{scheme}://{place.shown}:{port}"),
             must_end=stop.is_set,
             certificate=(secured.cert, secured.key) if secured.cert else None,
+            patiently=True,
         )

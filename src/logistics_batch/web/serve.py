@@ -90,16 +90,23 @@ def serve_until(
     on_ready: Callable[[], None],
     must_end: Callable[[], bool],
     certificate: tuple[Path, Path | None] | None = None,
+    patiently: bool = False,
 ) -> None:
-    """Answer requests until `must_end`; certificate: the files of certificate and key, for TLS."""
-    _Server(_config(application, certificate), on_ready=on_ready, must_end=must_end).run(sockets=[listener])
+    """Answer requests until `must_end`; certificate: the files of certificate and key, for TLS.
+
+    patiently: an answer may take longer than an exchange has else.
+    """
+    config = _config(application, certificate, PatientConnection if patiently else Connection)
+    _Server(config, on_ready=on_ready, must_end=must_end).run(sockets=[listener])
 
 
-def _config(application: Application, certificate: tuple[Path, Path | None] | None) -> uvicorn.Config:
+def _config(
+    application: Application, certificate: tuple[Path, Path | None] | None, connection: type["Connection"]
+) -> uvicorn.Config:
     cert, key = certificate or (None, None)
     return uvicorn.Config(
         application,
-        http=Connection,
+        http=connection,
         ws="none",
         lifespan="off",
         log_level="error",
@@ -189,3 +196,17 @@ class Connection(H11Protocol):
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
+
+
+ANSWER_SECONDS = 120.0
+
+
+class PatientConnection(Connection):
+    """The same, but a request that is there as a whole has two minutes for its answer."""
+
+    def data_received(self, data: bytes) -> None:
+        """Bytes of a request."""
+        super().data_received(data)
+        if self._deadline is not None and self.cycle is not None and not self.cycle.more_body:
+            self._end()
+            self._deadline = self.loop.call_later(ANSWER_SECONDS, self.transport.abort)

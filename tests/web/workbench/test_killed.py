@@ -6,7 +6,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from support.pages_process import RunningPages, hidden_fields
+from support.pages_process import PASSWORD, RunningPages, hidden_fields
 from support.sandbox_process import RunningSandbox
 from support.workspace import APPROVED_JOB, Workspace, order_lines
 
@@ -34,9 +34,8 @@ def test_a_decision_is_made_once_or_not_at_all(waiting: Workspace, point: str, d
     assert pages.process.wait(timeout=20) == -signal.SIGKILL
     again = RunningPages(waiting)
     try:
-        again.people = {}
         operator = again.stranger()
-        operator.client.cookies.update(pages.people["operator"].client.cookies)
+        operator.client.post("/sign-in", data={"name": "operator of tests", "password": PASSWORD})
         (entry,) = [each for each in again.person("admin").get("/admin/audit.json").json()["entries"]
                     if each["what"] == "decided: approve"]  # fmt: skip
         assert (entry["who"], entry["outcome"]) == ("operator of tests", "")

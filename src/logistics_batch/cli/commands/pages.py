@@ -63,8 +63,8 @@ def add(*, folder: str, name: str, role: str, as_json: bool) -> int:
         from logistics_batch.web.workbench.people import new_link, require_name
     with opened(folder, calls=False) as parts:
         name = require_name(name)
-        link = new_link(parts.ledger.people, name, role=role, now=parts.clock.now())
-        _audit(parts, "added a person", f"{name} as {role}")
+        with _audited(parts, "added a person", f"{name} {role}"):
+            link = new_link(parts.ledger.people, name, role=role, now=parts.clock.now())
     _print_link(name, link, as_json=as_json)
     return 0
 
@@ -77,9 +77,8 @@ def reset(*, folder: str, name: str, as_json: bool) -> int:
     """Take a person's password away, and end sessions and tokens; prints a one-time link for a new password."""
     with _extra():
         from logistics_batch.web.workbench.people import new_link
-    with opened(folder, calls=False) as parts:
+    with opened(folder, calls=False) as parts, _audited(parts, "took a password away", name):
         link = new_link(parts.ledger.people, name, now=parts.clock.now())
-        _audit(parts, "took a password away", name)
     _print_link(name, link, as_json=as_json)
     return 0
 
@@ -90,10 +89,9 @@ def reset(*, folder: str, name: str, as_json: bool) -> int:
 @in_workspace
 def role(*, folder: str, name: str, role: str) -> int:
     """Give a person another role, from the next click on."""
-    with opened(folder, calls=False) as parts:
+    with opened(folder, calls=False) as parts, _audited(parts, "changed a role", f"{name} {role}"):
         if not parts.ledger.people.change_role(name, role):
             raise _nobody(name)
-        _audit(parts, "changed a role", f"{name} to {role}")
     click.echo(f"{name} is {role} now.")
     return 0
 
@@ -103,10 +101,9 @@ def role(*, folder: str, name: str, role: str) -> int:
 @in_workspace
 def remove(*, folder: str, name: str) -> int:
     """Let a person in no more, and end sessions and tokens; what was decided stays."""
-    with opened(folder, calls=False) as parts:
+    with opened(folder, calls=False) as parts, _audited(parts, "removed a person", name):
         if not parts.ledger.people.remove(name, now=parts.now):
             raise _nobody(name)
-        _audit(parts, "removed a person", name)
     click.echo(f"{name} may sign in no more.")
     return 0
 
@@ -131,8 +128,10 @@ def token(*, folder: str, name: str, role: str | None, expires: Any, as_json: bo
         now = parts.clock.now()
         ends = datetime.combine(expires, time.max, now.tzinfo) if expires else now + timedelta(days=_TOKEN_DAYS)
         found = parts.ledger.people.get(name)
-        secret = new_token(parts.ledger.people, name, role=role or (found.role if found else ""), ends=ends, now=now)
-        _audit(parts, "made a token", name)
+        with _audited(parts, "made a token", name):
+            secret = new_token(
+                parts.ledger.people, name, role=role or (found.role if found else ""), ends=ends, now=now
+            )
     print_json({"token": secret}) if as_json else click.echo(secret)
     return 0
 
@@ -143,10 +142,19 @@ def _nobody(name: str) -> Exception:
     return UsageError(f'There is no person "{name}".', remedy="The page Admin lists everybody; names count as written.")
 
 
-def _audit(parts: Any, what: str, about: str) -> None:
-    """Write down what was done at the machine itself."""
+@contextmanager
+def _audited(parts: Any, what: str, about: str) -> Any:
+    """Write down what is done at the machine itself, before and after it is done."""
+    import getpass
+
     people = parts.ledger.people
-    people.end_audit(people.begin_audit(at=parts.now, who=parts.person, address="", what=what, about=about), "done")
+    entry = people.begin_audit(at=parts.now, who=getpass.getuser(), address="", what=what, about=about)
+    outcome = "refused"
+    try:
+        yield
+        outcome = "done"
+    finally:
+        people.end_audit(entry, outcome)
 
 
 def _print_link(name: str, link: str, *, as_json: bool) -> None:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from logistics_batch.errors import UsageError
-from logistics_batch.web.workbench.asked import Asked, Moved, Shown
+from logistics_batch.web.workbench.asked import Asked, Moved, Shown, number_of
 from logistics_batch.web.workbench.people import LINK_HOLDS, Role, new_link, require_name
 
 _PAGE: Final = 100
@@ -35,8 +35,7 @@ def people(asked: Asked) -> Shown:
 
 def audit(asked: Asked) -> Shown:
     """What people did on the pages, the newest first; older entries by `before`."""
-    before = asked.query.get("before", "")
-    found = asked.parts.ledger.people.audit(before=int(before) if before.isdecimal() else None, limit=_PAGE)
+    found = asked.parts.ledger.people.audit(before=number_of(asked.query.get("before", "")), limit=_PAGE)
     names = ("id", "at", "who", "address", "what", "about", "outcome")
     entries = [{name: getattr(each, name) for name in names} for each in found]
     return Shown("audit.html", {"entries": entries, "before": found[-1].id if len(found) == _PAGE else None})
@@ -87,7 +86,8 @@ def _role(asked: Asked) -> str:
 
 def _require_another_admin(asked: Asked, name: str, *, stays: bool) -> None:
     """Raises UsageError where nobody would be left who may add people."""
-    admins = {each.name for each in asked.parts.ledger.people.all() if each.role == Role.ADMIN and not each.ended_at}
+    everybody = asked.parts.ledger.people.all()
+    admins = {each.name for each in everybody if each.role == Role.ADMIN and each.secret and not each.ended_at}
     if not stays and admins == {name}:
         raise UsageError(f"{name} is the only admin.", remedy="Make somebody else one first.")
 

@@ -1,11 +1,12 @@
 """The application: from a request to a page, past everything that could make it somebody else's request."""
 
+import ipaddress
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, quote, unquote
 
 import anyio.to_thread
 from anyio import CapacityLimiter
@@ -35,19 +36,22 @@ _HEADERS: Final = {
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
     "Cache-Control": "no-store",
 }
-_COOKIE = "logistics_batch"
-_MOST_FORM_BYTES = 256 << 10
+_MOST_FORM_BYTES, _MOST_FIELDS = 1 << 20, 20_000
 _AT_ONCE = 8  # pages that are made at the same time
+_MOST_AUDITED = 4000  # characters of what something was about
 
 
 @dataclass(frozen=True)
 class Around:
-    """hosts: the names under which browsers reach the pages. is_safe: they come over TLS. proxy: the address of a
-    server in front that is believed about who asks, "" for none. log: one line each, without data of people."""
+    """hosts: the names under which browsers reach the pages. is_safe: they come over TLS. cookie: its name. proxy: the
+    address of a server in front that is believed about who asks, "" for none; only_proxy: nobody else, but on this
+    machine, reaches the pages. log: one line each, without data of people."""
 
     hosts: frozenset[str]
     is_safe: bool
+    cookie: str = "logistics_batch"
     proxy: str = ""
+    only_proxy: bool = False
     log: Callable[[str], None] = field(default=lambda _: None, repr=False)
 
 
@@ -80,7 +84,7 @@ class Workbench:
 
     def _answer(self, request: Request, body: bytes | None) -> Response:
         path = request.scope.get("raw_path", b"").decode("latin-1").partition("?")[0] or request.url.path
-        if (request.headers.get("host") or "").casefold() not in self._around.hosts:
+        if (request.headers.get("host") or "").casefold() not in self._around.hosts or self._comes_past(request):
             return Response("This server is not reached under that name.", 421)
         if body is None:
             return Response("That is more than is taken.", 413)
@@ -90,7 +94,10 @@ class Workbench:
         if request.method not in ("GET", "HEAD", "POST"):
             return Response(status_code=405)
         form = _fields(body)
-        address = self._address(request)
+        query = [*request.query_params.values(), *(value for values in form.values() for value in values)]
+        if "\0" in unquote(path) or any("\0" in value for value in query):
+            return Response(status_code=400)
+        address, who = self._address(request), None
         try:
             who = self._who(request, address)
             if request.method == "POST" and (refused := self._is_foreign(request, who, form, path)):
@@ -105,20 +112,32 @@ class Workbench:
             return answer
         except (LedgerBusy, LedgerRefused) as error:
             self._around.log(f"a page could not be made: {error.message}")
-            return self._told(request, {"title": "The ledger cannot be asked", "text": error.message}, 503)
+            text = error.message if who else "Try again in a moment."
+            if path.endswith(".json"):
+                return _json({"error": text}, 503)
+            return self._told(request, {"title": "The ledger cannot be asked", "text": text}, 503)
+
+    def _comes_past(self, request: Request) -> bool:
+        """Whether somebody from elsewhere goes round the server in front, and so round its TLS."""
+        peer = request.client.host if request.client else ""
+        return self._around.only_proxy and peer != self._around.proxy and not _is_of_this_machine(peer)
 
     def _address(self, request: Request) -> str:
-        """Who asks: what the server in front says, if that is the one that is believed."""
-        direct = request.client.host if request.client else ""
-        if self._around.proxy and direct == self._around.proxy:
-            return request.headers.get("x-forwarded-for", direct).rpartition(",")[2].strip()
-        return direct
+        """Who asks: what the server in front says last, if that is the one that is believed."""
+        peer = request.client.host if request.client else ""
+        if not self._around.proxy or peer != self._around.proxy:
+            return peer
+        said = ",".join(request.headers.getlist("x-forwarded-for")).rpartition(",")[2].strip()
+        try:
+            return str(ipaddress.ip_address(said))
+        except ValueError:
+            return peer
 
     def _who(self, request: Request, address: str) -> SignedIn | None:
         kind, _, token = request.headers.get("authorization", "").partition(" ")
-        if token:
-            return self._door.of_token(token, address=address) if kind.casefold() == "bearer" else None
-        secret = request.cookies.get(_COOKIE, "")
+        if kind.casefold() == "bearer":
+            return self._door.of_token(token, address=address)
+        secret = request.cookies.get(self._around.cookie, "")
         return self._door.of_session(secret, address=address) if secret else None
 
     def _is_foreign(
@@ -126,7 +145,7 @@ class Workbench:
     ) -> Response | None:
         """The refusal of what another site, or a program, sent in a person's name."""
         origin = request.headers.get("origin")
-        own = origin is None or (urlsplit(origin).netloc or "null").casefold() in self._around.hosts
+        own = origin is None or origin.partition("://")[2].casefold() in self._around.hosts
         fetched = request.headers.get("sec-fetch-site", "same-origin") in ("same-origin", "none")
         is_signed = who is None or form.get("form_token", [""])[0] == who.form_token != ""
         at_door = path == "/sign-in" or path.startswith("/welcome/")
@@ -155,9 +174,9 @@ class Workbench:
                 )
             name = " ".join(one.get("name", "").split())
             secret = self._door.sign_in(name, one.get("password", ""), address=address)
-            self._write(
-                name if secret else "", address, "signed in", about=name[:64], outcome="done" if secret else "wrong"
-            )
+            is_known = bool(secret) or self._people.get(name) is not None  # else a password may stand in its place
+            outcome = "done" if secret else "wrong"
+            self._write(name if secret else "", address, "signed in", about=name if is_known else "", outcome=outcome)
             if secret:
                 return self._entered(secret, to=_own_path(one.get("next", "")))
             data = {"next": _own_path(one.get("next", "")), "wrong": "Name or password is wrong."}
@@ -166,7 +185,7 @@ class Workbench:
             self._door.sign_out(who.session)
             self._write(who.name, address, "signed out")
             answer = RedirectResponse("/sign-in", 303)
-            answer.delete_cookie(_COOKIE, path="/")
+            answer.delete_cookie(self._around.cookie, path="/")
             return answer
         if path.startswith("/welcome/"):
             return self._welcome(path.removeprefix("/welcome/"), request, one if is_post else None, address)
@@ -190,9 +209,8 @@ class Workbench:
     def _entered(self, secret: str, *, to: str) -> Response:
         answer = RedirectResponse(to, 303)
         longest = int(LONGEST.total_seconds())
-        answer.set_cookie(
-            _COOKIE, secret, max_age=longest, path="/", httponly=True, samesite="lax", secure=self._around.is_safe
-        )
+        kept = {"max_age": longest, "path": "/", "httponly": True, "samesite": "lax", "secure": self._around.is_safe}
+        answer.set_cookie(self._around.cookie, secret, **kept)  # type: ignore[arg-type]
         return answer
 
     def _page(self, path: str, request: Request, form: Mapping[str, list[str]], who: SignedIn | None) -> Response:
@@ -200,9 +218,10 @@ class Workbench:
         match = found(method, path)
         wants_json = bool(match and match[2]) or path == "/openapi.json"
         if who is None:
-            if wants_json or request.headers.get("authorization"):
+            if wants_json or request.headers.get("authorization", "").casefold().startswith("bearer"):
                 return _json({"error": "No session and no token that holds."}, 401, {"WWW-Authenticate": "Bearer"})
-            return RedirectResponse(f"/sign-in?next={_quoted(path)}" if path != "/" else "/sign-in", 303)
+            asked_for = "/" + path.split("/")[1] if method == "POST" else f"{path}?{request.url.query}".rstrip("?")
+            return RedirectResponse(f"/sign-in?next={quote(asked_for)}" if path != "/" else "/sign-in", 303)
         if path == "/openapi.json":
             return _json(described())
         if match is None:
@@ -218,12 +237,13 @@ class Workbench:
         return self._of_route(route, asked, request, as_json=as_json)
 
     def _of_route(self, route: Route, asked: Asked, request: Request, *, as_json: bool) -> Response:
-        about = " ".join([*asked.path.values(), *asked.several.get("id", ()), asked.form.get("name", "")]).strip()
+        named = [*asked.path.values(), *asked.several.get("id", ())]
+        about = " ".join(filter(None, [*named, asked.form.get("name", ""), asked.form.get("role", "")]))
         entry = 0
         if route.audit:
             doing = f"{route.audit}: {asked.form['decision']}" if "decision" in asked.form else route.audit
             entry = self._people.begin_audit(
-                at=asked.now, who=asked.who.name, address=asked.who.address, what=doing, about=about[:500]
+                at=asked.now, who=asked.who.name, address=asked.who.address, what=doing, about=about[:_MOST_AUDITED]
             )
         outcome = "failed"
         try:
@@ -235,11 +255,12 @@ class Workbench:
         except (Changed, UsageError) as error:
             text = error.message if isinstance(error, LogisticsBatchError) else str(error)
             remedy = error.remedy if isinstance(error, LogisticsBatchError) else "Open the page again, and look."
-            outcome, told = f"refused: {text}"[:500], {"title": "Nothing was changed", "text": text, "remedy": remedy}
+            title = "Nothing was changed" if route.audit else "This cannot be shown"
+            outcome, told = f"refused: {text}"[:500], {"title": title, "text": text, "remedy": remedy}
             return _json({"error": f"{text} {remedy}"}, 409) if as_json else self._told(request, told, 409, asked.who)
         finally:
             if entry:
-                self._people.end_audit(entry, outcome)
+                self._end(entry, outcome)
         if isinstance(made, Moved):
             if made.said:
                 self._said[digest_of(asked.who.session)] = made.said
@@ -262,10 +283,17 @@ class Workbench:
     def _door_page(self, _: Request, template: str, data: Mapping[str, Any], *, status: int = 200) -> Response:
         return Response(rendered(template, {"wrong": "", **data}), status, media_type="text/html")
 
+    def _end(self, entry: int, outcome: str) -> None:
+        """End an entry of the audit; what was done stays told where that cannot be written."""
+        try:
+            self._people.end_audit(entry, outcome)
+        except (LedgerBusy, LedgerRefused) as error:
+            self._around.log(f"entry {entry} of the audit has no end: {error.message}")
+
     def _write(self, who: str, address: str, what: str, *, about: str = "", outcome: str = "done") -> None:
         now = self._on.parts.now
         number = self._people.begin_audit(at=now, who=who, address=address, what=what, about=about)
-        self._people.end_audit(number, outcome)
+        self._end(number, outcome)
 
 
 async def _body(request: Request) -> bytes | None:
@@ -282,7 +310,7 @@ def _fields(body: bytes) -> dict[str, list[str]]:
     """The fields of a form; of a body that is none, nothing."""
     form: dict[str, list[str]] = {}
     try:
-        pairs = parse_qsl(body.decode(), keep_blank_values=True, strict_parsing=bool(body), max_num_fields=5000)
+        pairs = parse_qsl(body.decode(), keep_blank_values=True, strict_parsing=bool(body), max_num_fields=_MOST_FIELDS)
     except ValueError:
         return form
     for name, value in pairs:
@@ -296,10 +324,11 @@ def _own_path(to: str) -> str:
     return to if fits else "/"
 
 
-def _quoted(path: str) -> str:
-    from urllib.parse import quote
-
-    return quote(path, safe="/")
+def _is_of_this_machine(peer: str) -> bool:
+    try:
+        return ipaddress.ip_address(peer).is_loopback
+    except ValueError:
+        return False
 
 
 def _json(data: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:

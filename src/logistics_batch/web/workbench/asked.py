@@ -10,6 +10,8 @@ from logistics_batch.model.jobs.calendar import Calendar
 from logistics_batch.model.jobs.job import JobSpec
 from logistics_batch.web.workbench.people import SignedIn
 
+_MOST_DIGITS = 15
+
 
 @dataclass(frozen=True)
 class Surface:
@@ -47,6 +49,11 @@ class Asked:
     def now(self) -> str:
         """The wall time as the ledger keeps it."""
         return self.parts.now
+
+
+def number_of(text: str) -> int | None:
+    """A number that a table may have; None for anything else."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS else None
 
 
 @dataclass(frozen=True)

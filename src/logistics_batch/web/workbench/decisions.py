@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from logistics_batch.errors import UsageError
+from logistics_batch.errors import LogisticsBatchError, UsageError
 from logistics_batch.flows.doubts.decisions import decide_held
-from logistics_batch.flows.doubts.held import HeldId, HeldLine, beside_earlier, everything_held, held_under, in_words
+from logistics_batch.flows.doubts.held import HeldId, HeldLine, beside_earlier, everything_held, in_words
 from logistics_batch.flows.files.deliver import deliver_stale
 from logistics_batch.messages.documents import reason_of
 from logistics_batch.messages.reasons import OF_WHAT_IS_HELD, UNSENT, HeldDecision
 from logistics_batch.model.counting import counted
-from logistics_batch.web.workbench.asked import Asked, Changed, Moved, NotThere, Shown
-from logistics_batch.web.workbench.documents import HIDDEN, line_of, shown_body
+from logistics_batch.web.workbench.asked import Asked, Changed, Moved, NotThere, Shown, number_of
+from logistics_batch.web.workbench.documents import HIDDEN, line_of, shown_body, words_for
 
 _LONGEST_REASON = 2000
 
@@ -21,11 +21,11 @@ _LONGEST_REASON = 2000
 def waiting(asked: Asked) -> Shown:
     """Everything that waits for a person, and what is in doubt; the oldest of each first."""
     held = everything_held(asked.parts)
-    words = in_words(asked.parts, held)
+    words = _in_words(asked, held)
     doubts = asked.parts.ledger.attempts.in_doubt()
     data = {
         "held": [_line(each) | why for each, why in zip(held, words, strict=True)],
-        "in_doubt": [line_of(each) | {"since": each.doubt_since, "checks": each.checks} for each in doubts],
+        "in_doubt": [line_of(each, asked.who) | {"since": each.doubt_since, "checks": each.checks} for each in doubts],
         "may_decide": asked.who.role in ("operator", "admin"),
     }
     return Shown("decisions.html", data)
@@ -33,21 +33,24 @@ def waiting(asked: Asked) -> Shown:
 
 def one(asked: Asked) -> Shown:
     """One thing that waits: why, old beside new with what differs, what was seen, and what can be decided."""
-    found = _found(asked, asked.path["name"])
-    (why,) = in_words(asked.parts, [found])
+    name = asked.path["name"]
+    found = _waiting(asked).get(name)
+    if found is None:
+        raise NotThere(f"Nothing with the number {name} waits any more: it was decided, or asking settled it.")
+    (why,) = _in_words(asked, [found])
     sees = asked.who.sees_people
     documents = []
     for document in found.documents:
         beside = beside_earlier(asked.parts, document)
         documents.append(
-            line_of(document)
+            line_of(document, asked.who)
             | {
                 "method": document.method,
                 "path": document.path,
                 "rows": list(document.rows),
                 "body": shown_body(document.body, sees_people=sees),
                 "may_exist": document.may_exist,
-                "earlier": line_of(beside.earlier) if beside.earlier else None,
+                "earlier": line_of(beside.earlier, asked.who) if beside.earlier else None,
                 "differing": [
                     {"field": name, "before": old if sees else HIDDEN, "now": new if sees else HIDDEN}
                     for name, old, new in beside.differing
@@ -62,16 +65,20 @@ def one(asked: Asked) -> Shown:
 def look(asked: Asked) -> Shown:
     """What a decision about several would do, each for itself; nothing is decided yet."""
     chosen, decision, reason = _chosen(asked)
-    words: dict[str, Any]
-    lines, words = [], {"decision": decision, "reason": reason, "reissue": _reissue(asked)}
+    lines: list[dict[str, Any]] = []
+    words: dict[str, Any] = {"decision": decision, "reason": reason, "reissue": _reissue(asked)}
+    waiting_now = _waiting(asked)
     with asked.on.calling() as parts:
         for held_id in chosen:
+            if held_id not in waiting_now:
+                lines.append(_GONE | {"id": held_id})
+                continue
             against = ""
             try:
                 decide_held(parts, _number(held_id), dry_run=True, **words)
-            except UsageError as error:
+            except LogisticsBatchError as error:
                 against = f"{error.message} {error.remedy}".strip()
-            lines.append(_line(_found(asked, held_id)) | {"against": against})
+            lines.append(_line(waiting_now[held_id]) | {"against": against})
     data = {"lines": lines, "decision": decision, "reason": reason, "reissue": _reissue(asked)}
     return Shown("look.html", data)
 
@@ -79,19 +86,20 @@ def look(asked: Asked) -> Shown:
 def decide(asked: Asked) -> Moved:
     """Decide about each by what was seen of it; where that changed meanwhile, about none."""
     chosen, decision, reason = _chosen(asked)
-    words: dict[str, Any]
-    seen = asked.several.get("seen", ())
-    if len(seen) != len(chosen) or any(
-        _line(_found(asked, each))["seen"] != shown for each, shown in zip(chosen, seen, strict=True)
-    ):
+    seen, waiting_now = asked.several.get("seen", ()), _waiting(asked)
+    as_seen = {held_id: _line(waiting_now[held_id])["seen"] for held_id in chosen if held_id in waiting_now}
+    if not as_seen:
+        raise NotThere("Nothing of it waits any more: it was decided, or asking settled it.")
+    if [as_seen.get(held_id) for held_id in chosen] != list(seen):
         raise Changed("What you decided about has changed since it was shown.")
-    done, refused, words = [], [], {"decision": decision, "reason": reason, "reissue": _reissue(asked)}
+    done, refused = [], []
+    words: dict[str, Any] = {"decision": decision, "reason": reason, "reissue": _reissue(asked)}
     with asked.on.calling() as parts:
         in_the_name = replace(parts, person=asked.who.name)
         for held_id in chosen:
             try:
                 done.append(decide_held(in_the_name, _number(held_id), **words))
-            except UsageError as error:
+            except LogisticsBatchError as error:  # of one; the others are told all the same
                 if len(chosen) == 1:
                     raise
                 refused.append(f"{held_id}: {error.message} {error.remedy}".strip())
@@ -125,16 +133,31 @@ def _reissue(asked: Asked) -> bool:
 
 def _number(name: str) -> HeldId:
     """What `held list` calls it: a number, or a name."""
-    return int(name) if name.isdecimal() else name
+    return name if (number := number_of(name)) is None else number
 
 
-def _found(asked: Asked, name: str) -> HeldLine:
-    try:
-        return held_under(asked.parts, _number(name))
-    except UsageError as error:
-        raise NotThere(
-            f"Nothing with the number {name} waits any more: it was decided, or asking settled it."
-        ) from error
+def _waiting(asked: Asked) -> dict[str, HeldLine]:
+    """All that waits, and each document of what waits as one, by what `held list` calls it."""
+    listed = everything_held(asked.parts)
+    inside = {
+        str(each.id): HeldLine(each.id, held.why if held.is_address else each.why, each.file_name, (each,))
+        for held in listed
+        for each in held.documents
+    }
+    return inside | {str(held.id): held for held in listed}
+
+
+def _in_words(asked: Asked, held: Sequence[HeldLine]) -> list[dict[str, Any]]:
+    """What is told of each."""
+    told = in_words(asked.parts, held)
+    if asked.who.sees_people:
+        return told
+    return [
+        words | {"reason": words_for(asked.who, each.why), "fix": ""} for each, words in zip(held, told, strict=True)
+    ]
+
+
+_GONE = {"what": "", "reference": "", "files": "", "seen": "", "against": "it does not wait any more"}
 
 
 def _line(held: HeldLine) -> dict[str, Any]:

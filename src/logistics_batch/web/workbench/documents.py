@@ -5,7 +5,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from logistics_batch.ledger import StoredDocument
+from logistics_batch.model.issue import Issue
 from logistics_batch.web.workbench.asked import Asked, NotThere, Shown
+from logistics_batch.web.workbench.people import SignedIn
 
 _OF_PEOPLE: Final = (
     "customer",
@@ -19,11 +21,18 @@ _OF_PEOPLE: Final = (
     "contact",
     "gst",
     "postal",
+    "remark",
 )
 HIDDEN: Final = "not shown for your role"
 
 
-def line_of(document: StoredDocument) -> dict[str, Any]:
+def words_for(who: SignedIn, why: Issue) -> str:
+    """Why something is as it is: whoever does not see data of people gets the reason's name, for its words may hold
+    some, as the service's own do."""
+    return why.reason if who.sees_people or not why.code else why.rule.replace("_", " ")
+
+
+def line_of(document: StoredDocument, who: SignedIn) -> dict[str, Any]:
     """A document in a list."""
     is_asn = document.operation.startswith("asn.")
     return {
@@ -36,7 +45,7 @@ def line_of(document: StoredDocument) -> dict[str, Any]:
         "file_name": document.file_name,
         "run": document.run,
         "planned_at": document.planned_at,
-        "reason": document.reason,
+        "reason": words_for(who, document.why),
     }
 
 
@@ -67,14 +76,14 @@ def _story(asked: Asked, operations: str) -> Shown:
 
 def _version(asked: Asked, document: StoredDocument) -> dict[str, Any]:
     """What one version of it says, and how it stands."""
-    return line_of(document) | {
+    return line_of(document, asked.who) | {
         "generation": document.generation,
         "sheet": document.sheet,
         "rows": list(document.rows),
         "method": document.method,
         "path": document.path,
-        "fix": document.fix,
-        "keep": document.keep,
+        "fix": document.fix if asked.who.sees_people else "",
+        "keep": document.keep if asked.who.sees_people else dict.fromkeys(document.keep, HIDDEN),
         "purged": document.purged,
         "body": shown_body(document.body, sees_people=asked.who.sees_people),
     }
@@ -108,7 +117,8 @@ def _steps(asked: Asked, document: StoredDocument) -> Iterator[dict[str, Any]]:
         told = text if asked.who.sees_people else HIDDEN
         yield {"at": at, "kind": kind.replace("_", " "), "version": which, "text": told}
     for made in parts.ledger.documents.decisions(document.id):
-        text = f"{made.who} decided “{made.what}”: {made.why or 'the words are not kept any more'}"
+        why = made.why or "the words are not kept any more"
+        text = f"{made.who} decided “{made.what}”: {why if asked.who.sees_people else HIDDEN}"
         yield {"at": made.at, "kind": "decided", "version": which, "text": text}
     if document.awb_number and document.operation == "order.create":
         for print_line in parts.ledger.labels.prints([document.awb_number]):
@@ -117,7 +127,7 @@ def _steps(asked: Asked, document: StoredDocument) -> Iterator[dict[str, Any]]:
         for hint in parts.ledger.orders.events_of([document.awb_number]):
             yield {"at": hint.at, "kind": "event", "version": which, "text": f"The service says: {hint.status}."}
     if document.settled_at:
-        text = f"{document.state.replace('_', ' ').capitalize()}. {document.reason}".strip()
+        text = f"{document.state.replace('_', ' ').capitalize()}. {words_for(asked.who, document.why)}".strip()
         yield {"at": document.settled_at, "kind": "settled", "version": which, "text": text}
 
 

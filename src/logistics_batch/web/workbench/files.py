@@ -7,17 +7,16 @@ from typing import Any, Final
 
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.report import Fate, FileReport
-from logistics_batch.web.workbench.asked import Asked, NotThere, Shown
+from logistics_batch.web.workbench.asked import Asked, NotThere, Shown, number_of
 
 _PAGE: Final = 100
-_ROWS_NAMED = 20
+_ROWS_NAMED, _ROUNDS_TOLD = 20, 5
 _HIDDEN: Final = "•••"
 
 
 def latest(asked: Asked) -> Shown:
     """The files that came last; further ones by `before`."""
-    before = asked.query.get("before", "")
-    found = asked.parts.ledger.files.latest(limit=_PAGE, before=int(before) if before.isdecimal() else None)
+    found = asked.parts.ledger.files.latest(limit=_PAGE, before=number_of(asked.query.get("before", "")))
     files = [
         {
             "id": each.id,
@@ -35,21 +34,21 @@ def latest(asked: Asked) -> Shown:
 
 def one(asked: Asked) -> Shown:
     """One file: counts by fate, problems grouped by what repairs them, and its rows, by fate and from a row on."""
-    name = asked.path["name"]
-    if not name.isdecimal():
-        raise NotThere(f"There is no file number “{name}”.")
-    ledger = asked.parts.ledger
+    name, ledger = asked.path["name"], asked.parts.ledger
     try:
-        file = ledger.files.get(int(name))
+        file = ledger.files.get(number_of(name) or 0)
     except ValueError as error:
-        raise NotThere(f"There is no file number {name}.") from error
+        raise NotThere(f"There is no file number “{name}”.") from error
     report = ledger.documents.file_report(file.id)
     fate, after = asked.query.get("fate", ""), asked.query.get("after", "0")
     rows = report.rows.filter(fate=fate) if fate in {each.value for each in Fate} else report.rows
-    first = int(after) if after.isdecimal() else 0
+    first = min(number_of(after) or 0, rows.height)
     shown = rows.slice(first, _PAGE)
     problems = _problems(report, sees_people=asked.who.sees_people)
-    later = [each for each in ledger.files.named(file.name.rpartition(".")[0] or file.name) if each.id > file.id]
+    stem = file.name.rpartition(".")[0] or file.name
+    rounds = (f"{stem}.fix.", f"{stem}.result.")
+    same = [each for each in ledger.files.named(stem) if each.name == file.name or each.name.startswith(rounds)]
+    later = [each for each in same if each.id > file.id][-_ROUNDS_TOLD:]
     by_row: dict[tuple[str, int], list[Issue]] = {}
     for issue in report.issues:
         by_row.setdefault((issue.place.sheet, issue.place.row), []).append(issue)
@@ -89,13 +88,14 @@ def _problems(report: FileReport, *, sees_people: bool) -> list[dict[str, Any]]:
     found = []
     for (code, column, fix), some in groupby(sorted(report.issues, key=cause), cause):
         issues = list(some)
+        is_one = len({each.reason for each in issues}) == 1
         values = Counter(each.place.value for each in issues if each.place.value)
         found.append(
             {
                 "code": code,
                 "column": column,
-                "reason": issues[0].reason if len({each.reason for each in issues}) == 1 else issues[0].rule,
-                "fix": fix,
+                "reason": issues[0].reason if sees_people and is_one else issues[0].rule,
+                "fix": fix if sees_people else "",
                 "rows": sorted({each.place.row for each in issues})[:_ROWS_NAMED],
                 "count": len({each.place.row for each in issues}),
                 "values": [value if sees_people else _HIDDEN for value, _ in values.most_common(3)],
@@ -106,7 +106,8 @@ def _problems(report: FileReport, *, sees_people: bool) -> list[dict[str, Any]]:
 
 def _row(line: dict[str, Any], issues: Sequence[Issue], *, sees_people: bool) -> dict[str, Any]:
     """One row as it stands, with its reasons in words."""
-    why = [Issue(line["code"], values=line["values"]).reason] if line["code"] else []
+    found = Issue(line["code"], values=line["values"])
+    why = [found.reason if sees_people else found.rule.replace("_", " ")] if line["code"] else []
     own = [f"{each.place.cell}: {each.reason if sees_people else each.rule}" for each in issues]
     names = ("sheet", "row", "fate", "document", "reference_number", "awb_number")
     return {name: line[name] for name in names} | {"reasons": why + own}

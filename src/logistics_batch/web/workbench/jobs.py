@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from logistics_batch.errors import UsageError
+from logistics_batch.errors import SettingsError, UsageError
 from logistics_batch.flows.push.run import past_run
 from logistics_batch.operate.agenda import timetable
 from logistics_batch.operate.run_job import run_account
@@ -13,10 +13,19 @@ _LATEST: Final = 50
 
 def timetable_page(asked: Asked) -> Shown:
     """The jobs, with their next and last runs."""
-    jobs, calendars = asked.on.jobs()
+    lines, wrong = jobs_of(asked)
+    return Shown("jobs.html", {"jobs": lines, "jobs_wrong": wrong})
+
+
+def jobs_of(asked: Asked) -> tuple[list[dict[str, object]], str]:
+    """A line for each job; or none and why, where a job's file is wrong just now."""
     parts = asked.parts
-    lines = timetable(jobs, calendars, parts.ledger, now=parts.clock.now(), service_zone=parts.policy.timezone)
-    return Shown("jobs.html", {"jobs": lines})
+    try:
+        jobs, calendars = asked.on.jobs()
+    except (UsageError, SettingsError) as error:
+        return [], f"{error.message} {error.remedy}".strip()
+    zone = parts.policy.timezone
+    return timetable(jobs, calendars, parts.ledger, now=parts.clock.now(), service_zone=zone), ""
 
 
 def runs(asked: Asked) -> Shown:
@@ -58,7 +67,7 @@ def run(asked: Asked) -> Shown:
                 "rows_read": report.rows_read,
                 "counts": {fate.value: n for fate, n in report.counts.items() if n},
             }
-            for file, report in zip(files, reports, strict=True)
+            for file, report in zip(files, reports, strict=False)  # one may come between the two questions
         ],
     }
     return Shown("run.html", data)

@@ -2,10 +2,12 @@
 
 import hashlib
 import hmac
+import ipaddress
 import secrets
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -14,7 +16,8 @@ from typing import Final
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
 
-from logistics_batch.errors import UsageError
+from logistics_batch.errors import LedgerRefused, UsageError
+from logistics_batch.flows.parts import OPERATOR
 from logistics_batch.ledger import People
 
 
@@ -48,7 +51,7 @@ def digest_of(secret: str) -> str:
 def require_name(name: str) -> str:
     """A person's name, trimmed. Raises UsageError for one that is empty, too long, or holds what is not seen."""
     name = " ".join(name.split())
-    if not name or len(name) > _NAME_CHARACTERS or not name.isprintable():
+    if not name or len(name) > _NAME_CHARACTERS or not name.isprintable() or name.casefold() == OPERATOR:
         raise UsageError(
             f"This is no name: up to {_NAME_CHARACTERS} letters, digits and signs.", remedy="Write another."
         )
@@ -113,19 +116,22 @@ class TooOften(Exception):
 
 
 class Patience:
-    """How long somebody waits after wrong secrets: longer each time, by name, and by address, which many may share."""
+    """How long somebody waits after wrong secrets: longer each time, by name, and by address, which many may share.
 
-    _FREE, _LONGEST_SECONDS, _MOST = {"name": 5, "address": 50}, 900.0, 10_000
+    What was wrong more than an hour ago is forgotten.
+    """
+
+    _FREE, _LONGEST_SECONDS, _FORGOTTEN_SECONDS, _MOST = {"name": 5, "address": 50}, 900.0, 3600.0, 10_000
 
     def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._monotonic = monotonic
-        self._wrong: dict[str, tuple[int, float]] = {}  # how often in a row, and until when nothing is looked at
+        self._wrong: dict[str, tuple[int, float, float]] = {}  # how often, until when it waits, when the last one was
         self._lock = threading.Lock()
 
     def require(self, *who: str) -> None:
         """Raises TooOften if one of these has to wait."""
         with self._lock:
-            waits = max(self._wrong.get(each, (0, 0.0))[1] for each in who) - self._monotonic()
+            waits = max(self._wrong.get(each, (0, 0.0, 0.0))[1] for each in who) - self._monotonic()
         if waits > 0:
             raise TooOften(waits)
 
@@ -134,18 +140,28 @@ class Patience:
         now = self._monotonic()
         with self._lock:
             if len(self._wrong) > self._MOST:
-                self._wrong = {each: kept for each, kept in self._wrong.items() if kept[1] > now}
+                recent = now - self._FORGOTTEN_SECONDS
+                self._wrong = {each: kept for each, kept in self._wrong.items() if kept[2] > recent}
             for each in who:
-                times = self._wrong.get(each, (0, 0.0))[0] + 1
+                times, _, last = self._wrong.get(each, (0, 0.0, now))
+                times = 1 if now - last > self._FORGOTTEN_SECONDS else times + 1
                 over = times - self._FREE[each.partition(":")[0]]
                 pause = min(2.0 ** min(over, 20), self._LONGEST_SECONDS) if over >= 0 else 0.0
-                self._wrong[each] = times, now + pause
+                self._wrong[each] = times, now + pause, now
 
-    def right(self, *who: str) -> None:
-        """The right one came."""
+    def right(self, name: str) -> None:
+        """The right one came for a name; an address has to live with what else comes from it."""
         with self._lock:
-            for each in who:
-                self._wrong.pop(each, None)
+            self._wrong.pop(name, None)
+
+
+def network_of(address: str) -> str:
+    """What counts as one address: of IPv6 the network, which one household has."""
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    return str(found) if found.version == 4 else str(ipaddress.ip_network((found, 64), strict=False))
 
 
 class Doorkeeper:
@@ -154,22 +170,27 @@ class Doorkeeper:
     def __init__(self, people: People, *, now: Callable[[], datetime]) -> None:
         self._people, self._now = people, now
         self._patience = Patience()
+        self._hashing = threading.Semaphore(2)
 
     def sign_in(self, name: str, password: str, *, address: str) -> str:
         """The secret of a new session; "" if name or password is wrong. Raises TooOften."""
-        who = f"name:{name[:_NAME_CHARACTERS]}", f"address:{address}"
+        who = f"name:{name[:_NAME_CHARACTERS]}", f"address:{network_of(address)}"
         self._patience.require(*who)
         found = self._people.get(name)
         kept = found.secret if found is not None and not found.ended_at else ""
+        if not self._hashing.acquire(blocking=False):  # each takes 64 MB
+            raise TooOften(1)
         try:
             _HASHER.verify(kept or _NOBODY, password[:_MOST_CHARACTERS])
             fits = bool(kept)
         except (Argon2Error, InvalidHashError):
             fits = False
+        finally:
+            self._hashing.release()
         if not fits:
             self._patience.wrong(*who)
             return ""
-        self._patience.right(*who)
+        self._patience.right(who[0])
         return self._begin(name, address=address)
 
     def choose_password(self, link: str, password: str, again: str, *, address: str) -> str:
@@ -177,7 +198,7 @@ class Doorkeeper:
 
         Raises UsageError: the link is used up or over, or the password does not do.
         """
-        self._patience.require(f"address:{address}")
+        self._patience.require(f"address:{network_of(address)}")
         if password != again:
             raise UsageError("The two passwords differ.", remedy="Write the same one twice.")
         if not _SHORTEST <= len(password) <= _MOST_CHARACTERS:
@@ -191,7 +212,7 @@ class Doorkeeper:
             raise UsageError("The password is the name.", remedy="Choose another one.")
         name = self._people.choose_secret(digest_of(link), secret=_HASHER.hash(password), now=now) if person else ""
         if not name:
-            self._patience.wrong(f"address:{address}")
+            self._patience.wrong(f"address:{network_of(address)}")
             raise UsageError("This link was used, or its time is over.", remedy="Ask for a new one: `user reset NAME`.")
         return self._begin(name, address=address)
 
@@ -202,10 +223,11 @@ class Doorkeeper:
 
     def _begin(self, name: str, *, address: str) -> str:
         secret, now = secrets.token_urlsafe(32), self._now()
-        self._people.sign_in(
-            digest_of(secret), name=name, address=address, now=now.isoformat(), older_than=(now - LONGEST).isoformat()
+        older_than = (now - LONGEST).isoformat()
+        begun = self._people.sign_in(
+            digest_of(secret), name=name, address=address, now=now.isoformat(), older_than=older_than
         )
-        return secret
+        return secret if begun else ""
 
     def of_session(self, secret: str, *, address: str) -> SignedIn | None:
         """Who is signed in with this secret; None if nobody is, or no more."""
@@ -217,18 +239,20 @@ class Doorkeeper:
             self._people.sign_out(found.digest)
             return None
         if idle > _SEEN_EVERY:
-            self._people.seen(found.digest, now=now.isoformat())
+            with suppress(LedgerRefused):  # who only looks need not wait for a writer
+                self._people.seen(found.digest, now=now.isoformat())
         return SignedIn(found.person, Role(found.role), address, secret)
 
     def of_token(self, secret: str, *, address: str) -> SignedIn | None:
-        """For whom a program with this token asks; None if it is no token, or its time is over. Raises TooOften."""
-        self._patience.require(f"address:{address}")
+        """For whom a program with this token asks; None if it is no token, its time is over, or its person has another
+        role by now. Raises TooOften."""
         found = self._people.token(digest_of(secret), now=self._now().isoformat())
-        if found is None:
-            self._patience.wrong(f"address:{address}")
-            return None
-        role = found.role if Role.ADMIN in (found.role_of_person,) else found.role_of_person
-        return SignedIn(found.person, Role(role), address)
+        if found is not None and found.role_of_person in (found.role, Role.ADMIN):
+            return SignedIn(found.person, Role(found.role), address)
+        where = f"address:{network_of(address)}"
+        self._patience.require(where)
+        self._patience.wrong(where)
+        return None
 
     def sign_out(self, secret: str) -> None:
         """End a session."""

@@ -31,9 +31,15 @@ def _templates() -> Environment:
         "number": lambda value: f"{value:,}",
         "rows": row_list,
         "sum_of": lambda fates: sum(fates.values()),
-        "in_address": lambda text: quote(str(text), safe=""),
+        "in_address": in_address,
     }
     return made
+
+
+def in_address(name: object) -> str:
+    """A name within an address; one that ends in .json is not taken for the JSON of another."""
+    text = quote(str(name), safe="")
+    return text.removesuffix(".json") + "%2Ejson" if text.endswith(".json") else text
 
 
 def text_of(value: object) -> str:

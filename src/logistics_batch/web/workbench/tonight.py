@@ -5,9 +5,9 @@ from typing import Any
 
 from logistics_batch.flows.doubts.held import everything_held
 from logistics_batch.model.report import Fate
-from logistics_batch.operate.agenda import timetable
 from logistics_batch.web.workbench.asked import Asked, Shown
 from logistics_batch.web.workbench.documents import line_of
+from logistics_batch.web.workbench.jobs import jobs_of
 
 _NIGHTS = 30
 _RUNS_LOOKED_AT = 400
@@ -33,8 +33,7 @@ def tonight(asked: Asked) -> Shown:
         {"since": each.since, "job": each.job, "kind": each.kind, "title": each.title, "text": each.text}
         for each in parts.ledger.notices.open()
     ]
-    jobs, calendars = asked.on.jobs()
-    lines = timetable(jobs, calendars, parts.ledger, now=parts.clock.now(), service_zone=parts.policy.timezone)
+    lines, wrong = jobs_of(asked)
     data = {
         "now": asked.now,
         "held": dict(kinds),
@@ -42,6 +41,7 @@ def tonight(asked: Asked) -> Shown:
         "oldest_doubt": min((each.doubt_since for each in doubts), default=""),
         "notices": notices,
         "jobs": lines,
+        "jobs_wrong": wrong,
         "nights": _nights(asked),
     }
     return Shown("tonight.html", data)
@@ -68,7 +68,7 @@ def find(asked: Asked) -> Shown:
     data = {
         "q": wanted,
         "most": _MOST,
-        "documents": [line_of(each) for each in documents],
+        "documents": [line_of(each, asked.who) for each in documents],
         "files": [
             {"id": each.id, "name": each.name, "run": each.run, "received_at": each.received_at} for each in files
         ],
