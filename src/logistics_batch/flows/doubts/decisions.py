@@ -5,13 +5,13 @@ from dataclasses import replace
 
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.asns.search import end_alarm, has_alarm
-from logistics_batch.flows.doubts.held import DROPPED, HeldId, HeldLine, everything_held, held_under
+from logistics_batch.flows.doubts.held import DROPPED, HeldId, HeldLine, choices_of, everything_held, held_under
 from logistics_batch.flows.files.waiting_files import close_held_file
 from logistics_batch.flows.orders.search import Calibration, Presence, probe_order
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import FOUND_CANCELLED, OTHER_SPELLING, REOPENED, Decided, Outcome, StoredDocument, kind_of
 from logistics_batch.messages.documents import reason_of
-from logistics_batch.messages.reasons import OF_WHAT_IS_HELD, UNSENT, HeldDecision
+from logistics_batch.messages.reasons import HeldDecision
 from logistics_batch.model.counting import counted
 from logistics_batch.model.document import Operation
 from logistics_batch.model.document_state import UNANSWERED, DocumentState
@@ -74,9 +74,7 @@ def decide(
             f"Document {document_id} is held for {document.account}, another address of the service.",
             remedy="Write service.base_url so again, and decide there.",
         )
-    choices = reason_of(document.why.code).choices
-    if document.may_exist and choices == UNSENT:  # as all that was open in an older copy of the ledger
-        choices = OF_WHAT_IS_HELD
+    choices = choices_of(document)
     if choices == (HeldDecision.DROP,) and choice is not HeldDecision.DROP:
         raise UsageError(
             f"{document.order_id} is not the AWB number of the order {document.reference}; nothing was sent to it.",

@@ -11,7 +11,8 @@ from typing import Any, Final
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import HeldFile, StoredDocument, kind_of
-from logistics_batch.messages.reasons import WaitsFor
+from logistics_batch.messages.documents import reason_of
+from logistics_batch.messages.reasons import OF_WHAT_IS_HELD, UNSENT, HeldDecision, WaitsFor
 from logistics_batch.messages.words import shortened
 from logistics_batch.model.counting import counted
 from logistics_batch.model.document import Operation
@@ -67,6 +68,15 @@ class HeldLine:
         return (self.file.run,) if self.file else tuple(dict.fromkeys(each.run for each in self.documents))
 
     @property
+    def choices(self) -> tuple[HeldDecision, ...]:
+        """What a person can decide about it."""
+        if self.file is not None:
+            return (HeldDecision.DROP,)
+        if self.is_address:
+            return tuple(each for each in reason_of(self.why.code).choices if each is HeldDecision.DROP)
+        return (HeldDecision.APPROVE, HeldDecision.DROP) if self.document is None else choices_of(self.document)
+
+    @property
     def fix(self) -> str:
         """What to do about it, in words."""
         return (self.why.operator_words if self.file is None else self.why.fix) or "Correct it."
@@ -78,6 +88,13 @@ def preview_id(calls: Iterable[tuple[str, str, str, str, str]]) -> str:
     It is a digest of all of them, so that an approval of anything else does not fit.
     """
     return "preview-" + hashlib.sha256(repr(sorted(calls)).encode()).hexdigest()[:_PREVIEW_DIGITS]
+
+
+def choices_of(document: StoredDocument) -> tuple[HeldDecision, ...]:
+    """What a person can decide about a held document."""
+    choices = reason_of(document.why.code).choices
+    # Of what was open in an older copy of the ledger, the service may have what no attempt from here tells.
+    return OF_WHAT_IS_HELD if document.may_exist and choices == UNSENT else choices
 
 
 def line_of(document: StoredDocument) -> HeldLine:
@@ -143,17 +160,21 @@ def in_words(parts: Parts, found: Sequence[HeldLine]) -> list[dict[str, Any]]:
     ]
 
 
-def held_under(parts: Parts, held_id: HeldId) -> HeldLine:
-    """What has this number in `held list`, or is a document of a file that waits there. Raises UsageError: nothing."""
+def held_by_id(parts: Parts) -> dict[HeldId, HeldLine]:
+    """All that waits, and each document of what waits as one, by what it is called."""
     listed = everything_held(parts)
-    inside = (
-        HeldLine(each.id, held.why if held.is_address else each.why, each.file_name, (each,))
+    inside = {
+        each.id: HeldLine(each.id, held.why if held.is_address else each.why, each.file_name, (each,))
         for held in listed
         for each in held.documents
-    )
-    for held in (*listed, *inside):
-        if held.id == held_id:
-            return held
+    }
+    return inside | {held.id: held for held in listed}
+
+
+def held_under(parts: Parts, held_id: HeldId) -> HeldLine:
+    """What has this number in `held list`, or is a document of a file that waits there. Raises UsageError: nothing."""
+    if (found := held_by_id(parts).get(held_id)) is not None:
+        return found
     raise UsageError(f"Nothing with the number {held_id} is held.", remedy="See “held list”.")
 
 

@@ -3,13 +3,13 @@
 from typing import Final
 
 from logistics_batch.errors import UsageError
-from logistics_batch.web.workbench.asked import Asked, Moved, Shown, number_of
+from logistics_batch.web.workbench.asked import Moved, PageData, PageRequest, number_of
 from logistics_batch.web.workbench.people import LINK_HOLDS, Role, new_link, require_name
 
 _PAGE: Final = 100
 
 
-def people(asked: Asked) -> Shown:
+def people(asked: PageRequest) -> PageData:
     """Everybody who may sign in, and who is signed in now."""
     ledger = asked.parts.ledger.people
     everybody = [
@@ -30,25 +30,25 @@ def people(asked: Asked) -> Shown:
         {name: getattr(each, name) for name in ("person", "role", "made_at", "ends_at")} for each in ledger.tokens()
     ]
     roles = [each.value for each in Role]
-    return Shown("people.html", {"people": everybody, "sessions": sessions, "tokens": tokens, "roles": roles})
+    return PageData("people.html", {"people": everybody, "sessions": sessions, "tokens": tokens, "roles": roles})
 
 
-def audit(asked: Asked) -> Shown:
+def audit(asked: PageRequest) -> PageData:
     """What people did on the pages, the newest first; older entries by `before`."""
     found = asked.parts.ledger.people.audit(before=number_of(asked.query.get("before", "")), limit=_PAGE)
     names = ("id", "at", "who", "address", "what", "about", "outcome")
     entries = [{name: getattr(each, name) for name in names} for each in found]
-    return Shown("audit.html", {"entries": entries, "before": found[-1].id if len(found) == _PAGE else None})
+    return PageData("audit.html", {"entries": entries, "before": found[-1].id if len(found) == _PAGE else None})
 
 
-def add(asked: Asked) -> Shown:
+def add(asked: PageRequest) -> PageData:
     """Add a person; the page shows the one-time link once."""
     name, role = require_name(asked.form.get("name", "")), _role(asked)
     link = new_link(asked.parts.ledger.people, name, role=role, now=asked.parts.clock.now())
     return _link(name, link)
 
 
-def change_role(asked: Asked) -> Moved:
+def change_role(asked: PageRequest) -> Moved:
     """Give a person another role, from their next click on."""
     name, role = asked.form.get("name", ""), _role(asked)
     _require_another_admin(asked, name, stays=role == Role.ADMIN)
@@ -57,7 +57,7 @@ def change_role(asked: Asked) -> Moved:
     return Moved("/admin", f"{name} is {role} now.")
 
 
-def reset(asked: Asked) -> Shown:
+def reset(asked: PageRequest) -> PageData:
     """Take a person's password away; the page shows the one-time link for a new one."""
     name = asked.form.get("name", "")
     if name == asked.who.name:
@@ -68,7 +68,7 @@ def reset(asked: Asked) -> Shown:
     return _link(name, link)
 
 
-def remove(asked: Asked) -> Moved:
+def remove(asked: PageRequest) -> Moved:
     """Let a person in no more; what they did stays in the audit."""
     name = asked.form.get("name", "")
     _require_another_admin(asked, name, stays=False)
@@ -77,14 +77,14 @@ def remove(asked: Asked) -> Moved:
     return Moved("/admin", f"{name} may sign in no more.")
 
 
-def _role(asked: Asked) -> str:
+def _role(asked: PageRequest) -> str:
     role = asked.form.get("role", "")
     if role not in {each.value for each in Role}:
         raise UsageError("No role is chosen.", remedy="Choose one.")
     return role
 
 
-def _require_another_admin(asked: Asked, name: str, *, stays: bool) -> None:
+def _require_another_admin(asked: PageRequest, name: str, *, stays: bool) -> None:
     """Raises UsageError where nobody would be left who may add people."""
     everybody = asked.parts.ledger.people.all()
     admins = {each.name for each in everybody if each.role == Role.ADMIN and each.secret and not each.ended_at}
@@ -92,5 +92,5 @@ def _require_another_admin(asked: Asked, name: str, *, stays: bool) -> None:
         raise UsageError(f"{name} is the only admin.", remedy="Make somebody else one first.")
 
 
-def _link(name: str, link: str) -> Shown:
-    return Shown("link.html", {"name": name, "link": f"/welcome/{link}", "days": LINK_HOLDS.days})
+def _link(name: str, link: str) -> PageData:
+    return PageData("link.html", {"name": name, "link": f"/welcome/{link}", "days": LINK_HOLDS.days})

@@ -15,8 +15,8 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from logistics_batch.errors import LedgerBusy, LedgerRefused, LogisticsBatchError, UsageError
-from logistics_batch.web.workbench.asked import Asked, Changed, Moved, NotThere, Shown, Surface
-from logistics_batch.web.workbench.people import LONGEST, Doorkeeper, Role, SignedIn, TooOften, digest_of
+from logistics_batch.web.workbench.asked import Changed, Moved, NotThere, PageData, PageRequest, Surface
+from logistics_batch.web.workbench.people import LONGEST, Doorkeeper, SignedIn, TooOften, digest_of
 from logistics_batch.web.workbench.rendering import rendered, text_of
 from logistics_batch.web.workbench.routes import ROUTES, Route, described, found
 
@@ -233,10 +233,10 @@ class Workbench:
             return _json({"error": told["text"]}, 403) if as_json else self._told(request, told, 403, who)
         if not who.session and not as_json:
             return _json({"error": "A token is for the addresses that end in .json."}, 403)
-        asked = Asked(self._on, who, named, dict(request.query_params), {k: v[0] for k, v in form.items()}, form)
+        asked = PageRequest(self._on, who, named, dict(request.query_params), {k: v[0] for k, v in form.items()}, form)
         return self._of_route(route, asked, request, as_json=as_json)
 
-    def _of_route(self, route: Route, asked: Asked, request: Request, *, as_json: bool) -> Response:
+    def _of_route(self, route: Route, asked: PageRequest, request: Request, *, as_json: bool) -> Response:
         named = [*asked.path.values(), *asked.several.get("id", ())]
         about = " ".join(filter(None, [*named, asked.form.get("name", ""), asked.form.get("role", "")]))
         entry = 0
@@ -269,15 +269,15 @@ class Workbench:
             return _json(made.data, made.status)
         return self._shown(made, request, asked.who)
 
-    def _shown(self, page: Shown, request: Request, who: SignedIn) -> Response:
+    def _shown(self, page: PageData, request: Request, who: SignedIn) -> Response:
         places = [(route.path, route.place) for route in ROUTES if route.place and who.role in route.roles]
         said = self._said.pop(digest_of(who.session), "") if who.session else ""
-        around = {"who": who, "places": places, "said": said, "path": request.url.path, "admin": who.role == Role.ADMIN}
+        around = {"who": who, "places": places, "said": said, "path": request.url.path}
         return Response(rendered(page.template, {**page.data, **around}), page.status, media_type="text/html")
 
     def _told(self, request: Request, data: Mapping[str, str], status: int, who: SignedIn | None = None) -> Response:
         if who is not None:
-            return self._shown(Shown("told.html", {"remedy": "", **data}, status), request, who)
+            return self._shown(PageData("told.html", {"remedy": "", **data}, status), request, who)
         return self._door_page(request, "told_outside.html", {"remedy": "", **data}, status=status)
 
     def _door_page(self, _: Request, template: str, data: Mapping[str, Any], *, status: int = 200) -> Response:

@@ -29,7 +29,7 @@ class Surface:
 
 
 @dataclass(frozen=True)
-class Asked:
+class PageRequest:
     """One request. path: what the address names. query, form: texts; of a name that came several times all are in
     `several`."""
 
@@ -57,7 +57,7 @@ def number_of(text: str) -> int | None:
 
 
 @dataclass(frozen=True)
-class Shown:
+class PageData:
     """A page: its template's name and its data, which is also its JSON. status: of HTTP."""
 
     template: str

@@ -7,18 +7,18 @@ from typing import Any
 
 from logistics_batch.errors import LogisticsBatchError, UsageError
 from logistics_batch.flows.doubts.decisions import decide_held
-from logistics_batch.flows.doubts.held import HeldId, HeldLine, beside_earlier, everything_held, in_words
+from logistics_batch.flows.doubts.held import HeldId, HeldLine, beside_earlier, everything_held, held_by_id, in_words
 from logistics_batch.flows.files.deliver import deliver_stale
-from logistics_batch.messages.documents import reason_of
-from logistics_batch.messages.reasons import OF_WHAT_IS_HELD, UNSENT, HeldDecision
+from logistics_batch.messages.reasons import HeldDecision
 from logistics_batch.model.counting import counted
-from logistics_batch.web.workbench.asked import Asked, Changed, Moved, NotThere, Shown, number_of
+from logistics_batch.web.workbench.asked import Changed, Moved, NotThere, PageData, PageRequest, number_of
 from logistics_batch.web.workbench.documents import HIDDEN, line_of, shown_body, words_for
+from logistics_batch.web.workbench.people import DECIDE
 
 _LONGEST_REASON = 2000
 
 
-def waiting(asked: Asked) -> Shown:
+def waiting(asked: PageRequest) -> PageData:
     """Everything that waits for a person, and what is in doubt; the oldest of each first."""
     held = everything_held(asked.parts)
     words = _in_words(asked, held)
@@ -26,15 +26,15 @@ def waiting(asked: Asked) -> Shown:
     data = {
         "held": [_line(each) | why for each, why in zip(held, words, strict=True)],
         "in_doubt": [line_of(each, asked.who) | {"since": each.doubt_since, "checks": each.checks} for each in doubts],
-        "may_decide": asked.who.role in ("operator", "admin"),
+        "may_decide": asked.who.role in DECIDE,
     }
-    return Shown("decisions.html", data)
+    return PageData("decisions.html", data)
 
 
-def one(asked: Asked) -> Shown:
+def one(asked: PageRequest) -> PageData:
     """One thing that waits: why, old beside new with what differs, what was seen, and what can be decided."""
     name = asked.path["name"]
-    found = _waiting(asked).get(name)
+    found = held_by_id(asked.parts).get(_number(name))
     if found is None:
         raise NotThere(f"Nothing with the number {name} waits any more: it was decided, or asking settled it.")
     (why,) = _in_words(asked, [found])
@@ -58,19 +58,20 @@ def one(asked: Asked) -> Shown:
                 "alike": list(beside.alike),
             }
         )
-    data = _line(found) | why | {"documents": documents, "may_decide": asked.who.role in ("operator", "admin")}
-    return Shown("decision.html", data)
+    data = _line(found) | why | {"documents": documents, "may_decide": asked.who.role in DECIDE}
+    return PageData("decision.html", data)
 
 
-def look(asked: Asked) -> Shown:
+def look(asked: PageRequest) -> PageData:
     """What a decision about several would do, each for itself; nothing is decided yet."""
     chosen, decision, reason = _chosen(asked)
     lines: list[dict[str, Any]] = []
     words: dict[str, Any] = {"decision": decision, "reason": reason, "reissue": _reissue(asked)}
-    waiting_now = _waiting(asked)
+    waiting_now = held_by_id(asked.parts)
     with asked.on.calling() as parts:
         for held_id in chosen:
-            if held_id not in waiting_now:
+            held = waiting_now.get(_number(held_id))
+            if held is None:
                 lines.append(_GONE | {"id": held_id})
                 continue
             against = ""
@@ -78,16 +79,17 @@ def look(asked: Asked) -> Shown:
                 decide_held(parts, _number(held_id), dry_run=True, **words)
             except LogisticsBatchError as error:
                 against = f"{error.message} {error.remedy}".strip()
-            lines.append(_line(waiting_now[held_id]) | {"against": against})
+            lines.append(_line(held) | {"against": against})
     data = {"lines": lines, "decision": decision, "reason": reason, "reissue": _reissue(asked)}
-    return Shown("look.html", data)
+    return PageData("look.html", data)
 
 
-def decide(asked: Asked) -> Moved:
+def decide(asked: PageRequest) -> Moved:
     """Decide about each by what was seen of it; where that changed meanwhile, about none."""
     chosen, decision, reason = _chosen(asked)
-    seen, waiting_now = asked.several.get("seen", ()), _waiting(asked)
-    as_seen = {held_id: _line(waiting_now[held_id])["seen"] for held_id in chosen if held_id in waiting_now}
+    seen, waiting_now = asked.several.get("seen", ()), held_by_id(asked.parts)
+    lines = {each: waiting_now.get(_number(each)) for each in chosen}
+    as_seen = {each: _line(held)["seen"] for each, held in lines.items() if held is not None}
     if not as_seen:
         raise NotThere("Nothing of it waits any more: it was decided, or asking settled it.")
     if [as_seen.get(held_id) for held_id in chosen] != list(seen):
@@ -108,13 +110,13 @@ def decide(asked: Asked) -> Moved:
     return Moved("/decisions", " ".join([told, *refused]))
 
 
-def _write_answers(asked: Asked) -> None:
+def _write_answers(asked: PageRequest) -> None:
     """Write the answers of files anew that no longer show what is known; what fails is written by the next run."""
     with asked.on.calling() as parts:
         deliver_stale(parts)
 
 
-def _chosen(asked: Asked) -> tuple[Sequence[str], str, str]:
+def _chosen(asked: PageRequest) -> tuple[Sequence[str], str, str]:
     """The numbers, the decision and the reason that a form names. Raises UsageError for what is missing."""
     chosen = list(dict.fromkeys(asked.several.get("id", ())))
     decision, reason = asked.form.get("decision", ""), asked.form.get("reason", "").strip()
@@ -127,7 +129,7 @@ def _chosen(asked: Asked) -> tuple[Sequence[str], str, str]:
     return chosen, decision, reason
 
 
-def _reissue(asked: Asked) -> bool:
+def _reissue(asked: PageRequest) -> bool:
     return asked.form.get("reissue") == "yes"
 
 
@@ -136,18 +138,7 @@ def _number(name: str) -> HeldId:
     return name if (number := number_of(name)) is None else number
 
 
-def _waiting(asked: Asked) -> dict[str, HeldLine]:
-    """All that waits, and each document of what waits as one, by what `held list` calls it."""
-    listed = everything_held(asked.parts)
-    inside = {
-        str(each.id): HeldLine(each.id, held.why if held.is_address else each.why, each.file_name, (each,))
-        for held in listed
-        for each in held.documents
-    }
-    return inside | {str(held.id): held for held in listed}
-
-
-def _in_words(asked: Asked, held: Sequence[HeldLine]) -> list[dict[str, Any]]:
+def _in_words(asked: PageRequest, held: Sequence[HeldLine]) -> list[dict[str, Any]]:
     """What is told of each."""
     told = in_words(asked.parts, held)
     if asked.who.sees_people:
@@ -170,18 +161,6 @@ def _line(held: HeldLine) -> dict[str, Any]:
         "what": held.what,
         "reference": reference,
         "files": held.files,
-        "choices": [each.value for each in _choices(held)],
+        "choices": [each.value for each in held.choices],
         "seen": seen,
     }
-
-
-def _choices(held: HeldLine) -> Sequence[HeldDecision]:
-    """What a person can decide about it."""
-    if held.file is not None:
-        return (HeldDecision.DROP,)
-    if held.is_address:
-        return tuple(each for each in reason_of(held.why.code).choices if each is HeldDecision.DROP)
-    if held.document is None:
-        return (HeldDecision.APPROVE, HeldDecision.DROP)
-    choices = reason_of(held.why.code).choices
-    return OF_WHAT_IS_HELD if held.document.may_exist and choices == UNSENT else choices

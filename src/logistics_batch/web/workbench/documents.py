@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from logistics_batch.ledger import StoredDocument
 from logistics_batch.model.issue import Issue
-from logistics_batch.web.workbench.asked import Asked, NotThere, Shown
+from logistics_batch.web.workbench.asked import NotThere, PageData, PageRequest
 from logistics_batch.web.workbench.people import SignedIn
 
 _OF_PEOPLE: Final = (
@@ -49,17 +49,17 @@ def line_of(document: StoredDocument, who: SignedIn) -> dict[str, Any]:
     }
 
 
-def order(asked: Asked) -> Shown:
+def order(asked: PageRequest) -> PageData:
     """Everything that is known of an order, by reference or AWB number."""
     return _story(asked, "order.")
 
 
-def asn(asked: Asked) -> Shown:
+def asn(asked: PageRequest) -> PageData:
     """Everything that is known of an ASN, by invoice number."""
     return _story(asked, "asn.")
 
 
-def _story(asked: Asked, operations: str) -> Shown:
+def _story(asked: PageRequest, operations: str) -> PageData:
     name = asked.path["name"]
     documents = asked.parts.ledger.documents
     named = documents.select(references=[name])
@@ -71,10 +71,12 @@ def _story(asked: Asked, operations: str) -> Shown:
         raise NotThere(f"The ledger knows no {thing} “{name}”.")
     versions = [_version(asked, each) for each in found]
     steps = sorted((step for each in found for step in _steps(asked, each)), key=lambda step: str(step["at"]))
-    return Shown("story.html", {"name": name, "versions": versions, "steps": steps, "hides": not asked.who.sees_people})
+    return PageData(
+        "story.html", {"name": name, "versions": versions, "steps": steps, "hides": not asked.who.sees_people}
+    )
 
 
-def _version(asked: Asked, document: StoredDocument) -> dict[str, Any]:
+def _version(asked: PageRequest, document: StoredDocument) -> dict[str, Any]:
     """What one version of it says, and how it stands."""
     return line_of(document, asked.who) | {
         "generation": document.generation,
@@ -89,7 +91,7 @@ def _version(asked: Asked, document: StoredDocument) -> dict[str, Any]:
     }
 
 
-def _steps(asked: Asked, document: StoredDocument) -> Iterator[dict[str, Any]]:
+def _steps(asked: PageRequest, document: StoredDocument) -> Iterator[dict[str, Any]]:
     """What happened to a version: when, what kind of step, and its words."""
     parts = asked.parts
     which = f"version {document.generation}"

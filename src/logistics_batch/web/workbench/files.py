@@ -7,14 +7,14 @@ from typing import Any, Final
 
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.report import Fate, FileReport
-from logistics_batch.web.workbench.asked import Asked, NotThere, Shown, number_of
+from logistics_batch.web.workbench.asked import NotThere, PageData, PageRequest, number_of
 
 _PAGE: Final = 100
 _ROWS_NAMED, _ROUNDS_TOLD = 20, 5
 _HIDDEN: Final = "•••"
 
 
-def latest(asked: Asked) -> Shown:
+def latest(asked: PageRequest) -> PageData:
     """The files that came last; further ones by `before`."""
     found = asked.parts.ledger.files.latest(limit=_PAGE, before=number_of(asked.query.get("before", "")))
     files = [
@@ -29,10 +29,10 @@ def latest(asked: Asked) -> Shown:
         }
         for each in found
     ]
-    return Shown("files.html", {"files": files, "before": found[-1].id if len(found) == _PAGE else None})
+    return PageData("files.html", {"files": files, "before": found[-1].id if len(found) == _PAGE else None})
 
 
-def one(asked: Asked) -> Shown:
+def one(asked: PageRequest) -> PageData:
     """One file: counts by fate, problems grouped by what repairs them, and its rows, by fate and from a row on."""
     name, ledger = asked.path["name"], asked.parts.ledger
     try:
@@ -76,7 +76,7 @@ def one(asked: Asked) -> Shown:
         "next": first + _PAGE if first + _PAGE < rows.height else None,
         "later": [{"id": each.id, "name": each.name, "received_at": each.received_at} for each in later],
     }
-    return Shown("file.html", data)
+    return PageData("file.html", data)
 
 
 def _problems(report: FileReport, *, sees_people: bool) -> list[dict[str, Any]]:

@@ -6,18 +6,18 @@ from logistics_batch.errors import SettingsError, UsageError
 from logistics_batch.flows.push.run import past_run
 from logistics_batch.operate.agenda import timetable
 from logistics_batch.operate.run_job import run_account
-from logistics_batch.web.workbench.asked import Asked, NotThere, Shown
+from logistics_batch.web.workbench.asked import NotThere, PageData, PageRequest
 
 _LATEST: Final = 50
 
 
-def timetable_page(asked: Asked) -> Shown:
+def timetable_page(asked: PageRequest) -> PageData:
     """The jobs, with their next and last runs."""
     lines, wrong = jobs_of(asked)
-    return Shown("jobs.html", {"jobs": lines, "jobs_wrong": wrong})
+    return PageData("jobs.html", {"jobs": lines, "jobs_wrong": wrong})
 
 
-def jobs_of(asked: Asked) -> tuple[list[dict[str, object]], str]:
+def jobs_of(asked: PageRequest) -> tuple[list[dict[str, object]], str]:
     """A line for each job; or none and why, where a job's file is wrong just now."""
     parts = asked.parts
     try:
@@ -28,7 +28,7 @@ def jobs_of(asked: Asked) -> tuple[list[dict[str, object]], str]:
     return timetable(jobs, calendars, parts.ledger, now=parts.clock.now(), service_zone=zone), ""
 
 
-def runs(asked: Asked) -> Shown:
+def runs(asked: PageRequest) -> PageData:
     """What ran, the newest first, also of one job."""
     job = asked.query.get("job", "")
     found = asked.parts.ledger.runs.latest(limit=_LATEST, job=job or None)
@@ -40,10 +40,10 @@ def runs(asked: Asked) -> Shown:
         | {"exit_code": each.exit_code, "stopped": each.stopped, "counts": {n: c for n, c in each.summary.items() if c}}
         for each in found
     ]
-    return Shown("runs.html", {"runs": shown, "job": job, "most": _LATEST})
+    return PageData("runs.html", {"runs": shown, "job": job, "most": _LATEST})
 
 
-def run(asked: Asked) -> Shown:
+def run(asked: PageRequest) -> PageData:
     """One run: what became of its files, what it noted, and what to do next."""
     try:
         past = past_run(asked.parts, asked.path["name"])
@@ -70,4 +70,4 @@ def run(asked: Asked) -> Shown:
             for file, report in zip(files, reports, strict=False)  # one may come between the two questions
         ],
     }
-    return Shown("run.html", data)
+    return PageData("run.html", data)

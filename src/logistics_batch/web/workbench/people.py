@@ -34,6 +34,8 @@ class Role(StrEnum):
 
 SEES_PEOPLE: Final = frozenset({Role.CLERK, Role.OPERATOR, Role.INTEGRATOR, Role.ADMIN})
 """Who needs names, phones and addresses for their work."""
+DECIDE: Final = frozenset({Role.OPERATOR, Role.ADMIN})
+"""Who decides about what waits."""
 LINK_HOLDS: Final = timedelta(days=3)
 IDLE, LONGEST = timedelta(hours=1), timedelta(hours=12)  # a session that is not used, and any
 _SEEN_EVERY = timedelta(minutes=1)

@@ -6,13 +6,12 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from logistics_batch.web.workbench import admin, decisions, documents, files, jobs, tonight
-from logistics_batch.web.workbench.asked import Asked, Moved, Shown
-from logistics_batch.web.workbench.people import Role
+from logistics_batch.web.workbench.asked import Moved, PageData, PageRequest
+from logistics_batch.web.workbench.people import DECIDE, Role
 
-Page = Callable[[Asked], Shown | Moved]
+Page = Callable[[PageRequest], PageData | Moved]
 
 EVERYBODY: Final = frozenset(Role)
-DECIDE: Final = frozenset({Role.OPERATOR, Role.ADMIN})
 ADMIN: Final = frozenset({Role.ADMIN})
 
 

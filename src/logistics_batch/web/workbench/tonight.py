@@ -5,7 +5,7 @@ from typing import Any
 
 from logistics_batch.flows.doubts.held import everything_held
 from logistics_batch.model.report import Fate
-from logistics_batch.web.workbench.asked import Asked, Shown
+from logistics_batch.web.workbench.asked import PageData, PageRequest
 from logistics_batch.web.workbench.documents import line_of
 from logistics_batch.web.workbench.jobs import jobs_of
 
@@ -14,7 +14,7 @@ _RUNS_LOOKED_AT = 400
 _MOST = 50
 
 
-def tonight(asked: Asked) -> Shown:
+def tonight(asked: PageRequest) -> PageData:
     """What needs a person now, oldest first; the jobs of the night; how many rows of the last nights came to what."""
     parts = asked.parts
     held = everything_held(parts)
@@ -44,10 +44,10 @@ def tonight(asked: Asked) -> Shown:
         "jobs_wrong": wrong,
         "nights": _nights(asked),
     }
-    return Shown("tonight.html", data)
+    return PageData("tonight.html", data)
 
 
-def _nights(asked: Asked) -> list[dict[str, Any]]:
+def _nights(asked: PageRequest) -> list[dict[str, Any]]:
     """The last business dates with how many rows had which fate, the oldest first."""
     by_day: dict[str, Counter[str]] = {}
     for run in asked.parts.ledger.runs.latest(limit=_RUNS_LOOKED_AT):
@@ -58,7 +58,7 @@ def _nights(asked: Asked) -> list[dict[str, Any]]:
     return [{"day": day, "fates": {fate: n for fate, n in by_day[day].items() if n}} for day in days]
 
 
-def find(asked: Asked) -> Shown:
+def find(asked: PageRequest) -> PageData:
     """Everything that has a name beginning so: references, AWB and invoice numbers, files, runs."""
     wanted = asked.query.get("q", "").strip()[:200]
     parts = asked.parts
@@ -74,4 +74,4 @@ def find(asked: Asked) -> Shown:
         ],
         "runs": [{"id": run.id, "job": run.job, "started_at": run.started_at}] if run else [],
     }
-    return Shown("find.html", data)
+    return PageData("find.html", data)
