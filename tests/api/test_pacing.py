@@ -82,12 +82,52 @@ def test_one_that_wakes_late_does_not_bring_the_next_nearer() -> None:
 def test_no_window_holds_more_than_the_rate_allows(pauses: list[float], late: float) -> None:
     clock = Clock(late=late)
     pacer = Pacer("2/s", clock=clock, sleep=clock.sleep)
-    turns = []
+    left = []
     for pause in pauses:
         clock.now += pause
-        pacer.wait_turn()
-        turns.append(clock.now)
-    assert all(later - earlier >= 0.5 - 1e-9 for earlier, later in itertools.pairwise(turns))
+        assert pacer.wait_turn()
+        turn = pacer.approach()
+        if turn is not None and (moment := pacer.depart(turn)) is not None:
+            left.append(moment)
+    assert all(third - first >= 1 - 1e-9 for first, third in zip(left, left[2:], strict=False))
+    assert late > 0.03 or len(left) == len(pauses)
+
+
+class Row:
+    """The next turn of all, as the ledger keeps it, in one process and without its commits."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock, self.next_at = clock, clock.now
+
+    def take_turns(
+        self, count: int, *, spacing_seconds: float, ahead_seconds: float, lead_seconds: float, instead_of: float
+    ) -> tuple[float, bool]:
+        first = max(self.next_at, self.clock.now + lead_seconds)
+        if taken := first - self.clock.now <= ahead_seconds + lead_seconds:
+            self.next_at = first + count * spacing_seconds
+        return first, taken
+
+    def hold_turns(self, seconds: float) -> None:
+        self.next_at = max(self.next_at, self.clock.now + seconds)
+
+
+def test_a_question_beside_a_run_waits_for_the_turns_taken_already_not_for_the_end_of_the_run() -> None:
+    clock = Clock()
+    run = Pacer("20/s", clock=clock, sleep=clock.sleep)
+
+    def sleep_while_the_run_goes_on(seconds: float) -> None:
+        until = clock.now + seconds
+        while clock.now < until:
+            clock.now = min(clock.now + 0.01, until)
+            run.try_turn(ahead_seconds=0.25)
+
+    asks = Pacer("20/s", clock=clock, sleep=sleep_while_the_run_goes_on)
+    row = Row(clock)
+    with run.sharing(row), asks.sharing(row):
+        run.try_turn(ahead_seconds=0.25)
+        began = clock.now
+        assert asks.wait_turn()
+    assert clock.now - began < 0.5
 
 
 def test_no_rate_means_no_wait() -> None:

@@ -21,6 +21,7 @@ from logistics_batch.errors import LedgerRefused, SettingsError
 LONGEST_PAUSE_SECONDS = 15 * 60.0
 _LONGEST_NAP_SECONDS = 0.5  # how soon a waiting thread notices that the process was asked to end
 _LATE_SHARE = 0.03  # of a second, or of a longer interval: so late after its turn a call may leave
+_TAKEN_AHEAD_SECONDS = 1.0  # so long before it comes one turn is taken by who waits for it
 _BLOCK_SECONDS = 0.2  # turns of so long are taken at once
 _LONGEST_WAIT_SECONDS = 3.0  # for a turn, before a connection is taken: the call's intent grows old
 _LONGEST_HELD_SECONDS = 0.5  # for a turn, with a connection at hand
@@ -136,10 +137,10 @@ class Pacer:
         """How many calls were one too many for the service (429) so far."""
         return self._allowance.refusals
 
-    def try_turn(self, *, ahead_seconds: float = 0.0) -> float:
+    def try_turn(self, *, ahead_seconds: float = 0.0, block: bool = True) -> float:
         """The seconds until the call of the next turn begins, without waiting.
 
-        The turn is taken if that is no more than `ahead_seconds`.
+        The turn is taken if that is no more than `ahead_seconds`; block: those behind it as well, for the next calls.
         """
         with self._state:
             now = self._clock()
@@ -149,16 +150,16 @@ class Pacer:
             while self._block and now - self._block[0] > self._allowance.late_seconds / 2:
                 self._block.popleft()
             if not self._block:
-                self._fill_block(now, ahead_seconds=ahead_seconds)
+                self._fill_block(now, ahead_seconds=ahead_seconds, block=block)
             wait = max(0.0, (self._block[0] if self._block else self._not_before) - self._clock())
             if self._block and wait <= ahead_seconds:
                 self._taken.append(self._block.popleft())
             return max(0.0, wait - self._connect_seconds)
 
-    def _fill_block(self, now: float, *, ahead_seconds: float) -> None:
+    def _fill_block(self, now: float, *, ahead_seconds: float, block: bool) -> None:
         """Take the next turns, of this process or of all that share them, if the first comes so soon."""
         spacing = self._allowance.spacing_seconds
-        count = 1 + int(_BLOCK_SECONDS / spacing) if ahead_seconds else 1
+        count = 1 + int(_BLOCK_SECONDS / spacing) if ahead_seconds and block else 1
         first = max(self._not_before, now)
         taken = first - now <= ahead_seconds
         if taken and self._shared:
@@ -188,11 +189,20 @@ class Pacer:
                 self._shared.remove(turns)
 
     def wait_turn(self, *, stop: threading.Event | None = None) -> bool:
-        """Wait for a turn and take it; False, soon, if `stop` (or the pacer's own) is set instead."""
+        """Wait for a turn and take it; False, soon, if `stop` (or the pacer's own) is set instead.
+
+        The turn is taken some time before it comes: who only waited for it would find that another took it, each time.
+        """
         stop = stop or self._stop
+        begins: float | None = None  # of a call whose turn is taken
         with self._queue:
             while stop is None or not stop.is_set():
-                wait = self.try_turn()
+                if begins is not None and begins >= self._resumes:
+                    wait = begins - self._clock()
+                else:
+                    ahead = _TAKEN_AHEAD_SECONDS if self.paced else 0.0
+                    wait = self.try_turn(ahead_seconds=ahead, block=False)
+                    begins = self._clock() + wait if wait <= ahead else None
                 if wait <= 0:
                     return True
                 self._sleep(wait if stop is None else min(wait, _LONGEST_NAP_SECONDS))
