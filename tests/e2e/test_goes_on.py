@@ -1,5 +1,6 @@
 """A run that stopped early is tried again, later and later, until its time is over; each day's run is its own."""
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,6 +17,7 @@ from logistics_batch.flows.push.run import past_run, run_of
 from logistics_batch.jobs import load_job
 from logistics_batch.operate.agenda import next_try
 from logistics_batch.operate.run_job import Order
+from logistics_batch.processes import this_process
 
 JOB = """\
 kind: push
@@ -106,9 +108,20 @@ def test_a_setting_says_for_how_long(workspace: Workspace, sandbox: RunningSandb
 def test_a_scheduler_that_starts_anew_goes_on_with_what_was_waiting(shift: Shift, sandbox: RunningSandbox) -> None:
     shift.workspace.drop("orders.csv", order_lines(REFERENCES))
     fault(sandbox, "status_401")
-    shift.until("2026-11-03T21:15", step=STEP)
+    ended = json.dumps(json.loads(this_process()) | {"pid": 2**22})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("logistics_batch.ledger.schedule.this_process", lambda: ended)
+        shift.until("2026-11-03T21:15", step=STEP)
     (slot,) = shift.parts.ledger.slots.day_slots("orders", "2026-11-03")
     assert slot.state == "claimed"
+    shift.open()
+    sandbox.set_faults([])
+    shift.until("2026-11-03T21:30", step=STEP)
+    assert created(sandbox) == dict.fromkeys(REFERENCES, 1)
+    (slot,) = shift.parts.ledger.slots.day_slots("orders", "2026-11-03")
+    assert (slot.state, slot.exit_code) == ("ended", 0)
+    (run,) = shift.parts.ledger.runs.latest(job="orders")
+    assert run.exit_code == 0
 
 
 def test_waits_grow_with_the_time_that_passed() -> None:
