@@ -162,6 +162,7 @@ def case_of(name: str) -> Case:
     )
 
 
+@cache
 def drafted(case: Case) -> tuple[Draft | None, str]:
     """What is suggested for a sheet; (None, "") where no header was found."""
     draft = draft_of(case.sheets)

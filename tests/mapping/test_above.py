@@ -103,6 +103,12 @@ def test_a_value_is_found_beside_its_label(rows: list[list[str]]) -> None:
     assert number(pack([*body, *rows])) == "INV-22"
 
 
+def test_a_label_below_the_table_is_said_to_stand_there() -> None:
+    with pytest.raises(FileHeld) as refused:
+        pack(head(), [*TABLE, [], ["Invoice No", "INV-22"]])
+    assert (refused.value.code, refused.value.values["cell"]) == ("above.below", "B7")
+
+
 @pytest.mark.parametrize(
     ("rows", "code", "cell", "words"),
     [

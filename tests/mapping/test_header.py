@@ -61,6 +61,43 @@ def test_a_bracket_counts_where_two_columns_differ_only_in_it() -> None:
     assert '"item_quantity"' not in orders([*ROW, "7"], header=header).documents[0].body
 
 
+SHIP_TO = """
+operation: order.create
+key: [Order No]
+fields:
+  reference_number: {from: Order No}
+  customer_name: {from: Ship To}
+  delivery_address: {from: "Ship To, column 2"}
+  customer_mobile: {from: "Ship To, column 3"}
+lines:
+  item_name: {from: SKU}
+  item_quantity: {from: Qty}
+ignore: ["Qty, column 2"]
+"""
+NAMELESS = ["Order No", "Ship To", "", "", "SKU", "Qty", ""]
+SHIPPED_TO = ["A1", "Asha", "12 MG Road, Pune", "9876543210", "tea", "2", "urgent"]
+
+
+@pytest.mark.parametrize("before", [[], ["Sr"], ["Sr", ""]])
+def test_a_column_without_a_name_is_called_by_the_next_name_on_its_left(before: list[str]) -> None:
+    rows = [[*before, *NAMELESS], [*("1" for _ in before), *SHIPPED_TO], [*before, *NAMELESS]]
+    mapped = run(SHIP_TO, sheet_of(rows))
+    assert states(mapped) == {2: "ready", 3: "skipped repeated header"}
+    assert '"customer_mobile":"9876543210","delivery_address":"12 MG Road, Pune"' in mapped.documents[0].body
+    assert notes_in(mapped) == ('Columns that the mapping does not know were not used: "Sr".',)[: len(before)]
+
+
+def test_a_wrong_cell_of_a_column_without_a_name_is_told_by_what_it_is_called() -> None:
+    (issue,) = run(SHIP_TO, sheet_of([NAMELESS, [*SHIPPED_TO[:3], "98765", *SHIPPED_TO[4:]]])).issues
+    assert (issue.cell, issue.column) == ("D2", "Ship To, column 3")
+
+
+def test_a_column_without_a_name_that_is_gone_holds_the_file() -> None:
+    assert '"Ship To, column 3" is missing' in str(
+        held([*NAMELESS[:3], *NAMELESS[4:]], [*SHIPPED_TO[:3], *SHIPPED_TO[4:]], mapping=SHIP_TO)
+    )
+
+
 def test_the_row_with_most_of_the_mappings_columns_is_the_header() -> None:
     mapped = run(ORDERS, sheet_of([["Order No", "Phone", "Address", "SKU"], HEADER, ROW]))
     assert mapped.header_row == 2

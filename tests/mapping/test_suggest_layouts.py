@@ -18,7 +18,7 @@ from logistics_batch.model.sheet import Sheet, merged_facts
 def test_of_thirty_strange_layouts_nothing_is_wrong_unasked() -> None:
     score = sum((judged(case_of(name)) for name in LAYOUT_NAMES), Score())
     assert (len(LAYOUT_NAMES), score.wrong, score.keys) == (30, 0, 30), score.told
-    assert score.right >= 278 and score.needless <= 9 and score.missed <= 33 and score.asked <= 53, str(score)
+    assert score.right >= 293 and score.needless <= 8 and score.missed <= 25 and score.asked <= 47, str(score)
 
 
 def test_what_the_rows_are_is_asked_where_nothing_tells_it() -> None:
@@ -286,3 +286,48 @@ def test_a_demanded_field_is_not_to_be_deleted() -> None:
     line = next(each for each in draft_text(drafts(rows, operation=Operation.ORDER_CREATE)[0], file_name="").split("\n")
                 if "delivery_address:" in each)  # fmt: skip
     assert "delete" not in line and "write another column" in line
+
+
+@pytest.mark.parametrize(
+    ("layout", "line", "said"),
+    [
+        # columns without a name, below a merged one and behind the last
+        ("c05", "customer_mobile", '{from: "Ship To, column 4"}  # 0.97'),
+        ("c05", "delivery_postal_code", '{from: "Ship To, column 3"}  # 0.97'),
+        ("c05", "delivery_address", '{from: "? Ship To, column 2"}  # ask!'),
+        ("c05", '- "Prepaid (Y/N), column 2"', "a column without a name: is it one of the fields?"),
+        ("d11", "is_cod", '{from: "? Amt, column 2"'),
+        # what stands outside of the table and fills nothing
+        ("c01", '#   G4 "Invoice Date", I4 "03-Dec-2026"', ""),
+        ("c10", '#   A6 "D.No. 40-1-52, Mogalrajapuram"', ""),
+        ("c10", '#   B21 "Total", D21 "15 Nos", G21 "Rs. 6,879.00"', ""),
+        ("c09", '#   A16 "Goods despatched against Invoice No.", D16 "OEL/26-27/0233", E16 "dated"', ""),
+        # reasons that are so
+        ("c01", '- "Carton Nos. To"', "of boxes, not of pieces"),
+        ("c01", '- "Quantity (pcs) Per Ctn"', "what one box holds"),
+        ("c04", '- "Value (Rs.) Amount"', "an amount: whether of one, of the line or of the whole cannot be told"),
+        ("c10", "total_item_price", '{from: "Amount"}  # 0.90: it is “Quantity” × “Rate” on each row, less “Disc. %”'),
+        ("c10", '- "Disc. %"', "it is taken off the price, which goes out as it stands"),
+        ("c12", "discount_percentage", '{from: "? Disc."}  # ask!'),
+        ("d12", '- "Name"', "“Name” is likelier"),
+        ("d03", '- "Artículo Cajas"', "of boxes, not of pieces"),
+        ("d03", '- "Entregar en C.P."', "the name says so, but the values do not look like it (pin)"),
+        ("c14", '- "Order Value"', "an amount: whether of one, of the line or of the whole cannot be told"),
+        # remedies that load
+        ("c09", "supplier_name", "is it this one? If not, write another column or `{constant: …}`"),
+        ("c09", "invoice_number", "write the column's name, or `{run: file_name}`"),
+        ("c04", "reference_number", "is it this one? If not, write another column"),
+        ("d02", "is_cod", "or delete the line with that of `cash_on_delivery`"),
+        ("d02", "cash_on_delivery", "write the column of the amount: no COD order goes out without one"),
+        # a round in Marathi
+        ("d02", "cash_on_delivery", '{from: "? एकूण येणे"'),
+        ("d02", "delivery_address", '{join: ["पत्ता", "गाव", "तालुका"]'),
+        ("d02", "alternate_customer_mobile", '{from: "दुसरा नंबर"}'),
+        ("c12", "supplier_name", '{beside: "Party A/c Name"}  # 0.95'),
+        # no month stands before a month
+        ("c01", "delivery_date", '{cell: "I5", read: {date: "%d-%b-%Y"}}'),
+    ],
+)
+def test_what_integrators_stumbled_on_is_said_in_the_draft(layout: str, line: str, said: str) -> None:
+    _, text = drafted(case_of(next(name for name in LAYOUT_NAMES if name.startswith(layout))))
+    assert any(line in each and said in each for each in text.split("\n")), text

@@ -177,6 +177,8 @@ class _Head:
     def lacks(self, names: Sequence[str]) -> FileHeld:
         """That no cell bears one of some labels, with the one that may be meant."""
         labels = [label_of(name) for name in names if name.startswith(ABOVE)]
+        if below := next((each for label in labels for each in self._below(label)), None):
+            return self.held("above.below", labels[0], below.cell, row=self.header.row)
         near = [(".is_it_meant", {"seen": text, "name": labels[0]}) for text in self.near(names)]
         return self.held("above.missing", labels[0], None, names=labels, near=near, row=self.header.row)
 

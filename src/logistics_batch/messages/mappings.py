@@ -193,7 +193,7 @@ _DRAFTS: Final = {
         (
             "For the `?` write the column's name; or write `{{beside: LABEL}}` for a value above the table, or "
             "`{{constant: …}}` for one that is always the same. If there is none, delete the line; where the service "
-            "demands it, the mapping cannot do without."
+            "demands it, the mapping cannot do without. What stands below the table cannot be read."
         ),
     ),
     "no_key": (
@@ -269,7 +269,7 @@ _REASONS: Final = {
     "bare_name": "but it may be the name of the goods: nothing of a person stands beside it",
     "of_the_buyer": "it is the buyer's, who may be another than the one who gets the goods",
     "of_which_address": "“{names:joined ” or “}” may be the address that it belongs to",
-    "values_differ": "the name says so, but the values do not look like it",
+    "values_differ": "the name says so, but the values do not look like it ({names[0]})",
     "differs_in": "but one of these has several in “{names[0]}”: they may be together what is sent",
     "of_which_rows": "whether it is the document's or each row's cannot be told without the key",
     "price_of_one": "“{names[0]}” is this × “{names[1]}” on each row",
@@ -287,11 +287,14 @@ _REASONS: Final = {
     "filled_only_where_cod": "it is filled where “{names[0]}” says COD, and nowhere else",
     "filled_on_paid": "it is filled on paid orders as well; if it is what COD orders are charged, “{names[0]}” tells "
     "which",
+    "if_collected": "if it is what the order is charged",
     "product": "it is “{names[0]}” × “{names[1]}” on each row",
+    "product_less": "it is “{names[0]}” × “{names[1]}” on each row, less “{names[2]}”",
     "items_added_up": "no column says what COD orders are charged; if it is what their items come to",
     "no_amount": "no column says what COD orders are charged",
     "doubled": "several columns have this name: only one that stands once can be read",
     "empty": "the column is empty",
+    "nameless": "a column without a name: is it one of the fields?",
     "counts_rows": "it counts rows or lines",
     "payer": "whoever pays: the service wants who gets the goods",
     "rate": "a rate: the service wants amounts",
@@ -299,6 +302,9 @@ _REASONS: Final = {
     "printed_price": "the price printed on the goods, not what is paid",
     "currency": "the service counts in rupees",
     "other_number": "another number of the same goods",
+    "of_one_box": "what one box holds",
+    "boxes": "of boxes, not of pieces",
+    "taken_off": "it is taken off the price, which goes out as it stands",
     "of_one_line": "of one line; the service has one for a whole notice",
     "free_goods": "goods that are not paid: whether they count as well is not said",
     "charged_weight": "the weight that is charged, not the goods'",
@@ -306,6 +312,7 @@ _REASONS: Final = {
     "to_keep": "of other papers: it can be kept for reports",
     "papers_date": "a day of the papers, not of the delivery",
     "likelier": "“{names[0]}” is likelier",
+    "some_amount": "an amount: whether of one, of the line or of the whole cannot be told",
     "no_field": "the service has no field for it",
     "nothing": "its name is not known: is it one of the fields?",
 }

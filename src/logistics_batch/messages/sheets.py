@@ -31,13 +31,18 @@ SHEETS: Final[dict[str, Entry]] = {
         "{names:any} is needed and stands in no cell above the table, whose header is row {row}.{near: messages}",
         "Write the label there and its value right of it, or ask the operator to name the label in the mapping.",
     ),
+    "above.below": Entry(
+        'The value of "{name}" stands in cell {cell}, below the header in row {row}; it is read above the table only.',
+        "Write the label and its value above the table, or the value in a column of its own.",
+    ),
     "above.blank": Entry(
         '"{name}" says above the table which document the rows belong to, and its cell {cell} is blank.',
         "Write the value there and send the file again.",
     ),
     "above.in_table": Entry(
         "The mapping takes {name} for a cell above the table, and the table's header is row {row}.",
-        "Send the sheet with all rows above its table, or ask the operator to correct the address in the mapping.",
+        "Send the sheet with all rows above its table, or ask the operator to correct the address in the mapping: a "
+        "cell in the table or below it cannot be read by its address.",
     ),
     "above.label": Entry(
         'In cell {cell} the value of "{name}" should stand; "{value}" looks like a label.',

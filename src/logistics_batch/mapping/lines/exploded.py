@@ -60,7 +60,7 @@ def with_made(mapping: Mapping, header: Header, names: Sequence[str], *, used: S
     used: columns that these are made of, which are not read by themselves.
     """
     own = ["" if number in used else text for number, text in enumerate(header.texts, 1)]
-    bound = bind(mapping, header.row, [*own, *names])
+    bound = bind(mapping, header.row, [*own, *names], has_made=True)
     return replace(bound, texts=(*header.texts, *names), printed=header.printed, made_of=tuple(used))
 
 

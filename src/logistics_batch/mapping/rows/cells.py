@@ -38,7 +38,7 @@ _QUOTED: Final = rf"^['=]|{SEPARATORS}'"
 
 # The noughts of Devanagari, Bengali, Gurmukhi, Gujarati, Odia, Tamil, Telugu, Kannada, Malayalam, Urdu and wide signs.
 _NOUGHTS: Final = "\u0966\u09e6\u0a66\u0ae6\u0b66\u0be6\u0c66\u0ce6\u0d66\u0660\u06f0\uff10"
-_DIGITS_OF_SCRIPTS: Final = {chr(ord(nought) + digit): str(digit) for nought in _NOUGHTS for digit in range(10)}
+DIGITS_OF_SCRIPTS: Final = {chr(ord(nought) + digit): str(digit) for nought in _NOUGHTS for digit in range(10)}
 _OF_SCRIPTS: Final = f"[{''.join(f'{nought}-{chr(ord(nought) + 9)}' for nought in _NOUGHTS)}]"
 
 # Whatever trimming or a repair might change, or a bit more.
@@ -215,7 +215,7 @@ def _repaired(seen: pl.DataFrame, use: ColumnKind, *, has_decimals: bool) -> pl.
     """
     cell = pl.col("was")
     if use in _OF_DIGITS:
-        cell = cell.str.replace_many(_DIGITS_OF_SCRIPTS)
+        cell = cell.str.replace_many(DIGITS_OF_SCRIPTS)
     if seen["was"].str.contains(_QUOTED).any():  # '=1+1, '+91…, '75008 and ="0012" are text that was forced to be text
         cell = cell.str.replace_all(GUARDED_INSIDE, "${1}${2}").str.replace(f"(?s){GUARDED_START}", "${1}")
         cell = cell.str.strip_chars_start(BLANKS)

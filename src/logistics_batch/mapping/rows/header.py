@@ -106,9 +106,35 @@ def _rows_below(sheet: Sheet, header: Header | None) -> int:
     return int(body.select(filled.sum()).item()) if body.width else 0
 
 
-def bind(mapping: Mapping, row: int, texts: Sequence[str]) -> Header:
-    """Bind one row's texts, taken as a header, to the names of a mapping."""
+def without_names(texts: Sequence[str], own: Sequence[int] = ()) -> dict[int, str]:
+    """What columns without a name are called: by the next name on their left, and how far from it they stand.
+
+    The letters of columns move with each column that somebody inserts. own: numbers of our own columns.
+
+    >>> without_names(["", "Ship To", "", "", "SKU"])
+    {1: 'column 1', 3: 'Ship To, column 2', 4: 'Ship To, column 3'}
+    """
+    found: dict[int, str] = {}
+    left, at = "", 0
+    for number, text in enumerate(texts, 1):
+        if number not in own:
+            left, at = (text.strip(), 1) if text.strip() else (left, at + 1)
+            if not text.strip():
+                found[number] = f"{left}, column {at}".removeprefix(", ")
+    return found
+
+
+def bind(mapping: Mapping, row: int, texts: Sequence[str], *, has_made: bool = False) -> Header:
+    """Bind one row's texts, taken as a header, to the names of a mapping.
+
+    Where the mapping speaks of a column without a name, what it is called becomes its text; has_made: not where texts
+    were taken away for what was made of them.
+    """
     own = tuple(position + 1 for position in earlier_columns(texts))
+    spoken = {ColumnName.of(name).identity for name in (*mapping.column_names, *mapping.spec.ignore)}
+    if not has_made and any("column" in name for name in spoken):
+        called = {n: name for n, name in without_names(texts, own).items() if ColumnName.of(name).identity in spoken}
+        texts = [called.get(number, text) for number, text in enumerate(texts, 1)]
     names = {number: ColumnName.of(text) for number, text in enumerate(texts, 1) if text.strip() and number not in own}
     in_full: dict[str, list[int]] = {}
     bare: dict[str, list[int]] = {}

@@ -70,8 +70,9 @@ def repeats_header(mapping: Mapping, sheet: Sheet, header: Header, suspects: pl.
     for cells in named.iter_rows(named=True):
         texts = [cells.get(name_of(column)) or "" for column in range(1, width + 1)]
         found = bind(mapping, 0, texts)
+        called = found.texts
         adds = not found.columns.items() <= header.columns.items()
-        strange = [column for column in columns if not _bears(texts[column - 1], header.texts[column - 1])]
+        strange = [column for column in columns if not _bears(called[column - 1], header.texts[column - 1])]
         if not strange:
             repeats.append(cells["row"])
         if (not strange or found.score >= least) and (adds or any(texts[column - 1].strip() for column in strange)):

@@ -12,7 +12,7 @@ from logistics_batch.mapping.suggest.names import reading_of
 from logistics_batch.model.issue import cell_address
 from logistics_batch.model.sheet import Sheet
 
-_MARKS: Final = " .:-=\u2013\uff1a"  # what may stand between a label and its value
+MARKS: Final = " .:-=\u2013\uff1a"  # what may stand between a label and its value
 _PAYMENTS: Final = frozenset(word.casefold() for word in PAYMENT_WORDS)
 _APART: Final = 4  # columns, at most, between a label and a value that the mapping reads by its address
 
@@ -45,7 +45,7 @@ def facts_above(sheet: Sheet, header: int) -> tuple[Fact, ...]:
     found: dict[str, Fact] = {}
     taken: set[Cell] = set()
     for cell, text in cells.items():
-        label, _, value = (part.strip(_MARKS) for part in text.partition(":"))
+        label, _, value = (part.strip(MARKS) for part in text.partition(":"))
         if cell in taken or not label or not is_label(label) or not reading_of(label).meanings:
             continue
         if value:
@@ -61,7 +61,7 @@ def _values(cell: Cell, end: Cell, label: str, cells: dict[Cell, str]) -> Iterat
     """The value of a label: right of it or below, else further right in its row; no cell that is a label itself."""
     (row, column), (last, right) = cell, end
     right += 1
-    while (text := cells.get((row, right))) and not text.strip(_MARKS):
+    while (text := cells.get((row, right))) and not text.strip(MARKS):
         right += 1
     for place in ((row, right), (last + 1, column)):
         if (text := cells.get(place)) and not _names_something(text):

@@ -31,24 +31,32 @@ def with_amounts(table: SampleTable, guesses: dict[str, Guess]) -> dict[str, Gue
             )
     if line and (line.asked or not readings[line.column].meanings & {"line", "item"}):
         del found[places.LINE_TOTAL]
-    taken = {guess.column for guess in found.values()}
+    taken, others = {guess.column for guess in found.values()}, list[Candidate]()
+    less = ["", *(name for name in table.columns if table.takes_off(name))]
     for column in (each for each in table.columns if each not in taken):
         said = readings[column].meanings
         if not (said <= _AMOUNTS and said & {"amount", "total"} and table.profiles[column].is_mostly("amount")):
             continue
         if places.COLLECTED not in found and pay and table.is_filled_where_cod(column, pay):
             found[places.COLLECTED] = _guess(places.COLLECTED, column, 0.85, ("filled_only_where_cod", pay))
-        elif quantity and price and table.is_product(column, quantity.column, price.column):
-            reason = ("product", quantity.column, price.column)
+        elif (
+            off := quantity
+            and price
+            and [each for each in less if table.is_product(column, quantity.column, price.column, less=each)]
+        ):
+            reason = (f"product{'_less' * bool(off[0])}", quantity.column, price.column, *filter(None, off))
             of_order = bool(said & {"order", "invoice"})  # equal as long as each order is of one line
             found.setdefault(places.LINE_TOTAL, replace(_guess(places.LINE_TOTAL, column, 0.9, reason), asked=of_order))
-        elif places.COLLECTED not in found and pay and some and "tax" not in said:
-            found[places.COLLECTED] = replace(
-                _guess(places.COLLECTED, column, 0.4, ("filled_on_paid", pay)), asked=True
-            )
+        elif some and "tax" not in said:
+            reason = ("filled_on_paid", pay) if pay else ("if_collected",)
+            others.append(Candidate((column,), 0.4, (reason,)))
     key = found.get(places.KEYS[0])
-    if places.COLLECTED in found and key and key.column:
-        added_up = table.differs_within(found[places.COLLECTED].column, key.column)
+    if places.COLLECTED not in found and others:
+        guess = Guess.of(places.COLLECTED, others[0])
+        found[places.COLLECTED] = replace(guess, candidates=tuple(others), asked=True)
+    if places.COLLECTED in found and key and (key.column or key.fact):
+        column = found[places.COLLECTED].column
+        added_up = table.differs_within(column, key.column) if key.column else table.cells[column].n_unique() > 1
         found[places.COLLECTED] = replace(found[places.COLLECTED], added_up=added_up)
     elif places.COLLECTED not in found and some:  # no COD order goes out without: it is asked for
         added = ("items_added_up",)

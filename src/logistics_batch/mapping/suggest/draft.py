@@ -178,7 +178,7 @@ def missing_of(table: SampleTable, operation: Operation, found: dict[str, Guess]
             for name in free
             if table.profiles[name].is_mostly(shape) and (len(table.profiles[name].values) > 1 or shape != shapes[0])
         ] or [
-            Candidate((name,), 0.3, (("values_differ",),))
+            Candidate((name,), 0.3, (("values_differ", SHAPE_OF.get(form_of(place.split(".")[1], operation), "text")),))
             for name in free
             if place in (*targets.required, places.QUANTITIES[0]) and likeness(table.readings[name], names) >= LIKELY
         ]
@@ -363,7 +363,8 @@ def _draft(table: SampleTable, operation: Operation) -> Draft:
     used = {name for guess in found.values() for name in (*guess.columns, guess.times)}
     numbered = tuple(stem for stem in table.numbered if stem in used)
     used |= {name for stem in numbered for name in table.numbered[stem]}
-    beside = {place: guess.column for place, guess in found.items() if not guess.asked}
+    beside = {place: guess.fact.label if guess.fact else guess.column
+              for place, guess in found.items() if not guess.asked}  # fmt: skip
     return Draft(
         operation=operation,
         table=table,
@@ -381,21 +382,25 @@ def _unused(table: SampleTable, name: str, beside: dict[str, str], operation: Op
         return ("doubled",)
     if not profile.filled:
         return ("empty",)
+    if name in table.nameless:
+        return ("nameless",)
     if profile.counts_rows and not said - {"number", "line", "serialrow"}:
         return ("counts_rows",)
+    if table.takes_off(name):
+        return ("taken_off",)
     for meanings, code in vocabulary().unused.items():
         if said.issuperset(meanings.split()):
             return (code,)
+    likely = {place: likeness(table.readings[name], names) for place, names in names_of_targets(operation).items()}
     for meaning, names in vocabulary().likelier.items():
-        likelier = next((beside[place] for place in names.split() if place in beside), None)
+        likelier = next((beside[place] for place in names.split() if place in beside and likely.get(place)), None)
         if meaning in said and likelier is not None:
             return ("likelier", likelier)
-    if any(
-        likeness(table.readings[name], names) >= LIKELY
-        and profile.fits(form_of(place.split(".")[1], operation)) is False
-        for place, names in names_of_targets(operation).items()
-    ):
-        return ("values_differ",)
+    for form in (form_of(place.split(".")[1], operation) for place, like in likely.items() if like >= LIKELY):
+        if profile.fits(form) is False:
+            return ("values_differ", SHAPE_OF[form])
+    if said & {"amount", "total", "price"}:
+        return ("some_amount",)
     return ("no_field",) if said and not table.readings[name].unknown else ("nothing",)
 
 

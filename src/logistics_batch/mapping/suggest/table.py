@@ -16,12 +16,13 @@ from logistics_batch.mapping.fields.values.dates import moment_of
 from logistics_batch.mapping.fields.values.numbers import plain_number
 from logistics_batch.mapping.fields.values.reading import ReadContext
 from logistics_batch.mapping.loaded import Mapping, RunValues
-from logistics_batch.mapping.rows.header import Header
+from logistics_batch.mapping.rows.cells import DIGITS_OF_SCRIPTS
+from logistics_batch.mapping.rows.header import Header, without_names
 from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.mapping.spec.targets import FieldForm, form_of
 from logistics_batch.mapping.spec.words import PAYMENT_WORDS
 from logistics_batch.mapping.suggest.above import Fact, facts_above
-from logistics_batch.mapping.suggest.head import head_of
+from logistics_batch.mapping.suggest.head import Head, head_of
 from logistics_batch.mapping.suggest.names import (
     LIKELY,
     NameReading,
@@ -32,6 +33,7 @@ from logistics_batch.mapping.suggest.names import (
     reading_of,
     vocabulary,
 )
+from logistics_batch.model.answers.answer_columns import earlier_columns
 from logistics_batch.model.document import Operation
 from logistics_batch.model.sheet import Sheet
 
@@ -85,13 +87,13 @@ _SOME: Final = 0.5
 _SAMPLED_ROWS: Final = 300
 _SAMPLES: Final = 3
 _A_FEW: Final = 0.2
-_BEHIND: Final = r"(?i)\s*/?\s*[a-z]{1,8}\.?$"  # a number: Nos, /Pcs
+_BEHIND: Final = r"(?i)\s*(?:%|/?\s*[a-z]{1,8}\.?)$"  # a number: Nos, /Pcs
 _LONGEST_NAME: Final = 100
 PIECES: Final = ("no", "nos", "pc", "pcs", "piece", "pieces", "unit", "units", "ea", "each")
 """Words behind a number that stand for one."""
 _A_NUMBER: Final = re.compile(r"(?i)(?:₹|rs\.?|inr)?\s*[-(]?\d")
 _NO_DATA: Final = re.compile(
-    r"(?i)((?:grand|sub|net)?[\s-]*total|summe|gesamt|prepared by|checked by|कुल|कुल योग|કુલ)\b.{0,20}"
+    r"(?i)((?:grand|sub|net)?[\s-]*total|summe|gesamt|prepared by|checked by|कुल|एकूण|कुल योग|કુલ)\b.{0,20}"
 )
 _NUMBERED: Final = re.compile(r"(\D*)(\d{1,9})(\D*)")
 _SPELT_ALIKE: Final = 0.8
@@ -138,7 +140,7 @@ class Profile:
     @property
     def other_date_format(self) -> str:
         """The format with day and month changed over, where every date would be one so, too; else ""."""
-        changed = self.date_format.translate(_DAY_FOR_MONTH)
+        changed = self.date_format.translate(_DAY_FOR_MONTH) if "%m" in self.date_format else self.date_format
         read = self._read(self.date_format, changed) if changed != self.date_format else None
         return changed if read is not None and (read[changed] | ~read[self.date_format]).all() else ""
 
@@ -205,6 +207,7 @@ def numbers_of(cells: pl.Series) -> pl.Series:
     read = (plain_number(pl.col("cell"), replace(_ANY_RUN, decimal=mark)) for mark in (".", ","))
     return (
         cells.alias("cell")
+        .str.replace_many(DIGITS_OF_SCRIPTS)
         .str.replace(_BEHIND, "")
         .to_frame()
         .select(pl.coalesce(read).cast(pl.Float64, strict=False))
@@ -247,7 +250,8 @@ class SampleTable:
     row: of the header, the lower one of two. rows: how many rows it has. names: the columns by position, "" where
     nothing is written. readings, cells: of each name that stands once what it says, and its cells, "" for empty ones.
     numbered: for a column `SKU {n}` the ones that it stands for; it has the cells of the first. skipped: rows that are
-    no data, as the column and the text by which they are told. above: the facts above the table.
+    no data, as the column and the text by which they are told. above: the facts above the table. nameless: the names
+    that a mapping gives to columns which have none. outside: the cells above and below the table: row, column, text.
     """
 
     sheet: str
@@ -259,6 +263,8 @@ class SampleTable:
     skipped: tuple[tuple[str, str], ...]
     numbered: dict[str, tuple[str, ...]]
     above: tuple[Fact, ...] = ()
+    nameless: tuple[str, ...] = ()
+    outside: tuple[tuple[int, int, str], ...] = ()
 
     @cached_property
     def profiles(self) -> dict[str, Profile]:
@@ -285,11 +291,14 @@ class SampleTable:
         longer = rows.filter(pl.col("rows") > 1)["differs"]
         return longer.sum() > share * len(longer)
 
-    def is_product(self, total: str, *factors: str) -> bool:
-        """Whether a column is the product of others on every row where it is filled, and on two rows at least."""
+    def is_product(self, total: str, *factors: str, less: str = "") -> bool:
+        """Whether a column is the product of others on every row where it is filled, and on two rows at least.
+
+        less: a column of percents that are taken off.
+        """
         filled = self.cells.filter(pl.col(total) != "")
-        product = numbers_of(filled[total])
-        off = (product - reduce(operator.mul, (numbers_of(filled[each]) for each in factors))).abs()
+        product, made = numbers_of(filled[total]), reduce(operator.mul, (numbers_of(filled[each]) for each in factors))
+        off = (product - (made * (1 - numbers_of(filled[less]).fill_null(0) / 100) if less else made)).abs()
         is_near = (off <= 1.0) | (off <= 0.005 * product)
         return filled.height > 1 and is_near.fill_null(value=False).all()
 
@@ -302,6 +311,11 @@ class SampleTable:
         items = named.group_by("item").agg(differ=pl.col("price").n_unique() > 1, alike=each.n_unique() == 1)
         longer = items.filter("differ")
         return longer.height > 0 and bool(longer["alike"].all())
+
+    def takes_off(self, name: str) -> bool:
+        """Whether a column says what is taken off a price, on one row at least."""
+        is_discount = "discount" in self.readings[name].meanings
+        return is_discount and any(value.strip("0.,%- ") for value in self.profiles[name].values)
 
     def collecting_words(self, pay: str) -> list[str]:
         """The words in a column of payment that say that cash is collected."""
@@ -327,18 +341,45 @@ def table_of(sheet: Sheet, operation: Operation, *, least: int) -> SampleTable |
     head = head_of(sheet, operation, least=least)
     if head is None:
         return None
-    names = head.names
     body = sheet.frame.filter(pl.col("row") > head.row).head(_SAMPLED_ROWS)
-    data, skipped = _data(body.select(pl.exclude("row").fill_null("").str.strip_chars()), names)
+    data, skipped, end = _data(body.select(pl.exclude("row").fill_null("").str.strip_chars()), head.names)
+    names, readings = _with_nameless(sheet, head, data)
+    nameless = tuple(name for name in names if name not in head.names)
     once = {name: data.to_series(at).alias(name) for at, name in enumerate(names) if name and names.count(name) == 1}
     cells = pl.DataFrame([*once.values()])
-    above = facts_above(sheet, head.row - head.rows + 1)
-    table = SampleTable(sheet.name, head.row, head.rows, names, head.readings, cells, skipped, {}, above)
+    for name, said in ((name, readings[name]) for name in once if "discount" in readings[name].meanings):
+        if any(cell.endswith("%") for cell in cells[name]):
+            readings[name] = replace(said, meanings=said.meanings | {"percent"})
+    above = facts_above(sheet, first := head.row - head.rows + 1)
+    outside = tuple((row, column, text.strip())
+                    for row, *texts in pl.concat([sheet.frame.filter(pl.col("row") < first), body[end:]]).iter_rows()
+                    for column, text in enumerate(texts, 1) if text and text.strip())  # fmt: skip
+    table = SampleTable(sheet.name, head.row, head.rows, names, readings, cells, skipped, {}, above, nameless, outside)
     return _with_numbered(table, operation)
 
 
-def _data(rows: pl.DataFrame, names: Sequence[str]) -> tuple[pl.DataFrame, tuple[tuple[str, str], ...]]:
-    """The rows that are data, and by what the others among filled ones are told: totals, signatures, taxes below."""
+def _with_nameless(sheet: Sheet, head: Head, data: pl.DataFrame) -> tuple[tuple[str, ...], dict[str, NameReading]]:
+    """The names of all filled columns, with those that have none as a mapping calls them, and what each says.
+
+    Below a name that is merged over several columns these say the same, and what their values look like.
+    """
+    names, readings = [*head.names], dict(head.readings)
+    for number, name in without_names(names, [at + 1 for at in earlier_columns(names)]).items():
+        profile = profile_of(tuple(data.to_series(number - 1)))
+        if not profile.filled:
+            continue
+        over = [left for top, left, bottom, right in sheet.merged_ranges
+                if top <= head.row <= bottom and left < number <= right]  # fmt: skip
+        said = readings[names[over[0] - 1]].meanings if over and names[over[0] - 1] else frozenset[str]()
+        shown = {shape for shape in ("phone", "pin") if said and profile.is_mostly(shape)}
+        names[number - 1], readings[name] = name, NameReading(said | shown, 0, "", digits=bool(said))
+    return tuple(names), readings
+
+
+def _data(rows: pl.DataFrame, names: Sequence[str]) -> tuple[pl.DataFrame, tuple[tuple[str, str], ...], int]:
+    """The rows that are data, by what the others among filled ones are told (totals, signatures, taxes below), and the
+    place of the first row below all data.
+    """
     told: list[tuple[str, re.Match[str]] | None] = []
     skipped: dict[tuple[str, str], str] = {}
     for cells in rows.iter_rows():
@@ -355,9 +396,9 @@ def _data(rows: pl.DataFrame, names: Sequence[str]) -> tuple[pl.DataFrame, tuple
             skipped[filled[0][0], filled[0][1].casefold()] = filled[0][1]
     is_data = [each is None and at <= last and any(cells)
                for at, (each, cells) in enumerate(zip(told, rows.iter_rows(), strict=True))]  # fmt: skip
-    return rows.filter(pl.Series(is_data, dtype=pl.Boolean)), tuple(
-        (column, each) for (column, _), each in skipped.items()
-    )
+    told_by = tuple((column, each) for (column, _), each in skipped.items())
+    end = max((at for at, each in enumerate(is_data, 1) if each), default=0)
+    return rows.filter(pl.Series(is_data, dtype=pl.Boolean)), told_by, end
 
 
 def _last_row(rows: pl.DataFrame, may_be: Sequence[bool]) -> int:

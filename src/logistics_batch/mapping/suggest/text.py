@@ -15,14 +15,18 @@ from logistics_batch.mapping.lint import MARK, LintFinding, questions_of
 from logistics_batch.mapping.spec.targets import FieldForm, form_of, targets_of
 from logistics_batch.mapping.spec.words import PAYMENT_WORDS, is_known_pattern
 from logistics_batch.mapping.suggest import places
+from logistics_batch.mapping.suggest.above import MARKS
 from logistics_batch.mapping.suggest.draft import Draft
 from logistics_batch.mapping.suggest.guess import Candidate, Guess, Reason
 from logistics_batch.mapping.suggest.table import PIECES, Profile, meaning_of_payment, profile_of
 from logistics_batch.model.document import Operation
+from logistics_batch.model.issue import cell_address
 
 _LENGTHS: Final = ("length", "breadth", "height")
+_SHOWN_ROWS, _SHOWN_CHARACTERS = 20, 80
 _UNITS: Final = {"gram": "g", "inch": "in"}  # that `unit` calls otherwise than the vocabulary does
-_ONE_FOR_ALL: Final = {places.KEYS[1]: "{run: file_name}"}  # a constant would make all notices one
+_NUMBERS: Final = (*places.KEYS, *places.QUANTITIES)  # a constant would make all documents one, or of one piece
+_ONE_FOR_ALL: Final = {places.KEYS[1]: ", or `{run: file_name}`"}
 _KEYS: Final = frozenset(
     [
         "from",
@@ -58,6 +62,8 @@ def draft_text(draft: Draft, *, file_name: str) -> str:
         "# Each line says how sure it is (0 to 1) and why. Check it with `mapping lint` and `mapping preview`.",
         f"# A `{MARK}` stands before what you have to say: take it away from the right one and delete the others.",
     ]
+    if draft.table.nameless:
+        lines.append("# A column without a name is called by the next name on its left and how far from it it stands.")
     for key, value in mapping_of(draft).items():
         why = {
             "operation": f"ask! if not, draft again with --operation {draft.rival}" if draft.rival else "",
@@ -76,7 +82,27 @@ def draft_text(draft: Draft, *, file_name: str) -> str:
         else:
             plain = value if key == "operation" and not draft.rival else _flow(value)
             lines.append(f"{key}: {plain}" + f"  # {why}" * bool(why))
-    return "\n".join([*lines, ""])
+    return "\n".join([*lines, *_outside(draft), ""])
+
+
+def _outside(draft: Draft) -> Iterator[str]:
+    """What stands above and below the table and fills nothing, row by row."""
+    facts = [each.fact for guess in draft.guesses.values() for each in guess.candidates if each.fact]
+    read = {fact.address for fact in facts} | {fact.label for fact in facts}
+    rows: dict[int, list[str]] = {}
+    for row, column, text in draft.table.outside:
+        address = cell_address(row, column)
+        if not read & {address, text.partition(":")[0].strip(MARKS)}:
+            shown = text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…"
+            rows.setdefault(row, []).append(f"{address} {_flow(shown)}")
+    for is_above, said in (
+        (True, "Above the table, and read by nothing; `{beside: LABEL}` or `{cell: ADDRESS}` reads a value:"),
+        (False, "Below the table, where nothing can be read; what is needed must stand above it or in a column:"),
+    ):
+        found = [cells for row, cells in rows.items() if (row < draft.table.row) is is_above]
+        yield from [f"# {said}"] * bool(found)
+        yield from (f"#   {', '.join(cells)}" for cells in found[:_SHOWN_ROWS])
+        yield from [f"#   … {len(found) - _SHOWN_ROWS} rows more"] * (len(found) > _SHOWN_ROWS)
 
 
 def draft_json(draft: Draft, *, file_name: str) -> dict[str, Any]:
@@ -99,6 +125,7 @@ def draft_json(draft: Draft, *, file_name: str) -> dict[str, Any]:
         "columns": columns,
         "questions": [_question(draft, *each) for each in questions_of(mapping_of(draft))],
         "spare": [*draft.unused],
+        "outside": [{"cell": cell_address(row, column), "value": text} for row, column, text in draft.table.outside],
         "text": draft_text(draft, file_name=file_name),
     }
 
@@ -149,8 +176,7 @@ def _explained(line: str, draft: Draft, place: str) -> list[str]:
     guess = draft.guesses.get(place)
     if guess is None:
         return [line + "  # blank on rows whose line is filled" * (place == "sheet.fill_down")]
-    must_be = place in targets_of(draft.operation).required
-    lines = [f"{line}  # {_why(guess, must_be=must_be)}"]
+    lines = [f"{line}  # {_why(guess, otherwise=_otherwise(draft, place))}"]
     for each in guess.candidates if guess.asked else ():
         shown = _evidence(draft, each)
         values = ", ".join(map(_flow, shown["samples"])) or "no value"
@@ -220,17 +246,29 @@ def _said(reasons: Sequence[Reason]) -> str:
     return "; ".join(messages.reason(f"mapping.reason.{code}", {"names": values}) for code, *values in reasons)
 
 
-def _why(guess: Guess, *, must_be: bool = False) -> str:
-    """How sure a guess is, why, and what is asked."""
+def _otherwise(draft: Draft, place: str) -> str:
+    """What to do where the one column that is asked about is not it, so that the mapping loads."""
+    targets, part = targets_of(draft.operation), place.split(".", 1)[-1]
+    group = next((each for each in targets.either if part in each), (part,))
+    is_alone = sum(f"fields.{name}" in draft.guesses for name in group) == 1
+    if place == places.PAID and places.COLLECTED in draft.guesses:
+        return 'write another column or `{constant: "true"}`, or delete the line with that of `cash_on_delivery`'
+    if place == places.COLLECTED:
+        return "write the column of the amount: no COD order goes out without one"
+    must_be = place in (*targets.required, *places.QUANTITIES) or (len(group) > 1 and is_alone)
+    return f"write another column{' or `{constant: …}`' * (place not in _NUMBERS)}" if must_be else "delete the line"
+
+
+def _why(guess: Guess, *, otherwise: str = "delete the line") -> str:
+    """How sure a guess is, why, and what is asked. otherwise: what to do where it is not this one."""
     said = f"{guess.confidence:.2f}: {_said(guess.reasons)}"
     if not guess.asked:
         return said
     if not guess.candidates:
-        return f"ask! {said}: write the column's name, or `{_ONE_FOR_ALL.get(guess.place, '{constant: …}')}`"
+        other = "" if guess.place in _NUMBERS else ", or `{constant: …}`"
+        return f"ask! {said}: write the column's name{_ONE_FOR_ALL.get(guess.place, other)}"
     if len(guess.candidates) > 1:
         return f"ask! {said}"
-    # Without what the service demands the mapping would not load.
-    otherwise = "write another column or `{constant: …}`" if must_be else "delete the line"
     return f"ask! {said}: is it this one? If not, {otherwise}"
 
 
