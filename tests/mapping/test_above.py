@@ -107,6 +107,9 @@ def test_a_label_below_the_table_is_said_to_stand_there() -> None:
     with pytest.raises(FileHeld) as refused:
         pack(head(), [*TABLE, [], ["Invoice No", "INV-22"]])
     assert (refused.value.code, refused.value.values["cell"]) == ("above.below", "B7")
+    sheet = sheet_of([*head(), *TABLE, [], ["Invoice No", "INV-22"]])
+    drift = drift_of(mapping_of(PACKING_LIST), [sheet], PACKING_LIST, load=mapping_of)
+    assert drift is not None and "Above the table: Invoice No" in drift.lost
 
 
 @pytest.mark.parametrize(
@@ -310,6 +313,7 @@ def test_a_label_that_was_renamed_is_proposed_as_a_further_one(key: str) -> None
         ("{beside: Supplier}", "{beside: Supplier, from: Party}", "here stands `from` and `beside`"),
         ("{beside: Supplier}", "{cell: 5C}", "`5C` is no address of a cell."),
         ("{beside: Supplier}", "{besides: Supplier}", "beside"),
+        ("{beside: [Invoice No, Bill No]}", "{constant: INV-22}", "the same for all, and in tomorrow's file"),
     ],
 )
 def test_a_mistake_in_the_mapping_is_told(old: str, new: str, said: str) -> None:

@@ -96,7 +96,7 @@ def labels_of(mapping: Mapping, sheet: Sheet, header: Header) -> tuple[set[str],
         try:
             found = [name for name, _ in head.found(group)]
         except FileHeld as held:  # of a value that is not clear the label is there
-            found = [] if held.code == "above.missing" else [*group]
+            found = [] if held.code in ("above.missing", "above.below") else [*group]
         here.update(group if found else ())
         if not found:
             meant += [(group[0], text, 1.0) for text in head.near(group)]

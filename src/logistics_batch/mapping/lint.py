@@ -298,10 +298,15 @@ def _key_findings(spec: MappingSpec) -> Iterator[LintFinding]:
     for index, name in enumerate(spec.key):
         if (earlier := seen.setdefault(ColumnName.of(name).identity, name)) is not name:
             yield said(("key", index), "key_twice", name=name, earlier=earlier)
-    natural = [name for group in targets_of(spec.operation).natural for name in group if name in spec.fields]
+    groups = targets_of(spec.operation).natural
+    natural = [name for group in groups for name in group if name in spec.fields]
     same = ("constant",) if spec.key == [WHOLE_FILE] else ("constant", "run")  # each file has a name of its own
+    numbers = [name for name in (*groups[-1], "awb_number") if name in spec.fields]  # tomorrow's file has another one
+    alike = [name for name in numbers if spec.fields[name].source == "constant"]
     if natural and not spec.order_id and all(spec.fields[name].source in same for name in natural):
-        yield said(("fields", natural[0]), "key_constant", name=natural[0])
+        alike = alike or natural[:1]
+    for name in alike:
+        yield said(("fields", name), "key_constant", name=name)
 
 
 def _payment_findings(spec: MappingSpec) -> Iterator[LintFinding]:
@@ -387,13 +392,30 @@ def open_questions(data: Any) -> Iterator[LintFinding]:
     return (asked for asked, _ in questions_of(data))
 
 
-def questions_of(data: Any, place: Place = ()) -> Iterator[tuple[LintFinding, list[str]]]:
-    """Each open question of a draft, with the answers between which a person chooses."""
+def questions_of(data: Any) -> Iterator[tuple[LintFinding, list[str]]]:
+    """Each open question of a draft, with the answers between which a person chooses.
+
+    Where the key and what it is made of ask the same, it is asked once.
+    """
+    asked, operation = [*_questions_in(data)], data.get("operation")
+    groups = targets_of(Operation(operation)).natural if operation in list(Operation) else ()
+    made_of = [("fields", name) for group in groups for name in group]
+    of_fields = [names for finding, names in asked if finding.place[:2] in made_of]
+    of_key = [names for finding, names in asked if finding.place[:1] == ("key",)]
+    for finding, names in asked:
+        if finding.place[:2] in made_of and names in of_key:
+            also = messages.reason("mapping.draft.also_key", {})
+            yield finding._replace(remedy=f"{finding.remedy} {also}"), names
+        elif finding.place[:1] != ("key",) or names not in of_fields:
+            yield finding, names
+
+
+def _questions_in(data: Any, place: Place = ()) -> Iterator[tuple[LintFinding, list[str]]]:
     if isinstance(data, list) and (asked := [each for each in data if _is_open(each)]):
         yield _asked((*place, data.index(asked[0])), asked)
         data = [each for each in data if not _is_open(each)]
     for key, value in _below(data):
-        yield from questions_of(value, (*place, key))
+        yield from _questions_in(value, (*place, key))
     if _is_open(data):
         yield _asked(place, [data])
 

@@ -79,8 +79,8 @@ _TARGETS: Final = {
     "key": ("`key` is missing.", "Name the columns whose values rows of one document share."),
     "key_twice": ("`{name}` is the same column as `{earlier}`.", "Name it once."),
     "key_constant": (
-        "`{name}` tells one document from another; it cannot be the same for all.",
-        "Take it from a column.",
+        "`{name}` tells one document from another; it cannot be the same for all, and in tomorrow's file.",
+        "Take it from a column, or from above the table: `{{beside: LABEL}}`.",
     ),
     "kept_name": (
         "`{name}` is no name for what is kept.",
@@ -248,6 +248,7 @@ _DRAFTS: Final = {
         ),
     ),
 }
+_ALSO_KEY: Final = "Write the same under `key`."
 _DEFAULTS: Final = {
     "default": "`{key}` restates the default.",
     "default.required": "`required: true` restates the default: `{operation}` demands `{name}`.",
@@ -262,7 +263,7 @@ _REASONS: Final = {
     "values_fit": "the values look right ({names[0]})",
     "no_values": "no value to look at",
     "only_values": "the name says nothing, but the values look right ({names[0]})",
-    "name_and_phone": "its cells hold a name and a phone together: the number must stand in a column of its own",
+    "name_and_phone": "its cells hold a name and a phone together: the number must stand in one of its own",
     "not_found": "not found, and the service wants it",
     "part_of_address": "it is but a part of an address",
     "above": "it stands above the table, beside “{names[0]}”",
@@ -314,6 +315,7 @@ _REASONS: Final = {
     "likelier": "“{names[0]}” is likelier",
     "some_amount": "an amount: whether of one, of the line or of the whole cannot be told",
     "no_field": "the service has no field for it",
+    "no_match": "no field was found for it",
     "nothing": "its name is not known: is it one of the fields?",
 }
 """Why a column may fill a place in a draft, or fills none."""
@@ -344,6 +346,7 @@ MAPPINGS: Final[dict[str, Entry]] = {
         **{f"instead.{code}": (words, "") for code, words in _UNITS.items()},
         **{f"reason.{code}": (words, "") for code, words in _REASONS.items()},
         **{f"form.{form}": words for form, words in _FORMS.items()},
+        "draft.also_key": (_ALSO_KEY, ""),
         **{f"draft.{code}": (f"The draft asks: {asked}", remedy) for code, (asked, remedy) in _DRAFTS.items()},
     }.items()
 } | {f"mapping.{code}": Entry(words, _REMOVE, level=Level.NOTE) for code, words in _DEFAULTS.items()}

@@ -169,19 +169,34 @@ def missing_of(table: SampleTable, operation: Operation, found: dict[str, Guess]
         demanded.append(places.QUANTITIES[0])
         demanded += [places.PAID] * (places.COLLECTED in found and places.PAID not in found)
     used = {name for guess in found.values() for name in guess.columns}
+    read = {guess.fact.address for guess in found.values() if guess.fact}
     for place in (each for each in demanded if each not in found):
         shapes, names = _BY_VALUES.get(place, ()), names_of_targets(operation).get(place, "")
         free = [name for name in table.columns if name not in used]
-        candidates = [
-            Candidate((name,), 0.4, (("only_values", shape) if shape == shapes[0] else ("name_and_phone",),))
-            for shape in shapes
-            for name in free
-            if table.profiles[name].is_mostly(shape) and (len(table.profiles[name].values) > 1 or shape != shapes[0])
-        ] or [
-            Candidate((name,), 0.3, (("values_differ", SHAPE_OF.get(form_of(place.split(".")[1], operation), "text")),))
-            for name in free
-            if place in (*targets.required, places.QUANTITIES[0]) and likeness(table.readings[name], names) >= LIKELY
-        ]
+        candidates = (
+            [
+                Candidate((name,), 0.4, (("only_values", shape) if shape == shapes[0] else ("name_and_phone",),))
+                for shape in shapes
+                for name in free
+                if table.profiles[name].is_mostly(shape)
+                and (len(table.profiles[name].values) > 1 or shape != shapes[0])
+            ]
+            or [
+                Candidate((), 0.4, (("name_and_phone",),), fact)
+                for fact in table.above
+                if place == places.PHONE
+                and fact.address not in read
+                and profile_of((fact.value,)).is_mostly("name and phone")
+            ]
+            or [
+                Candidate(
+                    (name,), 0.3, (("values_differ", SHAPE_OF.get(form_of(place.split(".")[1], operation), "text")),)
+                )
+                for name in free
+                if place in (*targets.required, places.QUANTITIES[0])
+                and likeness(table.readings[name], names) >= LIKELY
+            ]
+        )
         per_box = [name for name in free if "size_of_case" in table.readings[name].meanings]
         if place in places.QUANTITIES and per_box and (boxes := counted_boxes(table)):
             guess = Guess.of(place, Candidate((per_box[0],), 0.4, (("in_one_box", boxes[0]),)))
@@ -401,7 +416,7 @@ def _unused(table: SampleTable, name: str, beside: dict[str, str], operation: Op
             return ("values_differ", SHAPE_OF[form])
     if said & {"amount", "total", "price"}:
         return ("some_amount",)
-    return ("no_field",) if said and not table.readings[name].unknown else ("nothing",)
+    return ("no_match",) if said and not table.readings[name].unknown else ("nothing",)
 
 
 def _fill_down(guesses: dict[str, Guess], profiles: dict[str, Profile]) -> tuple[str, ...]:

@@ -68,7 +68,7 @@ def draft_text(draft: Draft, *, file_name: str) -> str:
         why = {
             "operation": f"ask! if not, draft again with --operation {draft.rival}" if draft.rival else "",
             "order_id": _why_order_id(draft),
-            "key": "all rows of a file are one document" if value == "file" else "",
+            "key": "all rows of a file are one document" if value == "file" else _why_key(draft, value),
             "lines_from": "items beside each other",
             "ignore": "map them, keep them, or leave them here",
         }.get(key, "")
@@ -239,6 +239,15 @@ def _order_id(draft: Draft) -> dict[str, Any]:
 def _why_order_id(draft: Draft) -> str:
     guess = draft.guesses.get("fields.order_id")
     return _why(guess) if guess and guess.column else "0.00: not found: write the column's name"
+
+
+def _why_key(draft: Draft, key: Any) -> str:
+    """That a question about the key is asked below."""
+    if MARK.strip() not in str(key):
+        return ""
+    names = [target for group in targets_of(draft.operation).natural for target in group
+             if (guess := draft.guesses.get(f"fields.{target}")) and guess.asked]  # fmt: skip
+    return f"the same as {' and '.join(f'`{name}`' for name in names)} below" if names else ""
 
 
 def _said(reasons: Sequence[Reason]) -> str:
