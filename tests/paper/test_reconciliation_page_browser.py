@@ -1,18 +1,17 @@
 """The page in a real browser: read on a screen, a phone and paper, without the network, whatever the files held."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from paper.reconciliation_nights import account_of, known_of, night
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 from reconciliation.world import World
+from support.browsers import NEEDS_CHROMIUM, chromium  # noqa: F401 - the fixture `browser`
 
 from logistics_batch.paper.reconciliation.account import ReconciliationReport
 from logistics_batch.paper.reconciliation.page import reconciliation_page
 
-CHROMIUM = Path("/usr/bin/chromium")
 MEAN = [
     "</script><script>alert(1)</script>",
     "<img src=x onerror=alert(2)>",
@@ -23,18 +22,7 @@ MEAN = [
     "line one\nline two",
 ]
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.real,
-    pytest.mark.skipif(not CHROMIUM.exists() and "CI" not in os.environ, reason="no chromium here"),
-]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Debian's chromium, without a window and without a network."""
-    with sync_playwright() as player:
-        yield player.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--no-proxy-server"])
+pytestmark = [pytest.mark.slow, *NEEDS_CHROMIUM]
 
 
 class Reader:

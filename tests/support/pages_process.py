@@ -28,6 +28,12 @@ class Person:
         fields = {"form_token": token[1] if token else ""} | (form or {})
         return self.client.post(path, data=fields, headers=headers)
 
+    def upload(self, path: str, form: dict[str, str], name: str, content: bytes) -> httpx.Response:
+        """Send a form with a file."""
+        token = re.search(r'name="form_token" value="([0-9a-f]*)"', self.get("/").text)
+        fields = {"form_token": token[1] if token else ""} | form
+        return self.client.post(path, data=fields, files={"file": (name, content)})
+
     def chooses(self, link: str, password: str = PASSWORD) -> "Person":
         """Use a one-time link."""
         answer = self.client.post(link, data={"password": password, "again": password})

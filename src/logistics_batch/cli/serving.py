@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from threading import Event
 
@@ -27,7 +28,8 @@ def serve_workspace(workspace: Workspace, *, host: str | None, port: int | None,
     settings = workspace.settings()
     place = ListeningPlace(host or settings.web.host, settings.web.port if port is None else port)
     secured = _secured(workspace, settings)
-    with workspace.parts(Need(calls=False, stop=stop)) as parts:
+    with workspace.parts(Need(calls=False, stop=stop)) as opened:
+        parts = replace(opened, mapping=workspace.mapping)  # as it is at each check, not as it was at the start
         everybody = parts.ledger.people.all()
         require_safe(place, secured, has_people=bool(everybody))
         say = partial(log_of(workspace, settings, parts, lambda line: click.echo(line, err=True)).say, "pages")
@@ -45,7 +47,7 @@ def serve_workspace(workspace: Workspace, *, host: str | None, port: int | None,
             }
 
         behind = Behind(say)
-        on = Surface(parts, lambda: workspace.parts(Need(stop=stop)), jobs, behind)
+        on = Surface(parts, lambda: workspace.parts(Need(stop=stop)), jobs, workspace.mapping_names, behind)
         try:
             serve_pages(place, secured, on, on_ready=tell, say=say, stop=stop)
         finally:

@@ -1,15 +1,12 @@
 """The pages in a real browser: nothing that axe finds, in both colours and three widths, and work by keyboard."""
 
-import os
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
+from support.browsers import NEEDS_CHROMIUM, chromium  # noqa: F401 - the fixture `browser`
 from support.pages_process import PASSWORD, RunningPages
+from support.workspace import order_lines
 
-CHROMIUM = Path("/usr/bin/chromium")
 PLACES = (
     "/",
     "/decisions",
@@ -21,18 +18,9 @@ PLACES = (
     "/orders/R-1",
     "/admin",
     "/find?q=R",
+    "/check",
 )
-pytestmark = [
-    pytest.mark.real,
-    pytest.mark.skipif(not CHROMIUM.exists() and "CI" not in os.environ, reason="no chromium here"),
-]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Debian's chromium, without a window and without a proxy."""
-    with sync_playwright() as player:
-        yield player.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--no-proxy-server"])
+pytestmark = NEEDS_CHROMIUM
 
 
 def signed_in(browser: Browser, pages: RunningPages, *, width: int = 1280, colours: str = "light") -> Page:
@@ -95,4 +83,38 @@ def test_seven_clicks_settle_what_is_held(browser: Browser, pages: RunningPages)
     page.wait_for_url(f"{pages.url}/decisions")
     assert page.get_by_role("status").count() == 1
     assert page.get_by_role("link", name=number, exact=True).count() == 0
+    page.context.close()
+
+
+def test_a_sheet_is_corrected_and_handed_over_by_keyboard_alone(browser: Browser, pages: RunningPages) -> None:
+    page = signed_in(browser, pages)
+    page.goto(f"{pages.url}/check")
+    bad = f"K-9,98,{'9 Market Road ' * 8},560001,SKU-1,x\n"
+    sheet = {"name": "keys.csv", "mimeType": "text/csv", "buffer": (order_lines(["K-1"]) + bad).encode()}
+    page.get_by_label("Sheet (").set_input_files(sheet)  # type: ignore[arg-type]
+    page.get_by_label("For").focus()
+    page.keyboard.type("job nightly")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{pages.url}/check/*")
+    for width in (360, 1280, 2560):
+        for colours in ("light", "dark"):
+            page.set_viewport_size({"width": width, "height": 900})
+            page.emulate_media(color_scheme=colours)  # type: ignore[arg-type]
+            assert [each["id"] for each in Axe().run(page).response["violations"]] == []
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), width
+    phone = page.get_by_label("Phone, row 3")
+    assert phone.get_attribute("aria-invalid") == "true"
+    phone.focus()
+    page.keyboard.press("Control+A")
+    page.keyboard.type("9876543210")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Control+A")
+    page.keyboard.type("2")
+    page.keyboard.press("Enter")
+    page.get_by_role("status").get_by_text("2 cells corrected; 0 rows to correct.").wait_for()
+    page.get_by_role("button", name="Hand it to nightly").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{pages.url}/check")
+    assert (pages.workspace.root / "drop/keys.fix.xlsx").is_file()
     page.context.close()

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from logistics_batch.cli.opening import DAY, WholeNumber, in_workspace, json_option, opened, stopping
+from logistics_batch.cli.opening import DAY, WholeNumber, early_worker, in_workspace, json_option, opened, stopping
 
 _END_SECONDS = 9.5
 _ROLES = ("viewer", "clerk", "analyst", "operator", "integrator", "admin")
@@ -42,8 +42,8 @@ def serve(*, folder: str, host: str | None, port: int | None) -> int:
         from logistics_batch.cli.serving import serve_workspace
     from logistics_batch.wiring import Workspace
 
-    with stopping(within_seconds=_END_SECONDS) as stop:
-        serve_workspace(Workspace(Path(folder)), host=host, port=port, stop=stop)
+    with early_worker() as worker, stopping(within_seconds=_END_SECONDS) as stop:
+        serve_workspace(Workspace(Path(folder), worker=worker), host=host, port=port, stop=stop)
     return 0
 
 

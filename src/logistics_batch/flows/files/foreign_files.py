@@ -11,7 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
-from logistics_batch.errors import FileHeld
+from logistics_batch.errors import FileHeld, UsageError
 from logistics_batch.intake.readers import read_file, sniff_format
 from logistics_batch.mapping import Mapping, RunValues
 from logistics_batch.model.answers import answer_columns as ours
@@ -79,6 +79,55 @@ def legible_of_file(path: Path, mapping: Mapping, *, name: str, run_values: RunV
     from logistics_batch.mapping.whole_file import legible_rows
 
     return legible_rows(mapping, read_file(path, name=name, options=mapping.read_options), run_values=run_values)
+
+
+def frames_of_file(path: Path, mapping: Mapping, *, name: str, sheets: Sequence[str]) -> dict[str, pl.DataFrame]:
+    """The rows of some sheets of a file as they stand, by the sheet's name; raises FileHeld."""
+    read = read_file(path, name=name, options=mapping.read_options)
+    return {sheet.name: sheet.frame for sheet in read if sheet.name in sheets}
+
+
+def corrected_workbook(
+    path: Path, mapping: Mapping, *, name: str, headers: dict[str, int], cells: Sequence[tuple[str, int, int, str]]
+) -> bytes:
+    """A plain workbook of some sheets of a file, in which cells have other texts.
+
+    headers: the header row of each sheet that is in it. cells: sheet, row, column from 1, and the text. Raises FileHeld
+    and,
+    where rows that the mapping leaves out, for they are hidden, would be seen, UsageError.
+    """
+    from logistics_batch.paper.answers.row_answers import ANSWERS
+    from logistics_batch.paper.xlsx.annotate import Annotations
+    from logistics_batch.paper.xlsx.plain import plain_workbook
+
+    made = []
+    for sheet in read_file(path, name=name, options=mapping.read_options):
+        if sheet.name not in headers:
+            continue
+        if sheet.hidden_rows and mapping.read_options.hidden_rows != "read":
+            raise UsageError(
+                f'The sheet "{sheet.name}" has hidden rows, which would be seen in a corrected copy.',
+                remedy="Correct it in your spreadsheet program, and check it again.",
+            )
+        changed = [cell[1:] for cell in cells if cell[0] == sheet.name]
+        annotations = Annotations(headers[sheet.name], ANSWERS.to_frame(), (), "")
+        made.append((_with_texts(sheet, changed), annotations))
+    return plain_workbook(*made)
+
+
+def _with_texts(sheet: Sheet, cells: Sequence[tuple[int, int, str]]) -> Sheet:
+    """A sheet in which some cells (row, column, text) are other, plain texts."""
+    changes = pl.DataFrame(cells, schema={"row": pl.UInt32, "column": pl.UInt16, "text": pl.String}, orient="row")
+    frame = sheet.frame
+    for (column,), some in changes.group_by("column"):
+        texts = dict(some.select("row", "text").iter_rows())
+        own = pl.col(str(column))
+        other = pl.col("row").replace_strict(texts, default=None, return_dtype=pl.String)
+        frame = frame.with_columns(
+            pl.when(pl.col("row").is_in(list(texts))).then(other).otherwise(own).alias(str(column))
+        )
+    frame = frame.with_columns(pl.exclude("row").replace("", None))
+    return replace(sheet, frame=frame, facts=sheet.facts.join(changes, on=["row", "column"], how="anti"))
 
 
 def workbook_entries(path: Path, *, name: str) -> Entries:

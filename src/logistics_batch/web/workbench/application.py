@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import parse_qsl, quote, unquote
+from urllib.parse import quote, unquote
 
 import anyio.to_thread
 from anyio import CapacityLimiter
@@ -15,8 +15,9 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from logistics_batch.errors import LedgerBusy, LedgerRefused, LogisticsBatchError, UsageError
-from logistics_batch.web.workbench.asked import Changed, Moved, NotThere, PageData, PageRequest, Surface
+from logistics_batch.web.workbench.asked import Changed, Download, Moved, NotThere, PageData, PageRequest, Surface
 from logistics_batch.web.workbench.people import LONGEST, Doorkeeper, SignedIn, TooOften, digest_of
+from logistics_batch.web.workbench.posted import MOST_FORM_BYTES, MOST_UPLOAD_BYTES, Posted, posted
 from logistics_batch.web.workbench.rendering import rendered, text_of
 from logistics_batch.web.workbench.routes import ROUTES, Route, described, found
 
@@ -36,7 +37,6 @@ _HEADERS: Final = {
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
     "Cache-Control": "no-store",
 }
-_MOST_FORM_BYTES, _MOST_FIELDS = 1 << 20, 20_000
 _AT_ONCE = 8  # pages that are made at the same time
 _MOST_AUDITED = 4000  # characters of what something was about
 
@@ -71,29 +71,41 @@ class Workbench:
             return
         self._limiter = self._limiter or CapacityLimiter(_AT_ONCE)
         request = Request(scope, receive)
+        may_upload = request.headers.get("content-type", "").startswith("multipart/") and (
+            await anyio.to_thread.run_sync(self._may_upload, request, limiter=self._limiter)
+        )
         try:
-            body = await _body(request)
+            sent = await posted(request, most=MOST_UPLOAD_BYTES if may_upload else MOST_FORM_BYTES)
         except ClientDisconnect:
             return
-        answer = await anyio.to_thread.run_sync(self._answer, request, body, limiter=self._limiter)
+        answer = await anyio.to_thread.run_sync(self._answer, request, sent, limiter=self._limiter)
         for name, value in _HEADERS.items():
             answer.headers.setdefault(name, value)
         if self._around.is_safe:
             answer.headers["Strict-Transport-Security"] = "max-age=31536000"
         await answer(scope, receive, send)
 
-    def _answer(self, request: Request, body: bytes | None) -> Response:
-        path = request.scope.get("raw_path", b"").decode("latin-1").partition("?")[0] or request.url.path
+    def _may_upload(self, request: Request) -> bool:
+        """Whether the request brings a file where one is taken, and somebody who may do that sends it."""
+        match = found(request.method, _path(request))
+        try:
+            who = self._who(request, self._address(request)) if match and match[0].takes_file else None
+        except (TooOften, LedgerBusy, LedgerRefused):  # told once the request is answered
+            return False
+        return match is not None and who is not None and who.role in match[0].roles
+
+    def _answer(self, request: Request, sent: Posted | None) -> Response:
+        path = _path(request)
         if (request.headers.get("host") or "").casefold() not in self._around.hosts or self._comes_past(request):
             return Response("This server is not reached under that name.", 421)
-        if body is None:
-            return Response("That is more than is taken.", 413)
+        if sent is None:
+            return Response("That is more than is taken here: 1 MB of a form, 16 MB of a sheet.", 413)
         if path in _STATIC and request.method == "GET":
             content = (Path(__file__).parent / "templates" / Path(path).name).read_bytes()
             return Response(content, media_type=_STATIC[path], headers={"Cache-Control": "max-age=3600"})
         if request.method not in ("GET", "HEAD", "POST"):
             return Response(status_code=405)
-        form = _fields(body)
+        form = sent.fields
         query = [*request.query_params.values(), *(value for values in form.values() for value in values)]
         if "\0" in unquote(path) or any("\0" in value for value in query):
             return Response(status_code=400)
@@ -104,7 +116,7 @@ class Workbench:
                 return refused
             if (at_door := self._at_the_door(path, request, form, who, address)) is not None:
                 return at_door
-            return self._page(path, request, form, who)
+            return self._page(path, request, sent, who)
         except TooOften as error:
             told = {"title": "Wait a little", "text": f"Too many wrong attempts. Try again in {error.seconds} seconds."}
             answer = self._told(request, told, 429)
@@ -169,9 +181,7 @@ class Workbench:
             return Response("ok", media_type="text/plain")
         if path == "/sign-in":
             if not is_post:
-                return self._door_page(
-                    request, "sign_in.html", {"next": _own_path(request.query_params.get("next", ""))}
-                )
+                return self._door_page("sign_in.html", {"next": _own_path(request.query_params.get("next", ""))})
             name = " ".join(one.get("name", "").split())
             secret = self._door.sign_in(name, one.get("password", ""), address=address)
             is_known = bool(secret) or self._people.get(name) is not None  # else a password may stand in its place
@@ -180,7 +190,7 @@ class Workbench:
             if secret:
                 return self._entered(secret, to=_own_path(one.get("next", "")))
             data = {"next": _own_path(one.get("next", "")), "wrong": "Name or password is wrong."}
-            return self._door_page(request, "sign_in.html", data, status=401)
+            return self._door_page("sign_in.html", data, status=401)
         if path == "/sign-out" and is_post and who is not None:
             self._door.sign_out(who.session)
             self._write(who.name, address, "signed out")
@@ -197,12 +207,12 @@ class Workbench:
             text = "This link was used, or its time is over. Ask for a new one."
             return self._told(request, {"title": "Nobody's link", "text": text}, 404)
         if one is None:
-            return self._door_page(request, "welcome.html", {"name": name})
+            return self._door_page("welcome.html", {"name": name})
         try:
             secret = self._door.choose_password(link, one.get("password", ""), one.get("again", ""), address=address)
         except UsageError as error:
             data = {"name": name, "wrong": f"{error.message} {error.remedy}".strip()}
-            return self._door_page(request, "welcome.html", data, status=400)
+            return self._door_page("welcome.html", data, status=400)
         self._write(name, address, "chose a password")
         return self._entered(secret, to="/")
 
@@ -213,7 +223,7 @@ class Workbench:
         answer.set_cookie(self._around.cookie, secret, **kept)  # type: ignore[arg-type]
         return answer
 
-    def _page(self, path: str, request: Request, form: Mapping[str, list[str]], who: SignedIn | None) -> Response:
+    def _page(self, path: str, request: Request, sent: Posted, who: SignedIn | None) -> Response:
         method = "GET" if request.method == "HEAD" else request.method
         match = found(method, path)
         wants_json = bool(match and match[2]) or path == "/openapi.json"
@@ -233,12 +243,16 @@ class Workbench:
             return _json({"error": told["text"]}, 403) if as_json else self._told(request, told, 403, who)
         if not who.session and not as_json:
             return _json({"error": "A token is for the addresses that end in .json."}, 403)
-        asked = PageRequest(self._on, who, named, dict(request.query_params), {k: v[0] for k, v in form.items()}, form)
+        one = {name: values[0] for name, values in sent.fields.items()}
+        asked = PageRequest(self._on, who, named, dict(request.query_params), one, sent.fields, sent.upload)
         return self._of_route(route, asked, request, as_json=as_json)
 
     def _of_route(self, route: Route, asked: PageRequest, request: Request, *, as_json: bool) -> Response:
         named = [*asked.path.values(), *asked.several.get("id", ())]
-        about = " ".join(filter(None, [*named, asked.form.get("name", ""), asked.form.get("role", "")]))
+        upload = asked.upload.name if asked.upload else ""
+        about = " ".join(
+            filter(None, [*named, *(asked.form.get(name, "") for name in ("name", "role", "job")), upload])
+        )
         entry = 0
         if route.audit:
             doing = f"{route.audit}: {asked.form['decision']}" if "decision" in asked.form else route.audit
@@ -252,7 +266,9 @@ class Workbench:
         except NotThere as error:
             outcome, told = "not there", {"title": "Not there", "text": str(error)}
             return _json({"error": str(error)}, 404) if as_json else self._told(request, told, 404, asked.who)
-        except (Changed, UsageError) as error:
+        except (LedgerBusy, LedgerRefused):
+            raise
+        except (Changed, LogisticsBatchError) as error:
             text = error.message if isinstance(error, LogisticsBatchError) else str(error)
             remedy = error.remedy if isinstance(error, LogisticsBatchError) else "Open the page again, and look."
             title = "Nothing was changed" if route.audit else "This cannot be shown"
@@ -265,6 +281,11 @@ class Workbench:
             if made.said:
                 self._said[digest_of(asked.who.session)] = made.said
             return RedirectResponse(made.to, 303)
+        if isinstance(made, Download):
+            kept_as = f"attachment; filename*=UTF-8''{quote(made.name, safe='')}"
+            return Response(
+                made.content, media_type="application/octet-stream", headers={"Content-Disposition": kept_as}
+            )
         if as_json:
             return _json(made.data, made.status)
         return self._shown(made, request, asked.who)
@@ -278,9 +299,9 @@ class Workbench:
     def _told(self, request: Request, data: Mapping[str, str], status: int, who: SignedIn | None = None) -> Response:
         if who is not None:
             return self._shown(PageData("told.html", {"remedy": "", **data}, status), request, who)
-        return self._door_page(request, "told_outside.html", {"remedy": "", **data}, status=status)
+        return self._door_page("told_outside.html", {"remedy": "", **data}, status=status)
 
-    def _door_page(self, _: Request, template: str, data: Mapping[str, Any], *, status: int = 200) -> Response:
+    def _door_page(self, template: str, data: Mapping[str, Any], *, status: int = 200) -> Response:
         return Response(rendered(template, {"wrong": "", **data}), status, media_type="text/html")
 
     def _end(self, entry: int, outcome: str) -> None:
@@ -296,26 +317,9 @@ class Workbench:
         self._end(number, outcome)
 
 
-async def _body(request: Request) -> bytes | None:
-    """The body; None if it is more than a form has."""
-    kept = bytearray()
-    async for chunk in request.stream():
-        kept += chunk
-        if len(kept) > _MOST_FORM_BYTES:
-            return None
-    return bytes(kept)
-
-
-def _fields(body: bytes) -> dict[str, list[str]]:
-    """The fields of a form; of a body that is none, nothing."""
-    form: dict[str, list[str]] = {}
-    try:
-        pairs = parse_qsl(body.decode(), keep_blank_values=True, strict_parsing=bool(body), max_num_fields=_MOST_FIELDS)
-    except ValueError:
-        return form
-    for name, value in pairs:
-        form.setdefault(name, []).append(value)
-    return form
+def _path(request: Request) -> str:
+    """The address as it was sent, quoted, without its query."""
+    return request.scope.get("raw_path", b"").decode("latin-1").partition("?")[0] or request.url.path
 
 
 def _own_path(to: str) -> str:

@@ -1,16 +1,76 @@
 """What a page gets, and what it gives back: the same data for the template and for programs."""
 
+import secrets
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
+from logistics_batch.flows.files.check import CheckedSheet
 from logistics_batch.flows.parts import Parts
 from logistics_batch.model.jobs.calendar import Calendar
 from logistics_batch.model.jobs.job import JobSpec
 from logistics_batch.web.workbench.people import SignedIn
 
 _MOST_DIGITS = 15
+_CHECKS_KEPT, _ROWS_KEPT, _CHECK_SECONDS = 24, 200_000, 2 * 3600.0
+
+
+@dataclass(frozen=True)
+class Check:
+    """A sheet that somebody looks at before it is dropped. came: as it was uploaded; now: with the cells corrected.
+
+    job: the name of the job that it is for, "" if only a mapping was chosen. cells: sheet, row, column, and what stands
+    there instead of what came.
+    """
+
+    person: str
+    job: str
+    mapping: str
+    came: CheckedSheet
+    now: CheckedSheet
+    at: float
+    cells: Mapping[tuple[str, int, int], str] = field(default_factory=dict)
+
+
+class Checks:
+    """The sheets that are looked at, in memory alone: the oldest go, and all after two hours or with the program."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, Check] = {}
+        self._lock = threading.Lock()
+
+    def keep(self, check: Check) -> str:
+        """Keep one; its name, which nobody guesses."""
+        name = secrets.token_urlsafe(12)
+        with self._lock:
+            self._kept[name] = check
+            while len(self._kept) > _CHECKS_KEPT or (self._rows() > _ROWS_KEPT and len(self._kept) > 1):
+                del self._kept[next(iter(self._kept))]
+        return name
+
+    def of(self, person: str, *, now: float) -> dict[str, Check]:
+        """Those of a person, by name, the newest last."""
+        with self._lock:
+            for name in [name for name, each in self._kept.items() if now - each.at > _CHECK_SECONDS]:
+                del self._kept[name]
+            return {name: each for name, each in self._kept.items() if each.person == person}
+
+    def change(self, name: str, seen: Check, to: Check) -> None:
+        """Keep another in the place of one that was seen. Raises Changed if that is not there any more."""
+        with self._lock:
+            if self._kept.get(name) is not seen:
+                raise Changed("The sheet was corrected elsewhere meanwhile.")
+            self._kept[name] = to
+
+    def forget(self, name: str) -> None:
+        """Keep one no longer."""
+        with self._lock:
+            self._kept.pop(name, None)
+
+    def _rows(self) -> int:
+        return sum(each.now.report.rows_read for each in self._kept.values())
 
 
 @dataclass(frozen=True)
@@ -18,20 +78,31 @@ class Surface:
     """What the pages stand on.
 
     parts: what only reads and decides, shared by all pages. calling: parts that also call the service and its servers,
-    opened for one piece of work. jobs: the workspace's jobs, and the calendar of each that has one. behind: does a
-    piece of work after the answer, one at a time.
+    opened for one piece of work. jobs: the workspace's jobs, and the calendar of each that has one. mappings: the names
+    of its mappings. behind: does a piece of work after the answer, one at a time. checks: sheets that are looked at
+    before they are dropped.
     """
 
     parts: Parts
     calling: Callable[[], AbstractContextManager[Parts]]
     jobs: Callable[[], tuple[Sequence[JobSpec], Mapping[str, Calendar]]]
+    mappings: Callable[[], Sequence[str]]
     behind: Callable[[Callable[[], None]], None]
+    checks: Checks = field(default_factory=Checks)
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A file that a form brought."""
+
+    name: str
+    content: bytes = field(repr=False)
 
 
 @dataclass(frozen=True)
 class PageRequest:
     """One request. path: what the address names. query, form: texts; of a name that came several times all are in
-    `several`."""
+    `several`. upload: the file that a form brought, if it brought one."""
 
     on: Surface
     who: SignedIn
@@ -39,6 +110,7 @@ class PageRequest:
     query: Mapping[str, str] = field(default_factory=dict)
     form: Mapping[str, str] = field(default_factory=dict)
     several: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    upload: Upload | None = None
 
     @property
     def parts(self) -> Parts:
@@ -71,6 +143,14 @@ class Moved:
 
     to: str
     said: str = ""
+
+
+@dataclass(frozen=True)
+class Download:
+    """A file to keep, under its name."""
+
+    name: str
+    content: bytes = field(repr=False)
 
 
 class NotThere(Exception):

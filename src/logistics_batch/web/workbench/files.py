@@ -44,7 +44,7 @@ def one(asked: PageRequest) -> PageData:
     rows = report.rows.filter(fate=fate) if fate in {each.value for each in Fate} else report.rows
     first = min(number_of(after) or 0, rows.height)
     shown = rows.slice(first, _PAGE)
-    problems = _problems(report, sees_people=asked.who.sees_people)
+    problems = problems_of(report, sees_people=asked.who.sees_people)
     stem = file.name.rpartition(".")[0] or file.name
     rounds = (f"{stem}.fix.", f"{stem}.result.")
     same = [each for each in ledger.files.named(stem) if each.name == file.name or each.name.startswith(rounds)]
@@ -79,7 +79,7 @@ def one(asked: PageRequest) -> PageData:
     return PageData("file.html", data)
 
 
-def _problems(report: FileReport, *, sees_people: bool) -> list[dict[str, Any]]:
+def problems_of(report: FileReport, *, sees_people: bool) -> list[dict[str, Any]]:
     """What is wrong with cells, one entry for all that the same step repairs; the most rows first."""
 
     def cause(issue: Issue) -> tuple[str, str, str]:

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import unquote
 
-from logistics_batch.web.workbench import admin, decisions, documents, files, jobs, tonight
-from logistics_batch.web.workbench.asked import Moved, PageData, PageRequest
-from logistics_batch.web.workbench.people import DECIDE, Role
+from logistics_batch.web.workbench import admin, check, decisions, documents, files, jobs, tonight
+from logistics_batch.web.workbench.asked import Download, Moved, PageData, PageRequest
+from logistics_batch.web.workbench.people import CHECK, DECIDE, Role
 
-Page = Callable[[PageRequest], PageData | Moved]
+Page = Callable[[PageRequest], PageData | Moved | Download]
 
 EVERYBODY: Final = frozenset(Role)
 ADMIN: Final = frozenset({Role.ADMIN})
@@ -20,7 +20,8 @@ class Route:
     """An address. path: {name} stands for the rest of it, as written by people. twin: the address of its JSON.
 
     audit: what is done there, in the audit; each that changes something has one. place: its name in the line of places
-    at the top, "" for pages that are reached from others.
+    at the top, "" for pages that are reached from others. is_file: it gives a file to keep. takes_file: its form brings
+    one.
     """
 
     path: str
@@ -29,11 +30,13 @@ class Route:
     method: str = "GET"
     audit: str = ""
     place: str = ""
+    is_file: bool = False
+    takes_file: bool = False
 
     @property
     def twin(self) -> str:
         """Where a program gets the same, "" where only people go."""
-        if self.method != "GET":
+        if self.method != "GET" or self.is_file:
             return ""
         return "/tonight.json" if self.path == "/" else f"{self.path}.json"
 
@@ -47,6 +50,12 @@ ROUTES: Final = (
     Route("/decisions/decide", decisions.decide, DECIDE, "POST", "decided"),
     Route("/files", files.latest, place="Files"),
     Route("/files/{name}", files.one),
+    Route("/check", check.start, CHECK, place="Check"),
+    Route("/check/file/{name}", check.download, CHECK, is_file=True),
+    Route("/check/{name}", check.grid, CHECK),
+    Route("/check/upload", check.upload, CHECK, "POST", "checked a sheet", takes_file=True),
+    Route("/check/correct", check.correct, CHECK, "POST", "corrected cells of a sheet that is checked"),
+    Route("/check/hand", check.hand, CHECK, "POST", "handed a sheet to a job"),
     Route("/jobs", jobs.timetable_page, place="Jobs"),
     Route("/runs", jobs.runs, place="Runs"),
     Route("/runs/{name}", jobs.run),
