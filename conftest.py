@@ -12,10 +12,14 @@ from pathlib import Path
 
 import pytest
 from support.canary import CANARY, FOLDER, KEY, files_below, found_in, places
+from support.forked_workers import fork_workers
 
 TALKATIVE = ("httpx", "httpcore", "sqlalchemy")  # what the last one says stands in the ledgers, which are searched
 LOUD = Path(__file__).parent / "tests/support/loud"
 BEGIN, END = "canary: the tests begin", "canary: the tests have ended"
+
+
+fork_workers()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

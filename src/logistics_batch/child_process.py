@@ -34,6 +34,13 @@ WORKER_PRELOAD = (
     "logistics_batch.mapping.whole_file",
     "logistics_batch.mapping.alike",
 )
+ENVIRONMENT = {
+    "LC_ALL": "C.UTF-8",
+    "POLARS_MAX_THREADS": "2",  # each asks for address space, as each arena does
+    "MALLOC_ARENA_MAX": "2",
+    "POLARS_SKIP_CPU_CHECK": "1",  # polars looks at it with memory that it makes code, which the service unit forbids
+}
+"""All that a child knows of the environment."""
 
 _PACKAGE = "logistics_batch"
 _ROOT = str(Path(__file__).resolve().parents[1])
@@ -282,16 +289,13 @@ def _isolated(
     module: str, *, output: int | IO[bytes], errors: int | IO[bytes], pass_fds: Sequence[int] = ()
 ) -> "subprocess.Popen[bytes]":
     """The one place where a process is started."""
-    few = {"POLARS_MAX_THREADS": "2", "MALLOC_ARENA_MAX": "2"}  # each of either asks for address space
-    # Polars looks at the processor with memory that it makes code, which the service unit forbids.
-    unseen = {"POLARS_SKIP_CPU_CHECK": "1"}
     return subprocess.Popen(
         [sys.executable, "-I", str(Path(__file__).resolve()), module.removeprefix(f"{_PACKAGE}.")],
         stdin=subprocess.PIPE,
         stdout=output,
         stderr=errors,
         cwd="/",
-        env={"LC_ALL": "C.UTF-8"} | few | unseen,
+        env=ENVIRONMENT,
         pass_fds=pass_fds,
         start_new_session=True,  # Ctrl-C is for us
     )

@@ -14,7 +14,9 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from support.forked_workers import really_started
 
+from logistics_batch import child_process
 from logistics_batch.child_process import WORKER, WORKER_PRELOAD, Allowance, Child, ChildFailed
 from logistics_batch.errors import FileHeld, RunStopped
 from logistics_batch.flows.files.foreign_files import Mapped, map_file
@@ -36,6 +38,12 @@ def mapping_of(name: str) -> Mapping:
 def mapped(child: Child, path: Path, *, name: str = "orders_standard") -> Mapped:
     work = LimitedWork(child)(map_file, about=path.name, returns=(Mapped,))
     return work(path, mapping_of(name), name=path.name, run_values=VALUES)
+
+
+@pytest.fixture(autouse=True)
+def started_as_without_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process itself is looked at here: it is no fork."""
+    monkeypatch.setattr(child_process, "_isolated", really_started)
 
 
 @pytest.fixture

@@ -16,6 +16,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Protocol
 
+from support.forked_workers import worker_template
+
 _READ_AT_THE_START = ("PYTHON", "LC_", "LANG", "LD_", "POLARS", "SQLITE")
 _LONGEST_ASKED_SECONDS = 0.2
 
@@ -95,7 +97,7 @@ class Forker:
         self._numbers = count(1)
         self._asking = threading.Lock()
         self._process = subprocess.Popen(
-            [sys.executable, str(Path(__file__).with_name("forked.py"))],
+            [sys.executable, str(Path(__file__).with_name("forked.py")), worker_template()],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

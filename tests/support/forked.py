@@ -27,6 +27,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import sqlalchemy
+from forked_workers import fork_workers
 
 import logistics_batch
 from logistics_batch import crash_points
@@ -36,6 +37,7 @@ def main() -> None:
     """Answer until standard input ends."""
     for module in pkgutil.walk_packages(logistics_batch.__path__, "logistics_batch."):
         importlib.import_module(module.name)
+    fork_workers(sys.argv[1])
     gc.freeze()  # so that no fork copies the pages of all that was imported
     for line in sys.stdin:
         request = json.loads(line)

@@ -1,0 +1,159 @@
+"""Workers of the program as forks of one process that has imported what they need, so that a start costs milliseconds.
+
+A worker is what `child_process` starts for files from outside: half a second of imports for each command of a test. The
+process here has the environment of a real one and its imports, and no more; its forks go through the same `_main`, have
+the same limits, session and lifeline, and end as real ones do. It answers on a socket: standard input, standard output
+and lifeline of a worker come in, its process number goes out.
+"""
+
+import atexit
+import contextlib
+import fcntl
+import functools
+import gc
+import importlib
+import json
+import os
+import random
+import secrets
+import select
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO
+
+from logistics_batch import child_process
+
+_MOST_DESCRIPTORS = 8
+really_started = child_process._isolated
+
+
+class ForkedWorker:
+    """As much of a Popen as `child_process` uses, of a process that another one has forked."""
+
+    def __init__(self, pid: int, stdin: IO[bytes], stdout: IO[bytes]) -> None:
+        self.pid, self.stdin, self.stdout = pid, stdin, stdout
+        self._watched = -1
+        with contextlib.suppress(ProcessLookupError):  # it is gone already
+            self._watched = os.pidfd_open(pid)
+
+    def poll(self) -> int | None:
+        """None while it runs."""
+        return None if self._watched >= 0 and not self._has_ended(seconds=0) else 0
+
+    def wait(self) -> None:
+        """Until it has ended."""
+        if self._watched >= 0:
+            self._has_ended(seconds=None)
+            os.close(self._watched)
+            self._watched = -1
+
+    def kill(self) -> None:
+        """kill -9."""
+        if self._watched >= 0:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._watched, signal.SIGKILL)
+
+    def _has_ended(self, *, seconds: float | None) -> bool:
+        return bool(select.select([self._watched], [], [], seconds)[0])
+
+
+def fork_workers(address: str = "") -> None:
+    """From now on this process has its workers forked by the template at that address, or by its own one.
+
+    Other children are started.
+    """
+
+    def isolated(
+        module: str, *, output: int | IO[bytes], errors: int | IO[bytes], pass_fds: Sequence[int] = ()
+    ) -> object:
+        if module == child_process.WORKER:
+            return _forked(address or worker_template(), pass_fds)
+        return really_started(module, output=output, errors=errors, pass_fds=pass_fds)
+
+    child_process._isolated = isolated  # type: ignore[assignment]
+
+
+def _forked(address: str, pass_fds: Sequence[int]) -> ForkedWorker:
+    theirs_in, ours_in = os.pipe()
+    ours_out, theirs_out = os.pipe()
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as asked:
+            asked.connect(f"\0{address}")
+            socket.send_fds(asked, [json.dumps([0, 1, *pass_fds]).encode()], [theirs_in, theirs_out, *pass_fds])
+            pid = int(asked.recv(32))
+    finally:
+        os.close(theirs_in)
+        os.close(theirs_out)
+    return ForkedWorker(pid, os.fdopen(ours_in, "wb"), os.fdopen(ours_out, "rb"))
+
+
+@functools.cache
+def worker_template() -> str:
+    """The address of the one of this run of tests, which ends with this process."""
+    address = f"workers-{os.getpid()}-{secrets.token_hex(8)}"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listens:
+        listens.bind(f"\0{address}")
+        listens.listen(64)
+        process = subprocess.Popen(
+            [sys.executable, "-I", str(Path(__file__).resolve()), str(listens.fileno())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            env=child_process.ENVIRONMENT,
+            pass_fds=[listens.fileno()],
+            start_new_session=True,
+        )
+    atexit.register(process.kill)
+    return address
+
+
+# ── what follows runs in the template
+
+
+def _main(listening: socket.socket) -> None:
+    """Fork a worker for each connection until the process that started the template is gone."""
+    for module in (*child_process.WORKER_PRELOAD, child_process.WORKER):
+        importlib.import_module(module)
+    gc.freeze()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody here asks how they ended
+    while listening in select.select([listening, sys.stdin], [], [])[0]:
+        asking, _ = listening.accept()
+        numbers, descriptors, _, _ = socket.recv_fds(asking, 1024, _MOST_DESCRIPTORS)
+        worker = os.fork()
+        if worker == 0:
+            code = 1
+            try:
+                listening.close()
+                asking.close()
+                _become_worker(dict(zip(json.loads(numbers), descriptors, strict=True)))
+                code = 0
+            finally:
+                os._exit(code)
+        asking.send(str(worker).encode())
+        asking.close()
+        for each in descriptors:
+            os.close(each)
+
+
+def _become_worker(descriptors: dict[int, int]) -> None:
+    """descriptors: what was received, by the number that it has for a worker."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    os.setsid()
+    random.seed()
+    above = 64 + max(descriptors)
+    received = {number: fcntl.fcntl(each, fcntl.F_DUPFD, above) for number, each in descriptors.items()}
+    for each in descriptors.values():
+        os.close(each)
+    for number, each in received.items():
+        os.dup2(each, number)
+        os.close(each)
+    child_process._main()
+
+
+if __name__ == "__main__":
+    _main(socket.socket(fileno=int(sys.argv[1])))
