@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.commands import Forker
+from support.commands import Forker, forker_of_tests
 from support.sandbox_process import RunningSandbox, sandbox_for_a_test
 from support.workspace import Workspace
 
@@ -20,11 +20,9 @@ def workspace(tmp_path: Path, sandbox: RunningSandbox) -> Workspace:
 
 
 @pytest.fixture(scope="session")
-def forker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forker]:
+def forker() -> Forker:
     """Starts commands at once, for tests that run many of them."""
-    running = Forker(tmp_path_factory.mktemp("commands"))
-    yield running
-    running.close()
+    return forker_of_tests()
 
 
 @pytest.fixture(scope="module")

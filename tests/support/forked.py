@@ -26,6 +26,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pydantic
 import sqlalchemy
 from forked_workers import fork_workers
 
@@ -37,6 +38,7 @@ def main() -> None:
     """Answer until standard input ends."""
     for module in pkgutil.walk_packages(logistics_batch.__path__, "logistics_batch."):
         importlib.import_module(module.name)
+    _complete_models()
     fork_workers(sys.argv[1])
     gc.freeze()  # so that no fork copies the pages of all that was imported
     for line in sys.stdin:
@@ -44,6 +46,18 @@ def main() -> None:
         answer = _start(request) if "start" in request else _wait(request["wait"], request["seconds"])
         sys.stdout.write(json.dumps(answer) + "\n")
         sys.stdout.flush()
+
+
+def _complete_models() -> None:
+    """Build what each command would build of its models when it uses them first."""
+    for found in [each for each in gc.get_objects() if isinstance(each, pydantic.TypeAdapter)]:
+        found.rebuild(raise_errors=False)
+    waiting = [pydantic.BaseModel]
+    while waiting:
+        model = waiting.pop()
+        waiting += model.__subclasses__()
+        if model.__module__.startswith("logistics_batch."):
+            model.model_rebuild(raise_errors=False)
 
 
 def _start(request: dict[str, Any]) -> int:

@@ -4,16 +4,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.commands import Forker
+from support.commands import Forker, forker_of_tests
 from support.sandbox_process import RunningSandbox, sandbox_for_a_test
 from support.workspace import Workspace
 
 
 @pytest.fixture(scope="session")
-def forker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forker]:
-    running = Forker(tmp_path_factory.mktemp("commands"))
-    yield running
-    running.close()
+def forker() -> Forker:
+    return forker_of_tests()
 
 
 @pytest.fixture
