@@ -5,12 +5,14 @@ import re
 from pathlib import Path
 
 import pytest
-from openpyxl import load_workbook
+from openpyxl import Workbook, load_workbook
 from support.commands import Forker
 from support.fix_files import corrected, lines_of
 from support.sandbox_process import RunningSandbox
 from support.sftp_servers import RunningSshd, openssh_server
 from support.workspace import Workspace, order_lines
+
+from logistics_batch.model.answers.answer_files import result_stem
 
 __all__ = ["openssh_server"]
 
@@ -57,6 +59,14 @@ def office(request: pytest.FixtureRequest, tmp_path: Path, service: RunningSandb
     (workspace.root / root / "inbound").mkdir()
     workspace.outside = workspace.root / root  # type: ignore[attr-defined]
     return workspace
+
+
+def save_as_workbook(text: str, path: Path) -> None:
+    """The same cells as another program keeps them: what looks like a number is one."""
+    workbook = Workbook()
+    for line in csv.reader(text.splitlines()):
+        workbook.worksheets[0].append([int(cell) if cell.isdigit() else cell for cell in line])
+    workbook.save(path)
 
 
 def outside(office: Workspace) -> Path:
@@ -167,6 +177,30 @@ class TestRounds:
         (inbound / "orders.csv").write_text(other)
         assert office.run("run", "orders").code == 3
         assert fates(results) == ["unchanged", "invalid", "accepted"], "another file is judged by what stands in it"
+
+    @pytest.mark.parametrize("again", ["renamed.csv", "orders.xlsx", "another.xlsx"])
+    def test_the_original_renamed_or_saved_by_another_program_shows_what_was_accepted(
+        self, office: Workspace, again: str
+    ) -> None:
+        """Cells that are the same ask for nothing else, whatever the file is called and whoever saved it."""
+        inbound, results = outside(office) / "inbound", outside(office) / "results"
+        mark = f"SAVED-{again}"
+        office.job("orders", (office.root / "jobs/orders.yaml").read_text().replace('"orders*"', '"*"'))
+        (inbound / "orders.csv").write_text(sheet(mark))
+        office.run("run", "orders")
+        (inbound / "orders.fix.xlsx").write_bytes(corrected(results / "orders.fix.xlsx", {WRONG: GOOD}))
+        assert office.run("run", "orders").code == 0
+        number = answers(results)[f"{mark}-2"][2]
+        if again.endswith(".csv"):
+            (inbound / again).write_text(sheet(mark))
+        else:
+            save_as_workbook(sheet(mark), inbound / again)
+        assert office.run("run", "orders").code == 0
+        answered = answers(results, f"{result_stem(again)}.result.csv")
+        fate, reason, told = answered[f"{mark}-2"]
+        assert (fate, told) == ("unchanged", number) and "as corrected in orders.fix.xlsx" in reason
+        assert [fate for fate, *_ in answered.values()] == ["unchanged"] * 3
+        assert not (results / f"{result_stem(again)}.fix.xlsx").exists()
 
     def test_a_refused_row_that_was_accepted_as_corrected_is_no_question_when_the_original_comes_again(
         self, office: Workspace, service: RunningSandbox

@@ -1,5 +1,6 @@
 """Files whose names fit no job: seen in the run, in doctor and in the alert of the missing file; answered if wanted."""
 
+import re
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -79,6 +80,24 @@ def test_a_run_names_it_with_the_pattern_that_it_nearly_fits(shift: Shift) -> No
         ("warning", "order-3.csv is not taken."),
     ] * 2
     assert "nearly orders_*.csv" in checks[1].remedy
+
+
+def test_another_ending_is_no_matter_of_the_name(shift: Shift) -> None:
+    """Whoever renames a .xls to .xlsx is told that it is none, and must not be told then to name it .xls again."""
+    shift.workspace.job("orders", job("orders_*.xlsx"))
+    for name in ("orders_3.xls", "order-4.xls", "plan.ods", "returns_5.txt"):
+        shift.workspace.drop(name, "x", folder="in")
+    found = {file.name: why.reason for file, why in misnamed_at(shift.parts, spec(shift))}
+    assert {name: re.findall("Rename|Save it", why) for name, why in found.items()} == {
+        "orders_3.xls": ["Save it"],
+        "order-4.xls": ["Save it"],
+        "plan.ods": ["Save it"],
+        "returns_5.txt": ["Rename"],
+    }
+    assert "orders_*.xlsx" in found["orders_3.xls"] and "returns_*.csv" not in found["orders_3.xls"]
+    shift.workspace.drop("orders_6.xlsx", order_lines(["A"]), folder="in")
+    (held,) = run_job(shift.parts, spec(shift), Order(date(2026, 11, 3))).report.files  # type: ignore[union-attr]
+    assert "save it as a real .xlsx" in held.remedy and "Rename" not in held.remedy
 
 
 def test_a_done_file_is_no_misnamed_file(shift: Shift) -> None:

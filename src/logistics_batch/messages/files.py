@@ -105,6 +105,8 @@ _NOT_INPUT: Final = {
     "left.done_file": "it is the done-file of {of}",
     "left.misnamed": "its name fits no job that looks there: the patterns are {patterns:list 20}. Rename it",
     "left.misnamed.near": "its name fits no job that looks there, but nearly {near}. Rename it",
+    "left.misnamed.kind": "its name fits no job that looks there: files there are called {patterns:list 20}. Save it "
+    "under such a name from your spreadsheet program; a new name alone does not make another file of a {ending} file",
     "left.pattern": "its name fits none of the patterns {patterns:list 1000}",
 }
 _NOT_COMPLETE: Final = {

@@ -105,7 +105,7 @@ _FILES: Final[dict[str, Entry]] = {
     **{
         f"file|disguised.{kind}": Entry(
             f"{{name}} is named .{{ending}}, but its content is {what}.",
-            f"Rename it to end in .{kind}, or save it as a real .{{ending}} from your spreadsheet program.",
+            "Open it in your spreadsheet program and save it as a real .{ending}; a new name alone changes nothing.",
         )
         for kind, what in _READ.items()
     },

@@ -4,6 +4,7 @@
 and the process imports beforehand what most files need (`WORKER_PRELOAD`).
 """
 
+import hashlib
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -20,7 +21,7 @@ from logistics_batch.model.issue import Issue
 from logistics_batch.model.payloads import LongitudeName
 from logistics_batch.model.reconciliation import Entries
 from logistics_batch.model.report import FileReport
-from logistics_batch.model.sheet import ReadOptions, Sheet
+from logistics_batch.model.sheet import CELL_TYPES, ReadOptions, Sheet
 
 _LISTS = {
     ours.RESULT_LIST_BEGINS: "own_report.answers",
@@ -128,6 +129,19 @@ def _with_texts(sheet: Sheet, cells: Sequence[tuple[int, int, str]]) -> Sheet:
         )
     frame = frame.with_columns(pl.exclude("row").replace("", None))
     return replace(sheet, frame=frame, facts=sheet.facts.join(changes, on=["row", "column"], how="anti"))
+
+
+def cells_of_file(path: Path, *, name: str, options: ReadOptions) -> str:
+    """A digest of what stands in a file, alike whichever program saved it; raises FileHeld.
+
+    As what its program keeps a value does not count, what is struck through, merged or hidden does.
+    """
+    told = hashlib.sha256()
+    for sheet in read_file(path, name=name, options=options):
+        cells = sheet.frame.unpivot(index="row", variable_name="column").drop_nulls().sort("row", "column")
+        facts = sheet.facts.filter(pl.col("kind").is_in(CELL_TYPES).not_()).sort("row", "column", "kind")
+        told.update(cells.write_json().encode() + facts.write_json().encode() + repr(sheet.hidden_rows).encode())
+    return told.hexdigest()
 
 
 def workbook_entries(path: Path, *, name: str) -> Entries:

@@ -3,9 +3,11 @@
 import posixpath
 from collections.abc import Iterable
 from difflib import get_close_matches
+from pathlib import PurePosixPath
 
 from logistics_batch.flows.parts import Parts
 from logistics_batch.intake.names import name_matches
+from logistics_batch.intake.readers.formats import FORMATS
 from logistics_batch.intake.stores.readiness import finished_name, judge_listings
 from logistics_batch.intake.stores.store import Kind, RemoteFile
 from logistics_batch.model.answers.answer_files import names_it_answers
@@ -47,12 +49,22 @@ def misnamed(
 
 
 def _why(name: str, patterns: Iterable[str]) -> Issue:
-    """The pattern that a name nearly fits; all of them where it is like none."""
+    """The pattern that a name nearly fits; all of them where it is like none.
+
+    A workbook that gets another ending by renaming would be refused for that.
+    """
     known = {pattern.casefold(): pattern for pattern in patterns}
-    near = get_close_matches(name.casefold(), known, n=1, cutoff=_NEARLY)
-    if near:
-        return Issue.of("left.misnamed.near", near=known[near[0]])
-    return Issue.of("left.misnamed", patterns=[*known.values()])
+    near = [known[each] for each in get_close_matches(name.casefold(), known, n=1, cutoff=_NEARLY)]
+    fitting = near or [*known.values()]
+    kind, kinds = _kind(name), {_kind(pattern) for pattern in fitting}
+    if kind and kind not in kinds and None not in kinds:
+        return Issue.of("left.misnamed.kind", patterns=fitting, ending=PurePosixPath(name).suffix.strip())
+    return Issue.of("left.misnamed.near", near=near[0]) if near else Issue.of("left.misnamed", patterns=fitting)
+
+
+def _kind(name: str) -> str | None:
+    """As what files of a name are read; None for one of no known ending."""
+    return FORMATS.get(PurePosixPath(name.strip()).suffix.lower().removeprefix("."))
 
 
 def misnamed_at(parts: Parts, job: PushJob) -> tuple[tuple[RemoteFile, Issue], ...]:

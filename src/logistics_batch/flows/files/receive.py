@@ -174,7 +174,7 @@ def _arrival(
             from logistics_batch.flows.orders.changes import with_orders  # files of new orders need none of it
 
             mapped = with_orders(parts, mapped)
-        mapped, held = _pass_gate(gate, as_accepted(parts, mapped, source, mapping), mapping)
+        mapped, held = _pass_gate(gate, as_accepted(parts, mapped, source, mapping, path=received.path), mapping)
     source = replace(source, format=read.format)
     calls: dict[str, tuple[str, str]] = {
         each: (parts.client.method(each), "" if each.changes_order else parts.client.path(each))  # it depends on each

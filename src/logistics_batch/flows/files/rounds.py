@@ -1,12 +1,18 @@
-"""The rounds of a file: its very bytes come again after some of its rows were accepted as corrected meanwhile."""
+"""The rounds of a file: its very cells come again after some of its rows were accepted as corrected meanwhile."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
+from typing import Final
 
 import polars as pl
 
+from logistics_batch.errors import FileHeld
+from logistics_batch.flows.files.deliver import kept_file
+from logistics_batch.flows.files.foreign_files import cells_of_file
 from logistics_batch.flows.parts import Parts
-from logistics_batch.ledger import StoredDocument, kind_of
+from logistics_batch.ledger import StoredDocument, StoredFile, kind_of
 from logistics_batch.mapping import Mapping
 from logistics_batch.messages import packed
 from logistics_batch.model.answers.answer_files import result_stem
@@ -15,29 +21,66 @@ from logistics_batch.model.document import Document, MappedFile, Operation, RowS
 from logistics_batch.model.sheet import SourceFile
 
 _ASKS = (RowState.READY.value, RowState.INVALID.value, RowState.BLOCKED.value)
+_LOOKED_AT: Final = 3
 _UPDATES = (Operation.ORDER_UPDATE, Operation.ASN_UPDATE)
 
 
-def as_accepted(parts: Parts, mapped: MappedFile, source: SourceFile, mapping: Mapping) -> MappedFile:
+def as_accepted(parts: Parts, mapped: MappedFile, source: SourceFile, mapping: Mapping, *, path: Path) -> MappedFile:
     """The same file, in which rows that a later round of it finished stand for what was accepted then.
 
-    Only the very same bytes show that nothing else is asked for now; a round is known by its name, the order or ASN by
-    its key. What was changed by an update since stays as it came.
+    Only the very same cells show that nothing else is asked for now, whatever the file is called by now and whichever
+    program saved it; a round is known by its name, the order or ASN by its key. What was changed by an update since
+    stays as it came. path: where the file lies.
     """
-    same = parts.ledger.files.of_run(sha256=source.sha256) if mapping.operation.creates else []
-    first = min((file.id for file in same if file.mapping == mapping.name), default=None)
-    if first is None:
+    asks = mapped.rows.filter(pl.col("state").is_in(_ASKS))["key"].drop_nulls().unique().to_list()
+    if not asks or not mapping.operation.creates:
         return mapped
-    keys = mapped.rows.filter(pl.col("state").is_in(_ASKS))["key"].drop_nulls().unique().to_list()
-    kind, name = kind_of(mapping.operation), _name(source.name, mapping)
-    later = parts.ledger.documents.accepted_since(first, kind=kind, keys=keys)
-    found = {each.key: each for each in later if _name(each.file_name, mapping) == name and each.body}
+    kind = kind_of(mapping.operation)
+    last: dict[str, int] = {}
+    for file_name, number in parts.ledger.documents.files_accepted(kind=kind, keys=asks):
+        name = _name(file_name, mapping)
+        last[name] = max(number, last.get(name, 0))
+    found: dict[str, StoredDocument] = {}
+    for name, number in last.items():
+        first = _first_alike(parts, name, source, mapping, path, rows=mapped.rows.height, before=number)
+        if first is not None:
+            later = parts.ledger.documents.accepted_since(first, kind=kind, keys=asks)
+            found |= {each.key: each for each in later if _name(each.file_name, mapping) == name and each.body}
     if not found:
         return mapped
     numbers = [number for each in found.values() for number in (each.reference, each.awb_number) if number]
     for update in parts.ledger.documents.select(operations=_UPDATES, references=numbers):
         found.pop(next((key for key, each in found.items() if each.reference == update.reference), ""), None)
     return _standing_for(mapped, found)
+
+
+def _first_alike(
+    parts: Parts, name: str, source: SourceFile, mapping: Mapping, path: Path, *, rows: int, before: int
+) -> int | None:
+    """When the same cells came first under a name that was answered before an arrival: the number of that arrival.
+
+    Of an original that is not at hand any more only the same bytes are known; of other contents the last few count.
+    """
+    came = [
+        each
+        for each in parts.ledger.files.named(name)
+        if each.id < before and each.mapping == mapping.name and _name(each.name, mapping) == name
+    ]
+    firsts: dict[str, StoredFile] = {}
+    for each in came:
+        if each.rows_read == rows:
+            firsts.setdefault(each.sha256, each)
+    if source.sha256 in firsts:
+        return firsts[source.sha256].id
+    others = [each for each in list(firsts.values())[-_LOOKED_AT:] if kept_file(parts, each).exists()]
+    own = _cells(parts, path, source.name, mapping) if others else ""
+    return next((each.id for each in others if own == _cells(parts, kept_file(parts, each), each.name, mapping)), None)
+
+
+def _cells(parts: Parts, path: Path, name: str, mapping: Mapping) -> str:
+    with suppress(FileHeld):  # of an original that was read otherwise then
+        return parts.limited(cells_of_file, about=name)(path, name=name, options=mapping.read_options)
+    return name
 
 
 def _name(name: str, mapping: Mapping) -> str:

@@ -44,7 +44,7 @@ _BLOCK_BYTES = 1 << 20
 _ENTRY_HEAD_BYTES = 30  # before the name of each part
 _XML_BEGIN = re.compile(rb"(?:\xef\xbb\xbf)?\s*<|\xff\xfe<\0|\xfe\xff\0<|<\0|\0<")
 _DOCTYPES = (b"!DOCTYPE", b"!\0D\0O\0C\0T\0Y\0P\0E")  # the second in UTF-16, whichever byte comes first
-_FORMATS = {
+FORMATS: Final = {
     "csv": "csv",
     "tsv": "csv",
     "txt": "csv",
@@ -54,6 +54,7 @@ _FORMATS = {
     "xlsb": "xlsb",
     "ods": "ods",
 }
+"""As what a file is read, by the ending of its name."""
 _PACKED = ("xlsx", "xlsb", "ods")
 _MAGIC = (
     (b"%PDF", "pdf"),
@@ -196,10 +197,10 @@ def check_kind(kind: str, *, name: str) -> str:
         raise held("file|encrypted.workbook", name)
     if kind == "xlsm" or ending == "xlsm":
         raise held("file|macros", name)
-    expected = _FORMATS.get(ending)
+    expected = FORMATS.get(ending)
     if kind == "cut" and expected in _PACKED:
         raise held("file|damaged", name)
-    if kind not in _FORMATS.values():
+    if kind not in FORMATS.values():
         raise held(f"file|format.{kind}", name)
     if expected is None:
         raise held("file|format.ending" if ending else "file|format.no_ending", name, ending=ending)

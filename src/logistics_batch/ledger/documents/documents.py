@@ -127,6 +127,13 @@ class StoredDocuments(Repository):
             found |= {each.id: each for each in some}
         return [found[number] for number in sorted(found, reverse=True)[:limit]]
 
+    def files_accepted(self, *, kind: str, keys: Sequence[str]) -> list[tuple[str, int]]:
+        """The names of the files from which something was accepted under some keys, each with its last arrival."""
+        query = select(file.c.name, func.max(file.c.id)).join(document, document.c.file_id == file.c.id)
+        accepted = (document.c.kind == kind) & (document.c.state == "accepted")
+        found = self._rows(query.where(accepted, self._among(document.c.key, keys)).group_by(file.c.name))
+        return [(name, number) for name, number in found]
+
     def accepted_since(self, file_id: int, *, kind: str, keys: Sequence[str]) -> list[StoredDocument]:
         """What was accepted under some keys of arrivals behind one, and was not cancelled; oldest first."""
         stands = (document.c.state == "accepted") & document.c.code.not_in(CANCELLED)
