@@ -14,15 +14,24 @@ from logistics_batch.mapping.suggest.text import mapping_of as mapping_data
 from logistics_batch.model.document import Operation
 from logistics_batch.model.sheet import Sheet, merged_facts
 
+THIRTY = [name for name in LAYOUT_NAMES if name[0] in "cd"]
+
 
 def test_of_thirty_strange_layouts_nothing_is_wrong_unasked() -> None:
-    score = sum((judged(case_of(name)) for name in LAYOUT_NAMES), Score())
-    assert (len(LAYOUT_NAMES), score.wrong, score.keys) == (30, 0, 30), score.told
-    assert score.right >= 294 and score.needless <= 8 and score.missed <= 25 and score.asked <= 46, str(score)
+    score = sum((judged(case_of(name)) for name in THIRTY), Score())
+    assert (len(THIRTY), score.wrong, score.keys) == (30, 0, 30), score.told
+    assert score.right >= 296 and score.needless <= 8 and score.missed <= 25 and score.asked <= 44, str(score)
+
+
+def test_of_seven_more_that_showed_other_mistakes_nothing_is_wrong_or_missed() -> None:
+    seven = [name for name in LAYOUT_NAMES if name[0] == "e"]
+    score = sum((judged(case_of(name)) for name in seven), Score())
+    assert (len(seven), score.wrong, score.keys, score.missed, score.needless) == (7, 0, 7, 0, 0), score.told
+    assert score.right >= 67 and score.asked <= 4, str(score)
 
 
 def test_what_the_rows_are_is_asked_where_nothing_tells_it() -> None:
-    asked = [name for name in LAYOUT_NAMES if draft_of(case_of(name).sheets).rival is not None]  # type: ignore[union-attr]
+    asked = [name for name in THIRTY if draft_of(case_of(name).sheets).rival is not None]  # type: ignore[union-attr]
     assert len(asked) <= 9, asked
 
 
@@ -288,6 +297,20 @@ def test_a_demanded_field_is_not_to_be_deleted() -> None:
     assert "delete" not in line and "write another column" in line
 
 
+def test_what_brackets_say_tells_who_pays_from_who_gets_the_goods() -> None:
+    whose = [
+        f"{part} ({who})"
+        for who in ("Billing", "Shipping")
+        for part in ("First Name", "Last Name", "Address", "Postcode")
+    ]
+    people = ["Asha", "Rao", "5 Hill Rd, Mumbai", "400050", "Ravi", "Iyer", "12 MG Road, Pune", "411001"]
+    _, data = drafts([["Order Number", *whose, "Phone", "SKU", "Qty"], ["A1", *people, "9822012345", "K-1", "2"]])
+    fields: dict[str, dict[str, object]] = data["fields"]  # type: ignore[assignment]
+    assert fields["customer_name"] == {"join": ["First Name (Shipping)", "Last Name (Shipping)"]}
+    assert fields["delivery_address"] == {"from": "Address (Shipping)"}
+    assert fields["delivery_postal_code"] == {"from": "Postcode (Shipping)"}
+
+
 @pytest.mark.parametrize(
     ("layout", "line", "said"),
     [
@@ -327,6 +350,17 @@ def test_a_demanded_field_is_not_to_be_deleted() -> None:
         ("c12", "supplier_name", '{beside: "Party A/c Name"}  # 0.95'),
         # a name and a phone in one cell above the table
         ("c11", "customer_mobile", '{beside: "? Contact"}  # ask! 0.40: its cells hold a name and a phone together'),
+        # questions of the seven
+        (
+            "e04",
+            "item_name",
+            '{from: "? Products"}  # ask! 0.44: the name says item; but its cells hold items with their',
+        ),
+        ("e04", "customer_mobile", '{from: "? Phone (Billing)"}  # ask!'),
+        ("e03", "item_price_per_each", "the price of one or of the line of so many “quantity-purchased”"),
+        ("e05", "price_per_qty", "but it is in another currency: the service counts in rupees"),
+        ("e06", '- "Désignation"', "“Réf. article” is likelier"),
+        ("e07", "is_cod", '{from: "? Payment"}  # ask! 0.46: the usual name; but its cells hold a word and an amount'),
         # no month stands before a month
         ("c01", "delivery_date", '{cell: "I5", read: {date: "%d-%b-%Y"}}'),
     ],

@@ -57,7 +57,7 @@ def stands_in(mapped: MappedFile, sheet: Sheet) -> str:
     shape = _SHAPES.get(issue.rule.rpartition("|")[2])
     if shape is None:
         return ""
-    from logistics_batch.mapping.suggest.table import profile_of  # most files never need it
+    from logistics_batch.mapping.suggest.profile import profile_of  # most files never need it
 
     rows = mapped.rows.filter(pl.col("state") == RowState.INVALID.value, pl.col("sheet") == "")["row"].head(_SAMPLE)
     cells = sheet.frame.filter(pl.col("row").is_in(rows.implode()))

@@ -275,7 +275,13 @@ _REASONS: Final = {
     "of_which_rows": "whether it is the document's or each row's cannot be told without the key",
     "price_of_one": "“{names[0]}” is this × “{names[1]}” on each row",
     "per_box": "but the amounts on the rows are this × “{names[0]}” × the price: it is what one box holds",
+    "packed": "but its cells hold items with their quantities: `lines_from: {{split: {names[0]}, …}}` takes them apart",
+    "only_goods": "no other column names goods",
+    "payment_and_amount": "but its cells hold a word and an amount together: the sender must write each in a column of "
+    "its own",
+    "foreign": "but it is in another currency: the service counts in rupees",
     "free_beside": "but “{names[0]}” counts goods that come with it: whether they are to be added is not said",
+    "of_one_or_line": "but nothing shows whether it is the price of one or of the line of so many “{names[0]}”",
     "of_the_line": "but of the same goods it grows with “{names[0]}”: it may be the price of the whole line",
     "in_one_box": "what one box holds, × “{names[0]}”: no column says the quantity itself",
     "price_per": "but it is per “{names:joined ” or “}”, which may be another count than the quantity's",

@@ -6,7 +6,8 @@ from typing import Final
 from logistics_batch.mapping.spec.targets import targets_of
 from logistics_batch.mapping.suggest import places
 from logistics_batch.mapping.suggest.guess import Candidate, Guess, Reason
-from logistics_batch.mapping.suggest.table import SampleTable, meaning_of_payment
+from logistics_batch.mapping.suggest.profile import meaning_of_payment
+from logistics_batch.mapping.suggest.table import SampleTable
 from logistics_batch.model.document import Operation
 
 _AMOUNTS: Final = frozenset(["amount", "total", "invoice", "order", "net", "price", "line", "item", "tax", "each"])

@@ -8,7 +8,8 @@ from logistics_batch.mapping.spec.targets import FieldForm, targets_of
 from logistics_batch.mapping.suggest import places
 from logistics_batch.mapping.suggest.guess import SURE, Candidate, Guess, Reason
 from logistics_batch.mapping.suggest.names import TO
-from logistics_batch.mapping.suggest.table import PIECES, SampleTable
+from logistics_batch.mapping.suggest.profile import PIECES, numbers_of
+from logistics_batch.mapping.suggest.table import SampleTable
 from logistics_batch.model.document import Operation
 
 RIVAL_KEYS: Final = 0.14
@@ -16,25 +17,9 @@ _RIVALS: Final = 0.04  # columns that are so equally likely are asked for
 _RIVAL_COUNTS: Final = 0.1  # a word that nobody knows tells nothing: packed, actual
 _WHOLE_ADDRESS: Final = frozenset(["address", "street", *TO])  # a name that speaks of less names a part of it
 _NO_ADDRESS: Final = frozenset(
-    [
-        "bill",
-        "pickup",
-        "return",
-        "supplier",
-        "mode",
-        "flag",
-        "phone",
-        "pin",
-        "city",
-        "state",
-        "country",
-        "name",
-        "email",
-        "landmark",
-        "lat",
-        "long",
-    ]
-)
+    ["bill", "pickup", "return", "supplier", "mode", "flag", "phone", "pin", "city", "state", "country", "name",
+     "email", "landmark", "lat", "long"]
+)  # fmt: skip
 _SHIPPED_TO: Final = frozenset(["ship", "deliver"])
 _OF_LINES: Final = ("weight", "volume", "length", "breadth", "height")
 _ONE_AN_ORDER: Final = (places.PHONE, places.PERSON, places.PIN)
@@ -168,11 +153,22 @@ def _doubts(table: SampleTable, found: dict[str, Guess]) -> Iterator[tuple[str, 
         value.strip("0.") and value[:1].isdigit() for name in free for value in table.profiles[name].values
     ):
         yield from ((place, ("free_beside", free[0])) for place in places.QUANTITIES)
+    if goods and not quantity and table.profiles[goods].is_mostly("packed"):
+        yield from ((place, ("packed", goods)) for place in places.GOODS)
+    if places.PAID in said and table.profiles[found[places.PAID].column].share("word and amount") > 0:
+        yield places.PAID, ("payment_and_amount",)
+    amounts = (*places.PRICES, places.LINE_TOTAL, places.COLLECTED, "lines.maximum_retail_price", "lines.discount")
+    yield from ((place, ("foreign",)) for place in amounts if place in said and table.is_foreign(found[place].column))
     for place in (place for place in places.PRICES if place in said):
         words = [
             each for each in table.profiles[found[place].column].suffixes if each.casefold().strip("/") not in PIECES
         ]
         yield from [(place, ("price_per", *words))] * bool(words)
+        price = found[place].column  # `item-price` is that of one in some shops' exports, of the line in others'
+        if quantity and said[place] == {"item", "price"} and {*numbers_of(table.cells[quantity])} - {1.0, None}:
+            shown = [name for name in table.columns if name not in (quantity, price)]
+            if not any(table.is_product(total, quantity, price) for total in shown):
+                yield place, ("of_one_or_line", quantity)
     counts = [name for name in table.columns if "qty" in table.readings[name].meanings]
     for place, count in ((place, count) for place in places.PRICES for count in counts):
         if place in said and goods and table.grows_with(found[place].column, count, goods):

@@ -23,7 +23,8 @@ from logistics_batch.mapping.suggest.doubts import (
 )
 from logistics_batch.mapping.suggest.guess import SURE, Candidate, Guess, Reason
 from logistics_batch.mapping.suggest.names import LIKELY, TO, likeness, names_of_targets, reading_of, vocabulary
-from logistics_batch.mapping.suggest.table import SHAPE_OF, Profile, SampleTable, profile_of, table_of
+from logistics_batch.mapping.suggest.profile import SHAPE_OF, Profile, profile_of
+from logistics_batch.mapping.suggest.table import SampleTable, table_of
 from logistics_batch.model.document import Operation
 from logistics_batch.model.sheet import Sheet
 
@@ -62,6 +63,8 @@ _NEVER: Final = -9.0  # added items without the order to which they are added
 _OPTIONAL: Final = 0.5  # what places count that need not be filled
 _LACKING: Final = 0.5  # what it costs an operation that something is not found without which nothing can be sent
 _NOTHING: Final = profile_of(())
+_OF_GOODS: Final = frozenset(["item", "sku", "desc", "ean", "size"])
+_OF_ROWS: Final = frozenset(["number", "line", "serialrow"])
 _BLANK_BELOW: Final = 0.05  # share of blank cells beside a filled line from which a column is filled down
 
 
@@ -113,6 +116,12 @@ def guesses_of(table: SampleTable, operation: Operation) -> dict[str, Guess]:
             if other.place not in targets_of(operation).required:
                 del found[other.place]
                 found[place] = replace(Guess.of(place, candidates[0]), asked=True)
+    named = [name for name in table.columns if table.readings[name].meanings & _OF_GOODS]
+    goods = [name for name in named if not table.profiles[name].is_mostly("number", "amount")]
+    for place, guess in [(place, found[place]) for place in places.GOODS if place in found]:
+        if goods == [guess.column] and not guess.asked and places.QUANTITIES[places.GOODS.index(place)] in found:
+            sure = max(guess.confidence, SURE)
+            found[place] = replace(guess, confidence=sure, reasons=(*guess.reasons, ("only_goods",)))
     return found
 
 
@@ -399,12 +408,12 @@ def _unused(table: SampleTable, name: str, beside: dict[str, str], operation: Op
         return ("empty",)
     if name in table.nameless:
         return ("nameless",)
-    if profile.counts_rows and not said - {"number", "line", "serialrow"}:
+    if profile.counts_rows and not said - _OF_ROWS:
         return ("counts_rows",)
     if table.takes_off(name):
         return ("taken_off",)
     for meanings, code in vocabulary().unused.items():
-        if said.issuperset(meanings.split()):
+        if said.issuperset(meanings.split()) and not (code == "counts_rows" and said - _OF_ROWS):
             return (code,)
     likely = {place: likeness(table.readings[name], names) for place, names in names_of_targets(operation).items()}
     for meaning, names in vocabulary().likelier.items():
@@ -414,7 +423,7 @@ def _unused(table: SampleTable, name: str, beside: dict[str, str], operation: Op
     for form in (form_of(place.split(".")[1], operation) for place, like in likely.items() if like >= LIKELY):
         if profile.fits(form) is False:
             return ("values_differ", SHAPE_OF[form])
-    if said & {"amount", "total", "price"}:
+    if said & {"amount", "price"} or "total" in said <= {"total", "order", "invoice", "net", "line", "item"}:
         return ("some_amount",)
     return ("no_match",) if said and not table.readings[name].unknown else ("nothing",)
 

@@ -39,24 +39,27 @@ def head_of(sheet: Sheet, operation: Operation, *, least: int) -> Head | None:
     # A sheet of orders has the usual columns of orders, also where the operation wants but one of them.
     known = {*names_of_targets(operation).values(), *names_of_targets(Operation.ORDER_CREATE).values()}
     best: tuple[int, Head | None] = (least - 1, None)
+    labels = 0  # of the best
     upper: list[str] = []
     for number, *cells in sheet.frame.head(_SEARCHED_ROWS).iter_rows():
         row, texts = int(number), [cell or "" for cell in cells]
-        count = _named([reading_of(text) for text in texts if 0 < len(text) <= _LONGEST_NAME], known)
+        named = [text for text in texts if text.strip() == "#" or is_label(text)]
+        count = _named([*map(reading_of, named)], known)
         above, most = best[1], best[0]
-        if count > best[0]:
+        if count >= least and (count, len(named)) > (best[0], labels):
+            labels = len(named)
             names = tuple(text.strip() for text in texts)
             best = (count, Head(row, 1, names, {name: reading_of(name) for name in names if name}))
         two = _over_two_rows(sheet, row, texts, known) if upper else None
-        if two is not None and (named := _named([*two.readings.values()], known)) >= least:
+        if two is not None and (both := _named([*two.readings.values()], known)) >= least:
             own = [text.strip().casefold() for text in texts if text.strip()]
             is_needed = len({*own}) < len(own) or any(
                 name.strip() and not text.strip() and reading_of(name).meanings
                 for name, text in zip(upper, texts, strict=True)
             )
             is_below = above is not None and above.row == row - 1 and count <= most
-            if named >= max(best[0], count) or is_below or (is_needed and best[0] <= count):
-                best = (max(named, count), two)
+            if both >= max(best[0], count) or is_below or (is_needed and best[0] <= count):
+                best = (max(both, count), two)
         upper = texts
     return best[1]
 

@@ -25,7 +25,8 @@ TO: Final = frozenset(["deliver", "ship", "buyer", "party", "store"])
 _LATIN: Final = re.compile(r"[a-z]+")
 _BRACKETS: Final = re.compile(r"[(\[（]([^()\[\]（）]*)[)\]）]")
 _INITIALS: Final = re.compile(r"\b[A-Za-z](?:\.[A-Za-z])+\b")  # C.P., M.R.P.
-_EACH: Final = re.compile(r"(?<=\w)\.?/(?=\w)")  # Pcs/Ctn
+_EACH: Final = re.compile(r"(?<=\w)\.?/(?=(\w+))")  # Pcs/Ctn, but not Vch/Bill No
+_COUNTED: Final = frozenset(["box", "each", "qty", "uom", "kg", "gram", "size_of_case"])
 _TYPO: Final = 0.85
 _LETTERS_OF_A_TYPO: Final = 5  # shorter words are easily alike: rate, date
 _VIRAMA: Final = 9  # the combining class of the sign that joins letters of Indian scripts: it belongs to its word
@@ -34,6 +35,8 @@ _MEASURES: Final = {"l": "length", "b": "breadth", "w": "breadth", "h": "height"
 
 _OF_ADDRESSES: Final = frozenset(["line", "address", "street", "bill", "pickup", "return", *TO])
 _ENDS_WITH_A_NUMBER: Final = re.compile(r"\d\W*$")
+_NOT_THE_FIRST: Final = re.compile(r"\b[2-9]\W*$")  # Phone 2
+_WHOSE: Final = frozenset(["bill", "pickup", "return", "supplier", *TO])  # as brackets say it: Phone (Billing)
 _USUAL: Final = 0.97
 _NOT_SAID: Final = {"buyer": 0.06, "party": 0.06, "store": 0.06, "": 0.03}  # beside a name that says ship-to
 _OF_AN_UNKNOWN_WORD: Final = 0.08
@@ -106,6 +109,9 @@ def reading_of(name: str) -> NameReading:
     pairs = zip(["", *words], said, strict=False)
     said = ["size_of_case" if (before, each) == ("per", "box") else each for before, each in pairs]
     meanings = _parts(said)
+    meanings |= _parts(map(_meaning, inner.split())) & _WHOSE
+    if "phone" in meanings and _NOT_THE_FIRST.search(name):
+        meanings |= {"alt"}
     unit = next(iter(meanings & _UNITS or _parts(map(_meaning, inner.split())) & _UNITS), "")
     meanings -= _UNITS | ({"number"} if "pin" in meanings else set())
     if "line" in meanings and meanings <= _OF_ADDRESSES and _ENDS_WITH_A_NUMBER.search(name):  # Ship to - line 1
@@ -129,10 +135,14 @@ def folded(text: str) -> str:
 
 def _words(text: str) -> str:
     """The words of a name, known phrases with `_` for their blanks; camelCase parts words, digits are left out."""
-    parted = _EACH.sub(" per ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", unicodedata.normalize("NFKC", text)))
+    parted = _EACH.sub(_per, re.sub(r"(?<=[a-z])(?=[A-Z])", " ", unicodedata.normalize("NFKC", text)))
     spaced = folded(_INITIALS.sub(lambda found: found[0].replace(".", ""), parted))
     kept = (char if unicodedata.category(char)[0] in "LM" else f" {char} " if char in "#%" else " " for char in spaced)
     return _phrases().sub(lambda found: found[0].replace(" ", "_"), " ".join("".join(kept).split()))
+
+
+def _per(slash: re.Match[str]) -> str:
+    return " per " if _meaning(folded(slash[1])) in _COUNTED else " "
 
 
 @cache

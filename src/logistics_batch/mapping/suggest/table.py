@@ -5,92 +5,39 @@ import operator
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import date
-from functools import cache, cached_property, lru_cache, reduce
-from statistics import median
+from functools import cached_property, reduce
 from typing import Final
 
 import polars as pl
 
-from logistics_batch.mapping.fields.values.dates import moment_of
-from logistics_batch.mapping.fields.values.numbers import plain_number
-from logistics_batch.mapping.fields.values.reading import ReadContext
-from logistics_batch.mapping.loaded import Mapping, RunValues
-from logistics_batch.mapping.rows.cells import DIGITS_OF_SCRIPTS
+from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.rows.header import Header, without_names
 from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.mapping.spec.targets import FieldForm, form_of
-from logistics_batch.mapping.spec.words import PAYMENT_WORDS
 from logistics_batch.mapping.suggest.above import Fact, facts_above
 from logistics_batch.mapping.suggest.head import Head, head_of
 from logistics_batch.mapping.suggest.names import (
     LIKELY,
     NameReading,
-    folded,
     likeness,
     likeness_of_names,
     names_of_targets,
     reading_of,
-    vocabulary,
+)
+from logistics_batch.mapping.suggest.profile import (
+    SOME,
+    Profile,
+    meaning_of_payment,
+    numbers_of,
+    profile_of,
+    says_yes_or_no,
 )
 from logistics_batch.model.answers.answer_columns import earlier_columns
 from logistics_batch.model.document import Operation
 from logistics_batch.model.sheet import Sheet
 
-_SHAPES: Final = {
-    "phone": r"(?:\+?91|0)?[\s-]*[6-9]\d{4}[\s-]?\d{5}(?:\.0)?(?:\s*/.*)?",
-    "name and phone": r"[^\d\n]{0,80}[^\W\d_]{3}[^\d\n]{0,20}(?:\+?91[\s-]?|0)?[6-9]\d{4}[\s-]?\d{5}\D{0,20}",
-    "pin": r"(?i)(?:PIN[\s-]*)?[1-9]\d{2}[\s,]?\d{3}(?:\.0)?",
-    "amount": r"(?i)(?:₹|rs\.?|inr)?\s*-?(?:[\d,]+(?:\.\d{1,2})?(?:/-)?|\d{1,3}(?:\.\d{3})+,\d{1,2})"
-    r"(?:\s*/\s*[a-z]{1,8}\.?)?",
-    "whole number": r"(?i)(?:\d{1,6}|\d{1,3}(?:[.,]\d{3})+)(?:[.,]0+)?(?:\s*[a-z]{2,8}\.?)?",
-    "counted": r"(?i)[^a-z]*(?:rs\.?|inr)?[^a-z]*\d\s*(/?[a-z]{2,8})\.?",
-    "number": r"(?i)-?\d[\d,]*(?:\.\d+)?(?:\s*(?:[a-z]{1,3}|%))?",
-    "e-mail": r"[^\s@]+@[^\s@]+\.[^\s@]+",
-    "AWB number": r"SH-[0-9A-Z]+",
-    "one word": r"[^\W\d_]{3,}",
-    "words": r"(?s).*[^\W\d_]{3}.*",
-    "code": r"[A-Z_/-]*\d[A-Z0-9_/-]*",
-    "coordinate": r"-?\d{1,3}\.\d{3,}",
-    "comma": r"-?(?:\d{1,3}(?:\.\d{3})*|\d+),\d{1,2}",
-    "point": r"[\d,]*\d\.\d{1,2}",
-}
-SHAPE_OF: Final[dict[FieldForm, str]] = {
-    FieldForm.MOBILE: "phone",
-    FieldForm.PINCODE: "pin",
-    FieldForm.MONEY: "amount",
-    FieldForm.QUANTITY: "whole number",
-    FieldForm.COUNT: "whole number",
-    FieldForm.DECIMAL: "number",
-    FieldForm.PERCENT: "number",
-    FieldForm.FLAG: "payment word",
-    FieldForm.PAYMENT: "payment word",
-    FieldForm.DATE: "date",
-    FieldForm.MOMENT: "date",
-    FieldForm.DEGREES: "coordinate",
-}
-"""What the values of a form look like; those of other forms may look like anything."""
-
-_DATE_FORMATS: Final = (
-    "%d/%m/%Y", "%d-%m-%Y", "%d.%m.%Y", "%d/%m/%y", "%d-%m-%y", "%d.%m.%y", "%d-%b-%Y", "%d-%b-%y", "%d %b %Y",
-    "%m/%d/%Y", "%m-%d-%Y", "%m/%d/%y", "%d/%m/%Y %H:%M", "%d-%m-%Y %H:%M", "%d-%m-%Y %H:%M:%S", "%d/%m/%Y %H:%M:%S",
-    "%Y/%m/%d", "%b %d, %Y", "%d %b %y", "%d %B %Y", "%d-%m-%y %H:%M", "%d/%m/%y %H:%M", "%d.%m.%Y %H:%M",
-    "%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S", "%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%dT%H:%M:%S%.f%z", "%Y-%m-%d %H:%M:%S%z",
-    "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M",
-)  # fmt: skip
-_DAY_FOR_MONTH: Final = str.maketrans("dm", "md")
-_ANY_RUN: Final = ReadContext(RunValues("", date(2026, 1, 1), "Asia/Kolkata"))
-_NO_YEAR: Final = 1900  # %Y reads "26" as the year 26
-_HEAVY_KILOGRAMS: Final = 100
-_MOST: Final = 0.8
-_SOME: Final = 0.5
 _SAMPLED_ROWS: Final = 300
-_SAMPLES: Final = 3
-_A_FEW: Final = 0.2
-_BEHIND: Final = r"(?i)\s*(?:%|/?\s*[a-z]{1,8}\.?)$"  # a number: Nos, /Pcs
 _LONGEST_NAME: Final = 100
-PIECES: Final = ("no", "nos", "pc", "pcs", "piece", "pieces", "unit", "units", "ea", "each")
-"""Words behind a number that stand for one."""
 _A_NUMBER: Final = re.compile(r"(?i)(?:₹|rs\.?|inr)?\s*[-(]?\d")
 _NO_DATA: Final = re.compile(
     r"(?i)((?:grand|sub|net)?[\s-]*total|summe|gesamt|prepared by|checked by|कुल|एकूण|कुल योग|કુલ)\b.{0,20}"
@@ -101,146 +48,6 @@ _TELLING: Final = 0.15  # what values say that hardly anything else looks like
 _LOOKED_AT: Final = 40  # new columns; a file with more of them is another layout
 _LETTERS_OF_A_WORD: Final = 5  # shorter ones stand in others by chance
 _HALF: Final = 0.5
-
-
-@dataclass(frozen=True)
-class Profile:
-    """What the filled cells of a column look like. filled: their share of the rows."""
-
-    values: tuple[str, ...]
-    filled: float
-
-    def share(self, shape: str) -> float:
-        """The share of the filled cells that look like this."""
-        if shape == "date":
-            return self._dates[1]
-        if shape == "payment word":
-            return sum(meaning_of_payment(value) is not None for value in self.values) / max(1, len(self.values))
-        return sum(map(bool, map(re.compile(_SHAPES[shape]).fullmatch, self.values))) / max(1, len(self.values))
-
-    def is_mostly(self, *shapes: str) -> bool:
-        """Whether most values look like one of these."""
-        return any(self.share(shape) >= _MOST for shape in shapes)
-
-    @property
-    def tells_payment(self) -> bool:
-        """Whether half of the values and more are words of payment that hardly anything else is: yes and 1 may be."""
-        return self.share("payment word") >= _SOME and not any(_plain(value) in _answers() for value in self.values)
-
-    def fits(self, form: FieldForm) -> bool | None:
-        """Whether most values look as the form wants them; None if nothing can be said."""
-        share = self.share(SHAPE_OF[form]) if self.filled and form in SHAPE_OF else _SOME
-        return True if share >= _MOST else False if share < _SOME else None
-
-    @property
-    def date_format(self) -> str:
-        """The format that reads most values, of equals day first; "" for ISO and true dates, and if none are dates."""
-        return self._dates[0]
-
-    @property
-    def other_date_format(self) -> str:
-        """The format with day and month changed over, where every date would be one so, too; else ""."""
-        changed = self.date_format.translate(_DAY_FOR_MONTH) if "%m" in self.date_format else self.date_format
-        read = self._read(self.date_format, changed) if changed != self.date_format else None
-        return changed if read is not None and (read[changed] | ~read[self.date_format]).all() else ""
-
-    @cached_property
-    def _dates(self) -> tuple[str, float]:
-        """The format that reads most dates, "" where all but a few are ISO, and the share that it reads or ISO does."""
-        formats = _DATE_FORMATS if any(map(re.compile(r"\d").search, self.values)) else ()
-        read = {each.name: int(each.sum()) for each in self._read("", *formats)}
-        count, iso, best = max(1, len(self.values)), read[""], max(read, key=lambda each: read[each])
-        is_written_so = iso < _MOST * count and read[best] - iso >= _SOME * (count - iso)
-        return (best, read[best] / count) if is_written_so else ("", iso / count)
-
-    def _read(self, *formats: str) -> pl.DataFrame:
-        """Which values a mapping with each format reads as dates; "": with none."""
-        frame = pl.DataFrame({"value": self.values}, schema={"value": pl.String})
-        return frame.select(map(_date_reader, formats))
-
-    @property
-    def suffixes(self) -> tuple[str, ...]:
-        """The words behind numbers, as they are written: Nos, dz, /Pcs; none where hardly any number has one."""
-        found = [re.fullmatch(_SHAPES["counted"], value) for value in self.values]
-        if sum(map(bool, found)) < _A_FEW * len(found):
-            return ()
-        return tuple({each[1].casefold(): each[1] for each in found if each}.values())
-
-    @property
-    def samples(self) -> tuple[str, ...]:
-        """A few different values."""
-        return tuple(dict.fromkeys(self.values))[:_SAMPLES]
-
-    @property
-    def is_heavy(self) -> bool:
-        """Whether most values, taken for kilograms, would be more than a parcel weighs."""
-        numbers = numbers_of(pl.Series(self.values, dtype=pl.String)).drop_nulls().to_list()
-        return bool(numbers) and median(numbers) > _HEAVY_KILOGRAMS
-
-    @property
-    def has_decimal_commas(self) -> bool:
-        """Whether amounts are written as 1.299,00 or 85,50, and none as 85.50."""
-        return self.share("comma") > 0 and not self.share("point")
-
-    @property
-    def counts_rows(self) -> bool:
-        """Whether the values are 1, 2, 3 …"""
-        return len(self.values) > 1 and list(self.values) == [str(number + 1) for number in range(len(self.values))]
-
-
-@cache
-def _date_reader(date_format: str) -> pl.Expr:
-    """Whether a mapping with a format reads a value as a date."""
-    moment, _ = moment_of(pl.col("value"), [date_format] if date_format else [], _ANY_RUN)
-    return (moment.dt.year() > _NO_YEAR).fill_null(value=False).alias(date_format)
-
-
-@lru_cache(maxsize=512)  # each column is looked at for each operation
-def profile_of(cells: tuple[str | None, ...]) -> Profile:
-    """The profile of a column's cells."""
-    values = tuple(text for cell in cells if cell and (text := cell.strip().lstrip("'")))
-    return Profile(values, len(values) / len(cells) if len(cells) else 0.0)
-
-
-def numbers_of(cells: pl.Series) -> pl.Series:
-    """Amounts and counts as numbers, with either decimal mark; null where a text is none."""
-    read = (plain_number(pl.col("cell"), replace(_ANY_RUN, decimal=mark)) for mark in (".", ","))
-    return (
-        cells.alias("cell")
-        .str.replace_many(DIGITS_OF_SCRIPTS)
-        .str.replace(_BEHIND, "")
-        .to_frame()
-        .select(pl.coalesce(read).cast(pl.Float64, strict=False))
-        .to_series()
-    )
-
-
-def meaning_of_payment(word: str) -> bool | None:
-    """Whether a word of payment says that cash is collected; None for a word that is not known.
-
-    >>> meaning_of_payment("C.O.D."), meaning_of_payment("PPD"), meaning_of_payment("Wallet")
-    (True, False, None)
-    """
-    plain = _plain(word)
-    return True if plain.startswith("cash on delivery ") else _payment().get(plain)
-
-
-def _plain(word: str) -> str:
-    return " ".join(re.sub(r"[^\w\u0900-\u0aff]+", " ", folded(word)).split())
-
-
-@cache
-def _payment() -> dict[str, bool]:
-    known = {_plain(word): answer == "true" for word, answer in PAYMENT_WORDS.items()}
-    others = vocabulary().payment.items()
-    return known | {word: says in ("cod", "yes") for says, phrases in others for word in phrases.split(", ")}
-
-
-@cache
-def _answers() -> frozenset[str]:
-    """Words that say yes or no, and not to what."""
-    payment = vocabulary().payment
-    return frozenset(word for says in ("yes", "no") for word in payment[says].split(", "))
 
 
 @dataclass(frozen=True)
@@ -294,13 +101,15 @@ class SampleTable:
     def is_product(self, total: str, *factors: str, less: str = "") -> bool:
         """Whether a column is the product of others on every row where it is filled, and on two rows at least.
 
-        less: a column of percents that are taken off.
+        less: a column of percents that are taken off. A factor that is always 1 shows nothing.
         """
         filled = self.cells.filter(pl.col(total) != "")
-        product, made = numbers_of(filled[total]), reduce(operator.mul, (numbers_of(filled[each]) for each in factors))
+        product, numbers = numbers_of(filled[total]), [numbers_of(filled[each]) for each in factors]
+        made = reduce(operator.mul, numbers)
         off = (product - (made * (1 - numbers_of(filled[less]).fill_null(0) / 100) if less else made)).abs()
         is_near = (off <= 1.0) | (off <= 0.005 * product)
-        return filled.height > 1 and is_near.fill_null(value=False).all()
+        is_shown = all((each != 1).any() for each in numbers)
+        return filled.height > 1 and is_shown and is_near.fill_null(value=False).all()
 
     def grows_with(self, price: str, quantity: str, item: str) -> bool:
         """Whether a price is a line's: of one item it differs from row to row, and by the quantity it does not."""
@@ -311,6 +120,10 @@ class SampleTable:
         items = named.group_by("item").agg(differ=pl.col("price").n_unique() > 1, alike=each.n_unique() == 1)
         longer = items.filter("differ")
         return longer.height > 0 and bool(longer["alike"].all())
+
+    def is_foreign(self, name: str) -> bool:
+        """Whether amounts are in another currency than rupees, by the column's name or what stands beside them."""
+        return profile_of((name,)).share("foreign") > 0 or self.profiles[name].share("foreign") > 0
 
     def takes_off(self, name: str) -> bool:
         """Whether a column says what is taken off a price, on one row at least."""
@@ -327,7 +140,7 @@ class SampleTable:
         Yes says so below COD; below Prepaid it says the opposite, below Payment nobody can tell.
         """
         said = self.readings[pay].meanings
-        return None if _plain(word) in _answers() and ("pay" in said or "cod" not in said) else meaning_of_payment(word)
+        return None if says_yes_or_no(word) and ("pay" in said or "cod" not in said) else meaning_of_payment(word)
 
     def is_filled_where_cod(self, amount: str, pay: str) -> bool:
         """Whether each row that collects cash has an amount and each paid one none; both must be there."""
@@ -406,7 +219,7 @@ def _last_row(rows: pl.DataFrame, may_be: Sequence[bool]) -> int:
     numbers = [
         [may and bool(_A_NUMBER.match(cell)) for may, cell in zip(may_be, column, strict=True)] for column in rows
     ]
-    columns = [column for column in numbers if sum(column) >= _SOME * sum(may_be)]
+    columns = [column for column in numbers if sum(column) >= SOME * sum(may_be)]
     counts = [sum(column[at] for column in columns) for at in range(rows.height)]
     full = [count * 2 > len(columns) for count in counts]
     last = max((at for at, is_full in enumerate(full) if is_full), default=rows.height)

@@ -18,7 +18,7 @@ from logistics_batch.mapping.suggest import places
 from logistics_batch.mapping.suggest.above import MARKS
 from logistics_batch.mapping.suggest.draft import Draft
 from logistics_batch.mapping.suggest.guess import Candidate, Guess, Reason
-from logistics_batch.mapping.suggest.table import PIECES, Profile, meaning_of_payment, profile_of
+from logistics_batch.mapping.suggest.profile import PIECES, Profile, meaning_of_payment, profile_of
 from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import cell_address
 
@@ -28,25 +28,9 @@ _UNITS: Final = {"gram": "g", "inch": "in"}  # that `unit` calls otherwise than 
 _NUMBERS: Final = (*places.KEYS, *places.QUANTITIES)  # a constant would make all documents one, or of one piece
 _ONE_FOR_ALL: Final = {places.KEYS[1]: ", or `{run: file_name}`"}
 _KEYS: Final = frozenset(
-    [
-        "from",
-        "ledger",
-        "join",
-        "with",
-        "sum",
-        "times",
-        "when",
-        "read",
-        "date",
-        "unit",
-        "lookup",
-        "columns",
-        "suffix",
-        "beside",
-        "cell",
-        "required",
-    ]
-)
+    ["from", "ledger", "join", "with", "sum", "times", "when", "read", "date", "unit", "lookup", "columns",
+     "suffix", "beside", "cell", "required"]
+)  # fmt: skip
 _PIECES: Final = {
     **dict.fromkeys(PIECES, 1),
     **dict.fromkeys(("dz", "doz", "dozen"), f"{MARK}12"),
@@ -346,6 +330,8 @@ def _date(draft: Draft, profile: Profile) -> str | list[str]:
 
 def _answers(draft: Draft, guess: Guess, profile: Profile) -> dict[str, Any]:
     """What each word of payment means, unless all are known without it; one that does not say it is asked for."""
+    if ("payment_and_amount",) in guess.reasons:  # each cell would be a word of its own
+        return {}
     words = {value.casefold(): value for value in reversed(profile.values)}
     is_payment = form_of(guess.place.split(".", 1)[1], draft.operation) is FieldForm.PAYMENT
     known = {word.casefold() for word in PAYMENT_WORDS} if is_payment else {"true", "false"}

@@ -1,0 +1,220 @@
+"""What the values of a column look like: phones, dates, amounts, words of payment."""
+
+import re
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import cache, cached_property, lru_cache
+from statistics import median
+from typing import Final
+
+import polars as pl
+
+from logistics_batch.mapping.fields.values.dates import moment_of
+from logistics_batch.mapping.fields.values.numbers import plain_number
+from logistics_batch.mapping.fields.values.reading import ReadContext
+from logistics_batch.mapping.loaded import RunValues
+from logistics_batch.mapping.rows.cells import DIGITS_OF_SCRIPTS
+from logistics_batch.mapping.spec.targets import FieldForm
+from logistics_batch.mapping.spec.words import PAYMENT_WORDS
+from logistics_batch.mapping.suggest.names import folded, vocabulary
+
+_SHAPES: Final = {
+    "phone": r"(?:\+?91|0)?[\s-]*[6-9]\d{4}[\s-]?\d{5}(?:\.0)?(?:\s*/.*)?",
+    "name and phone": r"[^\d\n]{0,80}[^\W\d_]{3}[^\d\n]{0,20}(?:\+?91[\s-]?|0)?[6-9]\d{4}[\s-]?\d{5}\D{0,20}",
+    "pin": r"(?i)(?:PIN[\s-]*)?[1-9]\d{2}[\s,]?\d{3}(?:\.0)?",
+    "amount": r"(?i)(?:₹|rs\.?|inr)?\s*-?(?:[\d,]+(?:\.\d{1,2})?(?:/-)?|\d{1,3}(?:[ \u00a0\u202f]\d{3})*,\d{2}|"
+    r"\d{1,3}(?:\.\d{3})+,\d{1,2})"
+    r"(?:\s*/\s*[a-z]{1,8}\.?)?",
+    "whole number": r"(?i)(?:\d{1,6}|\d{1,3}(?:[.,]\d{3})+)(?:[.,]0+)?(?:\s*[a-z]{2,8}\.?)?",
+    "counted": r"(?i)[^a-z]*(?:rs\.?|inr)?[^a-z]*\d\s*(/?[a-z]{2,8})\.?",
+    "number": r"(?i)-?\d[\d,]*(?:\.\d+)?(?:\s*(?:[a-z]{1,3}|%))?",
+    "e-mail": r"[^\s@]+@[^\s@]+\.[^\s@]+",
+    "AWB number": r"SH-[0-9A-Z]+",
+    "one word": r"[^\W\d_]{3,}",
+    "words": r"(?s).*[^\W\d_]{3}.*",
+    "code": r"[A-Z_/-]*\d[A-Z0-9_/-]*",
+    "coordinate": r"-?\d{1,3}\.\d{3,}",
+    "comma": r"-?(?:\d{1,3}(?:[. \u00a0\u202f]\d{3})*|\d+),\d{1,2}",
+    "packed": r"(?s)[^×*]{1,200}?\s[x×*]\s?\d{1,4}(?:[\s,;|].*)?|\d{1,4}\s?[x×*]\s.*",
+    "word and amount": r"(?i)[a-z][a-z .:-]{1,30}\d[\d,.]*(?:/-)?",
+    "foreign": r"(?i)(?:[€$£]|eur\b|usd\b|gbp\b).*|.*(?:[€$£]|\beur|\busd|\bgbp)\W{0,3}",
+    "point": r"[\d,]*\d\.\d{1,2}",
+}
+SHAPE_OF: Final[dict[FieldForm, str]] = {
+    FieldForm.MOBILE: "phone",
+    FieldForm.PINCODE: "pin",
+    FieldForm.MONEY: "amount",
+    FieldForm.QUANTITY: "whole number",
+    FieldForm.COUNT: "whole number",
+    FieldForm.DECIMAL: "number",
+    FieldForm.PERCENT: "number",
+    FieldForm.FLAG: "payment word",
+    FieldForm.PAYMENT: "payment word",
+    FieldForm.DATE: "date",
+    FieldForm.MOMENT: "date",
+    FieldForm.DEGREES: "coordinate",
+}
+"""What the values of a form look like; those of other forms may look like anything."""
+
+_DATE_FORMATS: Final = (
+    "%d/%m/%Y", "%d-%m-%Y", "%d.%m.%Y", "%d/%m/%y", "%d-%m-%y", "%d.%m.%y", "%d-%b-%Y", "%d-%b-%y", "%d %b %Y",
+    "%m/%d/%Y", "%m-%d-%Y", "%m/%d/%y", "%d/%m/%Y %H:%M", "%d-%m-%Y %H:%M", "%d-%m-%Y %H:%M:%S", "%d/%m/%Y %H:%M:%S",
+    "%Y/%m/%d", "%b %d, %Y", "%d %b %y", "%d %B %Y", "%d-%m-%y %H:%M", "%d/%m/%y %H:%M", "%d.%m.%Y %H:%M",
+    "%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S", "%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%dT%H:%M:%S%.f%z", "%Y-%m-%d %H:%M:%S%z",
+    "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M",
+)  # fmt: skip
+_DAY_FOR_MONTH: Final = str.maketrans("dm", "md")
+_ANY_RUN: Final = ReadContext(RunValues("", date(2026, 1, 1), "Asia/Kolkata"))
+_NO_YEAR: Final = 1900  # %Y reads "26" as the year 26
+_HEAVY_KILOGRAMS: Final = 100
+_MOST: Final = 0.8
+SOME: Final = 0.5
+_SAMPLES: Final = 3
+_A_FEW: Final = 0.2
+_BEHIND: Final = r"(?i)\s*(?:%|/?\s*[a-z]{1,8}\.?)$"  # a number: Nos, /Pcs
+PIECES: Final = ("no", "nos", "pc", "pcs", "piece", "pieces", "unit", "units", "ea", "each", "stk", "ud", "uds")
+"""Words behind a number that stand for one."""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What the filled cells of a column look like. filled: their share of the rows."""
+
+    values: tuple[str, ...]
+    filled: float
+
+    def share(self, shape: str) -> float:
+        """The share of the filled cells that look like this."""
+        if shape == "date":
+            return self._dates[1]
+        if shape == "payment word":
+            return sum(meaning_of_payment(value) is not None for value in self.values) / max(1, len(self.values))
+        return sum(map(bool, map(re.compile(_SHAPES[shape]).fullmatch, self.values))) / max(1, len(self.values))
+
+    def is_mostly(self, *shapes: str) -> bool:
+        """Whether most values look like one of these."""
+        return any(self.share(shape) >= _MOST for shape in shapes)
+
+    @property
+    def tells_payment(self) -> bool:
+        """Whether half of the values and more are words of payment that hardly anything else is: yes and 1 may be."""
+        return self.share("payment word") >= SOME and not any(map(says_yes_or_no, self.values))
+
+    def fits(self, form: FieldForm) -> bool | None:
+        """Whether most values look as the form wants them; None if nothing can be said."""
+        share = self.share(SHAPE_OF[form]) if self.filled and form in SHAPE_OF else SOME
+        return True if share >= _MOST else False if share < SOME else None
+
+    @property
+    def date_format(self) -> str:
+        """The format that reads most values, of equals day first; "" for ISO and true dates, and if none are dates."""
+        return self._dates[0]
+
+    @property
+    def other_date_format(self) -> str:
+        """The format with day and month changed over, where every date would be one so, too; else ""."""
+        changed = self.date_format.translate(_DAY_FOR_MONTH) if "%m" in self.date_format else self.date_format
+        read = self._read(self.date_format, changed) if changed != self.date_format else None
+        return changed if read is not None and (read[changed] | ~read[self.date_format]).all() else ""
+
+    @cached_property
+    def _dates(self) -> tuple[str, float]:
+        """The format that reads most dates, "" where all but a few are ISO, and the share that it reads or ISO does."""
+        formats = _DATE_FORMATS if any(map(re.compile(r"\d").search, self.values)) else ()
+        read = {each.name: int(each.sum()) for each in self._read("", *formats)}
+        count, iso, best = max(1, len(self.values)), read[""], max(read, key=lambda each: read[each])
+        is_written_so = iso < _MOST * count and read[best] - iso >= SOME * (count - iso)
+        return (best, read[best] / count) if is_written_so else ("", iso / count)
+
+    def _read(self, *formats: str) -> pl.DataFrame:
+        """Which values a mapping with each format reads as dates; "": with none."""
+        frame = pl.DataFrame({"value": self.values}, schema={"value": pl.String})
+        return frame.select(map(_date_reader, formats))
+
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """The words behind numbers, as they are written: Nos, dz, /Pcs; none where hardly any number has one."""
+        found = [re.fullmatch(_SHAPES["counted"], value) for value in self.values]
+        if sum(map(bool, found)) < _A_FEW * len(found):
+            return ()
+        return tuple({each[1].casefold(): each[1] for each in found if each}.values())
+
+    @property
+    def samples(self) -> tuple[str, ...]:
+        """A few different values."""
+        return tuple(dict.fromkeys(self.values))[:_SAMPLES]
+
+    @property
+    def is_heavy(self) -> bool:
+        """Whether most values, taken for kilograms, would be more than a parcel weighs."""
+        numbers = numbers_of(pl.Series(self.values, dtype=pl.String)).drop_nulls().to_list()
+        return bool(numbers) and median(numbers) > _HEAVY_KILOGRAMS
+
+    @property
+    def has_decimal_commas(self) -> bool:
+        """Whether amounts are written as 1.299,00 or 85,50, and none as 85.50."""
+        return self.share("comma") > 0 and not self.share("point")
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether the values are 1, 2, 3 …"""
+        return len(self.values) > 1 and list(self.values) == [str(number + 1) for number in range(len(self.values))]
+
+
+@cache
+def _date_reader(date_format: str) -> pl.Expr:
+    """Whether a mapping with a format reads a value as a date."""
+    moment, _ = moment_of(pl.col("value"), [date_format] if date_format else [], _ANY_RUN)
+    return (moment.dt.year() > _NO_YEAR).fill_null(value=False).alias(date_format)
+
+
+@lru_cache(maxsize=512)  # each column is looked at for each operation
+def profile_of(cells: tuple[str | None, ...]) -> Profile:
+    """The profile of a column's cells."""
+    values = tuple(text for cell in cells if cell and (text := cell.strip().lstrip("'")))
+    return Profile(values, len(values) / len(cells) if len(cells) else 0.0)
+
+
+def numbers_of(cells: pl.Series) -> pl.Series:
+    """Amounts and counts as numbers, with either decimal mark; null where a text is none."""
+    read = (plain_number(pl.col("cell"), replace(_ANY_RUN, decimal=mark)) for mark in (".", ","))
+    return (
+        cells.alias("cell")
+        .str.replace_many(DIGITS_OF_SCRIPTS)
+        .str.replace(_BEHIND, "")
+        .to_frame()
+        .select(pl.coalesce(read).cast(pl.Float64, strict=False))
+        .to_series()
+    )
+
+
+def meaning_of_payment(word: str) -> bool | None:
+    """Whether a word of payment says that cash is collected; None for a word that is not known.
+
+    >>> meaning_of_payment("C.O.D."), meaning_of_payment("PPD"), meaning_of_payment("Wallet")
+    (True, False, None)
+    """
+    plain = _plain(word)
+    return True if plain.startswith("cash on delivery ") else _payment().get(plain)
+
+
+def _plain(word: str) -> str:
+    return " ".join(re.sub(r"[^\w\u0900-\u0aff]+", " ", folded(word)).split())
+
+
+@cache
+def _payment() -> dict[str, bool]:
+    known = {_plain(word): answer == "true" for word, answer in PAYMENT_WORDS.items()}
+    others = vocabulary().payment.items()
+    return known | {word: says in ("cod", "yes") for says, phrases in others for word in phrases.split(", ")}
+
+
+def says_yes_or_no(word: str) -> bool:
+    """Whether a word says yes or no, and not to what."""
+    return _plain(word) in _answers()
+
+
+@cache
+def _answers() -> frozenset[str]:
+    payment = vocabulary().payment
+    return frozenset(word for says in ("yes", "no") for word in payment[says].split(", "))
