@@ -6,7 +6,7 @@ the part that was held out; with names of sheets, what is wrong in these.
 What a column is, in a sheet's file: the place that it fills (`customer_mobile`, `lines.qty`), `none` if the service
 has no place for it, and `?place` if nobody could know without asking. Several, parted by `|`, are all right.
 
-`suggest_layouts` holds thirty more, by hands that had not seen the program, and seven (`e`) that showed what these do
+`suggest_layouts` holds thirty more, by hands that had not seen the program, and ten (`e`) that showed what these do
 not: columns are told by their letters, `facts`
 are cells above or below the table, `header_at` is the first row of the header, `quantity_of_first_line` what the first
 document's first line must come to.

@@ -23,11 +23,11 @@ def test_of_thirty_strange_layouts_nothing_is_wrong_unasked() -> None:
     assert score.right >= 296 and score.needless <= 8 and score.missed <= 25 and score.asked <= 44, str(score)
 
 
-def test_of_seven_more_that_showed_other_mistakes_nothing_is_wrong_or_missed() -> None:
-    seven = [name for name in LAYOUT_NAMES if name[0] == "e"]
-    score = sum((judged(case_of(name)) for name in seven), Score())
-    assert (len(seven), score.wrong, score.keys, score.missed, score.needless) == (7, 0, 7, 0, 0), score.told
-    assert score.right >= 67 and score.asked <= 4, str(score)
+def test_of_ten_more_that_showed_other_mistakes_nothing_is_wrong_or_missed() -> None:
+    ten = [name for name in LAYOUT_NAMES if name[0] == "e"]
+    score = sum((judged(case_of(name)) for name in ten), Score())
+    assert (len(ten), score.wrong, score.keys, score.missed, score.needless) == (10, 0, 10, 0, 0), score.told
+    assert score.right >= 91 and score.asked <= 6, str(score)
 
 
 def test_what_the_rows_are_is_asked_where_nothing_tells_it() -> None:
@@ -350,7 +350,10 @@ def test_what_brackets_say_tells_who_pays_from_who_gets_the_goods() -> None:
         ("c12", "supplier_name", '{beside: "Party A/c Name"}  # 0.95'),
         # a name and a phone in one cell above the table
         ("c11", "customer_mobile", '{beside: "? Contact"}  # ask! 0.40: its cells hold a name and a phone together'),
-        # questions of the seven
+        # questions of the ten
+        ("e08", '- "Product Value"', "an amount: whether of one, of the line or of the whole cannot be told"),
+        ("e09", "total_item_price", '{from: "? total"}  # ask!'),
+        ("e10", "site_name", '{from: "?"}  # ask!'),
         (
             "e04",
             "item_name",

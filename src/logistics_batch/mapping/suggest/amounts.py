@@ -10,6 +10,7 @@ from logistics_batch.mapping.suggest.profile import meaning_of_payment
 from logistics_batch.mapping.suggest.table import SampleTable
 from logistics_batch.model.document import Operation
 
+_KEY: Final = places.KEYS[0]
 _AMOUNTS: Final = frozenset(["amount", "total", "invoice", "order", "net", "price", "line", "item", "tax", "each"])
 
 
@@ -30,7 +31,7 @@ def with_amounts(table: SampleTable, guesses: dict[str, Guess]) -> dict[str, Gue
             found[places.COLLECTED] = replace(
                 named, confidence=0.95, reasons=(*named.reasons, ("filled_where_cod", pay))
             )
-    if line and (line.asked or not readings[line.column].meanings & {"line", "item"}):
+    if line and (line.asked or not readings[line.column].meanings & {"line", "total"}):
         del found[places.LINE_TOTAL]
     taken, others = {guess.column for guess in found.values()}, list[Candidate]()
     less = ["", *(name for name in table.columns if table.takes_off(name))]
@@ -46,12 +47,13 @@ def with_amounts(table: SampleTable, guesses: dict[str, Guess]) -> dict[str, Gue
             and [each for each in less if table.is_product(column, quantity.column, price.column, less=each)]
         ):
             reason = (f"product{'_less' * bool(off[0])}", quantity.column, price.column, *filter(None, off))
-            of_order = bool(said & {"order", "invoice"})  # equal as long as each order is of one line
+            # Equal as long as each order is of one line.
+            of_order = bool(said & {"order", "invoice"}) or (said == {"total"} and not _repeats(table, found.get(_KEY)))
             found.setdefault(places.LINE_TOTAL, replace(_guess(places.LINE_TOTAL, column, 0.9, reason), asked=of_order))
         elif some and "tax" not in said:
             reason = ("filled_on_paid", pay) if pay else ("if_collected",)
             others.append(Candidate((column,), 0.4, (reason,)))
-    key = found.get(places.KEYS[0])
+    key = found.get(_KEY)
     if places.COLLECTED not in found and others:
         guess = Guess.of(places.COLLECTED, others[0])
         found[places.COLLECTED] = replace(guess, candidates=tuple(others), asked=True)
@@ -70,6 +72,11 @@ def with_amounts(table: SampleTable, guesses: dict[str, Guess]) -> dict[str, Gue
             guess = _guess(places.COLLECTED, price.column, 0.3, added)
             found[places.COLLECTED] = replace(guess, asked=True, added_up=True, times=quantity.column)
     return found
+
+
+def _repeats(table: SampleTable, key: Guess | None) -> bool:
+    """Whether several rows are of one document."""
+    return key is not None and bool(not key.column or table.cells[key.column].is_duplicated().any())
 
 
 def collects_some(table: SampleTable, paid: Guess | None) -> bool:

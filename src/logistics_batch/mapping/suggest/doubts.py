@@ -159,13 +159,14 @@ def _doubts(table: SampleTable, found: dict[str, Guess]) -> Iterator[tuple[str, 
         yield places.PAID, ("payment_and_amount",)
     amounts = (*places.PRICES, places.LINE_TOTAL, places.COLLECTED, "lines.maximum_retail_price", "lines.discount")
     yield from ((place, ("foreign",)) for place in amounts if place in said and table.is_foreign(found[place].column))
+    several = bool(quantity) and not {*numbers_of(table.cells[quantity])} <= {1.0, None}
     for place in (place for place in places.PRICES if place in said):
         words = [
             each for each in table.profiles[found[place].column].suffixes if each.casefold().strip("/") not in PIECES
         ]
         yield from [(place, ("price_per", *words))] * bool(words)
         price = found[place].column  # `item-price` is that of one in some shops' exports, of the line in others'
-        if quantity and said[place] == {"item", "price"} and {*numbers_of(table.cells[quantity])} - {1.0, None}:
+        if several and said[place] == {"item", "price"}:
             shown = [name for name in table.columns if name not in (quantity, price)]
             if not any(table.is_product(total, quantity, price) for total in shown):
                 yield place, ("of_one_or_line", quantity)

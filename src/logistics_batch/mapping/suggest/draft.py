@@ -45,6 +45,7 @@ _AGAINST: Final[dict[str, tuple[str, ...]]] = {
     FieldForm.IDENTITY: ("date", "e-mail"),
     FieldForm.ADDRESS: _NO_ADDRESS,
     "cash_on_delivery": ("payment word",),  # yes and no, 1 and 0
+    **dict.fromkeys(("site", "site_name", "supplier"), ("date", "e-mail", "phone")),
     **dict.fromkeys(("customer_name", "pickup_customer_name", "return_customer_name", "supplier_name"), _NO_NAME),
 }
 

@@ -175,9 +175,9 @@ def profile_of(cells: tuple[str | None, ...]) -> Profile:
     return Profile(values, len(values) / len(cells) if len(cells) else 0.0)
 
 
-def numbers_of(cells: pl.Series) -> pl.Series:
-    """Amounts and counts as numbers, with either decimal mark; null where a text is none."""
-    read = (plain_number(pl.col("cell"), replace(_ANY_RUN, decimal=mark)) for mark in (".", ","))
+def numbers_of(cells: pl.Series, *, marks: str = ".,") -> pl.Series:
+    """Amounts and counts as numbers, with either decimal mark, the likelier first; null where a text is none."""
+    read = (plain_number(pl.col("cell"), replace(_ANY_RUN, decimal=mark)) for mark in marks)
     return (
         cells.alias("cell")
         .str.replace_many(DIGITS_OF_SCRIPTS)

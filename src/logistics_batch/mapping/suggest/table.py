@@ -5,7 +5,7 @@ import operator
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from typing import Final
 
 import polars as pl
@@ -85,6 +85,11 @@ class SampleTable:
         others = {name for columns in self.numbered.values() for name in columns[1:]} | set(self.numbered)
         return tuple(stands_for.get(name, name) for name in self.cells.columns if name not in others)
 
+    @cached_property
+    def _marks(self) -> str:
+        """The decimal marks, first the one that some column shows: beside 0,85 a 1.152 is more than a thousand."""
+        return ",." if any(each.has_decimal_commas for each in self.profiles.values()) else ".,"
+
     def differs_within(self, name: str, key: str, *, share: float = 0.0) -> bool:
         """Whether a column has several values in more than this share of the documents that have several rows.
 
@@ -104,9 +109,10 @@ class SampleTable:
         less: a column of percents that are taken off. A factor that is always 1 shows nothing.
         """
         filled = self.cells.filter(pl.col(total) != "")
-        product, numbers = numbers_of(filled[total]), [numbers_of(filled[each]) for each in factors]
+        number = partial(numbers_of, marks=self._marks)
+        product, numbers = number(filled[total]), [number(filled[each]) for each in factors]
         made = reduce(operator.mul, numbers)
-        off = (product - (made * (1 - numbers_of(filled[less]).fill_null(0) / 100) if less else made)).abs()
+        off = (product - (made * (1 - number(filled[less]).fill_null(0) / 100) if less else made)).abs()
         is_near = (off <= 1.0) | (off <= 0.005 * product)
         is_shown = all((each != 1).any() for each in numbers)
         return filled.height > 1 and is_shown and is_near.fill_null(value=False).all()
