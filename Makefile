@@ -29,8 +29,8 @@ endif
 
 setup: $(STAMP)  ## create the virtual environment from the hashed lock
 
-demo: $(STAMP)  ## the whole nightly loop on embedded parts
-	@$(BIN)/logistics-batch demo --dir demo
+demo: $(STAMP)  ## the whole nightly loop on embedded parts; PAGES=1: with the pages, until Ctrl-C
+	@$(BIN)/logistics-batch demo --dir demo $(if $(PAGES),--pages)
 
 test: $(STAMP)  ## every test of what it does
 	@$(BIN)/python -m compileall -q src  # each test starts processes: none of them shall compile the program anew

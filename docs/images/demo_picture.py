@@ -34,7 +34,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         console.print("[bright_black]$[/] [bold]logistics-batch demo[/]")
-        print_account(play(Path("demo"), PlainNarrator(), threading.Event()), console)
+        with play(Path("demo"), PlainNarrator(), threading.Event()) as (account, _):
+            print_account(account, console)
     PICTURE.write_text(with_local_fonts(console.export_svg(title="logistics-batch demo", theme=THEME)), "utf-8")
 
 

@@ -26,8 +26,8 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        play(Path("demo"), PlainNarrator(), threading.Event())
-        take(next(Path("demo").resolve().rglob("reconciliation.html")))
+        with play(Path("demo"), PlainNarrator(), threading.Event()):
+            take(next(Path("demo").resolve().rglob("reconciliation.html")))
 
 
 def take(page: Path) -> None:

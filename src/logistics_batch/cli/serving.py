@@ -1,7 +1,7 @@
 """The pages of a workspace, put together."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from threading import Event
@@ -23,8 +23,20 @@ from logistics_batch.wiring import Need, Workspace
 _FIRST = "admin"
 
 
-def serve_workspace(workspace: Workspace, *, host: str | None, port: int | None, stop: Event) -> None:
-    """Serve the pages of a workspace until `stop` is set; once they listen, one line says where."""
+def say_where(url: str, link: str | None) -> None:
+    """One line of JSON: where the pages listen, and the link of the first admin."""
+    click.echo(json.dumps({"url": url, "first_admin": link}))
+
+
+def serve_workspace(
+    workspace: Workspace,
+    *,
+    host: str | None,
+    port: int | None,
+    stop: Event,
+    tell: Callable[[str, str | None], None] = say_where,
+) -> None:
+    """Serve the pages of a workspace until `stop` is set; once they listen, `tell` is called once."""
     settings = workspace.settings()
     place = ListeningPlace(host or settings.web.host, settings.web.port if port is None else port)
     secured = _secured(workspace, settings)
@@ -37,8 +49,8 @@ def serve_workspace(workspace: Workspace, *, host: str | None, port: int | None,
         has_admin = any(each.secret for each in everybody) or others
         first = None if has_admin else _first_link(parts)
 
-        def tell(url: str) -> None:
-            click.echo(json.dumps({"url": url, "first_admin": f"{url}/welcome/{first}" if first else None}))
+        def ready(url: str) -> None:
+            tell(url, f"{url}/welcome/{first}" if first else None)
 
         def jobs() -> tuple[Sequence[JobSpec], Mapping[str, Calendar]]:
             found = load_jobs(workspace.folder)
@@ -49,7 +61,7 @@ def serve_workspace(workspace: Workspace, *, host: str | None, port: int | None,
         behind = Behind(say)
         on = Surface(parts, lambda: workspace.parts(Need(stop=stop)), jobs, workspace.mapping_names, behind)
         try:
-            serve_pages(place, secured, on, on_ready=tell, say=say, stop=stop)
+            serve_pages(place, secured, on, on_ready=ready, say=say, stop=stop)
         finally:
             behind.close()
         say("stopped")

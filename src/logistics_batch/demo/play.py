@@ -2,7 +2,8 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import date, datetime
 from pathlib import Path
 from typing import Protocol
@@ -39,8 +40,9 @@ class Narrator(Progress, Protocol):
         """The next act begins."""
 
 
-def play(folder: Path, narrator: Narrator, stop: threading.Event) -> Account:
-    """Run the whole loop in a folder and give the account of it; everything that was started is stopped again.
+@contextmanager
+def play(folder: Path, narrator: Narrator, stop: threading.Event) -> Iterator[tuple[Account, DemoWorkspace]]:
+    """Run the whole loop in a folder and give the account of it; the service stays until the block ends.
 
     Raises UsageError (the folder, or a part that is not installed), RunStopped if it was asked to stop, and what else
     the jobs raise.
@@ -82,13 +84,13 @@ def play(folder: Path, narrator: Narrator, stop: threading.Event) -> Account:
                 _wait_for_events(parts, account["reached"])
                 night.run_all(OrderStatusJob)
             created = {noun: sandbox.created(noun) for noun in ("order", "ASN")}
-    account["created"] = {noun: len(numbers) for noun, numbers in created.items()}
-    account["doubled"] = {
-        noun: sorted({one for one in numbers if numbers.count(one) > 1}) for noun, numbers in created.items()
-    }
-    account["seconds"] = round(time.monotonic() - began, 1)
-    account["faults"] = list(faults_of(account))
-    return account | {"closed": not account["faults"]}
+            account["created"] = {noun: len(numbers) for noun, numbers in created.items()}
+            account["doubled"] = {
+                noun: sorted({one for one in numbers if numbers.count(one) > 1}) for noun, numbers in created.items()
+            }
+            account["seconds"] = round(time.monotonic() - began, 1)
+            account["faults"] = list(faults_of(account))
+            yield account | {"closed": not account["faults"]}, workspace
 
 
 class _Night:
