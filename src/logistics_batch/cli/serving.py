@@ -18,6 +18,7 @@ from logistics_batch.web.pages import Behind, Secured, require_safe, serve_pages
 from logistics_batch.web.serve import ListeningPlace
 from logistics_batch.web.workbench import Role, Surface
 from logistics_batch.web.workbench.people import new_link
+from logistics_batch.web.workbench.work import Work
 from logistics_batch.wiring import Need, Workspace
 
 _FIRST = "admin"
@@ -58,12 +59,14 @@ def serve_workspace(
                 each.name: load_calendar(workspace.folder, each.schedule.calendar) for each in found if each.schedule
             }
 
-        behind = Behind(say)
-        on = Surface(parts, lambda: workspace.parts(Need(stop=stop)), jobs, workspace.mapping_names, behind)
+        behind, work = Behind(say), Work(say)
+        on = Surface(parts, lambda: workspace.parts(Need(stop=stop)), jobs, workspace.mapping_names, behind, work)
         try:
             serve_pages(place, secured, on, on_ready=ready, say=say, stop=stop)
         finally:
             behind.close()
+            stop.set()
+            work.close()
         say("stopped")
 
 

@@ -301,9 +301,10 @@ class Runs(Repository):
         pushed = pushed.where(run.c.state != "finished")
         return self._values(StoredRun, pushed.where(~elsewhere.exists()).order_by(run.c.started_at))
 
-    def latest(self, *, limit: int = 50, job: str | None = None) -> list[StoredRun]:
-        """The newest runs first."""
+    def latest(self, *, limit: int = 50, job: str | None = None, kind: str | None = None) -> list[StoredRun]:
+        """The newest runs first, all of them, or those of a job or kind."""
         query = select(run) if job is None else select(run).where(run.c.job == job)
+        query = query if kind is None else query.where(run.c.kind == kind)
         return self._values(StoredRun, query.order_by(run.c.started_at.desc(), run.c.id.desc()).limit(limit))
 
     def runs_of(self, business_date: str) -> list[StoredRun]:

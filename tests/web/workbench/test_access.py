@@ -10,7 +10,13 @@ from logistics_batch.web.workbench.people import Role
 from logistics_batch.web.workbench.routes import ROUTES, Route
 
 OWN = {"/files/{name}": "1", "/orders/{name}": "R-1", "/asns/{name}": "A-1", "/runs/{name}": "nightly"}
-NAMED_BY_CHANCE = ("/decisions/{name}", "/check/{name}", "/check/file/{name}")  # what they show is tested with it
+NAMED_BY_CHANCE = (
+    "/decisions/{name}",
+    "/check/{name}",
+    "/check/file/{name}",
+    "/labels/{name}",
+    "/labels/file/{name}",
+)  # what they show is tested with it
 HERE = [route for route in ROUTES if route.path not in NAMED_BY_CHANCE]
 
 

@@ -19,6 +19,7 @@ PLACES = (
     "/admin",
     "/find?q=R",
     "/check",
+    "/labels",
 )
 pytestmark = NEEDS_CHROMIUM
 
@@ -35,6 +36,19 @@ def signed_in(browser: Browser, pages: RunningPages, *, width: int = 1280, colou
     page.keyboard.press("Enter")
     page.wait_for_url(f"{pages.url}/")
     return page
+
+
+def no_violations(page: Page) -> list[object]:
+    """What axe finds on a page at each width in both colours, and where it is wider than the window."""
+    found: list[object] = []
+    for width in (360, 1280, 2560):
+        for colours in ("light", "dark"):
+            page.set_viewport_size({"width": width, "height": 900})
+            page.emulate_media(color_scheme=colours)  # type: ignore[arg-type]
+            found += [(width, colours, each["id"]) for each in Axe().run(page).response["violations"]]
+            if not page.evaluate("document.documentElement.scrollWidth <= innerWidth"):
+                found.append((width, "wider than the window"))
+    return found
 
 
 @pytest.mark.parametrize(("width", "colours"), [(360, "light"), (1280, "dark"), (2560, "light")])
@@ -97,12 +111,7 @@ def test_a_sheet_is_corrected_and_handed_over_by_keyboard_alone(browser: Browser
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     page.wait_for_url(f"{pages.url}/check/*")
-    for width in (360, 1280, 2560):
-        for colours in ("light", "dark"):
-            page.set_viewport_size({"width": width, "height": 900})
-            page.emulate_media(color_scheme=colours)  # type: ignore[arg-type]
-            assert [each["id"] for each in Axe().run(page).response["violations"]] == []
-            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), width
+    assert no_violations(page) == []
     phone = page.get_by_label("Phone, row 3")
     assert phone.get_attribute("aria-invalid") == "true"
     phone.focus()
@@ -117,4 +126,29 @@ def test_a_sheet_is_corrected_and_handed_over_by_keyboard_alone(browser: Browser
     page.keyboard.press("Enter")
     page.wait_for_url(f"{pages.url}/check")
     assert (pages.workspace.root / "drop/keys.fix.xlsx").is_file()
+    page.context.close()
+
+
+def test_a_label_is_printed_and_downloaded_by_keyboard_alone(browser: Browser, pages: RunningPages) -> None:
+    page = signed_in(browser, pages)
+    page.goto(f"{pages.url}/labels")
+    page.get_by_label("References or AWB numbers").focus()
+    page.keyboard.type("R-9")
+    page.get_by_role("button", name="See what would be printed").focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="What would be printed").wait_for()
+    assert no_violations(page) == []
+    page.get_by_role("button", name="Print 1").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{pages.url}/labels**")
+    while page.get_by_role("link", name="Look again").count():
+        page.reload()
+    if page.url.endswith("/labels"):
+        page.get_by_role("region", name="Bundles").get_by_role("link").first.click()
+    page.get_by_role("link", name="labels.pdf").wait_for()
+    assert no_violations(page) == []
+    with page.expect_download() as kept:
+        page.get_by_role("link", name="labels.pdf").focus()
+        page.keyboard.press("Enter")
+    assert kept.value.path().read_bytes().startswith(b"%PDF-")
     page.context.close()

@@ -12,6 +12,7 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.model.jobs.calendar import Calendar
 from logistics_batch.model.jobs.job import JobSpec
 from logistics_batch.web.workbench.people import SignedIn
+from logistics_batch.web.workbench.work import Work
 
 _MOST_DIGITS = 15
 _CHECKS_KEPT, _ROWS_KEPT, _CHECK_SECONDS = 24, 200_000, 2 * 3600.0
@@ -79,8 +80,8 @@ class Surface:
 
     parts: what only reads and decides, shared by all pages. calling: parts that also call the service and its servers,
     opened for one piece of work. jobs: the workspace's jobs, and the calendar of each that has one. mappings: the names
-    of its mappings. behind: does a piece of work after the answer, one at a time. checks: sheets that are looked at
-    before they are dropped.
+    of its mappings. behind: does a piece of work after the answer, one at a time. work: what people began here. checks:
+    sheets that are looked at before they are dropped.
     """
 
     parts: Parts
@@ -88,6 +89,7 @@ class Surface:
     jobs: Callable[[], tuple[Sequence[JobSpec], Mapping[str, Calendar]]]
     mappings: Callable[[], Sequence[str]]
     behind: Callable[[Callable[[], None]], None]
+    work: Work
     checks: Checks = field(default_factory=Checks)
 
 

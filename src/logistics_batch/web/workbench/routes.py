@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import unquote
 
-from logistics_batch.web.workbench import admin, check, decisions, documents, files, jobs, tonight
+from logistics_batch.web.workbench import admin, check, decisions, documents, files, jobs, labels, tonight
 from logistics_batch.web.workbench.asked import Download, Moved, PageData, PageRequest
 from logistics_batch.web.workbench.people import CHECK, DECIDE, Role
 
@@ -56,6 +56,11 @@ ROUTES: Final = (
     Route("/check/upload", check.upload, CHECK, "POST", "checked a sheet", takes_file=True),
     Route("/check/correct", check.correct, CHECK, "POST", "corrected cells of a sheet that is checked"),
     Route("/check/hand", check.hand, CHECK, "POST", "handed a sheet to a job"),
+    Route("/labels", labels.bundles, DECIDE, place="Labels"),
+    Route("/labels/file/{name}", labels.file, DECIDE, is_file=True),
+    Route("/labels/{name}", labels.bundle, DECIDE),
+    Route("/labels/look", labels.look, DECIDE, "POST", "looked at what would be printed"),
+    Route("/labels/print", labels.print_them, DECIDE, "POST", "printed labels"),
     Route("/jobs", jobs.timetable_page, place="Jobs"),
     Route("/runs", jobs.runs, place="Runs"),
     Route("/runs/{name}", jobs.run),
