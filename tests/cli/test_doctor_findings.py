@@ -655,6 +655,7 @@ PROVOKED_BY = {
     "check_place_of_ledger problem": ["test_a_ledger_on_a_network_share"],
     "check_place_of_ledger warning": ["test_a_ledger_that_was_copied"],
     "check_owed warning": ["alerts that wait"],
+    "check_paused warning": ["test_a_paused_job_is_named_by_list_and_doctor_until_it_is_resumed"],
     "check_clock problem": ["a clock that is behind"],
     "check_places tried": [
         "a folder that is not there",

@@ -218,3 +218,17 @@ def test_the_list_shows_next_and_last_runs_in_the_zone_of_each_job(run: Run, wor
     shown = run("schedule", "list").out
     assert "orders-nightly" in shown
     assert jobs["settle"]["last_run"][:16] in shown  # to the minute, as people read it
+
+
+def test_a_paused_job_is_named_by_list_and_doctor_until_it_is_resumed(workspace: Workspace) -> None:
+    workspace.job("nightly", LATER)
+    paused = workspace.run("schedule", "pause", "nightly", "--reason", "stock is counted")
+    assert paused.code == 0
+    assert paused.out == "nightly is paused by operator: stock is counted\n"
+    assert workspace.run("schedule", "pause", "nightly", "--reason", "again").code == 2
+    assert workspace.run("schedule", "pause", "nothing", "--reason", "x").code == 2
+    assert "paused" in workspace.run("schedule", "list").out
+    assert "nightly is paused by operator since" in " ".join(workspace.run("doctor").out.split())
+    assert workspace.run("schedule", "resume", "nightly", "--reason", "counted").code == 0
+    assert "paused" not in workspace.run("schedule", "list").out
+    assert "is paused by" not in " ".join(workspace.run("doctor").out.split())

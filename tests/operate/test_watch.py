@@ -14,6 +14,7 @@ from logistics_batch.cli.commands.night import SettingsInForce, _loaded, _take_o
 from logistics_batch.model.report import RunReport
 from logistics_batch.model.run_reports import SettleReport
 from logistics_batch.operate.heartbeat import HEARTBEAT, last_beat, what_is_wrong
+from logistics_batch.operate.pauses import pause, resume
 from logistics_batch.operate.run_job import JobOutcome, outcome_of
 from logistics_batch.operate.run_notices import Ran, note_end
 
@@ -37,6 +38,17 @@ def test_a_changed_job_file_counts_from_now_on(shift: Shift) -> None:
     shift.watch.reload(_loaded(shift.wired, shift.wired.settings()))
     shift.until("2026-11-03T22:00")
     assert ran(shift) == ["settle: starts for 2026-11-03T21:00", "new: starts for 2026-11-03T21:30"]
+
+
+def test_a_paused_job_is_begun_once_it_is_resumed(shift: Shift) -> None:
+    """As after a time in which nothing ran: the last planned time within the grace is made up for."""
+    shift.look()
+    pause(shift.watch.at.parts, "settle", why="the service moves")
+    shift.until("2026-11-03T22:00")
+    assert ran(shift) == []
+    resume(shift.watch.at.parts, "settle", why="it has moved")
+    shift.until("2026-11-03T22:05")
+    assert ran(shift) == ["settle: starts for 2026-11-03T21:15"]
 
 
 def test_a_broken_job_file_leaves_the_job_as_it_was_and_is_told(shift: Shift) -> None:

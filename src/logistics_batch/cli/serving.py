@@ -3,16 +3,18 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from functools import partial
 from threading import Event
 
 import click
 
-from logistics_batch.cli.watching import log_of
+from logistics_batch.cli.watching import log_of, observed_run
 from logistics_batch.flows.parts import Parts
-from logistics_batch.jobs import load_calendar, load_jobs
+from logistics_batch.jobs import load_calendar, load_job, load_jobs
 from logistics_batch.model.jobs.calendar import Calendar
 from logistics_batch.model.jobs.job import JobSpec
+from logistics_batch.operate.run_job import JobOutcome, Order
 from logistics_batch.settings import Settings, private_file
 from logistics_batch.web.pages import Behind, Secured, require_safe, serve_pages
 from logistics_batch.web.serve import ListeningPlace
@@ -59,8 +61,13 @@ def serve_workspace(
                 each.name: load_calendar(workspace.folder, each.schedule.calendar) for each in found if each.schedule
             }
 
+        def run(name: str, day: date) -> JobOutcome:
+            job = load_job(workspace.folder, name)
+            with workspace.parts(Need(stop=stop)) as its_own:
+                return observed_run(workspace, its_own, job, Order(day))
+
         behind, work = Behind(say), Work(say)
-        on = Surface(parts, lambda: workspace.parts(Need(stop=stop)), jobs, workspace.mapping_names, behind, work)
+        on = Surface(parts, lambda: workspace.parts(Need(stop=stop)), jobs, workspace.mapping_names, behind, work, run)
         try:
             serve_pages(place, secured, on, on_ready=ready, say=say, stop=stop)
         finally:

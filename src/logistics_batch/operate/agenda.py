@@ -23,6 +23,7 @@ from logistics_batch.ledger import RAN_THROUGH, Ledger, StoredSlot
 from logistics_batch.model.jobs.calendar import EVERY_DAY, Calendar
 from logistics_batch.model.jobs.job import JobSpec, Missed
 from logistics_batch.model.jobs.timing import Cron, Every, Slot
+from logistics_batch.operate.pauses import paused
 
 _ON_TIME = timedelta(seconds=60)  # a run that starts this late is still on time
 _LOOKS_BACK = timedelta(days=35)  # for days that were lost
@@ -285,11 +286,12 @@ def _ends(slots: Sequence[StoredSlot]) -> list[datetime]:
 def timetable(
     jobs: Sequence[JobSpec], calendars: Mapping[str, Calendar], ledger: Ledger, *, now: datetime, service_zone: str
 ) -> list[dict[str, object]]:
-    """A line for each job: its next planned time in its own zone, and its last run.
+    """A line for each job: its next planned time in its own zone, who paused it, and its last run.
 
     calendars: those of schedules, by the job's name.
     """
     lines: list[dict[str, object]] = []
+    pauses = paused(ledger)
     for job in jobs:
         plan = planned_job(job, service_zone=service_zone, calendar=calendars.get(job.name, EVERY_DAY))
         slot = plan.next_slot(now) if plan else None
@@ -301,6 +303,7 @@ def timetable(
                 "schedule": plan.text if plan else None,
                 "timezone": plan.zone.key if plan and plan.timing else None,
                 "next_run": slot.at.isoformat(timespec="minutes") if slot else None,
+                "paused": pauses[job.name].title if job.name in pauses else None,
                 "last_run": None,
                 "last_run_id": None,
                 "last_exit_code": None,

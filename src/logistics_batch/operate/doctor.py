@@ -31,6 +31,7 @@ from logistics_batch.model.issue import Issue
 from logistics_batch.model.jobs.job import JobPlace, JobSpec, OrderStatusJob, PushJob, ReconcileJob, SettleJob
 from logistics_batch.model.report import Fate
 from logistics_batch.operate.metrics import document_fates
+from logistics_batch.operate.pauses import paused
 
 _CLOCK_SLACK = timedelta(minutes=2)
 _FILES_NAMED = 3
@@ -88,6 +89,7 @@ def check_parts(parts: Parts, jobs: Sequence[JobSpec]) -> Iterator[Check]:
     yield from check_accounts(parts)
     yield from check_place_of_ledger(parts)
     yield check_owed(parts)
+    yield from check_paused(parts)
     yield check_clock(parts)
     yield from check_places(parts, jobs)
     yield from check_names(parts, jobs)
@@ -355,6 +357,13 @@ class Door:
     url: str
     header: str
     secret: str = field(repr=False)
+
+
+def check_paused(parts: Parts) -> Iterator[Check]:
+    """Which jobs the scheduler leaves alone, and why."""
+    for job, each in paused(parts.ledger).items():
+        text = f"{each.title} since {moment(each.since)}: {each.text}"
+        yield warning(f"job {job}", text, f'`logistics-batch schedule resume {job} --reason "…"`')
 
 
 def check_events(parts: Parts, door: Door) -> Check:

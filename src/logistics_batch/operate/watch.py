@@ -25,6 +25,7 @@ from logistics_batch.operate.alerts import Gravity, Teller
 from logistics_batch.operate.file_watch import watch_files
 from logistics_batch.operate.heartbeat import beat
 from logistics_batch.operate.log import Log
+from logistics_batch.operate.pauses import is_paused, paused
 from logistics_batch.operate.run_job import JobOutcome
 from logistics_batch.operate.run_notices import (
     Ran,
@@ -97,12 +98,12 @@ class NightWatch:
         return [plan for plan in plans if plan is not None]
 
     def take(self, job: PlannedJob, now: datetime) -> Due | None:
-        """Claim what is due."""
-        return self.agenda.take(job, now.astimezone(self._now().tzinfo))
+        """Claim what is due; nothing of a job that is paused."""
+        return None if is_paused(self._ledger, job.name) else self.agenda.take(job, now.astimezone(self._now().tzinfo))
 
     def is_due(self, job: PlannedJob, now: datetime) -> bool:
         """Whether something is."""
-        return self.agenda.is_due(job, now.astimezone(self._now().tzinfo))
+        return not is_paused(self._ledger, job.name) and self.agenda.is_due(job, now.astimezone(self._now().tzinfo))
 
     def run(self, job: PlannedJob, due: Due) -> None:
         """One run for a planned time; its end is written down unless the program was asked to end."""
@@ -236,6 +237,8 @@ class NightWatch:
                 self._log.say("missed", f"did not run for {named}", job=plan.name, level="warning", days=len(days))
                 waits = f"It waits for {', '.join(plan.after)}" if plan.after else "Nothing ran it"
                 why = f"{waits}, and its grace of {plan.late_by} was over."
+                if pause := paused(self._ledger).get(plan.name):
+                    why = f"{pause.title}: {pause.text}"
                 wanted = "on_failure" in self.jobs[plan.name][0].notify
                 note_lost_days(self._parts, plan.name, days, why=why, wanted=wanted)
 

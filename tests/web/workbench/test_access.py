@@ -9,7 +9,13 @@ from support.pages_process import PASSWORD, Person, RunningPages
 from logistics_batch.web.workbench.people import Role
 from logistics_batch.web.workbench.routes import ROUTES, Route
 
-OWN = {"/files/{name}": "1", "/orders/{name}": "R-1", "/asns/{name}": "A-1", "/runs/{name}": "nightly"}
+OWN = {
+    "/files/{name}": "1",
+    "/orders/{name}": "R-1",
+    "/asns/{name}": "A-1",
+    "/runs/{name}": "nightly",
+    "/jobs/{name}": "nightly",
+}
 NAMED_BY_CHANCE = (
     "/decisions/{name}",
     "/check/{name}",

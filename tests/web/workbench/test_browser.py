@@ -152,3 +152,26 @@ def test_a_label_is_printed_and_downloaded_by_keyboard_alone(browser: Browser, p
         page.keyboard.press("Enter")
     assert kept.value.path().read_bytes().startswith(b"%PDF-")
     page.context.close()
+
+
+def test_a_job_is_paused_resumed_and_run_by_keyboard_alone(browser: Browser, pages: RunningPages) -> None:
+    page = signed_in(browser, pages)
+    page.goto(f"{pages.url}/jobs")
+    page.get_by_role("link", name="nightly").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{pages.url}/jobs/nightly")
+    for button, told in (("Pause nightly", "is paused by"), ("Resume nightly", "is resumed by")):
+        page.get_by_label("Why").focus()
+        page.keyboard.type("stock is counted")
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.innerText") == button
+        page.keyboard.press("Enter")
+        page.get_by_role("status").get_by_text(told).wait_for()
+        assert no_violations(page) == []
+    page.get_by_role("button", name="Run nightly").focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("status").wait_for()
+    while page.get_by_role("link", name="Look again").count():
+        page.reload()
+    page.get_by_role("link", name="The run", exact=True).wait_for()
+    page.context.close()

@@ -98,11 +98,42 @@ def list_jobs(*, folder: str, as_json: bool) -> int:
         return 0
     for line in lines:
         last = line["last_run"]
+        line["next_run"] = "paused" if line["paused"] else line["next_run"]
         line["last_run"] = datetime.fromisoformat(str(last)).isoformat(timespec="minutes") if last else None
     names = ("job", "kind", "schedule", "next_run", "last_run", "last_exit_code")
     shown = ([line[name] for name in names] for line in lines)
     heads = ["job", "kind", "schedule", "next run", "last run", "exit"]
     print_table(heads, shown, empty="There is no job in jobs/ yet.")
+    return 0
+
+
+@schedule.command(epilog='Example: logistics-batch schedule pause orders-nightly --reason "the supplier counts stock"')
+@click.argument("job")
+@click.option("--reason", required=True, metavar="TEXT", help="Why; it is kept.")
+@in_workspace
+def pause(*, folder: str, job: str, reason: str) -> int:
+    """Leave a job alone until it is resumed; by hand it runs as ever."""
+    from logistics_batch.cli.opening import opened
+    from logistics_batch.jobs import load_job
+    from logistics_batch.operate.pauses import pause as pause_job
+
+    load_job(Path(folder), job)
+    with opened(folder, calls=False) as parts:
+        click.echo(pause_job(parts, job, why=reason))
+    return 0
+
+
+@schedule.command(epilog='Example: logistics-batch schedule resume orders-nightly --reason "the stock is counted"')
+@click.argument("job")
+@click.option("--reason", required=True, metavar="TEXT", help="Why; it is kept.")
+@in_workspace
+def resume(*, folder: str, job: str, reason: str) -> int:
+    """Let a paused job run by its schedule again."""
+    from logistics_batch.cli.opening import opened
+    from logistics_batch.operate.pauses import resume as resume_job
+
+    with opened(folder, calls=False) as parts:
+        click.echo(resume_job(parts, job, why=reason))
     return 0
 
 

@@ -5,12 +5,14 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 
 from logistics_batch.flows.files.check import CheckedSheet
 from logistics_batch.flows.parts import Parts
 from logistics_batch.model.jobs.calendar import Calendar
 from logistics_batch.model.jobs.job import JobSpec
+from logistics_batch.operate.run_job import JobOutcome
 from logistics_batch.web.workbench.people import SignedIn
 from logistics_batch.web.workbench.work import Work
 
@@ -80,8 +82,8 @@ class Surface:
 
     parts: what only reads and decides, shared by all pages. calling: parts that also call the service and its servers,
     opened for one piece of work. jobs: the workspace's jobs, and the calendar of each that has one. mappings: the names
-    of its mappings. behind: does a piece of work after the answer, one at a time. work: what people began here. checks:
-    sheets that are looked at before they are dropped.
+    of its mappings. behind: does a piece of work after the answer, one at a time. work: what people began here. run: a
+    job's run for a business date, as the command makes it. checks: sheets that are looked at before they are dropped.
     """
 
     parts: Parts
@@ -90,6 +92,7 @@ class Surface:
     mappings: Callable[[], Sequence[str]]
     behind: Callable[[Callable[[], None]], None]
     work: Work
+    run: Callable[[str, date], JobOutcome]
     checks: Checks = field(default_factory=Checks)
 
 

@@ -1,14 +1,25 @@
-"""The jobs with their times, what ran, and what came of it."""
+"""The jobs with their times, running and pausing them; what ran, and what came of it."""
 
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from datetime import date
 from typing import Final
 
 from logistics_batch.errors import SettingsError, UsageError
 from logistics_batch.flows.push.run import past_run
+from logistics_batch.ledger import StoredRun
 from logistics_batch.operate.agenda import timetable
+from logistics_batch.operate.pauses import pause as pause_job
+from logistics_batch.operate.pauses import pauses_of
+from logistics_batch.operate.pauses import resume as resume_job
 from logistics_batch.operate.run_job import run_account
-from logistics_batch.web.workbench.asked import NotThere, PageData, PageRequest
+from logistics_batch.web.workbench.asked import Moved, NotThere, PageData, PageRequest
+from logistics_batch.web.workbench.people import DECIDE
+from logistics_batch.web.workbench.rendering import in_address
+from logistics_batch.web.workbench.work import Begun
 
 _LATEST: Final = 50
+_RUNS, _PAUSES, _LONGEST_REASON = 10, 10, 2000
 
 
 def timetable_page(asked: PageRequest) -> PageData:
@@ -28,19 +39,88 @@ def jobs_of(asked: PageRequest) -> tuple[list[dict[str, object]], str]:
     return timetable(jobs, calendars, parts.ledger, now=parts.clock.now(), service_zone=zone), ""
 
 
+def job(asked: PageRequest) -> PageData:
+    """One job: when it runs, whether it is paused and was, what was begun here, and its last runs."""
+    name = asked.path["name"]
+    lines, wrong = jobs_of(asked)
+    line = next((each for each in lines if each["job"] == name), None)
+    if line is None:
+        raise NotThere(wrong or f"There is no job “{name}”.")
+    ledger = asked.parts.ledger
+    words = ("since", "title", "text", "over_at", "over_text")
+    begun = next((each for each in asked.on.work.all() if each.key == _key(name)), None)
+    data = dict(line) | {
+        "may": asked.who.role in DECIDE,
+        "pauses": [{word: getattr(each, word) for word in words} for each in pauses_of(ledger, name)[:_PAUSES]],
+        "begun": asdict(begun) if begun else None,
+        "today": asked.parts.clock.now().date().isoformat(),
+        "runs": _shown(ledger.runs.latest(limit=_RUNS, job=name)),
+    }
+    return PageData("job.html", data)
+
+
+def run_now(asked: PageRequest) -> Moved:
+    """Run a job now, as `run` does; it goes on behind the page."""
+    name = _known(asked)
+    text = asked.form.get("business_date", "") or asked.parts.clock.now().date().isoformat()
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        raise UsageError("The business date is no date.", remedy="Write it as 2026-11-21.") from None
+
+    def work() -> tuple[str, str]:
+        outcome = asked.on.run(name, day)
+        latest = asked.parts.ledger.runs.latest(limit=1, job=name)
+        return f"Exit {outcome.exit_code}: {outcome.line}", f"/runs/{latest[0].id}" if latest else ""
+
+    begun = asked.on.work.begin(Begun(_key(name), f"{name} for {day}", asked.who.name, asked.now), work)
+    return Moved(f"/jobs/{in_address(name)}", begun.outcome or f"{begun.what} runs now.")
+
+
+def pause(asked: PageRequest) -> Moved:
+    """Have the scheduler leave a job alone, with who and why."""
+    name, why = _known(asked), _why(asked)
+    return Moved(f"/jobs/{in_address(name)}", pause_job(replace(asked.parts, person=asked.who.name), name, why=why))
+
+
+def resume(asked: PageRequest) -> Moved:
+    """Let a paused job run by its schedule again, with who and why."""
+    name, why = _known(asked), _why(asked)
+    return Moved(f"/jobs/{in_address(name)}", resume_job(replace(asked.parts, person=asked.who.name), name, why=why))
+
+
+def _known(asked: PageRequest) -> str:
+    name = asked.form.get("job", "")
+    if name not in {each.name for each in asked.on.jobs()[0]}:
+        raise UsageError(f"There is no job “{name}”.", remedy="Open the page again.")
+    return name
+
+
+def _why(asked: PageRequest) -> str:
+    why = " ".join(asked.form.get("reason", "").split())
+    if not why or len(why) > _LONGEST_REASON:
+        raise UsageError("The reason is missing, or longer than a page.", remedy="Say why in a sentence; it is kept.")
+    return why
+
+
+def _key(job: str) -> str:
+    return f"job {job}"
+
+
 def runs(asked: PageRequest) -> PageData:
     """What ran, the newest first, also of one job."""
     job = asked.query.get("job", "")
     found = asked.parts.ledger.runs.latest(limit=_LATEST, job=job or None)
-    shown = [
-        {
-            name: getattr(each, name)
-            for name in ("id", "job", "kind", "business_date", "state", "started_at", "finished_at")
-        }
-        | {"exit_code": each.exit_code, "stopped": each.stopped, "counts": {n: c for n, c in each.summary.items() if c}}
+    return PageData("runs.html", {"runs": _shown(found), "job": job, "most": _LATEST})
+
+
+def _shown(found: Sequence[StoredRun]) -> list[dict[str, object]]:
+    """Runs in a list."""
+    names = ("id", "job", "kind", "business_date", "state", "started_at", "finished_at", "exit_code", "stopped")
+    return [
+        {name: getattr(each, name) for name in names} | {"counts": {n: c for n, c in each.summary.items() if c}}
         for each in found
     ]
-    return PageData("runs.html", {"runs": shown, "job": job, "most": _LATEST})
 
 
 def run(asked: PageRequest) -> PageData:

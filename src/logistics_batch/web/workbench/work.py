@@ -5,7 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from concurrent.futures import TimeoutError as TooSoon
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from logistics_batch.errors import LogisticsBatchError, UsageError, as_told, where_it_failed
@@ -68,16 +68,17 @@ class Work:
         self._threads.shutdown(wait=True, cancel_futures=True)
 
     def _do(self, new: Begun, do: Worker) -> None:
-        outcome, failed, page = "", True, ""
+        outcome, failed, page = "The program failed; its log says where.", True, ""
         try:
             outcome, page = do()
             failed = False
-        except BaseException as error:  # noqa: BLE001 - whoever began it is told, whatever it was
-            told = as_told(error)
-            if isinstance(told, LogisticsBatchError):
+        except LogisticsBatchError as error:
+            outcome = f"{error.message} {error.remedy}".strip()
+        except BaseException as error:
+            if isinstance(told := as_told(error), LogisticsBatchError):
                 outcome = f"{told.message} {told.remedy}".strip()
-            else:
-                outcome = "The program failed; its log says where."
-                self._say(f"{new.what} failed: {where_it_failed(error)}")
-        with self._lock:
-            self._begun[new.key] = Begun(new.key, new.what, new.who, new.at, outcome or "done", failed, page)
+            self._say(f"{new.what} failed: {where_it_failed(error)}")
+            raise
+        finally:
+            with self._lock:
+                self._begun[new.key] = replace(new, outcome=outcome or "done", failed=failed, page=page)
