@@ -297,6 +297,14 @@ def test_a_demanded_field_is_not_to_be_deleted() -> None:
     assert "delete" not in line and "write another column" in line
 
 
+def test_a_column_without_a_name_is_known_by_its_values_also_where_some_are_wrong() -> None:
+    cells = [["A1", "Asha", phone, "K-1", "2"] for phone in ("9822012345", "98220", "9822012346", "9822012347")]
+    sheet = sheet_of([["Order No", "Ship To", "", "SKU", "Qty"], *cells])
+    draft = draft_of([Sheet("", sheet.frame, facts=merged_facts([(1, 2, 1, 3)]))], operation=Operation.ORDER_CREATE)
+    assert draft is not None
+    assert mapping_data(draft)["fields"]["customer_mobile"] == {"from": "Ship To, column 2"}
+
+
 def test_what_brackets_say_tells_who_pays_from_who_gets_the_goods() -> None:
     whose = [
         f"{part} ({who})"
@@ -336,6 +344,8 @@ def test_what_brackets_say_tells_who_pays_from_who_gets_the_goods() -> None:
         ("d03", '- "Artículo Cajas"', "of boxes, not of pieces"),
         ("d03", '- "Entregar en C.P."', "the name says so, but the values do not look like it (pin)"),
         ("c14", '- "Order Value"', "an amount: whether of one, of the line or of the whole cannot be told"),
+        ("d05", '- "Discount Code"', "no field was found for it"),
+        ("d06", '- "quantity-purchased"', "“quantity-to-ship” is likelier"),
         ("d10", '- "DC / Inv No."', "no field was found for it"),
         # remedies that load
         ("c09", "supplier_name", "is it this one? If not, write another column or `{constant: …}`"),
@@ -393,3 +403,11 @@ def test_the_key_and_what_it_is_made_of_are_one_question(layout: str, place: str
         mapping_of(text)
     assert len(refused.value.findings) == len(questions)
     assert any(line.startswith("key:") and f"`{place}`" in line and "below" in line for line in text.split("\n"))
+
+
+def test_no_remedy_of_a_question_about_cash_leads_into_another_mistake() -> None:
+    draft, text = drafted(case_of(next(name for name in LAYOUT_NAMES if name.startswith("d02"))))
+    assert draft is not None
+    asked = [(each["place"], each["remedy"]) for each in draft_json(draft, file_name="x.csv")["questions"]]
+    assert any(place == "fields.is_cod" and "delete both" in remedy for place, remedy in asked), text
+    assert not any(place == "fields.cash_on_delivery" and "delete" in remedy for place, remedy in asked)

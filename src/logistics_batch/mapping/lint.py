@@ -436,7 +436,8 @@ def _asked(place: Place, asked: list[str]) -> tuple[LintFinding, list[str]]:
     above = "above" if place[-1:] in (("cell",), ("beside",)) else "is_it"
     if names == [""] and named in ("", "key"):
         named = "no_key" if named else "missing"
-    code = named or ("which" if len(asked) > 1 else above)
+    of_field = f"is_it.{field}" if f"mapping.draft.is_it.{field}" in messages.CATALOGUE else above
+    code = named or ("which" if len(asked) > 1 else of_field if above == "is_it" else above)
     return said(place, f"draft.{code}", names=names, field=field, last=place[-1] if place else ""), names
 
 

@@ -187,6 +187,7 @@ _UNITS: Final = {
     "correct": "Write `{said} -> {meant}`.",
     "another": "Take another column.",
 }
+_IS_IT: Final = "is `{names:joined ` or `}` the column of `{field}`?"
 _DRAFTS: Final = {
     "missing": (
         "nothing in the file was found for `{field}`: where does it stand?",
@@ -234,11 +235,22 @@ _DRAFTS: Final = {
         "Take the `?` from each column that belongs to it, and delete the others.",
     ),
     "is_it": (
-        "is `{names:joined ` or `}` the column of `{field}`?",
+        _IS_IT,
         (
             "Write the column's name without the `?`; if there is none, `{{beside: LABEL}}` for a value above the "
             "table or `{{constant: …}}`; delete the line if the service does not demand it."
         ),
+    ),
+    "is_it.is_cod": (
+        _IS_IT,
+        (
+            'Write the column\'s name without the `?`, or `{{constant: "true"}}`. Beside `cash_on_delivery` the line '
+            "cannot be missing; where no cash is collected, delete both."
+        ),
+    ),
+    "is_it.cash_on_delivery": (
+        _IS_IT,
+        "Write the column's name without the `?`. No order that collects cash goes out without an amount.",
     ),
     "above": (
         "is the value of `{names:joined ` or `}` above the table what `{field}` wants?",

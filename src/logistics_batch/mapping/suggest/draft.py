@@ -414,7 +414,8 @@ def _unused(table: SampleTable, name: str, beside: dict[str, str], operation: Op
     if table.takes_off(name):
         return ("taken_off",)
     for meanings, code in vocabulary().unused.items():
-        if said.issuperset(meanings.split()) and not (code == "counts_rows" and said - _OF_ROWS):
+        is_else = {"counts_rows": said - _OF_ROWS, "papers_date": not profile.share("date") and "date" not in said}
+        if said.issuperset(meanings.split()) and not is_else.get(code):
             return (code,)
     likely = {place: likeness(table.readings[name], names) for place, names in names_of_targets(operation).items()}
     for meaning, names in vocabulary().likelier.items():

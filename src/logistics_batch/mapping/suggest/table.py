@@ -134,7 +134,12 @@ class SampleTable:
     def takes_off(self, name: str) -> bool:
         """Whether a column says what is taken off a price, on one row at least."""
         is_discount = "discount" in self.readings[name].meanings
-        return is_discount and any(value.strip("0.,%- ") for value in self.profiles[name].values)
+        profile = self.profiles[name]
+        return (
+            is_discount
+            and profile.is_mostly("number", "amount")
+            and any(each.strip("0.,%- ") for each in profile.values)
+        )
 
     def collecting_words(self, pay: str) -> list[str]:
         """The words in a column of payment that say that cash is collected."""
@@ -190,7 +195,7 @@ def _with_nameless(sheet: Sheet, head: Head, data: pl.DataFrame) -> tuple[tuple[
         over = [left for top, left, bottom, right in sheet.merged_ranges
                 if top <= head.row <= bottom and left < number <= right]  # fmt: skip
         said = readings[names[over[0] - 1]].meanings if over and names[over[0] - 1] else frozenset[str]()
-        shown = {shape for shape in ("phone", "pin") if said and profile.is_mostly(shape)}
+        shown = {shape for shape in ("phone", "pin") if said and profile.share(shape) > SOME}
         names[number - 1], readings[name] = name, NameReading(said | shown, 0, "", digits=bool(said))
     return tuple(names), readings
 
