@@ -411,3 +411,12 @@ def test_no_remedy_of_a_question_about_cash_leads_into_another_mistake() -> None
     asked = [(each["place"], each["remedy"]) for each in draft_json(draft, file_name="x.csv")["questions"]]
     assert any(place == "fields.is_cod" and "delete both" in remedy for place, remedy in asked), text
     assert not any(place == "fields.cash_on_delivery" and "delete" in remedy for place, remedy in asked)
+
+
+def test_a_date_of_several_kinds_is_said_to_be_none_and_not_to_be_one_of_the_papers() -> None:
+    header = ["S.N.", "Order No", "Customer", "Phone", "Address", "Delivery on", "Item", "Qty"]
+    cells = [[str(n), f"A{n}", "Tina", "9870011223", "A-4 Palm, Thane", day, "Cake", "1"]
+             for n, day in enumerate(("05/12/26", "06-12-2026", "7 Dec"), 1)]  # fmt: skip
+    draft, _ = drafts([header, *cells], operation=Operation.ORDER_CREATE)
+    assert draft.unused["Delivery on"] == ("values_differ", "date")
+    assert draft.unused["S.N."] == ("counts_rows",)

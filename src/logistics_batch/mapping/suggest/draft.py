@@ -65,7 +65,7 @@ _OPTIONAL: Final = 0.5  # what places count that need not be filled
 _LACKING: Final = 0.5  # what it costs an operation that something is not found without which nothing can be sent
 _NOTHING: Final = profile_of(())
 _OF_GOODS: Final = frozenset(["item", "sku", "desc", "ean", "size"])
-_OF_ROWS: Final = frozenset(["number", "line", "serialrow"])
+_OF_ROWS: Final = frozenset(["number", "line", "serial", "serialrow"])
 _BLANK_BELOW: Final = 0.05  # share of blank cells beside a filled line from which a column is filled down
 
 
@@ -411,20 +411,20 @@ def _unused(table: SampleTable, name: str, beside: dict[str, str], operation: Op
         return ("nameless",)
     if profile.counts_rows and not said - _OF_ROWS:
         return ("counts_rows",)
+    likely = {place: likeness(table.readings[name], names) for place, names in names_of_targets(operation).items()}
+    for form in (form_of(place.split(".")[1], operation) for place, like in likely.items() if like >= LIKELY):
+        if profile.fits(form) is False:
+            return ("values_differ", SHAPE_OF[form])
     if table.takes_off(name):
         return ("taken_off",)
     for meanings, code in vocabulary().unused.items():
         is_else = {"counts_rows": said - _OF_ROWS, "papers_date": not profile.share("date") and "date" not in said}
         if said.issuperset(meanings.split()) and not is_else.get(code):
             return (code,)
-    likely = {place: likeness(table.readings[name], names) for place, names in names_of_targets(operation).items()}
     for meaning, names in vocabulary().likelier.items():
         likelier = next((beside[place] for place in names.split() if place in beside and likely.get(place)), None)
         if meaning in said and likelier is not None:
             return ("likelier", likelier)
-    for form in (form_of(place.split(".")[1], operation) for place, like in likely.items() if like >= LIKELY):
-        if profile.fits(form) is False:
-            return ("values_differ", SHAPE_OF[form])
     if said & {"amount", "price"} or "total" in said <= {"total", "order", "invoice", "net", "line", "item"}:
         return ("some_amount",)
     return ("no_match",) if said and not table.readings[name].unknown else ("nothing",)
