@@ -4,12 +4,16 @@ import csv
 import io
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from cli.conftest import Run
 from support.sandbox_process import RunningSandbox, sandbox_for_a_test
 from support.workspace import APPROVED_JOB, Workspace, order_lines
+
+from logistics_batch.ledger import Outcome, open_ledger
+from logistics_batch.model.issue import Issue
 
 ORDERS = ["A-1", "A-2", "A-3", "A-4"]
 WHY = ("--reason", "the old address is right")
@@ -103,6 +107,44 @@ def test_old_and_new_stand_side_by_side(run: Run, workspace: Workspace) -> None:
     assert document["body"] in shown
 
 
+def test_the_list_fits_110_columns_and_the_whole_text_is_shown_of_one(run: Run, workspace: Workspace) -> None:
+    why = "The service already accepted this document with other content."
+    listed = run("held", "list").out.splitlines()
+    assert max(map(len, map(str.rstrip, listed))) <= 110
+    assert sum(line.startswith(str(number)) for number in waiting(run).values() for line in listed) == 4
+    shown = run("held", "show", waiting(run)["A-1"]).out
+    (held, *_) = run("held", "list", "--json").json["held"]
+    assert f"reason      {why}\nwhat to do  {held['fix']}\n" in shown
+
+
+def test_answers_are_written_by_one_at_a_time(run: Run, workspace: Workspace) -> None:
+    """A second writer would put what it read before over what a run wrote since."""
+    number = waiting(run)["A-1"]
+    ledger = open_ledger(f"sqlite:///{workspace.root}/var/ledger.db", account=workspace.url)
+    with closing(ledger), ledger.sending("orders-nightly"):
+        assert run("runs", "report", "push").code == 75
+        decided = run("held", "decide", number, "drop", *WHY)
+        assert decided.code == 0 and "A run is under way" in decided.err
+    assert "held" in (workspace.root / "reports/first.result.csv").read_text()
+    assert run("settle").code in (0, 4)
+    assert "reopen" in (workspace.root / "reports/first.result.csv").read_text()
+
+
+def test_a_change_while_answers_are_written_has_them_written_again(workspace: Workspace) -> None:
+    ledger = open_ledger(f"sqlite:///{workspace.root}/var/ledger.db", account=workspace.url)
+    with closing(ledger):
+        (held,) = [each for each in ledger.documents.select(states=["held"]) if each.reference == "A-4"]
+        (file,) = ledger.files.named("second.csv")
+        ledger.files.begin_writing(file.id)
+        dropped = Outcome(held.id, "abandoned", "decided", why=Issue.of("decided", at=held.planned_at, reason="x"))
+        assert ledger.attempts.settle_documents([dropped], expected="held", now=held.planned_at)
+        ledger.files.set_written(file.id)
+        assert [each.name for each in ledger.files.stale()] == ["second.csv"]
+        ledger.files.begin_writing(file.id)
+        ledger.files.set_written(file.id)
+        assert ledger.files.stale() == []
+
+
 def test_every_number_of_the_list_can_be_shown(run: Run, workspace: Workspace) -> None:
     workspace.job("watched", APPROVED_JOB)
     workspace.drop("B.csv", order_lines(["B-1", "B-2"]))
@@ -119,7 +161,8 @@ def test_every_number_of_the_list_can_be_shown(run: Run, workspace: Workspace) -
     (file,) = listed["files"]
     assert (file["rule"], file["job"]) == ("header", "watched")
     assert (file["reason"], file["remedy"]) == (file["reason"].strip(), file["fix"])
-    assert file["reason"] in run("held", "list").out
+    assert file["reason"][:20] in run("held", "list").out, "its line has room for the beginning"
+    assert file["reason"] in run("held", "show", file["id"]).out
     (preview,) = listed["previews"]
     assert (preview["rule"], preview["job"]) == ("approval", "watched")
     for each in (each for group in ("held", "previews", "files") for each in listed[group]):

@@ -94,5 +94,19 @@ def test_runs_fits_a_terminal_of_110_columns(tmp_path: Path) -> None:
     assert max(map(len, lines)) <= 110
     assert len([line for line in lines if line.startswith("20261103-21150")]) == 2
     whole = " ".join(" ".join(lines).split())
-    for part in ("asns-unicommerce-south", "2026-11-03 21:15+0530", "1250 accepted,", "1 in doubt,", "2 skipped"):
+    for part in ("asns-unicommerce-south", "2026-11-03 21:15+05:30", "1250 accepted,", "1 in doubt,", "2 skipped"):
         assert whole.count(part) == 2, part
+
+
+def test_runs_says_what_came_of_each(run: Run, workspace: Workspace) -> None:
+    header, first, second = order_lines(["A-1", "A-2"]).splitlines()
+    for name, text in (
+        ("rows.csv", "\n".join([header, first, second, second.replace("SKU-2", "SKU-3")])),
+        ("held.csv", ""),
+        ("none.csv", header),
+    ):
+        run("push", workspace.drop(name, text), "--mapping", "orders")
+    said = [" ".join(line.split()[-9:]) for line in run("runs").out.splitlines()[2:]]
+    assert said[0].endswith(" 0 no rows")
+    assert said[1].endswith(" 4 1 file held as a whole")
+    assert said[2].endswith(" 3 1 accepted, 2 blocked, 2 orders")

@@ -99,6 +99,20 @@ def test_a_folder_that_another_job_writes_otherwise_is_the_same(folder: str, pat
     assert north.read_bytes() == before
 
 
+def test_files_that_differ_in_their_ending_alone_are_told_apart(office: Workspace) -> None:
+    """Both are answered; that the second took the name of the first is told. A fix file of the first is no other."""
+    office.job("both", JOB.format(mapping="orders", source="both", folder=".", path="/outbound").replace("*.csv", "*"))
+    for ending, separator in (("csv", ","), ("tsv", "\t")):
+        office.drop(f"TWO.{ending}", order_lines([f"TWO-{ending}"]).replace(",", separator), folder="both")
+        done = office.run("run", "both", "--json").json
+        (office.root / f"both/TWO.{ending}").unlink()
+    outbound = office.root / "outbound"
+    assert answers(outbound, "TWO.result.csv") == {"TWO-tsv": "accepted"}
+    (first,) = (outbound / "earlier").glob("TWO.*.csv")
+    assert answers(first.parent, first.name) == {"TWO-csv": "accepted"}
+    assert any(f"called earlier/{first.name.removesuffix('.result.csv')}.* now" in note for note in done["notes"])
+
+
 def test_two_workspaces_that_answer_into_one_folder_do_not_overwrite_each_other(
     tmp_path: Path, service: RunningSandbox
 ) -> None:

@@ -61,10 +61,10 @@ def test_the_scheduler_takes_a_run_that_stopped_early_again(shift: Shift, sandbo
     shift.until("2026-11-03T21:20", step=STEP)
     assert len(created(sandbox)) == 2
     waits = [line for line in shift.lines if "stopped early; goes on at" in line]
-    assert "until 23:15+0530 at the latest" in waits[0]
+    assert "until 23:15+05:30 at the latest" in waits[0]
     assert len(waits) >= 2
     (notice,) = shift.parts.ledger.notices.open(job="orders")
-    assert "mend that, it goes on by itself until 23:15+0530; at once with `logistics-batch run orders" in notice.text
+    assert "mend that, it goes on by itself until 23:15+05:30; at once with `logistics-batch run orders" in notice.text
     sandbox.set_faults([])
     shift.until("2026-11-03T21:30", step=STEP)
     assert created(sandbox) == dict.fromkeys(REFERENCES, 1)

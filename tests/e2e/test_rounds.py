@@ -178,6 +178,15 @@ class TestRounds:
         assert office.run("run", "orders").code == 3
         assert fates(results) == ["unchanged", "invalid", "accepted"], "another file is judged by what stands in it"
 
+    def test_a_fix_file_names_its_own_rows(self, office: Workspace, service: RunningSandbox) -> None:
+        inbound, results = outside(office) / "inbound", outside(office) / "results"
+        text = order_lines(["ROWS-1", "ROWS-2", "ROWS-2"])
+        (inbound / "orders.csv").write_text(text.replace("3 Market Road", "9 Hill Road"))
+        assert office.run("run", "orders").code == 3
+        assert "rows 3-4" in answers(results)["ROWS-2"][1]
+        reasons = {line["Reason"] for line in lines_of(results / "orders.fix.xlsx")}
+        assert reasons and all("rows 2-3" in reason for reason in reasons)
+
     @pytest.mark.parametrize("again", ["renamed.csv", "orders.xlsx", "another.xlsx"])
     def test_the_original_renamed_or_saved_by_another_program_shows_what_was_accepted(
         self, office: Workspace, again: str

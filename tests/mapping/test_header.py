@@ -127,7 +127,10 @@ def test_a_missing_required_column_holds_the_file_with_what_was_found_and_what_m
         'The file: the required column "Phone" is missing; row 1, which looks most like a header, has "Order No", '
         '"Name", "Phnoe", "Address", "SKU", "Qty".'
     )
-    assert error.remedy == 'Is "Phnoe" meant as "Phone"? Rename the column, or add its name to the mapping.'
+    assert (
+        error.remedy
+        == 'Is "Phnoe" meant as "Phone"? Rename the column, or ask the operator to add its name to the mapping.'
+    )
 
 
 def test_what_the_service_demands_is_required_without_being_said() -> None:

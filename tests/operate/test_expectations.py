@@ -91,7 +91,7 @@ def test_what_comes_on_a_free_day_is_late_for_the_day_before_and_not_early_for_t
 
 def test_it_is_said_how_late() -> None:
     said = judge(tuesday(), Seen([file("03T22:47")], missed=True), now=at("03T23:00")).text
-    assert said == "orders.csv came at 2026-11-03 22:47+0530, 1 h 47 min after 2026-11-03 21:00+0530."
+    assert said == "orders.csv came at 2026-11-03 22:47+05:30, 1 h 47 min after 2026-11-03 21:00+05:30."
 
 
 def test_only_working_days_are_expected() -> None:

@@ -89,6 +89,23 @@ def test_a_file_held_as_a_whole_is_open_until_its_successor_was_read(shift: Shif
     assert (shift.parts.ledger.files.held(), figure(shift, "notices")) == ([], {})
 
 
+def test_rows_to_correct_are_open_until_they_are_corrected_whatever_else_runs(shift: Shift) -> None:
+    more = "notify: [on_invalid_rows]"
+    shift.workspace.job("orders", JOB.format(put_away="archive: /done\n  quarantine: /rejected", more=more))
+    shift.open()
+    wanted = order_lines(["WRONG-1", "WRONG-2"])
+    shift.workspace.drop("a.csv", wanted.replace("9876500002", "123"), folder="in")
+    title = "orders: not everything could be done (2026-11-03)"
+    assert told(shift, "12:05") == [title]
+    text = shift.told[-1][1]
+    assert "1 row invalid: This is no Indian mobile number (… digits)." in text and "mobile|" not in text
+    shift.workspace.drop("b.csv", order_lines(["FINE-1"]), folder="in")
+    assert told(shift, "12:20") == [], "another file says nothing of these rows"
+    shift.workspace.drop("a.csv", wanted, folder="in")
+    assert told(shift, "12:30") == [f"Over: {title}"]
+    assert "No row of it is to be corrected any more." in shift.told[-1][1]
+
+
 def test_another_file_that_is_held_is_told_of_its_own_and_a_person_closes_each(shift: Shift) -> None:
     shift.workspace.drop("a.xlsx", CUT, folder="in")
     assert told(shift, "12:05") == [HELD]

@@ -8,7 +8,6 @@ import click
 
 from logistics_batch.cli.show import (
     IN_ORDER,
-    moment,
     plain,
     print_json,
     print_push,
@@ -19,6 +18,7 @@ from logistics_batch.cli.show import (
 )
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.run import PastRun, answers_of_run
+from logistics_batch.messages import moment
 from logistics_batch.model.counting import counted
 from logistics_batch.model.discrepancy import MEANINGS, Discrepancy
 from logistics_batch.model.report import ExitCode, RunReport

@@ -59,15 +59,6 @@ def sentence(text: str) -> str:
     return text if not text or text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
-def moment(text: str | None) -> str:
-    """A time of the ledger for people: to the second, with its offset.
-
-    >>> moment("2026-11-03T21:15:00.123456+05:30")
-    '2026-11-03T21:15:00+05:30'
-    """
-    return datetime.fromisoformat(text).isoformat(timespec="seconds") if text else ""
-
-
 def took(started: str, ended: str) -> str:
     """How long something took, for people; "" if it has no end yet.
 

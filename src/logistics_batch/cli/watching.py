@@ -9,6 +9,7 @@ import click
 from logistics_batch.errors import LedgerBusy, LogisticsBatchError, SettingsError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.jobs import load_calendar
+from logistics_batch.messages import clock_time
 from logistics_batch.model.jobs.job import JobSpec, PushJob
 from logistics_batch.operate.agenda import next_try
 from logistics_batch.operate.alerts import Teller, addresses
@@ -104,7 +105,7 @@ def observed_run(workspace: Workspace, parts: Parts, job: JobSpec, order: Order)
         if at is None or parts.stop.is_set() or not waits(end):
             break
         why = end.cause if isinstance(end, JobOutcome) else end.message
-        click.echo(f"Stopped early; goes on at {at:%H:%M:%S}, until {until:%H:%M%z} at the latest: {why}", err=True)
+        click.echo(f"Stopped early; goes on at {at:%H:%M:%S}, until {clock_time(until)} at the latest: {why}", err=True)
         parts.progress.start(f"Waits until {at:%H:%M:%S}", None)
         parts.clock.sleep((at - now).total_seconds())
         parts.progress.done()

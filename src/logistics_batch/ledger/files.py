@@ -16,7 +16,9 @@ from logistics_batch.ledger.schema import document, file, held_file, left_file, 
 from logistics_batch.messages import rule_of
 from logistics_batch.model.issue import Issue, read_notes
 
+_STALE: Final = 1
 _UNWRITTEN: Final = 2  # of results: stale until they are written, whatever changes meanwhile
+_IN_WRITING: Final = 3  # until a change makes them stale again, or they are written; left behind by a kill
 _PLACE, _PATH = "place_sha256", "path_sha256"
 
 
@@ -113,6 +115,11 @@ class Files(Repository):
         wanted = [] if run is None else [file.c.run_id == run]
         return self._files(*wanted, *([] if sha256 is None else [file.c.sha256 == sha256]))
 
+    def of_day(self, job: str, business_date: str) -> list[StoredFile]:
+        """The arrivals of a job's runs for a day, in order."""
+        runs = select(run.c.id).where(run.c.job == job, run.c.business_date == business_date)
+        return self._files(file.c.run_id.in_(runs))
+
     def get(self, file_id: int) -> StoredFile:
         """One arrival by its number."""
         (found,) = self._files(file.c.id == file_id)
@@ -143,12 +150,23 @@ class Files(Repository):
 
         And those whose results could not be written when it was time to.
         """
-        return self._files(((file.c.stale == 1) & (file.c.state != "planned")) | (file.c.stale == _UNWRITTEN))
+        again = file.c.stale.in_([_STALE, _IN_WRITING]) & (file.c.state != "planned")
+        return self._files(again | (file.c.stale == _UNWRITTEN))
 
-    def set_fresh(self, file_id: int, *, first: bool = False) -> None:
-        """The results of a file were written as the ledger stands; `first`: by its own run, planned → reported."""
-        state = {"state": "reported"} if first else {}
-        self._execute(file.update().where(file.c.id == file_id).values(stale=0, **state))
+    def begin_writing(self, file_id: int) -> None:
+        """What is known of a file is read now, to be written: what changes from here on makes that stale again."""
+        known = file.c.stale != _UNWRITTEN
+        self._execute(file.update().where(file.c.id == file_id, known).values(stale=_IN_WRITING))
+
+    def set_written(self, file_id: int, *, first: bool = False) -> None:
+        """The results of a file were written; `first`: by its own run, planned → reported. A change since stays one."""
+        if first:
+            self._execute(file.update().where(file.c.id == file_id).values(state="reported"))
+        self._execute(file.update().where(file.c.id == file_id, file.c.stale != _STALE).values(stale=0))
+
+    def set_fresh(self, file_id: int) -> None:
+        """The results of a file stay as they are, whatever is known by now."""
+        self._execute(file.update().where(file.c.id == file_id).values(stale=0))
 
     def set_unwritten(self, file_id: int) -> None:
         """The first results of a file could not be written: whoever writes results next tries again."""

@@ -78,7 +78,8 @@ file = Table(
     *_texts("state"),  # planned, reported, closed
     *_later_texts("notes", default="[]"),
     *_later_texts("earlier_file"),
-    *_later_numbers("stale"),  # 1: its written results no longer show what is known; 2: they could not be written yet
+    # 1: its written results no longer show what is known; 2: they could not be written yet; 3: they are being written.
+    *_later_numbers("stale"),
     *_later_texts("code", "values"),  # why it is held as a whole, "" if it is not; values of the code, packed
     UniqueConstraint("run_id", "sha256", "name"),
 )

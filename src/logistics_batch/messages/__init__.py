@@ -11,12 +11,13 @@ from typing import Any
 
 from logistics_batch.messages.catalogue import CATALOGUE
 from logistics_batch.messages.entry import Entry, Level
-from logistics_batch.messages.words import Words, moment
+from logistics_batch.messages.words import Words, clock_time, moment
 
 __all__ = [
     "CATALOGUE",
     "Entry",
     "Level",
+    "clock_time",
     "codes_of",
     "moment",
     "operator_words",
@@ -26,6 +27,7 @@ __all__ = [
     "rule_of",
     "told",
     "unpacked",
+    "without_values",
 ]
 
 Values = Mapping[str, Any]
@@ -73,11 +75,24 @@ def unpacked(text: str | None) -> dict[str, Any]:
     return dict(json.loads(text)) if text else {}
 
 
+def without_values(code: str, **shown: str) -> str:
+    """What is wrong, with an … for each value but those that may be shown."""
+    found = []
+    for text, name, form, _ in _WORDS.parse(_entry(code).reason if code else ""):
+        one, is_word, many = (form or "").partition("|")
+        value = many if is_word and one else shown.get(name or "", "…")
+        found += [text, value if name is not None else ""]
+    return "".join(found)
+
+
+def _entry(code: str) -> Entry:
+    return CATALOGUE.get(code) or CATALOGUE[code.rpartition("|")[2]]  # a field of the mapping may stand before it
+
+
 def _rendered(code: str, part: str, values: Values) -> str:
     if not code:
         return ""
-    entry = CATALOGUE.get(code) or CATALOGUE[code.rpartition("|")[2]]  # a field of the mapping may stand before it
-    text: str = getattr(entry, part)
+    text: str = getattr(_entry(code), part)
     if not values and any(name for _, name, _, _ in _WORDS.parse(text)):
         return ""  # its values were purged: only the rule is left
     return _WORDS.vformat(text, (), values)

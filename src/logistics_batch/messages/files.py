@@ -15,7 +15,9 @@ _MISSING: Final = (
     "{sheet:sheet}: the required column{missing:|s} {missing:names 1000} {missing:is|are} missing; row {row}, which "
     "looks most like a header, has {seen:names 1000}."
 )
-_ONE_SHEET: Final = "Send both sheets in one workbook, or correct the names of the sheets in the mapping."
+_ONE_SHEET: Final = (
+    "Send both sheets in one workbook, or ask the operator to correct the names of the sheets in the mapping."
+)
 
 FILES: Final[dict[str, Entry]] = {
     ".is_it_meant": Entry('Is "{seen}" meant as "{name}"?'),
@@ -25,7 +27,7 @@ FILES: Final[dict[str, Entry]] = {
     ),
     "header.rivals": Entry(
         "{sheet:sheet}: the rows {rows:numbers} could each be the header row.",
-        "Leave one header row, or give its number in the mapping (`sheet: {{header: N}}`).",
+        "Leave one header row, or ask the operator to give its number in the mapping (`sheet: {{header: N}}`).",
     ),
     "header.none": Entry(
         "No header row was found in the first {searched} rows: none has the columns {names:names 1000}.", _NO_HEADER
@@ -33,8 +35,12 @@ FILES: Final[dict[str, Entry]] = {
     "header.none_in_row": Entry(
         "No header row was found in row {row}: none has the columns {names:names 1000}.", _NO_HEADER
     ),
-    "header.missing": Entry(_MISSING, "Add the column, or add the name it has here to the mapping."),
-    "header.missing_near": Entry(_MISSING, "{near:messages} Rename the column, or add its name to the mapping."),
+    "header.missing": Entry(
+        _MISSING, "Add the column, or ask the operator to add the name it has here to the mapping."
+    ),
+    "header.missing_near": Entry(
+        _MISSING, "{near:messages} Rename the column, or ask the operator to add its name to the mapping."
+    ),
     "header|second_table": Entry(
         "{sheet:sheet}: {rows:row|rows} {rows:rows} below the header row {row} {rows:names|name} other columns, or in "
         "other places: a second table begins there.",
@@ -42,7 +48,7 @@ FILES: Final[dict[str, Entry]] = {
     ),
     "sheet.near_miss": Entry(
         'The sheet "{sheet}" has rows and all columns but "{name}"; only one sheet of a file is read.',
-        "Send it as a file of its own with this column, or name the sheet to read in the mapping "
+        "Send it as a file of its own with this column, or ask the operator to name the sheet to read in the mapping "
         "(`sheet: {{name: …}}`).",
     ),
     "all_alike": Entry("All {rows} rows fail alike: {why:messages}{hints: messages}", _MOVED),
@@ -75,7 +81,8 @@ FILES: Final[dict[str, Entry]] = {
     ),
     "sheet.several": Entry(
         "The sheets {names:names} all have the columns of the mapping; only one sheet of a file is read.",
-        "Send each sheet as a file of its own, or name the sheet in the mapping (`sheet: {{name: …}}`).",
+        "Send each sheet as a file of its own, or ask the operator to name the sheet in the mapping "
+        "(`sheet: {{name: …}}`).",
     ),
     "sheet.not_called": Entry(
         'The mapping reads two sheets of one workbook, and no sheet is called "{name}"; there is {names:sheets}.',
@@ -105,8 +112,8 @@ _NOT_INPUT: Final = {
     "left.done_file": "it is the done-file of {of}",
     "left.misnamed": "its name fits no job that looks there: the patterns are {patterns:list 20}. Rename it",
     "left.misnamed.near": "its name fits no job that looks there, but nearly {near}. Rename it",
-    "left.misnamed.kind": "its name fits no job that looks there: files there are called {patterns:list 20}. Save it "
-    "under such a name from your spreadsheet program; a new name alone does not make another file of a {ending} file",
+    "left.misnamed.kind": "its name fits no job that looks there: files there are called {patterns:list 20}. A new "
+    "name alone does not make another file of a {ending} file: save it under such a name from your spreadsheet program",
     "left.pattern": "its name fits none of the patterns {patterns:list 1000}",
 }
 _NOT_COMPLETE: Final = {

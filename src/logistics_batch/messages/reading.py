@@ -169,13 +169,13 @@ _SHEETS: Final[dict[str, Entry]] = {
     **{
         f"sheet|none.{which}": Entry(
             f"{{name}} has no visible, filled sheet{named}. It has: {{sheets}}.",
-            "Unhide or rename the sheet with the rows, or correct sheet.name in the mapping.",
+            "Unhide or rename the sheet with the rows, or ask the operator to correct sheet.name in the mapping.",
         )
         for which, named in (("filled", ""), ("named", ' named "{wanted}"'))
     },
     "sheet|too_many": Entry(
         "{name} has {count:,} visible sheets; at most {most} are looked into.",
-        "Delete the sheets that do not belong to it, or name the one to read in the mapping.",
+        "Delete the sheets that do not belong to it, or ask the operator to name the one to read in the mapping.",
     ),
     "sheet|too_many_columns": Entry(
         "{name} has {count:,} columns; at most {most} are read.",
@@ -214,7 +214,7 @@ _TEXTS: Final[dict[str, Entry]] = {
         f"csv|quotes.{which}": Entry(
             f"{{name}}: row {{row}} cannot be read safely: {what}. Probably a quotation mark is missing there.",
             'Remove or double the stray " in row {row} or just above it, or send the file as .xlsx. If cells rightly '
-            "hold many lines, raise sheet.max_embedded_newlines in the mapping.",
+            "hold many lines, ask the operator to raise sheet.max_embedded_newlines in the mapping.",
         )
         for which, what in _UNSAFE_QUOTES.items()
     },
@@ -232,15 +232,15 @@ _TEXTS: Final[dict[str, Entry]] = {
     "csv|encoding.alphabet": Entry(
         "{name} is not UTF-8, and as cp1252 (Windows) its words are gibberish, such as “{word}” in line {line:,}: it "
         "is written in another alphabet.",
-        'Save it again as "CSV UTF-8" or as .xlsx and send that, or name its encoding in the mapping '
-        "(sheet.encoding, such as cp1251 for Cyrillic).",
+        'Save it again as "CSV UTF-8" or as .xlsx and send that, or ask the operator to name its '
+        "encoding in the mapping (sheet.encoding, such as cp1251 for Cyrillic).",
     ),
     "csv|encoding.mixed": Entry(
         "{name} mixes two encodings: line {line} has a letter that is not UTF-8, while others are.", _SAVE_AS_CSV
     ),
     "csv|encoding.unknown": Entry(
         '{name} is to be read as "{encoding}", an encoding that does not exist.',
-        "Correct sheet.encoding in the mapping; auto copes with most files.",
+        "Ask the operator to correct sheet.encoding in the mapping; auto copes with most files.",
     ),
     "csv|encoding.misfit": Entry(
         "{name} cannot be read as {encoding}: character {character:,} of line {line:,} does not belong there.",

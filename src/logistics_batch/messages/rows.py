@@ -29,13 +29,15 @@ ROWS: Final[dict[str, Entry]] = {
     "only_rows_where.row": Entry('Column "{name}" is not like {patterns:any}.', level=Level.NOTE),
     "only_rows_where.continued": _CONTINUED,
     "hidden row.skipped": Entry("The row is hidden, and the mapping skips hidden rows.", level=Level.NOTE),
-    "sibling.own_sheet": Entry("The document is not sent: row {rows:rows} is invalid."),
-    "sibling.other_sheet": Entry('The document is not sent: row {others:rows} of the sheet "{sheet}" is invalid.'),
+    "sibling.own_sheet": Entry("The document is not sent: {rows:in rows} {rows:is|are} invalid."),
+    "sibling.other_sheet": Entry(
+        'The document is not sent: {others:in rows} of the sheet "{sheet}" {others:is|are} invalid.'
+    ),
     "sibling.both_sheets": Entry(
-        'The document is not sent: row {rows:rows} and row {others:rows} of the sheet "{sheet}" is invalid.'
+        'The document is not sent: {rows:in rows}, and {others:in rows} of the sheet "{sheet}", are invalid.'
     ),
     "hidden row": Entry(
-        "The document is not sent: its row {rows:rows} is hidden and was skipped.",
+        "The document is not sent: {rows:in rows} of it {rows:is|are} hidden and {rows:was|were} skipped.",
         _SHOW,
     ),
     "disagree": Entry("{names:names} {names:differs|differ} between the rows {rows:rows} of one document.", _SAME),
@@ -74,7 +76,7 @@ LINES: Final[dict[str, Entry]] = {
         '"{key}" stands in row {earlier} already, and each stands once on this sheet.', "Leave one of the two rows."
     ),
     "hidden.lines": Entry(
-        'Lines of "{key}" are hidden and were skipped: sheet "{sheet}", row {rows:rows}.',
+        'Lines of "{key}" are hidden and were skipped: sheet "{sheet}", {rows:in rows}.',
         'Unhide or delete the rows on the sheet "{sheet}".',
     ),
     "no_lines": Entry(
@@ -82,7 +84,7 @@ LINES: Final[dict[str, Entry]] = {
         'Write its lines on the sheet "{sheet}", or take this row out.',
     ),
     "stray.lines": Entry(
-        '{columns:all} is blank on the sheet "{sheet}", row {rows:rows}, below lines of "{key}": are they lines of it?',
+        '{columns:all} is blank on the sheet "{sheet}", {rows:in rows}, below lines of "{key}": are they lines of it?',
         "Fill in {columns:all} there; if blank means the same as above, the mapping says so with `fill_down`.",
     ),
     "equal_rows.lines": Entry(f"{_EQUAL}: were they pasted twice?", _PASTED_LINE),

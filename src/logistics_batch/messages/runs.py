@@ -36,7 +36,7 @@ _ANSWERS: Final = {
     "answers.called": "The answers to {name} are called {stem}.* in {place}: {own}.* answers a file that came later.",
     "answers.called_by_mapping": "The answers to {name} are called {own}.* in {place}, for the same bytes are answered "
     "there by another mapping, too.",
-    "answers.moved": "{own}.* in {place} answers {name}. What lay there, for a file from elsewhere, was moved: it is "
+    "answers.moved": "{own}.* in {place} answers {name}. What lay there, for another file, was moved: it is "
     "called {stem}.* now.",
     "answers.fix_changed": "{changed} in {place} was changed since it was written. It was moved to {moved}; what is to "
     "be corrected by now stands in {changed}, unless nothing is left.",

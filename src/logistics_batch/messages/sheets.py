@@ -4,7 +4,9 @@ from typing import Final
 
 from logistics_batch.messages.entry import Entry
 
-_NAME_IT: Final = "{hint:messages}Name the column so in the file, or correct its name in the mapping."
+_NAME_IT: Final = (
+    "{hint:messages}Name the column so in the file, or ask the operator to correct its name in the mapping."
+)
 
 
 def _lacking(why: str) -> Entry:
@@ -15,8 +17,8 @@ def _lacking(why: str) -> Entry:
 def _renamed(loss: str) -> Entry:
     return Entry(
         f'The column "{{column}}" is missing, and {loss}; the new column "{{new}}" may be it.',
-        'If it is, name it "{column}" in the file, or add "{new}" to the names of the column in the mapping; else name '
-        '"{new}" under `ignore`.',
+        'If it is, name it "{column}" in the file, or ask the operator to add "{new}" to the names of the column in '
+        "the mapping, or to its `ignore`.",
     )
 
 
@@ -77,8 +79,8 @@ SHEETS: Final[dict[str, Entry]] = {
     ),
     "header.brackets": Entry(
         'The mapping reads the column "{name}", and the file has "{column}": they may mean two things.',
-        'If they mean the same, add "{column}" to the names of the column in the mapping; if the file\'s column is not '
-        "wanted, name it under `ignore`.",
+        'Name it as the mapping does, if they mean the same; or ask the operator to add "{column}" to the names of the '
+        "column in the mapping, or to its `ignore`.",
     ),
     "mixed_dates": Entry(
         'Column "{column}" has true dates and dates written as text (rows {rows:rows}): the program may have changed '

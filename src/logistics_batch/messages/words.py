@@ -76,6 +76,15 @@ def moment(text: str) -> str:
     return datetime.fromisoformat(text).isoformat(" ", "minutes") if text else ""
 
 
+def clock_time(at: datetime) -> str:
+    """The same of a moment without its day.
+
+    >>> clock_time(datetime.fromisoformat("2026-11-03T21:15:00+05:30"))
+    '21:15+05:30'
+    """
+    return at.isoformat(" ", "minutes").partition(" ")[2]
+
+
 def listed(names: Iterable[str], *, limit: int = 5) -> str:
     """Names in words, the first few of them."""
     return shortened([f'"{name}"' for name in names], limit=limit)

@@ -182,6 +182,11 @@ class Tally:
     held_files: int
     documents: Mapping[str, int]
 
+    @property
+    def by_thing(self) -> dict[str, int]:
+        """How many orders, ASNs or other documents, under such a word."""
+        return {f"{thing}s": number for thing, number in self.documents.items() if number}
+
 
 def tally_of(reports: Iterable[FileReport]) -> Tally:
     """Go through the reports once."""

@@ -203,12 +203,16 @@ def _write(parts: Parts, source: JobPlace, to: JobPlace) -> str:
     store = parts.open_store(source)
     try:
         path = str(PurePosixPath(source.path) / name)
-        store.put(path, b"Written by `logistics-batch doctor --write-test`; it may be removed.\n")
+        folders = (each for place in {to.path, source.path} for each in (place, *PurePosixPath(place).parents))
+        made = [folder for folder in dict.fromkeys(map(str, folders)) if not store.exists(folder)]
         try:
+            store.put(path, b"Written by `logistics-batch doctor --write-test`; it may be removed.\n")
             if to != source:
                 path = store.move(path, to_folder=to.path)
         finally:
             store.remove(path)
+            for folder in made:
+                store.remove_folder(folder)
     finally:
         store.close()
     return (
@@ -217,7 +221,8 @@ def _write(parts: Parts, source: JobPlace, to: JobPlace) -> str:
 
 
 def _name(place: JobPlace) -> str:
-    return f"sftp.{place.sftp}:{place.path}" if place.sftp else f"folder {place.folder}:{place.path}"
+    path = f":{place.path}" if place.path.strip("/") else ""  # a server's or a folder's own root goes without saying
+    return f"sftp.{place.sftp}{path}" if place.sftp else f"folder {place.folder}{path}"
 
 
 def _look(parts: Parts, place: JobPlace, *, must_be_there: bool) -> str:
@@ -244,8 +249,9 @@ def check_ledger(parts: Parts) -> Check:
     if not doubts and not held:
         return ok("ledger", "sound; nothing is in doubt or held")
     text = f"sound; {doubts} in doubt, {held} held"
-    remedy = "`logistics-batch settle` for what is in doubt, `logistics-batch held list` for what is held."
-    return warning("ledger", text, remedy)
+    steps = ["`logistics-batch settle` for what is in doubt"] if doubts else []
+    steps += ["`logistics-batch held list` for what is held"] if held else []
+    return warning("ledger", text, f"{', '.join(steps)}.")
 
 
 def check_never_sent(parts: Parts) -> Check:

@@ -114,7 +114,7 @@ class Expected:
 
     def clock(self, moment: datetime) -> str:
         """A moment in the job's zone, for people."""
-        return f"{moment.astimezone(self.zone):%Y-%m-%d %H:%M%z}"
+        return moment.astimezone(self.zone).isoformat(" ", "minutes")
 
     def _opens(self, day: date) -> datetime:
         evening_before = self.expect.since > self.expect.by

@@ -20,7 +20,7 @@ from logistics_batch.errors import (
     where_it_failed,
 )
 from logistics_batch.flows.doubts.settle import settle
-from logistics_batch.flows.files.deliver import deliver_stale
+from logistics_batch.flows.files.deliver import Delivered, deliver_stale_beside
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.push import run_push_job
 from logistics_batch.flows.push.run import PastRun, not_in_files
@@ -186,7 +186,9 @@ def settle_now(parts: Parts, *, run: str | None, wait: bool, queues: bool = Fals
             if not queues or parts.stop.is_set():
                 raise
             parts.clock.sleep(_BUSY_POLL_SECONDS)
-    stale = deliver_stale(parts)
+    stale: list[Delivered] = []
+    with suppress(LedgerBusy):  # whoever holds it writes them
+        stale = deliver_stale_beside(parts)
     undelivered = [problem for delivered in stale for problem in delivered.failed]
     notes = [note.reason for note in (*report.notes, *(note for delivered in stale for note in delivered.notes))]
     code = ExitCode.DOUBT if report.open or report.held else ExitCode.STOPPED_EARLY if undelivered else ExitCode.DONE

@@ -6,7 +6,7 @@ later run in which only the same waits is no news; one with something new is tol
 """
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from hashlib import sha256
@@ -15,17 +15,17 @@ import polars as pl
 
 from logistics_batch.errors import LedgerRefused, LogisticsBatchError, ProgramFailed
 from logistics_batch.flows.parts import Parts
-from logistics_batch.ledger import RAN_THROUGH, NewNotice, StoredNotice, StoredRun
-from logistics_batch.messages import moment
-from logistics_batch.model.counting import counted
+from logistics_batch.ledger import RAN_THROUGH, NewNotice, StoredFile, StoredNotice, StoredRun
+from logistics_batch.messages import clock_time, moment, without_values
+from logistics_batch.model.answers.answer_files import result_stem
+from logistics_batch.model.counting import counted, summed_up
 from logistics_batch.model.jobs.calendar import EVERY_DAY, Calendar
 from logistics_batch.model.jobs.job import JobSpec, PushJob
-from logistics_batch.model.report import ExitCode, Fate, RunReport
+from logistics_batch.model.report import ExitCode, Fate, FileReport, RunReport
 from logistics_batch.operate.file_watch import Coming, shown_name, watch_files, without_names
 from logistics_batch.operate.log import Log
 from logistics_batch.operate.metrics import document_fates
 from logistics_batch.operate.run_job import JobOutcome
-from logistics_batch.paper.answers.row_answers import answered
 
 _LEFT_FOR = timedelta(hours=1)  # an upload may take its time
 _TOLD_ONE_BY_ONE = 20
@@ -34,7 +34,8 @@ _AGAIN_AFTER = timedelta(hours=20)  # a failure that lasts rings once a night
 _DAYS_A_NOTICE = 10
 _LOST_FOR_GOOD = timedelta(days=14)
 _TO_EXPLAIN = (Fate.INVALID, Fate.BLOCKED, Fate.REFUSED, Fate.HELD, Fate.IN_DOUBT)
-_SETTLED = "Nothing of it is in doubt or held any more."
+_SETTLED = "Nothing of it is in doubt or held any more, and no row is to be corrected."
+_CORRECTED = "No row of it is to be corrected any more."
 _TITLES = {
     "on_failure": "{job} failed for {day}",
     "on_held": "{job}: something waits for a person ({day})",
@@ -214,28 +215,42 @@ def _shape(cause: str) -> str:
 def _failure_text(parts: Parts, ran: Ran, cause: str) -> str:
     now, step = parts.clock.now(), f"`logistics-batch run {ran.job.name} --business-date {ran.day}`"
     if ran.until and now < ran.until and was_cut_short(ran.end):
-        step = f"it goes on by itself until {ran.until.astimezone(now.tzinfo):%H:%M%z}; at once with {step}"
+        until = clock_time(ran.until.astimezone(now.tzinfo))
+        step = f"it goes on by itself until {until}; at once with {step}"
     else:
         step = f"then {step}"
     return f"{cause}\nWhat to do: mend that, {step}"
 
 
 def _causes(parts: Parts, ran: Ran) -> list[str]:
-    """The commonest rules behind rows that were not done, with how many rows; never their contents."""
+    """The commonest causes of rows that were not done, with how many rows; never their contents."""
     report = ran.push
     if report is None:
         return []
-    failed = {file.name for file in parts.ledger.files.of_run(run=report.run) if file.rule == "file|program_error"}
     causes: Counter[str] = Counter()
+    whole = []
     for file in report.files:
-        if file.reason:
-            why = ": the program itself failed on it, the log says where" if file.file in failed else ""
-            causes[f"{shown_name(parts, ran.job, file.file)} is held as a whole{why}"] += file.rows_read
+        if file.held.code == "file|program_error":
+            why = ": the program itself failed on it, the log says where"
+        elif file.reason:
+            why = f": {without_values(file.held.code, name='it')}"
+        else:
+            causes.update(_reasons(file))
             continue
-        explained = answered(file).filter(pl.col("fate").is_in(_TO_EXPLAIN))
-        for fate, rule, count in explained.group_by("fate", "rule").len().iter_rows():
-            causes[f"{fate}: {rule or 'see the answers'}"] += count
-    return [f"  {counted(number, 'row')} {cause}" for cause, number in causes.most_common(_CAUSES_SHOWN)]
+        rows = f" ({counted(file.rows_read, 'row')})" if file.rows_read else ""
+        whole.append(f"  {shown_name(parts, ran.job, file.file)} is held as a whole{rows}{why}")
+    return [*whole, *(f"  {counted(number, 'row')} {cause}" for cause, number in causes.most_common())][:_CAUSES_SHOWN]
+
+
+def _reasons(file: FileReport) -> Counter[str]:
+    """Why rows of a file were not done, in words without values; of several in a row the first."""
+    first = {(issue.sheet or file.sheet, issue.row): issue.code for issue in reversed(file.issues)}
+    found: Counter[str] = Counter()
+    rows = file.rows.filter(pl.col("fate").is_in([each.value for each in _TO_EXPLAIN]))
+    for sheet, row, fate, code in rows.select("sheet", "row", "fate", "code").iter_rows():
+        why = without_values(first.get((sheet, row), code)) or "see the answers"
+        found[f"{fate.replace('_', ' ')}: {why}"] += 1
+    return found
 
 
 def _end_what_is_over(parts: Parts, job: JobSpec, code: int) -> None:
@@ -245,8 +260,10 @@ def _end_what_is_over(parts: Parts, job: JobSpec, code: int) -> None:
     came to its end with nothing in doubt or held.
     """
     for each in parts.ledger.notices.open(job=job.name):
-        rows_are_done = each.kind == "on_invalid_rows" and code == ExitCode.DONE
-        if rows_are_done or "|on_failure|" in each.key:
+        if each.kind == "on_invalid_rows" and isinstance(job, PushJob):
+            if not _is_to_correct(parts, each, parts.ledger.files.of_day(job.name, each.business_date)):
+                _over(parts, each.key, _CORRECTED)
+        elif "|on_failure|" in each.key or (each.kind == "on_invalid_rows" and code == ExitCode.DONE):
             _over(parts, each.key, f"{job.name} ran again and came to its end.")
         elif each.kind == "on_held" and code != ExitCode.DOUBT and not _run_of(each) and "|left|" not in each.key:
             _over(parts, each.key, _SETTLED)
@@ -254,11 +271,25 @@ def _end_what_is_over(parts: Parts, job: JobSpec, code: int) -> None:
 
 
 def end_what_is_settled(parts: Parts) -> None:
-    """Whatever of a run waited for a person waits no more: that is over, too."""
+    """Whatever of a run waited for a person waits no more, and its rows are corrected: that is over, too."""
     for each in parts.ledger.notices.open():
         run = _run_of(each)
-        if run and not _waiting(parts, each.job, {run}):
+        if not run or _waiting(parts, each.job, {run}):
+            continue
+        if not _is_to_correct(parts, each, parts.ledger.files.of_run(run=run)):
             _over(parts, each.key, _SETTLED)
+
+
+def _is_to_correct(parts: Parts, notice: StoredNotice, files: Sequence[StoredFile]) -> bool:
+    """Whether a row of some files has to be corrected yet, by what came last under the name of each; for two weeks."""
+    if datetime.fromisoformat(notice.since) < parts.clock.now() - _LOST_FOR_GOOD:
+        return False
+    for stem, mapping in {(result_stem(file.name), file.mapping) for file in files}:
+        came = [each for each in parts.ledger.files.named(stem) if result_stem(each.name) == stem]
+        last = [each for each in came if each.mapping == mapping][-1]
+        if parts.ledger.documents.is_to_correct(last.id):
+            return True
+    return False
 
 
 def watch_left_files(parts: Parts, job: PushJob) -> None:
@@ -369,7 +400,7 @@ def _of_job(runs: list[StoredRun]) -> str:
     total: Counter[str] = Counter()
     for run in runs:
         total.update({name: count for name, count in run.summary.items() if isinstance(count, int)})
-    counts = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in total.items() if count)
+    counts = summed_up(total)
     ended = Counter(run.exit_code for run in runs)
     codes = ", ".join(f"exit {code}" + (f" ({n})" if n > 1 else "") for code, n in ended.items() if code is not None)
     return "; ".join(part for part in (f"{len(runs)} runs" if len(runs) > 1 else "1 run", codes, counts) if part)

@@ -16,6 +16,7 @@ from logistics_batch.errors import LogisticsBatchError, where_it_failed
 from logistics_batch.flows.files.purge import purge_by_age
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import NewNotice
+from logistics_batch.messages import clock_time
 from logistics_batch.model.counting import counted
 from logistics_batch.model.jobs.calendar import Calendar
 from logistics_batch.model.jobs.job import JobSpec, PushJob
@@ -134,7 +135,7 @@ class NightWatch:
             self._end(job, due, code)
             return
         until = due.until.astimezone(at.tzinfo)
-        words = f"stopped early; goes on at {at:%H:%M:%S}, until {until:%H:%M%z} at the latest"
+        words = f"stopped early; goes on at {at:%H:%M:%S}, until {clock_time(until)} at the latest"
         self._log.say("run_waits", words, job=job.name, slot=due.name)
 
     def _end(self, job: PlannedJob, due: Due, code: int) -> None:

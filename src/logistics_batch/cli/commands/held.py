@@ -9,7 +9,9 @@ import click
 from logistics_batch.cli.opening import WholeNumber, in_workspace, json_option, opened, reading
 
 _DECISIONS = ("approve", "send-again", "accept", "drop", "reopen")
-_COLUMNS = ("id", "what", "reference", "file", "rows", "reason", "what to do")
+_COLUMNS = ("id", "what", "reference", "file", "rows", "reason")
+_WIDTH = 110  # of a terminal, in columns; three stand between two of a table
+_AT_LEAST = 24
 _RANGE = re.compile(r"([0-9]+)-([0-9]+)")
 
 
@@ -57,6 +59,8 @@ def list_held(*, folder: str, as_json: bool) -> int:
         single = in_words(parts, [line_of(each) for each in documents])
     if not as_json:
         _print_held(found)
+        if found:
+            click.echo("`logistics-batch held show ID` shows all of one, and what to do.", err=True)
         return 0
     names = ("id", "operation", "key", "reference", "rule", "reason", "fix", "awb_number", "file_name", "sheet")
     groups: dict[str, list[dict[str, Any]]] = {"previews": [], "addresses": [], "files": []}
@@ -82,17 +86,25 @@ def _file(held: Any) -> dict[str, Any]:
 
 
 def _print_held(found: Sequence[Any]) -> None:
-    """Lines of `held list`; of a number that it does not have, the number alone."""
-    from logistics_batch.cli.show import print_table
+    """Lines of `held list`, as wide as a terminal; of a number that it does not have, the number alone."""
+    from logistics_batch.cli.show import plain, print_table
 
     lines = []
     for each in found:
         if isinstance(each, int | str):
-            lines.append((each, *[""] * 6))
+            lines.append([str(each), *[""] * 5])
             continue
         reference, rows = (each.document.reference, each.document.rows) if each.document else ("", ())
-        lines.append((each.id, each.what, reference, each.files, _rows(rows), each.why.reason, each.fix))
+        told = (each.id, each.what, _cut(reference), _cut(each.files), _rows(rows), each.why.reason)
+        lines.append(list(map(plain, told)))
+    taken = sum(max(map(len, column)) + 3 for column in list(zip(_COLUMNS, *lines, strict=True))[:-1])
+    for line in lines:
+        line[-1] = _cut(line[-1], most=max(_WIDTH - taken, _AT_LEAST))
     print_table(_COLUMNS, lines, empty="Nothing is held.")
+
+
+def _cut(text: str, *, most: int = _AT_LEAST) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 @held.command(epilog="Example: logistics-batch held show 17")
@@ -112,7 +124,7 @@ def show(*, folder: str, held_id: int | str, as_json: bool) -> int:
         compared = [(document, beside_earlier(parts, document)) for document in found.documents]
         (why,) = in_words(parts, [found])
     if not as_json:
-        _print_held([found])
+        _print_one(found)
         for document, beside in compared:
             _print_document(document, beside)
         return 0
@@ -128,6 +140,25 @@ def show(*, folder: str, held_id: int | str, as_json: bool) -> int:
     ]
     print_json({"id": held_id, "documents": documents} | why | ({"file": _file(found)} if found.file else {}))
     return 0
+
+
+def _print_one(held: Any) -> None:
+    """All that `held list` has of it, and what `held list` has no room for."""
+    from logistics_batch.cli.show import plain
+
+    document = held.document
+    told = {
+        "id": held.id,
+        "what": held.what,
+        "reference": document.reference if document else "",
+        "file": held.files,
+        "rows": ", ".join(map(str, document.rows)) if document else "",
+        "reason": held.why.reason,
+        "what to do": held.fix,
+    }
+    for name, value in told.items():
+        if value:
+            click.echo(f"{name:<11} {plain(value)}")
 
 
 def _print_document(document: Any, beside: Any) -> None:
@@ -178,8 +209,9 @@ def decide(
     Of several, all are listed, and at a terminal it is asked once before they are decided.
     """
 
+    from logistics_batch.errors import LedgerBusy
     from logistics_batch.flows.doubts.held import chosen
-    from logistics_batch.flows.files.deliver import deliver_stale
+    from logistics_batch.flows.files.deliver import deliver_stale_beside
 
     if not (held_ids or rule or file_name):
         raise click.UsageError("Nothing is named: give numbers of `held list`, --rule or --file.")
@@ -196,9 +228,12 @@ def decide(
         if len(found) > 1 and not yes and not _agreed(f"{decision}: {len(found)} of these?"):
             return 0
         code = _decide_all(parts, ids, dry_run=False, **words)
-        for delivered in deliver_stale(parts):
-            for problem in (*delivered.failed, *(note.reason for note in delivered.notes)):
-                click.echo(problem, err=True)
+        try:
+            for delivered in deliver_stale_beside(parts):
+                for problem in (*delivered.failed, *(note.reason for note in delivered.notes)):
+                    click.echo(problem, err=True)
+        except LedgerBusy:
+            click.echo("A run is under way: it writes the answers anew at its end, or the next one does.", err=True)
     return code
 
 

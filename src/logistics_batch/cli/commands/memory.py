@@ -19,9 +19,10 @@ def runs(ctx: click.Context, *, folder: str, job: str | None, limit: int, as_jso
         ctx.obj = folder
         return 0
     from dataclasses import asdict
-    from datetime import datetime
 
     from logistics_batch.cli.show import print_json, print_table, took
+    from logistics_batch.messages import moment
+    from logistics_batch.model.counting import summed_up
 
     with reading(folder) as parts:
         found = parts.ledger.runs.latest(limit=limit, job=job)
@@ -32,14 +33,14 @@ def runs(ctx: click.Context, *, folder: str, job: str | None, limit: int, as_jso
         (
             each.id,
             each.job,
-            f"{datetime.fromisoformat(each.started_at):%Y-%m-%d %H:%M%z}",
+            moment(each.started_at),
             took(each.started_at, each.finished_at),
             each.exit_code,
             "; ".join(
                 filter(
                     None,
                     (
-                        ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in each.summary.items() if count),
+                        summed_up(each.summary) or ("no rows" if each.kind == "push" and each.exit_code == 0 else ""),
                         each.stopped,
                         "under way or interrupted" if each.state == "running" else "",
                     ),
@@ -116,11 +117,12 @@ def verify(*, folder: str, accept_restored: bool, reason: str | None, as_json: b
     """
     from dataclasses import asdict
 
-    from logistics_batch.cli.show import moment, plain, print_json, print_table
+    from logistics_batch.cli.show import plain, print_json, print_table
     from logistics_batch.flows.files.pull import forgotten_files
     from logistics_batch.flows.verify_ledger import accept_restored as accept
     from logistics_batch.flows.verify_ledger import verify_ledger
     from logistics_batch.jobs import push_jobs
+    from logistics_batch.messages import moment
     from logistics_batch.model.counting import counted
 
     if accept_restored != bool(reason):

@@ -17,7 +17,7 @@ from logistics_batch.errors import FileVanished, StoreError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.intake.stores.store import FileStore
 from logistics_batch.ledger import StoredFile
-from logistics_batch.model.answers.answer_files import EARLIER, is_run, result_stem
+from logistics_batch.model.answers.answer_files import EARLIER, is_run, names_it_answers, result_stem
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.jobs.job import JobPlace
 
@@ -64,7 +64,7 @@ def take_name(parts: Parts, store: FileStore, place: JobPlace, file: StoredFile)
         unknown = f"{EARLIER}/{name}.{run if is_run(run) else f'before-{file.run}'}"
         stem = _earlier_name(parts, place, name, last) if last else unknown
         _move_away(store, place, name, to=stem)
-        if last is None or _folder(last) != _folder(file):
+        if last is None or _folder(last) != _folder(file) or _is_another(last, file):
             notes.append(Issue.of("answers.moved", **called, stem=stem))
     elif not holder and name != result_stem(file.name):
         notes.append(Issue.of("answers.called_by_mapping", **called))
@@ -88,6 +88,12 @@ def _where(store: FileStore, place: JobPlace) -> str:
 def _folder(file: StoredFile) -> tuple[str, str]:
     """Where a file was dropped."""
     return str(file.origin.get("store", "")), str(PurePosixPath(str(file.origin.get("path", ""))).parent)
+
+
+def _is_another(last: StoredFile, file: StoredFile) -> bool:
+    """Whether two files are no rounds of one, though they share NAME: their own names differ in the ending."""
+    names = last.name, file.name
+    return names[0].casefold() != names[1].casefold() and not any(map(names_it_answers, names))
 
 
 def _own_name(parts: Parts, place: JobPlace, file: StoredFile) -> str:

@@ -52,6 +52,8 @@ def deliver(parts: Parts, file: StoredFile, *, acknowledge: bool = False, first:
     Raises:
         RunStopped: the rows' fates do not add up to the rows read; nothing is written then.
     """
+    if not is_elsewhere(parts, file):
+        parts.ledger.files.begin_writing(file.id)
     report = parts.ledger.documents.file_report(file.id)
     if not Totals(report.rows_read, report.counts).balanced:
         raise RunStopped(
@@ -70,7 +72,7 @@ def deliver(parts: Parts, file: StoredFile, *, acknowledge: bool = False, first:
     if written.failed:
         parts.ledger.files.set_unwritten(file.id)
     else:
-        parts.ledger.files.set_fresh(file.id, first=first)
+        parts.ledger.files.set_written(file.id, first=first)
     if file.rows_read and not kept_file(parts, file).exists():  # better than none, which their sender would have else
         less = Issue.of("answers.without_columns", name=file.name, run=file.run)
         written = replace(written, notes=(*written.notes, less))
@@ -170,6 +172,15 @@ def deliver_stale(parts: Parts, *, leave_out_run: str = "") -> list[Delivered]:
         found.append(deliver(parts, file, acknowledge=first, first=first))
         _tell(parts, file, found[-1])
     return found
+
+
+def deliver_stale_beside(parts: Parts) -> list[Delivered]:
+    """The same for whoever holds no ledger: one that writes beside a run would put what it read before over newer.
+
+    Raises LedgerBusy: a run holds it, which writes them at its end, or leaves them to the next one.
+    """
+    with parts.ledger.sending("writing answers"):
+        return deliver_stale(parts)
 
 
 def _came_again(parts: Parts, file: StoredFile) -> bool:

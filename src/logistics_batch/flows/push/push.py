@@ -278,11 +278,16 @@ def _put_misnamed_away(parts: Parts, run: PushRun, came: _Came) -> None:
     since = {each.name: datetime.fromisoformat(each.since) for each in parts.ledger.files.left(job=run.job)}
     for remote, why in came.pulled.misnamed:
         name, now = printable(remote.name), parts.clock.now()
+        told = (
+            f"Nothing of this was sent.\n\n{name}: {why.reason}, and drop it again.\n\nRun {run.id}, job {run.job}.\n"
+        )
         if now - since.get(name, now) >= timedelta(seconds=patience) and _put_one_away(
-            run, came, remote, why_held=f"{name}: {why.reason}.\nRun {run.id}, job {run.job}.\n"
+            run, came, remote, why_held=told
         ):
             run.left = [each for each in run.left if each[0] != remote]
-            run.notes.append(Issue.of("file.misnamed", name=name, folder=came.job.source.quarantine))
+            moved = Issue.of("file.misnamed", name=name, folder=came.job.source.quarantine)
+            is_left = Issue.of("file.left", name=name, why=[why.pair])
+            run.notes[:] = [note for note in run.notes if note != is_left] + [moved]
 
 
 def _same_again(came: _Came, grouped: Sequence[tuple[str, list[StoredFile]]]) -> dict[str, list[RemoteFile]]:

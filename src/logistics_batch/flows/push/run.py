@@ -282,7 +282,7 @@ def finish(parts: Parts, run: PushRun) -> RunReport:
     if unwritten:  # what was sent is told all the same
         stopped, code = f"{stopped} {unwritten}".strip(), exit_code(counts, file_held=held, stopped=True)
     summary = {str(fate): n for fate, n in report.counts.items()} | ({"released": len(along)} if along else {})
-    summary |= ({"left": report.left} if report.left else {}) | run.waited
+    summary |= {"files_held": tally.held_files, "left": report.left} | tally.by_thing | run.waited
     _end(parts, run, code=code, summary=summary, stopped=stopped)
     return replace(report, stopped=stopped, exit_code=code)
 
@@ -336,10 +336,11 @@ def past_run(parts: Parts, run_id: str) -> PastRun:
 def write_again(parts: Parts, run_id: str) -> list[Delivered]:
     """Write every result file of a run again, from the ledger, and the acknowledgements as things stand now.
 
-    Raises UsageError if there is no such run.
+    Raises UsageError if there is no such run; LedgerBusy while another run writes.
     """
     found = past_run(parts, run_id)
-    return [deliver(parts, file, acknowledge=True) for file in parts.ledger.files.of_run(run=found.stored.id)]
+    with parts.ledger.sending(f"runs report {found.stored.id}"):
+        return [deliver(parts, file, acknowledge=True) for file in parts.ledger.files.of_run(run=found.stored.id)]
 
 
 def answers_of_run(parts: Parts, run_id: str) -> list[tuple[str, list[str]]]:

@@ -133,6 +133,10 @@ class LocalFolder:
         """See Session.remove."""
         self._local(path).unlink(missing_ok=True)
 
+    def rmdir(self, path: str) -> None:
+        """See Session.rmdir."""
+        self._local(path).rmdir()
+
     def make_folders(self, folder: PurePosixPath) -> None:
         """See Session.make_folders; their names survive a power cut, or what is in them would be gone."""
         local = self._local(folder)

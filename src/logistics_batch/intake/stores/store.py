@@ -211,6 +211,10 @@ class Session(Protocol):
         """Create a folder and those above it, as far as they are missing."""
         ...
 
+    def rmdir(self, path: str) -> None:
+        """Remove an empty folder."""
+        ...
+
 
 class FileStore(ABC):
     """Files of one server or folder tree; paths are the server's own, with `/`.
@@ -381,6 +385,16 @@ class FileStore(ABC):
         """Remove a file that is ours."""
         target = self._checked(path, "remove")
         self._perform("remove", path, lambda session: session.remove(target))
+
+    def remove_folder(self, path: str) -> None:
+        """Remove a folder that is ours, unless it is gone already, or something came into it meanwhile."""
+        target = self._checked(path, "remove", is_folder=True)
+
+        def remove(session: Session) -> None:
+            with suppress(OSError):  # servers say no more than that it failed
+                session.rmdir(target)
+
+        self._perform("remove", path, remove)
 
     def exists(self, path: str) -> bool:
         """Whether something lies at `path`."""

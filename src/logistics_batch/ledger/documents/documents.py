@@ -141,6 +141,12 @@ class StoredDocuments(Repository):
             document.c.kind == kind, self._among(document.c.key, keys), stands, document.c.file_id > file_id
         )
 
+    def is_to_correct(self, file_id: int) -> bool:
+        """Whether a row of an arrival is invalid, blocked or refused."""
+        asked = select(row.c.file_id).outerjoin(document, row.c.document_id == document.c.id)
+        wrong = row.c.fate.in_([Fate.INVALID, Fate.BLOCKED]) | ((row.c.fate == "") & (document.c.state == "refused"))
+        return self._exists(asked.where(row.c.file_id == file_id, wrong))
+
     def sent_along(self, run: str) -> list[StoredDocument]:
         """The documents that a run sent or tried to send though no row of its files asks for them, oldest first."""
         tried = select(attempt.c.document_id).where(attempt.c.run_id == run)

@@ -24,7 +24,7 @@ from logistics_batch.model.issue import Issue
 FOUND_CANCELLED: Final = "found_cancelled"
 """The rule of an order in doubt that is held because it reached the service and was cancelled there."""
 _MARK_PLAIN: Final = (
-    "UPDATE file SET stale = 1 WHERE stale = 0 "
+    "UPDATE file SET stale = 1 WHERE stale IN (0, 3) "
     "AND id IN (SELECT file_id FROM row WHERE document_id IN (SELECT value FROM json_each(?)))"
 )
 
@@ -58,7 +58,7 @@ def mark_stale(connection: Connection, *document_ids: int) -> None:
         execute_plain(connection, _MARK_PLAIN, (dump(document_ids),))
         return
     asking = select(row.c.file_id).where(among(connection, row.c.document_id, document_ids))
-    connection.execute(file.update().where(file.c.id.in_(asking), file.c.stale == 0).values(stale=1))
+    connection.execute(file.update().where(file.c.id.in_(asking), file.c.stale.in_([0, 3])).values(stale=1))
 
 
 def claim_all(

@@ -6,10 +6,12 @@ none of them was sent. It can be corrected and dropped again as it is: our two c
 mapping needs the rows above the header, as for an invoice number that stands there, they stay where they are.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import polars as pl
 
+from logistics_batch import messages
 from logistics_batch.model.answers.answer_columns import ANSWER_COLUMNS
 from logistics_batch.model.issue import cell_address
 from logistics_batch.model.report import Fate, FileReport
@@ -69,10 +71,10 @@ def _sheet_to_correct(sheet: Sheet, report: FileReport, rows: pl.Series, above: 
     # The columns that are left, one beside the other, behind ours.
     places = {int(name): number for number, name in enumerate(own.columns[1:], len(_OURS) + 1)}
     own = own.rename({str(old): f"own {new}" for old, new in places.items()})
-    both = numbers.join(_told(report), on="row", how="left", maintain_order="left")
+    moved = dict(numbers.select("row", "new").iter_rows())
+    both = numbers.join(_told(report, moved), on="row", how="left", maintain_order="left")
     frame = both.join(own, on="row", how="left", maintain_order="left").drop("row")
     names = ["row", *(str(number) for number in range(1, frame.width))]
-    moved = dict(numbers.select("row", "new").iter_rows())
 
     def stays(row: int, column: int) -> bool:
         return row in moved and column in places
@@ -100,9 +102,14 @@ def _sheet_to_correct(sheet: Sheet, report: FileReport, rows: pl.Series, above: 
     return made, Annotations(header_row=above + 1, answers=ANSWERS.to_frame(), notes=notes, legend="")
 
 
-def _told(report: FileReport) -> pl.DataFrame:
-    """What our two columns say of each row, and their names in the header's: row, reason, fix."""
+def _told(report: FileReport, moved: Mapping[int, int]) -> pl.DataFrame:
+    """What our two columns say of each row, and their names in the header's: row, reason, fix.
+
+    moved: the numbers that rows have here.
+    """
     wrong = report.rows.filter(pl.col("fate").is_in((*NEEDS_CORRECTING, Fate.HELD)))
+    renumbered = {values: _renumbered(values, moved) for values in wrong["values"].unique() if values}
+    wrong = wrong.with_columns(pl.col("values").replace(renumbered))
     told = answered(replace(report, rows=wrong))
     # Rows have other numbers here: which one of the document is wrong, the coloured cells show.
     is_sibling = pl.col("rule") == "sibling"
@@ -112,3 +119,12 @@ def _told(report: FileReport) -> pl.DataFrame:
         pl.when(is_sibling).then(pl.lit(_SIBLING_FIX)).otherwise("fix").alias("fix"),
     )
     return pl.concat([pl.DataFrame([(report.header_row, *_OURS)], schema=texts.schema, orient="row"), texts])
+
+
+def _renumbered(values: str, moved: Mapping[int, int]) -> str:
+    """Values of a code that name the rows of a document, by the numbers that these have here."""
+    given = messages.unpacked(values)
+    rows = given.get("rows")
+    if not isinstance(rows, list) or not all(row in moved for row in rows):
+        return values
+    return messages.packed(given | {"rows": [moved[row] for row in rows]})
