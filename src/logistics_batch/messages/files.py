@@ -8,7 +8,7 @@ _OWN: Final = "{name} is one of our own reports: "
 _DROP_THE_OTHER: Final = "Drop the spreadsheet that was meant."
 _MOVED: Final = (
     'Check that columns have not moved and that this is the right sheet and file for the mapping "{mapping}"; if the '
-    "values are right, the mapping must be corrected. Then send the file again."
+    "values are right, ask the operator to correct the mapping. Then send the file again."
 )
 _NO_HEADER: Final = "Check that the file belongs to this mapping and that its header row is there."
 _MISSING: Final = (
