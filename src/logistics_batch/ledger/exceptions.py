@@ -1,5 +1,6 @@
 """Exceptions of reconciliations: how each stands, what analysts wrote about it, and what each night changed."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -8,7 +9,7 @@ from sqlalchemy import Connection, func, select
 
 from logistics_batch.ledger.bulk import among, insert_frame, read_frame
 from logistics_batch.ledger.connection import Repository
-from logistics_batch.ledger.schema import exception, exception_change, reconciliation
+from logistics_batch.ledger.schema import exception, exception_change, reconciliation, run
 
 EXCEPTIONS: Final = {column.name: pl.String for column in exception.c if column.name != "series"}
 """Exceptions of a series as texts; dates are ISO 8601, `accepted` and `facts` are JSON."""
@@ -50,6 +51,10 @@ class Exceptions(Repository):
         ours = select(reconciliation).where(reconciliation.c.series == series)
         return self._values(StoredNight, ours.order_by(reconciliation.c.id))
 
+    def latest(self, *, limit: int) -> list[StoredNight]:
+        """The nights of every series that were made last, the newest first."""
+        return self._values(StoredNight, select(reconciliation).order_by(reconciliation.c.id.desc()).limit(limit))
+
     def named(self, name: str) -> list[StoredNight]:
         """The nights that were made in a run of this id or for this business date, in order."""
         ours = (reconciliation.c.run == name) | (reconciliation.c.business_date == name)
@@ -69,6 +74,20 @@ class Exceptions(Repository):
         )
         with self._read(one_statement=True) as connection:
             return read_frame(connection, query, {**_TOLD, "facts": pl.String})
+
+    def write(self, series: str, entries: Mapping[str, Mapping[str, str]], *, none_running_since: str) -> bool:
+        """Write owner, comment or status beside exceptions, until the next night takes them up.
+
+        False, and nothing is written, while a run of the series goes on that began since a moment: it has read them.
+        """
+        running = (run.c.kind == "reconcile") & (run.c.job == (series or "reconcile")) & (run.c.state == "running")
+        with self._write(counts=False) as connection:
+            if connection.execute(select(run.c.id).where(running, run.c.started_at >= none_running_since)).first():
+                return False
+            for name, words in entries.items():
+                ours = (exception.c.series == series) & (exception.c.exception_id == name)
+                connection.execute(exception.update().where(ours).values(dict(words)))
+            return True
 
     def remember(self, series: str, run: str, business_date: str, figures: str, listed: pl.DataFrame) -> None:
         """Write down a night: its figures, how each exception stands after it, and what it changed.

@@ -20,6 +20,8 @@ PLACES = (
     "/find?q=R",
     "/check",
     "/labels",
+    "/jobs/nightly",
+    "/reconciliation",
 )
 pytestmark = NEEDS_CHROMIUM
 

@@ -80,7 +80,7 @@ def recalled(
         entries, doubts, notes = _written_at(parts, results, business_date)
     ids = [] if entries is None else entries.by_exception["exception_id"].to_list()
     series = job or (parts.ledger.exceptions.series_with(ids) if ids else None) or ""
-    earlier = _remembered(parts, series, business_date)
+    earlier = remembered(parts, series, business_date)
     if not (job or workbook or results):
         return Recalled(earlier, series, told=False)
     when = f" of {earlier.business_date}" if earlier.business_date else ""
@@ -91,11 +91,35 @@ def recalled(
         return Recalled(earlier, series, doubts=doubts, notes=notes)
     other = bool(entries.run and earlier.run and entries.run != earlier.run)
     return Recalled(
-        replace(earlier, listed=_with_entries(earlier.listed, entries, of_another=other)),
+        replace(earlier, listed=_with_entries(earlier.listed, _new_of(parts, series, entries), of_another=other)),
         series,
         doubts=(*doubts, *(f"{one} {_AGAIN}" for one in entries.unread)),
         notes=(*notes, *((_of_another(entries.run),) if other else ()), *entries.notes, *_strangers(entries, earlier)),
     )
+
+
+def _new_of(parts: Parts, series: str, entries: Entries) -> Entries:
+    """What was written in the workbook; what stands there as the last report put it was not.
+
+    So it takes nothing back that was written elsewhere since.
+    """
+    nights = parts.ledger.exceptions.nights(series)
+    if not nights:
+        return entries
+    put = parts.ledger.exceptions.as_after(nights[-1]).select(
+        "exception_id", *(pl.col(column).alias(f"{name}_put") for column, name in _OF_LEDGER.items())
+    )
+    both = entries.by_exception.join(put, on="exception_id", how="left", maintain_order="left")
+    written = (
+        pl.when((_plain(name) != _plain(f"{name}_put")).fill_null(True)).then(name).alias(name) for name in ENTRIES
+    )
+    return replace(entries, by_exception=both.with_columns(written).select(entries.by_exception.columns))
+
+
+def _plain(name: str) -> pl.Expr:
+    """What stands in a cell, without blanks around it; null where the ledger does not know what was put there."""
+    text = pl.col(name).str.strip_chars()
+    return text if name.endswith("_put") else text.fill_null("")
 
 
 def _with_entries(listed: pl.DataFrame, entries: Entries, *, of_another: bool) -> pl.DataFrame:
@@ -179,7 +203,7 @@ def _unreadable(where: str, error: LogisticsBatchError) -> str:
     )
 
 
-def _remembered(parts: Parts, series: str, business_date: date) -> Earlier:
+def remembered(parts: Parts, series: str, business_date: date) -> Earlier:
     """What the ledger knows of a series."""
     memory = parts.ledger.exceptions
     nights = memory.nights(series)

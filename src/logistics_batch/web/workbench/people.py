@@ -38,6 +38,8 @@ DECIDE: Final = frozenset({Role.OPERATOR, Role.ADMIN})
 """Who decides about what waits."""
 CHECK: Final = SEES_PEOPLE
 """Who checks sheets, corrects them and hands them to a job, as whoever may drop files does."""
+RECONCILE: Final = frozenset({Role.ANALYST, Role.OPERATOR, Role.ADMIN})
+"""Who works on the exceptions of reconciliations."""
 LINK_HOLDS: Final = timedelta(days=3)
 IDLE, LONGEST = timedelta(hours=1), timedelta(hours=12)  # a session that is not used, and any
 _SEEN_EVERY = timedelta(minutes=1)

@@ -1,6 +1,7 @@
 """Templates: filled in, everything escaped, with times and numbers as people expect them."""
 
 from collections.abc import Mapping
+from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -30,10 +31,21 @@ def _templates() -> Environment:
         "words": lambda text: str(text).replace("_", " "),
         "number": lambda value: f"{value:,}",
         "rows": row_list,
+        "quantity": quantity,
         "sum_of": lambda fates: sum(fates.values()),
         "in_address": in_address,
     }
     return made
+
+
+def quantity(value: Decimal) -> str:
+    """A number of units, without zeros that say nothing.
+
+    >>> quantity(Decimal("1200.500")), quantity(Decimal("4.000"))
+    ('1,200.5', '4')
+    """
+    text = f"{value:,f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def in_address(name: object) -> str:

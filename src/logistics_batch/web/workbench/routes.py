@@ -5,9 +5,19 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import unquote
 
-from logistics_batch.web.workbench import admin, check, decisions, documents, files, jobs, labels, tonight
+from logistics_batch.web.workbench import (
+    admin,
+    check,
+    decisions,
+    documents,
+    files,
+    jobs,
+    labels,
+    reconciliation,
+    tonight,
+)
 from logistics_batch.web.workbench.asked import Download, Moved, PageData, PageRequest
-from logistics_batch.web.workbench.people import CHECK, DECIDE, Role
+from logistics_batch.web.workbench.people import CHECK, DECIDE, RECONCILE, Role
 
 Page = Callable[[PageRequest], PageData | Moved | Download]
 
@@ -56,6 +66,8 @@ ROUTES: Final = (
     Route("/check/upload", check.upload, CHECK, "POST", "checked a sheet", takes_file=True),
     Route("/check/correct", check.correct, CHECK, "POST", "corrected cells of a sheet that is checked"),
     Route("/check/hand", check.hand, CHECK, "POST", "handed a sheet to a job"),
+    Route("/reconciliation", reconciliation.overview, RECONCILE, place="Reconciliation"),
+    Route("/reconciliation/write", reconciliation.write, RECONCILE, "POST", "wrote beside exceptions"),
     Route("/labels", labels.bundles, DECIDE, place="Labels"),
     Route("/labels/file/{name}", labels.file, DECIDE, is_file=True),
     Route("/labels/{name}", labels.bundle, DECIDE),

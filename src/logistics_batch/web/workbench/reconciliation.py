@@ -1,0 +1,130 @@
+"""Reconciliation to work in: the last reports, their classes, and the exceptions with what analysts write beside them.
+
+What is written here stands in the next report and its workbook, as what is written in the workbook does.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+import polars as pl
+
+from logistics_batch.errors import UsageError
+from logistics_batch.flows.reconcile.entries import ACCEPTED, open_exceptions, write_entries
+from logistics_batch.ledger import StoredNight
+from logistics_batch.model.counting import counted
+from logistics_batch.web.workbench.asked import Changed, Moved, NotThere, PageData, PageRequest, number_of
+
+_ROWS_A_PART: Final = 50
+_NIGHTS: Final = 14
+_LONGEST_REASON, _LONGEST_OWNER = 1000, 100
+_SHOWN: Final = (
+    *("exception_id", "code", "severity", "standing", "state", "supplier", "site", "invoice_number", "sku_name"),
+    *("qty_announced", "qty_returned", "qty_received", "qty_affected", "impact_inr", "due_date", "first_seen"),
+    *("nights_open", "reason", "owner", "comment", "analyst_status", "accepted_as", "remark", "file_name", "rows"),
+)
+_SORTS: Final = {"worth": "impact_inr", "age": "first_seen", "invoice": "invoice_number"}
+
+
+def overview(asked: PageRequest) -> PageData:
+    """The last reports of a job, the classes of its exceptions with their worth, and the exceptions by a filter."""
+    series, nights = _series(asked)
+    listed = open_exceptions(asked.parts, series).select(_SHOWN) if nights else pl.DataFrame()
+    wanted = {name: asked.query.get(name, "") for name in ("standing", "code", "text", "owner", "sort")}
+    wanted["standing"] = asked.query.get("standing", "open")
+    found = _sorted(_filtered(listed, wanted), wanted["sort"]) if nights else listed
+    first = min(number_of(asked.query.get("after", "")) or 0, found.height)
+    shown = found.slice(first, _ROWS_A_PART).to_dicts()
+    data = {
+        "series": sorted({each.series for each in asked.parts.ledger.exceptions.latest(limit=1000)}),
+        "of": series,
+        "nights": [_night(each) for each in nights[-_NIGHTS:][::-1]],
+        "classes": _classes(listed) if nights else [],
+        "standings": dict(sorted(listed["standing"].value_counts().iter_rows())) if nights else {},
+        "filter": wanted,
+        "rows": [each | {"seen": _seen(nights[-1], each)} for each in shown],
+        "rows_of_filter": found.height,
+        "worth": found["impact_inr"].sum() if found.height else 0,
+        "first": first,
+        "next": first + _ROWS_A_PART if first + _ROWS_A_PART < found.height else None,
+    }
+    return PageData("reconciliation.html", data)
+
+
+def write(asked: PageRequest) -> Moved:
+    """Accept, assign or open again the exceptions that are marked, with a reason, if they are as they were shown."""
+    marked = dict(each.rpartition("~")[::2] for each in asked.several.get("id", ()))
+    if not marked:
+        raise UsageError("Nothing is marked.", remedy="Mark the exceptions.")
+    series, nights = _series(asked, of=asked.form.get("of", ""))
+    doing, why = asked.form.get("do", ""), " ".join(asked.form.get("reason", "").split())
+    owner = " ".join(asked.form.get("owner", "").split())
+    words = {"accept": {"status": ACCEPTED}, "open": {"status": ""}, "assign": {"owner": owner}}.get(doing)
+    if words is None or (doing == "assign" and not owner):
+        raise UsageError("It is not said what to do, or to whom to assign it.", remedy="Choose it, or write a name.")
+    if doing != "assign" and owner:
+        words["owner"] = owner
+    if not why or len(why) > _LONGEST_REASON or len(owner) > _LONGEST_OWNER:
+        raise UsageError("The reason is missing, or something is too long.", remedy="Say why in a sentence.")
+    listed = {each["exception_id"]: each for each in open_exceptions(asked.parts, series).select(_SHOWN).to_dicts()}
+    if any(_seen(nights[-1], listed.get(name, {})) != seen for name, seen in marked.items()):
+        raise Changed("Some of these exceptions changed since they were shown.")
+    lines = [listed[name] for name in marked]
+    write_entries(replace(asked.parts, person=asked.who.name), nights[-1], lines, words, why=why)
+    done = {"accept": "accepted", "open": "opened again", "assign": f"assigned to {owner}"}[doing]
+    told = f"{counted(len(lines), 'exception')} {done}: {why.rstrip('.')}. The next report and its workbook have it."
+    return Moved(f"/reconciliation?series={asked.form.get('of', '')}", told)
+
+
+def _series(asked: PageRequest, *, of: str | None = None) -> tuple[str, list[StoredNight]]:
+    """The series that is asked for, else that of the last report; and its nights, the oldest first."""
+    memory = asked.parts.ledger.exceptions
+    latest = memory.latest(limit=1)
+    name = of if of is not None else asked.query.get("series", latest[0].series if latest else "")
+    nights = memory.nights(name)
+    if not nights and (of is not None or "series" in asked.query):
+        raise NotThere(f"There is no reconciliation “{name}”.")
+    return name, nights
+
+
+def _night(night: StoredNight) -> dict[str, Any]:
+    figures: Mapping[str, Any] = json.loads(night.figures)
+    names = ("complete", "lines", "exceptions", "new", "still_open", "resolved", "accepted", "impact_inr", "from", "to")
+    told = {name: figures.get(name) for name in names}
+    return {"run": night.run, "business_date": night.business_date} | told | {"complete": told["complete"] == "true"}
+
+
+def _classes(listed: pl.DataFrame) -> list[dict[str, Any]]:
+    """Each class with how many exceptions of it are open or accepted, and what they are worth."""
+    worth = (pl.len().alias("lines"), pl.col("impact_inr").sum().alias("impact_inr"))
+    is_accepted = (pl.col("standing") == "accepted").sum().alias("accepted")
+    found = listed.group_by("code", "severity").agg(*worth, is_accepted)
+    return found.sort("impact_inr", "code", descending=[True, False]).to_dicts()
+
+
+def _filtered(listed: pl.DataFrame, wanted: Mapping[str, str]) -> pl.DataFrame:
+    for name in ("standing", "code"):
+        if wanted[name]:
+            listed = listed.filter(pl.col(name) == wanted[name])
+    if owner := wanted["owner"].strip().casefold():
+        owned = pl.col("owner").str.strip_chars().str.to_lowercase()
+        listed = listed.filter(owned == "" if owner == "nobody" else owned == owner)
+    if text := wanted["text"].strip().casefold():
+        places = ("exception_id", "supplier", "site", "invoice_number", "sku_name", "comment", "file_name")
+        told = (pl.col(name).fill_null("").str.to_lowercase().str.contains(text, literal=True) for name in places)
+        listed = listed.filter(pl.any_horizontal(told))
+    return listed
+
+
+def _sorted(found: pl.DataFrame, sort: str) -> pl.DataFrame:
+    name = _SORTS.get(sort, "impact_inr")
+    return found.sort(name, "exception_id", descending=[name == "impact_inr", False], nulls_last=True)
+
+
+def _seen(night: StoredNight, line: Mapping[str, Any]) -> str:
+    """A digest of an exception as it is now."""
+    names = ("exception_id", "code", "standing", "qty_affected", "impact_inr", "owner", "comment", "analyst_status")
+    told = [night.run, *(str(line.get(name)) for name in names)]
+    return hashlib.sha256(repr(told).encode()).hexdigest()[:16]

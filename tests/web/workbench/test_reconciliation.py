@@ -1,0 +1,161 @@
+"""Exceptions are worked on in the page; the next report and its workbook have what was written there."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import openpyxl
+import pytest
+from flows.audit_room import ASNS, RECEIPTS
+from playwright.sync_api import Browser
+from support.browsers import NEEDS_CHROMIUM, chromium  # noqa: F401 - the fixture `browser`
+from support.pages_process import Person, RunningPages
+from support.sandbox_process import RunningSandbox
+from support.workspace import Workspace
+
+from logistics_batch.ledger import open_ledger
+
+from .test_browser import no_violations, signed_in
+
+JOB = """\
+kind: reconcile
+window: {by: delivery, from: -7d, to: +1d}
+receipts: {folder: docks, pattern: ["*.csv"], mapping: receipts}
+results: {folder: reports-of-audit}
+previous: results
+"""
+TODAY = datetime.now(ZoneInfo("Asia/Kolkata")).date()
+DUE = TODAY - timedelta(days=3)
+
+
+@pytest.fixture
+def audited(tmp_path: Path, service: RunningSandbox, request: pytest.FixtureRequest) -> Workspace:
+    """A workspace after a night with four shortages."""
+    workspace = Workspace(tmp_path / "audited", url=service.url)
+    workspace.mapping("asns", ASNS)
+    workspace.mapping("receipts", RECEIPTS)
+    workspace.job("audit", JOB)
+    own = f"{abs(hash(request.node.name)) % 10_000}"
+    rows = [f"Acme,Bhiwandi,{own}-I{n},{DUE},W,10,5.00" for n in (1, 2, 3, 4)]
+    asns = workspace.drop("asns.csv", "\n".join(["Supplier,Site,Invoice,Due,SKU,Qty,Rate", *rows, ""]), folder="hand")
+    assert workspace.run("push", asns, "--mapping", "asns").code == 0
+    lines = "".join(f"{own}-I{n},W,{10 - n},,{DUE}\n" for n in (1, 2, 3, 4))
+    workspace.drop("monday.csv", f"Invoice,SKU,Received,Condition,Date\n{lines}", folder="docks")
+    assert workspace.run("run", "audit", "--business-date", TODAY.isoformat()).code in (0, 3, 4)
+    return workspace
+
+
+@pytest.fixture
+def running(audited: Workspace) -> Iterator[RunningPages]:
+    pages = RunningPages(audited)
+    yield pages
+    pages.close()
+
+
+@pytest.fixture
+def analyst(running: RunningPages) -> Person:
+    return running.person("analyst")
+
+
+def exceptions(analyst: Person, query: str = "?code=SHORT") -> dict[str, dict[str, Any]]:
+    """Those that the page lists, by the end of their invoice's number."""
+    rows = analyst.get(f"/reconciliation.json{query}").json()["rows"]
+    return {row["invoice_number"].rpartition("-")[2]: row for row in rows}
+
+
+def write(analyst: Person, *rows: dict[str, Any], **form: str) -> Any:
+    marked = [f"{row['exception_id']}~{row['seen']}" for row in rows]
+    return analyst.post("/reconciliation/write", {"of": "audit", "id": marked} | form)
+
+
+def sheet(audited: Workspace, name: str) -> dict[str, dict[str, Any]]:
+    """A list of the workbook, by the end of the invoice's number."""
+    book = openpyxl.load_workbook(audited.root / "reports-of-audit/reconciliation.xlsx")
+    titles, *rows = book[name].iter_rows(values_only=True)
+    told = [dict(zip(titles, row, strict=True)) for row in rows]
+    return {str(each["Invoice number"]).rpartition("-")[2]: each for each in told}
+
+
+def test_what_is_written_stands_in_tomorrow_s_workbook(audited: Workspace, analyst: Person) -> None:
+    page = analyst.get("/reconciliation.json").json()
+    (short,) = [each for each in page["classes"] if each["code"] == "SHORT"]
+    assert (short["lines"], float(short["impact_inr"])) == (4, 50.0)
+    assert page["nights"][0]["business_date"] == TODAY.isoformat()
+    found = exceptions(analyst)
+    assert list(found) == ["I4", "I3", "I2", "I1"], "the worst first"
+    assert write(analyst, found["I1"], found["I2"], do="accept", reason="the lorry was full").status_code == 303
+    assert write(analyst, found["I3"], do="assign", owner="Ravi", reason="asks the supplier").status_code == 303
+    found = exceptions(analyst, "?owner=ravi")
+    assert list(found) == ["I3"]
+    assert found["I3"]["comment"] == f"asks the supplier (analyst of tests, {TODAY})"
+    # What an analyst writes in the workbook meanwhile counts, too, and takes nothing back.
+    path = audited.root / "reports-of-audit/reconciliation.xlsx"
+    book = openpyxl.load_workbook(path)
+    titles, *rows = book["Exceptions"].iter_rows()
+    places = {str(cell.value): place for place, cell in enumerate(titles)}
+    (row,) = [row for row in rows if str(row[places["Invoice number"]].value).endswith("I4")]
+    row[places["Owner"]].value = "Meera"
+    book.save(path)
+    tomorrow = TODAY + timedelta(days=1)
+    assert audited.run("run", "audit", "--business-date", tomorrow.isoformat()).code in (0, 3, 4)
+    accepted, left = sheet(audited, "Accepted"), sheet(audited, "Exceptions")
+    assert set(accepted) == {"I1", "I2"}
+    assert accepted["I1"]["Comment"] == f"the lorry was full (analyst of tests, {TODAY})"
+    assert (left["I3"]["Owner"], left["I4"]["Owner"]) == ("Ravi", "Meera")
+    assert set(exceptions(analyst, "?standing=accepted")) == {"I1", "I2"}
+    again = exceptions(analyst, "?standing=accepted")["I1"]
+    assert write(analyst, again, do="open", reason="it was not").status_code == 303
+    assert audited.run("run", "audit", "--business-date", tomorrow.isoformat()).code in (0, 3, 4)
+    assert set(sheet(audited, "Exceptions")) == {"I1", "I3", "I4"}
+    assert "the lorry was full" in sheet(audited, "Exceptions")["I1"]["Comment"]
+
+
+def test_what_changed_since_it_was_shown_or_is_being_reported_is_not_written(
+    audited: Workspace, analyst: Person, service: RunningSandbox
+) -> None:
+    found = exceptions(analyst)
+    assert write(analyst, found["I1"], do="assign", owner="Ravi", reason="first").status_code == 303
+    assert write(analyst, found["I1"], found["I2"], do="accept", reason="second").status_code == 409
+    assert exceptions(analyst)["I2"]["comment"] == "", "of several none"
+    for form in ({"do": "accept", "reason": " "}, {"do": "", "reason": "x"}, {"do": "assign", "reason": "x"}):
+        assert write(analyst, found["I2"], **form).status_code == 409
+    assert write(analyst, do="accept", reason="x").status_code == 409
+    now = datetime.now(ZoneInfo("Asia/Kolkata")).isoformat()
+    with closing(open_ledger(f"sqlite:///{audited.root}/var/ledger.db", account=service.url)) as ledger:
+        ledger.runs.start("R-now", job="audit", kind="reconcile", business_date=TODAY.isoformat(), now=now)
+    assert write(analyst, found["I2"], do="accept", reason="x").status_code == 503
+    assert exceptions(analyst)["I2"]["analyst_status"] == ""
+
+
+def test_exceptions_are_found_and_listed_in_parts(analyst: Person) -> None:
+    assert list(exceptions(analyst, "?text=i2")) == ["I2"]
+    assert exceptions(analyst, "?text=nothing") == {}
+    assert set(exceptions(analyst, "?owner=nobody&code=SHORT&sort=invoice")) == {"I1", "I2", "I3", "I4"}
+    assert analyst.get("/reconciliation.json?series=nothing").status_code == 404
+    assert "<b>x" not in analyst.get("/reconciliation?text=%3Cb%3Ex").text
+
+
+class TestInABrowser:
+    """Real clicks, without a mouse."""
+
+    pytestmark = NEEDS_CHROMIUM
+
+    def test_an_exception_is_accepted_by_keyboard_alone(self, browser: Browser, running: RunningPages) -> None:
+        page = signed_in(browser, running)
+        page.goto(f"{running.url}/reconciliation")
+        assert no_violations(page) == []
+        page.get_by_role("checkbox").first.focus()
+        page.keyboard.press("Space")
+        page.get_by_label("What").focus()
+        page.keyboard.type("accept")
+        page.get_by_label("Why").focus()
+        page.keyboard.type("the lorry was full")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        page.get_by_role("status").get_by_text("1 exception accepted").wait_for()
+        assert page.get_by_text("the lorry was full (admin of tests").count() == 1
+        assert no_violations(page) == []
+        page.context.close()
