@@ -114,7 +114,7 @@ def test_what_is_wrong_with_an_order_blocks_its_lines() -> None:
     assert told(found, LINES_NAME) == {1: "skipped title", 3: "blocked sibling", 4: "invalid"}
     assert [(issue.sheet, issue.cell) for issue in found.issues] == [("", "B2"), (LINES_NAME, "B4")]
     (blocked,) = reasons(found.rows.filter(state="blocked"))
-    assert blocked == 'The document is not sent: row 4 and row 2 of the sheet "Orders" is invalid.'
+    assert blocked == 'The document is not sent: row 4, and row 2 of the sheet "Orders", are invalid.'
 
 
 def test_lines_without_an_order_are_told_where_they_stand() -> None:

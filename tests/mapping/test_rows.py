@@ -123,7 +123,7 @@ def test_a_document_below_which_goods_without_a_key_stand_is_not_sent_as_if_it_w
     assert states(mapped) == {
         2: "ready", 3: "blocked sibling", 4: "skipped repeated header", 5: "invalid", 6: "invalid",
     }  # fmt: skip
-    assert reasons(mapped.rows)[1] == "The document is not sent: row 5-6 is invalid."
+    assert reasons(mapped.rows)[1] == "The document is not sent: rows 5-6 are invalid."
     signed = orders(ROW, [], ["", "", "", "", "S. Rao, dock 3", ""], mapping=WITH_QUANTITY)
     of_its_own = orders(ROW, [], ["", "Ravi", "9876543211", "1 Lake", "jug", "4"], mapping=WITH_QUANTITY)
     assert states(signed)[2] == states(of_its_own)[2] == "ready"

@@ -37,7 +37,7 @@ ROWS: Final[dict[str, Entry]] = {
         'The document is not sent: {rows:in rows}, and {others:in rows} of the sheet "{sheet}", are invalid.'
     ),
     "hidden row": Entry(
-        "The document is not sent: {rows:in rows} of it {rows:is|are} hidden and {rows:was|were} skipped.",
+        "The document is not sent: its {rows:in rows} {rows:is|are} hidden and {rows:was|were} skipped.",
         _SHOW,
     ),
     "disagree": Entry("{names:names} {names:differs|differ} between the rows {rows:rows} of one document.", _SAME),
