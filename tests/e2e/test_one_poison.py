@@ -38,6 +38,20 @@ def test_many_in_a_row_that_are_declined_keep_no_others_back(workspace: Workspac
     assert (done.code, counts["accepted"], counts["refused"]) == (3, len(REFERENCES), len(declined)), done.err
 
 
+def test_many_that_are_declined_behind_all_others_are_not_blamed_on_the_address(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    declined = [f"D-{number}" for number in range(30)]
+    kind = {"endpoint": "order.create", "kind": "status_404", "message": "No hub for this pincode"}
+    sandbox.set_faults([kind | {"reference": reference} for reference in declined])
+    drop = workspace.drop("orders.csv", order_lines([*REFERENCES, *declined]))
+    done = workspace.run("push", drop, "--mapping", "orders", "--json")
+    counts = done.json["files"][0]["counts"]
+    assert (done.code, counts["accepted"], counts["pending"]) == (5, len(REFERENCES), len(declined)), done.err
+    assert "its address is right" in done.out + done.err
+    assert "base_url" not in done.out + done.err
+
+
 def test_where_only_no_comes_nothing_is_refused_and_the_next_orders_show_which(
     workspace: Workspace, sandbox: RunningSandbox
 ) -> None:

@@ -154,7 +154,7 @@ ANSWERED: Final[dict[str, Entry]] = {
         _OPERATOR_DECIDES,
         _SEARCHED,
     ),
-    ".asked_next": Entry("The service is asked again from {at:moment} on."),
+    ".asked_next": Entry("The service is asked again from {at:moment} on, until {until:moment}."),
     "settled": Entry("Accepted; found at the service after an answer was lost.", level=Level.NOTE),
     "settled.has_reference": Entry(_HAS_REFERENCE, level=Level.NOTE),
     "settled.has_reference_again": Entry(f"{_HAS_REFERENCE} {_IF_CANCELLED}", level=Level.NOTE),

@@ -241,9 +241,10 @@ def _write(parts: Parts, document: StoredDocument, finding: _Finding) -> DoubtEn
 
 def _told_next(parts: Parts, document: StoredDocument, why: Issue) -> Issue:
     """Why it is held, with when it is asked about again after this time, if it is."""
-    due, since = due_at(parts, replace(document, checks=document.checks + 1)), document.doubt_since
-    ends = due - datetime.fromisoformat(since) >= _ASKED_FOR
-    return Issue.of(why.code, **why.given | {"next": [] if ends else [(".asked_next", {"at": due.isoformat()})]})
+    due = max(due_at(parts, replace(document, checks=document.checks + 1)), parts.clock.now())
+    until = datetime.fromisoformat(document.doubt_since) + _ASKED_FOR
+    told = [(".asked_next", {"at": due.isoformat(), "until": until.isoformat()})] if due < until else []
+    return Issue.of(why.code, **why.given | {"next": told})
 
 
 def _look_into_order(

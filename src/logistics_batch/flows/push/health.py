@@ -185,7 +185,13 @@ class ServiceHealth:
             self._in_vain = 0
             self._declined_in_a_row += 1
             first = self._declined_in_a_row >= _FIRST_DECLINED_UNTIL_STOP and not self._is_known(document)
-            if again or first:
+            if again and self._is_known(document):
+                self.stop(
+                    f"The service declined {self._declined_in_a_row} calls in a row, the last one with {reply.status}.",
+                    "It took others before, so its address is right. Ask the service's operator why; the next run "
+                    "tries these again.",
+                )
+            elif again or first:
                 self._stop_misaddressed(reply)
         elif answer.meaning is ReplyVerdict.SLOW_DOWN:
             words = "The service keeps asking to slow down (429).", "Lower service.rate, then run again."

@@ -31,7 +31,6 @@ from logistics_batch.model.issue import Issue
 from logistics_batch.model.order_state import CANCELLED, status_word
 from logistics_batch.model.spelling import folded
 
-LOOKS_IN_A_RUN = 25  # at orders whose references are new: half a minute at one call a second
 _FRUITLESS_UNTIL_STOP = 3  # in a row: the service does not show orders under their AWB numbers
 _HISTORY_LOST_FOR = timedelta(days=7)  # after an older copy of the ledger was taken up
 
@@ -80,7 +79,6 @@ class Proofs:
         self._at_all = history_lost  # of no reference it is known whether it was sent before
         self._sent_before: set[int] = set()
         self._numbered: set[int] = set()  # accepted orders to which the service gave an AWB number
-        self._left = LOOKS_IN_A_RUN
         self._fruitless = 0
         self._lock = Lock()
 
@@ -100,10 +98,9 @@ class Proofs:
         if not self._looks or document.operation != Operation.ORDER_CREATE:
             return None
         with self._lock:
-            if not self._at_all and document.id not in self._sent_before:
-                if not self._left or self._fruitless >= _FRUITLESS_UNTIL_STOP:
-                    return None
-                self._left -= 1
+            is_new = not self._at_all and document.id not in self._sent_before
+            if is_new and self._fruitless >= _FRUITLESS_UNTIL_STOP:
+                return None
         look = look_under(self._parts.client, answer.awb_number or document.reference)
         with self._lock:
             self._fruitless = 0 if look.order is not None else self._fruitless + 1
