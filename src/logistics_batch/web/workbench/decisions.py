@@ -2,13 +2,14 @@
 
 import hashlib
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from logistics_batch.errors import LogisticsBatchError, UsageError
+from logistics_batch.errors import LedgerBusy, LogisticsBatchError, UsageError
 from logistics_batch.flows.doubts.decisions import decide_held
 from logistics_batch.flows.doubts.held import HeldId, HeldLine, beside_earlier, everything_held, held_by_id, in_words
-from logistics_batch.flows.files.deliver import deliver_stale
+from logistics_batch.flows.files.deliver import deliver_stale_beside
 from logistics_batch.messages.reasons import HeldDecision
 from logistics_batch.model.counting import counted
 from logistics_batch.web.workbench.asked import Changed, Moved, NotThere, PageData, PageRequest, number_of
@@ -112,8 +113,8 @@ def decide(asked: PageRequest) -> Moved:
 
 def _write_answers(asked: PageRequest) -> None:
     """Write the answers of files anew that no longer show what is known; what fails is written by the next run."""
-    with asked.on.calling() as parts:
-        deliver_stale(parts)
+    with asked.on.calling() as parts, suppress(LedgerBusy):  # the run that holds it writes them
+        deliver_stale_beside(parts)
 
 
 def _chosen(asked: PageRequest) -> tuple[Sequence[str], str, str]:
