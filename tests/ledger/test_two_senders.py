@@ -5,13 +5,14 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 from ledger.arrivals import arrival, evaluated, planned
 
 from logistics_batch.errors import LedgerRefused
-from logistics_batch.ledger import Ledger, Outcome, StoredDocument, open_ledger
+from logistics_batch.ledger import WRITING_ANSWERS, Ledger, Outcome, StoredDocument, open_ledger
 from logistics_batch.processes import is_gone, this_process
 
 NOW, LATER = "2026-11-21T21:15:00+05:30", "2026-11-21T21:20:00+05:30"
@@ -133,3 +134,24 @@ def test_what_a_person_released_is_decided_anew_in_a_restored_copy(ledger: Ledge
     ledger.itself.accept_restored(reason="the disk died", now=LATER)
     (found,) = ledger.documents.select()
     assert (found.state, found.rule, found.send_approved) == ("held", "restored", False)
+
+
+def test_whoever_only_writes_answers_is_waited_for(ledger: Ledger, url: str) -> None:
+    """A decision on a page has answers written for a second: a run of that moment is not sent away."""
+    other = open_ledger(url, account="http://service.test")
+    ends = threading.Event()
+
+    def writes_answers() -> None:
+        with other.sending(WRITING_ANSWERS):
+            begun.set()
+            ends.wait(30)
+
+    begun = threading.Event()
+    writer = threading.Thread(target=writes_answers)
+    writer.start()
+    assert begun.wait(30)
+    threading.Timer(0.3, ends.set).start()
+    with ledger.sending("push"):
+        assert ends.is_set()
+    writer.join()
+    other.close()

@@ -33,7 +33,7 @@ from logistics_batch.ledger.files import (
     identity_of,
 )
 from logistics_batch.ledger.itself.itself import Itself, LedgerFinding, Verification
-from logistics_batch.ledger.itself.lock import sending_lock
+from logistics_batch.ledger.itself.lock import WRITING_ANSWERS, sending_lock
 from logistics_batch.ledger.itself.opening import check_database, open_engine, require_local_disk, sqlite_path
 from logistics_batch.ledger.itself.purging import Purged, Purging
 from logistics_batch.ledger.orders import Events, Feeds, Labels, Orders, WriteFeed
@@ -68,6 +68,7 @@ __all__ = [
     "PLANNED",
     "RAN_THROUGH",
     "REOPENED",
+    "WRITING_ANSWERS",
     "Arrival",
     "AuditEntry",
     "Decided",

@@ -14,7 +14,7 @@ from logistics_batch.flows.files.foreign_files import answer_files
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.program_errors import holding_file
 from logistics_batch.intake.names import copy_name, printable
-from logistics_batch.ledger import NewNotice, StoredFile
+from logistics_batch.ledger import WRITING_ANSWERS, NewNotice, StoredFile
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.report import FileReport, Totals
 from logistics_batch.model.sheet import ReadOptions
@@ -179,7 +179,7 @@ def deliver_stale_beside(parts: Parts) -> list[Delivered]:
 
     Raises LedgerBusy: a run holds it, which writes them at its end, or leaves them to the next one.
     """
-    with parts.ledger.sending("writing answers"):
+    with parts.ledger.sending(WRITING_ANSWERS):
         return deliver_stale(parts)
 
 

@@ -21,8 +21,10 @@ from logistics_batch.ledger.failures import told_plainly
 from logistics_batch.ledger.schema import meta
 from logistics_batch.processes import is_gone, this_process
 
+WRITING_ANSWERS = "writing answers"
 _ADVISORY_KEY = 0x6C6F6762  # "logb"
 _POLL_SECONDS = 0.5
+_ANSWERS_SECONDS = 30.0  # whoever writes answers alone, after a decision, is waited for so long
 _SENDER = "sender"  # in the table `meta`
 
 
@@ -39,12 +41,13 @@ def sending_lock(
     """Hold the ledger for one sending run; tells whether the run before it let go in good order, and whether it holds.
 
     path: the SQLite file (None: PostgreSQL). what: job or command, shown to whoever finds the ledger busy.
-    wait: queue for it, until `stop()` says to give up. zone: in which it is told since when; this machine's if None.
+    wait: queue for it, until `stop()` says to give up; what only writes answers is waited for by everybody. zone: in which it is told since when; this machine's if None.
 
     Raises:
         LedgerBusy: another run holds it.
         LedgerRefused: the name of the holder cannot be written down, as on a full disk.
     """
+    begun = time.monotonic()
     while True:
         try:
             with _file_lock(path) if path else _advisory_lock(engine) as still:
@@ -55,9 +58,11 @@ def sending_lock(
                     yield not (path and before), still
                 return
         except _Taken:
-            if not wait or stop():
+            sender = _sender(engine)
+            brief = sender.get("what") == WRITING_ANSWERS and time.monotonic() - begun < _ANSWERS_SECONDS
+            if not (wait or brief) or stop():
                 raise LedgerBusy(
-                    f"Another sending run holds the ledger{_shown(_sender(engine))}.",
+                    f"Another sending run holds the ledger{_shown(sender)}.",
                     remedy="Wait until it has ended; scheduled jobs queue by themselves.",
                 ) from None
         time.sleep(_POLL_SECONDS)
