@@ -41,7 +41,8 @@ def sending_lock(
     """Hold the ledger for one sending run; tells whether the run before it let go in good order, and whether it holds.
 
     path: the SQLite file (None: PostgreSQL). what: job or command, shown to whoever finds the ledger busy.
-    wait: queue for it, until `stop()` says to give up; what only writes answers is waited for by everybody. zone: in which it is told since when; this machine's if None.
+    wait: queue for it, until `stop()` says to give up; who only writes answers is waited for by everybody. zone: in
+    which it is told since when; this machine's if None.
 
     Raises:
         LedgerBusy: another run holds it.
