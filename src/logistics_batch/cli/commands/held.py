@@ -60,7 +60,7 @@ def list_held(*, folder: str, as_json: bool) -> int:
     if not as_json:
         _print_held(found)
         if found:
-            click.echo("`logistics-batch held show` with one of these numbers shows all of it, and what to do.", err=True)
+            click.echo("`logistics-batch held show` with one of these numbers shows all of it.", err=True)
         return 0
     names = ("id", "operation", "key", "reference", "rule", "reason", "fix", "awb_number", "file_name", "sheet")
     groups: dict[str, list[dict[str, Any]]] = {"previews": [], "addresses": [], "files": []}
