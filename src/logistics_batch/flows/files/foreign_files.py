@@ -93,9 +93,9 @@ def corrected_workbook(
 ) -> bytes:
     """A plain workbook of some sheets of a file, in which cells have other texts.
 
-    headers: the header row of each sheet that is in it. cells: sheet, row, column from 1, and the text. Raises FileHeld
-    and,
-    where rows that the mapping leaves out, for they are hidden, would be seen, UsageError.
+    headers: the header row of each sheet that is in it. cells: sheet, row, column from 1, and the text.
+
+    Raises FileHeld; UsageError where rows that the mapping leaves out, for they are hidden, would be seen.
     """
     from logistics_batch.paper.answers.row_answers import ANSWERS
     from logistics_batch.paper.xlsx.annotate import Annotations
