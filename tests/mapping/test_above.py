@@ -103,13 +103,59 @@ def test_a_value_is_found_beside_its_label(rows: list[list[str]]) -> None:
     assert number(pack([*body, *rows])) == "INV-22"
 
 
-def test_a_label_below_the_table_is_said_to_stand_there() -> None:
+BELOW = [
+    pytest.param([["Invoice No", "INV-22"]], id="beside it, in the columns of goods and quantities"),
+    pytest.param([[], ["", "Invoice No :", "", "", "INV-22"]], id="farther right"),
+    pytest.param([["Invoice No: INV-22", "", "", "Lorry:", "KA 01"]], id="in one cell"),
+    pytest.param([["Invoice No"], ["INV-22"]], id="below it"),
+    pytest.param([["Total", "5"], ["Prepared by", "", "Asha"], ["Invoice No", "INV-22", "Lorry"]], id="under a total"),
+    pytest.param([["Invoice No", "INV-22"], ["Total", "5"], ["Prepared by", "", "Asha"]], id="over a total"),
+    pytest.param([["Total", "5", "", "Invoice No", "INV-22"]], id="in the row of a total"),
+]
+
+
+@pytest.mark.parametrize("rows", BELOW)
+def test_a_value_is_found_below_the_table(rows: list[list[str]]) -> None:
+    mapped = pack(head(), [*TABLE, *rows])
+    assert number(mapped) == "INV-22"
+    assert [each["sku_name"] for each in json.loads(mapped.documents[0].body)["sku_lines"]] == ["tea", "salt"]
+    found = next(row for row, cells in enumerate([*head(), *TABLE, *rows], 1) if "INV-22" in str(cells))
+    assert states(mapped)[found] == "skipped title"
+
+
+@pytest.mark.parametrize(
+    ("rows", "code", "words"),
+    [
+        ([["Invoice No", "INV-22", "INV-23"]], "above.either", ["INV-22", "B6", "INV-23", "C6"]),
+        ([["Invoice No", "INV-22"], ["7 cartons"]], "above.either", ["INV-22", "7 cartons"]),
+        ([["Invoice No", "INV-22"], ["Invoice No", "INV-23"]], "above.differ", ["INV-22", "INV-23"]),
+        ([["Invoice No", "INV-22"], ["rice", "4"]], "above.within", ["B6"]),
+        ([["Invoice No"], ["Lorry", "KA 01"]], "required", []),
+    ],
+)
+def test_what_may_be_another_value_below_the_table_holds_the_file(
+    rows: list[list[str]], code: str, words: list[str]
+) -> None:
+    if code == "required":
+        assert rules(pack(head(), [*TABLE, *rows])) == [("B6", "invoice_number|required")]
+        return
     with pytest.raises(FileHeld) as refused:
-        pack(head(), [*TABLE, [], ["Invoice No", "INV-22"]])
-    assert (refused.value.code, refused.value.values["cell"]) == ("above.below", "B7")
-    sheet = sheet_of([*head(), *TABLE, [], ["Invoice No", "INV-22"]])
-    drift = drift_of(mapping_of(PACKING_LIST), [sheet], PACKING_LIST, load=mapping_of)
-    assert drift is not None and "Above the table: Invoice No" in drift.lost
+        pack(head(), [*TABLE, *rows])
+    assert refused.value.code == code
+    assert all(word in refused.value.message for word in words), refused.value.message
+
+
+def test_a_label_above_and_below_says_the_same_or_holds_the_file() -> None:
+    assert number(pack(head(["Invoice No", "INV-22"]), [*TABLE, ["Invoice No", "INV-22"]])) == "INV-22"
+    with pytest.raises(FileHeld) as refused:
+        pack(head(["Invoice No", "INV-22"]), [*TABLE, ["Invoice No", "INV-23"]])
+    assert refused.value.code == "above.differ"
+
+
+def test_what_is_wrong_below_the_table_is_told_of_its_cell() -> None:
+    mapped = pack(head(["Invoice No", "INV-22"]), [*TABLE, [], ["Expected:", "soon"]])
+    assert rules(mapped) == [("B8", "delivery_date|date")]
+    assert (states(mapped)[5], states(mapped)[8]) == ("invalid", "skipped title")
 
 
 @pytest.mark.parametrize(
@@ -148,7 +194,7 @@ def test_a_blank_value_makes_each_document_invalid_at_its_cell() -> None:
     assert rules(mapped) == [("B2", "supplier_name|required"), ("B3", "delivery_date|date")]
     assert {issue.row for issue in mapped.issues} == {5}
     assert (states(mapped)[5], states(mapped)[6]) == ("invalid", "blocked sibling")
-    assert mapped.issues[1].column == "Above the table: Expected"
+    assert mapped.issues[1].column == "Outside the table: Expected"
 
 
 def test_a_key_that_is_blank_holds_the_file() -> None:
@@ -301,8 +347,8 @@ def test_a_label_that_was_renamed_is_proposed_as_a_further_one(key: str) -> None
     sheet = sheet_of([["Invoice Nr.", "INV-22"], ["Supplier:", "Sharma Traders"], [], *TABLE])
     drift = drift_of(mapping_of(text), [sheet], text, load=mapping_of)
     assert drift is not None
-    assert drift.renamed == (("Above the table: Invoice No", "Invoice Nr", 1.0),)
-    assert drift.lost == ("Above the table: Expected", "Above the table: Lorry")
+    assert drift.renamed == (("Outside the table: Invoice No", "Invoice Nr", 1.0),)
+    assert drift.lost == ("Outside the table: Expected", "Outside the table: Lorry")
     assert number(run(drift.text, sheet)) == "INV-22"
 
 

@@ -1,13 +1,14 @@
-"""Values that stand above the table, once for the whole file: each becomes a column, the same in every row.
+"""Values that stand above or below the table, once for the whole file: each becomes a column, the same in every row.
 
-A value is looked for where the mapping says: in a cell, or beside a label. What might be another one is not taken: a
-cell that is a label itself, one of two cells that could both be meant, a label that stands there with two values.
+A value is looked for where the mapping says: in a cell above the table, or beside a label. What might be another one is
+not taken: a cell that is a label itself, one of two cells that could both be meant, a label with two values.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from itertools import takewhile
 from string import ascii_uppercase, digits
 from typing import Any, Final, NamedTuple
 
@@ -15,11 +16,11 @@ import polars as pl
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.loaded import Mapping, is_above
-from logistics_batch.mapping.rows.cells import BLANKS
+from logistics_batch.mapping.rows.cells import BLANKS, ColumnKind, bare, column_kinds
 from logistics_batch.mapping.rows.header import Header, bind
 from logistics_batch.mapping.spec.model import ABOVE, ABOVE_CELL, WHOLE_FILE
 from logistics_batch.mapping.spec.names import ColumnName, names_match
-from logistics_batch.mapping.spec.words import PAYMENT_WORDS
+from logistics_batch.mapping.spec.words import PAYMENT_WORDS, TOTAL
 from logistics_batch.model.issue import cell_address, column_letters
 from logistics_batch.model.sheet import FACTS_SCHEMA, CellFact, Sheet
 
@@ -29,22 +30,23 @@ _COLON: Final = re.compile("[:\uff1a]")
 _MARKS: Final = " .:-=\u2013\uff1a"  # what may stand in a cell between a label and its value
 _BEFORE: Final = re.compile("[\\s:=\uff1a]+|[-\u2013]\\s+")  # and, in one cell, before the value
 _ALIKE, _LONGEST_LABEL, _LAST_COLUMN = 0.7, 60, 16_384
-_HEADS_AT_MOST: Final = 100  # that are looked at below the header
+_LOOKED_AT: Final = 100  # rows below the table, and labels between its rows
 _NUMBERS: Final = ("reference_number", "invoice_number", "customer_reference_number", "order_numbers", "awb_number")
 
 Cell = tuple[int, int]
 
 
 class ValueAbove(NamedTuple):
-    """A value and the cell in which it stands; None where that is blank."""
+    """A value and the cell in which it stands; None where that is blank. label: the cell of its label."""
 
     cell: Cell
     text: str | None
     is_whole_cell: bool = True
+    label: Cell | None = None
 
 
 def with_above(mapping: Mapping, sheet: Sheet, header: Header) -> tuple[Sheet, Header]:
-    """The sheet with a column behind its last for each value from above the table, and the header bound anew.
+    """The sheet with a column behind its last for each value from outside the table, and the header bound anew.
 
     Raises FileHeld where a value that is needed is not there, or where it is not clear which one is meant.
     """
@@ -54,7 +56,7 @@ def with_above(mapping: Mapping, sheet: Sheet, header: Header) -> tuple[Sheet, H
     found = {name: value for group in mapping.above for name, value in head.found(group)}
     numbers = dict(enumerate(found.values(), sheet.width + 1))
     below = sheet.frame.select("row").filter(pl.col("row") > header.row)
-    own = sheet.facts.filter(pl.col("kind") != CellFact.MERGED, pl.col("row") < header.row)
+    own = sheet.facts.filter(pl.col("kind") != CellFact.MERGED)
     facts = [sheet.facts.select(*FACTS_SCHEMA)]
     for number, value in numbers.items() if own.height else ():
         row, column = value.cell
@@ -67,6 +69,7 @@ def with_above(mapping: Mapping, sheet: Sheet, header: Header) -> tuple[Sheet, H
         facts=pl.concat(facts),
         added=sheet.added + len(numbers),
         above={number: value.cell for number, value in numbers.items()},
+        foot=tuple(sorted(head.rows_below(numbers.values()))),
     )
     bound = replace(bind(mapping, header.row, [*header.texts, *found]), printed=header.printed)
     for group in mapping.demanded:
@@ -79,16 +82,16 @@ def with_above(mapping: Mapping, sheet: Sheet, header: Header) -> tuple[Sheet, H
 
 
 def label_of(name: str) -> str:
-    """What the mapping calls a value from above the table: its label, or the address of its cell.
+    """What the mapping calls a value from outside the table: its label, or the address of its cell.
 
-    >>> label_of("Above the table: Invoice No"), label_of("Above the table: cell C5")
+    >>> label_of("Outside the table: Invoice No"), label_of("Outside the table: cell C5")
     ('Invoice No', 'C5')
     """
     return name.removeprefix(ABOVE_CELL).removeprefix(ABOVE)
 
 
 def labels_of(mapping: Mapping, sheet: Sheet, header: Header) -> tuple[set[str], list[tuple[str, str, float]]]:
-    """The names of the values that stand above the table, and for each that does not a label there that may be meant,
+    """The names of the values that stand outside the table, and for each that does not a label there that may be meant,
     with a confidence.
     """
     here, meant, head = set[str](), list[tuple[str, str, float]](), _Head.of(mapping, sheet, header)
@@ -96,7 +99,7 @@ def labels_of(mapping: Mapping, sheet: Sheet, header: Header) -> tuple[set[str],
         try:
             found = [name for name, _ in head.found(group)]
         except FileHeld as held:  # of a value that is not clear the label is there
-            found = [] if held.code in ("above.missing", "above.below") else [*group]
+            found = [] if held.code in ("above.missing", "above.within") else [*group]
         here.update(group if found else ())
         if not found:
             meant += [(group[0], text, 1.0) for text in head.near(group)]
@@ -105,27 +108,34 @@ def labels_of(mapping: Mapping, sheet: Sheet, header: Header) -> tuple[set[str],
 
 @dataclass(frozen=True, slots=True)
 class _Head:
-    """What stands above the header of a sheet.
+    """What stands above the header of a sheet, and below its table.
 
-    cells: the filled ones, trimmed, without those of our own columns. labels: texts that are never values.
+    cells, below: the filled ones, trimmed, without those of our own columns. labels: texts that are never values. end:
+    the first row below the table.
     """
 
     mapping: Mapping
     sheet: Sheet
     header: Header
     cells: dict[Cell, str]
+    below: dict[Cell, str]
     labels: list[ColumnName]
+    end: int
 
     @classmethod
     def of(cls, mapping: Mapping, sheet: Sheet, header: Header) -> "_Head":
-        """What stands above a header; the upper one of two rows of names does not."""
-        rows = sheet.frame.filter(pl.col("row") < header.row - bool(header.printed)).iter_rows()
-        every = ((row, column, text) for row, *texts in rows for column, text in enumerate(texts, 1) if text)
-        cells = {(row, column): text.strip(BLANKS) for row, column, text in every if column not in header.own}
-        known = [*(label_of(name) for group in mapping.above for name in group), *mapping.spec.ignore]
-        return cls(
-            mapping, sheet, header, {cell: text for cell, text in cells.items() if text}, [*map(ColumnName.of, known)]
-        )
+        """What stands outside the table; the upper one of two rows of names is not above it."""
+        wanted = [ColumnName.of(label_of(name)) for group in mapping.above for name in group]
+        end = _end_of_table(mapping, sheet, header, wanted)
+        rows = sheet.frame.filter(pl.any_horizontal(pl.exclude("row").is_not_null()))
+        above = _filled(rows.filter(pl.col("row") < header.row - bool(header.printed)), header)
+        below = _filled(rows.filter(pl.col("row") >= end).head(_LOOKED_AT), header)
+        return cls(mapping, sheet, header, above, below, [*wanted, *map(ColumnName.of, mapping.spec.ignore)], end)
+
+    def rows_below(self, values: Iterable[ValueAbove]) -> set[int]:
+        """The rows below the table in which some values stand, or their labels."""
+        cells = (cell for value in values for cell in (value.cell, value.label or value.cell))
+        return {row for row, _ in cells if row > self.header.row}
 
     def found(self, group: Sequence[str]) -> Iterator[tuple[str, ValueAbove]]:
         """The value of a group of names with the one under which it was found, if it was."""
@@ -146,21 +156,21 @@ class _Head:
             told = [_told(value) for _, value in values if value.text]
             raise self.held("above.differ", label_of(names[0]), values[0][1].cell, told=told)
         for name, value in distinct.values():
-            for again in self._below(label_of(name)):
+            for again in self._within(label_of(name)):
                 if value.text and again.text != value.text:
                     raise self.held("above.again", label_of(name), again.cell, told=[_told(value), _told(again)])
             yield name, value
         if not distinct and any(field.default is not None for _, field in fields) and self.near(names):
             raise self.lacks(names)
 
-    def _below(self, label: str) -> Iterator[ValueAbove]:
-        """Each value right of a label that stands again below the header: the head of another document or page."""
-        plain, below = label.strip(_MARKS).lower(), pl.col("row") > self.header.row
+    def _within(self, label: str) -> Iterator[ValueAbove]:
+        """Each value right of a label that stands between the table's rows: the head of another document or page."""
+        plain, within = label.strip(_MARKS).lower(), pl.col("row").is_between(self.header.row + 1, self.end - 1)
         texts = {name: pl.col(name).str.strip_chars().str.to_lowercase() for name in self.sheet.frame.columns[1:]}
-        within = rf"^{re.escape(plain)}\s*[:=\x{{ff1a}}]\s*\S"
-        hits = (each.str.strip_chars_end(_MARKS).eq(plain) | each.str.contains(within) for each in texts.values())
-        rows = self.sheet.frame.filter(below, pl.any_horizontal(hits)) if texts else self.sheet.frame.clear()
-        for row, *cells in rows.head(_HEADS_AT_MOST).iter_rows():
+        of_one_cell = rf"^{re.escape(plain)}\s*[:=\x{{ff1a}}]\s*\S"
+        hits = (each.str.strip_chars_end(_MARKS).eq(plain) | each.str.contains(of_one_cell) for each in texts.values())
+        rows = self.sheet.frame.filter(within, pl.any_horizontal(hits)) if texts else self.sheet.frame.clear()
+        for row, *cells in rows.head(_LOOKED_AT).iter_rows():
             if sum(bool(text) and text == head for text, head in zip(cells, self.header.texts, strict=False)) > 1:
                 continue  # the names of the columns once more
             for column, text in enumerate(cells, 1):
@@ -177,8 +187,8 @@ class _Head:
     def lacks(self, names: Sequence[str]) -> FileHeld:
         """That no cell bears one of some labels, with the one that may be meant."""
         labels = [label_of(name) for name in names if name.startswith(ABOVE)]
-        if below := next((each for label in labels for each in self._below(label)), None):
-            return self.held("above.below", labels[0], below.cell, row=self.header.row)
+        if within := next((each for label in labels for each in self._within(label)), None):
+            return self.held("above.within", labels[0], within.cell)
         near = [(".is_it_meant", {"seen": text, "name": labels[0]}) for text in self.near(names)]
         return self.held("above.missing", labels[0], None, names=labels, near=near, row=self.header.row)
 
@@ -197,7 +207,7 @@ class _Head:
         text = self.cells.get((row, column))
         if row >= self.header.row:
             raise self.held("above.in_table", address, None, row=self.header.row)
-        if text is not None and (self._is_label(text) or _names_something(text)):
+        if text is not None and self._is_name(text):
             raise self.held("above.label", address, (row, column), value=text)
         return ValueAbove((row, column), text)
 
@@ -207,9 +217,9 @@ class _Head:
         numbered: whether the value is a number by which something is known, which has digits.
         """
         wanted = ColumnName.of(label)
-        for cell, text in self.cells.items():
+        for cell, text in (self.cells | self.below).items():
             if names_match(ColumnName.of(text.rstrip(_MARKS)), wanted):
-                yield self._next_to(cell, label, numbered=numbered)
+                yield self._next_to(cell, label, numbered=numbered)._replace(label=cell)
             for name, value in _labelled(text):
                 if value and names_match(ColumnName.of(name), wanted):
                     if any(
@@ -221,18 +231,22 @@ class _Head:
     def _next_to(self, cell: Cell, label: str, *, numbered: bool) -> ValueAbove:
         """The value right of a label or below it, the right one's cell where there is none.
 
-        Columns in which nothing stands above the table are passed over. Raises FileHeld where each of the two may be
-        it, or where what stands there may be a label itself.
+        Columns in which nothing stands above the table are passed over; below it a row may hold one value only, up to
+        its next label. Raises FileHeld where several cells may be it, or what stands there may be a label itself.
         """
         ends = {(top, left): (bottom, right) for top, left, bottom, right in self.sheet.merged_ranges}
         (row, column), (last, right) = cell, ends.get(cell, cell)
-        used, nearest = {each for _, each in self.cells}, right + 1
-        while nearest < max(used) and (nearest not in used or not self.cells.get((row, nearest), "x").strip(_MARKS)):
+        cells = self.below if row >= self.end else self.cells
+        used, nearest, further = {each for _, each in cells}, right + 1, list[int]()
+        if row >= self.end:
+            filled = {n: text for (at, n), text in cells.items() if at == row and n > right and text.strip(_MARKS)}
+            nearest, *further = [*takewhile(lambda n: not self._is_name(filled[n]), filled)] or [nearest]
+        while nearest < max(used) and (nearest not in used or not cells.get((row, nearest), "x").strip(_MARKS)):
             nearest += 1
-        places = (row, nearest), (last + 1, column)
-        beside, below = (ValueAbove(place, self._without_marks(self.cells.get(place))) for place in places)
+        places = (row, nearest), (last + 1, column), *((row, each) for each in further)
+        beside, *others = (ValueAbove(place, self._without_marks(cells.get(place))) for place in places)
         beside = beside if beside.text else ValueAbove((row, right + 1), None)
-        likely = [each for each in (beside, below) if each.text and not self._is_label(each.text)]
+        likely = [each for each in (beside, *others) if each.text and not self._is_label(each.text)]
         firm = [each for each in likely if not _names_something(each.text or "")]
         with_digits = [each for each in firm if re.search("[0-9]", each.text or "")]
         if numbered or beside in with_digits:
@@ -256,13 +270,50 @@ class _Head:
         is_known = any(names_match(each, name) for each in own for name in self.labels)
         return text.endswith((":", "\uff1a")) or is_known or any(map(_names_something, within))
 
+    def _is_name(self, text: str) -> bool:
+        """Whether a cell is a label, or made of words that name something."""
+        return self._is_label(text) or _names_something(text)
+
     def near(self, names: Sequence[str]) -> list[str]:
-        """The label above the table that may be meant by one of some names, if there is one."""
-        parts = ((text.rstrip(_MARKS), *(name for name, _ in _labelled(text))) for text in self.cells.values())
+        """The label outside the table that may be meant by one of some names, if there is one."""
+        parts = (
+            (text.rstrip(_MARKS), *(name for name, _ in _labelled(text)))
+            for cells in (self.cells, self.below)
+            for text in cells.values()
+        )
         seen = {ColumnName.of(text).identity: text for each in parts for text in each if len(text) <= _LONGEST_LABEL}
         wanted = (ColumnName.of(label_of(name)).identity for name in names if name.startswith(ABOVE))
         found = (get_close_matches(name, [*seen], n=1, cutoff=_ALIKE) for name in wanted)
         return [seen[match] for each in found for match in each][:1]
+
+
+def _end_of_table(mapping: Mapping, sheet: Sheet, header: Header, labels: Sequence[ColumnName]) -> int:
+    """The row behind the last one that has all that a row of data needs, and digits where a number is needed.
+
+    Rows that begin with the word of a total, or in which a label stands, are none of the table's.
+    """
+    kinds = column_kinds(mapping, header)
+    needed = header.bound(mapping.required)
+    needed = sorted({*needed} - {*header.numbers(mapping, mapping.spec.sheet.fill_down)}) or needed
+    of_digits = (ColumnKind.NUMBER, ColumnKind.DIGITS)
+    is_row = [pl.col(str(n)).str.contains("[0-9]" if kinds[n] in of_digits else r"\S") for n in needed]
+    theirs = [bare(str(n)) for n in range(1, sheet.width + 1) if n not in header.own]
+    is_row.append(~pl.coalesce(theirs).str.contains(TOTAL))
+    rows = sheet.frame.filter(pl.col("row") > header.row, *is_row).reverse().head(_LOOKED_AT)
+    for row, *texts in rows.iter_rows() if needed else ():
+        parts = (
+            part for text in texts if text for part in (text.rstrip(_MARKS), *(name for name, _ in _labelled(text)))
+        )
+        if not any(names_match(ColumnName.of(part), label) for part in parts for label in labels):
+            return int(row) + 1
+    return int(sheet.frame["row"].max() or header.row) + 1  # type: ignore[arg-type]
+
+
+def _filled(rows: pl.DataFrame, header: Header) -> dict[Cell, str]:
+    """The filled cells of some rows, trimmed, without those of our own columns."""
+    every = ((row, column, text) for row, *texts in rows.iter_rows() for column, text in enumerate(texts, 1) if text)
+    cells = {(row, column): text.strip(BLANKS) for row, column, text in every if column not in header.own}
+    return {cell: text for cell, text in cells.items() if text}
 
 
 def _labelled(text: str) -> Iterator[tuple[str, str]]:

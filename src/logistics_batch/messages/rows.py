@@ -18,6 +18,7 @@ ROWS: Final[dict[str, Entry]] = {
     "blank.of_held": Entry("The row is empty.", level=Level.NOTE),
     "title.again": Entry("The row repeats one above the header.", level=Level.NOTE),
     "title": Entry("The row stands above the header.", level=Level.NOTE),
+    "title.below": Entry("The row stands below the table; its value is read for the whole file.", level=Level.NOTE),
     "repeated header": Entry("The row repeats the header.", level=Level.NOTE),
     "comment.remark": Entry("The row begins with ; and is a comment.", level=Level.NOTE),
     "comment.line": Entry("The row is a line that parts others.", level=Level.NOTE),

@@ -30,21 +30,21 @@ SHEETS: Final[dict[str, Entry]] = {
     "renamed.default": _renamed('`{target}` would be "{default}" in all rows'),
     "renamed.part": _renamed("`{target}` would be sent without it"),
     "above.missing": Entry(
-        "{names:any} is needed and stands in no cell above the table, whose header is row {row}.{near: messages}",
+        "{names:any} is needed and stands neither above nor below the table (its header is row {row}).{near: messages}",
         "Write the label there and its value right of it, or ask the operator to name the label in the mapping.",
     ),
-    "above.below": Entry(
-        'The value of "{name}" stands in cell {cell}, below the header in row {row}; it is read above the table only.',
-        "Write the label and its value above the table, or the value in a column of its own.",
+    "above.within": Entry(
+        'The value of "{name}" stands in cell {cell}, between rows of the table; it is read above and below it only.',
+        "Write the label and its value above the table or below its last row, or the value in a column of its own.",
     ),
     "above.blank": Entry(
-        '"{name}" says above the table which document the rows belong to, and its cell {cell} is blank.',
+        '"{name}" says outside the table which document the rows belong to, and its cell {cell} is blank.',
         "Write the value there and send the file again.",
     ),
     "above.in_table": Entry(
         "The mapping takes {name} for a cell above the table, and the table's header is row {row}.",
-        "Send the sheet with all rows above its table, or ask the operator to correct the address in the mapping: a "
-        "cell in the table or below it cannot be read by its address.",
+        "Send the sheet with all rows above its table, or ask the operator to correct the address in the mapping. What "
+        "stands below a table is named by its label: it is in another cell as soon as the table is longer.",
     ),
     "above.label": Entry(
         'In cell {cell} the value of "{name}" should stand; "{value}" looks like a label.',
@@ -60,11 +60,11 @@ SHEETS: Final[dict[str, Entry]] = {
         "Put a colon behind each label, or ask the operator to name the other labels under `ignore`, or the cell.",
     ),
     "above.differ": Entry(
-        '"{name}" stands above the table with different values: {told:messages  and }.',
+        '"{name}" stands outside the table with different values: {told:messages  and }.',
         "Leave the right one and send the file again.",
     ),
     "above.again": Entry(
-        '"{name}" stands above the table and once more below it, with another value: {told:messages  and }.',
+        '"{name}" stands outside the table and once more between its rows, with another value: {told:messages  and }.',
         "Send what belongs to each as a file of its own.",
     ),
     "above.value": Entry('"{value}" ({cell})'),

@@ -120,8 +120,8 @@ class Sheet:
     notes: what a reader had to decide or repair.
     origins, added: where mapping has exploded rows into lines, which `row` then numbers: where their cells stand; and
         how many columns were added on the right.
-    above: of added columns that hold a value from above the table in every row, by their numbers: row and column of
-        the cell in which it stands.
+    above: of added columns that hold a value from outside the table in every row, by their numbers: row and column of
+        the cell in which it stands. foot: the rows below the table in which such values stand.
     """
 
     name: str
@@ -136,6 +136,7 @@ class Sheet:
     origins: Origins | None = None
     added: int = 0
     above: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    foot: tuple[int, ...] = ()
 
     def physical_rows(self, rows: Iterable[int]) -> list[int]:
         """The rows as the spreadsheet program numbers them, each once and in order."""

@@ -88,6 +88,7 @@ def exploded(sheet: Sheet, header: Header, lines: pl.DataFrame, *, second: tuple
         frame=frame.with_columns(*values).with_columns(*own, numbers.alias("row")),
         facts=_facts(sheet, origins, second[0] if second else None),
         hidden_rows=tuple(origins.filter(pl.col("origin").is_in(list(sheet.hidden_rows)))["row"]),
+        foot=tuple(origins.filter(pl.col("origin").is_in(list(sheet.foot)))["row"]),
         cell_counts=None if sheet.cell_counts is None else sheet.cell_counts[lines["at"]],
         origins=Origins(origins, second[0].name, second[1].texts) if second else Origins(origins),
         added=sheet.added + origins.width - 3,

@@ -32,6 +32,9 @@ _BY_PATTERN: Final = ("skip_rows_where", "only_rows_where")
 LEFT_OUT: Final = (*_BY_PATTERN, "hidden row")
 """The rules by which a mapping leaves out rows that might be data."""
 
+FOOT: Final = "title.below"
+"""The code of rows below the table in which values stand that are read once for the whole file."""
+
 _DITTO: Final = "ditto:"
 _MARKS: Final = ("〃", '"', "''", "-do-", "-Do-", "-DO-", "- do -", "- Do -", "ditto", "Ditto", "DITTO", "-〃-", '-"-')
 HIDDEN: Final = "hidden row.skipped"
@@ -176,7 +179,9 @@ def _rules(
         *(_Rule("total", pl.all_horizontal(fit for _, fit in each)) for each in declared if each),
     ]
     title, unseen = pl.col("row") < header.row, pl.col("row").is_in(list(hidden))
+    foot = pl.col("row").is_in(list(sheet.foot))
     rules = [
+        _Rule(FOOT, foot),
         _Rule("blank", pl.all_horizontal(cell.is_null() for cell in raw)),
         _Rule("title", title),
         _Rule("repeated header", pl.col("again")),
@@ -196,6 +201,7 @@ def _rules(
         pl.col(name_of(needed[0])).is_in(above.implode()),
         pl.all_horizontal(pl.col(name).is_null() for name in mapped),
         title,
+        foot,
         unseen,
     ]
     return rules, [*suspects, *(rule.holds for rule in (*by_pattern, *totals))]

@@ -37,8 +37,8 @@ from logistics_batch.model.complaints import TIME_OF_DAY
 from logistics_batch.model.document import Operation
 from logistics_batch.specification import nearest
 
-ABOVE: Final = "Above the table: "
-"""So begins the name under which a value from above the table is a column, the same in every row."""
+ABOVE: Final = "Outside the table: "
+"""So begins the name under which a value from above or below the table is a column, the same in every row."""
 ABOVE_CELL: Final = f"{ABOVE}cell "
 WHOLE_FILE: Final = f"{ABOVE}the whole file"
 
@@ -205,7 +205,7 @@ class FieldSpec(Part):
     cell: Address | None = Field(default=None, description="A value above the table, by the address of its cell.")
     beside: Names | None = Field(
         default=None,
-        description="A value above the table, by its label: right of it, below it, or behind it in the same cell.",
+        description="A value above or below the table, by its label: right of it, below it, or behind it in its cell.",
     )
     default: SentText | None = Field(default=None, description="The value when the cell is empty.")
     when: dict[str, Patterns] | None = Field(

@@ -81,7 +81,7 @@ def _outside(draft: Draft) -> Iterator[str]:
             rows.setdefault(row, []).append(f"{address} {_flow(shown)}")
     for is_above, said in (
         (True, "Above the table, and read by nothing; `{beside: LABEL}` or `{cell: ADDRESS}` reads a value:"),
-        (False, "Below the table, where nothing can be read; what is needed must stand above it or in a column:"),
+        (False, "Below the table, and read by nothing; `{beside: LABEL}` reads a value:"),
     ):
         found = [cells for row, cells in rows.items() if (row < draft.table.row) is is_above]
         yield from [f"# {said}"] * bool(found)

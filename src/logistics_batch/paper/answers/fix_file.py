@@ -3,7 +3,8 @@
 First stand `Reason` and `What to do` in words, then the user's own columns under their own names and in their order;
 the wrong cells are coloured and say in a comment what is wrong. Of a file that was held as a whole it has all rows, for
 none of them was sent. It can be corrected and dropped again as it is: our two columns are known again. Where the
-mapping needs the rows above the header, as for an invoice number that stands there, they stay where they are.
+mapping needs the rows above the header, as for an invoice number that stands there, they stay where they are; so do
+the rows below the table in which it reads a value.
 """
 
 from collections.abc import Mapping
@@ -58,7 +59,8 @@ def rows_to_correct(report: FileReport) -> tuple[pl.Series, ...]:
     # What is held with its file goes out with the corrected one or not at all.
     wanted = NEEDS_CORRECTING | ({Fate.HELD} if report.reason and wrong.height else set())
     of_them = (pl.col("document") != "") & pl.col("document").is_in(wrong["document"].unique().implode())
-    fits = pl.col("fate").is_in(wanted) | of_them
+    is_read_below = (pl.col("code") == "title.below") & (wrong.height > 0)
+    fits = pl.col("fate").is_in(wanted) | of_them | is_read_below
     return tuple(of_sheet.rows.filter(fits, pl.col("row") > of_sheet.header_row)["row"] for of_sheet in report.by_sheet)
 
 
