@@ -178,6 +178,25 @@ class TestRounds:
         assert office.run("run", "orders").code == 3
         assert fates(results) == ["unchanged", "invalid", "accepted"], "another file is judged by what stands in it"
 
+    def test_a_changed_original_says_of_a_row_that_is_still_wrong_that_the_order_was_accepted(
+        self, office: Workspace, service: RunningSandbox
+    ) -> None:
+        """Else the clerk corrects it once more, and the operator has a second version of the order to decide about."""
+        inbound, results = outside(office) / "inbound", outside(office) / "results"
+        (inbound / "orders.csv").write_text(sheet("CHANGED"))
+        office.run("run", "orders")
+        assert "accepted before" not in answers(results)["CHANGED-2"][1]
+        (inbound / "orders.fix.xlsx").write_bytes(corrected(results / "orders.fix.xlsx", {WRONG: GOOD}))
+        assert office.run("run", "orders").code == 0
+        number = answers(results)["CHANGED-2"][2]
+        (inbound / "orders.csv").write_text(sheet("CHANGED").replace("CHANGED-3", "CHANGED-4"))
+        assert office.run("run", "orders").code == 3
+        fate, reason, _ = answers(results)["CHANGED-2"]
+        assert fate == "invalid" and "mobile" in reason
+        assert '"CHANGED-2" was accepted before, through orders.fix.xlsx on ' in reason and number in reason
+        (left,) = lines_of(results / "orders.fix.xlsx")
+        assert "was accepted before" in str(left["Reason"]) and "Leave the row out" in str(left["What to do"])
+
     def test_a_fix_file_names_its_own_rows(self, office: Workspace, service: RunningSandbox) -> None:
         inbound, results = outside(office) / "inbound", outside(office) / "results"
         text = order_lines(["ROWS-1", "ROWS-2", "ROWS-2"])

@@ -84,7 +84,19 @@ def test_a_column_without_a_name_is_called_by_the_next_name_on_its_left(before: 
     mapped = run(SHIP_TO, sheet_of(rows))
     assert states(mapped) == {2: "ready", 3: "skipped repeated header"}
     assert '"customer_mobile":"9876543210","delivery_address":"12 MG Road, Pune"' in mapped.documents[0].body
-    assert notes_in(mapped) == ('Columns that the mapping does not know were not used: "Sr".',)[: len(before)]
+    unknown = ['"Sr"', '"Sr, column 2"'][: len(before)]
+    told = f"Columns that the mapping does not know were not used: {', '.join(unknown)}."
+    assert notes_in(mapped) == ((told,) if before else ())
+
+
+@pytest.mark.parametrize(
+    ("cells", "told"), [(("", "gift"), '"Qty, column 3"'), (("x", ""), '"Qty, column 2"'), (("", " "), "")]
+)
+def test_a_new_column_without_a_name_is_told_like_one_with_a_name(cells: tuple[str, str], told: str) -> None:
+    """It may be what the client was asked for, such as a delivery date; blank ones are none."""
+    mapped = run(ORDERS, sheet_of([[*HEADER, "", ""], [*ROW, *cells], ["Total", *[""] * 5, "x", "y"]]))
+    expected = f"Columns that the mapping does not know were not used: {told}."
+    assert notes_in(mapped) == ((expected,) if told else ())
 
 
 def test_a_wrong_cell_of_a_column_without_a_name_is_told_by_what_it_is_called() -> None:

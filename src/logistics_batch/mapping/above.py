@@ -71,7 +71,9 @@ def with_above(mapping: Mapping, sheet: Sheet, header: Header) -> tuple[Sheet, H
         above={number: value.cell for number, value in numbers.items()},
         foot=tuple(sorted(head.rows_below(numbers.values()))),
     )
-    bound = replace(bind(mapping, header.row, [*header.texts, *found]), printed=header.printed)
+    bound = replace(
+        bind(mapping, header.row, [*header.texts, *found]), printed=header.printed, nameless=header.nameless
+    )
     for group in mapping.demanded:
         if is_above(group) and bound.column(group) is None:
             raise head.lacks(group)

@@ -20,7 +20,7 @@ from logistics_batch.mapping.fields.values.numbers import unit_wanted
 from logistics_batch.mapping.fields.values.phones import holds_two, second_of_two, ten_digits
 from logistics_batch.mapping.fields.values.reading import about
 from logistics_batch.mapping.rows.cells import ERROR_WORDS, SHOWN_REPAIRS, ColumnKind, Repairs, column_kinds, name_of
-from logistics_batch.mapping.rows.classify import LEFT_OUT, Rows
+from logistics_batch.mapping.rows.classify import LEFT_OUT, Rows, nameless
 from logistics_batch.mapping.spec.texts import printable_text
 from logistics_batch.model.issue import Issue, cell_address
 from logistics_batch.model.sheet import CellFact
@@ -67,7 +67,11 @@ def notes_of(table: CompiledSheet, rows: Rows) -> list[Issue]:
     """The reader's notes (hidden rows among them), columns that only the sheet or only the mapping has, repairs."""
     bound = table.bound
     left_out = rows.skipped_by(*LEFT_OUT).len()
-    lists = {"unknown": bound.unknown, "unused": bound.unused, "absent": bound.absent}
+    lists = {
+        "unknown": [*bound.unknown, *nameless(table.sheet, bound, rows)],
+        "unused": bound.unused,
+        "absent": bound.absent,
+    }
     return [
         *table.sheet.notes,
         *([Issue.of("columns.own")] if bound.own else []),

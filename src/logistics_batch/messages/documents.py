@@ -77,6 +77,10 @@ FATES: Final[dict[str, Entry]] = {
     "unchanged.round": Entry(
         "Accepted in the round of {at:moment}, as corrected in {file} (run {run}); not sent again.", level=Level.NOTE
     ),
+    "accepted_before": Entry(
+        '"{key}" was accepted before, through {file} on {at:moment} (number {number}).',
+        "Leave the row out, if nothing else is to change in it.",
+    ),
     "superseded": Entry("Replaced by {file} on {at:moment}.", level=Level.NOTE),
     "superseded.by_mapping": Entry("Made anew by the mapping as it was corrected since.", level=Level.NOTE),
 }

@@ -12,7 +12,7 @@ import polars as pl
 from logistics_batch import messages
 from logistics_batch.errors import FileHeld
 from logistics_batch.flows.files.foreign_files import Mapped, map_file
-from logistics_batch.flows.files.rounds import as_accepted
+from logistics_batch.flows.files.rounds import as_accepted, with_what_was_accepted
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.program_errors import holding_file
 from logistics_batch.intake.containers import Member
@@ -175,6 +175,7 @@ def _arrival(
 
             mapped = with_orders(parts, mapped)
         mapped, held = _pass_gate(gate, as_accepted(parts, mapped, source, mapping, path=received.path), mapping)
+        mapped = with_what_was_accepted(parts, mapped, mapping)
     source = replace(source, format=read.format)
     calls: dict[str, tuple[str, str]] = {
         each: (parts.client.method(each), "" if each.changes_order else parts.client.path(each))  # it depends on each

@@ -18,6 +18,7 @@ from logistics_batch.messages import packed
 from logistics_batch.model.answers.answer_files import result_stem
 from logistics_batch.model.asn_marker import without_marker
 from logistics_batch.model.document import Document, MappedFile, Operation, RowState
+from logistics_batch.model.issue import Issue, Place
 from logistics_batch.model.sheet import SourceFile
 
 _ASKS = (RowState.READY.value, RowState.INVALID.value, RowState.BLOCKED.value)
@@ -52,6 +53,29 @@ def as_accepted(parts: Parts, mapped: MappedFile, source: SourceFile, mapping: M
     for update in parts.ledger.documents.select(operations=_UPDATES, references=numbers):
         found.pop(next((key for key, each in found.items() if each.reference == update.reference), ""), None)
     return _standing_for(mapped, found)
+
+
+def with_what_was_accepted(parts: Parts, mapped: MappedFile, mapping: Mapping) -> MappedFile:
+    """The same file, in which each wrong row of an order or ASN that was accepted before says so.
+
+    Who corrects the row once more should know that the service has it, and as which file said it.
+    """
+    wrong = mapped.rows.filter(pl.col("state") == RowState.INVALID.value).drop_nulls("key")
+    if wrong.is_empty() or not mapping.operation.creates:
+        return mapped
+    keys = wrong["key"].unique().to_list()
+    accepted = parts.ledger.documents.accepted_since(0, kind=kind_of(mapping.operation), keys=keys)
+    last = {each.key: each for each in accepted}
+    told = [
+        Issue.of("accepted_before", Place(row, sheet=sheet), key=key, number=_number(last[key]), **_round(last[key]))
+        for sheet, row, key in wrong.select("sheet", "row", "key").iter_rows()
+        if key in last
+    ]
+    return replace(mapped, issues=tuple(sorted((*mapped.issues, *told), key=lambda each: (each.sheet, each.row))))
+
+
+def _number(accepted: StoredDocument) -> str:
+    return accepted.awb_number or accepted.reference
 
 
 def _first_alike(

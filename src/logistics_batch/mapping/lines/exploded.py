@@ -61,7 +61,9 @@ def with_made(mapping: Mapping, header: Header, names: Sequence[str], *, used: S
     """
     own = ["" if number in used else text for number, text in enumerate(header.texts, 1)]
     bound = bind(mapping, header.row, [*own, *names], has_made=True)
-    return replace(bound, texts=(*header.texts, *names), printed=header.printed, made_of=tuple(used))
+    return replace(
+        bound, texts=(*header.texts, *names), printed=header.printed, nameless=header.nameless, made_of=tuple(used)
+    )
 
 
 def exploded(sheet: Sheet, header: Header, lines: pl.DataFrame, *, second: tuple[Sheet, Header] | None = None) -> Sheet:

@@ -14,7 +14,7 @@ from logistics_batch.mapping.findings import Findings
 from logistics_batch.mapping.lines.exploded import OF, BoundSheet, exploded, split_view, with_made
 from logistics_batch.mapping.loaded import Mapping, is_above
 from logistics_batch.mapping.rows.cells import bare, name_of
-from logistics_batch.mapping.rows.classify import Rows, classify_rows
+from logistics_batch.mapping.rows.classify import Rows, classify_rows, nameless
 from logistics_batch.mapping.rows.header import Header, choose, likeliest, name_fits
 from logistics_batch.mapping.spec.lines import LinesSheetSpec
 from logistics_batch.mapping.spec.model import ChecksSpec, FieldSpec, MappingSpec
@@ -298,11 +298,12 @@ def _left_over(first: Side, second: Side) -> tuple[pl.DataFrame, list[Issue]]:
 
 def _notes(reading: Mapping, second: Side, twice: Sequence[int], aside: Sequence[str]) -> Iterator[Issue]:
     """What a report should mention about the second sheet. twice: its rows that stand twice."""
-    name, unknown = second.sheet.name, second.header.unknown
+    name = second.sheet.name
+    unknown = [*second.header.unknown, *nameless(second.sheet, second.header, second.rows)]
     renamed = renamed_notes(reading, second.sheet, second.header)
     yield from (Issue.of("of_sheet", sheet=name, note=[[note.code, note.given]]) for note in second.sheet.notes)
     if unknown:
-        yield Issue.of("of_sheet.unknown", sheet=name, names=list(unknown))
+        yield Issue.of("of_sheet.unknown", sheet=name, names=unknown)
     yield from (Issue.of("of_sheet", sheet=name, note=[[note.code, note.given]]) for note in renamed)
     if twice:
         code = "equal_rows.note_of_sheet_counted" if aside else "equal_rows.note_of_sheet"

@@ -110,6 +110,15 @@ def classify_rows(mapping: Mapping, sheet: Sheet, header: Header) -> Rows:
     return Rows(data.select(kept), skipped, hidden.select(kept), cleaned)
 
 
+def nameless(sheet: Sheet, header: Header, rows: Rows) -> list[str]:
+    """What those columns without a name are called that the mapping does not speak of, and that rows of data fill."""
+    named = {str(number): name for number, name in header.nameless.items()}
+    if not named:
+        return []
+    data = sheet.frame.filter(pl.col("row").is_in(rows.data["row"].implode())).select(*named)
+    return [named[column.name] for column in data if column.str.contains(r"\S").any()]
+
+
 def _own_columns(sheet: Sheet, header: Header) -> list[int]:
     """The numbers of the sheet's columns without our earlier answers and what stands above the table."""
     return [number for number in range(1, sheet.width + 1) if number not in header.own and number not in sheet.above]

@@ -1,7 +1,7 @@
 """Which row is the header, which column is which, and the patterns that ask for cells and names."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from itertools import chain, islice
 from typing import Final
@@ -27,7 +27,8 @@ class Header:
     was found, the column's number from 1. missing: required names that were not found. doubled: names that two columns
     bear. own: numbers of our own result columns. unknown, unused: headers that the mapping does not speak of, and
     other names of a column that was found already. absent: columns of the mapping that are not there. printed: where
-    names run over two rows, these as they stand. made_of: columns that others, behind them, were made of.
+    names run over two rows, these as they stand. made_of: columns that others, behind them, were made of. nameless:
+    what columns without a name are called, as far as the mapping does not speak of them.
     """
 
     row: int
@@ -41,6 +42,7 @@ class Header:
     absent: tuple[str, ...] = ()
     printed: tuple[tuple[str, ...], ...] = ()
     made_of: tuple[int, ...] = ()
+    nameless: dict[int, str] = field(default_factory=dict)
 
     @property
     def score(self) -> int:
@@ -132,9 +134,11 @@ def bind(mapping: Mapping, row: int, texts: Sequence[str], *, has_made: bool = F
     """
     own = tuple(position + 1 for position in earlier_columns(texts))
     spoken = {ColumnName.of(name).identity for name in (*mapping.column_names, *mapping.spec.ignore)}
-    if not has_made and any("column" in name for name in spoken):
-        called = {n: name for n, name in without_names(texts, own).items() if ColumnName.of(name).identity in spoken}
+    nameless = {} if has_made else without_names(texts, own)
+    if any("column" in name for name in spoken):
+        called = {n: name for n, name in nameless.items() if ColumnName.of(name).identity in spoken}
         texts = [called.get(number, text) for number, text in enumerate(texts, 1)]
+        nameless = {n: name for n, name in nameless.items() if n not in called}
     names = {number: ColumnName.of(text) for number, text in enumerate(texts, 1) if text.strip() and number not in own}
     in_full: dict[str, list[int]] = {}
     bare: dict[str, list[int]] = {}
@@ -165,6 +169,7 @@ def bind(mapping: Mapping, row: int, texts: Sequence[str], *, has_made: bool = F
         unknown=tuple(unknown),
         unused=tuple(texts[number - 1].strip() for number in sorted(spare - ignored)),
         absent=tuple(group[0] for group in mapping.groups if not _first(group, columns)),
+        nameless=nameless,
     )
 
 
