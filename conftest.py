@@ -95,6 +95,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "repeats_key: its service repeats the key on purpose; not under --canary")
     if not config.getoption("--canary"):
+        _work_in_memory(config)
         return
     if FOLDER not in os.environ:
         is_kept, folder = bool(config.option.basetemp), _folder(config.option.basetemp)
@@ -113,6 +114,26 @@ def pytest_configure(config: pytest.Config) -> None:
     logging.getLogger("tests").debug(BEGIN)
 
 
-def pytest_sessionfinish(session: pytest.Session) -> None:
+MEMORY, MEMORY_BYTES = Path("/dev/shm"), 4 << 30  # noqa: S108 - a folder of its own is made in it
+IN_MEMORY = pytest.StashKey[Path]()
+
+
+def _work_in_memory(config: pytest.Config) -> None:
+    """Put the files of all tests where nothing waits for a disk, if there is room; what failed tests left stays."""
+    if config.option.basetemp or hasattr(config, "workerinput") or not os.access(MEMORY, os.W_OK):
+        return
+    if shutil.disk_usage(MEMORY).free < MEMORY_BYTES:
+        return
+    folder = Path(tempfile.mkdtemp(prefix="tests-", dir=MEMORY))
+    (folder / "other").mkdir()
+    config.option.basetemp = str(folder / "tmp")
+    os.environ["TMPDIR"], tempfile.tempdir = str(folder / "other"), None
+    config.stash[IN_MEMORY] = folder
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    if exitstatus == pytest.ExitCode.OK and IN_MEMORY in session.config.stash:
+        shutil.rmtree(session.config.stash[IN_MEMORY], ignore_errors=True)
     if session.config.getoption("--canary"):
         logging.getLogger("tests").debug(END)

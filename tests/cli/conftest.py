@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.commands import Finished
+from support.hurry import hurry
 from support.workspace import Workspace
 
 from logistics_batch.cli.front import run as run_front
@@ -16,7 +17,11 @@ Run = Callable[..., Finished]
 
 @pytest.fixture
 def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
-    """Runs `logistics-batch ARGUMENTS` with `tmp_path` as the current folder; keywords set the environment."""
+    """Runs `logistics-batch ARGUMENTS` with `tmp_path` as the current folder; keywords set the environment.
+
+    It waits a tenth of the time between two tries.
+    """
+    hurry(monkeypatch.setattr)
     umask, hook = os.umask(0o022), sys.excepthook
     monkeypatch.chdir(tmp_path)
     for name in list(os.environ):

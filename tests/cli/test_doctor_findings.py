@@ -338,7 +338,7 @@ class Page(http.server.BaseHTTPRequestHandler):
 @pytest.fixture(scope="module")
 def website() -> Iterator[str]:
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
-        threading.Thread(target=server.serve_forever).start()
+        threading.Thread(target=server.serve_forever, args=[0.01]).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
 

@@ -79,7 +79,7 @@ class AsnService:
                 pass
 
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._thread = threading.Thread(target=self._server.serve_forever)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=[0.01])
         self._thread.start()
         self.url = f"http://127.0.0.1:{self._server.server_port}"
 

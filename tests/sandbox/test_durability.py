@@ -162,7 +162,7 @@ def test_a_link_and_the_fault_plan_survive_a_restart(tmp_path: Path) -> None:
             query, body = {"API_KEY": running.api_key}, {"order_numbers[]": awb}
             url = client.post("/order/shippinglabel/", params=query, json=body).json()["url"]
             before = httpx.get(url, trust_env=False).content
-            assert running.stop() == 0
+            assert running.terminate() == 0
             running.restart()
             assert httpx.get(url, trust_env=False).content == before
             assert client.put(f"/api/orders/cancel/{awb}").status_code == 429
@@ -181,7 +181,7 @@ def test_it_stops_on_request_while_calls_are_open(own_sandbox: RunningSandbox) -
     caller.start()
     while not own_sandbox.received("order.create"):
         threading.Event().wait(0.02)
-    assert own_sandbox.stop() == 0
+    assert own_sandbox.terminate() == 0
     caller.join(10)
     assert own_sandbox.committed() == []
 

@@ -80,7 +80,7 @@ def between(service_url: str, rule: Rule) -> Iterator[Between]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     here = Between(f"http://127.0.0.1:{server.server_port}")
-    Thread(target=server.serve_forever, daemon=True).start()
+    Thread(target=server.serve_forever, args=[0.01], daemon=True).start()
     try:
         yield here
     finally:

@@ -111,11 +111,12 @@ class Forker:
         most_pages: int = 0,
         stops: bool = False,
         debug: bool = False,
+        hurried: bool = False,
     ) -> Command:
         """Start `logistics-batch` in this workspace.
 
         most_pages: more the ledger cannot have, 0 for no limit. stops: it is stopped where a crash point would kill it.
-        debug: everything is logged, to standard error.
+        debug: everything is logged, to standard error. hurried: its waits between two tries are a tenth as long.
         """
         return self.fork(
             "logistics_batch",
@@ -125,13 +126,19 @@ class Forker:
             most_pages=most_pages,
             stops=stops,
             debug=debug,
+            hurried=hurried,
         )
 
     def run(
-        self, workspace: Place, *arguments: str | Path, seconds: float = 300, environment: dict[str, str] | None = None
+        self,
+        workspace: Place,
+        *arguments: str | Path,
+        seconds: float = 300,
+        environment: dict[str, str] | None = None,
+        hurried: bool = False,
     ) -> Finished:
-        """Run `logistics-batch` in this workspace to its end."""
-        return self.start(workspace, *arguments, environment=environment).end(seconds=seconds)
+        """Run `logistics-batch` in this workspace to its end; see `start`."""
+        return self.start(workspace, *arguments, environment=environment, hurried=hurried).end(seconds=seconds)
 
     def fork(
         self,

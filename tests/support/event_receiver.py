@@ -60,7 +60,7 @@ def receiving() -> Iterator[Receiver]:
             pass
 
     server = _Server(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=[0.01], daemon=True).start()
     taken.url = f"http://127.0.0.1:{server.server_address[1]}/events?from=sandbox"
     try:
         yield taken

@@ -26,9 +26,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import pydantic
 import sqlalchemy
-from forked_workers import fork_workers
+from forked_workers import complete_models, fork_workers
+from hurry import hurry
 
 import logistics_batch
 from logistics_batch import crash_points
@@ -38,7 +38,7 @@ def main() -> None:
     """Answer until standard input ends."""
     for module in pkgutil.walk_packages(logistics_batch.__path__, "logistics_batch."):
         importlib.import_module(module.name)
-    _complete_models()
+    complete_models()
     fork_workers(sys.argv[1])
     gc.freeze()  # so that no fork copies the pages of all that was imported
     for line in sys.stdin:
@@ -46,18 +46,6 @@ def main() -> None:
         answer = _start(request) if "start" in request else _wait(request["wait"], request["seconds"])
         sys.stdout.write(json.dumps(answer) + "\n")
         sys.stdout.flush()
-
-
-def _complete_models() -> None:
-    """Build what each command would build of its models when it uses them first."""
-    for found in [each for each in gc.get_objects() if isinstance(each, pydantic.TypeAdapter)]:
-        found.rebuild(raise_errors=False)
-    waiting = [pydantic.BaseModel]
-    while waiting:
-        model = waiting.pop()
-        waiting += model.__subclasses__()
-        if model.__module__.startswith("logistics_batch."):
-            model.model_rebuild(raise_errors=False)
 
 
 def _start(request: dict[str, Any]) -> int:
@@ -99,6 +87,8 @@ def _become(request: dict[str, Any]) -> int:
         crash_points.os = SimpleNamespace(getpid=os.getpid, kill=_sleep_until_woken)
     if request.get("debug"):
         _log_everything()
+    if request.get("hurried"):
+        hurry()
     sys.argv = [request["program"], *request["start"]]
     return importlib.import_module(f"{request['program']}.__main__").main()
 

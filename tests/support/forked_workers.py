@@ -1,9 +1,9 @@
 """Workers of the program as forks of one process that has imported what they need, so that a start costs milliseconds.
 
 A worker is what `child_process` starts for files from outside: half a second of imports for each command of a test. The
-process here has the environment of a real one and its imports, and no more; its forks go through the same `_main`, have
-the same limits, session and lifeline, and end as real ones do. It answers on a socket: standard input, standard output
-and lifeline of a worker come in, its process number goes out.
+process here has the environment of a real one, and nothing but imports and models in its memory; its forks go through
+the same `_main`, have the same limits, session and lifeline, and end as real ones do. It answers on a socket: standard
+input, standard output and lifeline of a worker come in, its process number goes out.
 """
 
 import atexit
@@ -25,9 +25,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
+import pydantic
+
 from logistics_batch import child_process
 
 _MOST_DESCRIPTORS = 8
+_IMPORTED_BY_QUESTIONS = (  # what a worker would import when the first file of its kind comes
+    "logistics_batch.intake.readers.workbooks",
+    "logistics_batch.paper.answers.fix_file",
+    "logistics_batch.paper.answers.result_csv",
+    "logistics_batch.paper.answers.result_workbook",
+    "logistics_batch.paper.reconciliation.entries",
+    "logistics_batch.paper.xlsx.inert",
+)
 really_started = child_process._isolated
 
 
@@ -112,13 +122,26 @@ def worker_template() -> str:
     return address
 
 
-# ── what follows runs in the template
+# ── what follows runs in processes that are forked
+
+
+def complete_models() -> None:
+    """Build what each fork would build of its models when it uses them first."""
+    for found in [each for each in gc.get_objects() if isinstance(each, pydantic.TypeAdapter)]:
+        found.rebuild(raise_errors=False)
+    waiting = [pydantic.BaseModel]
+    while waiting:
+        model = waiting.pop()
+        waiting += model.__subclasses__()
+        if model.__module__.startswith("logistics_batch."):
+            model.model_rebuild(raise_errors=False)
 
 
 def _main(listening: socket.socket) -> None:
     """Fork a worker for each connection until the process that started the template is gone."""
-    for module in (*child_process.WORKER_PRELOAD, child_process.WORKER):
+    for module in (*child_process.WORKER_PRELOAD, child_process.WORKER, *_IMPORTED_BY_QUESTIONS):
         importlib.import_module(module)
+    complete_models()
     gc.freeze()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody here asks how they ended
     while listening in select.select([listening, sys.stdin], [], [])[0]:

@@ -94,14 +94,18 @@ class RunningSandbox:
         """kill -9."""
         self.process.kill()
 
-    def stop(self) -> int:
+    def stop(self) -> None:
+        """End it at once, when nobody looks at it any more."""
+        self.kill()
+
+    def terminate(self) -> int:
         """SIGTERM; the exit code."""
         self.process.signal(signal.SIGTERM)
         return self.process.end(seconds=10).code
 
     def restart(self) -> None:
-        """Start again after `kill` or `stop`, on the same ports."""
-        self.stop()
+        """Start again, after `kill` too, on the same ports."""
+        self.terminate()
         self.process = self._start()
 
     def _start(self) -> Command:

@@ -83,7 +83,7 @@ class Workspace:
     """A folder with settings for a service at `url`, two mappings, and whatever jobs a test writes."""
 
     def __init__(self, root: Path, *, url: str, api_key: str = "", settle_after: str = "0s") -> None:
-        self.root, self.url = root, url
+        self.root, self.url, self.is_patient = root, url, False
         root.mkdir(parents=True, exist_ok=True)
         for name in ("mappings", "jobs", "secrets"):
             (root / name).mkdir(exist_ok=True)
@@ -162,7 +162,8 @@ class Workspace:
         """Run `logistics-batch` in this workspace."""
         whole = self.environment(environment)
         if may_be_forked(whole):
-            return forker_of_tests().run(self, *arguments, seconds=timeout, environment=environment)
+            hurried = not self.is_patient
+            return forker_of_tests().run(self, *arguments, seconds=timeout, environment=environment, hurried=hurried)
         done = subprocess.run(
             self.command(*arguments),
             cwd=self.root,

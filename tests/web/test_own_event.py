@@ -44,7 +44,7 @@ def server_in_front(receiver: RunningReceiver, *, drops: str = "", status: int =
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=[0.01], daemon=True).start()
     yield f"http://127.0.0.1:{server.server_address[1]}/events"
     server.shutdown()
     server.server_close()
