@@ -1,12 +1,12 @@
 """What a pattern takes from the XML of a workbook, a parser takes from it too, cell for cell and fact for fact."""
 
-import os
 import random
 import re
 from pathlib import Path
 
 import openpyxl
 import pytest
+from campaigns.scale import size
 from fuzz.fuzz_reading import SEED, inputs
 from hostile.catalogue import FILES
 from hostile.make_hostile import make_all
@@ -16,8 +16,7 @@ from intake.test_excel import with_sheet_xml
 
 from logistics_batch.intake.readers import Limits, xlsx_book, xlsx_sheet
 
-IS_FULL = os.environ.get("CAMPAIGN") == "full"
-GENERATED, DAMAGED = (6_000, 6_000) if IS_FULL else (250, 120)
+GENERATED, DAMAGED = size(80, 6_000), size(60, 6_000)
 SAMPLES = sorted((Path(__file__).parents[2] / "sample_data").rglob("*.xlsx"))
 
 

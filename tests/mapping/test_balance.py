@@ -1,9 +1,10 @@
 """Whatever stands in a sheet: every row but the header has one state, and no document goes out in half."""
 
 import json
-import os
 from collections import defaultdict
 
+import pytest
+from campaigns.scale import size
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mapping.sheets import HEADER, ORDERS, mapping_of, run, sheet_of
@@ -11,8 +12,7 @@ from mapping.sheets import HEADER, ORDERS, mapping_of, run, sheet_of
 from logistics_batch.model.document import MappedFile, RowState
 from logistics_batch.model.payloads import OrderCreate, body_text
 
-CAMPAIGN = os.environ.get("CAMPAIGN") == "full"
-FILES = 2_000 if CAMPAIGN else 150
+FILES = size(60, 2_000)
 
 PHONES = {
     "9876543210": "9876543210",
@@ -101,6 +101,7 @@ def assert_balanced(mapped: MappedFile, *, rows_in_sheet: int) -> None:
     assert unexplained.is_empty()
 
 
+@pytest.mark.slow
 @settings(max_examples=FILES, deadline=None)
 @given(SHEETS)
 def test_every_row_has_one_state_and_what_is_sent_is_what_an_independent_count_expects(
@@ -123,6 +124,7 @@ def test_every_row_has_one_state_and_what_is_sent_is_what_an_independent_count_e
 FILLED = mapping_of(ORDERS + "sheet: {fill_down: [Order No, Name, Phone, Address]}\n")
 
 
+@pytest.mark.slow
 @settings(max_examples=FILES, deadline=None)
 @given(SHEETS)
 def test_totals_balance_with_fill_down_too(sheet: tuple[list[list[str]], list[list[str]]]) -> None:
@@ -136,6 +138,7 @@ JUNK = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=FILES, deadline=None)
 @given(JUNK)
 def test_totals_balance_whatever_the_cells_hold(junk: list[list[str]]) -> None:

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import os
 import random
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from campaigns.scale import size
 from mapping.sheets import DAY, mapping_of
 
 from logistics_batch.intake.readers import read_file
@@ -18,8 +18,7 @@ from logistics_batch.mapping.fields.compile import RunValues
 from logistics_batch.mapping.whole_file import apply_mapping
 from logistics_batch.model.document import MappedFile, RowState
 
-CAMPAIGN = os.environ.get("CAMPAIGN") == "full"
-FILES_OF_A_KIND = 700 if CAMPAIGN else 70
+FILES_OF_A_KIND = size(25, 700)
 
 HEADER = ["Order No", "Name", "Phone", "Address", "City", "PIN", "Payment", "SKU", "Qty", "Price", "Status"]
 MAPPING = """

@@ -1,10 +1,11 @@
 """Workbooks of two sheets, counted again in plain Python: each row has one fate, and each order its own lines."""
 
 import json
-import os
 import random
 from collections import Counter, defaultdict
 
+import pytest
+from campaigns.scale import size
 from mapping.sheets import mapping_of, run, sheet_of
 
 MAPPING = """
@@ -20,7 +21,7 @@ lines:
   item_name: {from: SKU, required: true}
   item_quantity: {from: Qty, read: integer, required: true}
 """
-FILES = 700 if os.environ.get("CAMPAIGN") == "full" else 30
+FILES = size(30, 700)
 
 Rows = list[list[str]]
 Fates = dict[tuple[str, int], str]
@@ -87,6 +88,7 @@ def counted(orders: Rows, items: Rows) -> tuple[Fates, dict[str, list[tuple[str,
     return fates, sent
 
 
+@pytest.mark.slow
 def test_a_plain_count_of_both_sheets_finds_the_same_fates_and_lines() -> None:
     mapping, seen = mapping_of(MAPPING), Counter[tuple[str, str]]()
     for seed in range(FILES):

@@ -6,10 +6,11 @@ from datetime import date
 
 import polars as pl
 import pytest
+from campaigns.scale import size
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reconciliation.test_planted_classes import PLANTS, agreeing
-from reconciliation.test_residual import announcements, receipts, records, world_of
+from reconciliation.test_residual import announcements, few_or_many, receipts, records, world_of
 from reconciliation.world import World
 
 from logistics_batch.model.reconciliation import ComparedOutcome, Discrepancy, Reconciliation
@@ -61,7 +62,8 @@ def same_sums(found: Reconciliation, lines: pl.DataFrame) -> None:
         assert card["qty_received"] == ours["qty_received"].sum()
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@pytest.mark.slow
+@settings(max_examples=size(12, 60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(announcements, records, receipts, st.booleans())
 def test_both_ways_say_the_same_of_any_legs(announced, returned, received, complete):
     rules = Rules(business_date=TODAY, complete=complete)
@@ -81,12 +83,13 @@ orderly = st.lists(
     min_size=1,
     max_size=4,
 )
-notices = st.lists(
-    st.tuples(orderly, st.sampled_from(["2026-11-01", "2026-11-30"]), st.sampled_from(["", "", "20.00"])), max_size=6
+notices = few_or_many(
+    st.tuples(orderly, st.sampled_from(["2026-11-01", "2026-11-30"]), st.sampled_from(["", "", "20.00"])), few=6
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@pytest.mark.slow
+@settings(max_examples=size(12, 60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(notices, st.booleans())
 def test_both_ways_say_the_same_of_notices_that_mostly_agree(made, with_receipts):
     legs = mostly_agreeing(made, with_receipts=with_receipts).legs()
@@ -125,8 +128,9 @@ unordered = st.tuples(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.lists(unordered, max_size=6), st.booleans(), st.booleans())
+@pytest.mark.slow
+@settings(max_examples=size(12, 60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(few_or_many(unordered, few=6), st.booleans(), st.booleans())
 def test_both_ways_say_the_same_however_lines_are_ordered_and_spelled(made, backwards, with_receipts):
     world = unordered_world(made, backwards=backwards, with_receipts=with_receipts)
     legs = world.legs()
