@@ -1,4 +1,4 @@
-"""A year on a played clock, in zones with clock changes and, in the campaign, without: every planned time runs exactly once.
+"""A year on a played clock, in zones with and without clock changes: every planned time runs exactly once.
 
 The scheduler is there most of the time. It is restarted, is away for two hours, and its clock goes ahead and back.
 What had to run is counted by another hand: every quarter of an hour of the year, from the local clock alone.
