@@ -38,7 +38,6 @@ class Watched:
         self._reader.start()
 
     def _read(self) -> None:
-        assert self.process.stderr is not None
         for line in self.process.stderr:
             with self._more:
                 self.lines.append(line.rstrip())

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -58,14 +59,21 @@ class Command:
 
     def wait(self, *, seconds: float = 300) -> Finished | None:
         """How it ended; None if it still runs after so many seconds."""
+        if not self.has_ended(seconds=seconds):
+            return None
+        assert self.code is not None
+        out, err = (self.output.with_name(f"{self.output.name}.{ending}") for ending in ("out", "err"))
+        return Finished(self.code, out.read_text("utf-8", "replace"), err.read_text("utf-8", "replace"))
+
+    def has_ended(self, *, seconds: float) -> bool:
+        """Whether it ends within so many seconds."""
         deadline = time.monotonic() + seconds
         while self.code is None:  # in parts, since others may ask the forker meanwhile
             left = deadline - time.monotonic()
             self.code = self.forker.ask({"wait": self.process, "seconds": min(left, _LONGEST_ASKED_SECONDS)})
             if self.code is None and left <= _LONGEST_ASKED_SECONDS:
-                return None
-        out, err = (self.output.with_name(f"{self.output.name}.{ending}") for ending in ("out", "err"))
-        return Finished(self.code, out.read_text("utf-8", "replace"), err.read_text("utf-8", "replace"))
+                return False
+        return True
 
     def end(self, *, seconds: float = 300) -> Finished:
         """How it ended; one that does not end by then is killed, and the test fails."""
@@ -87,6 +95,60 @@ class Command:
         """Send it a signal, if nobody has seen its end."""
         if self.code is None:
             os.kill(self.process, number)
+
+
+class Piped:
+    """As much of a Popen as tests use, of a command whose output comes while it runs."""
+
+    def __init__(self, command: Command) -> None:
+        self._command = command
+        self.pid = command.process
+        self.stdout, self.stderr = (
+            command.output.with_name(f"{command.output.name}.{ending}").open(encoding="utf-8")  # waits for its start
+            for ending in ("out", "err")
+        )
+
+    @property
+    def returncode(self) -> int | None:
+        """How it ended, if that was asked for."""
+        return self._command.code
+
+    def poll(self) -> int | None:
+        """None while it runs."""
+        return self._command.code if self._command.has_ended(seconds=0) else None
+
+    def wait(self, timeout: float = 300) -> int:
+        """How it ends. Raises subprocess.TimeoutExpired."""
+        if not self._command.has_ended(seconds=timeout):
+            raise subprocess.TimeoutExpired(str(self._command.output), timeout)
+        assert self._command.code is not None
+        return self._command.code
+
+    def send_signal(self, number: int) -> None:
+        """Unless it has ended."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        """SIGTERM."""
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """SIGKILL."""
+        self.send_signal(signal.SIGKILL)
+
+    def communicate(self, timeout: float = 300) -> tuple[str, str]:
+        """All that is still to come, and its end. Raises subprocess.TimeoutExpired."""
+        with ThreadPoolExecutor(2) as reading:
+            said = [reading.submit(stream.read) for stream in (self.stdout, self.stderr)]
+            try:
+                self.wait(timeout)
+            except subprocess.TimeoutExpired:
+                self.kill()
+                raise
+        for stream in (self.stdout, self.stderr):
+            stream.close()
+        return said[0].result(), said[1].result()
 
 
 class Forker:
@@ -162,6 +224,14 @@ class Forker:
             **special,
         }
         return Command(self.ask(request), output, self)
+
+    def pipe(self, workspace: Place, *arguments: str | Path, environment: dict[str, str]) -> Piped:
+        """Start `logistics-batch` in this workspace and read what it says while it runs."""
+        output = self._folder / f"piped-{next(self._numbers)}"
+        for ending in ("out", "err"):
+            os.mkfifo(output.with_name(f"{output.name}.{ending}"))
+        whole = workspace.environment(environment)
+        return Piped(self.fork("logistics_batch", *arguments, folder=workspace.root, environment=whole, output=output))
 
     def ask(self, request: dict[str, Any]) -> Any:
         """One request, one answer."""

@@ -47,10 +47,8 @@ class RunningPages:
     def __init__(self, workspace: Workspace, *arguments: str, **environment: str) -> None:
         self.workspace = workspace
         self.process = workspace.start("serve", "--port", "0", *arguments, **environment)
-        assert self.process.stdout
         said = self.process.stdout.readline()
         if not said:
-            assert self.process.stderr
             raise RuntimeError(f"the pages did not start: {self.process.stderr.read()}")
         told = json.loads(said)
         self.url, self.first_admin = told["url"], told["first_admin"]
@@ -73,6 +71,7 @@ class RunningPages:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
         self.process.communicate(timeout=20)
+        assert self.process.returncode is not None
         return self.process.returncode
 
 

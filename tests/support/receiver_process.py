@@ -4,8 +4,6 @@ import http.client
 import json
 import signal
 import sqlite3
-import subprocess
-import sys
 import threading
 from contextlib import closing
 from typing import Any
@@ -47,16 +45,7 @@ class RunningReceiver:
 
     def start(self) -> None:
         """Start it and wait until it listens."""
-        command = [sys.executable, "-m", "logistics_batch", "--workspace", str(self.workspace.root)]
-        self.process = subprocess.Popen(
-            [*command, "receive", "--json", "--port", str(self.port)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        assert self.process.stdout
-        assert self.process.stderr
+        self.process = self.workspace.start("receive", "--json", "--port", str(self.port))
         said = self.process.stdout.readline()
         if not said:
             raise RuntimeError(f"the receiver did not start: {self.process.stderr.read()}")
@@ -100,8 +89,7 @@ class RunningReceiver:
         code = self.process.wait(timeout=10)
         self._reader.join(timeout=10)
         for stream in (self.process.stdout, self.process.stderr):
-            if stream:
-                stream.close()
+            stream.close()
         return code
 
     def close(self) -> None:

@@ -1,7 +1,6 @@
 """A workspace as an operator has it, and the command line run in it as a process of its own."""
 
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from support.canary import key_of_tests
-from support.commands import Finished, forker_of_tests, may_be_forked
+from support.commands import Finished, Piped, forker_of_tests, may_be_forked
 from support.sandbox_process import SftpPlace
 
 from logistics_batch.api.client import ServiceAccess
@@ -72,11 +71,6 @@ def asn_lines(invoices: Iterable[str]) -> str:
     """A CSV of valid ASNs with two lines each."""
     rows = [f"Acme,Bhiwandi,{invoice},SKU-{item},{item * 10}" for invoice in invoices for item in (1, 2)]
     return "\n".join([ASN_COLUMNS, *rows, ""])
-
-
-def _hangs_up() -> None:
-    """Tests that run under `nohup` pass its ignoring on to what they start, and the program keeps to it."""
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 class Workspace:
@@ -175,18 +169,10 @@ class Workspace:
         )
         return Finished(done.returncode, done.stdout, done.stderr)
 
-    def start(self, *arguments: str | Path, **environment: str) -> subprocess.Popen[str]:
+    def start(self, *arguments: str | Path, **environment: str) -> Piped:
         """The same without waiting for its end."""
-        return subprocess.Popen(
-            self.command(*arguments),
-            cwd=self.root,
-            env=self.environment(environment),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            preexec_fn=_hangs_up,  # noqa: PLW1509 - this process has no threads of note when it forks
-        )
+        assert may_be_forked(self.environment(environment))
+        return forker_of_tests().pipe(self, *arguments, environment=environment)
 
     @staticmethod
     def command(*arguments: str | Path) -> list[str]:
