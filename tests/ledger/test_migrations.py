@@ -52,6 +52,11 @@ def sqlite_file(url: str) -> Path | None:
 
 
 @pytest.fixture
+def url(nothing: str) -> str:
+    return nothing
+
+
+@pytest.fixture
 def old(url: str) -> str:
     """The address of a ledger of version 1, in which two orders were sent."""
     path = sqlite_file(url)
