@@ -375,7 +375,7 @@ def test_what_brackets_say_tells_who_pays_from_who_gets_the_goods() -> None:
         ("e06", '- "Désignation"', "“Réf. article” is likelier"),
         ("e07", "is_cod", '{from: "? Payment"}  # ask! 0.46: the usual name; but its cells hold a word and an amount'),
         # no month stands before a month
-        ("c01", "delivery_date", '{cell: "I5", read: {date: "%d-%b-%Y"}}'),
+        ("c01", "delivery_date", '{beside: "Exp. Delivery", read: {date: "%d-%b-%Y"}}'),
     ],
 )
 def test_what_integrators_stumbled_on_is_said_in_the_draft(layout: str, line: str, said: str) -> None:

@@ -5,8 +5,9 @@ not taken: a cell that is a label itself, one of two cells that could both be me
 """
 
 import re
+import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from itertools import takewhile
 from string import ascii_uppercase, digits
@@ -18,7 +19,7 @@ from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.loaded import Mapping, is_above
 from logistics_batch.mapping.rows.cells import BLANKS, ColumnKind, bare, column_kinds
 from logistics_batch.mapping.rows.header import Header, bind
-from logistics_batch.mapping.spec.model import ABOVE, ABOVE_CELL, WHOLE_FILE
+from logistics_batch.mapping.spec.model import ABOVE, ABOVE_CELL, WHOLE_FILE, FieldSpec
 from logistics_batch.mapping.spec.names import ColumnName, names_match
 from logistics_batch.mapping.spec.words import PAYMENT_WORDS, TOTAL
 from logistics_batch.model.issue import cell_address, column_letters
@@ -27,7 +28,7 @@ from logistics_batch.model.sheet import FACTS_SCHEMA, CellFact, Sheet
 _BREAKS: Final = re.compile(r"([\r\n\t|;]+|\s{2,})")
 _LABELLED: Final = re.compile(r"\s*(\S.*?)(?<![0-9])(?::[-\u2013]?|\uff1a|=|\s[-\u2013](?=\s))\s*(.*)", re.DOTALL)
 _COLON: Final = re.compile("[:\uff1a]")
-_MARKS: Final = " .:-=\u2013\uff1a"  # what may stand in a cell between a label and its value
+MARKS: Final = " .:-=\u2013\uff1a"  # what may stand in a cell between a label and its value
 _BEFORE: Final = re.compile("[\\s:=\uff1a]+|[-\u2013]\\s+")  # and, in one cell, before the value
 _ALIKE, _LONGEST_LABEL, _LAST_COLUMN = 0.7, 60, 16_384
 _LOOKED_AT: Final = 100  # rows below the table, and labels between its rows
@@ -52,7 +53,7 @@ def with_above(mapping: Mapping, sheet: Sheet, header: Header) -> tuple[Sheet, H
     """
     if not mapping.above:
         return sheet, header
-    head = _Head.of(mapping, sheet, header)
+    head = Outside.of(mapping, sheet, header)
     found = {name: value for group in mapping.above for name, value in head.found(group)}
     numbers = dict(enumerate(found.values(), sheet.width + 1))
     below = sheet.frame.select("row").filter(pl.col("row") > header.row)
@@ -96,7 +97,7 @@ def labels_of(mapping: Mapping, sheet: Sheet, header: Header) -> tuple[set[str],
     """The names of the values that stand outside the table, and for each that does not a label there that may be meant,
     with a confidence.
     """
-    here, meant, head = set[str](), list[tuple[str, str, float]](), _Head.of(mapping, sheet, header)
+    here, meant, head = set[str](), list[tuple[str, str, float]](), Outside.of(mapping, sheet, header)
     for group in mapping.above:
         try:
             found = [name for name, _ in head.found(group)]
@@ -109,30 +110,31 @@ def labels_of(mapping: Mapping, sheet: Sheet, header: Header) -> tuple[set[str],
 
 
 @dataclass(frozen=True, slots=True)
-class _Head:
+class Outside:
     """What stands above the header of a sheet, and below its table.
 
     cells, below: the filled ones, trimmed, without those of our own columns. labels: texts that are never values. end:
     the first row below the table.
     """
 
-    mapping: Mapping
     sheet: Sheet
     header: Header
     cells: dict[Cell, str]
     below: dict[Cell, str]
-    labels: list[ColumnName]
-    end: int
+    labels: Sequence[ColumnName] = ()
+    end: int = sys.maxsize
+    fields: dict[str, FieldSpec] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, mapping: Mapping, sheet: Sheet, header: Header) -> "_Head":
+    def of(cls, mapping: Mapping, sheet: Sheet, header: Header) -> "Outside":
         """What stands outside the table; the upper one of two rows of names is not above it."""
         wanted = [ColumnName.of(label_of(name)) for group in mapping.above for name in group]
         end = _end_of_table(mapping, sheet, header, wanted)
         rows = sheet.frame.filter(pl.any_horizontal(pl.exclude("row").is_not_null()))
-        above = _filled(rows.filter(pl.col("row") < header.row - bool(header.printed)), header)
-        below = _filled(rows.filter(pl.col("row") >= end).head(_LOOKED_AT), header)
-        return cls(mapping, sheet, header, above, below, [*wanted, *map(ColumnName.of, mapping.spec.ignore)], end)
+        above = filled(rows.filter(pl.col("row") < header.row - bool(header.printed)), header.own)
+        below = filled(rows.filter(pl.col("row") >= end).head(_LOOKED_AT), header.own)
+        labels = [*wanted, *map(ColumnName.of, mapping.spec.ignore)]
+        return cls(sheet, header, above, below, labels, end, mapping.spec.everything)
 
     def rows_below(self, values: Iterable[ValueAbove]) -> set[int]:
         """The rows below the table in which some values stand, or their labels."""
@@ -148,7 +150,7 @@ class _Head:
         if names[0].startswith(ABOVE_CELL):
             yield names[0], self._in_cell(label_of(names[0]))
             return
-        fields = [(place, each) for place, each in self.mapping.spec.everything.items() if {*each.above} & {*group}]
+        fields = [(place, each) for place, each in self.fields.items() if {*each.above} & {*group}]
         numbered = any(place.removeprefix("fields.") in _NUMBERS for place, _ in fields)
         values = [(name, value) for name in names for value in self._beside(label_of(name), numbered=numbered)]
         distinct = {value.text: (name, value) for name, value in reversed(values)}
@@ -167,23 +169,23 @@ class _Head:
 
     def _within(self, label: str) -> Iterator[ValueAbove]:
         """Each value right of a label that stands between the table's rows: the head of another document or page."""
-        plain, within = label.strip(_MARKS).lower(), pl.col("row").is_between(self.header.row + 1, self.end - 1)
+        plain, within = label.strip(MARKS).lower(), pl.col("row").is_between(self.header.row + 1, self.end - 1)
         texts = {name: pl.col(name).str.strip_chars().str.to_lowercase() for name in self.sheet.frame.columns[1:]}
         of_one_cell = rf"^{re.escape(plain)}\s*[:=\x{{ff1a}}]\s*\S"
-        hits = (each.str.strip_chars_end(_MARKS).eq(plain) | each.str.contains(of_one_cell) for each in texts.values())
+        hits = (each.str.strip_chars_end(MARKS).eq(plain) | each.str.contains(of_one_cell) for each in texts.values())
         rows = self.sheet.frame.filter(within, pl.any_horizontal(hits)) if texts else self.sheet.frame.clear()
         for row, *cells in rows.head(_LOOKED_AT).iter_rows():
             if sum(bool(text) and text == head for text, head in zip(cells, self.header.texts, strict=False)) > 1:
                 continue  # the names of the columns once more
             for column, text in enumerate(cells, 1):
-                if text and text.strip(BLANKS).rstrip(_MARKS).lower() == plain:
+                if text and text.strip(BLANKS).rstrip(MARKS).lower() == plain:
                     right = (
-                        (n, each) for n, each in enumerate(cells[column:], column + 1) if (each or "").strip(_MARKS)
+                        (n, each) for n, each in enumerate(cells[column:], column + 1) if (each or "").strip(MARKS)
                     )
                     if (found := next(right, None)) is not None:
                         yield ValueAbove((row, found[0]), self._without_marks((found[1] or "").strip(BLANKS)))
                 for name, value in _labelled(text or ""):
-                    if value and name.strip(_MARKS).lower() == plain:
+                    if value and name.strip(MARKS).lower() == plain:
                         yield ValueAbove((row, column), value)
 
     def lacks(self, names: Sequence[str]) -> FileHeld:
@@ -220,8 +222,8 @@ class _Head:
         """
         wanted = ColumnName.of(label)
         for cell, text in (self.cells | self.below).items():
-            if names_match(ColumnName.of(text.rstrip(_MARKS)), wanted):
-                yield self._next_to(cell, label, numbered=numbered)._replace(label=cell)
+            if names_match(ColumnName.of(text.rstrip(MARKS)), wanted):
+                yield self.next_to(cell, label, numbered=numbered)._replace(label=cell)
             for name, value in _labelled(text):
                 if value and names_match(ColumnName.of(name), wanted):
                     if any(
@@ -230,7 +232,7 @@ class _Head:
                         raise self.held("above.several", label, cell, value=value)
                     yield ValueAbove(cell, value, is_whole_cell=False)
 
-    def _next_to(self, cell: Cell, label: str, *, numbered: bool) -> ValueAbove:
+    def next_to(self, cell: Cell, label: str, *, numbered: bool) -> ValueAbove:
         """The value right of a label or below it, the right one's cell where there is none.
 
         Columns in which nothing stands above the table are passed over; below it a row may hold one value only, up to
@@ -241,15 +243,15 @@ class _Head:
         cells = self.below if row >= self.end else self.cells
         used, nearest, further = {each for _, each in cells}, right + 1, list[int]()
         if row >= self.end:
-            filled = {n: text for (at, n), text in cells.items() if at == row and n > right and text.strip(_MARKS)}
+            filled = {n: text for (at, n), text in cells.items() if at == row and n > right and text.strip(MARKS)}
             nearest, *further = [*takewhile(lambda n: not self._is_name(filled[n]), filled)] or [nearest]
-        while nearest < max(used) and (nearest not in used or not cells.get((row, nearest), "x").strip(_MARKS)):
+        while nearest < max(used) and (nearest not in used or not cells.get((row, nearest), "x").strip(MARKS)):
             nearest += 1
         places = (row, nearest), (last + 1, column), *((row, each) for each in further)
         beside, *others = (ValueAbove(place, self._without_marks(cells.get(place))) for place in places)
         beside = beside if beside.text else ValueAbove((row, right + 1), None)
         likely = [each for each in (beside, *others) if each.text and not self._is_label(each.text)]
-        firm = [each for each in likely if not _names_something(each.text or "")]
+        firm = [each for each in likely if not names_something(each.text or "")]
         with_digits = [each for each in firm if re.search("[0-9]", each.text or "")]
         if numbered or beside in with_digits:
             firm = with_digits
@@ -268,18 +270,18 @@ class _Head:
     def _is_label(self, text: str) -> bool:
         """Whether a cell is a label: it ends in a colon, the mapping speaks of it, or it holds one with its value."""
         within = [name for name, _ in _labelled(text)]
-        own = [ColumnName.of(name) for name in (text.rstrip(_MARKS), *within)]
+        own = [ColumnName.of(name) for name in (text.rstrip(MARKS), *within)]
         is_known = any(names_match(each, name) for each in own for name in self.labels)
-        return text.endswith((":", "\uff1a")) or is_known or any(map(_names_something, within))
+        return text.endswith((":", "\uff1a")) or is_known or any(map(names_something, within))
 
     def _is_name(self, text: str) -> bool:
         """Whether a cell is a label, or made of words that name something."""
-        return self._is_label(text) or _names_something(text)
+        return self._is_label(text) or names_something(text)
 
     def near(self, names: Sequence[str]) -> list[str]:
         """The label outside the table that may be meant by one of some names, if there is one."""
         parts = (
-            (text.rstrip(_MARKS), *(name for name, _ in _labelled(text)))
+            (text.rstrip(MARKS), *(name for name, _ in _labelled(text)))
             for cells in (self.cells, self.below)
             for text in cells.values()
         )
@@ -304,17 +306,17 @@ def _end_of_table(mapping: Mapping, sheet: Sheet, header: Header, labels: Sequen
     rows = sheet.frame.filter(pl.col("row") > header.row, *is_row).reverse().head(_LOOKED_AT)
     for row, *texts in rows.iter_rows() if needed else ():
         parts = (
-            part for text in texts if text for part in (text.rstrip(_MARKS), *(name for name, _ in _labelled(text)))
+            part for text in texts if text for part in (text.rstrip(MARKS), *(name for name, _ in _labelled(text)))
         )
         if not any(names_match(ColumnName.of(part), label) for part in parts for label in labels):
             return int(row) + 1
     return int(sheet.frame["row"].max() or header.row) + 1  # type: ignore[arg-type]
 
 
-def _filled(rows: pl.DataFrame, header: Header) -> dict[Cell, str]:
+def filled(rows: pl.DataFrame, own: Sequence[int] = ()) -> dict[Cell, str]:
     """The filled cells of some rows, trimmed, without those of our own columns."""
     every = ((row, column, text) for row, *texts in rows.iter_rows() for column, text in enumerate(texts, 1) if text)
-    cells = {(row, column): text.strip(BLANKS) for row, column, text in every if column not in header.own}
+    cells = {(row, column): text.strip(BLANKS) for row, column, text in every if column not in own}
     return {cell: text for cell, text in cells.items() if text}
 
 
@@ -336,7 +338,7 @@ def _labelled(text: str) -> Iterator[tuple[str, str]]:
         yield label, value.strip(BLANKS)
 
 
-def _names_something(text: str) -> bool:
+def names_something(text: str) -> bool:
     """Whether a text is made of words that name columns; few sheets leave that open, and load nothing for it."""
     from logistics_batch.mapping.suggest.names import reading_of
 

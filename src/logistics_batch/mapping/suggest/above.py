@@ -1,22 +1,20 @@
 """What stands above the table of an unknown sheet: labels with their values, as `Invoice No` beside `INV-22`."""
 
-from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
 import polars as pl
 
-from logistics_batch.mapping.spec.words import PAYMENT_WORDS
+from logistics_batch.errors import FileHeld
+from logistics_batch.mapping.above import MARKS, Cell, Outside, filled, names_something
+from logistics_batch.mapping.rows.header import Header
 from logistics_batch.mapping.suggest.head import is_label
 from logistics_batch.mapping.suggest.names import reading_of
 from logistics_batch.model.issue import cell_address
 from logistics_batch.model.sheet import Sheet
 
-MARKS: Final = " .:-=\u2013\uff1a"  # what may stand between a label and its value
-_PAYMENTS: Final = frozenset(word.casefold() for word in PAYMENT_WORDS)
-_APART: Final = 4  # columns, at most, between a label and a value that the mapping reads by its address
-
-Cell = tuple[int, int]
+_APART: Final = 5  # columns, at most, between a label and a value that the mapping reads by its address
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,48 +32,31 @@ class Fact:
 
 def facts_above(sheet: Sheet, header: int) -> tuple[Fact, ...]:
     """The facts above a table, each label once. header: the table's first row."""
-    rows = sheet.frame.filter(pl.col("row") < header).iter_rows()
-    cells = {
-        (int(row), column): text.strip()
-        for row, *texts in rows
-        for column, text in enumerate(texts, 1)
-        if text and text.strip()
-    }
-    ends = {(top, left): (bottom, right) for top, left, bottom, right in sheet.merged_ranges}
+    cells = filled(sheet.frame.filter(pl.col("row") < header))
+    outside = Outside(sheet, Header(header, (), {}), cells, {})
     found: dict[str, Fact] = {}
-    taken: set[Cell] = set()
     for cell, text in cells.items():
         label, _, value = (part.strip(MARKS) for part in text.partition(":"))
-        if cell in taken or not label or not is_label(label) or not reading_of(label).meanings:
+        taken = {fact.address for fact in found.values()}
+        if cell_address(*cell) in taken or not label or not is_label(label) or not reading_of(label).meanings:
             continue
         if value:
-            found.setdefault(label, Fact(label, value, cell_address(*cell), ("beside", label)))
+            fact: Fact | None = Fact(label, value, cell_address(*cell), ("beside", label))
         else:
-            for place, by in _values(cell, ends.get(cell, cell), label, cells):
-                found.setdefault(label, Fact(label, cells[place], cell_address(*place), by))
-                taken.add(place)
+            fact = _fact(outside, cell, label)
+        if fact is not None:
+            found.setdefault(label, fact)
     return tuple(found.values())
 
 
-def _values(cell: Cell, end: Cell, label: str, cells: dict[Cell, str]) -> Iterator[tuple[Cell, tuple[str, str]]]:
-    """The value of a label: right of it or below, else further right in its row; no cell that is a label itself."""
-    (row, column), (last, right) = cell, end
-    right += 1
-    while (text := cells.get((row, right))) and not text.strip(MARKS):
-        right += 1
-    for place in ((row, right), (last + 1, column)):
-        if (text := cells.get(place)) and not _names_something(text):
-            yield place, ("beside", label)
-    for place in ((row, number) for number in range(right, right + _APART)):
-        if text := cells.get(place):
-            if not _names_something(text):
-                yield place, ("cell", cell_address(*place))
-            return
-
-
-def _names_something(text: str) -> bool:
-    """Whether a text is made of words that name columns and facts; a way of paying is a value."""
-    if text.casefold() in _PAYMENTS:
-        return False
-    said = reading_of(text)
-    return text.endswith(":") or (bool(said.meanings) and not said.unknown and is_label(text) and not said.digits)
+def _fact(outside: Outside, cell: Cell, label: str) -> Fact | None:
+    """What a mapping reads beside a label; else the next value in its row, by its address."""
+    with suppress(FileHeld):  # of a label with two cells that may be meant
+        value = outside.next_to(cell, label, numbered=False)
+        if value.text:
+            return Fact(label, value.text, cell_address(*value.cell), ("beside", label))
+    right = ((place, text) for place, text in outside.cells.items() if place[0] == cell[0] and place[1] > cell[1])
+    place, text = next(((place, text) for place, text in right if text.strip(MARKS)), (cell, label))
+    address = cell_address(*place)
+    is_value = cell[1] < place[1] <= cell[1] + _APART and not names_something(text)
+    return Fact(label, text, address, ("cell", address)) if is_value else None

@@ -10,12 +10,12 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from logistics_batch import messages
+from logistics_batch.mapping.above import MARKS
 from logistics_batch.mapping.fields.values.numbers import unit_pair, unit_wanted
 from logistics_batch.mapping.lint import MARK, LintFinding, questions_of
 from logistics_batch.mapping.spec.targets import FieldForm, form_of, targets_of
 from logistics_batch.mapping.spec.words import PAYMENT_WORDS, is_known_pattern
 from logistics_batch.mapping.suggest import places
-from logistics_batch.mapping.suggest.above import MARKS
 from logistics_batch.mapping.suggest.draft import Draft
 from logistics_batch.mapping.suggest.guess import Candidate, Guess, Reason
 from logistics_batch.mapping.suggest.profile import PIECES, Profile, meaning_of_payment, profile_of
