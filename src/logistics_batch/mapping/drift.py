@@ -9,11 +9,11 @@ from typing import Final
 import polars as pl
 
 from logistics_batch.errors import SpecificationError
-from logistics_batch.mapping.above import label_of, labels_of
 from logistics_batch.mapping.lines.two_sheets import views
 from logistics_batch.mapping.loaded import Mapping, is_above
+from logistics_batch.mapping.naming.names import LIKELY
 from logistics_batch.mapping.rows.header import Header, likeliest
-from logistics_batch.mapping.suggest.names import LIKELY
+from logistics_batch.mapping.rows.outside import label_of, labels_of
 from logistics_batch.mapping.suggest.table import likeness_to
 from logistics_batch.model.sheet import Sheet
 from logistics_batch.specification import Scalar, scalars_of

@@ -6,7 +6,6 @@ from dataclasses import replace
 import polars as pl
 
 from logistics_batch.errors import FileHeld
-from logistics_batch.mapping.above import with_above
 from logistics_batch.mapping.checks.checks import check_rows
 from logistics_batch.mapping.checks.documents import blocked_documents, stray_rows, with_siblings
 from logistics_batch.mapping.checks.held import hold_header, hold_table
@@ -18,6 +17,7 @@ from logistics_batch.mapping.loaded import Mapping, RunValues
 from logistics_batch.mapping.notes import notes_of
 from logistics_batch.mapping.rows.classify import classify_rows
 from logistics_batch.mapping.rows.header import choose
+from logistics_batch.mapping.rows.outside import with_above
 from logistics_batch.model.document import ROWS_SCHEMA, MappedFile, Operation, OrderNumber, RowState
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.payloads import LongitudeName

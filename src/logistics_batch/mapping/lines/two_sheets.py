@@ -7,7 +7,6 @@ from typing import Any, Final
 import polars as pl
 
 from logistics_batch.errors import FileHeld
-from logistics_batch.mapping.above import with_above
 from logistics_batch.mapping.checks.documents import equal_rows
 from logistics_batch.mapping.checks.held import hold, idle_skips, renamed_columns, renamed_notes
 from logistics_batch.mapping.findings import Findings
@@ -16,6 +15,7 @@ from logistics_batch.mapping.loaded import Mapping, is_above
 from logistics_batch.mapping.rows.cells import bare, name_of
 from logistics_batch.mapping.rows.classify import Rows, classify_rows, nameless
 from logistics_batch.mapping.rows.header import Header, choose, likeliest, name_fits
+from logistics_batch.mapping.rows.outside import with_above
 from logistics_batch.mapping.spec.lines import LinesSheetSpec
 from logistics_batch.mapping.spec.model import ChecksSpec, FieldSpec, MappingSpec
 from logistics_batch.messages import packed

@@ -7,10 +7,10 @@ from typing import Final
 import polars as pl
 
 from logistics_batch.errors import FileHeld
-from logistics_batch.mapping.above import MARKS, Cell, Outside, filled, names_something
+from logistics_batch.mapping.naming.names import reading_of
 from logistics_batch.mapping.rows.header import Header
+from logistics_batch.mapping.rows.outside import MARKS, Cell, Outside, filled, names_something
 from logistics_batch.mapping.suggest.head import is_label
-from logistics_batch.mapping.suggest.names import reading_of
 from logistics_batch.model.issue import cell_address
 from logistics_batch.model.sheet import Sheet
 

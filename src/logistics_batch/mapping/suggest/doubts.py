@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from logistics_batch.mapping.naming.names import TO
 from logistics_batch.mapping.spec.targets import FieldForm, targets_of
 from logistics_batch.mapping.suggest import places
 from logistics_batch.mapping.suggest.guess import SURE, Candidate, Guess, Reason
-from logistics_batch.mapping.suggest.names import TO
 from logistics_batch.mapping.suggest.profile import PIECES, numbers_of
 from logistics_batch.mapping.suggest.table import SampleTable
 from logistics_batch.model.document import Operation

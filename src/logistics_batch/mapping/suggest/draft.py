@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from logistics_batch.mapping.naming.names import LIKELY, TO, likeness, names_of_targets, reading_of, vocabulary
 from logistics_batch.mapping.spec.targets import FieldForm, form_of, targets_of
 from logistics_batch.mapping.suggest import places
 from logistics_batch.mapping.suggest.above import Fact
@@ -22,7 +23,6 @@ from logistics_batch.mapping.suggest.doubts import (
     whole_address,
 )
 from logistics_batch.mapping.suggest.guess import SURE, Candidate, Guess, Reason
-from logistics_batch.mapping.suggest.names import LIKELY, TO, likeness, names_of_targets, reading_of, vocabulary
 from logistics_batch.mapping.suggest.profile import SHAPE_OF, Profile, profile_of
 from logistics_batch.mapping.suggest.table import SampleTable, table_of
 from logistics_batch.model.document import Operation

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
+from logistics_batch.mapping.naming.names import LIKELY, NameReading, likeness, names_of_targets, reading_of
 from logistics_batch.mapping.rows.header import names_over_two_rows
-from logistics_batch.mapping.suggest.names import LIKELY, NameReading, likeness, names_of_targets, reading_of
 from logistics_batch.model.document import Operation
 from logistics_batch.model.sheet import Sheet
 

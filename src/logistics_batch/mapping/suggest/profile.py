@@ -13,10 +13,10 @@ from logistics_batch.mapping.fields.values.dates import moment_of
 from logistics_batch.mapping.fields.values.numbers import plain_number
 from logistics_batch.mapping.fields.values.reading import ReadContext
 from logistics_batch.mapping.loaded import RunValues
+from logistics_batch.mapping.naming.names import folded, vocabulary
 from logistics_batch.mapping.rows.cells import DIGITS_OF_SCRIPTS
 from logistics_batch.mapping.spec.targets import FieldForm
 from logistics_batch.mapping.spec.words import PAYMENT_WORDS
-from logistics_batch.mapping.suggest.names import folded, vocabulary
 
 _SHAPES: Final = {
     "phone": r"(?:\+?91|0)?[\s-]*[6-9]\d{4}[\s-]?\d{5}(?:\.0)?(?:\s*/.*)?",

@@ -11,12 +11,7 @@ from typing import Final
 import polars as pl
 
 from logistics_batch.mapping.loaded import Mapping
-from logistics_batch.mapping.rows.header import Header, without_names
-from logistics_batch.mapping.spec.names import ColumnName
-from logistics_batch.mapping.spec.targets import FieldForm, form_of
-from logistics_batch.mapping.suggest.above import Fact, facts_above
-from logistics_batch.mapping.suggest.head import Head, head_of
-from logistics_batch.mapping.suggest.names import (
+from logistics_batch.mapping.naming.names import (
     LIKELY,
     NameReading,
     likeness,
@@ -24,6 +19,11 @@ from logistics_batch.mapping.suggest.names import (
     names_of_targets,
     reading_of,
 )
+from logistics_batch.mapping.rows.header import Header, without_names
+from logistics_batch.mapping.spec.names import ColumnName
+from logistics_batch.mapping.spec.targets import FieldForm, form_of
+from logistics_batch.mapping.suggest.above import Fact, facts_above
+from logistics_batch.mapping.suggest.head import Head, head_of
 from logistics_batch.mapping.suggest.profile import (
     SOME,
     Profile,

@@ -10,9 +10,9 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from logistics_batch import messages
-from logistics_batch.mapping.above import MARKS
 from logistics_batch.mapping.fields.values.numbers import unit_pair, unit_wanted
 from logistics_batch.mapping.lint import MARK, LintFinding, questions_of
+from logistics_batch.mapping.rows.outside import MARKS
 from logistics_batch.mapping.spec.targets import FieldForm, form_of, targets_of
 from logistics_batch.mapping.spec.words import PAYMENT_WORDS, is_known_pattern
 from logistics_batch.mapping.suggest import places

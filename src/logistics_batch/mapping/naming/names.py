@@ -59,7 +59,7 @@ class Vocabulary(BaseModel):
 @cache
 def vocabulary() -> Vocabulary:
     """The words of all languages, with what they mean."""
-    page = files("logistics_batch.mapping.suggest") / "vocabulary.yaml"
+    page = files("logistics_batch.mapping.naming") / "vocabulary.yaml"
     return load_specification(page.read_text(encoding="utf-8"), path=page.name, model=Vocabulary)
 
 

@@ -340,7 +340,7 @@ def _labelled(text: str) -> Iterator[tuple[str, str]]:
 
 def names_something(text: str) -> bool:
     """Whether a text is made of words that name columns; few sheets leave that open, and load nothing for it."""
-    from logistics_batch.mapping.suggest.names import reading_of
+    from logistics_batch.mapping.naming.names import reading_of
 
     if re.search("[0-9]", text) or text.lower() in map(str.lower, PAYMENT_WORDS):
         return False
