@@ -87,3 +87,25 @@ def test_everything_drains_by_itself(readable: bool, template: Path) -> None:
             found.append(f"night {number}: {played.broken}")
     report("drains", readable=readable, nights=nights, broken=len(found), seconds=round(time.monotonic() - began))
     assert not found, "\n".join(found)
+
+
+@pytest.mark.slow
+def test_many_in_a_row_about_which_the_service_always_fails_keep_no_others_back(template: Path) -> None:
+    """A try of the night ends behind ten of them; the next ones go on with what stands behind."""
+    sick = [f"S-{number}" for number in range(12)]
+    well = [f"R-{number}" for number in range(10)]
+
+    def night_of(root: Path) -> Play:
+        here = World(Habits()).on(root)
+        here.stage.service.ailing |= dict.fromkeys(sick, "error_500")
+        with here.stage.set_up():
+            here.stage.drop(file_of("order", "order.csv", [(each, "A") for each in (*well[:3], *sick, *well[3:])]))
+            night = Night(here.stage)
+            night.goes_on_for(900.0)
+            night.close()
+            here.ended = here.judge.documents()
+        return here
+
+    ended = {each.reference: each.state for each in in_a_copy(template, night_of).ended}
+    assert {each: ended[each] for each in well} == dict.fromkeys(well, "accepted")
+    assert not {ended[each] for each in sick} & {"accepted", "refused"}

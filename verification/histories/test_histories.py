@@ -188,6 +188,47 @@ def test_orders_about_which_the_service_fails_keep_no_others_back(
     assert {each.reference for each in done.ended if each.state == "accepted"} >= {"R-4", "R-5"}
 
 
+def test_an_order_whose_answer_was_lost_behind_many_429_is_settled(template: Path) -> None:
+    """History 90 of the first drawing: it stayed in doubt for more than an hour of `settle --wait`."""
+    steps: tuple[Step, ...] = (
+        *(("drop", "order", "first.csv", (("R-0", "A"),)), ("run", "order")),
+        *(("fault", "order.create", "lose_request", 1), ("fault", "order.create", "slow_down_429", 12)),
+        *(("drop", "order", "a.csv", (("R-1", "A"),)), ("run", "order"), ("wait", 61.0), ("settle",)),
+    )
+    done = played(template, History(steps, World(Habits(duplicate="replay"))))
+    assert done.broken is None
+    assert [each.state for each in done.ended] == ["accepted"] * 2
+
+
+def test_after_a_week_nobody_is_asked_any_more_about_what_a_person_was_told_of(template: Path) -> None:
+    asked: list[str] = []
+
+    def notes(endpoint: str) -> str:
+        asked.append(endpoint)
+        return ""
+
+    def play(root: Path) -> Play:
+        here = World().on(root)
+        here.stage.service.down = notes
+        with here.stage.set_up():
+            for step in (("fault", "asn.create", "lose_request", 1), *LOST_ASN[1:], ("wait", 61.0)):
+                here.step(step)
+            for _ in range(4):
+                here.step(("settle",))
+                here.step(("wait", 1000.0))
+            for days in (1.0, 7.0, 1.0):
+                asked.clear()
+                here.step(("settle",))
+                here.told.append("asked" if "asn.fetch" in asked else "not asked")
+                here.step(("wait", days * 86_400))
+            here.ended = here.judge.documents()
+        return here
+
+    done = in_a_copy(template, play)
+    assert [each.state for each in done.ended] == ["held"]
+    assert [each for each in done.told if each in ("asked", "not asked")] == ["asked", "asked", "not asked"]
+
+
 def test_a_history_is_shrunk_to_what_matters(template: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place, instead, steps, _ = MISTAKES["a doubt is sent again"]
     monkeypatch.setattr(place, instead)
