@@ -12,7 +12,9 @@ from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+import pytest
 from support.event_receiver import Receiver
+from support.hurry import hurry
 from support.workspace import Workspace
 
 from logistics_batch.cli.commands.night import _loaded
@@ -61,7 +63,8 @@ class Shift:
     stop: threading.Event = field(default_factory=threading.Event)
 
     def __post_init__(self) -> None:
-        self._around = ExitStack()
+        self._around, self._patch = ExitStack(), pytest.MonkeyPatch()
+        hurry(self._patch.setattr)
         self.wired = Wired(self.workspace.root)
         self.open()
 
@@ -85,6 +88,7 @@ class Shift:
 
     def close(self) -> None:
         self._around.close()
+        self._patch.undo()
 
     @contextmanager
     def _parts(self) -> Iterator[Parts]:
