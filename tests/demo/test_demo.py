@@ -15,6 +15,8 @@ from typing import Any
 
 import pikepdf
 import pytest
+from docs.console import agrees
+from docs.pages import ROOT, blocks
 from support.pages_process import Person
 from support.workspace import Workspace
 
@@ -78,9 +80,36 @@ def result_rows(file: dict[str, Any]) -> list[dict[str, str]]:
         return list(csv.DictReader(lines))
 
 
+def stop_by_ctrl_c(folder: Path) -> None:
+    """Begin it and stop it in the middle: all that it started ends."""
+    process = subprocess.Popen(
+        Workspace.command("demo", "--dir", folder),
+        cwd=folder.parent,
+        env=Workspace.environment({}),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line.startswith("Running the job"):
+            break
+    port = int(json.loads((folder / "sandbox/ready.json").read_text())["url"].rpartition(":")[2])
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all that it started in the foreground
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 5, err
+    assert "The demo was stopped before its end." in err
+    assert "Traceback" not in err
+    assert not out
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", port), timeout=1)
+
+
 @pytest.mark.slow
-def test_the_loop_closes_and_runs_again(tmp_path: Path) -> None:
+def test_the_loop_is_stopped_closes_and_runs_again_as_the_readme_shows_it(tmp_path: Path) -> None:
     folder = tmp_path / "demo"
+    stop_by_ctrl_c(folder)
     first = run_demo(folder, "--json")
     assert first.returncode == 0, first.stderr
     account = json.loads(first.stdout)
@@ -95,11 +124,13 @@ def test_the_loop_closes_and_runs_again(tmp_path: Path) -> None:
     with nobody_calls() as url:  # no variable of the environment leads the samples to another service or ledger
         ledger = f"sqlite:///{tmp_path}/other.db"
         variables = {"SERVICE__BASE_URL": url, "SERVICE__API_KEY": "a-real-key", "LEDGER__URL": ledger}
-        said = demo_with_pages(folder, **{f"LOGISTICS_BATCH_{name}": value for name, value in variables.items()})
+        named = {f"LOGISTICS_BATCH_{name}": value for name, value in variables.items()}
+        said = demo_with_pages(folder, **named, COLUMNS="200")
     assert not (tmp_path / "other.db").exists()
-    assert "The loop closed" in said
-    assert (folder / "earlier/1/logistics-batch.toml").is_file()
-    assert journal(folder / "earlier/1", "order.created")
+    shown = next(block.text for block in blocks(ROOT / "README.md") if "spreadsheets" in block.text)
+    assert agrees(f"…\n{shown.strip()}\n…", said), said
+    assert (folder / "earlier/2/logistics-batch.toml").is_file()
+    assert journal(folder / "earlier/2", "order.created")
     assert len(journal(folder, "order.created")) == account["created"]["order"]
 
 
@@ -172,35 +203,6 @@ def check_opened(folder: Path, account: dict[str, Any]) -> None:
         assert not list((folder / "sftp/inbound" / name).iterdir()), "processed files are archived"
     assert (folder / "secrets").stat().st_mode & 0o077 == 0
     assert all(path.stat().st_mode & 0o077 == 0 for path in (folder / "secrets").iterdir())
-
-
-@pytest.mark.slow
-def test_ctrl_c_stops_everything_that_was_started(tmp_path: Path) -> None:
-    folder = tmp_path / "demo"
-    process = subprocess.Popen(
-        Workspace.command("demo", "--dir", folder),
-        cwd=tmp_path,
-        env=Workspace.environment({}),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    assert process.stderr is not None
-    for line in process.stderr:
-        if line.startswith("Running the job"):
-            break
-    port = int(json.loads((folder / "sandbox/ready.json").read_text())["url"].rpartition(":")[2])
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all that it started in the foreground
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 5, err
-    assert "The demo was stopped before its end." in err
-    assert "Traceback" not in err
-    assert not out
-    with pytest.raises(ConnectionRefusedError):
-        socket.create_connection(("127.0.0.1", port), timeout=1)
-    again = run_demo(folder)
-    assert again.returncode == 0, again.stderr
 
 
 def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:

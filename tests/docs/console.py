@@ -1,8 +1,12 @@
-"""Runs the commands of a page in order, as a reader with two terminals would."""
+"""Runs the commands of a page in order, as a reader with two terminals would.
+
+What needs nothing of a shell is forked, see `support.forked`.
+"""
 
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -10,8 +14,10 @@ import time
 from pathlib import Path
 
 from docs.pages import Block, Command, commands
+from support.commands import forker_of_tests
 
 _PATIENCE_SECONDS = 60
+_PROGRAM, _SHELL = "logistics-batch", set("|&;<>$*")
 _FOREVER = ("logistics-batch sandbox", "logistics-batch schedule")
 
 
@@ -58,6 +64,14 @@ class Reader:
         return self._finish(command)
 
     def _finish(self, command: str) -> str:
+        program, *arguments = shlex.split(command)
+        if program == _PROGRAM and not set(command) & _SHELL:
+            forked = forker_of_tests().fork(
+                "logistics_batch", *arguments, folder=self.folder, environment=environment(), joined=True
+            )
+            ended = forked.end(seconds=_PATIENCE_SECONDS)
+            self.code = ended.code
+            return ended.out
         done = subprocess.run(
             ["bash", "-c", f"(exit {self.code}); {command}"],
             cwd=self.folder,

@@ -211,7 +211,10 @@ class Forker:
         output: Path | None = None,
         **special: bool | int,
     ) -> Command:
-        """Start a program (a package with a `__main__`); what it says goes to `output`.out and .err."""
+        """Start a program (a package with a `__main__`); what it says goes to `output`.out and .err.
+
+        special: as `start` has it, or joined: all to `output`.out, in the order in which it comes.
+        """
         output = output or self._folder / f"command-{next(self._numbers)}"
         for ending in ("out", "err"):  # a command may be killed before it opens them
             output.with_name(f"{output.name}.{ending}").touch()
