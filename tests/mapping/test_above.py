@@ -152,6 +152,56 @@ def test_a_label_above_and_below_says_the_same_or_holds_the_file() -> None:
     assert refused.value.code == "above.differ"
 
 
+INVOICE = """
+operation: order.create
+key: file
+fields:
+  reference_number: {beside: Invoice No}
+  customer_mobile: {beside: Mob}
+  delivery_address: {beside: Deliver at}
+  is_cod: {beside: Payment}
+  cash_on_delivery: {beside: [Total, Grand Total], under: Amount}
+lines: {item_name: {from: Item}, item_quantity: {from: Qty, read: [{suffix: Nos}, integer]}}
+"""
+INVOICE_HEAD = [["Invoice No", "INV-22"], ["Mob: 9876543210"], ["Deliver at: 12 MG Road, Pune 411001"], []]
+INVOICE_TABLE = [["Item", "Qty", "Amount"], ["fan", "2 Nos", "3,870.00"], ["pipe", "12 Nos", "780.00"]]
+TAX = ["CGST", "", "837.00"]
+
+
+def test_a_total_is_read_in_its_row_under_a_column() -> None:
+    """Beside the word stands the number of pieces; what the customer pays is more than the goods come to."""
+    foot = [TAX, ["Total", "14 Nos", "Rs. 5,487.00"], ["Payment:", "COD"]]
+    mapped = pack(
+        INVOICE_HEAD, [*INVOICE_TABLE, *foot], mapping=INVOICE + 'sheet: {skip_rows_where: {Item: "CGST*"}}\n'
+    )
+    body = json.loads(mapped.documents[0].body)
+    assert (body["cash_on_delivery"], len(body["item_details"])) == ("5487.00", 2)
+    beside = INVOICE.replace(", under: Amount", "")
+    with pytest.raises(FileHeld) as refused:
+        pack(INVOICE_HEAD, [*INVOICE_TABLE, *foot[1:]], mapping=beside)
+    assert refused.value.code == "above.either" and "`under`" in refused.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("foot", "old", "new", "code"),
+    [
+        ([["Total", "14 Nos", "5,487.00"], ["Grand Total", "", "5,500.00"]], "", "", "above.differ"),
+        ([["Total", "14 Nos", "5,487.00"]], "under: Amount", "under: Value", "above.under"),
+        ([["Total", "14 Nos", "Amount"]], "", "", "above.label"),
+        (
+            [["Total", "14 Nos", "4,650.00"], ["pipe", "12 Nos", "780.00"], ["Total", "12 Nos", "780.00"]],
+            "",
+            "",
+            "above.again",
+        ),
+    ],
+)
+def test_what_may_be_another_total_holds_the_file(foot: list[list[str]], old: str, new: str, code: str) -> None:
+    with pytest.raises(FileHeld) as refused:
+        pack(INVOICE_HEAD, [*INVOICE_TABLE, *foot, ["Payment:", "COD"]], mapping=INVOICE.replace(old, new))
+    assert refused.value.code == code
+
+
 def test_what_is_wrong_below_the_table_is_told_of_its_cell() -> None:
     mapped = pack(head(["Invoice No", "INV-22"]), [*TABLE, [], ["Expected:", "soon"]])
     assert rules(mapped) == [("B8", "delivery_date|date")]
@@ -359,6 +409,7 @@ def test_a_label_that_was_renamed_is_proposed_as_a_further_one(key: str) -> None
         ("{beside: Supplier}", "{beside: Supplier, from: Party}", "here stands `from` and `beside`"),
         ("{beside: Supplier}", "{cell: 5C}", "`5C` is no address of a cell."),
         ("{beside: Supplier}", "{besides: Supplier}", "beside"),
+        ("{beside: Supplier}", "{cell: C5, under: Qty}", "`under` belongs to `beside`"),
         ("{beside: [Invoice No, Bill No]}", "{constant: INV-22}", "the same for all, and in tomorrow's file"),
     ],
 )

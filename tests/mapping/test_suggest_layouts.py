@@ -227,7 +227,7 @@ def test_what_is_asked_above_the_table_is_asked_once_and_called_no_column() -> N
     assert data["key"] == "file"
     asked = draft_json(draft, file_name="packing.csv")["questions"]
     assert [each["place"] for each in asked] == ["fields.supplier_name", "fields.site_name"]
-    assert all("above the table" in each["question"] and "column" not in each["question"] for each in asked)
+    assert all("outside the table" in each["question"] and "column" not in each["question"] for each in asked)
 
 
 def test_a_way_of_paying_above_the_table_is_read_and_not_sent_as_paid() -> None:
@@ -331,7 +331,13 @@ def test_what_brackets_say_tells_who_pays_from_who_gets_the_goods() -> None:
         # what stands outside of the table and fills nothing
         ("c01", '#   G4 "Invoice Date", I4 "03-Dec-2026"', ""),
         ("c10", '#   A6 "D.No. 40-1-52, Mogalrajapuram"', ""),
-        ("c10", '#   B21 "Total", D21 "15 Nos", G21 "Rs. 6,879.00"', ""),
+        ("c10", '#   B18 "CGST @ 9%", G18 "524.70"', ""),
+        # what is collected: the sheet's own total is more than its rows, and a line's amount is not multiplied again
+        ("c10", 'cash_on_delivery: {beside: "? Total", under: "Amount"}  # ask!', "which is not what its rows come to"),
+        ("c10", '"Total": "Rs. 6,879.00"', "0.40"),
+        ("c10", '"Amount": "3,870.00"', "0.30"),
+        ("d01", 'cash_on_delivery: {sum: "? G-Preis", when: {', "ask!"),
+        ("c09", "delivery_date", '"? %d.%m.%Y", "? %m.%d.%Y"]}}  # ask! 0.90'),
         ("c09", '#   A16 "Goods despatched against Invoice No.", D16 "OEL/26-27/0233", E16 "dated"', ""),
         # reasons that are so
         ("c01", '- "Carton Nos. To"', "of boxes, not of pieces"),

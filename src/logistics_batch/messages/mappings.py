@@ -35,6 +35,7 @@ _PARTS: Final = {
     "less_alone": ("`less`, `plus` and `minus` belong to `sum`.", ""),
     "times_alone": ("`times` belongs to `from` or `sum`.", ""),
     "cartons_alone": ("`cartons` belongs to `from`, and not beside `times`.", ""),
+    "under_alone": ("`under` belongs to `beside`.", ""),
     "address": ("`{name}` is no address of a cell.", "Write it as the spreadsheet program does, as C5."),
     "name_part": (
         "Here stands the name of a column, `{{cell: C5}}` or `{{beside: Invoice No}}` with one label.",
@@ -80,7 +81,7 @@ _TARGETS: Final = {
     "key_twice": ("`{name}` is the same column as `{earlier}`.", "Name it once."),
     "key_constant": (
         "`{name}` tells one document from another; it cannot be the same for all, and in tomorrow's file.",
-        "Take it from a column, or from above the table: `{{beside: LABEL}}`.",
+        "Take it from a column, or from above or below the table: `{{beside: LABEL}}`.",
     ),
     "kept_name": (
         "`{name}` is no name for what is kept.",
@@ -192,14 +193,14 @@ _DRAFTS: Final = {
     "missing": (
         "nothing in the file was found for `{field}`: where does it stand?",
         (
-            "For the `?` write the column's name; or write `{{beside: LABEL}}` for a value above the table, or "
-            "`{{constant: …}}` for one that is always the same. If there is none, delete the line; where the service "
-            "demands it, the mapping cannot do without. What stands below the table cannot be read."
+            "For the `?` write the column's name; or write `{{beside: LABEL}}` for a value above or below the table, "
+            "or `{{constant: …}}` for one that is always the same. If there is none, delete the line; where the "
+            "service demands it, the mapping cannot do without."
         ),
     ),
     "no_key": (
         "no column was found whose value the rows of a document share: which one is the key?",
-        "For the `?` write the column's name, or `{{beside: LABEL}}` for a value above the table.",
+        "For the `?` write the column's name, or `{{beside: LABEL}}` for a value above or below the table.",
     ),
     "key": (
         "is `{names:joined ` or `}` the key?",
@@ -253,7 +254,7 @@ _DRAFTS: Final = {
         "Write the column's name without the `?`. No order that collects cash goes out without an amount.",
     ),
     "above": (
-        "is the value of `{names:joined ` or `}` above the table what `{field}` wants?",
+        "is the value of `{names:joined ` or `}` outside the table what `{field}` wants?",
         (
             "Take the `?` away; if it is not, write another `{{beside: LABEL}}` or `{{cell: C5}}`, `{{from: COLUMN}}` "
             "or `{{constant: …}}`; delete the line if the service does not demand it."
@@ -309,6 +310,7 @@ _REASONS: Final = {
     "if_collected": "if it is what the order is charged",
     "product": "it is “{names[0]}” × “{names[1]}” on each row",
     "product_less": "it is “{names[0]}” × “{names[1]}” on each row, less “{names[2]}”",
+    "stated_total": "the sheet's own total of “{names[0]}”, which is not what its rows come to",
     "items_added_up": "no column says what COD orders are charged; if it is what their items come to",
     "no_amount": "no column says what COD orders are charged",
     "doubled": "several columns have this name: only one that stands once can be read",

@@ -57,7 +57,8 @@ SHEETS: Final[dict[str, Entry]] = {
     ),
     "above.either": Entry(
         'The value of "{name}" (cell {cell}) may be {told:messages  or }.',
-        "Put a colon behind each label, or ask the operator to name the other labels under `ignore`, or the cell.",
+        "Put a colon behind each label, or ask the operator to name in the mapping the other labels (`ignore`), the "
+        "cell, or the column in which the value stands below the table (`under`).",
     ),
     "above.differ": Entry(
         '"{name}" stands outside the table with different values: {told:messages  and }.',
@@ -66,6 +67,10 @@ SHEETS: Final[dict[str, Entry]] = {
     "above.again": Entry(
         '"{name}" stands outside the table and once more between its rows, with another value: {told:messages  and }.',
         "Send what belongs to each as a file of its own.",
+    ),
+    "above.under": Entry(
+        '"{name}" is read in the column "{column}", and the table has no such column, or several.',
+        "Name the column so in the file, or ask the operator to correct its name in the mapping.",
     ),
     "above.value": Entry('"{value}" ({cell})'),
     "header.measure": Entry(

@@ -19,7 +19,7 @@ from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.loaded import Mapping, is_above
 from logistics_batch.mapping.rows.cells import BLANKS, ColumnKind, bare, column_kinds
 from logistics_batch.mapping.rows.header import Header, bind
-from logistics_batch.mapping.spec.model import ABOVE, ABOVE_CELL, WHOLE_FILE, FieldSpec
+from logistics_batch.mapping.spec.model import ABOVE, ABOVE_CELL, UNDER, WHOLE_FILE, FieldSpec
 from logistics_batch.mapping.spec.names import ColumnName, names_match
 from logistics_batch.mapping.spec.words import PAYMENT_WORDS, TOTAL
 from logistics_batch.model.issue import cell_address, column_letters
@@ -90,7 +90,7 @@ def label_of(name: str) -> str:
     >>> label_of("Outside the table: Invoice No"), label_of("Outside the table: cell C5")
     ('Invoice No', 'C5')
     """
-    return name.removeprefix(ABOVE_CELL).removeprefix(ABOVE)
+    return name.removeprefix(ABOVE_CELL).removeprefix(ABOVE).partition(UNDER)[0]
 
 
 def labels_of(mapping: Mapping, sheet: Sheet, header: Header) -> tuple[set[str], list[tuple[str, str, float]]]:
@@ -152,7 +152,8 @@ class Outside:
             return
         fields = [(place, each) for place, each in self.fields.items() if {*each.above} & {*group}]
         numbered = any(place.removeprefix("fields.") in _NUMBERS for place, _ in fields)
-        values = [(name, value) for name in names for value in self._beside(label_of(name), numbered=numbered)]
+        under = self._column(label_of(names[0]), next((each.under for _, each in fields if each.under), ""))
+        values = [(name, value) for name in names for value in self._beside(label_of(name), under, numbered=numbered)]
         distinct = {value.text: (name, value) for name, value in reversed(values)}
         if len(distinct) > 1:
             distinct.pop(None, None)
@@ -160,14 +161,23 @@ class Outside:
             told = [_told(value) for _, value in values if value.text]
             raise self.held("above.differ", label_of(names[0]), values[0][1].cell, told=told)
         for name, value in distinct.values():
-            for again in self._within(label_of(name)):
+            for again in self._within(label_of(name), under):
                 if value.text and again.text != value.text:
                     raise self.held("above.again", label_of(name), again.cell, told=[_told(value), _told(again)])
             yield name, value
         if not distinct and any(field.default is not None for _, field in fields) and self.near(names):
             raise self.lacks(names)
 
-    def _within(self, label: str) -> Iterator[ValueAbove]:
+    def _column(self, label: str, name: str) -> int:
+        """The number of the column in which a mapping says that values stand; 0 where it says none."""
+        fits = [
+            n for n, text in enumerate(self.header.texts, 1) if names_match(ColumnName.of(text), ColumnName.of(name))
+        ]
+        if name and len(fits) != 1:
+            raise self.held("above.under", label, None, column=name)
+        return fits[0] if name else 0
+
+    def _within(self, label: str, under: int = 0) -> Iterator[ValueAbove]:
         """Each value right of a label that stands between the table's rows: the head of another document or page."""
         plain, within = label.strip(MARKS).lower(), pl.col("row").is_between(self.header.row + 1, self.end - 1)
         texts = {name: pl.col(name).str.strip_chars().str.to_lowercase() for name in self.sheet.frame.columns[1:]}
@@ -180,7 +190,9 @@ class Outside:
             for column, text in enumerate(cells, 1):
                 if text and text.strip(BLANKS).rstrip(MARKS).lower() == plain:
                     right = (
-                        (n, each) for n, each in enumerate(cells[column:], column + 1) if (each or "").strip(MARKS)
+                        (n, each)
+                        for n, each in enumerate(cells[column:], column + 1)
+                        if (each or "").strip(MARKS) and under in (0, n)
                     )
                     if (found := next(right, None)) is not None:
                         yield ValueAbove((row, found[0]), self._without_marks((found[1] or "").strip(BLANKS)))
@@ -215,16 +227,18 @@ class Outside:
             raise self.held("above.label", address, (row, column), value=text)
         return ValueAbove((row, column), text)
 
-    def _beside(self, label: str, *, numbered: bool) -> Iterator[ValueAbove]:
+    def _beside(self, label: str, under: int = 0, *, numbered: bool) -> Iterator[ValueAbove]:
         """Each value that a label may have: behind it in its own cell, right of it, or below.
 
-        numbered: whether the value is a number by which something is known, which has digits.
+        under: the column in which it stands, if that is known. numbered: whether it is a number by which something is
+        known, which has digits.
         """
         wanted = ColumnName.of(label)
         for cell, text in (self.cells | self.below).items():
             if names_match(ColumnName.of(text.rstrip(MARKS)), wanted):
-                yield self.next_to(cell, label, numbered=numbered)._replace(label=cell)
-            for name, value in _labelled(text):
+                found = self._under(cell, label, under) if under else self.next_to(cell, label, numbered=numbered)
+                yield found._replace(label=cell)
+            for name, value in _labelled(text) if not under else ():
                 if value and names_match(ColumnName.of(name), wanted):
                     if any(
                         re.search(r"[^\W\d_]", piece) and piece[-1] not in digits for piece in _COLON.split(value)[:-1]
@@ -260,6 +274,13 @@ class Outside:
         if likely and not firm:
             raise self.held("above.label", label, likely[0].cell, value=likely[0].text)
         return firm[0] if firm else beside
+
+    def _under(self, cell: Cell, label: str, column: int) -> ValueAbove:
+        """The value in a label's row under a column."""
+        text = (self.below if cell[0] >= self.end else self.cells).get((cell[0], column))
+        if text is not None and self._is_name(text):
+            raise self.held("above.label", label, (cell[0], column), value=text)
+        return ValueAbove((cell[0], column), self._without_marks(text))
 
     @staticmethod
     def _without_marks(text: str | None) -> str | None:

@@ -40,6 +40,7 @@ from logistics_batch.specification import nearest
 ABOVE: Final = "Outside the table: "
 """So begins the name under which a value from above or below the table is a column, the same in every row."""
 ABOVE_CELL: Final = f"{ABOVE}cell "
+UNDER: Final = ", under "
 WHOLE_FILE: Final = f"{ABOVE}the whole file"
 
 _OF_SOMETHING_ELSE = ("idna", "punycode", "raw-unicode-escape", "unicode-escape", "undefined", "utf-7")
@@ -207,6 +208,9 @@ class FieldSpec(Part):
         default=None,
         description="A value above or below the table, by its label: right of it, below it, or behind it in its cell.",
     )
+    under: Name | None = Field(
+        default=None, description="With beside: the value stands in the label's row under this column, as a total does."
+    )
     default: SentText | None = Field(default=None, description="The value when the cell is empty.")
     when: dict[str, Patterns] | None = Field(
         default=None, min_length=1, description="Only in rows where each column fits a pattern."
@@ -226,6 +230,7 @@ class FieldSpec(Part):
                 self.source in ("constant", "run") and (self.read or self.default or self.required) and self.source
             ),
         ),
+        ("under_alone", lambda self: self.under and self.beside is None),
         ("sum_alone", lambda self: self.sum is not None and self.read),
     )
 
@@ -247,7 +252,10 @@ class FieldSpec(Part):
     @property
     def above(self) -> list[str]:
         """The names under which a value from above the table is a column; none where it does not stand there."""
-        return [f"{ABOVE_CELL}{self.cell}"] if self.cell else [f"{ABOVE}{label.strip()}" for label in self.beside or ()]
+        if self.cell:
+            return [f"{ABOVE_CELL}{self.cell}"]
+        under = f"{UNDER}{self.under}" if self.under else ""
+        return [f"{ABOVE}{label.strip()}{under}" for label in self.beside or ()]
 
     @property
     def is_always_filled(self) -> bool:

@@ -21,13 +21,19 @@ _APART: Final = 5  # columns, at most, between a label and a value that the mapp
 class Fact:
     """A value above the table, with its label and the address of its cell.
 
-    by: how a mapping reads it, `beside` with the label or `cell` with the address.
+    by: how a mapping reads it, `beside` with the label or `cell` with the address. under: of a total below the table,
+    the column in which it stands.
     """
 
     label: str
     value: str
     address: str
     by: tuple[str, str]
+    under: str = ""
+
+    def source(self, mark: str = "") -> dict[str, str]:
+        """How a mapping reads it. mark: what stands before a question."""
+        return {self.by[0]: mark + self.by[1]} | ({"under": self.under} if self.under else {})
 
 
 def facts_above(sheet: Sheet, header: int) -> tuple[Fact, ...]:

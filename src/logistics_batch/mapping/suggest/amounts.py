@@ -71,6 +71,14 @@ def with_amounts(table: SampleTable, guesses: dict[str, Guess]) -> dict[str, Gue
         elif price and quantity and not price.asked and not quantity.asked:
             guess = _guess(places.COLLECTED, price.column, 0.3, added)
             found[places.COLLECTED] = replace(guess, asked=True, added_up=True, times=quantity.column)
+    collected = found.get(places.COLLECTED)
+    is_one = key is not None and not key.column  # one order in the file, so that its total is the order's
+    if collected and collected.added_up and is_one and (total := table.stated_total(collected.column)):
+        stated = Candidate((), 0.4, (("stated_total", collected.column),), total)
+        found[places.COLLECTED] = Guess.of(places.COLLECTED, stated)
+        found[places.COLLECTED] = replace(
+            found[places.COLLECTED], candidates=(stated, *collected.candidates), asked=True
+        )
     return found
 
 
@@ -97,6 +105,8 @@ def unit_price(table: SampleTable, guesses: dict[str, Guess], operation: Operati
         free = [name for name in table.columns if name not in taken and table.profiles[name].is_mostly("amount")]
         if one := next((name for name in free if table.is_product(line, quantity, name)), ""):
             found[place] = _guess(place, one, 0.9, ("price_of_one", line, quantity))
+            if (collected := found.get(places.COLLECTED)) and collected.column == line:  # times nothing any more
+                found[places.COLLECTED] = replace(collected, times="")
             if places.LINE_TOTAL in targets_of(operation).places:
                 found.setdefault(places.LINE_TOTAL, _guess(places.LINE_TOTAL, line, 0.9, ("product", quantity, one)))
     return found

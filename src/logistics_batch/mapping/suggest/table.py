@@ -20,6 +20,7 @@ from logistics_batch.mapping.naming.names import (
     reading_of,
 )
 from logistics_batch.mapping.rows.header import Header, without_names
+from logistics_batch.mapping.rows.outside import MARKS
 from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.mapping.spec.targets import FieldForm, form_of
 from logistics_batch.mapping.suggest.above import Fact, facts_above
@@ -34,6 +35,7 @@ from logistics_batch.mapping.suggest.profile import (
 )
 from logistics_batch.model.answers.answer_columns import earlier_columns
 from logistics_batch.model.document import Operation
+from logistics_batch.model.issue import cell_address
 from logistics_batch.model.sheet import Sheet
 
 _SAMPLED_ROWS: Final = 300
@@ -152,6 +154,23 @@ class SampleTable:
         """
         said = self.readings[pay].meanings
         return None if says_yes_or_no(word) and ("pay" in said or "cod" not in said) else meaning_of_payment(word)
+
+    def stated_total(self, name: str) -> Fact | None:
+        """What the sheet's last total below the rows says in a column, where the rows do not come to that."""
+        at, rows = self.names.index(name) + 1, dict[int, dict[int, str]]()
+        for row, column, text in self.outside:
+            if row > self.row:
+                rows.setdefault(row, {})[column] = text
+        for row, cells in reversed(rows.items()):
+            label = next(
+                (text.strip(MARKS) for column, text in cells.items() if column < at and _NO_DATA.fullmatch(text)), ""
+            )
+            if label and at in cells:
+                number = partial(numbers_of, marks=self._marks)
+                stated, added = number(pl.Series([cells[at]]))[0], number(self.cells[name]).sum()
+                fact = Fact(label, cells[at], cell_address(row, at), ("beside", label), under=name)
+                return fact if stated is not None and abs(stated - added) >= 0.01 else None
+        return None
 
     def is_filled_where_cod(self, amount: str, pay: str) -> bool:
         """Whether each row that collects cash has an amount and each paid one none; both must be there."""

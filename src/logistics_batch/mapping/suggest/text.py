@@ -28,7 +28,7 @@ _UNITS: Final = {"gram": "g", "inch": "in"}  # that `unit` calls otherwise than 
 _NUMBERS: Final = (*places.KEYS, *places.QUANTITIES)  # a constant would make all documents one, or of one piece
 _ONE_FOR_ALL: Final = {places.KEYS[1]: ", or `{run: file_name}`"}
 _KEYS: Final = frozenset(
-    ["from", "ledger", "join", "with", "sum", "times", "when", "read", "date", "unit", "lookup", "columns",
+    ["from", "ledger", "join", "with", "sum", "times", "under", "when", "read", "date", "unit", "lookup", "columns",
      "suffix", "beside", "cell", "required"]
 )  # fmt: skip
 _PIECES: Final = {
@@ -160,7 +160,8 @@ def _explained(line: str, draft: Draft, place: str) -> list[str]:
     guess = draft.guesses.get(place)
     if guess is None:
         return [line + "  # blank on rows whose line is filled" * (place == "sheet.fill_down")]
-    lines = [f"{line}  # {_why(guess, otherwise=_otherwise(draft, place))}"]
+    asks = "ask! " if MARK in line and not guess.asked else ""  # what a word means, or which date format it is
+    lines = [f"{line}  # {asks}{_why(guess, otherwise=_otherwise(draft, place))}"]
     for each in guess.candidates if guess.asked else ():
         shown = _evidence(draft, each)
         values = ", ".join(map(_flow, shown["samples"])) or "no value"
@@ -174,7 +175,7 @@ def _evidence(draft: Draft, candidate: Candidate) -> dict[str, Any]:
     fact, profiles = candidate.fact, draft.table.profiles
     return {
         "columns": [fact.label] if fact else [*candidate.columns],
-        **({fact.by[0]: fact.by[1]} if fact else {}),
+        **(fact.source() if fact else {}),
         "samples": [fact.value] if fact else [each for name in candidate.columns for each in profiles[name].samples],
         "confidence": candidate.confidence,
         "reasons": candidate.reasons,
@@ -204,7 +205,7 @@ def _keys(draft: Draft) -> Iterator[Any]:
     for group in targets_of(draft.operation).natural:
         guess = next((found for target in group if (found := draft.guesses.get(f"fields.{target}"))), None)
         if guess is not None and guess.fact:
-            yield {guess.fact.by[0]: MARK * guess.asked + guess.fact.by[1]}
+            yield guess.fact.source(MARK * guess.asked)
         elif guess is not None and guess.column:
             yield from _marked(guess)
         elif group[0] in ("reference_number", "invoice_number", "order_id", "order_numbers"):
@@ -281,7 +282,7 @@ def _source(draft: Draft, guess: Guess) -> dict[str, Any]:
     """The field of the mapping."""
     if guess.fact:
         read = _read(draft, guess)
-        return {guess.fact.by[0]: MARK * guess.asked + guess.fact.by[1]} | ({"read": read} if read else {})
+        return guess.fact.source(MARK * guess.asked) | ({"read": read} if read else {})
     if len(guess.columns) > 1 and len(guess.candidates) == 1:
         return {"join": _marked(guess)} | ({"with": ", "} if guess.place in places.ADDRESSES else {})
     pay = draft.guesses.get(places.PAID) if guess.place == places.COLLECTED and guess.asked else None
