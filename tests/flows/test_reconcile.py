@@ -577,34 +577,36 @@ def test_a_later_version_that_waits_for_a_person_puts_only_its_changes_at_stake(
 
 
 # What is left of the version's two pieces is what the accepted version's own line does not call missing or too many.
-@pytest.mark.parametrize(
-    ("version", "came", "own", "left"),
-    [
-        ("8", "8", ("SHORT", "2", "10.00"), ("0", "0.00")),
-        ("7", "8", ("SHORT", "2", "10.00"), ("1", "5.00")),
-        ("8", "6", ("SHORT", "4", "20.00"), ("0", "0.00")),
-        ("8", None, ("NOT_RECEIVED", "10", "50.00"), ("0", "0.00")),
-        ("8", "10", None, ("2", "10.00")),
-        ("8", "12", ("OVER", "2", "10.00"), ("2", "10.00")),
-        ("12", "8", ("SHORT", "2", "10.00"), ("2", "10.00")),
-        ("12", "12", ("OVER", "2", "10.00"), ("0", "0.00")),
-    ],
-)
-def test_pieces_of_a_held_version_that_the_receipts_show_as_well_are_at_stake_once(
-    parts, service, tmp_path, version, came, own, left
-):
-    push(parts, tmp_path, asn_row("I1", "W", "10"))
-    push(parts, tmp_path, asn_row("I1", "W", version), name="again.csv")
-    report = run_reconcile(parts, with_receipts(tmp_path, *([] if came is None else [f"I1,W,{came},,"])))
-    lines = {one["code"]: one for one in report.document["exceptions"]}
-    held = lines.pop("NOT_SENT")
-    found = [(code, one["qty_affected"], one["impact_inr"]) for code, one in lines.items()]
-    assert found == ([] if own is None else [own])
-    assert (held["qty_affected"], held["impact_inr"]) == left
-    told = abs(10 - int(version)) - int(left[0])
-    words = f"Not counted again: {told} pieces, which the line of the accepted version (asn.csv row 2) has as "
-    assert (words in held["reason"]) == (told > 0)
-    assert not told or held["reason"].endswith(f"{own[0]}.")
+VERSIONS = [
+    ("8", "8", ("SHORT", "2", "10.00"), ("0", "0.00")),
+    ("7", "8", ("SHORT", "2", "10.00"), ("1", "5.00")),
+    ("8", "6", ("SHORT", "4", "20.00"), ("0", "0.00")),
+    ("8", None, ("NOT_RECEIVED", "10", "50.00"), ("0", "0.00")),
+    ("8", "10", None, ("2", "10.00")),
+    ("8", "12", ("OVER", "2", "10.00"), ("2", "10.00")),
+    ("12", "8", ("SHORT", "2", "10.00"), ("2", "10.00")),
+    ("12", "12", ("OVER", "2", "10.00"), ("0", "0.00")),
+]
+
+
+def test_pieces_of_a_held_version_that_the_receipts_show_as_well_are_at_stake_once(parts, service, tmp_path):
+    push(parts, tmp_path, *(asn_row(f"I{nth}", "W", "10") for nth in range(len(VERSIONS))))
+    again = [asn_row(f"I{nth}", "W", version) for nth, (version, *_) in enumerate(VERSIONS)]
+    push(parts, tmp_path, *again, name="again.csv")
+    received = [f"I{nth},W,{came},," for nth, (_, came, *_) in enumerate(VERSIONS) if came]
+    report = run_reconcile(parts, with_receipts(tmp_path, *received))
+    for nth, (version, _, own, left) in enumerate(VERSIONS):
+        exceptions = [one for one in report.document["exceptions"] if one["invoice_number"] == f"I{nth}"]
+        lines = {one["code"]: one for one in exceptions}
+        held = lines.pop("NOT_SENT")
+        found = [(code, one["qty_affected"], one["impact_inr"]) for code, one in lines.items()]
+        assert found == ([] if own is None else [own]), nth
+        assert (held["qty_affected"], held["impact_inr"]) == left, nth
+        told = abs(10 - int(version)) - int(left[0])
+        place = f"asn.csv row {2 + nth}"
+        words = f"Not counted again: {told} pieces, which the line of the accepted version ({place}) has as "
+        assert (words in held["reason"]) == (told > 0), nth
+        assert not told or held["reason"].endswith(f"{own[0]}."), nth
 
 
 def test_a_sku_that_a_held_version_adds_and_that_came_is_at_stake_once(parts, service, tmp_path):

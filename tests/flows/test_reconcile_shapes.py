@@ -17,6 +17,7 @@ from logistics_batch.flows.reconcile.reconcile import run_reconcile
 ENVELOPES = ("list", "pass", "success", "bare", "results", "data", "by_id")
 LINES = tuple(itertools.product(("list", "by_id"), ("sku_lines", "lines", "items")))
 PARTIES = ("both", "id", "name", "object")
+COUNTS = ("total", "shown", "absent")
 
 
 @pytest.fixture
@@ -30,15 +31,14 @@ def test_every_shape_of_the_list_gives_the_same_report(sandbox, tmp_path):
     days = {"date_from": now.date(), "date_to": now.date() + timedelta(days=1), "business_date": now.date()}
     with audit_room(tmp_path, url=sandbox.url, at=now) as parts:
         push(parts, tmp_path, *(asn_row(f"I{nth}", "W", str(10 + nth), due=now.date().isoformat()) for nth in range(3)))
-        forms = [{"asn_envelope": envelope} for envelope in ENVELOPES]
-        forms += [{"asn_lines_form": form, "asn_lines_key": key} for form, key in LINES]
-        forms += [{"asn_parties": party} for party in PARTIES]
-        forms += [{"asn_count": count} for count in ("total", "shown", "absent")]
-        usual = {"asn_envelope": "list", "asn_lines_form": "list", "asn_lines_key": "sku_lines", "asn_parties": "both"}
-        for form in forms:
-            sandbox.set_switches(**(usual | {"asn_count": "total"} | form))
+        # Each form of each part occurs; they are read one after the other, whatever the others look like.
+        others = zip(itertools.cycle(LINES), itertools.cycle(PARTIES), itertools.cycle(COUNTS), strict=True)
+        for envelope, ((form, key), party, count) in zip(ENVELOPES, others, strict=False):
+            sandbox.set_switches(
+                asn_envelope=envelope, asn_lines_form=form, asn_lines_key=key, asn_parties=party, asn_count=count
+            )
             report = run_reconcile(parts, plan(tmp_path, **days))
-            assert (report.complete, report.counts) == (True, {"matched": 3}), form
+            assert (report.complete, report.counts) == (True, {"matched": 3}), (envelope, form, key, party, count)
 
 
 def test_one_record_alone_is_a_list_of_one(sandbox, tmp_path):

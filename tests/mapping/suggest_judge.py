@@ -164,9 +164,15 @@ def case_of(name: str) -> Case:
 
 
 @cache
+def first_draft(case: Case) -> Draft | None:
+    """What is suggested before anybody says what the rows are; None where no header was found."""
+    return draft_of(case.sheets)
+
+
+@cache
 def drafted(case: Case) -> tuple[Draft | None, str]:
     """What is suggested for a sheet; (None, "") where no header was found."""
-    draft = draft_of(case.sheets)
+    draft = first_draft(case)
     if draft is not None and draft.rival is not None:  # it is asked: a person answers and drafts again
         draft = draft_of(case.sheets, operation=Operation(case.operation))
     return draft, draft_text(draft, file_name="drop.csv") if draft is not None else ""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 import yaml
 from mapping.sheets import mapping_of, run, sheet_of
-from mapping.suggest_judge import LAYOUT_NAMES, Score, case_of, drafted, judged
+from mapping.suggest_judge import LAYOUT_NAMES, Score, case_of, drafted, first_draft, judged
 
 from logistics_batch.errors import SpecificationError
 from logistics_batch.mapping.suggest.draft import Draft, draft_of
@@ -31,7 +31,7 @@ def test_of_ten_more_that_showed_other_mistakes_nothing_is_wrong_or_missed() -> 
 
 
 def test_what_the_rows_are_is_asked_where_nothing_tells_it() -> None:
-    asked = [name for name in THIRTY if draft_of(case_of(name).sheets).rival is not None]  # type: ignore[union-attr]
+    asked = [name for name in THIRTY if first_draft(case_of(name)).rival is not None]  # type: ignore[union-attr]
     assert len(asked) <= 9, asked
 
 
