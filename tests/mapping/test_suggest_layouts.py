@@ -338,7 +338,10 @@ def test_what_brackets_say_tells_who_pays_from_who_gets_the_goods() -> None:
         ("c10", '"Amount": "3,870.00"', "0.30"),
         ("d01", 'cash_on_delivery: {sum: "? G-Preis", when: {', "ask!"),
         ("c09", "delivery_date", '"? %d.%m.%Y", "? %m.%d.%Y"]}}  # ask! 0.90'),
-        ("c09", '#   A16 "Goods despatched against Invoice No.", D16 "OEL/26-27/0233", E16 "dated"', ""),
+        ("c09", '#   E16 "dated", F16 "02.12.2026"', ""),
+        # below the table, by the last words of its label
+        ("c09", 'invoice_number: {beside: "? Goods despatched against Invoice No"}', "it stands below the table"),
+        ("c09", '"Goods despatched against Invoice No": "OEL/26-27/0233"', ""),
         # reasons that are so
         ("c01", '- "Carton Nos. To"', "of boxes, not of pieces"),
         ("c01", '- "Quantity (pcs) Per Ctn"', "what one box holds"),
@@ -355,7 +358,7 @@ def test_what_brackets_say_tells_who_pays_from_who_gets_the_goods() -> None:
         ("d10", '- "DC / Inv No."', "no field was found for it"),
         # remedies that load
         ("c09", "supplier_name", "is it this one? If not, write another column or `{constant: …}`"),
-        ("c09", "invoice_number", "write the column's name, or `{run: file_name}`"),
+        ("c09", "invoice_number", "is it this one? If not, write another column"),
         ("c04", "reference_number", "is it this one? If not, write another column"),
         ("d02", "is_cod", "or delete the line with that of `cash_on_delivery`"),
         ("d02", "cash_on_delivery", "write the column of the amount: no COD order goes out without one"),
@@ -394,12 +397,16 @@ def test_what_integrators_stumbled_on_is_said_in_the_draft(layout: str, line: st
     [
         ("c04", "reference_number", ["DC No."]),
         ("d12", "reference_number", [""]),
-        ("c09", "supplier_name", ["Shipper"]),
-        ("c09", "invoice_number", [""]),
+        ("", "supplier_name", ["Shipper"]),
+        ("", "invoice_number", [""]),
     ],
 )
 def test_the_key_and_what_it_is_made_of_are_one_question(layout: str, place: str, names: list[str]) -> None:
-    draft, text = drafted(case_of(next(name for name in LAYOUT_NAMES if name.startswith(layout))))
+    if layout:
+        draft, text = drafted(case_of(next(name for name in LAYOUT_NAMES if name.startswith(layout))))
+    else:  # whose number stands nowhere
+        draft, _ = drafts([["Shipper:", "Acme Exports", "", "Consignee:", "Nandan Retail"], [], *PACKING[3:]])
+        text = draft_text(draft, file_name="x.csv")
     assert draft is not None
     questions = draft_json(draft, file_name="x.csv")["questions"]
     assert not [each for each in questions if each["place"] == "key"], text

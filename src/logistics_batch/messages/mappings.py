@@ -279,6 +279,7 @@ _REASONS: Final = {
     "name_and_phone": "its cells hold a name and a phone together: the number must stand in one of its own",
     "not_found": "not found, and the service wants it",
     "part_of_address": "it is but a part of an address",
+    "below": "it stands below the table, beside “{names[0]}”",
     "above": "it stands above the table, beside “{names[0]}”",
     "bare_name": "but it may be the name of the goods: nothing of a person stands beside it",
     "of_the_buyer": "it is the buyer's, who may be another than the one who gets the goods",

@@ -1,7 +1,7 @@
-"""What stands above the table of an unknown sheet: labels with their values, as `Invoice No` beside `INV-22`."""
+"""What stands outside the table of an unknown sheet: labels with their values, as `Invoice No` beside `INV-22`."""
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import polars as pl
@@ -19,7 +19,7 @@ _APART: Final = 5  # columns, at most, between a label and a value that the mapp
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A value above the table, with its label and the address of its cell.
+    """A value outside the table, with its label and the address of its cell.
 
     by: how a mapping reads it, `beside` with the label or `cell` with the address. under: of a total below the table,
     the column in which it stands.
@@ -36,10 +36,12 @@ class Fact:
         return {self.by[0]: mark + self.by[1]} | ({"under": self.under} if self.under else {})
 
 
-def facts_above(sheet: Sheet, header: int) -> tuple[Fact, ...]:
-    """The facts above a table, each label once. header: the table's first row."""
-    cells = filled(sheet.frame.filter(pl.col("row") < header))
-    outside = Outside(sheet, Header(header, (), {}), cells, {})
+def facts_of(sheet: Sheet, rows: pl.DataFrame, *, header: int) -> tuple[Fact, ...]:
+    """The facts in the rows above a table, or in those below it, each label once. header: the table's first row."""
+    cells = filled(rows)
+    is_below = any(row > header for row, _ in cells)
+    outside = Outside(sheet, Header(header, (), {}), {} if is_below else cells, cells if is_below else {})
+    outside = replace(outside, end=header if is_below else outside.end)
     found: dict[str, Fact] = {}
     for cell, text in cells.items():
         label, _, value = (part.strip(MARKS) for part in text.partition(":"))
@@ -61,6 +63,8 @@ def _fact(outside: Outside, cell: Cell, label: str) -> Fact | None:
         value = outside.next_to(cell, label, numbered=False)
         if value.text:
             return Fact(label, value.text, cell_address(*value.cell), ("beside", label))
+    if outside.below:  # in a longer table it would have another address
+        return None
     right = ((place, text) for place, text in outside.cells.items() if place[0] == cell[0] and place[1] > cell[1])
     place, text = next(((place, text) for place, text in right if text.strip(MARKS)), (cell, label))
     address = cell_address(*place)

@@ -199,6 +199,11 @@ def missing_of(table: SampleTable, operation: Operation, found: dict[str, Guess]
                 and profile_of((fact.value,)).is_mostly("name and phone")
             ]
             or [
+                replace(candidate, fact=fact, reasons=(("below", fact.label),))
+                for fact in table.below  # Goods despatched against Invoice No.
+                if (candidate := _of_fact(replace(fact, label=" ".join(fact.label.split()[-2:])), place, operation))
+            ]
+            or [
                 Candidate(
                     (name,), 0.3, (("values_differ", SHAPE_OF.get(form_of(place.split(".")[1], operation), "text")),)
                 )

@@ -23,7 +23,7 @@ from logistics_batch.mapping.rows.header import Header, without_names
 from logistics_batch.mapping.rows.outside import MARKS
 from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.mapping.spec.targets import FieldForm, form_of
-from logistics_batch.mapping.suggest.above import Fact, facts_above
+from logistics_batch.mapping.suggest.above import Fact, facts_of
 from logistics_batch.mapping.suggest.head import Head, head_of
 from logistics_batch.mapping.suggest.profile import (
     SOME,
@@ -59,7 +59,7 @@ class SampleTable:
     row: of the header, the lower one of two. rows: how many rows it has. names: the columns by position, "" where
     nothing is written. readings, cells: of each name that stands once what it says, and its cells, "" for empty ones.
     numbered: for a column `SKU {n}` the ones that it stands for; it has the cells of the first. skipped: rows that are
-    no data, as the column and the text by which they are told. above: the facts above the table. nameless: the names
+    no data, as the column and the text by which they are told. above, below: the facts there. nameless: the names
     that a mapping gives to columns which have none. outside: the cells above and below the table: row, column, text.
     """
 
@@ -72,6 +72,7 @@ class SampleTable:
     skipped: tuple[tuple[str, str], ...]
     numbered: dict[str, tuple[str, ...]]
     above: tuple[Fact, ...] = ()
+    below: tuple[Fact, ...] = ()
     nameless: tuple[str, ...] = ()
     outside: tuple[tuple[int, int, str], ...] = ()
 
@@ -193,11 +194,14 @@ def table_of(sheet: Sheet, operation: Operation, *, least: int) -> SampleTable |
     for name, said in ((name, readings[name]) for name in once if "discount" in readings[name].meanings):
         if any(cell.endswith("%") for cell in cells[name]):
             readings[name] = replace(said, meanings=said.meanings | {"percent"})
-    above = facts_above(sheet, first := head.row - head.rows + 1)
+    rows = sheet.frame.filter(pl.col("row") < (first := head.row - head.rows + 1)), body[end:]
+    above, below = (facts_of(sheet, each, header=first) for each in rows)
     outside = tuple((row, column, text.strip())
-                    for row, *texts in pl.concat([sheet.frame.filter(pl.col("row") < first), body[end:]]).iter_rows()
+                    for row, *texts in pl.concat(rows).iter_rows()
                     for column, text in enumerate(texts, 1) if text and text.strip())  # fmt: skip
-    table = SampleTable(sheet.name, head.row, head.rows, names, readings, cells, skipped, {}, above, nameless, outside)
+    table = SampleTable(
+        sheet.name, head.row, head.rows, names, readings, cells, skipped, {}, above, below, nameless, outside
+    )
     return _with_numbered(table, operation)
 
 
