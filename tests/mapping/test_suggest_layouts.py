@@ -405,7 +405,8 @@ def test_the_key_and_what_it_is_made_of_are_one_question(layout: str, place: str
     if layout:
         draft, text = drafted(case_of(next(name for name in LAYOUT_NAMES if name.startswith(layout))))
     else:  # whose number stands nowhere
-        draft, _ = drafts([["Shipper:", "Acme Exports", "", "Consignee:", "Nandan Retail"], [], *PACKING[3:]])
+        rows = [["Shipper:", "Oriental Exim LLP", "", "Consignee:", "Nandan Retail, Plot 12, Luhari"], [], *PACKING[3:]]
+        draft, _ = drafts(rows, operation=Operation.ASN_CREATE)
         text = draft_text(draft, file_name="x.csv")
     assert draft is not None
     questions = draft_json(draft, file_name="x.csv")["questions"]
