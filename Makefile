@@ -8,6 +8,9 @@ TOOLS  ?= .venv-release
 DIST   ?= dist
 ADVISORIES ?= --vulnerability-service pypi
 
+# pytest rewrites each test file once and keeps it, instead of anew in each of its processes, whatever this shell says.
+export PYTHONDONTWRITEBYTECODE :=
+
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test verify static check bench campaign wheel sbom advisories lock clean
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
-import pytest
 from docs.test_pages import parse
 
 from logistics_batch.cli.front import front
@@ -34,18 +33,15 @@ def _named() -> Iterator[tuple[str, str]]:
                     yield path.name, re.sub(r"\{[^}]*\}", DAY, words)
 
 
-NAMED = sorted(set(_named()))
-
-
-@pytest.mark.parametrize(("where", "words"), NAMED)
-def test_a_command_that_is_named_can_be_typed(where: str, words: str) -> None:
-    try:
-        parse(front, [word for word in words.split() if word != "…"])
-    except (click.MissingParameter, click.exceptions.Exit):
-        pass  # `init --help`; or its name stands for it: “held decide”
-    except click.BadOptionUsage as left_out:  # as `--operation …`
-        assert "requires an argument" in left_out.message
-
-
-def test_the_program_names_many() -> None:
-    assert len(NAMED) > 30
+def test_each_command_that_is_named_can_be_typed() -> None:
+    named = sorted(set(_named()))
+    assert len(named) > 30
+    for where, words in named:
+        try:
+            parse(front, [word for word in words.split() if word != "…"])
+        except (click.MissingParameter, click.exceptions.Exit):
+            pass  # `init --help`; or its name stands for it: “held decide”
+        except click.BadOptionUsage as left_out:  # as `--operation …`
+            assert "requires an argument" in left_out.message, (where, words)
+        except click.UsageError as error:
+            raise AssertionError(f"{where}: {words}: {error.format_message()}") from error

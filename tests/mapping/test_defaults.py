@@ -86,9 +86,11 @@ def test_a_lookup_in_the_mapping_replaces_the_known_words() -> None:
     assert paid("COD", mapping=own) == ([("E2", "is_cod|lookup")], None)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if "is_cod" in load(name).spec.fields])
+@pytest.mark.parametrize("name", NAMES)
 def test_a_shipped_mapping_that_knows_a_word_for_cod_collects_its_amount(name: str) -> None:
     fields = load(name).spec.fields
+    if "is_cod" not in fields:
+        return
     flag, amount = fields["is_cod"], fields.get("cash_on_delivery", FieldSpec(constant="0"))
     if flag.read is None and flag.source == "from" and amount.when:
         words = [word for word, answer in PAYMENT_WORDS.items() if answer == "true" and word != "true"]

@@ -3,6 +3,7 @@
 import string
 import sys
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 if __name__ == "__main__":
@@ -72,8 +73,13 @@ def written() -> str:
     return "\n".join(lines)
 
 
-def parts() -> Iterator[list[Line]]:
+@cache
+def parts() -> tuple[list[Line], ...]:
     """The lines of each part of the page, in order."""
+    return tuple(_parts())
+
+
+def _parts() -> Iterator[list[Line]]:
     issues = [_issue_line(name, row) for name, row in INVALID.items()]
     yield [*issues, *sorted(_further_issues({name.rpartition("|")[2] for name in (*INVALID, *BLOCKED)}))]
     yield sorted(_form_lines())
