@@ -20,7 +20,7 @@ from docs.pages import ROOT, blocks
 from support.pages_process import Person
 from support.workspace import Workspace
 
-from logistics_batch.demo.grounds import MARKER, claimed
+from logistics_batch.demo.play import MARKER, claimed
 from logistics_batch.errors import UsageError
 
 FATES = {"accepted", "unchanged", "refused", "invalid", "blocked", "in_doubt", "held", "pending", "skipped"}

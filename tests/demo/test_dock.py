@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from logistics_batch.demo.dock import COLUMNS, receipts_csv, usual_receipts
+from logistics_batch.demo.play import COLUMNS, receipts_csv, usual_receipts
 
 DAY = date(2026, 11, 20)
 

@@ -16,8 +16,7 @@ import pytest
 from openpyxl import load_workbook
 from support.workspace import Workspace
 
-from logistics_batch.demo.shifting import read_anchor
-from logistics_batch.demo.stage import DROPS
+from logistics_batch.demo.stage import DROPS, read_anchor
 from logistics_batch.jobs import load_jobs
 from logistics_batch.model.jobs.job import LabelsJob, OrderStatusJob, PushJob, ReconcileJob
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from openpyxl import load_workbook
 
-from logistics_batch.demo.shifting import read_anchor, shift_file, shift_text
+from logistics_batch.demo.stage import read_anchor, shift_file, shift_text
 
 SAMPLES = Path(__file__).parents[2] / "sample_data"
 FILES = sorted(path for path in SAMPLES.iterdir() if path.suffix in (".csv", ".xlsx"))

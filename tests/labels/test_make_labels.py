@@ -16,8 +16,7 @@ from support.canary import key_of_tests
 from logistics_batch.errors import KeyRefused, RunStopped, SettingsError, UsageError
 from logistics_batch.flows.doubts.decisions import decide
 from logistics_batch.flows.files.purge import purge_by_age
-from logistics_batch.flows.labels.labels import LabelsPlan, make_labels
-from logistics_batch.flows.labels.numbers import order_numbers
+from logistics_batch.flows.labels.labels import LabelsPlan, make_labels, order_numbers
 from logistics_batch.flows.labels.orders import LabelChoice
 from logistics_batch.model.jobs.job import JobPlace
 from logistics_batch.model.run_reports import LabelReport

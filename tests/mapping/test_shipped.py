@@ -15,7 +15,7 @@ import pytest
 from mapping.sheets import SHIPPED, notes_in
 from openpyxl import load_workbook
 
-from logistics_batch.flows.mappings.golden_examples import Bench, try_example
+from logistics_batch.flows.mappings.check_mapping import Bench, try_example
 from logistics_batch.intake.readers import read_file
 from logistics_batch.jobs import load_jobs
 from logistics_batch.mapping import Mapping, load_mapping

@@ -7,7 +7,7 @@ import pytest
 from reconciliation.world import World
 
 from logistics_batch.errors import UsageError
-from logistics_batch.flows.reconcile.limits import limits_of
+from logistics_batch.flows.reconcile.reconcile import limits_of
 from logistics_batch.model.jobs.job import Margin, Tolerance
 from logistics_batch.model.reconciliation import Discrepancy
 from logistics_batch.reconciliation import Limit, Rules, audit

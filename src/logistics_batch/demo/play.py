@@ -1,20 +1,26 @@
-"""The play itself: a day's files come in, the night's jobs run, and somebody tells what happened."""
+"""The play itself, in a folder of its own: a day's files come in, the night's jobs run, somebody tells what happened.
 
+The dock of its warehouse says what it received, one row an item of an invoice."""
+
+import csv
+import fcntl
+import io
+import os
+import random
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import astuple, dataclass, replace
 from datetime import date, datetime
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 from zoneinfo import ZoneInfo
 
 from logistics_batch.demo.account import Account, bundle, comparison, faults_of, followed, opened, pushed_files
-from logistics_batch.demo.dock import receipts_csv, usual_receipts
-from logistics_batch.demo.grounds import claimed
 from logistics_batch.demo.service import Sandbox, address_of, running_receiver, running_sandbox
 from logistics_batch.demo.stage import API_KEY_FILE, EVENTS_FILE, DemoWorkspace, connect, drop_samples, furnish
-from logistics_batch.errors import RunStopped
+from logistics_batch.errors import RunStopped, UsageError
 from logistics_batch.flows.orders.commands import subscribe_webhook
 from logistics_batch.flows.parts import Parts, Progress
 from logistics_batch.jobs import load_jobs
@@ -23,6 +29,123 @@ from logistics_batch.model.report import RunReport
 from logistics_batch.model.run_reports import LabelReport, OrderStatusReport, ReconcileReport
 from logistics_batch.operate.run_job import Order, run_job
 from logistics_batch.wiring import Need
+
+MARKER = ".logistics-batch-demo"
+EARLIER = "earlier"
+_MARK = "The demo of logistics-batch made this folder. When it runs again it moves what lies here to earlier/.\n"
+
+
+@contextmanager
+def claimed(folder: Path) -> Iterator[Path]:
+    """An empty folder for one demo, held until the demo ends; what an earlier demo left is moved to `earlier/N`.
+
+    Raises UsageError if something else lies in the folder, if a demo runs there, or if it cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not (folder / MARKER).is_file():
+            if any(folder.iterdir()):
+                raise UsageError(
+                    f"{folder} holds files that the demo did not make; nothing was touched.",
+                    remedy="Name an empty or new folder with --dir.",
+                )
+            (folder / MARKER).write_text(_MARK, encoding="utf-8")
+        with (folder / MARKER).open("ab") as marker:
+            try:  # the kernel lets go when this process ends, however it ends
+                fcntl.flock(marker, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise UsageError(
+                    f"Another demo runs in {folder}.", remedy="Wait for it, or name another folder with --dir."
+                ) from error
+            _set_aside(folder)
+            yield folder
+    except OSError as error:
+        raise UsageError(
+            f"{error.filename or folder} cannot be used: {error.strerror}.", remedy="Name another folder with --dir."
+        ) from error
+
+
+def _set_aside(folder: Path) -> None:
+    """Move what an earlier demo left to a new folder below `earlier`."""
+    left = [path for path in folder.iterdir() if path.name not in (MARKER, EARLIER)]
+    if not left:
+        return
+    shelf = folder / EARLIER
+    shelf.mkdir(exist_ok=True)
+    taken = [int(path.name) for path in shelf.iterdir() if path.name.isdecimal()]
+    place = shelf / str(max(taken, default=0) + 1)
+    place.mkdir()
+    for path in left:
+        os.rename(path, place / path.name)  # noqa: PTH104 - fails where something is in the way
+
+
+COLUMNS = ("Invoice No", "Supplier", "Site", "Item", "Received Qty", "Condition", "Received On")
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """One line of the list."""
+
+    invoice_number: str
+    supplier: str
+    site: str
+    item: str
+    quantity: float
+    condition: str = "Good"
+
+
+def usual_receipts(asns: list[dict[str, Any]], *, seed: int) -> list[Receipt]:
+    """An ordinary day: shorts, overs, one swapped SKU, one damaged line, the rest exact."""
+    lines = [_exact(asn, line) for asn in asns for line in asn["sku_lines"]]
+    chance = random.Random(seed)  # noqa: S311
+    order = chance.sample(range(len(lines)), len(lines))
+    share = max(1, len(lines) // 12)
+    oddities = dict(zip(order, ("swapped", "damaged", *["short"] * share, *["over"] * share), strict=False))
+    received: list[Receipt] = []
+    for position, line in enumerate(lines):
+        match oddities.get(position):
+            case "swapped":  # another SKU, one that this invoice does not name
+                announced = {one.item for one in lines if one.invoice_number == line.invoice_number}
+                others = sorted({one.item for one in lines} - announced)
+                received.append(replace(line, item=others[0] if others else f"{line.item}-ALT"))
+            case "damaged":
+                broken = max(1, int(line.quantity) // 10)
+                parts = (
+                    replace(line, quantity=line.quantity - broken),
+                    replace(line, quantity=broken, condition="Damaged"),
+                )
+                received += [one for one in parts if one.quantity > 0]
+            case "short":
+                missing = chance.randint(1, max(1, int(line.quantity) // 4))
+                received.append(replace(line, quantity=max(0, line.quantity - missing)))
+            case "over":
+                more = chance.randint(1, max(1, int(line.quantity) // 5))
+                received.append(replace(line, quantity=line.quantity + more))
+            case _:
+                received.append(line)
+    return received
+
+
+def _exact(asn: dict[str, Any], line: dict[str, Any]) -> Receipt:
+    """The row for an announced line that came in as announced."""
+    quantity = float(line["qty"])
+    return Receipt(
+        invoice_number=asn["invoice_number"],
+        supplier=asn["supplier_name"] or asn["supplier"],
+        site=asn["site_name"] or asn["site"],
+        item=line["sku_name"] or line["item_desc"] or "",
+        quantity=int(quantity) if quantity.is_integer() else quantity,
+    )
+
+
+def receipts_csv(receipts: Sequence[Receipt], *, received_on: date) -> str:
+    """The list as the warehouse sends it: CSV, dates as DD/MM/YYYY."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer)
+    writer.writerow(COLUMNS)
+    writer.writerows((*astuple(one), f"{received_on:%d/%m/%Y}") for one in receipts)
+    return buffer.getvalue()
+
 
 _ZONE = ZoneInfo("Asia/Kolkata")
 _SEED = 5  # of the dock: shorts, overs, one damaged line, one swapped SKU

@@ -52,8 +52,7 @@ def labels(
     from getpass import getuser
 
     from logistics_batch.cli.job_report import print_outcome
-    from logistics_batch.flows.labels.labels import LabelsPlan, make_labels
-    from logistics_batch.flows.labels.numbers import NamedOrders, order_numbers
+    from logistics_batch.flows.labels.labels import LabelsPlan, NamedOrders, make_labels, order_numbers
     from logistics_batch.flows.labels.orders import LabelChoice
     from logistics_batch.operate.run_job import outcome_of
 

@@ -149,7 +149,7 @@ def test(*, folder: str, names: tuple[str, ...], generate: bool, force: bool, as
     from zoneinfo import ZoneInfo
 
     from logistics_batch.cli.show import plain, print_json
-    from logistics_batch.flows.mappings.golden_examples import Bench, try_example
+    from logistics_batch.flows.mappings.check_mapping import Bench, try_example
     from logistics_batch.wiring import Workspace
 
     if force and not generate:

@@ -1,14 +1,18 @@
 """Labels for the printer: choose the orders, sort them as people walk, fetch, bundle, hand over, remember."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import date
 from functools import partial
 from pathlib import Path, PurePosixPath
+from typing import Final, get_args
+
+import polars as pl
 
 from logistics_batch.errors import SettingsError, UsageError
+from logistics_batch.flows.files.receive import ReceivedFile, arrival_of
 from logistics_batch.flows.labels.fetch import LabelSource
 from logistics_batch.flows.labels.orders import (
     ITEM_AND_HEADER_CHANGES,
@@ -24,7 +28,8 @@ from logistics_batch.flows.labels.sorting import DEFAULT_KEYS, sort_orders
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.run_record import recorded_run
 from logistics_batch.model.counting import counted
-from logistics_batch.model.jobs.job import JobPlace
+from logistics_batch.model.document import Operation, RowState
+from logistics_batch.model.jobs.job import JobPlace, LabelsJob
 from logistics_batch.model.report import ExitCode
 from logistics_batch.model.run_reports import LabelReport
 from logistics_batch.paper.labels.barcodes import can_read_barcodes
@@ -34,6 +39,122 @@ from logistics_batch.paper.labels.judge import LabelJudge
 from logistics_batch.paper.labels.layout import Fitted, StockLayout
 from logistics_batch.paper.labels.manifest import Manifest, PrintedBefore, index_csv
 from logistics_batch.paper.labels.papers import bundle_of, manifest_pdf, pick_list_pdf
+
+LAYOUTS: Final[tuple[str, ...]] = get_args(LabelsJob.model_fields["layout"].annotation)
+"""How labels may lie on the paper, the usual way first."""
+
+
+def files_of_bundle(parts: Parts, bundle_id: str) -> dict[str, int]:
+    """The names of a bundle's files and how many bytes each has; nothing if it lies elsewhere or is none."""
+    folder = _folder_of_bundle(parts, bundle_id)
+    found = sorted(folder.iterdir()) if folder is not None and folder.is_dir() else []
+    return {path.name: path.stat().st_size for path in found if path.is_file() and not path.is_symlink()}
+
+
+def file_of_bundle(parts: Parts, bundle_id: str, name: str) -> bytes | None:
+    """One file of a bundle; None if there is none of that name."""
+    folder = _folder_of_bundle(parts, bundle_id)
+    return (folder / name).read_bytes() if folder is not None and name in files_of_bundle(parts, bundle_id) else None
+
+
+def _folder_of_bundle(parts: Parts, bundle_id: str) -> Path | None:
+    """Where a bundle lies; None for what is no label run's id, which may lead anywhere."""
+    run = parts.ledger.runs.get(bundle_id)
+    return parts.reports / "labels" / run.id if run is not None and run.kind == "labels" else None
+
+
+_ENDINGS = (".csv", ".tsv", ".txt", ".xlsx", ".xls", ".xlsb", ".xlsm", ".ods")
+_BETWEEN_CELLS = (",", ";", "\t")
+_GIVE_MAPPING = "Give --mapping to read a spreadsheet."
+
+
+@dataclass(frozen=True, slots=True)
+class NamedOrders:
+    """References or AWB numbers, in the order in which they stand; keep: what a sheet's mapping keeps of each."""
+
+    numbers: tuple[str, ...]
+    keep: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+def order_numbers(parts: Parts, text: str, *, mapping: str | None) -> NamedOrders:
+    """The orders that a person names.
+
+    text: numbers with commas between them, or the path of a file: with one number a line, or read by `mapping`, which
+    is one for label.create.
+
+    Raises:
+        UsageError: the file is missing or cannot be read, no order is named, or the mapping is for something else.
+        FileHeld: the file as a whole cannot be read by the mapping.
+    """
+    path = Path(text)
+    if mapping is not None:
+        named = _mapped(parts, path, mapping)
+    elif _is_file(path):
+        named = NamedOrders(_listed(path))
+    elif _is_meant_as_file(parts, text):
+        raise UsageError(
+            f"There is no file {text}, and no order with that number was sent from here.",
+            remedy="Check the name and the folder.",
+        )
+    else:
+        named = NamedOrders(tuple(number.strip() for number in text.split(",") if number.strip()))
+    if not named.numbers:  # no choice at all would mean every order that was never printed
+        raise UsageError(f'"{text}" names no order.', remedy="Give references or AWB numbers, or leave --orders out.")
+    return named
+
+
+def _listed(path: Path) -> tuple[str, ...]:
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read as a list with one number a line.", remedy=_GIVE_MAPPING) from error
+    for number, line in enumerate(lines, start=1):
+        if any(mark in line.strip() for mark in _BETWEEN_CELLS):  # what stands there may be a customer's: never shown
+            raise UsageError(
+                f"{path} is no list with one number a line: line {number} holds several values.", remedy=_GIVE_MAPPING
+            )
+    return tuple(line.strip() for line in lines if line.strip())
+
+
+def _is_meant_as_file(parts: Parts, text: str) -> bool:
+    """Whether a text that is no file was meant as one: by its ending, or by a slash that is no part of a reference."""
+    if Path(text).suffix.lower() in _ENDINGS:
+        return True
+    if "," in text or not ("/" in text or "\\" in text):
+        return False
+    return not parts.ledger.documents.select(operations=[Operation.ORDER_CREATE], references=[text.strip()])
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a long list is no possible file name
+        return False
+
+
+def _mapped(parts: Parts, path: Path, name: str) -> NamedOrders:
+    """The orders of a sheet. Rows without a usable number are named as they can be looked for there: nothing is printed
+    for them, and they are listed as missing."""
+    mapping = parts.mapping(name)
+    if mapping.operation is not Operation.LABEL_CREATE:
+        raise UsageError(f"The mapping {name} is for {mapping.operation}.", remedy="Name one for label.create.")
+    if not _is_file(path):
+        raise UsageError(f"No such file: {path}.", remedy="Check the name and the folder.")
+    arrival = arrival_of(parts, ReceivedFile(path, path.name), mapping, business_date=parts.clock.now().date())
+    if arrival.held is not None:
+        raise arrival.held
+    mapped = arrival.mapped
+    if mapped is None:
+        return NamedOrders(())
+    keep = {number.strip(): each.keep for each in mapped.documents for number in each.reference.split(",")}
+    values = {issue.row: issue.value for issue in reversed(mapped.issues)}
+    stopped = mapped.rows.filter(pl.col("state").is_in([RowState.INVALID.value, RowState.BLOCKED.value]))
+    unread = [
+        f"{values.get(row) or key or 'the cell is blank'} (row {row})"
+        for row, key in stopped.select("row", "key").iter_rows()
+    ]
+    return NamedOrders((*keep, *unread), keep)
+
 
 _NAMES = 20  # orders named in one note
 # The names of what a bundle consists of. The manifest moves last: it tells whose the other files are.

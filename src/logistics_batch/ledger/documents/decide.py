@@ -259,7 +259,7 @@ PLAN, PLAN_INSTEAD, NEXT_RULE = "plan", "plan instead", ""
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class CaseRule:
     """What becomes of a document if something is known under its key; a word of above, or the rule by which it waits.
 
     of: kinds of documents. find: what is known, None if this is not. same: of this very content; other: of any other.
@@ -277,61 +277,63 @@ def _if(condition: bool) -> Generation | None:
 
 
 RULES: Final = (
-    Rule((THING,), "a person dropped this content, and it did not come since", lambda case: case.dropped, FOLLOW),
-    Rule(_ALL, "one was sent without an answer", lambda case: case.doubt, FOLLOW_AND_REPLACE, "earlier_in_doubt"),
-    Rule(_ALL, "one was sent and is held", lambda case: case.undecided, FOLLOW_AND_REPLACE, "earlier_held"),
-    Rule(
+    CaseRule((THING,), "a person dropped this content, and it did not come since", lambda case: case.dropped, FOLLOW),
+    CaseRule(_ALL, "one was sent without an answer", lambda case: case.doubt, FOLLOW_AND_REPLACE, "earlier_in_doubt"),
+    CaseRule(_ALL, "one was sent and is held", lambda case: case.undecided, FOLLOW_AND_REPLACE, "earlier_held"),
+    CaseRule(
         (THING,),
         "one is planned beside an accepted one, as a person decided",
         lambda case: case.planned if case.accepted else None,
         FOLLOW_AND_REPLACE,
         "changed_after_acceptance",
     ),
-    Rule((THING,), "one is planned", lambda case: case.planned, FOLLOW, PLAN_INSTEAD),
-    Rule(_CHANGES, "one is planned", lambda case: case.planned, FOLLOW),
-    Rule(
+    CaseRule((THING,), "one is planned", lambda case: case.planned, FOLLOW, PLAN_INSTEAD),
+    CaseRule(_CHANGES, "one is planned", lambda case: case.planned, FOLLOW),
+    CaseRule(
         (THING,),
         "one was accepted and cancelled",
         lambda case: case.accepted if case.accepted and case.accepted.rule == "cancelled" else None,
         "cancelled",
         "cancelled",
     ),
-    Rule(
+    CaseRule(
         _CHANGES,
         "it was accepted, and a change that may have arrived was dropped since",
         lambda case: case.overtaken,
         "dropped_in_doubt",
     ),
-    Rule(
+    CaseRule(
         _CHANGES,
         "it was accepted, and the opposite was accepted since",
         lambda case: case.undone,
         "undone_since",
     ),
-    Rule((THING,), "one was accepted", lambda case: case.accepted, UNCHANGED, "changed_after_acceptance"),
-    Rule(_CHANGES, "one was accepted and stands", lambda case: case.standing, UNCHANGED),
-    Rule(_ALL, "this content waits for a person", lambda case: case.waits_for_a_word, FOLLOW),
-    Rule(_CHANGES, "a person dropped this content", lambda case: case.dropped, FOLLOW),
-    Rule(_ALL, "the last one was refused or dropped", lambda case: case.ended(reopened=False), FOLLOW),
-    Rule(_ALL, "it was dropped in doubt, and that was taken back", lambda case: case.ended(reopened=True), REOPENED),
-    Rule(
+    CaseRule((THING,), "one was accepted", lambda case: case.accepted, UNCHANGED, "changed_after_acceptance"),
+    CaseRule(_CHANGES, "one was accepted and stands", lambda case: case.standing, UNCHANGED),
+    CaseRule(_ALL, "this content waits for a person", lambda case: case.waits_for_a_word, FOLLOW),
+    CaseRule(_CHANGES, "a person dropped this content", lambda case: case.dropped, FOLLOW),
+    CaseRule(_ALL, "the last one was refused or dropped", lambda case: case.ended(reopened=False), FOLLOW),
+    CaseRule(
+        _ALL, "it was dropped in doubt, and that was taken back", lambda case: case.ended(reopened=True), REOPENED
+    ),
+    CaseRule(
         _CHANGES,
         "another change of the order has no answer",
         lambda case: _if(case.order_in_doubt),
         NEXT_RULE,
         "order_in_doubt",
     ),
-    Rule(
+    CaseRule(
         _CHANGES,
         "the very same file came before what counts now",
         lambda case: _if(case.is_of_older_file),
         NEXT_RULE,
         _OLDER_FILE,
     ),
-    Rule((WHOLE,), "one is planned", lambda case: case.planned, NEXT_RULE, PLAN_INSTEAD),
-    Rule((PART,), "another change waits", lambda case: _if(case.is_behind_another), NEXT_RULE, "earlier_held"),
-    Rule((THING, WHOLE), "another file says otherwise, and waits", lambda case: case.rival, NEXT_RULE, TWO_FILES),
-    Rule(_ALL, "nothing of this", lambda _: _NOTHING, NEXT_RULE, PLAN),
+    CaseRule((WHOLE,), "one is planned", lambda case: case.planned, NEXT_RULE, PLAN_INSTEAD),
+    CaseRule((PART,), "another change waits", lambda case: _if(case.is_behind_another), NEXT_RULE, "earlier_held"),
+    CaseRule((THING, WHOLE), "another file says otherwise, and waits", lambda case: case.rival, NEXT_RULE, TWO_FILES),
+    CaseRule(_ALL, "nothing of this", lambda _: _NOTHING, NEXT_RULE, PLAN),
 )
 """The first that says something of the content counts."""
 

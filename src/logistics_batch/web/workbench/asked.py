@@ -21,7 +21,7 @@ _CHECKS_KEPT, _ROWS_KEPT, _CHECK_SECONDS = 24, 200_000, 2 * 3600.0
 
 
 @dataclass(frozen=True)
-class Check:
+class SheetCheck:
     """A sheet that somebody looks at before it is dropped. came: as it was uploaded; now: with the cells corrected.
 
     job: the name of the job that it is for, "" if only a mapping was chosen. cells: sheet, row, column, and what stands
@@ -41,10 +41,10 @@ class Checks:
     """The sheets that are looked at, in memory alone: the oldest go, and all after two hours or with the program."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, Check] = {}
+        self._kept: dict[str, SheetCheck] = {}
         self._lock = threading.Lock()
 
-    def keep(self, check: Check) -> str:
+    def keep(self, check: SheetCheck) -> str:
         """Keep one; its name, which nobody guesses."""
         name = secrets.token_urlsafe(12)
         with self._lock:
@@ -53,14 +53,14 @@ class Checks:
                 del self._kept[next(iter(self._kept))]
         return name
 
-    def of(self, person: str, *, now: float) -> dict[str, Check]:
+    def of(self, person: str, *, now: float) -> dict[str, SheetCheck]:
         """Those of a person, by name, the newest last."""
         with self._lock:
             for name in [name for name, each in self._kept.items() if now - each.at > _CHECK_SECONDS]:
                 del self._kept[name]
             return {name: each for name, each in self._kept.items() if each.person == person}
 
-    def change(self, name: str, seen: Check, to: Check) -> None:
+    def change(self, name: str, seen: SheetCheck, to: SheetCheck) -> None:
         """Keep another in the place of one that was seen. Raises Changed if that is not there any more."""
         with self._lock:
             if self._kept.get(name) is not seen:

@@ -18,12 +18,12 @@ from logistics_batch.model.report import Fate, FileReport
 from logistics_batch.scratch import scratch_folder
 from logistics_batch.web.workbench.asked import (
     Changed,
-    Check,
     Download,
     Moved,
     NotThere,
     PageData,
     PageRequest,
+    SheetCheck,
     number_of,
 )
 from logistics_batch.web.workbench.files import problems_of
@@ -54,7 +54,7 @@ def upload(asked: PageRequest) -> Moved:
         name, content = one_sheet(asked.parts, asked.upload.name, asked.upload.content, folder=folder)
         came = checked(asked.parts, name, content, mapping=mapping, job=job, folder=folder)
     now = asked.parts.clock.monotonic()
-    kept = asked.on.checks.keep(Check(asked.who.name, job.name if job else "", mapping, came, came, now))
+    kept = asked.on.checks.keep(SheetCheck(asked.who.name, job.name if job else "", mapping, came, came, now))
     return Moved(f"/check/{kept}")
 
 
@@ -134,11 +134,11 @@ def download(asked: PageRequest) -> Download:
     return Download(check.now.name, check.now.content)
 
 
-def _mine(asked: PageRequest) -> dict[str, Check]:
+def _mine(asked: PageRequest) -> dict[str, SheetCheck]:
     return asked.on.checks.of(asked.who.name, now=asked.parts.clock.monotonic())
 
 
-def _of(asked: PageRequest, name: str) -> Check:
+def _of(asked: PageRequest, name: str) -> SheetCheck:
     check = _mine(asked).get(name)
     if check is None:
         raise NotThere(
@@ -147,7 +147,7 @@ def _of(asked: PageRequest, name: str) -> Check:
     return check
 
 
-def _as_seen(asked: PageRequest, name: str) -> Check:
+def _as_seen(asked: PageRequest, name: str) -> SheetCheck:
     """The check that a form names, if it is as the form showed it."""
     if not name:
         raise UsageError("No sheet is named.", remedy="Open the page again.")
@@ -157,11 +157,11 @@ def _as_seen(asked: PageRequest, name: str) -> Check:
     return check
 
 
-def _seen(check: Check) -> str:
+def _seen(check: SheetCheck) -> str:
     return check.now.sha256[:16]
 
 
-def _head(name: str, check: Check) -> dict[str, Any]:
+def _head(name: str, check: SheetCheck) -> dict[str, Any]:
     report = check.now.report
     return {
         "id": name,
@@ -175,7 +175,7 @@ def _head(name: str, check: Check) -> dict[str, Any]:
     }
 
 
-def _why_not(asked: PageRequest, check: Check) -> str:
+def _why_not(asked: PageRequest, check: SheetCheck) -> str:
     """Why the sheet cannot be handed over; "" if it can."""
     if not check.job:
         return "It was checked by a mapping alone. Check it for a job to hand it over."
