@@ -4,6 +4,7 @@ Everything is logged, at DEBUG, and all that commands say is kept; afterwards ev
 logs and all output are searched for the key in each form in which it might be written.
 """
 
+import gc
 import logging
 import os
 import shutil
@@ -112,6 +113,11 @@ def pytest_configure(config: pytest.Config) -> None:
     for name in TALKATIVE:  # what tests themselves send carries the key in URLs (API §4.4)
         logging.getLogger(name).setLevel(logging.WARNING)
     logging.getLogger("tests").debug(BEGIN)
+
+
+def pytest_collection_finish() -> None:
+    gc.collect()
+    gc.freeze()  # what was imported and collected is no garbage: nobody need look for any in it while tests run
 
 
 MEMORY, MEMORY_BYTES = Path("/dev/shm"), 4 << 30  # noqa: S108 - a folder of its own is made in it

@@ -75,8 +75,8 @@ def test_what_was_created_is_worked_on_as_described(running: RunningSandbox, tmp
         "a link is followed to its label",
     }
     seen: set[str] = set()
-    for seed in range(1, 7):
-        run_schemathesis(running, tmp_path, phases="stateful", examples=80, seed=seed)
+    for seed in range(1, 13):
+        run_schemathesis(running, tmp_path, phases="stateful", examples=40, seed=seed)
         seen = reached(running)
         if expected <= seen:
             break

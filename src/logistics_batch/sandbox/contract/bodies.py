@@ -10,6 +10,7 @@ from logistics_batch.sandbox.contract import Body
 from logistics_batch.sandbox.contract.forms import (
     ABSENT,
     MISSING,
+    NOT_BLANK,
     Amount,
     AwbNumber,
     BodyModel,
@@ -44,7 +45,7 @@ TWO_PACKAGINGS = "Both packages_count and package_id cannot be sent"
 _NOTHING_TO_COLLECT = r"^-?0+(\.0+)?$"
 _PORT = r"(:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?"
 _URL = r"https?://([!-.0-?A-Z\[-~]+@)?(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)" + _PORT + r"([/?#][!-~]*)?"
-_BLANK_IS_MISSING: Schema = {"type": "string", "pattern": r"\S"}
+_BLANK_IS_MISSING: Schema = {"type": "string", "pattern": NOT_BLANK}
 
 
 class SkuLine(BodyModel):
@@ -310,7 +311,7 @@ class LabelOrders(BodyModel):
             ),
             {
                 "anyOf": [
-                    {"type": "string", "pattern": r"[^\s,]"},
+                    {"type": "string", "pattern": NOT_BLANK.replace("]", ",]")},
                     {"type": "array", "items": {"type": "string"}, "contains": _BLANK_IS_MISSING},
                 ]
             },

@@ -85,7 +85,9 @@ def _is_text(value: object) -> bool:
 
 
 Text = Annotated[str, ContractForm("a string", _is_text, {"type": "string"})]
-Filled = Annotated[str, ContractForm("a string", _is_text, {"type": "string", "pattern": r"\S"})]  # of what is required
+# What Python strips and the patterns of a schema do not call space stands beside `\s`.
+NOT_BLANK = r"[^\s\x1c-\x1f\x85]"
+Filled = Annotated[str, ContractForm("a string", _is_text, {"type": "string", "pattern": NOT_BLANK})]  # is required
 Flag = Annotated[
     str,
     ContractForm(
