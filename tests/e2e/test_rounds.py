@@ -197,6 +197,18 @@ class TestRounds:
         (left,) = lines_of(results / "orders.fix.xlsx")
         assert "was accepted before" in str(left["Reason"]) and "Leave the row out" in str(left["What to do"])
 
+    def test_rows_that_disagree_again_say_that_their_order_was_accepted(self, office: Workspace) -> None:
+        inbound, results = outside(office) / "inbound", outside(office) / "results"
+        text = order_lines(["AGAIN-1", "AGAIN-2"], items=2)
+        (inbound / "orders.csv").write_text(text)
+        office.run("run", "orders")
+        assert fates(results) == ["accepted"] * 2
+        (inbound / "orders.csv").write_text(text.replace("2 Market Road", "9 Hill Road", 1))
+        assert office.run("run", "orders").code == 3
+        fate, reason, _ = answers(results)["AGAIN-2"]
+        assert fate == "blocked" and "differs between the rows 4-5" in reason
+        assert '"AGAIN-2" was accepted before, through orders.csv on' in reason
+
     def test_a_fix_file_names_its_own_rows(self, office: Workspace, service: RunningSandbox) -> None:
         inbound, results = outside(office) / "inbound", outside(office) / "results"
         text = order_lines(["ROWS-1", "ROWS-2", "ROWS-2"])

@@ -60,22 +60,20 @@ def with_what_was_accepted(parts: Parts, mapped: MappedFile, mapping: Mapping) -
 
     Who corrects the row once more should know that the service has it, and as which file said it.
     """
-    wrong = mapped.rows.filter(pl.col("state") == RowState.INVALID.value).drop_nulls("key")
+    is_invalid = pl.col("state") == RowState.INVALID.value
+    disagrees = (pl.col("state") == RowState.BLOCKED.value) & ~is_invalid.any().over("key")
+    wrong = mapped.rows.filter(is_invalid | disagrees).drop_nulls("key")
     if wrong.is_empty() or not mapping.operation.creates:
         return mapped
     keys = wrong["key"].unique().to_list()
     accepted = parts.ledger.documents.accepted_since(0, kind=kind_of(mapping.operation), keys=keys)
-    last = {each.key: each for each in accepted}
-    told = [
-        Issue.of("accepted_before", Place(row, sheet=sheet), key=key, number=_number(last[key]), **_round(last[key]))
-        for sheet, row, key in wrong.select("sheet", "row", "key").iter_rows()
-        if key in last
-    ]
+    last, told = {each.key: each for each in accepted}, list[Issue]()
+    for sheet, row, key, code, values in wrong.select("sheet", "row", "key", "code", "values").iter_rows():
+        if key in last:
+            place, number = Place(row, sheet=sheet), last[key].awb_number or last[key].reference
+            told += [Issue(code, place, values or "")] if code else []  # else the row would say the second thing only
+            told.append(Issue.of("accepted_before", place, key=key, number=number, **_round(last[key])))
     return replace(mapped, issues=tuple(sorted((*mapped.issues, *told), key=lambda each: (each.sheet, each.row))))
-
-
-def _number(accepted: StoredDocument) -> str:
-    return accepted.awb_number or accepted.reference
 
 
 def _first_alike(
