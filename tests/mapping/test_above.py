@@ -202,6 +202,22 @@ def test_what_may_be_another_total_holds_the_file(foot: list[list[str]], old: st
     assert refused.value.code == code
 
 
+@pytest.mark.parametrize("quantity", ["2", ""])
+def test_a_row_of_data_in_which_a_label_stands_is_not_taken_for_one_below_the_table(quantity: str) -> None:
+    """As a remark; the last order would be left out without a word."""
+    rows = [["Order No", "Phone", "Address", "SKU", "Qty", "Remarks", ""]]
+    rows += [[f"A{n}", "9876543210", "12 MG Road, Pune", "tea", quantity if n == 2 else "2", "", ""] for n in (1, 2)]
+    rows[-1][5:] = ["Courier", "fragile"]
+    mapping = """
+operation: order.create
+key: [Order No]
+fields: {reference_number: {from: Order No}, customer_mobile: {from: Phone}, delivery_address: {from: Address}}
+lines: {item_name: {from: SKU}, item_quantity: {from: Qty, required: true}}
+keep: {courier: {beside: Courier}}
+"""
+    assert states(run(mapping, sheet_of(rows))) == {2: "ready", 3: "ready" if quantity else "invalid"}
+
+
 def test_what_is_wrong_below_the_table_is_told_of_its_cell() -> None:
     mapped = pack(head(["Invoice No", "INV-22"]), [*TABLE, [], ["Expected:", "soon"]])
     assert rules(mapped) == [("B8", "delivery_date|date")]

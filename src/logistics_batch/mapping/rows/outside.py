@@ -17,11 +17,11 @@ import polars as pl
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.loaded import Mapping, is_above
-from logistics_batch.mapping.rows.cells import BLANKS, ColumnKind, bare, column_kinds
+from logistics_batch.mapping.rows.cells import BLANKS, ColumnKind, column_kinds
 from logistics_batch.mapping.rows.header import Header, bind
 from logistics_batch.mapping.spec.model import ABOVE, ABOVE_CELL, UNDER, WHOLE_FILE, FieldSpec
 from logistics_batch.mapping.spec.names import ColumnName, names_match
-from logistics_batch.mapping.spec.words import PAYMENT_WORDS, TOTAL
+from logistics_batch.mapping.spec.words import PAYMENT_WORDS, SIGNED, TOTAL
 from logistics_batch.model.issue import cell_address, column_letters
 from logistics_batch.model.sheet import FACTS_SCHEMA, CellFact, Sheet
 
@@ -313,25 +313,32 @@ class Outside:
 
 
 def _end_of_table(mapping: Mapping, sheet: Sheet, header: Header, labels: Sequence[ColumnName]) -> int:
-    """The row behind the last one that has all that a row of data needs, and digits where a number is needed.
+    """The row behind the last one of the table; behind the sheet's last where none of the lowest rows is the table's.
 
-    Rows that begin with the word of a total, or in which a label stands, are none of the table's.
+    That one has all that a row of data needs, with digits where a number is needed, and begins with no word of a total
+    or a signature; or it holds, beside a label and its value, something else that a row of data needs.
     """
-    kinds = column_kinds(mapping, header)
+    kinds, of_digits = column_kinds(mapping, header), (ColumnKind.NUMBER, ColumnKind.DIGITS)
     needed = header.bound(mapping.required)
     needed = sorted({*needed} - {*header.numbers(mapping, mapping.spec.sheet.fill_down)}) or needed
-    of_digits = (ColumnKind.NUMBER, ColumnKind.DIGITS)
-    is_row = [pl.col(str(n)).str.contains("[0-9]" if kinds[n] in of_digits else r"\S") for n in needed]
-    theirs = [bare(str(n)) for n in range(1, sheet.width + 1) if n not in header.own]
-    is_row.append(~pl.coalesce(theirs).str.contains(TOTAL))
-    rows = sheet.frame.filter(pl.col("row") > header.row, *is_row).reverse().head(_LOOKED_AT)
-    for row, *texts in rows.iter_rows() if needed else ():
-        parts = (
-            part for text in texts if text for part in (text.rstrip(MARKS), *(name for name, _ in _labelled(text)))
-        )
-        if not any(names_match(ColumnName.of(part), label) for part in parts for label in labels):
+    body = sheet.frame.filter(pl.col("row") > header.row, pl.any_horizontal(pl.exclude("row").is_not_null()))
+    for row, *texts in body.reverse().head(_LOOKED_AT).iter_rows() if needed else ():
+        cells = {n: text.strip(BLANKS) for n, text in enumerate(texts, 1) if text and n not in header.own}
+        cells = {n: text for n, text in cells.items() if text}
+        taken = [n for n, text in cells.items() if _holds_label(text, labels)]
+        is_full = all(re.search("[0-9]" if kinds[n] in of_digits else ".", cells.get(n, "")) for n in needed)
+        beside = {*taken, *(next((n for n in cells if n > at), at) for at in taken)}
+        is_of_table = any(n in cells and n not in beside for n in needed) if taken else is_full
+        first = next(iter(cells.values()), "")
+        if is_of_table and not re.search(TOTAL, first) and not re.search(SIGNED, first):
             return int(row) + 1
     return int(sheet.frame["row"].max() or header.row) + 1  # type: ignore[arg-type]
+
+
+def _holds_label(text: str, labels: Sequence[ColumnName]) -> bool:
+    """Whether a cell is one of some labels, or holds one with its value."""
+    parts = (text.rstrip(MARKS), *(name for name, _ in _labelled(text)))
+    return any(names_match(ColumnName.of(part), label) for part in parts for label in labels)
 
 
 def filled(rows: pl.DataFrame, own: Sequence[int] = ()) -> dict[Cell, str]:
