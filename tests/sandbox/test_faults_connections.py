@@ -186,7 +186,7 @@ def test_an_effect_comes_later_than_the_answer(
     assert len(sandbox.orders(reference=reference)) == 1
 
 
-@pytest.mark.parametrize(("ending", "done"), [("stop", 1), ("kill", 0)])
+@pytest.mark.parametrize(("ending", "done"), [("terminate", 1), ("kill", 0)])
 def test_what_is_late_happens_before_a_proper_end_only(tmp_path: Path, reference: str, ending: str, done: int) -> None:
     running = start_sandbox(tmp_path, faults=[{"kind": "late_effect", "seconds": 600, "times": 2}])
     try:
