@@ -204,7 +204,7 @@ _DRAFTS: Final = {
     ),
     "key": (
         "is `{names:joined ` or `}` the key?",
-        "Write the column, or the value above the table, that the rows of a document share, without the `?`.",
+        "Write the column, or the value outside the table, that the rows of a document share, without the `?`.",
     ),
     "lookup": ("what does `{last}` mean for `{field}`?", 'Write "true" or "false" for the `?`.'),
     "when": (
