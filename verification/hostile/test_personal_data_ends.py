@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from ledger.arrivals import arrival, evaluated
-from ledger.conftest import ledger, postgres, url  # noqa: F401
+from ledger.conftest import empty, ledger, postgres, url  # noqa: F401
 from support.issues import own, said
 from support.sandbox_process import RunningSandbox, sandbox_for_a_test
 from support.workspace import Workspace
