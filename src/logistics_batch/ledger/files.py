@@ -5,20 +5,27 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any
 
 from sqlalchemy import ColumnElement, RowMapping, func, select
 
 from logistics_batch.ledger.bulk import insert_all, insert_into
 from logistics_batch.ledger.connection import Repository, dump
 from logistics_batch.ledger.records import HeldAsAWhole, StoredFile, StoredRun
-from logistics_batch.ledger.schema import document, file, held_file, left_file, result_name, row, run, run_note
+from logistics_batch.ledger.schema import (
+    Answered,
+    document,
+    file,
+    held_file,
+    left_file,
+    result_name,
+    row,
+    run,
+    run_note,
+)
 from logistics_batch.messages import rule_of
 from logistics_batch.model.issue import Issue, read_notes
 
-_STALE: Final = 1
-_UNWRITTEN: Final = 2  # of results: stale until they are written, whatever changes meanwhile
-_IN_WRITING: Final = 3  # until a change makes them stale again, or they are written; left behind by a kill
 _PLACE, _PATH = "place_sha256", "path_sha256"
 
 
@@ -150,28 +157,30 @@ class Files(Repository):
 
         And those whose results could not be written when it was time to.
         """
-        again = file.c.stale.in_([_STALE, _IN_WRITING]) & (file.c.state != "planned")
-        return self._files(again | (file.c.stale == _UNWRITTEN))
+        again = file.c.stale.in_([Answered.STALE, Answered.IN_WRITING]) & (file.c.state != "planned")
+        return self._files(again | (file.c.stale == Answered.UNWRITTEN))
 
     def begin_writing(self, file_id: int) -> None:
         """What is known of a file is read now, to be written: what changes from here on makes that stale again."""
-        known = file.c.stale != _UNWRITTEN
-        self._execute(file.update().where(file.c.id == file_id, known).values(stale=_IN_WRITING))
+        known = file.c.stale != Answered.UNWRITTEN
+        self._execute(file.update().where(file.c.id == file_id, known).values(stale=Answered.IN_WRITING))
 
     def set_written(self, file_id: int, *, first: bool = False) -> None:
         """The results of a file were written; `first`: by its own run, planned → reported. A change since stays one."""
         if first:
             self._execute(file.update().where(file.c.id == file_id).values(state="reported"))
-        self._execute(file.update().where(file.c.id == file_id, file.c.stale != _STALE).values(stale=0))
+        self._execute(
+            file.update().where(file.c.id == file_id, file.c.stale != Answered.STALE).values(stale=Answered.FRESH)
+        )
 
     def set_fresh(self, file_id: int) -> None:
         """The results of a file stay as they are, whatever is known by now."""
-        self._execute(file.update().where(file.c.id == file_id).values(stale=0))
+        self._execute(file.update().where(file.c.id == file_id).values(stale=Answered.FRESH))
 
     def set_unwritten(self, file_id: int) -> None:
         """The first results of a file could not be written: whoever writes results next tries again."""
         first = file.update().where(file.c.id == file_id, file.c.state == "planned")
-        self._execute(first.values(stale=_UNWRITTEN))
+        self._execute(first.values(stale=Answered.UNWRITTEN))
 
     def named(self, stem: str, *, run: str | None = None) -> list[StoredFile]:
         """The arrivals, of one run or of all, whose names begin with a stem, oldest first."""

@@ -7,6 +7,7 @@ The database guards its own history: illegal transitions and changed evidence ar
 """
 
 from collections.abc import Iterator
+from enum import IntEnum
 from typing import Final
 
 from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Text, UniqueConstraint
@@ -17,6 +18,15 @@ from logistics_batch.model.document_state import ENDED, TRANSITIONS, DocumentSta
 SCHEMA_VERSION = 1
 
 metadata = MetaData()
+
+
+class Answered(IntEnum):
+    """How the written results of a file stand, in the column `stale`."""
+
+    FRESH = 0  # they show what is known
+    STALE = 1  # what is known has changed since
+    UNWRITTEN = 2  # they could not be written yet, and are due until they are, whatever changes meanwhile
+    IN_WRITING = 3  # until a change makes them stale again, or they are written; left behind by a kill
 
 
 def _number_key(name: str = "id") -> Column[int]:
@@ -78,8 +88,7 @@ file = Table(
     *_texts("state"),  # planned, reported, closed
     *_later_texts("notes", default="[]"),
     *_later_texts("earlier_file"),
-    # 1: its written results no longer show what is known; 2: they could not be written yet; 3: they are being written.
-    *_later_numbers("stale"),
+    *_later_numbers("stale"),  # see Answered
     *_later_texts("code", "values"),  # why it is held as a whole, "" if it is not; values of the code, packed
     UniqueConstraint("run_id", "sha256", "name"),
 )

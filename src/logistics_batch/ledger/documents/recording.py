@@ -15,7 +15,7 @@ from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger.bulk import Change, among, execute_plain, insert_all, update_all, update_found
 from logistics_batch.ledger.connection import digest, dump
 from logistics_batch.ledger.records import Decided, Outcome, StoredDocument
-from logistics_batch.ledger.schema import attempt, cancelled_number, decision, document, evidence, file, row
+from logistics_batch.ledger.schema import Answered, attempt, cancelled_number, decision, document, evidence, file, row
 from logistics_batch.messages import packed
 from logistics_batch.messages.documents import reason_of
 from logistics_batch.model.document_state import DocumentState
@@ -23,8 +23,9 @@ from logistics_batch.model.issue import Issue
 
 FOUND_CANCELLED: Final = "found_cancelled"
 """The rule of an order in doubt that is held because it reached the service and was cancelled there."""
+_SHOWN: Final = (Answered.FRESH, Answered.IN_WRITING)
 _MARK_PLAIN: Final = (
-    "UPDATE file SET stale = 1 WHERE stale IN (0, 3) "
+    f"UPDATE file SET stale = {Answered.STALE} WHERE stale IN ({', '.join(map(str, _SHOWN))}) "
     "AND id IN (SELECT file_id FROM row WHERE document_id IN (SELECT value FROM json_each(?)))"
 )
 
@@ -58,7 +59,9 @@ def mark_stale(connection: Connection, *document_ids: int) -> None:
         execute_plain(connection, _MARK_PLAIN, (dump(document_ids),))
         return
     asking = select(row.c.file_id).where(among(connection, row.c.document_id, document_ids))
-    connection.execute(file.update().where(file.c.id.in_(asking), file.c.stale.in_([0, 3])).values(stale=1))
+    connection.execute(
+        file.update().where(file.c.id.in_(asking), file.c.stale.in_(_SHOWN)).values(stale=Answered.STALE)
+    )
 
 
 def claim_all(
