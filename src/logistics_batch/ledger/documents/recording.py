@@ -25,7 +25,7 @@ FOUND_CANCELLED: Final = "found_cancelled"
 """The rule of an order in doubt that is held because it reached the service and was cancelled there."""
 _SHOWN: Final = (Answered.FRESH, Answered.IN_WRITING)
 _MARK_PLAIN: Final = (
-    f"UPDATE file SET stale = {Answered.STALE} WHERE stale IN ({', '.join(map(str, _SHOWN))}) "
+    "UPDATE file SET stale = ? WHERE stale IN (?, ?) "
     "AND id IN (SELECT file_id FROM row WHERE document_id IN (SELECT value FROM json_each(?)))"
 )
 
@@ -56,7 +56,7 @@ def in_state(state: str, why: Issue) -> dict[str, Any]:
 def mark_stale(connection: Connection, *document_ids: int) -> None:
     """Every file with a row of these documents has to be answered again: its results no longer show what is known."""
     if connection.dialect.name == "sqlite":  # with each commit of answers
-        execute_plain(connection, _MARK_PLAIN, (dump(document_ids),))
+        execute_plain(connection, _MARK_PLAIN, (Answered.STALE, *_SHOWN, dump(document_ids)))
         return
     asking = select(row.c.file_id).where(among(connection, row.c.document_id, document_ids))
     connection.execute(
