@@ -20,7 +20,8 @@ from logistics_batch.paper.reconciliation.account import ReconciliationReport
 def reconciliation_csv(account: ReconciliationReport) -> bytes:
     """One line an exception, in the workbook's order; guarded against formulas, UTF-8 with a byte order mark."""
     exceptions = account.open
-    return csv_bytes(exceptions.select(plain(name, exceptions.schema[name]).fill_null("") for name in LINES_SCHEMA))
+    kinds = exceptions.schema  # made anew at each question
+    return csv_bytes(exceptions.select(plain(name, kinds[name]).fill_null("") for name in LINES_SCHEMA))
 
 
 def reconciliation_document(account: ReconciliationReport) -> dict[str, Any]:
@@ -79,9 +80,8 @@ def _sum_text(values: pl.Series) -> str:
 
 
 def _records(frame: pl.DataFrame, names: tuple[str, ...]) -> list[dict[str, Any]]:
-    exact = [
-        pl.col(name) if frame.schema[name].is_integer() else _json_value(name, frame.schema[name]) for name in names
-    ]
+    kinds = frame.schema
+    exact = [pl.col(name) if kinds[name].is_integer() else _json_value(name, kinds[name]) for name in names]
     return frame.select(exact).to_dicts()
 
 
