@@ -167,6 +167,12 @@ def test_how_long_many_calls_take() -> None:
     assert Pacer("none").seconds_for(5000) == 0
 
 
+def test_how_many_turns_come_while_a_commit_is_made() -> None:
+    assert int(Pacer("20/s").turns_in(0.04)) == 0  # none is taken for a call that may not begin in time
+    assert int(Pacer("500/s").turns_in(0.04)) == 19
+    assert Pacer("none").turns_in(0.04) == math.inf
+
+
 def test_the_end_of_the_process_ends_the_waiting() -> None:
     clock = Clock()
     stop = threading.Event()

@@ -127,6 +127,10 @@ class Pacer:
         """Whether there is a rate to keep."""
         return self._allowance.interval_seconds > 0
 
+    def turns_in(self, seconds: float) -> float:
+        """How many turns come in so long; infinity if there is no rate to keep."""
+        return seconds / self._allowance.spacing_seconds if self.paced else math.inf
+
     @property
     def lowered_to(self) -> float | None:
         """Calls a second, if the service takes less than the operator allows."""

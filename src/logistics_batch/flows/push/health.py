@@ -25,6 +25,7 @@ _FIRST_DECLINED_UNTIL_STOP = 5  # documents in a row, where none was ever accept
 _DECLINED_UNTIL_DOUBTED = 25  # … elsewhere: none is refused before another one was answered
 _OVERLOADED = (429, 503)
 _ERRORS, _GATEWAY_ERRORS = 400, 500  # a page with the latter is that of a service which is away
+_COMMIT_SECONDS = 0.04
 _QUICK_SECONDS = 1.0  # an intent that waits longer for a free worker may grow too old
 
 
@@ -91,9 +92,13 @@ class ServiceHealth:
 
     @property
     def intents_ahead(self) -> int:
-        """How many intents more may wait for a worker, so that none idles during a commit; none while it is unwell."""
+        """How many intents more may wait for a worker, so that none idles during a commit; none while it is unwell.
+
+        No more than have their turns during a commit: others would miss theirs while workers wait for those of looks.
+        """
         busy = self.calls_at_once == self._parts.policy.concurrency  # fewer calls leave workers idle
-        return self.calls_at_once - 1 if busy and self._proven and self._quick and not self.doubts else 0
+        most = min(self.calls_at_once - 1, self._pacer.turns_in(_COMMIT_SECONDS))
+        return int(most) if busy and self._proven and self._quick and not self.doubts else 0
 
     def note_answer(self, reply: Reply) -> None:
         """Allow half as many calls at once to a service that is overloaded (429, 503), more again while it answers."""
