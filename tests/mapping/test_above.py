@@ -218,6 +218,13 @@ keep: {courier: {beside: Courier}}
     assert states(run(mapping, sheet_of(rows))) == {2: "ready", 3: "ready" if quantity else "invalid"}
 
 
+def test_a_word_under_quantities_makes_no_row_of_data_of_what_stands_below_the_table() -> None:
+    """“Goods despatched against Invoice No. … dated …” below a packing list."""
+    table = [["Item", "Ordered", "Remarks", "Qty", ""], ["tea", "2", "", "2"], ["salt", "3", "", "3"]]
+    mapped = pack(head(), [*table, ["", "Total", "", "5"], [], ["Invoice No.", "", "INV-22", "dated", "05.11.26"]])
+    assert number(mapped) == "INV-22"
+
+
 def test_what_is_wrong_below_the_table_is_told_of_its_cell() -> None:
     mapped = pack(head(["Invoice No", "INV-22"]), [*TABLE, [], ["Expected:", "soon"]])
     assert rules(mapped) == [("B8", "delivery_date|date")]

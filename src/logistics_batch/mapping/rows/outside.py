@@ -326,9 +326,9 @@ def _end_of_table(mapping: Mapping, sheet: Sheet, header: Header, labels: Sequen
         cells = {n: text.strip(BLANKS) for n, text in enumerate(texts, 1) if text and n not in header.own}
         cells = {n: text for n, text in cells.items() if text}
         taken = [n for n, text in cells.items() if _holds_label(text, labels)]
-        is_full = all(re.search("[0-9]" if kinds[n] in of_digits else ".", cells.get(n, "")) for n in needed)
+        fits = {n for n in needed if re.search("[0-9]" if kinds[n] in of_digits else ".", cells.get(n, ""))}
         beside = {*taken, *(next((n for n in cells if n > at), at) for at in taken)}
-        is_of_table = any(n in cells and n not in beside for n in needed) if taken else is_full
+        is_of_table = bool(fits - beside) if taken else len(fits) == len(needed)
         first = next(iter(cells.values()), "")
         if is_of_table and not re.search(TOTAL, first) and not re.search(SIGNED, first):
             return int(row) + 1
