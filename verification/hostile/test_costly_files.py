@@ -3,6 +3,7 @@
 import gzip
 import random
 import signal
+import subprocess
 import time
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
@@ -203,7 +204,15 @@ def test_a_scheduler_that_reads_a_file_ends_within_ten_seconds_with_all_it_start
     workspace = Workspace(tmp_path / "workspace", url="http://127.0.0.1:9")
     scheduled(workspace)
     workspace.drop("large.csv", order_lines([f"L-{number}" for number in range(700_000)]))
-    scheduler = workspace.start("schedule")
+    scheduler = subprocess.Popen(  # what it starts are its own children
+        workspace.command("schedule"),
+        cwd=workspace.root,
+        env=workspace.environment({}),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     try:
         ends = time.monotonic() + 120
         while not (busy := [each for each in children_of(scheduler.pid) if processor_seconds(each) > 2]):
