@@ -9,7 +9,7 @@ from support.postgres import new_database
 
 from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger import open_ledger
-from logistics_batch.ledger.itself import opening
+from logistics_batch.ledger.itself import postgresql
 
 
 @pytest.mark.real
@@ -35,7 +35,7 @@ def test_a_commit_is_durable_though_the_database_would_not_wait(
 def test_a_suspended_writer_is_not_waited_for_without_end(
     postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opening, "LOCK_WAIT_SECONDS", 1)
+    monkeypatch.setattr(postgresql, "LOCK_WAIT_SECONDS", 1)
     url = new_database(postgres)
     ledger = open_ledger(url, account="http://service.test")
     with psycopg.connect(url) as suspended:

@@ -1,6 +1,7 @@
 """The play itself, in a folder of its own: a day's files come in, the night's jobs run, somebody tells what happened.
 
-The dock of its warehouse says what it received, one row an item of an invoice."""
+The dock of its warehouse says what it received, one row an item of an invoice.
+"""
 
 import csv
 import fcntl

@@ -1,6 +1,7 @@
 """The stage is set: a workspace with settings, secrets, mappings and jobs, and the samples in the SFTP inboxes.
 
-Samples are dated around one day and moved to the demo's: every date keeps its form, everything else stays as it is."""
+Samples are dated around one day and moved to the demo's: every date keeps its form, everything else stays as it is.
+"""
 
 import csv
 import io

@@ -1,6 +1,7 @@
 """The audit: three legs in, one outcome for every line out, and sums that tie out to zero.
 
-Lines that point to each other are named: as much too little here as too much there is probably one mistake, not two."""
+Lines that point to each other are named: as much too little here as too much there is probably one mistake, not two.
+"""
 
 import hashlib
 from dataclasses import replace

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from datetime import date
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import Final, get_args
 
 import polars as pl
 
@@ -29,7 +28,7 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.run_record import recorded_run
 from logistics_batch.model.counting import counted
 from logistics_batch.model.document import Operation, RowState
-from logistics_batch.model.jobs.job import JobPlace, LabelsJob
+from logistics_batch.model.jobs.job import JobPlace
 from logistics_batch.model.report import ExitCode
 from logistics_batch.model.run_reports import LabelReport
 from logistics_batch.paper.labels.barcodes import can_read_barcodes
@@ -39,29 +38,6 @@ from logistics_batch.paper.labels.judge import LabelJudge
 from logistics_batch.paper.labels.layout import Fitted, StockLayout
 from logistics_batch.paper.labels.manifest import Manifest, PrintedBefore, index_csv
 from logistics_batch.paper.labels.papers import bundle_of, manifest_pdf, pick_list_pdf
-
-LAYOUTS: Final[tuple[str, ...]] = get_args(LabelsJob.model_fields["layout"].annotation)
-"""How labels may lie on the paper, the usual way first."""
-
-
-def files_of_bundle(parts: Parts, bundle_id: str) -> dict[str, int]:
-    """The names of a bundle's files and how many bytes each has; nothing if it lies elsewhere or is none."""
-    folder = _folder_of_bundle(parts, bundle_id)
-    found = sorted(folder.iterdir()) if folder is not None and folder.is_dir() else []
-    return {path.name: path.stat().st_size for path in found if path.is_file() and not path.is_symlink()}
-
-
-def file_of_bundle(parts: Parts, bundle_id: str, name: str) -> bytes | None:
-    """One file of a bundle; None if there is none of that name."""
-    folder = _folder_of_bundle(parts, bundle_id)
-    return (folder / name).read_bytes() if folder is not None and name in files_of_bundle(parts, bundle_id) else None
-
-
-def _folder_of_bundle(parts: Parts, bundle_id: str) -> Path | None:
-    """Where a bundle lies; None for what is no label run's id, which may lead anywhere."""
-    run = parts.ledger.runs.get(bundle_id)
-    return parts.reports / "labels" / run.id if run is not None and run.kind == "labels" else None
-
 
 _ENDINGS = (".csv", ".tsv", ".txt", ".xlsx", ".xls", ".xlsb", ".xlsm", ".ods")
 _BETWEEN_CELLS = (",", ";", "\t")

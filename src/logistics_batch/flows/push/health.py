@@ -25,7 +25,7 @@ _FIRST_DECLINED_UNTIL_STOP = 5  # documents in a row, where none was ever accept
 _DECLINED_UNTIL_DOUBTED = 25  # … elsewhere: none is refused before another one was answered
 _OVERLOADED = (429, 503)
 _ERRORS, _GATEWAY_ERRORS = 400, 500  # a page with the latter is that of a service which is away
-_COMMIT_SECONDS = 0.04
+_COMMIT_SECONDS = 0.04  # about so long a commit takes, outcomes gathered before it included
 _QUICK_SECONDS = 1.0  # an intent that waits longer for a free worker may grow too old
 
 

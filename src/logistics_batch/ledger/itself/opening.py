@@ -1,18 +1,13 @@
 """Opening a ledger: on a disk of this machine, with durable settings, at this program's version, and sound."""
 
-import ipaddress
 import os
 import re
-import socket
 from datetime import UTC, datetime, timedelta
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from psycopg import ProgrammingError, pq
-from psycopg.conninfo import make_conninfo
-from sqlalchemy import Connection, Engine, create_engine, event, text
-from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import StaticPool
 
 from logistics_batch.errors import LedgerBusy, LedgerRefused, is_of_machine
@@ -20,101 +15,6 @@ from logistics_batch.ledger.bulk import execute_plain
 from logistics_batch.ledger.connection import LOCK_WAIT_SECONDS, entry, put_entry
 from logistics_batch.ledger.failures import DAMAGED, FAILED_DISK, LOCKED, PUT_BACK, cause_of
 from logistics_batch.ledger.itself.version import prepare
-
-
-def postgresql_engine(url: str, *, shown: str) -> Engine:
-    """Connect to a server; commits are durable whatever it says, and nobody waits for a suspended writer for ever.
-
-    shown: the address without what may be secret.
-
-    Raises:
-        LedgerRefused: the address cannot be read, or leads over a network without a proof of who answers there; or a
-            pooler gives each transaction another session, so that no lock would hold a run.
-    """
-    try:
-        engine = create_engine(url, hide_parameters=True)  # exceptions hold none of what is written
-    except (ArgumentError, ValueError):  # its text shows a part of the URL
-        raise LedgerRefused(
-            "ledger.url cannot be read as an address.",
-            remedy='Write it as "postgresql://USER:PASSWORD@HOST:PORT/DATABASE"; letters such as @ / : # in the '
-            "password as %40 %2F %3A %23.",
-        ) from None
-    _require_verified_server(engine)
-
-    @event.listens_for(engine, "connect")
-    def _settings(connection: Any, _record: object) -> None:
-        connection.autocommit = True  # a setting of a transaction that is rolled back would go with it
-        if connection.execute("SHOW synchronous_commit").fetchone()[0] == "off":
-            connection.execute("SET synchronous_commit = on")
-        connection.execute(f"SET lock_timeout = '{LOCK_WAIT_SECONDS}s'")
-        connection.autocommit = False
-
-    _require_own_session(engine, shown)
-    return engine
-
-
-def _require_verified_server(engine: Engine) -> None:
-    """Raises LedgerRefused if a connection would leave this machine and would not prove who answers.
-
-    That is judged by what the library of PostgreSQL makes of the URL, of its own environment and of service files. It
-    is asked by a connection that has one impossible parameter, so that nothing is looked up or sent.
-    """
-    _, wanted = engine.dialect.create_connect_args(engine.url)
-    known = {each.keyword.decode() for each in pq.Conninfo.get_defaults()}
-    asked = {name: value for name, value in wanted.items() if name in known} | {"target_session_attrs": "impossible"}
-    try:
-        connection = pq.PGconn.connect_start(make_conninfo("", **asked).encode())
-    except ProgrammingError:  # its text may show a part of the password
-        raise LedgerRefused(
-            "ledger.url has a parameter that PostgreSQL cannot read.",
-            remedy='Write it as "postgresql://USER:PASSWORD@HOST/DATABASE"; letters such as @ / : # in the password as '
-            "%40 %2F %3A %23.",
-        ) from None
-    found = {each.keyword: (each.val or b"").decode() for each in connection.info}
-    connection.finish()
-    pairs = zip_longest(found[b"host"].split(","), found[b"hostaddr"].split(","), fillvalue="")
-    far = [address or host for host, address in pairs if _is_far(host, address)]
-    if far and found[b"sslmode"] != "verify-full":
-        places = ", ".join(each.rsplit("@", 1)[-1] for each in far)
-        raise LedgerRefused(
-            f"ledger.url leads over a network, to {places}, where nothing would prove who answers (sslmode is "
-            f"{found[b'sslmode']}); so nothing was sent there, no password either.",
-            remedy="Write ?sslmode=verify-full&sslrootcert=FILE behind the database in ledger.url; FILE holds the "
-            "certificate of the authority that signed the server's (sslrootcert=system: one of those that this machine "
-            "trusts). A database on this machine is reached as 127.0.0.1 or by its socket.",
-        )
-
-
-def _is_far(host: str, address: str) -> bool:
-    """Whether a connection leaves this machine; PostgreSQL takes the address, else the host, else its own socket."""
-    place = address or host
-    if not place or (not address and place.startswith(("/", "@"))):
-        return False
-    try:
-        found = {str(each[4][0]) for each in socket.getaddrinfo(place, None)} if place == "localhost" else {place}
-        return not all(ipaddress.ip_address(each).is_loopback for each in found)
-    except (OSError, ValueError):
-        return True
-
-
-def _require_own_session(engine: Engine, shown: str) -> None:
-    """Raises LedgerRefused if the transactions of a connection meet several servers: no lock would hold a run.
-
-    While another transaction is open, a pooler gives a connection's next one to another server than its last.
-    """
-    served_by = text("SELECT pg_backend_pid()")
-    with engine.connect() as own, engine.connect() as other:
-        before = own.execute(served_by).scalar_one()
-        own.commit()
-        other.execute(served_by)
-        if own.execute(served_by).scalar_one() != before:
-            raise LedgerRefused(
-                f"Between here and the ledger {shown} stands a pooler that gives each transaction another "
-                "session of PostgreSQL (such as PgBouncer with pool_mode = transaction): it could not be told whether "
-                "another run is sending.",
-                remedy="Connect to PostgreSQL itself, or set the pooler to pool_mode = session for this database.",
-            )
-
 
 # Before these SQLite versions a reset of the write-ahead log could corrupt the file.
 _WAL_SAFE_FROM = (3, 51, 3)
@@ -159,7 +59,7 @@ def open_engine(url: str, *, read_only: bool = False) -> Engine:
     shown = place if place.startswith("sqlite:") else place.partition("?")[0]
     try:
         if path is None:
-            from logistics_batch.ledger.itself.opening import postgresql_engine  # an extra, and not quick
+            from logistics_batch.ledger.itself.postgresql import postgresql_engine  # an extra, and not quick
 
             engine = postgresql_engine(url, shown=shown)
         elif read_only and not path.exists():
