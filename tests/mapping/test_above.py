@@ -428,7 +428,11 @@ def test_a_label_that_was_renamed_is_proposed_as_a_further_one(key: str) -> None
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("key: file", "key: [{cell: C5, beside: x}]", "Here stands the name of a column, `{cell: C5}` or"),
+        (
+            "key: file",
+            "key: [{cell: C5, beside: x}]",
+            "`{cell: C5}` or `{beside: Invoice No}`, with the first of its labels",
+        ),
         ("{beside: Supplier}", "{beside: Supplier, from: Party}", "here stands `from` and `beside`"),
         ("{beside: Supplier}", "{cell: 5C}", "`5C` is no address of a cell."),
         ("{beside: Supplier}", "{besides: Supplier}", "beside"),

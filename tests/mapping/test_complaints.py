@@ -42,6 +42,16 @@ def complaints(text: str) -> list[str]:
         ),
         ("item_quantity:", "qty:", "9:3 `qty` is no target of `order.create` under `lines`. Known: "),
         (
+            ADDRESS,
+            "{from: A}\n  remarks: {from: B}",
+            "What the service has no place for stands under `keep`, for reports",
+        ),
+        (
+            ADDRESS,
+            "{from: A}\n  po_number: {from: B}",
+            "`pin_number`? What the service has no place for stands under `keep`",
+        ),
+        (
             "item_name:",
             "customer_name:",
             "8:3 `customer_name` is no target of `order.create` under `lines`. It belongs",
@@ -49,7 +59,9 @@ def complaints(text: str) -> list[str]:
         # a wrong kind of value
         ("[Order No]", "[Order No, order-no]", "2:17 `order-no` is the same column as `Order No`. Name it once."),
         ("[Order No]", '[" "]', "2:7 A name of blanks alone is no name. Write it as the sheet shows it."),
-        ("[Order No]", "{a: b}", "2:1 Here stands the name of a column, `{cell: C5}` or"),
+        ("[Order No]", "{a: b}", "2:1 Each part of a key or of `join` is the name of a column, or one value"),
+        (ADDRESS, "{join: [{from: A}, B]}", "6:29 Each part of a key or of `join` is the name of a column"),
+        (ADDRESS, "{join: [{from: A}, B]}", "Write names alone, as `join: [Line 1, City]`"),
         (ADDRESS, "Address", "6:3 `Address` does not fit here. Write keys with values"),
         (ADDRESS, "{from: }", "6:22 `from` is empty. Write its value, or leave the line out."),
         (ADDRESS, "{from: A, default: }", "6:31 `default` is empty."),

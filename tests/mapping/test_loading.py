@@ -30,7 +30,8 @@ lines:
     found = complaints(text)
     assert "2:1 Unknown key `kye`. Did you mean `key`?" in found
     assert (
-        "4:3 `refrence_number` is no target of `order.create` under `fields`. Did you mean `reference_number`?" in found
+        "4:3 `refrence_number` is no target of `order.create` under `fields`. Did you mean `reference_number`? "
+        "What the service has no place for stands under `keep`, for reports, or `ignore`." in found
     )
     assert "5:21 Unknown key `form`. Did you mean `from`?" in found
     assert "5:34 `mobil` is not known here. Did you mean `mobile`?" in found

@@ -326,6 +326,8 @@ def test_what_brackets_say_tells_who_pays_from_who_gets_the_goods() -> None:
         ("c05", "customer_mobile", '{from: "Ship To, column 4"}  # 0.97'),
         ("c05", "delivery_postal_code", '{from: "Ship To, column 3"}  # 0.97'),
         ("c05", "delivery_address", '{from: "? Ship To, column 2"}  # ask!'),
+        ("d01", "is_cod", '"Rechnung": "?", "PayPal": "false"}}}  # ask! 0.92'),  # what a word means
+        ("d01", "# A `? ` is a question", "move the other columns to `ignore`"),
         ("c05", '- "Prepaid (Y/N), column 2"', "a column without a name: is it one of the fields?"),
         ("d11", "is_cod", '{from: "? Amt, column 2"'),
         # what stands outside of the table and fills nothing

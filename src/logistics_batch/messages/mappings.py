@@ -8,6 +8,7 @@ _REMOVE: Final = "Remove it."
 _KEEP_ONE: Final = "Keep one of the two."
 _AN_AMOUNT: Final = "and no amount to collect is mapped: no such order could be sent."
 _MAP_COD: Final = "Map `is_cod`, as `is_cod: {{from: Payment}}`. Or keep the amount under `keep`."
+_OR_KEEP: Final = "What the service has no place for stands under `keep`, for reports, or `ignore`."
 
 _PARTS: Final = {
     "name": ("A name of blanks alone is no name.", "Write it as the sheet shows it."),
@@ -38,8 +39,11 @@ _PARTS: Final = {
     "under_alone": ("`under` belongs to `beside`.", ""),
     "address": ("`{name}` is no address of a cell.", "Write it as the spreadsheet program does, as C5."),
     "name_part": (
-        "Here stands the name of a column, `{{cell: C5}}` or `{{beside: Invoice No}}` with one label.",
-        "A field whose first label it is may have more.",
+        "Each part of a key or of `join` is the name of a column, or one value outside the table; this is neither.",
+        (
+            "Write names alone, as `join: [Line 1, City]`, and a value outside the table as `{{cell: C5}}` or "
+            "`{{beside: Invoice No}}`, with the first of its labels."
+        ),
     ),
     "constant_alone": ("`{name}` needs no `read`, `default` or `required`.", ""),
     "sum_alone": ("`sum` reads its cells as numbers by itself; remove `read`.", ""),
@@ -55,7 +59,10 @@ _PARTS: Final = {
 }
 _TARGETS: Final = {
     "empty": ("`{key}` is empty.", "Write its value, or leave the line out."),
-    "target": ("`{name}` is no target of `{operation}` under `{part}`.", "Known: {known:joined , }{more}."),
+    "target": (
+        "`{name}` is no target of `{operation}` under `{part}`.",
+        f"Known: {{known:joined , }}{{more}}. {_OR_KEEP}",
+    ),
     "required": ("`{name}` is required and not mapped.", "Add `{name}:` under `{part}`."),
     "either": ("`{names:joined ` or `}` is required and neither is mapped.", "Map one of them."),
     "of_label": (
@@ -97,10 +104,10 @@ _TARGETS: Final = {
 }
 _INSTEAD: Final = {
     "target.elsewhere": "It belongs under `{other}`.",
-    "target.near": "Did you mean `{near}`?",
-    "target.near_elsewhere": "Did you mean `{near}` under `{other}`?",
+    "target.near": f"Did you mean `{{near}}`? {_OR_KEEP}",
+    "target.near_elsewhere": f"Did you mean `{{near}}` under `{{other}}`? {_OR_KEEP}",
     "target.order_id": "Which order is meant stands at the top: `order_id: {{from: AWB}}`.",
-    "target.none": "It has none.",
+    "target.none": f"It has none. {_OR_KEEP}",
 }
 _COLUMNS: Final = {
     "lines_missing": ("`lines_from` makes lines, and `lines` is missing.", "Map them under `lines`."),
@@ -221,7 +228,7 @@ _DRAFTS: Final = {
     ),
     "which": (
         "which column is `{field}`, `{names:joined ` or `}`?",
-        "Keep the right one, without the `?`, and delete the others.",
+        "Keep the right one, without the `?`, and move the others to `ignore`.",
     ),
     "suffix": (
         "how many is one `{last}` of `{field}`?",
@@ -233,7 +240,7 @@ _DRAFTS: Final = {
     ),
     "join": (
         "are `{names:joined ` and `}` together `{field}`?",
-        "Take the `?` from each column that belongs to it, and delete the others.",
+        "Take the `?` from each column that belongs to it, and move the others to `ignore`.",
     ),
     "is_it": (
         _IS_IT,

@@ -44,7 +44,7 @@ def draft_text(draft: Draft, *, file_name: str) -> str:
     lines = [
         f"# A draft made from {_flow(file_name)}; nothing uses it before you save it.",
         "# Each line says how sure it is (0 to 1) and why. Check it with `mapping lint` and `mapping preview`.",
-        f"# A `{MARK}` stands before what you have to say: take it away from the right one and delete the others.",
+        f"# A `{MARK}` is a question: take it away from the right answer, and move the other columns to `ignore`.",
     ]
     if draft.table.nameless:
         lines.append("# A column without a name is called by the next name on its left and how far from it it stands.")
@@ -160,7 +160,8 @@ def _explained(line: str, draft: Draft, place: str) -> list[str]:
     guess = draft.guesses.get(place)
     if guess is None:
         return [line + "  # blank on rows whose line is filled" * (place == "sheet.fill_down")]
-    asks = "ask! " if MARK in line and not guess.asked else ""  # what a word means, or which date format it is
+    # What a word means, or which date format it is.
+    asks = "ask! " if f'"{MARK.strip()}' in line and not guess.asked else ""
     lines = [f"{line}  # {asks}{_why(guess, otherwise=_otherwise(draft, place))}"]
     for each in guess.candidates if guess.asked else ():
         shown = _evidence(draft, each)
