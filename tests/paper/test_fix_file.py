@@ -65,7 +65,7 @@ def test_of_several_wrong_cells_each_is_named(tmp_path: Path) -> None:
     pin = issue(8, "pin", column="PIN", cell="D8", value="56", reason="It is no PIN.", remedy="Write six digits.")
     found = rows_of(fixed(tmp_path, order_report(issues=(bad_phone(8), pin))))
     assert found[2][0] == "Phone: Four digits, ten are needed.\nPIN: It is no PIN."
-    assert found[2][1] == "Write ten. Write six digits."
+    assert found[2][1] == "Phone: Write ten.\nPIN: Write six digits."
 
 
 def test_wrong_cells_are_coloured_and_commented_at_their_new_places(tmp_path: Path) -> None:

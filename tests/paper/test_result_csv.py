@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.issues import issue
 from support.result_samples import bad_phone, order_report, row_result
 
 from logistics_batch.model.answers.formula_guard import GUARDED_INSIDE, GUARDED_START
@@ -69,6 +70,13 @@ def test_of_several_issues_the_first_stands_in_the_columns_and_all_in_the_reason
     )
     assert line["reason"] == "C2: Four digits, ten are needed. | E2: Four digits, ten are needed."
     assert line["fix"] == "Write ten."
+
+
+def test_each_of_several_remedies_names_its_cell() -> None:
+    pin = issue(2, "pin", column="PIN", cell="D2", value="56", reason="It is no PIN.", remedy="Write six digits.")
+    report = report_of(Fate.INVALID, issues=(bad_phone(2), pin))
+    line = dict(zip(FIELDS, lines(result_csv(report, None))[1], strict=True))
+    assert line["fix"] == "C2: Write ten. | D2: Write six digits."
 
 
 def test_a_file_refused_before_it_has_rows_gives_one_line_without_a_row() -> None:

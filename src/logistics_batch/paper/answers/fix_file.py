@@ -118,7 +118,7 @@ def _told(report: FileReport, moved: Mapping[int, int]) -> pl.DataFrame:
     texts = told.select(
         "row",
         pl.when(is_sibling).then(pl.lit(_SIBLING)).otherwise("column_reason").alias("reason"),
-        pl.when(is_sibling).then(pl.lit(_SIBLING_FIX)).otherwise("fix").alias("fix"),
+        pl.when(is_sibling).then(pl.lit(_SIBLING_FIX)).otherwise("column_fix").alias("fix"),
     )
     return pl.concat([pl.DataFrame([(report.header_row, *_OURS)], schema=texts.schema, orient="row"), texts])
 

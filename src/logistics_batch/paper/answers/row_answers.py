@@ -1,7 +1,7 @@
 """What each row is told: the fate's word, why, what to do, and where; the same words in every kind of result."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -59,7 +59,7 @@ def answered(report: FileReport) -> pl.DataFrame:
 
     The first issue of a row stands in the columns, all of them in the reason. A fate that needs a word and has none
     gets its standard one. `cell_reason` and `cell_fix` are the texts of a workbook's cells, which have more lines;
-    `column_reason` names columns instead of cells, for where the cells stand at other places.
+    `column_reason` and `column_fix` name columns instead of cells, for where the cells stand at other places.
     """
     rows = report.rows.join(_words(report.rows), on=("code", "values"), how="left", maintain_order="left")
     rows = rows.join(_issues(report), on=("sheet", "row"), how="left", maintain_order="left")
@@ -95,6 +95,7 @@ def answered(report: FileReport) -> pl.DataFrame:
         pl.coalesce("issue:cell_reason", "reason").alias("cell_reason"),
         pl.coalesce("issue:cell_fix", "fix").alias("cell_fix"),
         pl.coalesce("issue:column_reason", "reason").alias("column_reason"),
+        pl.coalesce("issue:column_fix", "fix").alias("column_fix"),
     )
 
 
@@ -134,11 +135,23 @@ def _issues(report: FileReport) -> pl.DataFrame:
         first = issues[0]
         at_cells = list(dict.fromkeys(f"{one.cell}: {one.reason}" if one.cell else one.reason for one in issues))
         reason = first.reason if len(issues) == 1 else " | ".join(at_cells)
-        fix = " ".join(dict.fromkeys(one.fix for one in issues))
-        texts = (first.rule, first.column, first.cell, first.value, reason, fix)
+        fixes = _fixes((one.cell, one.fix) for one in issues)
+        texts = (first.rule, first.column, first.cell, first.value, reason, " | ".join(fixes))
         at_columns = reason if len(issues) == 1 else "\n".join(_at_columns(issues))
-        lines.append((sheet, row, *texts, "\n".join(at_cells), "\n".join(_fixes(issues)), at_columns))
-    names = ("rule", "column", "cell", "value", "reason", "fix", "cell_reason", "cell_fix", "column_reason")
+        column_fix = "\n".join(_fixes((one.column, one.fix) for one in issues))
+        lines.append((sheet, row, *texts, "\n".join(at_cells), "\n".join(fixes), at_columns, column_fix))
+    names = (
+        "rule",
+        "column",
+        "cell",
+        "value",
+        "reason",
+        "fix",
+        "cell_reason",
+        "cell_fix",
+        "column_reason",
+        "column_fix",
+    )
     schema = {"sheet": pl.String, "row": pl.UInt32} | {f"issue:{name}": pl.String for name in names}
     return pl.DataFrame(lines, schema=schema, orient="row")
 
@@ -148,15 +161,15 @@ def _at_columns(issues: Sequence[Issue]) -> list[str]:
     return list(dict.fromkeys(f"{one.column}: {one.reason}" if one.column else one.reason for one in issues))
 
 
-def _fixes(issues: Sequence[Issue]) -> list[str]:
-    """Each remedy once; where there are several, behind the cells that it is for."""
-    cells: dict[str, list[str]] = {}
-    for issue in issues:
-        if issue.fix:
-            cells.setdefault(issue.fix, []).append(issue.cell)
-    if len(cells) < 2:
-        return list(cells)
-    places = {fix: ", ".join(dict.fromkeys(filter(None, of_fix))) for fix, of_fix in cells.items()}
+def _fixes(fixes: Iterable[tuple[str, str]]) -> list[str]:
+    """Each remedy once; where there are several, behind the cells or columns that it is for."""
+    found: dict[str, list[str]] = {}
+    for place, fix in fixes:
+        if fix:
+            found.setdefault(fix, []).append(place)
+    if len(found) < 2:
+        return list(found)
+    places = {fix: ", ".join(dict.fromkeys(filter(None, of_fix))) for fix, of_fix in found.items()}
     return [f"{place}: {fix}" if place else fix for fix, place in places.items()]
 
 
