@@ -1,6 +1,7 @@
 """Drafts judged on thirty layouts by hands that had not seen the program: nothing that could be wrong goes unasked."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 import yaml
@@ -145,6 +146,28 @@ def test_what_stands_above_a_packing_list_fills_what_no_column_does() -> None:
     assert '"invoice_number":"INV/26/118"' in mapped.documents[0].body and '"qty":"60"' in mapped.documents[0].body
 
 
+def test_a_title_says_what_the_rows_become() -> None:
+    case = case_of("c01_knitwear_packing_pcs_total")
+    draft = first_draft(case)
+    assert draft is not None
+    assert (draft.operation, draft.rival) == (Operation.ASN_CREATE, None), draft_text(draft, file_name="x")
+    named = replace(case, workbook=tuple(("Sheet1", text.replace("PACKING LIST", "")) for _, text in case.workbook))
+    untold = draft_of(named.sheets)
+    assert untold is not None and untold.rival is not None
+
+
+def test_a_packing_list_of_parcels_to_people_stays_a_list_of_orders() -> None:
+    _, data = drafts([["Packing list", *[""] * 8], SHIP_TO, ["A1", "Asha", "Ravi", "12 MG Rd", "Pune", "9822012345",
+                                                          "411001", "Kettle", "1"]])  # fmt: skip
+    assert data["operation"] == "order.create"
+
+
+def test_numbers_on_cartons_are_not_added_up() -> None:
+    draft = draft_of(case_of("c01_knitwear_packing_pcs_total").sheets, operation=Operation.ORDER_CREATE)
+    assert draft is not None and "fields.packages_count" not in draft.guesses
+    assert "Carton Nos. To" in draft.unused
+
+
 def test_a_value_a_few_columns_from_its_label_is_named_by_its_cell() -> None:
     rows = [[*PACKING[0]], ["Invoice No", "", "INV/26/118", "", ""], *PACKING[2:]]
     _, data = drafts(rows)
@@ -240,7 +263,10 @@ def test_a_way_of_paying_above_the_table_is_read_and_not_sent_as_paid() -> None:
     ("name", "words", "means"),
     [
         ("COD (Y/N)", ("Y", "N"), {"Y": "true", "N": "false"}),
-        ("Prepaid (Y/N)", ("Y", "N"), {"Y": "?", "N": "?"}),
+        ("Prepaid (Y/N)", ("Y", "N"), {"Y": "false", "N": "true"}),
+        ("Is Pre-paid?", ("TRUE", "FALSE"), {"TRUE": "false", "FALSE": "true"}),
+        ("Not prepaid", ("Yes", "No"), {"Yes": "?", "No": "?"}),
+        ("Prepaid (wallet)", ("Yes", "No"), {"Yes": "?", "No": "?"}),
         ("Paid", ("TRUE", "FALSE"), {"TRUE": "?", "FALSE": "?"}),
         ("Payment done", ("yes", "no"), {"yes": "?", "no": "?"}),
     ],
@@ -261,6 +287,20 @@ def test_a_yes_says_cash_on_delivery_only_where_the_name_asks_for_that(
     assert fields["cash_on_delivery"] == {"from": "? Amount", "when": {name: collected}}
     with pytest.raises(SpecificationError):
         mapping_of(draft_text(draft, file_name="paid.csv"))
+
+
+@pytest.mark.parametrize(
+    ("label", "read"),
+    [
+        ("Prepaid", {"lookup": {"Yes": "false"}}),
+        ("COD", {"lookup": {"Yes": "true"}}),
+        ("Payment", {"lookup": {"Yes": "?"}}),
+    ],
+)
+def test_a_yes_above_the_table_says_what_its_label_asks(label: str, read: dict[str, object]) -> None:
+    rows = [["Invoice No", "SH/12"], [f"{label} :", "Yes"], ["", ""], ["Item", "Qty"], ["Fan", "2"]]
+    _, data = drafts(rows, operation=Operation.ORDER_CREATE)
+    assert data["fields"]["is_cod"] == {"beside": label, "read": read}  # type: ignore[index]
 
 
 ORDER = ["Order No", "Deliver at", "Contact", "PIN", "Exp. Delivery", "Item", "Qty", "Tender"]

@@ -52,6 +52,7 @@ class Vocabulary(BaseModel):
     payment: dict[str, str]
     targets: dict[str, dict[str, str]]
     operations: dict[str, dict[str, list[str]]]
+    titles: dict[str, str]
     unused: dict[str, str]
     likelier: dict[str, str]
 

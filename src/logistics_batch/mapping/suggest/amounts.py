@@ -6,7 +6,6 @@ from typing import Final
 from logistics_batch.mapping.spec.targets import targets_of
 from logistics_batch.mapping.suggest import places
 from logistics_batch.mapping.suggest.guess import Candidate, Guess, Reason
-from logistics_batch.mapping.suggest.profile import meaning_of_payment
 from logistics_batch.mapping.suggest.table import SampleTable
 from logistics_batch.model.document import Operation
 
@@ -92,7 +91,7 @@ def collects_some(table: SampleTable, paid: Guess | None) -> bool:
     if paid is None:
         return False
     if paid.fact:
-        return meaning_of_payment(paid.fact.value) is not False
+        return table.collects(paid.fact.label, paid.fact.value) is not False
     return any(table.collects(paid.column, word) is not False for word in table.profiles[paid.column].values)
 
 

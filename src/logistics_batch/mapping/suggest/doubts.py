@@ -72,7 +72,18 @@ def whole_address(table: SampleTable, guess: Guess, spare: list[Candidate]) -> G
 
 
 def by_document(table: SampleTable, found: dict[str, Guess], operation: Operation) -> dict[str, Guess]:
-    """What differs within a document is its lines' or a question; where a person's number does, the key is doubted."""
+    """What differs within a document is its lines' or a question; where a person's number does, the key is doubted.
+
+    The numbers on cartons are added up to nothing.
+    """
+    found = _by_document(table, found, operation)
+    boxes = found.get(places.BOXES)
+    if boxes and boxes.added_up and boxes.column and table.numbers_in_order(boxes.column):
+        del found[places.BOXES]
+    return found
+
+
+def _by_document(table: SampleTable, found: dict[str, Guess], operation: Operation) -> dict[str, Guess]:
     found, key = (
         dict(found),
         next((found[place] for place in places.KEYS if place in found and found[place].column), None),

@@ -62,6 +62,7 @@ _MANY: Final = 2  # things that are not found, without which nothing can be sent
 _ALONE: Final = 3.0  # how much more it must explain then
 _NEVER: Final = -9.0  # added items without the order to which they are added
 _OPTIONAL: Final = 0.5  # what places count that need not be filled
+_TITLED: Final = 2.0  # what a title counts that says what the rows become
 _LACKING: Final = 0.5  # what it costs an operation that something is not found without which nothing can be sent
 _NOTHING: Final = profile_of(())
 _OF_GOODS: Final = frozenset(["item", "sku", "desc", "ean", "size"])
@@ -360,6 +361,9 @@ def _worth(operation: Operation, drafts: Sequence[Draft]) -> float:
     demanded = _demanded(operation)
     sure = sum(each[0] * (1 if place in demanded else _OPTIONAL) for place, each in found.items())
     sure -= _LACKING * len(lacking)
+    titles = [f" {title} " for draft in drafts for title in draft.table.titles]
+    named = vocabulary().titles.get(operation, "").split(", ")
+    sure += _TITLED * any(f" {words} " in title for words in named for title in titles)
     telling = _GUESSED.get(operation, "").split()
     is_told = not telling or any(place in found and found[place][0] >= SURE for place in telling)
     if operation is Operation.RECEIPT_READ:

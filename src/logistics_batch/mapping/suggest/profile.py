@@ -74,6 +74,7 @@ _A_FEW: Final = 0.2
 _BEHIND: Final = r"(?i)\s*(?:%|/?\s*[a-z]{1,8}\.?)$"  # a number: Nos, /Pcs
 PIECES: Final = ("no", "nos", "pc", "pcs", "piece", "pieces", "unit", "units", "ea", "each", "stk", "ud", "uds")
 """Words behind a number that stand for one."""
+_ASKS_PREPAID: Final = frozenset(["prepaid", "is", "order", "flag", "y", "n", "yes", "no", "true", "false"])
 
 
 @dataclass(frozen=True)
@@ -207,6 +208,16 @@ def _payment() -> dict[str, bool]:
     known = {_plain(word): answer == "true" for word, answer in PAYMENT_WORDS.items()}
     others = vocabulary().payment.items()
     return known | {word: says in ("cod", "yes") for says, phrases in others for word in phrases.split(", ")}
+
+
+def asks_prepaid(name: str) -> bool:
+    """Whether a column's name asks whether an order is prepaid, and nothing else: no is cash on delivery then.
+
+    >>> [asks_prepaid(name) for name in ("Prepaid (Y/N)", "Is pre-paid?", "Paid", "Prepaid by card", "COD/Prepaid")]
+    [True, True, False, False, False]
+    """
+    words = {*_plain(name).replace("pre paid", "prepaid").split()}
+    return "prepaid" in words and words <= _ASKS_PREPAID
 
 
 def says_yes_or_no(word: str) -> bool:

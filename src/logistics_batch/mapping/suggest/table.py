@@ -14,6 +14,7 @@ from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.naming.names import (
     LIKELY,
     NameReading,
+    folded,
     likeness,
     likeness_of_names,
     names_of_targets,
@@ -28,6 +29,7 @@ from logistics_batch.mapping.suggest.head import Head, head_of
 from logistics_batch.mapping.suggest.profile import (
     SOME,
     Profile,
+    asks_prepaid,
     meaning_of_payment,
     numbers_of,
     profile_of,
@@ -50,6 +52,8 @@ _TELLING: Final = 0.15  # what values say that hardly anything else looks like
 _LOOKED_AT: Final = 40  # new columns; a file with more of them is another layout
 _LETTERS_OF_A_WORD: Final = 5  # shorter ones stand in others by chance
 _HALF: Final = 0.5
+_A_ROW_OF_NUMBERS: Final = 3
+_WORDS_OF_A_TITLE: Final = 5  # a sentence is none
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,19 @@ class SampleTable:
     def _marks(self) -> str:
         """The decimal marks, first the one that some column shows: beside 0,85 a 1.152 is more than a thousand."""
         return ",." if any(each.has_decimal_commas for each in self.profiles.values()) else ".,"
+
+    @cached_property
+    def titles(self) -> tuple[str, ...]:
+        """The words of the sheet's name, and of what stands alone in its row above the table."""
+        rows = [row for row, _, _ in self.outside]
+        alone = [text for row, _, text in self.outside if row < self.row and rows.count(row) == 1]
+        said = [re.findall(r"\w+", folded(text)) for text in (self.sheet, *alone)]
+        return tuple(" ".join(words) for words in said if 0 < len(words) <= _WORDS_OF_A_TITLE)
+
+    def numbers_in_order(self, name: str) -> bool:
+        """Whether the numbers of a column grow from row to row, as those on cartons do; how many there are does not."""
+        numbers = numbers_of(self.cells[name])
+        return len(numbers) >= _A_ROW_OF_NUMBERS and bool((numbers.diff().drop_nulls() > 0).all())
 
     def differs_within(self, name: str, key: str, *, share: float = 0.0) -> bool:
         """Whether a column has several values in more than this share of the documents that have several rows.
@@ -151,10 +168,15 @@ class SampleTable:
     def collects(self, pay: str, word: str) -> bool | None:
         """Whether a word in a column of payment says that cash is collected; None where it does not say.
 
-        Yes says so below COD; below Prepaid it says the opposite, below Payment nobody can tell.
+        Yes says so below COD; below Prepaid it says the opposite, below Paid or Payment nobody can tell. pay: its
+        name, or the label above the table beside which the word stands.
         """
-        said = self.readings[pay].meanings
-        return None if says_yes_or_no(word) and ("pay" in said or "cod" not in said) else meaning_of_payment(word)
+        means, said = meaning_of_payment(word), reading_of(pay).meanings
+        if not says_yes_or_no(word):
+            return means
+        if asks_prepaid(pay):
+            return not means
+        return None if "pay" in said or "cod" not in said else means
 
     def stated_total(self, name: str) -> Fact | None:
         """What the sheet's last total below the rows says in a column, where the rows do not come to that."""

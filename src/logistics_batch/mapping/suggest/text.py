@@ -337,11 +337,12 @@ def _answers(draft: Draft, guess: Guess, profile: Profile) -> dict[str, Any]:
     words = {value.casefold(): value for value in reversed(profile.values)}
     is_payment = form_of(guess.place.split(".", 1)[1], draft.operation) is FieldForm.PAYMENT
     known = {word.casefold() for word in PAYMENT_WORDS} if is_payment else {"true", "false"}
+    name = guess.fact.label if guess.fact else guess.column
     means = {
-        word: draft.table.collects(guess.column, word) if guess.column and is_payment else meaning_of_payment(word)
+        word: draft.table.collects(name, word) if is_payment else meaning_of_payment(word)
         for word in reversed(words.values())
     }
-    if words.keys() <= known and None not in means.values():
+    if words.keys() <= known and all(means[word] is meaning_of_payment(word) for word in means):
         return {}
     answers = {True: "true", False: "false", None: MARK.strip()}
     return {"lookup": {word: answers[meaning] for word, meaning in means.items()}}
