@@ -393,11 +393,15 @@ def test_what_brackets_say_tells_who_pays_from_who_gets_the_goods() -> None:
         ("c12", "discount_percentage", '{from: "? Disc."}  # ask!'),
         ("d12", '- "Name"', "“Name” is likelier"),
         ("d03", '- "Artículo Cajas"', "of boxes, not of pieces"),
-        ("d03", '- "Entregar en C.P."', "the name says so, but the values do not look like it (pin)"),
+        ("d03", '- "Entregar en C.P."', "none of its cells is an Indian PIN, and the service takes no other"),
         ("c14", '- "Order Value"', "an amount: whether of one, of the line or of the whole cannot be told"),
         ("d05", '- "Discount Code"', "no field was found for it"),
         ("d06", '- "quantity-purchased"', "“quantity-to-ship” is likelier"),
         ("d10", '- "DC / Inv No."', "no field was found for it"),
+        # said first of all: not one of its cells can be sent
+        ("d01", '# "Mobil" ("0172 6643018", ', "the service takes no other. No row can be sent so: ask the sender"),
+        ("d01", '# "PLZ" ("72764", "04109", "50996")', "Where it belongs to the address, `join` it there"),
+        ("d01", '    # "Mobil": "0172 6643018"', "none of its cells is an Indian mobile number"),
         # remedies that load
         ("c09", "supplier_name", "is it this one? If not, write another column or `{constant: …}`"),
         ("c09", "invoice_number", "is it this one? If not, write another column"),

@@ -292,6 +292,8 @@ _REASONS: Final = {
     "of_the_buyer": "it is the buyer's, who may be another than the one who gets the goods",
     "of_which_address": "“{names:joined ” or “}” may be the address that it belongs to",
     "values_differ": "the name says so, but the values do not look like it ({names[0]})",
+    "no_phone": "none of its cells is an Indian mobile number, and the service takes no other",
+    "no_pin": "none of its cells is an Indian PIN, and the service takes no other",
     "differs_in": "but one of these has several in “{names[0]}”: they may be together what is sent",
     "of_which_rows": "whether it is the document's or each row's cannot be told without the key",
     "price_of_one": "“{names[0]}” is this × “{names[1]}” on each row",

@@ -205,9 +205,7 @@ def missing_of(table: SampleTable, operation: Operation, found: dict[str, Guess]
                 if (candidate := _of_fact(replace(fact, label=" ".join(fact.label.split()[-2:])), place, operation))
             ]
             or [
-                Candidate(
-                    (name,), 0.3, (("values_differ", SHAPE_OF.get(form_of(place.split(".")[1], operation), "text")),)
-                )
+                Candidate((name,), 0.3, (_unlike(table.profiles[name], form_of(place.split(".")[1], operation)),))
                 for name in free
                 if place in (*targets.required, places.QUANTITIES[0])
                 and likeness(table.readings[name], names) >= LIKELY
@@ -409,6 +407,12 @@ def _draft(table: SampleTable, operation: Operation) -> Draft:
     )
 
 
+def _unlike(profile: Profile, form: FieldForm) -> Reason:
+    """Why a column whose name is right does not fill a place."""
+    shape = SHAPE_OF.get(form, "text")
+    return (f"no_{shape}",) if profile.is_none_of(form) else ("values_differ", shape)
+
+
 def _unused(table: SampleTable, name: str, beside: dict[str, str], operation: Operation) -> Reason:
     """Why a column fills nothing. beside: the columns of the places that are filled."""
     profile, said = table.profiles.get(name), table.readings[name].meanings
@@ -423,7 +427,7 @@ def _unused(table: SampleTable, name: str, beside: dict[str, str], operation: Op
     likely = {place: likeness(table.readings[name], names) for place, names in names_of_targets(operation).items()}
     for form in (form_of(place.split(".")[1], operation) for place, like in likely.items() if like >= LIKELY):
         if profile.fits(form) is False:
-            return ("values_differ", SHAPE_OF[form])
+            return _unlike(profile, form)
     if table.takes_off(name):
         return ("taken_off",)
     for meanings, code in vocabulary().unused.items():

@@ -11,7 +11,8 @@ import polars as pl
 
 from logistics_batch.mapping.fields.values.dates import moment_of
 from logistics_batch.mapping.fields.values.numbers import plain_number
-from logistics_batch.mapping.fields.values.reading import ReadContext
+from logistics_batch.mapping.fields.values.reading import ReadContext, Reading
+from logistics_batch.mapping.fields.values.verbs import mobile, pincode
 from logistics_batch.mapping.loaded import RunValues
 from logistics_batch.mapping.naming.names import folded, vocabulary
 from logistics_batch.mapping.rows.cells import DIGITS_OF_SCRIPTS
@@ -74,6 +75,7 @@ _A_FEW: Final = 0.2
 _BEHIND: Final = r"(?i)\s*(?:%|/?\s*[a-z]{1,8}\.?)$"  # a number: Nos, /Pcs
 PIECES: Final = ("no", "nos", "pc", "pcs", "piece", "pieces", "unit", "units", "ea", "each", "stk", "ud", "uds")
 """Words behind a number that stand for one."""
+_READERS: Final = {FieldForm.MOBILE: mobile, FieldForm.PINCODE: pincode}
 _ASKS_PREPAID: Final = frozenset(["prepaid", "is", "order", "flag", "y", "n", "yes", "no", "true", "false"])
 
 
@@ -105,6 +107,14 @@ class Profile:
         """Whether most values look as the form wants them; None if nothing can be said."""
         share = self.share(SHAPE_OF[form]) if self.filled and form in SHAPE_OF else SOME
         return True if share >= _MOST else False if share < SOME else None
+
+    def is_none_of(self, form: FieldForm) -> bool:
+        """Whether not one cell is an Indian mobile number, or a PIN, as runs read them, though there are digits."""
+        if form not in _READERS or not any(map(re.compile(r"\d").search, self.values)):
+            return False
+        cells = pl.DataFrame({"value": self.values}, schema={"value": pl.String})
+        read = _READERS[form](Reading(pl.col("value")), "text", _ANY_RUN)
+        return cells.select(read.value.is_null().all()).item()  # type: ignore[no-any-return]
 
     @property
     def date_format(self) -> str:

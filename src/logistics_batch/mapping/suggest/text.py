@@ -36,6 +36,10 @@ _PIECES: Final = {
     **dict.fromkeys(("dz", "doz", "dozen"), f"{MARK}12"),
 }
 """How many a word behind a count stands for; what nobody can know is asked for."""
+_CANNOT_GO: Final = (
+    ("no_phone", places.PHONE, "No row can be sent so: ask the sender for Indian numbers."),
+    ("no_pin", places.PIN, "Where it belongs to the address, `join` it there; it cannot be sent as a PIN."),
+)
 _CONVERSION: Final = re.compile(r"\w+ -> \w+")
 
 
@@ -46,6 +50,7 @@ def draft_text(draft: Draft, *, file_name: str) -> str:
         "# Each line says how sure it is (0 to 1) and why. Check it with `mapping lint` and `mapping preview`.",
         f"# A `{MARK}` is a question: take it away from the right answer, and move the other columns to `ignore`.",
     ]
+    lines += _cannot_go(draft)
     if draft.table.nameless:
         lines.append("# A column without a name is called by the next name on its left and how far from it it stands.")
     for key, value in mapping_of(draft).items():
@@ -67,6 +72,18 @@ def draft_text(draft: Draft, *, file_name: str) -> str:
             plain = value if key == "operation" and not draft.rival else _flow(value)
             lines.append(f"{key}: {plain}" + f"  # {why}" * bool(why))
     return "\n".join([*lines, *_outside(draft), ""])
+
+
+def _cannot_go(draft: Draft) -> Iterator[str]:
+    """First of all: that not one phone or PIN of the sheet can be sent."""
+    asked = [(each.columns[0], why) for guess in draft.guesses.values() for each in guess.candidates
+             for why in each.reasons if each.columns]  # fmt: skip
+    for code, place, remedy in _CANNOT_GO:
+        names = [name for name, why in (*asked, *draft.unused.items()) if why == (code,)]
+        is_open = place not in draft.guesses or draft.guesses[place].asked
+        for name in dict.fromkeys(names if is_open else ()):
+            shown = ", ".join(map(_flow, draft.table.profiles[name].samples))
+            yield f"# {_flow(name)} ({shown}): {_said([(code,)])}. {remedy}"
 
 
 def _outside(draft: Draft) -> Iterator[str]:
