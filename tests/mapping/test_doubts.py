@@ -1,7 +1,9 @@
 """Notes on values that can be right and seldom are. They hold nothing back."""
 
+from datetime import timedelta
+
 import pytest
-from mapping.sheets import HEADER, ORDERS, notes_in, orders, run, sheet_of
+from mapping.sheets import DAY, HEADER, ORDERS, notes_in, orders, run, sheet_of
 
 from logistics_batch.model.document import MappedFile
 
@@ -61,6 +63,16 @@ def test_the_weight_of_a_label_is_in_grams() -> None:
 def test_a_code_in_the_column_of_pieces_is_told() -> None:
     found = orders(row(1, qty="100000"), row(2, qty="99999"))
     assert notes_in(found) == ('Column "Qty": more than 99,999 pieces in row 2.',)
+
+
+@pytest.mark.parametrize("target", ["expected_delivery_time", "pickup_datetime"])
+def test_a_day_of_delivery_that_is_over_is_told_and_sent(target: str) -> None:
+    mapping = ORDERS.replace("lines:", f"  {target}: {{from: Due}}\nlines:")
+    days = [(DAY + timedelta(days=days)).isoformat() for days in (-1, 0, 1)]
+    found = orders(*(row(number, day) for number, day in enumerate(days)), mapping=mapping, header=[*HEADER, "Due"])
+    is_told = target == "expected_delivery_time"
+    assert notes_in(found) == ((f'Column "Due": a day of delivery before the business date {DAY} in row 2.',) * is_told)
+    assert len(found.documents) == 3
 
 
 @pytest.mark.parametrize(

@@ -249,14 +249,16 @@ def _lost_zeros(table: CompiledSheet) -> Iterator[Issue]:
 
 def _odd_values(table: CompiledSheet) -> Iterator[Issue]:
     """A note for each column with values that look odd."""
-    for each, rows in answers(table, chain.from_iterable(find(table) for find in (_goods, _pins, _amounts, _places))):
+    for each, rows in answers(
+        table, chain.from_iterable(find(table) for find in (_goods, _days, _pins, _amounts, _places))
+    ):
         if each.field.column is not None and rows.len():
             yield table.note(about(each.said).code, each.field.column, rows, **about(each.said).given)
 
 
-def _odd(code: str, field: Field, odd: pl.Expr, most: int = 0) -> CheckContext:
+def _odd(code: str, field: Field, odd: pl.Expr, **given: Any) -> CheckContext:
     """Whether a value of a field is odd; where the field's cell cannot be read nothing is."""
-    return CheckContext(field, odd.fill_null(value=False) & field.broken.is_null(), Issue.of(f"odd.{code}", most=most))
+    return CheckContext(field, odd.fill_null(value=False) & field.broken.is_null(), Issue.of(f"odd.{code}", **given))
 
 
 def _fields(table: CompiledSheet, *places: str) -> Iterator[Field]:
@@ -278,7 +280,14 @@ def _goods(table: CompiledSheet) -> Iterator[CheckContext]:
         weight = field.number / grams
         yield _odd("weight", field, (weight > 0) & ~weight.is_between(LIGHTEST_KG, HEAVIEST_KG))
     for field in _fields(table, "lines.item_quantity", "lines.qty", "lines.quantity"):
-        yield _odd("pieces", field, field.number > MOST_PIECES, MOST_PIECES)
+        yield _odd("pieces", field, field.number > MOST_PIECES, most=MOST_PIECES)
+
+
+def _days(table: CompiledSheet) -> Iterator[CheckContext]:
+    """Goods that are to come on a day that is over: a notice that is late, or an old file."""
+    day = table.run.business_date.isoformat()
+    for field in _fields(table, "fields.delivery_date", "fields.expected_delivery_time"):
+        yield _odd("past", field, pl.col(field.value_name).str.slice(0, 10) < day, day=day)
 
 
 def _pins(table: CompiledSheet) -> Iterator[CheckContext]:
@@ -303,7 +312,7 @@ def _amounts(table: CompiledSheet) -> Iterator[CheckContext]:
         worth = price.number * (pieces.number.fill_null(1) if pieces is not None else 1)
         together = table.lines.select("doc", worth=worth).group_by("doc").agg(pl.col("worth").sum())
         dear = together.filter(pl.col("worth") > E_WAY_BILL_ABOVE_INR)["doc"]
-        yield _odd("e_way_bill", price, pl.col("doc").is_in(dear.implode()), E_WAY_BILL_ABOVE_INR)
+        yield _odd("e_way_bill", price, pl.col("doc").is_in(dear.implode()), most=E_WAY_BILL_ABOVE_INR)
 
 
 def _places(table: CompiledSheet) -> Iterator[CheckContext]:

@@ -77,6 +77,7 @@ _VALUES: Final = {
 _ODD: Final = {
     "odd.weight": "a weight below 10 g or above 100 kg; check the unit",
     "odd.pieces": "more than {most:,} pieces",
+    "odd.past": "a day of delivery before the business date {day}",
     "odd.pin": "the address holds another PIN",
     "odd.price": "an MRP below the price",
     "odd.tax_halves": "CGST and SGST differ",
