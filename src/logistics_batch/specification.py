@@ -167,6 +167,57 @@ def scalars_of(text: str) -> Iterator[Scalar]:
             waiting += reversed([((*path, key), value) for key, value in inner])
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Where a value of a specification stands in its text.
+
+    key: where its key begins; behind: where the key ends; both where the value begins if it has none. end: of the
+    value, without what is said behind it. inside: the keys and positions that it holds. in_braces: whether it stands
+    within `{}` or `[]`; braces: whether it is written so itself.
+    """
+
+    key: int
+    behind: int
+    start: int
+    end: int
+    inside: tuple[str | int, ...] | None
+    in_braces: bool
+    braces: bool
+
+
+def written_in(text: str) -> dict[Keys, Written]:
+    """Where each value stands of a text that `read_yaml` takes, the whole under `()`, so that it can be changed there.
+
+    >>> written_in("key: [A, B]")["key", 1].start
+    9
+    """
+    import yaml
+
+    found: dict[Keys, Written] = {}
+
+    def walk(path: Keys, node: Any, key: Any, *, in_braces: bool) -> int:
+        start: int = node.start_mark.index
+        end: int = node.end_mark.index
+        below: list[tuple[str | int, Any, Any]] = []
+        if isinstance(node, yaml.SequenceNode):
+            below = [(at, None, each) for at, each in enumerate(node.value)]
+        elif isinstance(node, yaml.MappingNode):
+            below = [(name.value, name, each) for name, each in node.value]
+        is_single, braces = isinstance(node, yaml.ScalarNode), bool(getattr(node, "flow_style", False))
+        ends = [walk((*path, name), each, its, in_braces=braces) for name, its, each in below]
+        if ends and not braces:  # the parser ends it where the next thing begins
+            end = ends[-1]
+        inside = None if is_single else tuple(name for name, _, _ in below)
+        named = key or node
+        behind = key.end_mark.index if key else start
+        found[path] = Written(named.start_mark.index, behind, start, end, inside, in_braces, braces)
+        return end
+
+    root = yaml.compose(text, Loader=yaml.SafeLoader)
+    walk((), root, None, in_braces=False)
+    return found
+
+
 def _read(text: str, path: str, findings: list[Finding]) -> _Node:
     """The document's root; findings: takes keys that stand twice. Raises _Unreadable, YAMLError."""
     import yaml

@@ -233,7 +233,14 @@ class Workspace:
         except (OSError, UnicodeDecodeError) as error:
             reason = "It is not UTF-8 text." if isinstance(error, UnicodeDecodeError) else f"{error.strerror}."
             raise SpecificationError([Finding(str(path), 0, 0, f"The mapping cannot be read. {reason}")]) from error
-        return content, shown, partial(_loaded_beside, path=path, shown=shown, settings=self._settings_again())
+        return content, shown, self._loader_of(path, shown)
+
+    def _loader_of(self, path: Path, shown: str) -> Callable[[str], Mapping]:
+        return partial(_loaded_beside, path=path, shown=shown, settings=self._settings_again())
+
+    def mapping_loader(self, name: str) -> Callable[[str], Mapping]:
+        """How a text would load if it stood in the file of a mapping of this name."""
+        return self._loader_of(self.folder / MAPPINGS / f"{name}.yaml", f"{MAPPINGS}/{name}.yaml")
 
     def _settings_again(self) -> Callable[[], Settings]:
         """How the settings are read, so that another process can be told of it."""

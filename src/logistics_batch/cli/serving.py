@@ -10,6 +10,7 @@ from threading import Event
 import click
 
 from logistics_batch.cli.watching import log_of, observed_run
+from logistics_batch.flows.mappings.mapping_files import MappingFiles
 from logistics_batch.flows.parts import Parts
 from logistics_batch.jobs import load_calendar, load_job, load_jobs
 from logistics_batch.model.jobs.calendar import Calendar
@@ -21,7 +22,7 @@ from logistics_batch.web.serve import ListeningPlace
 from logistics_batch.web.workbench import Role, Surface
 from logistics_batch.web.workbench.people import new_link
 from logistics_batch.web.workbench.work import Work
-from logistics_batch.wiring import Need, Workspace
+from logistics_batch.wiring import MAPPINGS, Need, Workspace
 
 _FIRST = "admin"
 
@@ -67,7 +68,10 @@ def serve_workspace(
                 return observed_run(workspace, its_own, job, Order(day))
 
         behind, work = Behind(say), Work(say)
-        on = Surface(parts, lambda: workspace.parts(Need(stop=stop)), jobs, workspace.mapping_names, behind, work, run)
+        files = MappingFiles(workspace.folder / MAPPINGS, workspace.mapping_loader)
+        on = Surface(
+            parts, lambda: workspace.parts(Need(stop=stop)), jobs, workspace.mapping_names, behind, work, run, files
+        )
         try:
             serve_pages(place, secured, on, on_ready=ready, say=say, stop=stop)
         finally:

@@ -140,6 +140,12 @@ class Files(Repository):
         """The files that came last, the newest first; before: only those with a smaller number."""
         return self._newest(*(() if before is None else (file.c.id < before,)), limit=limit)
 
+    def by_mapping(self) -> list[tuple[str, str, int, str]]:
+        """Each version of a mapping that read files: name, digest, how many files, when the last one came."""
+        versions = file.c.mapping, file.c.mapping_digest
+        query = select(*versions, func.count(), func.max(file.c.received_at)).group_by(*versions)
+        return [(name, digest, count, last) for name, digest, count, last in self._rows(query)]
+
     def begins(self, beginning: str, *, limit: int) -> list[StoredFile]:
         """The files whose names begin so, the newest first."""
         return self._newest(file.c.name.startswith(beginning, autoescape=True), limit=limit)

@@ -20,6 +20,7 @@ NAMED_BY_CHANCE = (
     "/decisions/{name}",
     "/check/{name}",
     "/check/file/{name}",
+    "/mappings/new/{name}",
     "/labels/{name}",
     "/labels/file/{name}",
 )  # what they show is tested with it

@@ -9,6 +9,8 @@ from support.browsers import NEEDS_CHROMIUM, chromium  # noqa: F401 - the fixtur
 from support.pages_process import PASSWORD, RunningPages
 from support.workspace import order_lines
 
+from .conftest import JOB
+
 PLACES = (
     "/",
     "/decisions",
@@ -24,6 +26,8 @@ PLACES = (
     "/labels",
     "/jobs/nightly",
     "/reconciliation",
+    "/mappings",
+    "/mappings/new",
 )
 _ALL = ((360, "light"), (1280, "dark"), (2560, "light"), (360, "dark"), (1280, "light"), (2560, "dark"))
 LOOKS = _ALL if os.environ.get("CAMPAIGN") == "full" else _ALL[:3]
@@ -180,3 +184,58 @@ def test_a_job_is_paused_resumed_and_run_by_keyboard_alone(browser: Browser, pag
         page.reload()
     page.get_by_role("link", name="The run", exact=True).wait_for()
     page.context.close()
+
+
+def test_a_strange_sheet_is_mapped_from_nothing_and_saved_by_keyboard_alone(
+    browser: Browser, pages: RunningPages
+) -> None:
+    page = signed_in(browser, pages)
+    complaints: list[str] = []
+    page.on("console", lambda told: complaints.append(told.text))
+    page.goto(f"{pages.url}/mappings/new")
+    content = (
+        "Ord. Ref,Ordered,Consignee,Contact,Full Address,Payment Mode,To collect,Article,Pcs\n"
+        'K-1,02/11/2026,Anjali D,98450 11203,"14, 3rd Cross",COD,"1,548.00",KTL-15,1\n'
+        'K-2,02/11/2026,Rohan P,63614 50987,"Plot 88",Wallet,,BTL-1,2\n'
+    )
+    sheet = {"name": "strange.csv", "mimeType": "text/csv", "buffer": content.encode()}
+    page.get_by_label("Sample (").set_input_files(sheet)  # type: ignore[arg-type]
+    page.get_by_role("button", name="Look at it").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{pages.url}/mappings/new/*")
+    assert no_violations(page) == []
+    page.get_by_label("Answer").focus()
+    page.keyboard.press("End")  # through the answers to the last; it is chosen when the list is left
+    assert page.get_by_text("It cannot be used yet").count() == 1
+    page.keyboard.press("Tab")
+    page.get_by_text("would go out").wait_for()
+    page.get_by_label("Ordered becomes").focus()
+    page.keyboard.type("kept")
+    page.keyboard.press("Tab")
+    page.get_by_label("Ordered is read as").wait_for()
+    assert 'ordered: {from: "Ordered"}' in page.get_by_label("The mapping file").input_value()
+    assert no_violations(page) == []
+    page.get_by_label("The mapping file").focus()
+    page.keyboard.press("Control+Home")
+    page.keyboard.type("# of Latha")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Apply").focus()
+    page.keyboard.press("Enter")
+    page.get_by_label("Name of the mapping").focus()
+    page.keyboard.type("strange")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/mappings/new/*?save=strange**")
+    assert no_violations(page) == []
+    page.get_by_role("button", name="Save strange").focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("status").get_by_text("mappings/strange.yaml was written").wait_for()
+    assert complaints == []
+    page.context.close()
+    saved = (pages.workspace.root / "mappings/strange.yaml").read_text()
+    assert saved.startswith("# of Latha\n")
+    for command in ("lint", "test"):
+        assert pages.workspace.run("mapping", command, "strange").code == 0
+    pages.workspace.drop("strange.csv", content, folder="strange-in")
+    made = JOB.replace("mapping: orders", "mapping: strange").replace("folder: drop", "folder: strange-in")
+    pages.workspace.job("strange", made)
+    assert pages.workspace.run("run", "strange").code == 0

@@ -88,7 +88,7 @@ def write_preview(report: FileReport, folder: Path) -> list[Path]:
     return written
 
 
-_DATE = "business_date.txt"
+DATE = "business_date.txt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,15 +121,16 @@ def try_example(bench: Bench, name: str, *, generate: bool = False, force: bool 
         return Tried(name, (f"{folder} holds several inputs: {names}. Keep one; an example is of one file.",))
     (source,) = sources
     written = []
-    if generate and not (folder / _DATE).exists():
-        (folder / _DATE).write_text(f"{bench.today}\n", encoding="utf-8")
-        written.append(_DATE)
+    if generate and not (folder / DATE).exists():
+        (folder / DATE).write_text(f"{bench.today}\n", encoding="utf-8")
+        written.append(DATE)
     try:
-        found = _contents(_mapped(bench, name, source))
+        day = date.fromisoformat((folder / DATE).read_text(encoding="utf-8").strip())
+        found = golden_of(source, bench.load(name), name=source.name, day=day, timezone=bench.timezone)
     except LogisticsBatchError as error:
         return Tried(name, (error.message,), tuple(written))
     except (OSError, ValueError):
-        return Tried(name, (f"{_DATE} must hold a date, as 2026-11-03; --generate writes today's.",), tuple(written))
+        return Tried(name, (f"{DATE} must hold a date, as 2026-11-03; --generate writes today's.",), tuple(written))
     problems: list[str] = []
     for file, lines in found.items():
         golden = folder / file
@@ -140,11 +141,10 @@ def try_example(bench: Bench, name: str, *, generate: bool = False, force: bool 
     return Tried(name, tuple(problems), tuple(written))
 
 
-def _mapped(bench: Bench, name: str, source: Path) -> MappedFile:
-    day = date.fromisoformat((source.parent / _DATE).read_text(encoding="utf-8").strip())
-    mapping = bench.load(name)
-    sheets = read_file(source, name=source.name, options=mapping.read_options)
-    return apply_mapping(mapping, sheets, run_values=RunValues(source.name, day, bench.timezone))
+def golden_of(source: Path, mapping: Mapping, *, name: str, day: date, timezone: str) -> dict[str, list[str]]:
+    """The lines of each golden file of an input that is called by a name."""
+    sheets = read_file(source, name=name, options=mapping.read_options)
+    return _contents(apply_mapping(mapping, sheets, run_values=RunValues(name, day, timezone)))
 
 
 def _contents(found: MappedFile) -> dict[str, list[str]]:

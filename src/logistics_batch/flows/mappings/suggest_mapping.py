@@ -2,8 +2,11 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+
+import polars as pl
 
 from logistics_batch.errors import FileHeld, UsageError
 from logistics_batch.flows.files.receive import ReceivedFile, unpacked
@@ -11,12 +14,25 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.intake.readers import read_file
 from logistics_batch.mapping import Mapping
 from logistics_batch.mapping.drift import Drift, drift_of
-from logistics_batch.mapping.rows.header import name_fits
+from logistics_batch.mapping.rows.header import name_fits, names_over_two_rows
 from logistics_batch.mapping.suggest.draft import draft_of
 from logistics_batch.mapping.suggest.text import draft_json
 from logistics_batch.model.document import Operation
-from logistics_batch.model.sheet import ReadOptions
+from logistics_batch.model.sheet import ReadOptions, Sheet
 from logistics_batch.scratch import scratch_folder
+
+_HEAD_ROWS, _HEAD_COLUMNS = 12, 40
+_WORDS_OF_A_COLUMN: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a person says of a sample; what is not said is found out. header: its (lower) row; header_rows: 1 or 2."""
+
+    operation: str = ""
+    sheet: str = ""
+    header: int = 0
+    header_rows: int = 0
 
 
 def suggest(parts: Parts, path: Path, *, operation: str | None, sheet: str | None = None) -> dict[str, Any]:
@@ -55,6 +71,50 @@ def drifted(parts: Parts, path: Path, mapping: Mapping, *, text: str, load: Call
             remedy="Leave out --like to get a draft of a new mapping.",
         )
     return found
+
+
+def look_at(parts: Parts, path: Path, *, name: str, wanted: Wanted) -> dict[str, Any]:
+    """A sample as a person maps it: its sheets, first rows and columns with samples, and under `draft` what `--json`
+    prints of a proposal, None where no header is found.
+
+    Raises UsageError: there is no such operation, or the file cannot be read.
+    """
+    operation = _operation(wanted.operation or None)
+    try:
+        return parts.limited(_look, about=name)(path, name=name, operation=operation, wanted=wanted)
+    except FileHeld as held:
+        raise UsageError(held.message, remedy=held.remedy) from held
+
+
+def _look(path: Path, *, name: str, operation: Operation | None, wanted: Wanted) -> dict[str, Any]:
+    """What runs in the limited process."""
+    sheets = read_file(path, name=name, options=ReadOptions(needs_above=True))
+    chosen = [each for each in sheets if each.name == wanted.sheet] or sheets
+    draft = draft_of([_from_header(each, wanted) for each in chosen] if wanted.header else chosen, operation=operation)
+    shown = next((each for each in chosen if draft and each.name == draft.table.sheet), chosen[0])
+    head = shown.frame.head(_HEAD_ROWS).select("row", *shown.frame.columns[1 : _HEAD_COLUMNS + 1])
+    columns = []
+    for each in draft.table.names if draft else ():
+        profile = draft.table.profiles.get(each) if draft else None
+        samples, values = ([*profile.samples], [*dict.fromkeys(profile.values)]) if profile else ([], [])
+        columns.append({"name": each, "samples": samples, "values": values[:_WORDS_OF_A_COLUMN]})
+    return {
+        "sheets": [each.name for each in sheets],
+        "sheet": shown.name,
+        "head": [{"row": row, "cells": [text or "" for text in cells]} for row, *cells in head.iter_rows()],
+        "columns": [each for each in columns if each["name"]],
+        "draft": draft_json(draft, file_name=name) if draft else None,
+    }
+
+
+def _from_header(sheet: Sheet, wanted: Wanted) -> Sheet:
+    """The sheet from its header on, of two rows as one; what stands above is not looked at then."""
+    frame, at = sheet.frame.filter(pl.col("row") >= wanted.header), pl.col("row") == wanted.header
+    if wanted.header_rows == 2 and frame.filter(at).height:
+        texts = [text or "" for text in frame.filter(at).drop("row").row(0)]
+        names = zip(frame.columns[1:], names_over_two_rows(sheet, wanted.header, texts)[1], strict=True)
+        frame = frame.with_columns(pl.when(at).then(pl.lit(name)).otherwise(pl.col(n)).alias(n) for n, name in names)
+    return replace(sheet, frame=frame, facts=sheet.facts.filter(pl.col("row") >= wanted.header))
 
 
 def _draft(path: Path, *, name: str, operation: Operation | None, sheet: str | None) -> dict[str, Any] | None:

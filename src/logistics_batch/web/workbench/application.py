@@ -97,6 +97,7 @@ def _fields(body: bytes) -> dict[str, list[str]]:
 _STATIC: Final = {
     "/static/style.css": "text/css",
     "/static/keys.js": "text/javascript",
+    "/static/studio.js": "text/javascript",
     "/static/icon.svg": "image/svg+xml",
 }
 _HEADERS: Final = {

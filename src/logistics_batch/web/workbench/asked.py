@@ -6,18 +6,21 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 from logistics_batch.flows.files.check import CheckedSheet
+from logistics_batch.flows.mappings.mapping_files import MappingFiles
+from logistics_batch.flows.mappings.suggest_mapping import Wanted
 from logistics_batch.flows.parts import Parts
 from logistics_batch.model.jobs.calendar import Calendar
 from logistics_batch.model.jobs.job import JobSpec
+from logistics_batch.model.report import FileReport
 from logistics_batch.operate.run_job import JobOutcome
 from logistics_batch.web.workbench.people import SignedIn
 from logistics_batch.web.workbench.work import Work
 
 _MOST_DIGITS = 15
-_CHECKS_KEPT, _ROWS_KEPT, _CHECK_SECONDS = 24, 200_000, 2 * 3600.0
+_CHECKS_KEPT, _STUDIOS_KEPT, _ROWS_KEPT, _CHECK_SECONDS = 24, 8, 200_000, 2 * 3600.0
 
 
 @dataclass(frozen=True)
@@ -36,35 +39,86 @@ class SheetCheck:
     at: float
     cells: Mapping[tuple[str, int, int], str] = field(default_factory=dict)
 
+    @property
+    def rows(self) -> int:
+        """Of the sheet as it is now."""
+        return self.now.report.rows_read
 
-class Checks:
+
+@dataclass(frozen=True)
+class StudioSheet:
+    """A sample of which a mapping is made. look: what `look_at` says of it, as it was `wanted`; text: the mapping's.
+
+    name: of the mapping that it was opened from, "" for a new one. report: what comes of the sample, None while the
+    text cannot be used; wrong: why not; hints: what it says and need not.
+    """
+
+    person: str
+    at: float
+    file: str
+    content: bytes = field(repr=False)
+    wanted: Wanted
+    look: Mapping[str, Any] = field(repr=False)
+    text: str
+    name: str = ""
+    report: FileReport | None = None
+    wrong: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        """Of the sample."""
+        return self.report.rows_read if self.report else 0
+
+
+class Looked(Protocol):
+    """Something that a person looks at: whose it is, since when, and how many rows it has."""
+
+    @property
+    def person(self) -> str:
+        """Who looks."""
+
+    @property
+    def at(self) -> float:
+        """Since when, on the clock that never goes back."""
+
+    @property
+    def rows(self) -> int:
+        """Of the sheet."""
+
+
+_L = TypeVar("_L", bound=Looked)
+
+
+class Kept(Generic[_L]):
     """The sheets that are looked at, in memory alone: the oldest go, and all after two hours or with the program."""
 
-    def __init__(self) -> None:
-        self._kept: dict[str, SheetCheck] = {}
+    def __init__(self, most: int = _CHECKS_KEPT) -> None:
+        self._kept: dict[str, _L] = {}
+        self._most = most
         self._lock = threading.Lock()
 
-    def keep(self, check: SheetCheck) -> str:
+    def keep(self, new: _L) -> str:
         """Keep one; its name, which nobody guesses."""
         name = secrets.token_urlsafe(12)
         with self._lock:
-            self._kept[name] = check
-            while len(self._kept) > _CHECKS_KEPT or (self._rows() > _ROWS_KEPT and len(self._kept) > 1):
+            self._kept[name] = new
+            while len(self._kept) > self._most or (self._rows() > _ROWS_KEPT and len(self._kept) > 1):
                 del self._kept[next(iter(self._kept))]
         return name
 
-    def of(self, person: str, *, now: float) -> dict[str, SheetCheck]:
+    def of(self, person: str, *, now: float) -> dict[str, _L]:
         """Those of a person, by name, the newest last."""
         with self._lock:
             for name in [name for name, each in self._kept.items() if now - each.at > _CHECK_SECONDS]:
                 del self._kept[name]
             return {name: each for name, each in self._kept.items() if each.person == person}
 
-    def change(self, name: str, seen: SheetCheck, to: SheetCheck) -> None:
+    def change(self, name: str, seen: _L, to: _L) -> None:
         """Keep another in the place of one that was seen. Raises Changed if that is not there any more."""
         with self._lock:
             if self._kept.get(name) is not seen:
-                raise Changed("The sheet was corrected elsewhere meanwhile.")
+                raise Changed("It was changed elsewhere meanwhile.")
             self._kept[name] = to
 
     def forget(self, name: str) -> None:
@@ -73,7 +127,7 @@ class Checks:
             self._kept.pop(name, None)
 
     def _rows(self) -> int:
-        return sum(each.now.report.rows_read for each in self._kept.values())
+        return sum(each.rows for each in self._kept.values())
 
 
 @dataclass(frozen=True)
@@ -83,7 +137,8 @@ class Surface:
     parts: what only reads and decides, shared by all pages. calling: parts that also call the service and its servers,
     opened for one piece of work. jobs: the workspace's jobs, and the calendar of each that has one. mappings: the names
     of its mappings. behind: does a piece of work after the answer, one at a time. work: what people began here. run: a
-    job's run for a business date, as the command makes it. checks: sheets that are looked at before they are dropped.
+    job's run for a business date, as the command makes it. files: the mapping files. checks: sheets that are looked at
+    before they are dropped. studios: samples of which mappings are made.
     """
 
     parts: Parts
@@ -93,7 +148,9 @@ class Surface:
     behind: Callable[[Callable[[], None]], None]
     work: Work
     run: Callable[[str, date], JobOutcome]
-    checks: Checks = field(default_factory=Checks)
+    files: MappingFiles
+    checks: Kept[SheetCheck] = field(default_factory=Kept)
+    studios: Kept[StudioSheet] = field(default_factory=lambda: Kept(_STUDIOS_KEPT))
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,8 @@ CHECK: Final = SEES_PEOPLE
 """Who checks sheets, corrects them and hands them to a job, as whoever may drop files does."""
 RECONCILE: Final = frozenset({Role.ANALYST, Role.OPERATOR, Role.ADMIN})
 """Who works on the exceptions of reconciliations."""
+MAP: Final = frozenset({Role.INTEGRATOR, Role.ADMIN})
+"""Who makes mappings."""
 LINK_HOLDS: Final = timedelta(days=3)
 IDLE, LONGEST = timedelta(hours=1), timedelta(hours=12)  # a session that is not used, and any
 _SEEN_EVERY = timedelta(minutes=1)

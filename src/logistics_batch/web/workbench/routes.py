@@ -13,11 +13,12 @@ from logistics_batch.web.workbench import (
     files,
     jobs,
     labels,
+    mappings,
     reconciliation,
     tonight,
 )
 from logistics_batch.web.workbench.asked import Download, Moved, PageData, PageRequest
-from logistics_batch.web.workbench.people import CHECK, DECIDE, RECONCILE, Role
+from logistics_batch.web.workbench.people import CHECK, DECIDE, MAP, RECONCILE, Role
 
 Page = Callable[[PageRequest], PageData | Moved | Download]
 
@@ -66,6 +67,13 @@ ROUTES: Final = (
     Route("/check/upload", check.upload, CHECK, "POST", "checked a sheet", takes_file=True),
     Route("/check/correct", check.correct, CHECK, "POST", "corrected cells of a sheet that is checked"),
     Route("/check/hand", check.hand, CHECK, "POST", "handed a sheet to a job"),
+    Route("/mappings", mappings.all_of_them, MAP, place="Mappings"),
+    Route("/mappings/new", mappings.start, MAP),
+    Route("/mappings/new/{name}", mappings.studio, MAP),
+    Route("/mappings/open", mappings.open_one, MAP, "POST", "looked at a mapping on a sample", takes_file=True),
+    Route("/mappings/draft", mappings.draft, MAP, "POST", "drafted a mapping anew"),
+    Route("/mappings/change", mappings.change, MAP, "POST", "changed a mapping in the studio"),
+    Route("/mappings/save", mappings.save, MAP, "POST", "saved a mapping"),
     Route("/reconciliation", reconciliation.overview, RECONCILE, place="Reconciliation"),
     Route("/reconciliation/write", reconciliation.write, RECONCILE, "POST", "wrote beside exceptions"),
     Route("/labels", labels.bundles, DECIDE, place="Labels"),
