@@ -473,6 +473,24 @@ def test_no_remedy_of_a_question_about_cash_leads_into_another_mistake() -> None
     assert not any(place == "fields.cash_on_delivery" and "delete" in remedy for place, remedy in asked)
 
 
+@pytest.mark.parametrize(("layout", "place"), [("d02", "reference_number"), ("c04", "reference_number"),
+                                               ("c09", "invoice_number"), ("e10", "invoice_number")])  # fmt: skip
+def test_no_remedy_of_a_question_about_a_documents_number_is_refused(layout: str, place: str) -> None:
+    draft, text = drafted(case_of(next(name for name in LAYOUT_NAMES if name.startswith(layout))))
+    assert draft is not None
+    questions = draft_json(draft, file_name="x.csv")["questions"]
+    remedies = [each["remedy"] for each in questions if each["place"] == f"fields.{place}"]
+    assert all("constant" not in each for each in remedies), remedies
+    if layout == "d02":  # which has none: two columns together are it
+        assert 'join: [Date, Sr No], with: "-"' in remedies[0] and "of a join its columns" in remedies[0]
+        number = '{join: ["अ.क्र.", "ग्राहकाचे नाव"], with: "-"}'
+        answer = text.replace('reference_number: {from: "?"}', f"reference_number: {number}")
+        answer = answer.replace('key: ["?"]', 'key: ["अ.क्र.", "ग्राहकाचे नाव"]')
+        with pytest.raises(SpecificationError) as refused:
+            mapping_of(answer)
+        assert all("The draft asks" in each.message and place not in each.message for each in refused.value.findings)
+
+
 def test_a_date_of_several_kinds_is_said_to_be_none_and_not_to_be_one_of_the_papers() -> None:
     header = ["S.N.", "Order No", "Customer", "Phone", "Address", "Delivery on", "Item", "Qty"]
     cells = [[str(n), f"A{n}", "Tina", "9870011223", "A-4 Palm, Thane", day, "Cake", "1"]

@@ -435,10 +435,14 @@ def _asked(place: Place, asked: list[str]) -> tuple[LintFinding, list[str]]:
     named = "key" if place[:1] == ("key",) else next((part for part in _ASKED_APART if part in place), "")
     above = "above" if place[-1:] in (("cell",), ("beside",)) else "is_it"
     if names == [""] and named in ("", "key"):
-        named = "no_key" if named else "missing"
-    of_field = f"is_it.{field}" if f"mapping.draft.is_it.{field}" in messages.CATALOGUE else above
-    code = named or ("which" if len(asked) > 1 else of_field if above == "is_it" else above)
+        named = "no_key" if named else _of_field("missing", field)
+    code = named or ("which" if len(asked) > 1 else _of_field(above, field))
     return said(place, f"draft.{code}", names=names, field=field, last=place[-1] if place else ""), names
+
+
+def _of_field(code: str, field: str) -> str:
+    """The question as it is put of this field, where it has words of its own."""
+    return own if f"mapping.draft.{(own := f'{code}.{field}')}" in messages.CATALOGUE else code
 
 
 def raw_findings(data: dict[str, Any]) -> Iterator[LintFinding]:

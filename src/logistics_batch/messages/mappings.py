@@ -195,10 +195,15 @@ _UNITS: Final = {
     "correct": "Write `{said} -> {meant}`.",
     "another": "Take another column.",
 }
+_WHERE: Final = "nothing in the file was found for `{field}`: where does it stand?"
+_IS_VALUE: Final = "is the value of `{names:joined ` or `}` outside the table what `{field}` wants?"
+_OR_SEVERAL: Final = (
+    'or `{{join: [Date, Sr No], with: "-"}}` of columns that together tell one document from all others.'
+)
 _IS_IT: Final = "is `{names:joined ` or `}` the column of `{field}`?"
 _DRAFTS: Final = {
     "missing": (
-        "nothing in the file was found for `{field}`: where does it stand?",
+        _WHERE,
         (
             "For the `?` write the column's name; or write `{{beside: LABEL}}` for a value above or below the table, "
             "or `{{constant: …}}` for one that is always the same. If there is none, delete the line; where the "
@@ -261,14 +266,33 @@ _DRAFTS: Final = {
         "Write the column's name without the `?`. No order that collects cash goes out without an amount.",
     ),
     "above": (
-        "is the value of `{names:joined ` or `}` outside the table what `{field}` wants?",
+        _IS_VALUE,
         (
             "Take the `?` away; if it is not, write another `{{beside: LABEL}}` or `{{cell: C5}}`, `{{from: COLUMN}}` "
             "or `{{constant: …}}`; delete the line if the service does not demand it."
         ),
     ),
 }
-_ALSO_KEY: Final = "Write the same under `key`."
+_NUMBERS: Final = {
+    "missing": (
+        _WHERE,
+        "For the `?` write the column's name, `{{beside: LABEL}}` for a value above or below the table, " + _OR_SEVERAL,
+    ),
+    "is_it": (
+        _IS_IT,
+        "Write the column's name without the `?`; if there is none, `{{beside: LABEL}}` for a value above the table, "
+        + _OR_SEVERAL,
+    ),
+    "above": (
+        _IS_VALUE,
+        "Take the `?` away; if it is not, write another `{{beside: LABEL}}` or `{{cell: C5}}`, or `{{from: COLUMN}}`.",
+    ),
+}
+"""What is asked about a document's own number: a constant would be tomorrow's, too."""
+_ALSO_KEY: Final = "Write the same under `key`, of a join its columns."
+_QUESTIONS: Final = _DRAFTS | {
+    f"{code}.{field}": words for field in ("reference_number", "invoice_number") for code, words in _NUMBERS.items()
+}
 _DEFAULTS: Final = {
     "default": "`{key}` restates the default.",
     "default.required": "`required: true` restates the default: `{operation}` demands `{name}`.",
@@ -377,6 +401,6 @@ MAPPINGS: Final[dict[str, Entry]] = {
         **{f"reason.{code}": (words, "") for code, words in _REASONS.items()},
         **{f"form.{form}": words for form, words in _FORMS.items()},
         "draft.also_key": (_ALSO_KEY, ""),
-        **{f"draft.{code}": (f"The draft asks: {asked}", remedy) for code, (asked, remedy) in _DRAFTS.items()},
+        **{f"draft.{code}": (f"The draft asks: {asked}", remedy) for code, (asked, remedy) in _QUESTIONS.items()},
     }.items()
 } | {f"mapping.{code}": Entry(words, _REMOVE, level=Level.NOTE) for code, words in _DEFAULTS.items()}
