@@ -4,8 +4,7 @@ import itertools
 import math
 import random
 import threading
-import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import pytest
 from hypothesis import given, settings
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 
 from logistics_batch.api.pacing import Pacer, interval_seconds
 from logistics_batch.errors import SettingsError
+from logistics_batch.model.turns import Allowed, Turns
 
 
 class Clock:
@@ -49,14 +49,14 @@ def test_what_is_no_rate_is_named_with_a_remedy(rate: str) -> None:
     assert "1/s" in caught.value.remedy
 
 
-def test_turns_are_evenly_apart() -> None:
+def test_turns_of_a_second_come_a_trifle_quicker_until_all_are_given() -> None:
     clock = Clock()
     pacer = Pacer("4/s", clock=clock, sleep=clock.sleep)
     turns = []
-    for _ in range(5):
+    for _ in range(9):
         assert pacer.wait_turn()
-        turns.append(clock.now)
-    assert turns == pytest.approx([1000.0 + number * 0.25 * 1.03 for number in range(5)])
+        turns.append(clock.now - 1000)
+    assert turns == pytest.approx([0, 0.225, 0.45, 0.675, 1.03, 1.255, 1.48, 1.705, 2.06])
 
 
 def test_time_that_nobody_used_is_not_saved_up() -> None:
@@ -94,21 +94,25 @@ def test_no_window_holds_more_than_the_rate_allows(pauses: list[float], late: fl
 
 
 class Row:
-    """The next turn of all, as the ledger keeps it, in one process and without its commits."""
+    """The turns of all, as the ledger keeps them, in one process and without its commits."""
 
     def __init__(self, clock: Clock) -> None:
-        self.clock, self.next_at = clock, clock.now
+        self.clock, self.turns = clock, Turns()
 
     def take_turns(
-        self, count: int, *, spacing_seconds: float, ahead_seconds: float, lead_seconds: float, instead_of: float
-    ) -> tuple[float, bool]:
-        first = max(self.next_at, self.clock.now + lead_seconds)
-        if taken := first - self.clock.now <= ahead_seconds + lead_seconds:
-            self.next_at = first + count * spacing_seconds
-        return first, taken
+        self, count: int, allowed: Allowed, *, ahead_seconds: float, lead_seconds: float, unused: Sequence[float]
+    ) -> tuple[list[float], float]:
+        return self.turns.take(
+            count,
+            allowed,
+            now=self.clock.now,
+            ahead_seconds=ahead_seconds,
+            lead_seconds=lead_seconds,
+            unused=unused,
+        )
 
     def hold_turns(self, seconds: float) -> None:
-        self.next_at = max(self.next_at, self.clock.now + seconds)
+        self.turns.hold(self.clock.now + seconds)
 
 
 def test_a_question_beside_a_run_waits_for_the_turns_taken_already_not_for_the_end_of_the_run() -> None:
@@ -190,22 +194,24 @@ def test_the_end_of_the_process_ends_the_waiting() -> None:
 
 
 def test_sixteen_threads_keep_one_rate() -> None:
-    pacer = Pacer("200/s")
-    turns: list[float] = []
+    pacer = Pacer("40/s")
+    left: list[float] = []
 
     def work() -> None:
         for _ in range(5):
             pacer.wait_turn()
-            turns.append(time.monotonic())
+            turn = pacer.approach()
+            if turn is not None and (moment := pacer.depart(turn)) is not None:
+                left.append(moment)
 
     threads = [threading.Thread(target=work) for _ in range(16)]
-    start = time.monotonic()
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(turns) == 80
-    assert max(turns) - start >= 79 / 200  # a machine under load makes it slower, nothing makes it faster
+    assert len(left) == 80
+    left.sort()
+    assert all(last - first >= 1.0 for first, last in zip(left, left[40:], strict=False))
 
 
 def leaves(pacer: Pacer, clock: Clock, *, connect: float = 0.0) -> float | None:

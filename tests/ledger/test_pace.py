@@ -1,6 +1,7 @@
 """Turns are claimed in the ledger: processes that share it keep one rate together."""
 
 import heapq
+import json
 import math
 import random
 import time
@@ -13,6 +14,7 @@ from sqlalchemy import create_engine, text
 
 from logistics_batch.api.pacing import Pacer, Turn
 from logistics_batch.ledger import Ledger, open_ledger
+from logistics_batch.model.turns import Allowed
 
 
 @pytest.fixture
@@ -22,10 +24,14 @@ def other(url: str, ledger: Ledger) -> Iterator[Ledger]:
     opened.close()
 
 
-def wait(ledger: Ledger, spacing: float = 600, *, count: int = 1, ahead: float = 0.0) -> float:
-    """Take turns if they come so soon; gives the seconds until the next one."""
-    moment, _ = ledger.pace.take_turns(count, spacing_seconds=spacing, ahead_seconds=ahead)
-    return moment - time.monotonic()
+def wait(ledger: Ledger, spacing: float = 600, *, count: int = 1, ahead: float = 0.0, missed: float = 0.0) -> float:
+    """Take turns if they come so soon; gives the seconds until the first that was taken, or could not be.
+
+    missed: a turn that passed without a call.
+    """
+    one_by_one = Allowed(1, spacing, spacing)
+    taken, next_at = ledger.pace.take_turns(count, one_by_one, ahead_seconds=ahead, unused=[missed] if missed else [])
+    return (taken[0] if taken else next_at) - time.monotonic()
 
 
 def test_a_turn_is_taken_by_one(ledger: Ledger, other: Ledger, url: str) -> None:
@@ -52,7 +58,8 @@ def test_a_time_that_a_wrong_clock_wrote_holds_nobody_up(ledger: Ledger, url: st
     wait(ledger, 1)
     engine = create_engine(url)
     with engine.begin() as connection:
-        connection.execute(text("UPDATE meta SET value = '99999999999.0' WHERE name LIKE 'pace:%'"))
+        far = json.dumps({"held_until": 99999999999.0, "given": [99999999999.0]})
+        connection.execute(text("UPDATE meta SET value = :far WHERE name LIKE 'pace:%'"), {"far": far})
     engine.dispose()
     assert wait(ledger, 1) <= 0
 
@@ -92,15 +99,14 @@ def test_a_turn_taken_ahead_moves_the_next_from_its_own_moment(ledger: Ledger, o
     assert 90 < wait(ledger, 50, ahead=60) <= 100
 
 
-def test_a_turn_that_was_missed_is_given_back_unless_somebody_has_one_behind_it(ledger: Ledger, other: Ledger) -> None:
-    def another(missed: float) -> float:
-        found, _ = ledger.pace.take_turns(1, spacing_seconds=50, ahead_seconds=0, instead_of=missed)
-        return found - time.monotonic()
-
-    missed, _ = ledger.pace.take_turns(1, spacing_seconds=50, ahead_seconds=0)
-    assert another(missed) <= 0
-    assert 40 < wait(other, 50, ahead=60) <= 50  # behind the moment at which the late call left
-    assert another(missed) > 90
+def test_what_an_earlier_version_wrote_is_kept(ledger: Ledger, url: str) -> None:
+    wait(ledger, 1)
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        next_at = time.time() + 100
+        connection.execute(text(f"UPDATE meta SET value = '{next_at!r}' WHERE name LIKE 'pace:%'"))
+    engine.dispose()
+    assert 90 < wait(ledger, 1) <= 101
 
 
 class OneClock:
@@ -118,6 +124,35 @@ class OneClock:
 
     def sleep(self, seconds: float) -> None:
         self.now += seconds + self._chance.choice((0, 0, 0, self.late))
+
+
+@pytest.fixture
+def still(monkeypatch: pytest.MonkeyPatch) -> Iterator[OneClock]:
+    """Time that does not pass, also for PostgreSQL."""
+    made = OneClock()
+    monkeypatch.setattr("logistics_batch.ledger.service._now", lambda _: (made.now, made.now))
+    monkeypatch.setattr("time.monotonic", made.monotonic)
+    yield made
+
+
+@pytest.mark.usefixtures("still")
+def test_a_turn_that_was_missed_is_given_back(ledger: Ledger, other: Ledger) -> None:
+    missed = time.monotonic() + wait(ledger, 50)
+    assert wait(other, 50, missed=missed) == 0
+    assert wait(other, 50, ahead=60) == pytest.approx(50, abs=0.001)
+    assert wait(ledger, 50, missed=missed + 1) == pytest.approx(100, abs=0.001)  # none was given then
+
+
+def test_turns_that_nobody_took_are_made_up_for_within_their_span(
+    ledger: Ledger, other: Ledger, still: OneClock
+) -> None:
+    """Ten in two seconds, nobody took one for half a second: the next come quicker, until there are ten."""
+    allowed, began = Allowed(10, 2.0, 0.1), still.now
+    ledger.pace.take_turns(5, allowed, ahead_seconds=0)
+    still.now += 1.0
+    taken, next_at = other.pace.take_turns(7, allowed, ahead_seconds=0)
+    assert [round(turn - began, 3) for turn in taken] == [1.0, 1.1, 1.2, 1.3, 1.4, 2.0, 2.1]
+    assert round(next_at - began, 3) == 2.2
 
 
 @pytest.fixture

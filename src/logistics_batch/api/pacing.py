@@ -1,9 +1,9 @@
 """One rate for everything that uses the API key (limits are not published: API §8.6).
 
-A turn is a moment at which one call may leave. Turns lie a trifle farther apart than the rate asks, so that a call
-which leaves that trifle late brings no second above the rate; one that is later gets another turn, at once where nobody
-has the one behind its own. A call waits before its connection is taken, and one that has to connect begins so much
-sooner. Processes that share a ledger take their turns from one row of it, some at once.
+A turn is a moment at which one call may leave (`model.turns`). Their span is a trifle longer than the rate asks, so
+that a call which leaves that trifle late brings no second above the rate; one that is later gives its turn back and
+gets another. A call waits before its connection is taken, and one that has to connect begins so much sooner. Processes
+that share a ledger take their turns from one row of it, some at once.
 """
 
 import math
@@ -11,12 +11,13 @@ import re
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Protocol
 
 from logistics_batch.errors import LedgerRefused, SettingsError
+from logistics_batch.model.turns import Allowed, Turns
 
 LONGEST_PAUSE_SECONDS = 15 * 60.0
 _LONGEST_NAP_SECONDS = 0.5  # how soon a waiting thread notices that the process was asked to end
@@ -28,7 +29,8 @@ _LONGEST_HELD_SECONDS = 0.5  # for a turn, with a connection at hand
 _CONNECT_FADES, _UNUSED_FADES = 0.98, 0.9  # what the slowest connect took lately, each call: with a connect or without
 _LONGEST_LEAD_SECONDS = 0.25
 _TRIES = 10  # to find a turn for a call that missed its own
-_NEXT_SPACINGS = 1.2  # behind a turn: the next one, which nobody has
+_CATCH_UP_SHARE = 0.9  # of the interval: so close turns may come while fewer than allowed were given
+_MOST_IN_SPAN = 2000  # turns: more than one process can send in a second
 _MOST_REMEMBERED = 1000  # departures
 _SHORTEST_SPAN_SECONDS = 0.25  # a rate is not told from less
 _RATE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*/\s*(s|min)")
@@ -68,13 +70,9 @@ class SharedTurns(Protocol):
     """Where turns are taken by several processes; each call raises LedgerRefused if that cannot be written."""
 
     def take_turns(
-        self, count: int, *, spacing_seconds: float, ahead_seconds: float, lead_seconds: float, instead_of: float
-    ) -> tuple[float, bool]:
-        """The moment of the next turn (monotonic), and whether it and those behind it were taken: if it comes so soon.
-
-        lead_seconds: no turn comes before, and so much later may one come that is taken. instead_of: a turn that was
-        missed; it is given back, unless somebody has one behind it.
-        """
+        self, count: int, allowed: Allowed, *, ahead_seconds: float, lead_seconds: float, unused: Sequence[float]
+    ) -> tuple[list[float], float]:
+        """See `Turns.take`; moments are monotonic."""
 
     def hold_turns(self, seconds: float) -> None:
         """Give nobody a turn for so long."""
@@ -113,12 +111,14 @@ class Pacer:
         self._stop = stop
         self._queue = threading.Lock()  # held by the one thread that waits for the next turn
         self._state = threading.RLock()
-        self._not_before = -math.inf  # the next turn that nobody has
+        self._next_at = -math.inf  # no turn can be had before
         self._resumes = -math.inf  # the end of a pause
         self._connect_seconds = 0.0  # so much before its turn a call begins to connect
         self._lead_seconds = 0.0  # a shared turn that came before would have passed when it is known
         self._block: deque[float] = deque()  # turns of this process
         self._taken: deque[float] = deque()  # turns of calls that have not left yet: whichever leaves next has the next
+        self._unused: list[float] = []  # turns that passed without a call
+        self._own = Turns()  # for whom nobody shares the rate, or while the ledger takes nothing
         self._shared: list[SharedTurns] = []
         self._left: deque[float] = deque(maxlen=_MOST_REMEMBERED)  # when the last calls left
 
@@ -149,37 +149,40 @@ class Pacer:
         with self._state:
             now = self._clock()
             if not self.paced:
-                return max(0.0, self._not_before - now)
+                return max(0.0, self._resumes - now)
             ahead_seconds += self._connect_seconds
             while self._block and now - self._block[0] > self._allowance.late_seconds / 2:
-                self._block.popleft()
-            if not self._block:
-                self._fill_block(now, ahead_seconds=ahead_seconds, block=block)
-            wait = max(0.0, (self._block[0] if self._block else self._not_before) - self._clock())
+                self._unused.append(self._block.popleft())
+            if not self._block and self._next_at - now <= ahead_seconds:
+                count = 1 + int(self.turns_in(_BLOCK_SECONDS)) if ahead_seconds and block else 1
+                self._block.extend(self._take(count, ahead_seconds=ahead_seconds))
+            wait = max(0.0, (self._block[0] if self._block else self._next_at) - self._clock())
             if self._block and wait <= ahead_seconds:
                 self._taken.append(self._block.popleft())
             return max(0.0, wait - self._connect_seconds)
 
-    def _fill_block(self, now: float, *, ahead_seconds: float, block: bool) -> None:
-        """Take the next turns, of this process or of all that share them, if the first comes so soon."""
-        spacing = self._allowance.spacing_seconds
-        count = 1 + int(_BLOCK_SECONDS / spacing) if ahead_seconds and block else 1
-        first = max(self._not_before, now)
-        taken = first - now <= ahead_seconds
-        if taken and self._shared:
+    def _take(self, count: int, *, ahead_seconds: float, not_before: float = -math.inf) -> list[float]:
+        """The next turns, of this process or of all that share them, if the first comes so soon."""
+        with self._state:
+            now, allowed = self._clock(), self._allowance.allowed
+            unused, self._unused = self._unused, []
+            self._own.give_back(unused)
+            shared = self._shared[-1] if self._shared else None
+            lead = max(self._lead_seconds if shared else 0.0, not_before - now)
+        if shared is not None:
             with suppress(LedgerRefused):  # the rate of this process holds then; what is sent must be written anyway
-                moment, taken = self._shared[-1].take_turns(
-                    count,
-                    spacing_seconds=spacing,
-                    ahead_seconds=ahead_seconds,
-                    lead_seconds=self._lead_seconds,
-                    instead_of=-math.inf,
+                taken, next_at = shared.take_turns(
+                    count, allowed, ahead_seconds=ahead_seconds, lead_seconds=lead, unused=unused
                 )
-                first = max(first, moment)
-                self._lead_seconds = min(2 * (self._clock() - now), _LONGEST_LEAD_SECONDS)
-        if taken:
-            self._block.extend(first + number * spacing for number in range(count))
-        self._not_before = first + count * spacing if taken else first
+                with self._state:
+                    self._lead_seconds = min(2 * (self._clock() - now), _LONGEST_LEAD_SECONDS)
+                    self._own.note(taken)
+                    self._next_at = max(next_at, self._resumes)
+                return taken
+        with self._state:
+            taken, next_at = self._own.take(count, allowed, now=now, ahead_seconds=ahead_seconds, lead_seconds=lead)
+            self._next_at = max(next_at, self._resumes)
+        return taken
 
     @contextmanager
     def sharing(self, turns: SharedTurns) -> Iterator[None]:
@@ -263,38 +266,27 @@ class Pacer:
         return moment >= self._resumes and self._clock() - moment <= self._allowance.late_seconds
 
     def _another(self, missed: float, *, ahead_seconds: float) -> float | None:
-        """A turn for a call that missed its own: this moment, if nobody has one behind it; None if none comes so soon.
+        """A turn for a call that missed its own; None if none comes so soon.
 
         Whichever call of this process leaves next has its next turn.
         """
         with self._state:
-            now, spacing = self._clock(), self._allowance.spacing_seconds
+            now = self._clock()
+            if missed > -math.inf:
+                self._unused.append(missed)
             for turns in (self._taken, self._block):
                 while turns and not self._holds(turns[0]):
-                    missed = max(missed, turns.popleft())
+                    self._unused.append(turns.popleft())
                 if turns:
                     return turns.popleft() if turns[0] - now <= ahead_seconds else None
-            if self._not_before <= missed + _NEXT_SPACINGS * spacing:
-                self._not_before = missed
-            first = max(self._not_before, self._resumes, now)
+            first = max(self._resumes, now)
             if first - now > ahead_seconds:
                 return None
-            if self.paced:
-                self._not_before = first + spacing
-            shared = self._shared[-1] if self._shared and self.paced else None
-            lead = max(self._lead_seconds, first - now)
-        if shared is None:
-            return first
-        try:  # without the lock: the thread that owns the ledger does not wait for this one
-            moment, taken = shared.take_turns(
-                1, spacing_seconds=spacing, ahead_seconds=ahead_seconds, lead_seconds=lead, instead_of=missed
-            )
-        except LedgerRefused:
-            return first
-        with self._state:
-            self._lead_seconds = min(2 * (self._clock() - now), _LONGEST_LEAD_SECONDS)
-            self._not_before = max(self._not_before, moment + spacing if taken else moment)
-        return max(first, moment) if taken else None
+            if not self.paced:
+                return first
+        # Without the lock: the thread that owns the ledger does not wait for this one.
+        taken = self._take(1, ahead_seconds=ahead_seconds, not_before=first)
+        return taken[0] if taken else None
 
     def refused(self, departed: float, *, pause_seconds: float) -> None:
         """The service said 429 to a call that left then: nobody has a turn for so long, and turns come slower."""
@@ -325,7 +317,8 @@ class Pacer:
             self._block.clear()
             self._taken.clear()
             self._resumes = max(self._resumes, self._clock() + pause)
-            self._not_before = max(self._not_before, self._resumes)
+            self._next_at = max(self._next_at, self._resumes)
+            self._own.hold(self._resumes)
             shared = self._shared[-1] if self._shared else None
         if shared is not None:
             with suppress(LedgerRefused):
@@ -334,7 +327,7 @@ class Pacer:
     def seconds_for(self, calls: int) -> float:
         """How long so many calls take at this rate from now on, as far as the rate decides it."""
         with self._state:
-            return max(0.0, self._not_before - self._clock()) + self._allowance.interval_seconds * max(0, calls - 1)
+            return max(0.0, self._resumes - self._clock()) + self._allowance.interval_seconds * max(0, calls - 1)
 
 
 class _Allowance:
@@ -360,8 +353,17 @@ class _Allowance:
 
     @property
     def spacing_seconds(self) -> float:
-        """How far turns are apart, so that no second sees one call more though some leave late."""
+        """How far turns are apart on average, so that no second sees one call more though some leave late."""
         return self.interval_seconds * (1 + _LATE_SHARE)
+
+    @property
+    def allowed(self) -> Allowed:
+        """The turns of a second, made up for within it; one after the other where a second has one, or fewer are taken
+        by the service than the operator allows.
+        """
+        turns = 1 if self.lowered else min(max(1, int(1 / self.interval_seconds + 1e-6)), _MOST_IN_SPAN)
+        apart = self.spacing_seconds if turns == 1 else self.interval_seconds * _CATCH_UP_SHARE
+        return Allowed(turns, turns * self.spacing_seconds, apart)
 
     @property
     def late_seconds(self) -> float:

@@ -1,10 +1,9 @@
 """What is kept about the service of an account: what test orders verified, and when its next call may leave."""
 
 import json
-import math
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -14,6 +13,7 @@ from sqlalchemy import Connection, select, text
 from logistics_batch.ledger.bulk import insert_into
 from logistics_batch.ledger.connection import Repository, dump, entry, named_for, put_entry
 from logistics_batch.ledger.schema import meta
+from logistics_batch.model.turns import Allowed, Turns
 
 _WORDS_FOR_TAKEN = re.compile(r"\*|already|exist|duplicat|unique|taken|in use|used|repeated", re.IGNORECASE)
 _SOUNDS_TAKEN = re.compile(r"\b(already|duplicated?|taken|in use|not unique|must be unique)\b", re.IGNORECASE)
@@ -21,7 +21,7 @@ _AWB_NUMBER = re.compile(r"\bSH-\w+")  # API §1
 _PATIENCE_SECONDS = 2.0
 _LOOKS_AT_CLOCKS = 10
 _CLOCKS_READ_IN_SECONDS = 0.0005
-_NEXT_SPACINGS = 1.2  # behind a turn: the next one, which nobody has; clocks differ a trifle
+_DIGITS = 4  # of a moment in seconds
 _LONGEST_HOLD_SECONDS = 20 * 60.0  # what lies further ahead was written by a clock that is wrong
 
 
@@ -123,38 +123,40 @@ class Facts(Repository):
 
 
 class Pace(Repository):
-    """One rate for an account over all processes and machines that share the ledger: the next turn is one row of it.
+    """One rate for an account over all processes and machines that share the ledger: its last turns are one row.
 
-    Short transactions of their own.
+    Short transactions of their own. Moments are those of this machine's monotonic clock.
     """
 
     def take_turns(
         self,
         count: int,
+        allowed: Allowed,
         *,
-        spacing_seconds: float,
         ahead_seconds: float,
         lead_seconds: float = 0.0,
-        instead_of: float = -math.inf,
-    ) -> tuple[float, bool]:
-        """The moment of the next turn (monotonic), and whether it and those behind it were taken: if it comes so soon.
+        unused: Sequence[float] = (),
+    ) -> tuple[list[float], float]:
+        """The next turns, if the first comes so soon, and the moment of the one behind them; else none, and the first.
 
-        lead_seconds: no turn comes before, and so much later may one come that is taken. instead_of: a turn that was
-        missed; it is given back, unless somebody has one behind it.
+        lead_seconds, unused: see `Turns.take`.
 
         Raises:
             LedgerRefused: the ledger takes nothing.
         """
         with self._write(patience_seconds=_PATIENCE_SECONDS, counts=False) as connection:
-            now, here, next_at = self._times(connection)
-            missed = instead_of - here + now
-            if next_at <= missed + _NEXT_SPACINGS * spacing_seconds:
-                next_at = missed
-            first = max(next_at, now + lead_seconds)
-            taken = first - now <= ahead_seconds + lead_seconds
-            if taken:
-                self._set(connection, first + count * spacing_seconds)
-        return here + first - now, taken
+            now, here, turns = self._turns(connection)
+            behind = here - now
+            taken, next_at = turns.take(
+                count,
+                allowed,
+                now=now,
+                ahead_seconds=ahead_seconds,
+                lead_seconds=lead_seconds,
+                unused=[turn - behind for turn in unused],
+            )
+            self._keep(connection, turns)
+        return [turn + behind for turn in taken], next_at + behind
 
     def hold_turns(self, seconds: float) -> None:
         """Give nobody a turn for so long: the service asked for it.
@@ -163,20 +165,27 @@ class Pace(Repository):
             LedgerRefused: the ledger takes nothing.
         """
         with self._write(patience_seconds=_PATIENCE_SECONDS, counts=False) as connection:
-            now, _, next_at = self._times(connection)
-            self._set(connection, max(next_at, now + seconds))
+            now, _, turns = self._turns(connection)
+            turns.hold(now + seconds)
+            self._keep(connection, turns)
 
-    def _times(self, connection: Connection) -> tuple[float, float, float]:
-        """Now, by one clock for all and by this machine's monotonic one, and when the next turn comes."""
+    def _turns(self, connection: Connection) -> tuple[float, float, Turns]:
+        """Now, by one clock for all and by this machine's monotonic one, and the turns by the former."""
         name = self._name()
-        connection.execute(insert_into(connection, meta).values(name=name, value="0").on_conflict_do_nothing())
+        connection.execute(insert_into(connection, meta).values(name=name, value="{}").on_conflict_do_nothing())
         stored = connection.execute(select(meta.c.value).where(meta.c.name == name).with_for_update()).scalar_one()
         now, here = _now(connection)
-        next_at = float(stored)
-        return now, here, next_at if next_at - now < _LONGEST_HOLD_SECONDS else now
+        told = json.loads(stored)
+        if not isinstance(told, dict):  # an earlier version wrote the moment of the next turn
+            told = {"held_until": told}
+        latest = now + _LONGEST_HOLD_SECONDS
+        held_until = float(told.get("held_until", 0))
+        given = (turn for turn in told.get("given", ()) if turn < latest)
+        return now, here, Turns(given, held_until=held_until if held_until < latest else 0.0)
 
-    def _set(self, connection: Connection, next_at: float) -> None:
-        connection.execute(meta.update().where(meta.c.name == self._name()).values(value=repr(next_at)))
+    def _keep(self, connection: Connection, turns: Turns) -> None:
+        told = {"held_until": max(0.0, turns.held_until), "given": [round(turn, _DIGITS) for turn in turns.given]}
+        connection.execute(meta.update().where(meta.c.name == self._name()).values(value=json.dumps(told)))
 
     def _name(self) -> str:
         return named_for("pace", self.account)
