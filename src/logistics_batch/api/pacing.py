@@ -21,7 +21,8 @@ from logistics_batch.model.turns import Allowed, Turns
 
 LONGEST_PAUSE_SECONDS = 15 * 60.0
 _LONGEST_NAP_SECONDS = 0.5  # how soon a waiting thread notices that the process was asked to end
-_LATE_SHARE = 0.03  # of a second, or of a longer interval: so late after its turn a call may leave
+_LATE_SHARE = 0.025  # of a second, or of a longer interval: so late after its turn a call may leave
+_SPAN_SHARE = 0.03  # so much longer than the rate asks: for those that leave late, and a trifle for their way
 _TAKEN_AHEAD_SECONDS = 1.0  # so long before it comes one turn is taken by who waits for it
 _BLOCK_SECONDS = 0.2  # turns of so long are taken at once
 _LONGEST_WAIT_SECONDS = 3.0  # for a turn, before a connection is taken: the call's intent grows old
@@ -110,6 +111,7 @@ class Pacer:
         self._sleep = sleep
         self._stop = stop
         self._queue = threading.Lock()  # held by the one thread that waits for the next turn
+        self._taking = threading.Lock()  # held by the one call that takes turns for those that missed theirs
         self._state = threading.RLock()
         self._next_at = -math.inf  # no turn can be had before
         self._resumes = -math.inf  # the end of a pause
@@ -117,6 +119,7 @@ class Pacer:
         self._lead_seconds = 0.0  # a shared turn that came before would have passed when it is known
         self._block: deque[float] = deque()  # turns of this process
         self._taken: deque[float] = deque()  # turns of calls that have not left yet: whichever leaves next has the next
+        self._without = 0  # so many calls missed their turns and have no other yet
         self._unused: list[float] = []  # turns that passed without a call
         self._own = Turns()  # for whom nobody shares the rate, or while the ledger takes nothing
         self._shared: list[SharedTurns] = []
@@ -271,22 +274,38 @@ class Pacer:
         Whichever call of this process leaves next has its next turn.
         """
         with self._state:
-            now = self._clock()
             if missed > -math.inf:
                 self._unused.append(missed)
-            for turns in (self._taken, self._block):
-                while turns and not self._holds(turns[0]):
-                    self._unused.append(turns.popleft())
-                if turns:
-                    return turns.popleft() if turns[0] - now <= ahead_seconds else None
-            first = max(self._resumes, now)
-            if first - now > ahead_seconds:
+            if self._at_hand():
+                return self._next_at_hand(ahead_seconds)
+            first = max(self._resumes, self._clock())
+            if first - self._clock() > ahead_seconds:
                 return None
             if not self.paced:
                 return first
-        # Without the lock: the thread that owns the ledger does not wait for this one.
-        taken = self._take(1, ahead_seconds=ahead_seconds, not_before=first)
-        return taken[0] if taken else None
+            self._without += 1
+        # Without the lock of the state: the thread that owns the ledger does not wait for this one.
+        with self._taking:
+            if not self._at_hand():  # else another call took some meanwhile
+                taken = self._take(self._without, ahead_seconds=ahead_seconds, not_before=first)
+                with self._state:
+                    self._block.extend(taken)
+            with self._state:
+                self._without -= 1
+                return self._next_at_hand(ahead_seconds)
+
+    def _at_hand(self) -> bool:
+        """Whether this process has a turn that has not passed."""
+        with self._state:
+            for turns in (self._taken, self._block):
+                while turns and not self._holds(turns[0]):
+                    self._unused.append(turns.popleft())
+            return bool(self._taken or self._block)
+
+    def _next_at_hand(self, ahead_seconds: float) -> float | None:
+        with self._state:
+            turns = self._taken or self._block
+            return turns.popleft() if turns and turns[0] - self._clock() <= ahead_seconds else None
 
     def refused(self, departed: float, *, pause_seconds: float) -> None:
         """The service said 429 to a call that left then: nobody has a turn for so long, and turns come slower."""
@@ -354,7 +373,7 @@ class _Allowance:
     @property
     def spacing_seconds(self) -> float:
         """How far turns are apart on average, so that no second sees one call more though some leave late."""
-        return self.interval_seconds * (1 + _LATE_SHARE)
+        return self.interval_seconds * (1 + _SPAN_SHARE)
 
     @property
     def allowed(self) -> Allowed:
