@@ -259,15 +259,15 @@ def test_a_call_waits_for_its_turn_unless_it_has_it() -> None:
         slept.append(seconds)
         now[0] += seconds
 
-    pacer = Pacer("2/s", clock=lambda: now[0], sleep=sleep)
+    pacer = Pacer("1/s", clock=lambda: now[0], sleep=sleep)
     client = Client(ServiceAccess("http://127.0.0.1:1", Secret(KEY)), pacer=pacer)
     for _ in range(3):
         client.call("asn.fetch")
-    assert slept == pytest.approx([0.515, 0.515])
-    now[0] += 0.515
+    assert slept == pytest.approx([1.03, 1.03])
+    now[0] += 1.03
     assert pacer.try_turn() == 0
     client.call("asn.fetch", turn_taken=True)
-    assert slept == pytest.approx([0.515, 0.515])
+    assert slept == pytest.approx([1.03, 1.03])
     client.close()
 
 
