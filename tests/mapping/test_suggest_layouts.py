@@ -491,6 +491,16 @@ def test_no_remedy_of_a_question_about_a_documents_number_is_refused(layout: str
         assert all("The draft asks" in each.message and place not in each.message for each in refused.value.findings)
 
 
+def test_a_value_without_a_label_answers_what_was_not_found() -> None:
+    draft, text = drafted(case_of("c01_knitwear_packing_pcs_total"))
+    assert draft is not None
+    asked = {each["place"]: each["remedy"] for each in draft_json(draft, file_name="x.xlsx")["questions"]}
+    assert "`{cell: A1}` for one above it that has no label" in asked["fields.supplier_name"]
+    answer = text.replace('supplier_name: {from: "?"}', "supplier_name: {cell: A1}").replace('"? ', '"')
+    mapped = run(answer, *case_of("c01_knitwear_packing_pcs_total").sheets)
+    assert '"supplier_name":"TIRUPUR KNIT WORKS"' in mapped.documents[0].body
+
+
 def test_a_date_of_several_kinds_is_said_to_be_none_and_not_to_be_one_of_the_papers() -> None:
     header = ["S.N.", "Order No", "Customer", "Phone", "Address", "Delivery on", "Item", "Qty"]
     cells = [[str(n), f"A{n}", "Tina", "9870011223", "A-4 Palm, Thane", day, "Cake", "1"]

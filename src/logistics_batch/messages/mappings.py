@@ -206,8 +206,8 @@ _DRAFTS: Final = {
         _WHERE,
         (
             "For the `?` write the column's name; or write `{{beside: LABEL}}` for a value above or below the table, "
-            "or `{{constant: …}}` for one that is always the same. If there is none, delete the line; where the "
-            "service demands it, the mapping cannot do without."
+            "`{{cell: A1}}` for one above it that has no label, or `{{constant: …}}` for one that is always the same. "
+            "If there is none, delete the line; where the service demands it, the mapping cannot do without."
         ),
     ),
     "no_key": (
