@@ -195,8 +195,8 @@ def test_a_strange_sheet_is_mapped_from_nothing_and_saved_by_keyboard_alone(
     page.goto(f"{pages.url}/mappings/new")
     content = (
         "Ord. Ref,Ordered,Consignee,Contact,Full Address,Payment Mode,To collect,Article,Pcs\n"
-        'K-1,02/11/2026,Anjali D,98450 11203,"14, 3rd Cross",COD,"1,548.00",KTL-15,1\n'
-        'K-2,02/11/2026,Rohan P,63614 50987,"Plot 88",Wallet,,BTL-1,2\n'
+        'KHS-1,02/11/2026,Anjali D,98450 11203,"14, 3rd Cross",COD,"1,548.00",KTL-15,1\n'
+        'KHS-2,02/11/2026,Rohan P,63614 50987,"Plot 88",Wallet,,BTL-1,2\n'
     )
     sheet = {"name": "strange.csv", "mimeType": "text/csv", "buffer": content.encode()}
     page.get_by_label("Sample (").set_input_files(sheet)  # type: ignore[arg-type]

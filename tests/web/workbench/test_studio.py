@@ -296,3 +296,48 @@ def test_a_hostile_sample_is_answered_with_words(pages: RunningPages) -> None:
     answer = maker.upload("/mappings/open", {}, "page.csv", b"<html><script>alert(1)</script></html>")
     assert answer.status_code == 409 and "<script>alert" not in answer.text
     assert maker.post("/mappings/open", {"mapping": "../secrets"}).status_code == 409
+
+
+def test_a_sheet_of_very_many_columns_makes_no_endless_page(pages: RunningPages) -> None:
+    maker = pages.person("integrator")
+    extra = [f"Note {chr(65 + n % 26)}{n}" for n in range(400)]
+    lines = [",".join(["Order No", "Phone", "Address", "SKU", "Qty", *extra])]
+    lines.append(",".join(["R-1", "9845011203", "1 Road", "SKU-1", "2", *("x" * 30_000 for _ in extra[:9])]))
+    address = opened(maker, "\n".join(lines) + "," * 391 + "\n", "wide.csv")
+    found = told(maker, address)
+    assert (len(found["columns"]), found["look"]["more"]) == (200, 205)
+    assert "205 more columns" in maker.get(address).text
+
+
+def test_what_is_wrong_in_the_workspace_is_told_and_hides_nothing(pages: RunningPages, night: Workspace) -> None:
+    maker = pages.person("integrator")
+    address = opened(maker, SAMPLE.format("W"))
+    chosen(maker, address, answer_0="is:false")
+    mapping, job = night.root / "mappings/latin.yaml", night.root / "jobs/odd.yaml"
+    mapping.write_bytes("# Müller\n".encode("latin-1"))
+    job.write_text("kind: push\n")
+    try:
+        found = maker.get("/mappings.json").json()
+        assert next(each for each in found["mappings"] if each["name"] == "latin")["wrong"]
+        assert found["jobs_wrong"]
+        assert "cannot be told" in told(maker, address, "?save=fresh")["save"]["used"]
+        assert told(maker, address, "?save=latin")["save"]["why_not"]
+    finally:
+        mapping.unlink()
+        job.unlink()
+
+
+def test_a_change_of_orders_is_mapped_by_what_names_its_order(pages: RunningPages) -> None:
+    maker = pages.person("integrator")
+    address = opened(maker, "AWB,New phone,New address\nSH-1A2B,9845011203,14 Cross Bengaluru\n", "change.csv")
+    assert sent(maker, "/mappings/draft", address, operation="order.update").status_code == 303
+    found = told(maker, address)
+    assert found["operation"] == "order.update"
+    while found["questions"]:
+        column = next(iter(found["questions"][0]["answers"] or found["questions"][0]["others"]))
+        left = len(found["questions"])
+        found = chosen(maker, address, answer_0=f"is:{column}")
+        assert len(found["questions"]) < left
+    named = found["columns"][number(found, "AWB")]
+    assert named["fixed"] or named["place"]
+    assert found["came"] or found["wrong"]

@@ -27,6 +27,7 @@ _COMMENT: Final = re.compile(r'("(?:[^"\\\n]|\\.)*")|[ ]{0,2}#[^\n]*')
 _WORDS: Final = ("lookup", "suffix", "unit", "date", "when", "operation")
 _DATES: Final = ("%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%d.%m.%Y", "%d-%b-%Y", "%d/%m/%y", "%d-%m-%y", "%Y/%m/%d")
 _UNITS: Final = ("g", "kg", "lb", "mm", "cm", "m", "in")
+_ELSEWHERE: Final = ("order_id", "kits", "lines_sheet", "checks")  # what names columns and is changed in the text alone
 _MOST_WORDS: Final = 8
 _NAME: Final = re.compile(r"\W+")
 
@@ -128,6 +129,7 @@ def columns_of(data: Mapping[str, Any], look: Mapping[str, Any]) -> list[dict[st
     """Each column of the sample with what becomes of it, how it can be read, and what the draft says of it."""
     uses, ignored = list(uses_of(data)), _names(data.get(IGNORE))
     keys = [each for each in _names(data.get("key")) if each != "file"]
+    elsewhere = {text for part in _ELSEWHERE for text in _texts(data.get(part))}
     evidence = look["draft"]["columns"] if look["draft"] else ()
     found = []
     for column in look["columns"]:
@@ -148,12 +150,25 @@ def columns_of(data: Mapping[str, Any], look: Mapping[str, Any]) -> list[dict[st
                 "is_key": any(same(name, each) for each in keys),
                 "read": flow(now) if now is not None else "",
                 "reads": _reads(place, operation_of(data), column, now) if main and main.source != "sum" else [],
-                "fixed": any("{n}" in each for use in mine for each in use.names),
+                "fixed": any("{n}" in each for use in mine for each in use.names) or (not place and name in elsewhere),
                 "confidence": sure,
                 "reason": why,
             }
         )
     return found
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text in a value, keys as well."""
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield str(key)
+            yield from _texts(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts(each)
+    else:
+        yield str(value)
 
 
 def _why(name: str, place: str, evidence: Any) -> tuple[float, str]:

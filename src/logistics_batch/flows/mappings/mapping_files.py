@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from logistics_batch.errors import FileHeld, UsageError
+from logistics_batch.errors import FileHeld, Finding, SpecificationError, UsageError
 from logistics_batch.flows.files.receive import ReceivedFile
 from logistics_batch.flows.mappings.check_mapping import DATE, Bench, Tried, golden_of, try_example
 from logistics_batch.flows.parts import Parts
@@ -33,13 +33,13 @@ class MappingFiles:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def text(self, name: str) -> str | None:
-        """What a mapping's file says; None if there is none of that name. Raises UsageError if it cannot be read."""
+        """What a mapping's file says; None if there is none of that name. Raises SpecificationError: it is no text."""
         try:
             return self._path(name).read_bytes().decode()
         except FileNotFoundError:
             return None
         except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"The mapping {name} cannot be read.", remedy="Look at its file.") from error
+            raise SpecificationError([Finding(f"mappings/{name}.yaml", 0, 0, "It cannot be read.")]) from error
 
     def save(self, name: str, text: str, *, replaces: str) -> None:
         """Write a mapping. replaces: the digest of what stands there, "" for nothing.

@@ -23,6 +23,7 @@ from logistics_batch.scratch import scratch_folder
 
 _HEAD_ROWS, _HEAD_COLUMNS = 12, 40
 _WORDS_OF_A_COLUMN: Final = 20
+_MOST_COLUMNS, _SHOWN = 200, 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,20 +90,23 @@ def look_at(parts: Parts, path: Path, *, name: str, wanted: Wanted) -> dict[str,
 def _look(path: Path, *, name: str, operation: Operation | None, wanted: Wanted) -> dict[str, Any]:
     """What runs in the limited process."""
     sheets = read_file(path, name=name, options=ReadOptions(needs_above=True))
-    chosen = [each for each in sheets if each.name == wanted.sheet] or sheets
+    chosen = [each for each in sheets if wanted.sheet and name_fits(each.name, wanted.sheet)] or sheets
     draft = draft_of([_from_header(each, wanted) for each in chosen] if wanted.header else chosen, operation=operation)
     shown = next((each for each in chosen if draft and each.name == draft.table.sheet), chosen[0])
     head = shown.frame.head(_HEAD_ROWS).select("row", *shown.frame.columns[1 : _HEAD_COLUMNS + 1])
     columns = []
-    for each in draft.table.names if draft else ():
+    for each in filter(None, draft.table.names) if draft else ():
         profile = draft.table.profiles.get(each) if draft else None
         samples, values = ([*profile.samples], [*dict.fromkeys(profile.values)]) if profile else ([], [])
-        columns.append({"name": each, "samples": samples, "values": values[:_WORDS_OF_A_COLUMN]})
+        columns.append(
+            {"name": each, "samples": [text[:_SHOWN] for text in samples], "values": values[:_WORDS_OF_A_COLUMN]}
+        )
     return {
         "sheets": [each.name for each in sheets],
         "sheet": shown.name,
-        "head": [{"row": row, "cells": [text or "" for text in cells]} for row, *cells in head.iter_rows()],
-        "columns": [each for each in columns if each["name"]],
+        "head": [{"row": row, "cells": [(text or "")[:_SHOWN] for text in cells]} for row, *cells in head.iter_rows()],
+        "columns": columns[:_MOST_COLUMNS],
+        "more": len(columns[_MOST_COLUMNS:]),
         "draft": draft_json(draft, file_name=name) if draft else None,
     }
 

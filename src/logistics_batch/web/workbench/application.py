@@ -345,7 +345,7 @@ class Workbench:
         except (Changed, LogisticsBatchError) as error:
             text = error.message if isinstance(error, LogisticsBatchError) else str(error)
             remedy = error.remedy if isinstance(error, LogisticsBatchError) else "Open the page again, and look."
-            title = "Nothing was changed" if route.audit else "This cannot be shown"
+            title = "Nothing was changed" if route.method == "POST" else "This cannot be shown"
             outcome, told = f"refused: {text}"[:500], {"title": title, "text": text, "remedy": remedy}
             return _json({"error": f"{text} {remedy}"}, 409) if as_json else self._told(request, told, 409, asked.who)
         finally:

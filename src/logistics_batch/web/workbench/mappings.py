@@ -38,7 +38,11 @@ _NOT_YET: Final = "The mapping cannot be used yet: answer what is asked, and men
 
 def all_of_them(asked: PageRequest) -> PageData:
     """The mappings: what each makes, whether it can be used, which jobs use it, and what it read."""
-    files, used = asked.on.files, _used(asked)
+    files, used, wrong = asked.on.files, dict[str, list[str]](), ""
+    try:
+        used = _used(asked)
+    except LogisticsBatchError as error:
+        wrong = f"{error.message} {error.remedy}".strip()
     versions: dict[str, list[tuple[str, int, str]]] = {}
     for name, digest, count, last in asked.parts.ledger.files.by_mapping():
         versions.setdefault(name, []).append((digest, count, last))
@@ -59,7 +63,7 @@ def all_of_them(asked: PageRequest) -> PageData:
                 "has_example": files.sample_of(name) is not None,
             }
         )
-    return PageData("mappings.html", {"mappings": lines})
+    return PageData("mappings.html", {"mappings": lines, "jobs_wrong": wrong})
 
 
 def start(asked: PageRequest) -> PageData:
@@ -106,7 +110,7 @@ def studio(asked: PageRequest) -> PageData:
     name = asked.path["name"]
     seen = _of(asked, name)
     data: dict[str, Any] = _head(name, seen) | {
-        "look": {each: seen.look[each] for each in ("sheets", "sheet", "head")},
+        "look": {each: seen.look[each] for each in ("sheets", "sheet", "head", "more")},
         "header_row": _header_of(seen)[0],
         "header_rows": _header_of(seen)[1],
         "text": seen.text,
@@ -140,9 +144,12 @@ def save(asked: PageRequest) -> Moved:
     files.save(to, seen.text, replaces=asked.form.get("replaces", ""))
     said = f"mappings/{to}.yaml was written. {_used_words(asked, to)}"
     if asked.form.get("example"):
-        with scratch_folder() as folder:
-            files.keep_example(asked.parts, to, mapping, sample=(seen.file, _laid(folder, seen)))
-        said += f" Its example lies in mappings/examples/{to}."
+        try:
+            with scratch_folder() as folder:
+                files.keep_example(asked.parts, to, mapping, sample=(seen.file, _laid(folder, seen)))
+            said += f" Its example lies in mappings/examples/{to}."
+        except UsageError as error:
+            said += f" Its example was not written: {error.message}"
     asked.on.studios.change(name, seen, replace(seen, name=to))
     return Moved(f"/mappings/new/{name}", said)
 
@@ -352,12 +359,9 @@ def _save_look(asked: PageRequest, seen: StudioSheet, name: str) -> dict[str, An
 
 
 def _used(asked: PageRequest) -> dict[str, list[str]]:
-    """The jobs that use each mapping."""
+    """The jobs that use each mapping. Raises UsageError, SettingsError: a job's file is wrong just now."""
     found: dict[str, list[str]] = {}
-    try:
-        jobs, _ = asked.on.jobs()
-    except LogisticsBatchError:  # a job's file is wrong just now; the page of jobs says so
-        return found
+    jobs, _ = asked.on.jobs()
     for job in jobs:
         for name in dict.fromkeys(_named(job.model_dump())):
             found.setdefault(name, []).append(job.name)
@@ -373,5 +377,8 @@ def _named(data: Any) -> Iterator[str]:
 
 
 def _used_words(asked: PageRequest, name: str) -> str:
-    jobs = _used(asked).get(name, [])
+    try:
+        jobs = _used(asked).get(name, [])
+    except LogisticsBatchError as error:
+        return f"Which jobs use it cannot be told: {error.message}"
     return f"Jobs that use it: {', '.join(jobs)}." if jobs else "No job uses it yet."

@@ -30,9 +30,9 @@ ADMIN: Final = frozenset({Role.ADMIN})
 class Route:
     """An address. path: {name} stands for the rest of it, as written by people. twin: the address of its JSON.
 
-    audit: what is done there, in the audit; each that changes something has one. place: its name in the line of places
-    at the top, "" for pages that are reached from others. is_file: it gives a file to keep. takes_file: its form brings
-    one.
+    audit: what is done there, in the audit; each that changes what others see has one. place: its name in the line of
+    places at the top, "" for pages that are reached from others. is_file: it gives a file to keep. takes_file: its form
+    brings one.
     """
 
     path: str
@@ -71,8 +71,8 @@ ROUTES: Final = (
     Route("/mappings/new", mappings.start, MAP),
     Route("/mappings/new/{name}", mappings.studio, MAP),
     Route("/mappings/open", mappings.open_one, MAP, "POST", "looked at a mapping on a sample", takes_file=True),
-    Route("/mappings/draft", mappings.draft, MAP, "POST", "drafted a mapping anew"),
-    Route("/mappings/change", mappings.change, MAP, "POST", "changed a mapping in the studio"),
+    Route("/mappings/draft", mappings.draft, MAP, "POST"),
+    Route("/mappings/change", mappings.change, MAP, "POST"),
     Route("/mappings/save", mappings.save, MAP, "POST", "saved a mapping"),
     Route("/reconciliation", reconciliation.overview, RECONCILE, place="Reconciliation"),
     Route("/reconciliation/write", reconciliation.write, RECONCILE, "POST", "wrote beside exceptions"),
