@@ -1,0 +1,249 @@
+"""The pages over a large ledger: `python benchmarks/pages.py [DOCUMENTS] [SECONDS]`, by default 1,000,000 and 30.
+
+People click without a pause, first alone, then while a push runs. Nights of a small push are copied in the ledger until
+it has so many documents, each with five rows and an attempt.
+"""
+
+import json
+import os
+import random
+import re
+import signal
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+from push import WAIT_SECONDS, _service
+from push_ways import COLUMNS, MAPPING
+from whole import COMMAND, SETTINGS, _family, _resident_mb
+
+PEOPLE, IN_FLIGHT = 20, 8
+PER_FILE, ROWS_EACH, FILES_A_NIGHT = 500, 5, 5
+HELD, PUSHED = 200, 3000
+PASSWORD = "four plain words together"
+ROLES = ("viewer", "clerk", "analyst", "operator", "integrator", "admin")
+
+
+class Bench:
+    """A workspace whose ledger is large."""
+
+    def __init__(self, folder: Path, url: str, documents: int) -> None:
+        self.folder, self.documents = folder, documents
+        (folder / "mappings").mkdir()
+        (folder / "mappings/orders.yaml").write_text(MAPPING)
+        (folder / "logistics-batch.toml").write_text(SETTINGS.format(url=url, in_flight=IN_FLIGHT))
+        self.push("first.csv", range(1))
+        began = time.perf_counter()
+        with closing(sqlite3.connect(folder / "var/ledger.db")) as ledger, ledger:
+            multiply(ledger, documents)
+        size = (folder / "var/ledger.db").stat().st_size / 1e9
+        print(
+            f"  a ledger of {documents:,} documents, {size:.1f} GB, in {time.perf_counter() - began:.0f} s", flush=True
+        )
+        self.push("changed.csv", range(HELD), street="Changed Road", code=4)
+
+    def orders(self, name: str, numbers: Sequence[int], *, street: str = "Market Road") -> Path:
+        """A file of orders; those below `documents` are known."""
+        lines = [
+            (f"B-{n}", f"98765{n % 100_000:05d}", f"{n} {street}", f"ITEM-{item}", "1")
+            for n in numbers
+            for item in range(ROWS_EACH)
+        ]
+        path = self.folder / name
+        path.write_text("\n".join(map(",".join, [COLUMNS, *lines])))
+        return path
+
+    def push(self, name: str, numbers: Sequence[int], *, street: str = "Market Road", code: int = 0) -> float:
+        """Push a file; gives the seconds."""
+        path = self.orders(name, numbers, street=street)
+        began = time.perf_counter()
+        command = [*COMMAND, "push", path, "--mapping", "orders"]
+        done = subprocess.run(command, check=False, cwd=self.folder, capture_output=True, text=True)
+        if done.returncode != code:
+            raise SystemExit(done.stdout + done.stderr)
+        return time.perf_counter() - began
+
+
+def multiply(ledger: sqlite3.Connection, documents: int) -> None:
+    """Copy the first order, with its file and run, until there are so many orders."""
+    files = documents // PER_FILE
+    ledger.execute("CREATE TEMP TABLE copy (nth INTEGER PRIMARY KEY)")
+    ledger.executemany("INSERT INTO copy VALUES (?)", ((n,) for n in range(1, documents)))
+    night = "date('2024-03-01', '+' || (nth / :night) || ' days')"
+    given: dict[str, dict[str, str]] = {
+        "run": {
+            "id": "'night-' || nth",
+            "business_date": "date('2024-03-01', '+' || nth || ' days')",
+            "started_at": "date('2024-03-01', '+' || nth || ' days') || 'T20:00:00+00:00'",
+            "finished_at": "date('2024-03-01', '+' || nth || ' days') || 'T20:09:00+00:00'",
+        },
+        "file": {
+            "id": "nth + 1",
+            "run_id": "'night-' || (nth / :night + 1)",
+            "name": "'orders-' || nth || '.csv'",
+            "sha256": "printf('%064x', nth)",
+            "received_at": f"{night} || 'T20:01:00+00:00'",
+        },
+        "document": {
+            "id": "nth + 1",
+            "key": "'B-' || nth",
+            "folded_key": "'b-' || nth",
+            "reference": "'B-' || nth",
+            "file_id": "nth / :per_file + 1",
+            "awb_number": "printf('SH-9%06X', nth)",
+            "order_id": "'9' || nth",
+            "planned_at": "date('2024-03-01', '+' || (nth / :per_file / :night) || ' days') || 'T20:02:00+00:00'",
+        },
+        "attempt": {"id": "nth + 1", "document_id": "nth + 1"},
+    }
+    counts = {"run": files // FILES_A_NIGHT + 2, "file": files, "document": documents, "attempt": documents}
+    keys = {"run": "rowid", "file": "id", "document": "id", "attempt": "id"}
+    values = {"night": FILES_A_NIGHT, "per_file": PER_FILE}
+    for table, columns in given.items():
+        names = [name for _, name, *_ in ledger.execute(f"PRAGMA table_info({table})")]
+        first = ledger.execute(f"SELECT min({keys[table]}) FROM {table}").fetchone()[0]
+        copied = ", ".join(columns.get(name, f'"{name}"') for name in names)
+        listed = ", ".join(f'"{name}"' for name in names)
+        ledger.execute(
+            f"INSERT INTO {table} ({listed}) SELECT {copied} FROM {table}, copy"
+            f" WHERE {table}.{keys[table]} = :first AND nth < :count",
+            values | {"first": first, "count": counts[table]},
+        )
+    ledger.executescript(
+        f"""
+        INSERT INTO row (file_id, sheet, row, document_id, fate, key, code, "values")
+        SELECT nth / {PER_FILE} + 1, r.sheet, (nth % {PER_FILE}) * {ROWS_EACH} + e.e + 100, nth + 1, r.fate, r.key,
+               r.code, r."values"
+        FROM copy, (SELECT * FROM row LIMIT 1) AS r, (SELECT nth AS e FROM copy LIMIT {ROWS_EACH}) AS e;
+        """
+    )
+
+
+class Person:
+    """Somebody signed in, who clicks one address after the other."""
+
+    def __init__(self, bench: Bench, url: str, number: int) -> None:
+        self.role = ROLES[number % len(ROLES)]
+        self._chance = random.Random(number)
+        self._documents = bench.documents
+        added = [*COMMAND, "user", "add", f"person {number}", "--role", self.role, "--json"]
+        done = subprocess.run(added, cwd=bench.folder, capture_output=True, text=True, check=True)
+        self.client = httpx.Client(base_url=url, trust_env=False, timeout=60)
+        link = json.loads(done.stdout)["link"]
+        answer = self.client.post(link, data={"password": PASSWORD, "again": PASSWORD})
+        if answer.status_code != 303:
+            raise SystemExit(answer.text)
+        self.taken: dict[str, list[float]] = defaultdict(list)
+        self.heaviest: dict[str, int] = defaultdict(int)
+
+    def _addresses(self) -> Iterator[tuple[str, str]]:
+        """What it is, and an address; where a page leads on, the next one is one of its links."""
+        while True:
+            known = self._chance.randrange(1, self._documents)
+            yield "Tonight", "/"
+            yield "Find a reference", f"/find?q=B-{known}"
+            yield "Find an AWB", f"/find?q=SH-9{known:06X}"
+            yield "Find what is not there", f"/find?q=NOTHING-{known}"
+            yield "Order", f"/orders/B-{known}"
+            yield "Files", "/files"
+            yield "File", f"/files/{known // PER_FILE + 1}"
+            yield "Runs", "/runs"
+            yield "Run", f"/runs/night-{known // PER_FILE // FILES_A_NIGHT + 1}"
+            yield "Decisions", "/decisions"
+            yield "Jobs", "/jobs"
+            if self.role in ("operator", "admin"):
+                yield "Labels", "/labels"
+            if self.role in ("analyst", "admin"):
+                yield "Reconciliation", "/reconciliation"
+            if self.role == "admin":
+                yield "Audit", "/admin/audit"
+
+    def click(self, until: float) -> None:
+        """One page after the other."""
+        for what, address in self._addresses():
+            if time.monotonic() > until:
+                return
+            began = time.perf_counter()
+            answer = self.client.get(quote(address, safe="/?=&"))
+            self.taken[what].append(time.perf_counter() - began)
+            self.heaviest[what] = max(self.heaviest[what], len(answer.content))
+            if answer.status_code != 200 or not re.search("<h1", answer.text):
+                raise SystemExit(f"{address}: {answer.status_code}")
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[tuple[str, int]]:
+    """The pages; gives their address and process."""
+    command = [*COMMAND, "serve", "--port", "0"]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield json.loads(process.stdout.readline())["url"], process.pid
+        finally:
+            process.send_signal(signal.SIGTERM)
+
+
+def clicks(people: Sequence[Person], seconds: float) -> dict[str, list[float]]:
+    """All people at once for so long; what each page took."""
+    until = time.monotonic() + seconds
+    for person in people:
+        person.taken.clear()
+    threads = [threading.Thread(target=person.click, args=(until,)) for person in people]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    taken: dict[str, list[float]] = defaultdict(list)
+    for person in people:
+        for what, each in person.taken.items():
+            taken[what] += each
+    return taken
+
+
+def show(title: str, taken: dict[str, list[float]], heaviest: dict[str, int], seconds: float) -> None:
+    """A table of pages."""
+    print(f"\npages: {title}, {sum(map(len, taken.values())) / seconds:,.0f} a second")
+    print(f"  {'':<26}{'clicks':>8}{'median ms':>12}{'95 of 100 ms':>14}{'kB':>8}")
+    for what, each in taken.items():
+        ordered = sorted(each)
+        most = ordered[int(len(ordered) * 0.95)] * 1e3
+        median = statistics.median(each) * 1e3
+        print(f"  {what:<26}{len(each):>8,}{median:>12.0f}{most:>14.0f}{heaviest[what] / 1e3:>8.0f}", flush=True)
+
+
+def main(documents: int = 1_000_000, seconds: float = 30) -> None:
+    """Print what each page takes, what a push loses beside clicking people, and the memory of the pages' process."""
+    with tempfile.TemporaryDirectory() as made, _service(WAIT_SECONDS) as service:
+        bench = Bench(Path(made), service, documents)
+        with serving(bench.folder) as (url, process):
+            one = Person(bench, url, 5)
+            people = [Person(bench, url, 6 + number) for number in range(PEOPLE)]
+            heaviest: dict[str, int] = one.heaviest
+            show("one person", clicks([one], seconds / 3), heaviest, seconds / 3)
+            show(f"{PEOPLE} people", clicks(people, seconds), heaviest, seconds)
+            alone = bench.push("alone.csv", range(documents, documents + PUSHED))
+            beside: list[float] = []
+            numbers = range(documents + PUSHED, documents + 2 * PUSHED)
+            pushing = threading.Thread(target=lambda: beside.append(bench.push("beside.csv", numbers)))
+            pushing.start()
+            show(f"{PEOPLE} people while a push runs", clicks(people, seconds), heaviest, seconds)
+            pushing.join()
+            print(f"  push of {PUSHED:,} orders: {alone:.1f} s alone, {beside[0]:.1f} s beside them")
+            print(f"  memory of the pages: {_resident_mb(_family(process)):.0f} MB")
+
+
+if __name__ == "__main__":
+    given: list[Any] = [int(sys.argv[1])] if len(sys.argv) > 1 else []
+    main(*given, *(float(each) for each in sys.argv[2:3]))
+    os._exit(0)  # no person waits for connections that are kept
