@@ -15,7 +15,7 @@ from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, MetaData
 from logistics_batch.model.document_state import ENDED, TRANSITIONS, DocumentState
 
 # A change here needs a step in `version`, frozen as it was written.
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 metadata = MetaData()
 
@@ -124,6 +124,7 @@ document = Table(
 Index("document_state", document.c.state)
 Index("document_reference", document.c.reference)
 Index("document_awb_number", document.c.awb_number)
+Index("document_accepted_run", document.c.accepted_run)
 Index("document_folded_key", document.c.account, document.c.kind, document.c.folded_key)
 
 # Every row but the header, once a file. `fate` is empty where the row follows its document.
@@ -165,9 +166,11 @@ attempt = Table(
     Column("status", Integer),
     UniqueConstraint("document_id", "n"),
 )
+Index("attempt_run", attempt.c.run_id)
 
 # Append-only: what was seen of a document besides its attempts. The text may only go, once its time is over.
 evidence = Table("evidence", metadata, _number_key(), _of("document"), *_texts("at", "kind", "text"))
+Index("evidence_document", evidence.c.document_id)
 
 # Append-only: what people decided about documents. The words may go, once their time is over.
 decision = Table(
@@ -180,6 +183,7 @@ decision = Table(
     *_texts("why"),
     *_texts("code"),  # why it waited, or had its state, before
 )
+Index("decision_document", decision.c.document_id)
 
 # Numbers under which orders were cancelled that no document holds. Without a document: a person asked for it, and no
 # order of ours had the number. With one: it was in doubt and found cancelled; that says nothing of its later attempts.

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, RowMapping, Select, case, func
 
 from logistics_batch.ledger.bulk import read_frame
 from logistics_batch.ledger.connection import Repository
-from logistics_batch.ledger.documents.known import CHANGES
+from logistics_batch.ledger.documents.known import CHANGES, KINDS
 from logistics_batch.ledger.records import (
     CANCELLED,
     RowNotSent,
@@ -114,16 +114,17 @@ class StoredDocuments(Repository):
             wanted.append(document.c.planned_at >= planned_from)
         if planned_to is not None:
             wanted.append(document.c.planned_at < f"{planned_to}T99")
-        return self._documents(*wanted)
+        return self._documents(*wanted, by_account=False)
 
     def named(self, beginning: str, *, limit: int) -> list[StoredDocument]:
         """Documents whose reference, AWB number or key begins so, the newest first."""
-        end = beginning + _LAST_SIGN
-        columns = document.c.reference, document.c.awb_number, document.c.key
         found: dict[int, StoredDocument] = {}
-        for column in columns:
-            begins = (column >= beginning) & (column < end)
-            some = self._documents(begins, by=(document.c.id.desc(),), at_most=limit)
+        for column in (document.c.reference, document.c.awb_number, document.c.key):
+            begins = [column >= beginning, column < beginning + _LAST_SIGN]
+            by_account = column is document.c.key
+            if by_account:
+                begins.append(document.c.kind.in_(KINDS))
+            some = self._documents(*begins, by=(document.c.id.desc(),), at_most=limit, by_account=by_account)
             found |= {each.id: each for each in some}
         return [found[number] for number in sorted(found, reverse=True)[:limit]]
 
@@ -150,7 +151,8 @@ class StoredDocuments(Repository):
     def sent_along(self, run: str) -> list[StoredDocument]:
         """The documents that a run sent or tried to send though no row of its files asks for them, oldest first."""
         tried = select(attempt.c.document_id).where(attempt.c.run_id == run)
-        return self._documents(document.c.id.in_(tried), document.c.id.not_in(_asked_for_in(run)))
+        mine = document.c.id.in_(tried), document.c.id.not_in(_asked_for_in(run))
+        return self._documents(*mine, by_account=False)
 
     def get(self, document_id: int) -> StoredDocument | None:
         """One document by its number."""

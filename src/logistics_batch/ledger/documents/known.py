@@ -46,7 +46,8 @@ _KINDS: Final = {
     "order.cancel": "order.cancel",
     "asn.update": "asn.update",
 }
-CHANGES: Final = tuple(kind for kind in _KINDS.values() if "." in kind)
+KINDS: Final = tuple(_KINDS.values())
+CHANGES: Final = tuple(kind for kind in KINDS if "." in kind)
 _OF_ORDERS: Final = tuple(kind for kind in CHANGES if kind.startswith("order."))
 _UNDONE_BY: Final = {"order.add": "order.delete", "order.delete": "order.add"}
 _LASTING: Final = (Operation.ORDER_ADD_ITEMS, Operation.ORDER_DELETE_ITEMS)

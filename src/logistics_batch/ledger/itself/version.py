@@ -18,7 +18,16 @@ from logistics_batch.ledger.failures import require_known
 from logistics_batch.ledger.itself.lock import sending_lock
 from logistics_batch.ledger.schema import SCHEMA_VERSION, guard_statements, meta, metadata
 
-STEPS: dict[int, Callable[[Any, str], None]] = {}
+
+def _to_version_2(op: Any, _: str) -> None:
+    """What a page asks of an order or a run is found without reading all of them."""
+    op.create_index("document_accepted_run", "document", ["accepted_run"])
+    op.create_index("attempt_run", "attempt", ["run_id"])
+    op.create_index("evidence_document", "evidence", ["document_id"])
+    op.create_index("decision_document", "decision", ["document_id"])
+
+
+STEPS: dict[int, Callable[[Any, str], None]] = {2: _to_version_2}
 """How a ledger gets to each version from the one before, by alembic's operations and the name of the dialect.
 
 A step neither reads today's schema nor today's guards: what it makes of an old ledger never changes again.
