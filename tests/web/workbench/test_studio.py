@@ -31,6 +31,8 @@ def opened(person: Person, content: str | bytes, name: str = "kaveri.csv", **for
 
 
 def told(person: Person, address: str, query: str = "") -> dict[str, Any]:
+    """What the studio tells, which the page shows."""
+    assert person.get(f"{address}{query}").status_code == 200
     found: dict[str, Any] = person.get(f"{address}.json{query}").json()
     return found
 
@@ -44,6 +46,7 @@ def chosen(person: Person, address: str, **form: str) -> dict[str, Any]:
     """What the studio tells after a choice. The keys stay as they are unless the choice is about them."""
     now = told(person, address)
     kept = {f"key_{n}": "1" for n, each in enumerate(now["columns"]) if each["is_key"]}
+    kept |= {f"down_{n}": "1" for n, each in enumerate(now["columns"]) if each["is_filled"]}
     fields = {name.replace("_", "-"): text for name, text in (kept | form).items() if text}
     answer = sent(person, "/mappings/change", address, **fields)
     assert answer.status_code == 303, answer.text
@@ -307,6 +310,30 @@ def test_a_sheet_of_very_many_columns_makes_no_endless_page(pages: RunningPages)
     found = told(maker, address)
     assert (len(found["columns"]), found["look"]["more"]) == (200, 205)
     assert "205 more columns" in maker.get(address).text
+
+
+def test_a_value_above_the_table_gives_way_to_a_column_and_blank_cells_to_what_stands_above(
+    pages: RunningPages,
+) -> None:
+    maker = pages.person("integrator")
+    content = (
+        "Supplier,Vaibhav Housewares,,\nConsignee,Luhari Centre,,\nInvoice No,VHP/26/0457,,\n,,,\n"
+        "SKU,Description,Dock,Total Pcs\nCK-1,Fry pan,North,144\nCK-2,Kadhai,,60\n"
+    )
+    address = opened(maker, content, "packing.csv")
+    found = told(maker, address)
+    place = [each["place"] for each in found["questions"]].index("fields.site_name")
+    assert found["questions"][place]["answers"] == ["Consignee"]
+    assert "fields.site_name" not in [each["place"] for each in found["outside"]], "it is asked"
+    found = chosen(maker, address, **{f"answer_{place}": "of:Dock"})
+    assert 'site_name: {from: "Dock"}' in found["text"]
+    while found["questions"]:
+        found = chosen(maker, address, answer_0=f"is:{found['questions'][0]['answers'][0]}")
+    dock = number(found, "Dock")
+    found = chosen(maker, address, **{f"down_{dock}": "1"})
+    assert 'fill_down: ["Dock"]' in found["text"] or '- "Dock"' in found["text"]
+    found = chosen(maker, address, **{f"to_{dock}": "ignore"})
+    assert not found["columns"][dock]["is_filled"], "what is read by nothing is not filled either"
 
 
 def test_what_is_wrong_in_the_workspace_is_told_and_hides_nothing(pages: RunningPages, night: Workspace) -> None:

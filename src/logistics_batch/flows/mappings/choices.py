@@ -59,7 +59,7 @@ def drafted(look: Mapping[str, Any], wanted: Wanted, *, name: str) -> str:
     if look["draft"] is None:
         return f"operation: {wanted.operation or Operation.ORDER_CREATE}\n"
     kept = _COMMENT.sub(r"\1", look["draft"]["text"]).splitlines()
-    text = "\n".join([f"# Drafted from {json.dumps(name, ensure_ascii=False)}.", *filter(None, kept), ""])
+    text = "\n".join([f"# Drafted from {json.dumps(name, ensure_ascii=False)}.", *filter(str.strip, kept), ""])
     text = rewritten(text, ("sheet", "header"), wanted.header) if wanted.header else text
     return rewritten(text, ("sheet", "header_rows"), 2) if wanted.header and wanted.header_rows == 2 else text
 
@@ -129,6 +129,7 @@ def columns_of(data: Mapping[str, Any], look: Mapping[str, Any]) -> list[dict[st
     """Each column of the sample with what becomes of it, how it can be read, and what the draft says of it."""
     uses, ignored = list(uses_of(data)), _names(data.get(IGNORE))
     keys = [each for each in _names(data.get("key")) if each != "file"]
+    filled = _names(_part(data, "sheet").get("fill_down"))
     elsewhere = {text for part in _ELSEWHERE for text in _texts(data.get(part))}
     evidence = look["draft"]["columns"] if look["draft"] else ()
     found = []
@@ -148,6 +149,7 @@ def columns_of(data: Mapping[str, Any], look: Mapping[str, Any]) -> list[dict[st
                 "also": [use.place for use in mine if use is not main],
                 "called": [each for each in main.names if not same(name, each)] if main else [],
                 "is_key": any(same(name, each) for each in keys),
+                "is_filled": any(same(name, each) for each in filled),
                 "read": flow(now) if now is not None else "",
                 "reads": _reads(place, operation_of(data), column, now) if main and main.source != "sum" else [],
                 "fixed": any("{n}" in each for use in mine for each in use.names) or (not place and name in elsewhere),
@@ -230,34 +232,45 @@ def asked_in(data: Mapping[str, Any], look: Mapping[str, Any]) -> list[dict[str,
     return found
 
 
-def answered(text: str, asked: Mapping[str, Any], answer: str, *, written: str = "", leave: bool = False) -> str:
-    """The text with a question answered: by a column or a word, by a text that is the same for all, or left out."""
-    path, data = asked["path"], plain(text)
-    if leave:
-        return rewritten(text, path[:2], None)
-    if written and asked["constant"]:
-        return rewritten(text, path[:2], {"constant": written})
-    value: Any = answer or written
-    if "suffix" in path and value.isascii() and value.isdecimal():
-        value = int(value)
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a person says to a question. text: an answer that is offered, or what is written; is_column: it names a
+    column beside those that are offered; is_constant: the same for all rows; is_left: the field is left out."""
+
+    text: str = ""
+    is_column: bool = False
+    is_constant: bool = False
+    is_left: bool = False
+
+
+def answered(text: str, asked: Mapping[str, Any], answer: Answer) -> str:
+    """The text with a question answered."""
+    path, data, value = asked["path"], plain(text), answer.text
+    if answer.is_left or answer.is_constant:
+        text = rewritten(text, path[:2], None if answer.is_left else {"constant": value})
+        for name in asked["answers"]:
+            text = _not_filled(text, name)
+        return text
     holder, above = _at(data, path[:-1]), path[:-1]
-    if asked["together"] and isinstance(holder, list):
+    if path[-1] in ("beside", "cell") and answer.is_column:  # in the place of what stands outside the table
+        text = rewritten(text, above, value if path[0] == "key" else {"from": value})
+    elif asked["together"] and isinstance(holder, list):
         names = [str(each).removeprefix(MARK) for each in holder]
         text = rewritten(text, above, names) if value == ALL else rewritten(text, above[:2], {"from": value})
     elif isinstance(holder, list):
-        rest = [each for each in holder if not str(each).startswith(MARK.strip())]
+        rest = [each for each in holder if not str(each).startswith(MARK.strip()) and each != value]
         text = rewritten(text, above, [value, *rest] if rest or path[0] == "key" else value)
     else:
-        text = rewritten(text, path, [value] if path == ("key",) else value)
+        is_count = "suffix" in path and value.isascii() and value.isdecimal()
+        text = rewritten(text, path, [value] if path == ("key",) else int(value) if is_count else value)
     keys = data["key"] if isinstance(data.get("key"), list) else []
     asks = [each for each in keys if str(each).startswith(MARK.strip())]
-    if (
-        asks
-        and path[0] == "fields"
-        and [str(each).removeprefix(MARK).strip("? ") for each in asks] == (asked["answers"] or [""])
-    ):
-        text = rewritten(text, ("key",), [value, *(each for each in keys if each not in asks)])
-    return _not_ignored(text, str(value))
+    same_asked = [str(each).removeprefix(MARK).strip("? ") for each in asks] == (asked["answers"] or [""])
+    if asks and path[0] == "fields" and same_asked:
+        text = rewritten(text, ("key",), [value, *(each for each in keys if each not in (*asks, value))])
+    for name in asked["answers"]:
+        text = _not_filled(text, name)
+    return _not_ignored(text, value)
 
 
 def _at(data: Any, path: Keys) -> Any:
@@ -275,6 +288,7 @@ def moved(text: str, name: str, to: str) -> str:
         is_last = use.at is None or len(at["join"]) == 1
         text = rewritten(text, use.path if is_last else (*use.path, "join", use.at or 0), None)
     text = text if to == IGNORE else _not_ignored(text, name)
+    text = _not_filled(text, name) if to in (IGNORE, "") else text
     if to == IGNORE:
         return rewritten(text, (IGNORE, len(_names(plain(text).get(IGNORE)))), name)
     if to == KEEP:
@@ -301,6 +315,21 @@ def _not_ignored(text: str, name: str) -> str:
     ignored = _names(plain(text).get(IGNORE))
     at = next((at for at, each in enumerate(ignored) if same(name, each)), None)
     return text if at is None else rewritten(text, (IGNORE, at), None)
+
+
+def _not_filled(text: str, name: str) -> str:
+    """The text in which a column that nothing reads is not filled from above either."""
+    read = (texts for part, each in plain(text).items() if part not in (IGNORE, "sheet") for texts in _texts(each))
+    return text if any(same(name, each) for each in read) else filled_set(text, name, is_filled=False)
+
+
+def filled_set(text: str, name: str, *, is_filled: bool) -> str:
+    """The text with a column whose blank cells take the value above, or not."""
+    names = _names(_part(plain(text), "sheet").get("fill_down"))
+    rest = [each for each in names if not same(name, each)]
+    if len(rest) == len(names) and not is_filled:
+        return text
+    return rewritten(text, ("sheet", "fill_down"), [*rest, name] if is_filled else rest or None)
 
 
 def read_as(text: str, name: str, way: str) -> str:
@@ -352,7 +381,7 @@ def outside_of(data: Mapping[str, Any]) -> list[dict[str, Any]]:
         for target, spec in _part(data, part).items()
         if isinstance(spec, dict)
         for how in _OUTSIDE
-        if how in spec
+        if how in spec and not str(spec[how]).startswith(MARK.strip())
     ]
 
 

@@ -279,11 +279,8 @@ def _chosen(form: Mapping[str, str], seen: StudioSheet) -> str:
     """The text with every choice of a form that differs from what the text said."""
     drawn, text = _drawn(seen), seen.text
     for n, asked in enumerate(drawn["questions"]):
-        answer, written = form.get(f"answer-{n}", ""), _line(form, f"written-{n}")
-        if answer or written:
-            leave = answer == "leave" and asked["may_leave"]
-            given = answer.removeprefix("is:") if answer.startswith("is:") else ""
-            text = choices.answered(text, asked, given, written=written, leave=leave)
+        if answer := _answer(form, n, asked):
+            text = choices.answered(text, asked, answer)
     for n, column in enumerate(drawn["columns"] if text == seen.text else ()):  # an answer may have moved them
         if not column["fixed"]:
             text = _column_chosen(form, n, drawn, text)
@@ -298,6 +295,16 @@ def _chosen(form: Mapping[str, str], seen: StudioSheet) -> str:
     if (value := _line(form, "fill-text")) and "fill-place" in form:
         text = choices.outside_set(text, _place(form["fill-place"], drawn), form.get("fill-how", "constant"), value)
     return text
+
+
+def _answer(form: Mapping[str, str], n: int, asked: Mapping[str, Any]) -> choices.Answer | None:
+    """What a form says to the question of a number; what is written there goes before what is chosen."""
+    kind, _, value = form.get(f"answer-{n}", "").partition(":")
+    if written := _line(form, f"written-{n}"):
+        return choices.Answer(written, is_constant=asked["constant"])
+    if kind == "leave" and asked["may_leave"]:
+        return choices.Answer(is_left=True)
+    return choices.Answer(value, is_column=kind == "of") if kind in ("is", "of") else None
 
 
 def _column_chosen(form: Mapping[str, str], n: int, drawn: Mapping[str, Any], text: str) -> str:
@@ -315,6 +322,9 @@ def _column_chosen(form: Mapping[str, str], n: int, drawn: Mapping[str, Any], te
         others = [each for part in _line(form, f"called-{n}").split(_SPLIT) if (each := part.strip())]
         if f"called-{n}" in form and others != column["called"]:
             text = choices.called(text, name, others)
+    is_filled = bool(form.get(f"down-{n}"))
+    if is_filled is not column["is_filled"] and to == column["place"]:
+        text = choices.filled_set(text, name, is_filled=is_filled)
     is_key = bool(form.get(f"key-{n}"))
     return choices.key_set(text, name, is_key=is_key) if is_key is not column["is_key"] else text
 
