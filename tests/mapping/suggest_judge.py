@@ -7,7 +7,7 @@ What a column is, in a sheet's file: the place that it fills (`customer_mobile`,
 has no place for it, and `?place` if nobody could know without asking. Several, parted by `|`, are all right.
 
 `suggest_layouts` holds thirty more, by hands that had not seen the program, and ten (`e`) that showed what these do
-not: columns are told by their letters, `facts`
+not, and (`f`) those of a newcomer's first hour: columns are told by their letters, `facts`
 are cells above or below the table, `header_at` is the first row of the header, `quantity_of_first_line` what the first
 document's first line must come to.
 """

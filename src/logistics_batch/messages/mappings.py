@@ -344,6 +344,7 @@ _REASONS: Final = {
     "if_collected": "if it is what the order is charged",
     "product": "it is “{names[0]}” × “{names[1]}” on each row",
     "product_less": "it is “{names[0]}” × “{names[1]}” on each row, less “{names[2]}”",
+    "sum_of_lines": "it is what “{names[0]}” comes to for each document",
     "stated_total": "the sheet's own total of “{names[0]}”, which is not what its rows come to",
     "items_added_up": "no column says what COD orders are charged; if it is what their items come to",
     "no_amount": "no column says what COD orders are charged",

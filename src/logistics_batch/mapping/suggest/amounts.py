@@ -71,6 +71,8 @@ def with_amounts(table: SampleTable, guesses: dict[str, Guess]) -> dict[str, Gue
             guess = _guess(places.COLLECTED, price.column, 0.3, added)
             found[places.COLLECTED] = replace(guess, asked=True, added_up=True, times=quantity.column)
     collected = found.get(places.COLLECTED)
+    if collected and collected.column and (of := summed(table, collected.column, found)):
+        found[places.COLLECTED] = collected = replace(collected, reasons=(*collected.reasons, ("sum_of_lines", of)))
     is_one = key is not None and not key.column  # one order in the file, so that its total is the order's
     if collected and collected.added_up and is_one and (total := table.stated_total(collected.column)):
         stated = Candidate((), 0.4, (("stated_total", collected.column),), total)
@@ -79,6 +81,14 @@ def with_amounts(table: SampleTable, guesses: dict[str, Guess]) -> dict[str, Gue
             found[places.COLLECTED], candidates=(stated, *collected.candidates), asked=True
         )
     return found
+
+
+def summed(table: SampleTable, column: str, guesses: dict[str, Guess]) -> str:
+    """The column of the lines' amounts that another one adds up for each document; "" if it adds up none."""
+    key, line = guesses.get(_KEY), guesses.get(places.LINE_TOTAL)
+    if key is None or not key.column or line is None or not line.column or line.column == column:
+        return ""
+    return line.column if table.is_sum(column, line.column, key.column) else ""
 
 
 def _repeats(table: SampleTable, key: Guess | None) -> bool:

@@ -12,7 +12,7 @@ from logistics_batch.mapping.naming.names import LIKELY, TO, likeness, names_of_
 from logistics_batch.mapping.spec.targets import FieldForm, form_of, targets_of
 from logistics_batch.mapping.suggest import places
 from logistics_batch.mapping.suggest.above import Fact
-from logistics_batch.mapping.suggest.amounts import unit_price, with_amounts
+from logistics_batch.mapping.suggest.amounts import summed, unit_price, with_amounts
 from logistics_batch.mapping.suggest.doubts import (
     RIVAL_KEYS,
     against_rivals,
@@ -66,6 +66,7 @@ _TITLED: Final = 2.0  # what a title counts that says what the rows become
 _LACKING: Final = 0.5  # what it costs an operation that something is not found without which nothing can be sent
 _NOTHING: Final = profile_of(())
 _OF_GOODS: Final = frozenset(["item", "sku", "desc", "ean", "size"])
+_OF_PERSONS: Final = frozenset(["desc", "name", "company", "number", *TO])
 _OF_ROWS: Final = frozenset(["number", "line", "serial", "serialrow"])
 _BLANK_BELOW: Final = 0.05  # share of blank cells beside a filled line from which a column is filled down
 
@@ -180,6 +181,9 @@ def missing_of(table: SampleTable, operation: Operation, found: dict[str, Guess]
         demanded.append(places.QUANTITIES[0])
         demanded += [places.PAID] * (places.COLLECTED in found and places.PAID not in found)
     used = {name for guess in found.values() for name in guess.columns}
+    if persons := [] if places.PERSON in found else _persons(table, found, used, operation):
+        who = tuple(Candidate((name,), 0.4, (("only_values", "name of a person"),)) for name in persons)
+        yield replace(Guess.of(places.PERSON, who[0]), candidates=who, asked=True)
     read = {guess.fact.address for guess in found.values() if guess.fact}
     for place in (each for each in demanded if each not in found):
         shapes, names = _BY_VALUES.get(place, ()), names_of_targets(operation).get(place, "")
@@ -220,6 +224,21 @@ def missing_of(table: SampleTable, operation: Operation, found: dict[str, Guess]
         else:
             code = {places.QUANTITIES[0]: "no_quantity", places.PAID: "no_payment"}.get(place, "not_found")
             yield Guess(place, (), 0.0, ((code,),), asked=True)
+
+
+def _persons(table: SampleTable, found: dict[str, Guess], used: set[str], operation: Operation) -> list[str]:
+    """The columns that may name whoever gets the goods, by their values, where the name says nothing against it."""
+    if operation not in (Operation.ORDER_CREATE, Operation.LABEL_CREATE):
+        return []
+    named = [name for name in table.columns if name not in used and table.readings[name].meanings <= _OF_PERSONS
+             and table.profiles[name].filled and table.profiles[name].is_mostly("name of a person")]  # fmt: skip
+    goods = next((found[place].column for place in places.GOODS if place in found), "")
+    if goods and table.cells[goods].is_duplicated().any():  # what is the same for the same goods describes these
+        named = [name for name in named if table.differs_within(name, goods)]
+    phones = [name for name, each in table.profiles.items() if len(named) > 1 and each.is_mostly("phone")
+              and each.filled == 1]  # fmt: skip
+    # Of one phone's orders the goods differ, and whose they are does not.
+    return [name for name in named if not any(table.differs_within(name, phone) for phone in phones)] or named
 
 
 def _candidate(table: SampleTable, column: str, place: str, names: str, operation: Operation) -> Candidate | None:
@@ -380,11 +399,14 @@ def _draft(table: SampleTable, operation: Operation) -> Draft:
             found[places.PERSON], asked=True, reasons=(*found[places.PERSON].reasons, ("bare_name",))
         )
     found = _with_facts(table, operation, found)
-    if places.PAID in targets_of(operation).places and places.PAID not in found:
+    if places.PAID in targets_of(operation).places and not _tells_payment(table, found.get(places.PAID)):
         used = {name for guess in found.values() for name in guess.columns}
-        words = [name for name in table.columns if name not in used and table.profiles[name].tells_payment]
-        rivals = tuple(Candidate((name,), 0.4, (("only_values", "payment word"),)) for name in words)
-        if rivals:
+        free = [name for name in table.columns if name not in used and not table.readings[name].meanings & _OF_GOODS]
+        words = [name for name in free if table.profiles[name].tells_payment]
+        words = words or [name for name in free if table.profiles[name].mentions_payment]
+        own = found[places.PAID].candidates if places.PAID in found else ()
+        rivals = (*own, *(Candidate((name,), 0.4, (("only_values", "payment word"),)) for name in words))
+        if words:
             found[places.PAID] = replace(Guess.of(places.PAID, rivals[0]), candidates=rivals, asked=True)
     if operation in (Operation.ORDER_CREATE, Operation.ORDER_UPDATE):
         found = with_amounts(table, found)
@@ -402,8 +424,23 @@ def _draft(table: SampleTable, operation: Operation) -> Draft:
         table=table,
         guesses=found,
         numbered=numbered,
-        unused={name: _unused(table, name, beside, operation) for name in table.names if name and name not in used},
+        unused={
+            name: ("sum_of_lines", of)
+            if name in table.profiles and (of := summed(table, name, found))
+            else _unused(table, name, beside, operation)
+            for name in table.names
+            if name and name not in used
+        },
         fill_down=_fill_down(found, table.profiles),
+    )
+
+
+def _tells_payment(table: SampleTable, paid: Guess | None) -> bool:
+    """Whether a word that is known stands in what tells the payment."""
+    if paid is None or paid.fact:
+        return paid is not None
+    return not table.profiles[paid.column].filled or any(
+        table.collects(paid.column, word) is not None for word in table.profiles[paid.column].values
     )
 
 

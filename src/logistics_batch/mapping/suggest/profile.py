@@ -25,7 +25,7 @@ _SHAPES: Final = {
     "pin": r"(?i)(?:PIN[\s-]*)?[1-9]\d{2}[\s,]?\d{3}(?:\.0)?",
     "amount": r"(?i)(?:₹|rs\.?|inr)?\s*-?(?:[\d,]+(?:\.\d{1,2})?(?:/-)?|\d{1,3}(?:[ \u00a0\u202f]\d{3})*,\d{2}|"
     r"\d{1,3}(?:\.\d{3})+,\d{1,2})"
-    r"(?:\s*/\s*[a-z]{1,8}\.?)?",
+    r"(?:\s*/\s*[a-z]{1,8}\.?|\s*dr\.?)?",
     "whole number": r"(?i)(?:\d{1,6}|\d{1,3}(?:[.,]\d{3})+)(?:[.,]0+)?(?:\s*[a-z]{2,8}\.?)?",
     "counted": r"(?i)[^a-z]*(?:rs\.?|inr)?[^a-z]*\d\s*(/?[a-z]{2,8})\.?",
     "number": r"(?i)-?\d[\d,]*(?:\.\d+)?(?:\s*(?:[a-z]{1,3}|%))?",
@@ -38,6 +38,7 @@ _SHAPES: Final = {
     "comma": r"-?(?:\d{1,3}(?:[. \u00a0\u202f]\d{3})*|\d+),\d{1,2}",
     "packed": r"(?s)[^×*]{1,200}?\s[x×*]\s?\d{1,4}(?:[\s,;|].*)?|\d{1,4}\s?[x×*]\s.*",
     "word and amount": r"(?i)[a-z][a-z .:-]{1,30}\d[\d,.]*(?:/-)?",
+    "name of a person": r"(?:[^\W\d_][^\W\d_.']{0,20}\.?[\s/&-]{1,3}){1,5}[^\W\d_][^\W\d_.']{0,20}\.?",
     "foreign": r"(?i)(?:[€$£]|eur\b|usd\b|gbp\b).*|.*(?:[€$£]|\beur|\busd|\bgbp)\W{0,3}",
     "point": r"[\d,]*\d\.\d{1,2}",
 }
@@ -75,6 +76,7 @@ _A_FEW: Final = 0.2
 _BEHIND: Final = r"(?i)\s*(?:%|/?\s*[a-z]{1,8}\.?)$"  # a number: Nos, /Pcs
 PIECES: Final = ("no", "nos", "pc", "pcs", "piece", "pieces", "unit", "units", "ea", "each", "stk", "ud", "uds")
 """Words behind a number that stand for one."""
+_PARTS: Final = re.compile(r"[-–—/()\[\],;:|+]")  # of a phrase: Prepaid (UPI)
 _READERS: Final = {FieldForm.MOBILE: mobile, FieldForm.PINCODE: pincode}
 _ASKS_PREPAID: Final = frozenset(["prepaid", "is", "order", "flag", "y", "n", "yes", "no", "true", "false"])
 
@@ -102,6 +104,15 @@ class Profile:
     def tells_payment(self) -> bool:
         """Whether half of the values and more are words of payment that hardly anything else is: yes and 1 may be."""
         return self.share("payment word") >= SOME and not any(map(says_yes_or_no, self.values))
+
+    @property
+    def mentions_payment(self) -> bool:
+        """Whether a cell speaks of cash on delivery, or half of all name a way of payment, among other words too."""
+        said = [f" {_plain(value)} " for value in self.values]
+        ways = {word: means for word, means in _payment().items() if not says_yes_or_no(word)}
+        cash, any_way = ([f" {word} " for word, means in ways.items() if means or not only] for only in (True, False))
+        named = sum(any(word in each for word in any_way) for each in said)
+        return named > 0 and (named >= SOME * len(said) or any(word in each for word in cash for each in said))
 
     def fits(self, form: FieldForm) -> bool | None:
         """Whether most values look as the form wants them; None if nothing can be said."""
@@ -202,11 +213,20 @@ def numbers_of(cells: pl.Series, *, marks: str = ".,") -> pl.Series:
 def meaning_of_payment(word: str) -> bool | None:
     """Whether a word of payment says that cash is collected; None for a word that is not known.
 
+    Of several parts all must be known and say the same.
+
     >>> meaning_of_payment("C.O.D."), meaning_of_payment("PPD"), meaning_of_payment("Wallet")
     (True, False, None)
+    >>> [meaning_of_payment(word) for word in ("COD - collect on delivery", "Prepaid (UPI)", "COD/UPI", "COD - Rs. 5")]
+    [True, False, None, None]
     """
     plain = _plain(word)
-    return True if plain.startswith("cash on delivery ") else _payment().get(plain)
+    if plain.startswith("cash on delivery "):
+        return True
+    if plain in _payment():
+        return _payment()[plain]
+    said = {_payment().get(_plain(part)) for part in _PARTS.split(word) if _plain(part)}
+    return said.pop() if len(said) == 1 else None
 
 
 def _plain(word: str) -> str:

@@ -137,6 +137,20 @@ class SampleTable:
         is_shown = all((each != 1).any() for each in numbers)
         return filled.height > 1 and is_shown and is_near.fill_null(value=False).all()
 
+    def is_sum(self, total: str, parts: str, key: str) -> bool:
+        """Whether a column says once for each document what another one comes to, of which some document has more.
+
+        key: as in `differs_within`.
+        """
+        document = pl.when(pl.col(key) != "").then(pl.col(key)).forward_fill().fill_null("")
+        number = partial(numbers_of, marks=self._marks)
+        rows = self.cells.select(document.alias("key"), total=number(self.cells[total]), part=number(self.cells[parts]))
+        whole = pl.col("total").drop_nulls().first()
+        each = rows.group_by("key").agg(
+            several=pl.col("part").count() > 1, differs=((pl.col("part").sum() - whole).abs() > 1).fill_null(value=True)
+        )
+        return bool(each["several"].any()) and not each["differs"].any()
+
     def grows_with(self, price: str, quantity: str, item: str) -> bool:
         """Whether a price is a line's: of one item it differs from row to row, and by the quantity it does not."""
         named = self.cells.select(
