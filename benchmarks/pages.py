@@ -1,13 +1,12 @@
 """The pages over a large ledger: `python benchmarks/pages.py [DOCUMENTS] [SECONDS]`, by default 1,000,000 and 30.
 
-People click without a pause, first alone, then while a push runs. Nights of a small push are copied in the ledger until
-it has so many documents, each with five rows and an attempt.
+People look at each page for a second or three, first one alone, then many, then while a push runs. Nights of a small
+push are copied in the ledger until it has so many documents, each with five rows and an attempt.
 """
 
 import json
 import os
 import random
-import re
 import signal
 import sqlite3
 import statistics
@@ -29,6 +28,7 @@ from push_ways import COLUMNS, MAPPING
 from whole import COMMAND, SETTINGS, _family, _resident_mb
 
 PEOPLE, IN_FLIGHT = 20, 8
+LOOKS_SECONDS = (1.0, 3.0)
 PER_FILE, ROWS_EACH, FILES_A_NIGHT = 500, 5, 5
 HELD, PUSHED = 200, 3000
 PASSWORD = "four plain words together"
@@ -178,8 +178,9 @@ class Person:
             answer = self.client.get(quote(address, safe="/?=&"))
             self.taken[what].append(time.perf_counter() - began)
             self.heaviest[what] = max(self.heaviest[what], len(answer.content))
-            if answer.status_code != 200 or not re.search("<h1", answer.text):
+            if answer.status_code != 200 or "<h1" not in answer.text:
                 raise SystemExit(f"{address}: {answer.status_code}")
+            time.sleep(self._chance.uniform(*LOOKS_SECONDS))
 
 
 @contextmanager
