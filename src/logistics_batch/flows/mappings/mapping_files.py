@@ -4,7 +4,7 @@ import hashlib
 import re
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -55,6 +55,8 @@ class MappingFiles:
                 beside.write_text(text, encoding="utf-8", newline="\n")
                 beside.replace(path)
             except OSError as error:
+                with suppress(OSError):
+                    beside.unlink(missing_ok=True)
                 raise UsageError(f"mappings/{path.name} cannot be written: {error.strerror}.") from error
 
     def sample_of(self, name: str) -> Path | None:

@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
 
-from logistics_batch.errors import LogisticsBatchError, SpecificationError, UsageError
+from logistics_batch.errors import Finding, LogisticsBatchError, SpecificationError, UsageError
 from logistics_batch.flows.files.check import one_sheet
 from logistics_batch.flows.mappings import choices
 from logistics_batch.flows.mappings.check_mapping import lint
@@ -211,8 +211,7 @@ def _tried(asked: PageRequest, seen: StudioSheet) -> StudioSheet:
     name = seen.name or "draft"
     load = asked.on.files.loader(name)
     (linted,) = lint([name], open_=lambda _: (seen.text, f"{name}.yaml", load))
-    wrong = tuple(f"Line {each.line}: {each.message} {each.remedy}".strip() for each in linted.findings)
-    hints = tuple(f"Line {each.line}: {each.message} {each.remedy}".strip() for each in linted.hints)
+    wrong, hints = (tuple(map(_in_line, found)) for found in (linted.findings, linted.hints))
     report = None
     if not wrong:
         try:
@@ -221,6 +220,11 @@ def _tried(asked: PageRequest, seen: StudioSheet) -> StudioSheet:
         except UsageError as error:
             wrong = (f"{error.message} {error.remedy}".strip(),)
     return replace(seen, report=report, wrong=wrong, hints=hints)
+
+
+def _in_line(finding: Finding) -> str:
+    place = f"Line {finding.line}: " if finding.line else ""
+    return f"{place}{finding.message} {finding.remedy}".strip()
 
 
 def _header_of(seen: StudioSheet) -> tuple[int, int]:
