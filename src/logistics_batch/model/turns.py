@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 _KEPT_SECONDS = 2.5  # longer than the longest span of several turns
-_SAME_SECONDS = 0.001  # clocks of two processes differ a trifle
+_SAME_SECONDS = 0.005  # two readings of the clock that all share differ a trifle
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +71,10 @@ class Turns:
     def give_back(self, unused: Iterable[float]) -> None:
         """These turns passed without a call."""
         for turn in unused:
-            place = bisect.bisect_left(self.given, turn - _SAME_SECONDS)
-            near = [other for other in self.given[place : place + 2] if abs(other - turn) <= _SAME_SECONDS]
-            if near:
-                self.given.remove(min(near, key=lambda other: abs(other - turn)))
+            place = bisect.bisect_left(self.given, turn)
+            near = min(self.given[max(place - 1, 0) : place + 1], key=lambda other: abs(other - turn), default=math.inf)
+            if abs(near - turn) <= _SAME_SECONDS:
+                self.given.remove(near)
 
     def hold(self, until: float) -> None:
         """Give no turn before; a longer hold stays."""
