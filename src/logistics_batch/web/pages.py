@@ -84,7 +84,7 @@ def serve_pages(
             Around(
                 frozenset(hosts),
                 is_safe=secured.is_safe,
-                cookie=f"logistics_batch_{port}",
+                cookie=f"{'__Host-' if secured.is_safe else ''}logistics_batch_{port}",
                 proxy=secured.proxy,
                 only_proxy=bool(secured.proxy) and secured.cert is None,
                 log=say,

@@ -3,6 +3,7 @@
 import ipaddress
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -262,6 +263,8 @@ class Workbench:
             outcome = "done" if secret else "wrong"
             self._write(name if secret else "", address, "signed in", about=name if is_known else "", outcome=outcome)
             if secret:
+                if who is not None:  # the session before, of this browser
+                    self._door.sign_out(who.session)
                 return self._entered(secret, to=_own_path(one.get("next", "")))
             data = {"next": _own_path(one.get("next", "")), "wrong": "Name or password is wrong."}
             return self._door_page("sign_in.html", data, status=401)
@@ -269,7 +272,7 @@ class Workbench:
             self._door.sign_out(who.session)
             self._write(who.name, address, "signed out")
             answer = RedirectResponse("/sign-in", 303)
-            answer.delete_cookie(self._around.cookie, path="/")
+            answer.delete_cookie(self._around.cookie, **self._cookie_kind())  # type: ignore[arg-type]
             return answer
         if path.startswith("/welcome/"):
             return self._welcome(path.removeprefix("/welcome/"), request, one if is_post else None, address)
@@ -293,9 +296,11 @@ class Workbench:
     def _entered(self, secret: str, *, to: str) -> Response:
         answer = RedirectResponse(to, 303)
         longest = int(LONGEST.total_seconds())
-        kept = {"max_age": longest, "path": "/", "httponly": True, "samesite": "lax", "secure": self._around.is_safe}
-        answer.set_cookie(self._around.cookie, secret, **kept)  # type: ignore[arg-type]
+        answer.set_cookie(self._around.cookie, secret, max_age=longest, **self._cookie_kind())  # type: ignore[arg-type]
         return answer
+
+    def _cookie_kind(self) -> dict[str, object]:
+        return {"path": "/", "httponly": True, "samesite": "lax", "secure": self._around.is_safe}
 
     def _page(self, path: str, request: Request, sent: Posted, who: SignedIn | None) -> Response:
         method = "GET" if request.method == "HEAD" else request.method
@@ -312,6 +317,9 @@ class Workbench:
             return self._told(request, {"title": "No such page", "text": "There is no page of this address."}, 404, who)
         route, named, as_json = match
         if who.role not in route.roles:
+            with suppress(LedgerBusy, LedgerRefused):  # the refusal stands all the same
+                about = path[:_MOST_AUDITED]
+                self._write(who.name, who.address, "asked for what is for others", about=about, outcome="refused")
             may = ", ".join(sorted(each.value for each in route.roles))
             told = {"title": "Not for your role", "text": f"You are here as {who.role}. This is for: {may}."}
             return _json({"error": told["text"]}, 403) if as_json else self._told(request, told, 403, who)

@@ -190,7 +190,7 @@ class Doorkeeper:
             raise TooOften(1)
         try:
             _HASHER.verify(kept or _NOBODY, password[:_MOST_CHARACTERS])
-            fits = bool(kept)
+            fits = bool(kept) and len(password) <= _MOST_CHARACTERS
         except (Argon2Error, InvalidHashError):
             fits = False
         finally:
