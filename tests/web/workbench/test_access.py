@@ -1,10 +1,12 @@
 """Who may go where: each role at each address, strangers, programs, and forms that come from elsewhere."""
 
 import json
+from pathlib import Path
 
 import httpx
 import pytest
 from support.pages_process import PASSWORD, Person, RunningPages
+from support.workspace import Workspace
 
 from logistics_batch.web.workbench.people import Role
 from logistics_batch.web.workbench.routes import ROUTES, Route
@@ -117,6 +119,53 @@ def test_who_signs_out_is_out(pages: RunningPages) -> None:
     again = pages.stranger()
     again.client.cookies.update(cookie)
     assert again.get("/").status_code == 303
+
+
+def test_a_new_log_in_ends_the_session_before(pages: RunningPages) -> None:
+    pages.person("viewer")
+    person = pages.stranger()
+    form = {"name": "viewer of tests", "password": PASSWORD}
+    person.client.post("/sign-in", data=form)
+    before = pages.stranger()
+    before.client.cookies.update(dict(person.client.cookies))
+    person.post("/sign-in", dict(form))
+    assert person.get("/").status_code == 200
+    assert before.get("/").status_code == 303
+
+
+def test_a_password_is_compared_as_a_whole(pages: RunningPages) -> None:
+    link = json.loads(pages.workspace.run("user", "add", "longest", "--role", "viewer", "--json").out)["link"]
+    longest = "four plain words " * 11 + "and an end .."
+    assert len(longest) == 200
+    pages.stranger().chooses(link, longest)
+    for password, code in ((longest, 303), (longest + "x", 401)):
+        answer = pages.stranger().client.post("/sign-in", data={"name": "longest", "password": password})
+        assert answer.status_code == code
+
+
+def test_who_asks_for_what_is_for_others_is_in_the_audit(pages: RunningPages) -> None:
+    assert pages.person("viewer").get("/admin/audit").status_code == 403
+    entry = pages.person("admin").get("/admin/audit.json").json()["entries"][0]
+    assert (entry["who"], entry["about"], entry["outcome"]) == ("viewer of tests", "/admin/audit", "refused")
+
+
+def test_behind_tls_the_cookie_is_this_hosts_alone(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path, url="https://service.invalid")
+    workspace.configure("[web]", 'hosts = ["pages.example"]', 'proxy = "127.0.0.1"')
+    link = json.loads(workspace.run("user", "add", "priya", "--role", "viewer", "--json").out)["link"]
+    running = RunningPages(workspace)
+    try:
+        headers = {"Host": "pages.example", "Origin": "https://pages.example"}
+        form = {"password": PASSWORD, "again": PASSWORD}
+        answer = httpx.post(running.url + httpx.URL(link).path, data=form, headers=headers, trust_env=False)
+        cookie = answer.headers["set-cookie"]
+        assert cookie.startswith("__Host-")
+        for word in ("Secure", "HttpOnly", "Path=/", "SameSite=lax"):
+            assert word in cookie
+        assert "Domain" not in cookie
+        assert "max-age=31536000" in answer.headers["strict-transport-security"]
+    finally:
+        running.close()
 
 
 def test_whoever_guesses_waits_longer_each_time(pages: RunningPages) -> None:
