@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from logistics_batch.messages.words import moment, row_list
 
@@ -35,6 +36,7 @@ def _templates() -> Environment:
         "sum_of": lambda fates: sum(fates.values()),
         "in_address": in_address,
     }
+    made.filters["coded"] = coded
     return made
 
 
@@ -52,6 +54,20 @@ def in_address(name: object) -> str:
     """A name within an address; one that ends in .json is not taken for the JSON of another."""
     text = quote(str(name), safe="")
     return text.removesuffix(".json") + "%2Ejson" if text.endswith(".json") else text
+
+
+def coded(message: object) -> Markup:
+    """A message with what stands between grave accents as code.
+
+    >>> str(coded("What does `<b>` mean for `is_cod`?"))
+    'What does <code>&lt;b&gt;</code> mean for <code>is_cod</code>?'
+    """
+    pieces = [escape(piece) for piece in str(message).split("`")]
+    if len(pieces) % 2 == 0:  # one is left over
+        return escape(message)
+    return Markup("").join(
+        Markup("<code>%s</code>") % piece if place % 2 else piece for place, piece in enumerate(pieces)
+    )
 
 
 def text_of(value: object) -> str:
