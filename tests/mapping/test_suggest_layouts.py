@@ -181,7 +181,7 @@ def test_a_value_a_few_columns_from_its_label_is_named_by_its_cell() -> None:
 
 
 def test_a_dozen_is_asked_about() -> None:
-    rows = [[*row[:3], row[3].replace("20 Nos", "2 dz"), row[4]] for row in PACKING]
+    rows = [[row[0].replace("1-5", "5"), *row[1:3], row[3].replace("20 Nos", "2 dz"), row[4]] for row in PACKING]
     draft, data = drafts(rows)
     assert data["lines"]["qty"]["read"] == {"suffix": {"Nos": 1, "dz": "? 12"}}  # type: ignore[index]
     asked = draft_json(draft, file_name="packing.csv")["questions"]
@@ -444,6 +444,9 @@ def test_what_brackets_say_tells_who_pays_from_who_gets_the_goods() -> None:
         ),
         ("f01", "cash_on_delivery", "it is what “Value” comes to for each document"),
         ("f01", "customer_name", '{from: "? Particulars"}  # ask!'),
+        # cartons beside a quantity that may be of one, and pieces of one carton beside the cartons' numbers
+        ("f02", "qty", '{from: "? Qty"}  # ask!'),
+        ("f02", "qty", "whether it counts what one box holds or what all hold: if one, add `times: Cartons`"),
         # no month stands before a month
         ("c01", "delivery_date", '{beside: "Exp. Delivery", read: {date: "%d-%b-%Y"}}'),
     ],
@@ -478,6 +481,53 @@ def test_the_key_and_what_it_is_made_of_are_one_question(layout: str, place: str
         mapping_of(text)
     assert len(refused.value.findings) == len(questions)
     assert any(line.startswith("key:") and f"`{place}`" in line and "below" in line for line in text.split("\n"))
+
+
+@pytest.mark.parametrize(
+    ("header", "first", "second", "asked"),
+    [
+        (["Carton No.", "Qty"], ["1-5", "24"], ["6", "12"], {"from": "? Qty"}),
+        (["Carton No.", "Pcs per Carton"], ["1-5", "24"], ["6", "12"],
+         {"from": "? Pcs per Carton", "cartons": "Carton No."}),
+        (["Carton No.", "Pcs per Carton", "Qty"], ["1-5", "24", "120"], ["6-7", "12", "24"], {"from": "Qty"}),
+        (["Cartons", "Per Ctn", "Qty"], ["5", "24", "120"], ["1", "12", "12"], {"from": "Qty"}),
+        (["Cartons", "Qty", "Rate", "Amount"], ["5", "24", "10", "240"], ["2", "12", "5", "60"], {"from": "Qty"}),
+        (["Cartons", "Total Qty"], ["5", "24"], ["2", "12"], {"from": "Total Qty"}),
+        (["Cartons", "Qty"], ["1", "24"], ["1", "12"], {"from": "Qty"}),  # of one carton each it is the same
+        (["Carton No.", "Qty"], ["1", "24"], ["2", "12"], {"from": "Qty"}),
+    ],
+)  # fmt: skip
+def test_a_quantity_beside_cartons_is_asked_about_unless_the_file_shows_that_it_is_the_whole(
+    header: Sequence[str], first: Sequence[str], second: Sequence[str], asked: dict[str, str]
+) -> None:
+    cells = [["INV-1", "Kaveri", "Bhiwandi", "K-1", *first], ["INV-1", "Kaveri", "Bhiwandi", "K-2", *second]]
+    rows = [["Invoice No", "Supplier", "Warehouse", "SKU", *header], *cells]
+    _, data = drafts(rows, operation=Operation.ASN_CREATE)
+    assert data["lines"]["qty"] == asked  # type: ignore[index]
+
+
+@pytest.mark.parametrize(("total", "is_asked"), [("80 Nos", False), ("", True)])
+def test_a_total_row_that_adds_up_the_quantity_shows_that_it_is_the_whole(total: str, is_asked: bool) -> None:
+    _, data = drafts([*PACKING[:-1], [*PACKING[-1][:3], total, ""]])
+    assert data["lines"]["qty"]["from"] == ("? Qty" if is_asked else "Qty")  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("amounts", "known"),
+    [(("599", ""), {"*": "true"}), (("599.00", "0.00"), {"0.00": "false", "*": "true"}), (("599", "349"), None)],
+)
+def test_the_amount_to_collect_is_offered_where_no_column_says_of_which_orders(
+    amounts: Sequence[str], known: dict[str, str] | None
+) -> None:
+    cells = [["A1", "Asha", "9822012345", "5 Hill Rd, Mumbai", "400050", "K-1", "1", amounts[0]],
+             ["A2", "Ravi", "9822012346", "12 MG Road, Pune", "411001", "K-2", "1", amounts[1]]]  # fmt: skip
+    draft, data = drafts([["Order No", "Customer", "Phone", "Address", "PIN", "SKU", "Qty", "COD Amount"], *cells])
+    offered = {"from": "? COD Amount", "default": "false", "read": {"lookup": known}} if known else {"from": "?"}
+    assert data["fields"]["is_cod"] == offered  # type: ignore[index]
+    if known:
+        sheet = sheet_of([list(draft.table.names), *cells])
+        mapped = run(draft_text(draft, file_name="x.csv").replace('"? ', '"'), sheet)
+        assert ['"is_cod":"true"' in each.body for each in mapped.documents] == [True, False], mapped.issues
 
 
 @pytest.mark.parametrize(

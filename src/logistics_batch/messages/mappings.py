@@ -322,6 +322,9 @@ _REASONS: Final = {
     "of_which_rows": "whether it is the document's or each row's cannot be told without the key",
     "price_of_one": "“{names[0]}” is this × “{names[1]}” on each row",
     "per_box": "but the amounts on the rows are this × “{names[0]}” × the price: it is what one box holds",
+    "of_one_box_or_all": "but “{names[0]}” stands beside it, and nothing shows whether it counts what one box holds or "
+    "what all hold: if one, add {names[1]}",
+    "by_amount": "no column says of which orders cash is collected; if of those with “{names[0]}”",
     "packed": "but its cells hold items with their quantities: `lines_from: {{split: {names[0]}, …}}` takes them apart",
     "only_goods": "no other column names goods",
     "payment_and_amount": "but its cells hold a word and an amount together: the sender must write each in a column of "

@@ -4,6 +4,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+import polars as pl
+
+from logistics_batch.mapping.fields.values.numbers import cartons
 from logistics_batch.mapping.naming.names import TO
 from logistics_batch.mapping.spec.targets import FieldForm, targets_of
 from logistics_batch.mapping.suggest import places
@@ -125,6 +128,8 @@ def doubted(table: SampleTable, found: dict[str, Guess]) -> dict[str, Guess]:
     for place in places.QUANTITIES:
         if place in found and found[place].column and boxes:
             found[place] = replace(_asked(found[place], ("per_box", boxes)), times=boxes)
+        elif place in found and found[place].column and not found[place].asked:
+            found[place] = _of_one_box(table, found, found[place])
     return {place: replace(each, asked=each.asked or each.confidence < SURE) for place, each in found.items()}
 
 
@@ -200,6 +205,38 @@ def _boxes(table: SampleTable, found: dict[str, Guess]) -> str:
     if any(table.is_product(total, quantity, price) for total in amounts):
         return ""
     return next((box for box in boxes for total in amounts if table.is_product(total, box, quantity, price)), "")
+
+
+def _of_one_box(table: SampleTable, found: dict[str, Guess], guess: Guess) -> Guess:
+    """A quantity; as a question where boxes stand beside it, and nothing shows whether it counts what all hold."""
+    parcels = found.get(places.BOXES)  # of an order, that hold all of its lines
+    taken = {guess.column, parcels.column if parcels and not parcels.asked else ""}
+    boxes = [name for name in counted_boxes(table) if name not in taken]
+    counts = [name for name in boxes if "number" not in table.readings[name].meanings]  # Carton No. 7
+    several = [name for name in counts if (numbers_of(table.cells[name]) > 1).any()]
+    ranges = ranges_of_boxes(table)
+    is_added_up = "total" in table.readings[guess.column].meanings or table.comes_to_its_total(guess.column)
+    if is_added_up or not (several or ranges):
+        return guess
+    counted = replace(table, cells=table.cells.with_columns(cartons(pl.col(name)).alias(name) for name in ranges))
+    price = next((found[place].column for place in places.PRICES if place in found), "")
+    others = [name for name in table.columns if name not in (guess.column, price, *several, *ranges)]
+    is_whole = any(counted.is_product(guess.column, each, box) for each in others for box in (*several, *ranges))
+    if is_whole or (price and any(table.is_product(total, guess.column, price) for total in others)):
+        return guess
+    verb, box = ("times", several[0]) if several else ("cartons", ranges[0])
+    return _asked(guess, ("of_one_box_or_all", box, f"`{verb}: {box}`"))
+
+
+def ranges_of_boxes(table: SampleTable) -> list[str]:
+    """The columns that hold numbers of boxes, some of them ranges: 1-5, 6."""
+    named = [name for name in table.columns if "box" in table.readings[name].meanings <= {"box", "number", "qty"}]
+    found = table.cells.select(
+        (cartons(pl.col(name)).cast(pl.Int64, strict=False) > 1).sum().alias(name)
+        for name in named
+        if table.profiles[name].filled
+    )
+    return [name for name in found.columns if found[name].item() and not table.profiles[name].is_mostly("whole number")]
 
 
 def counted_boxes(table: SampleTable) -> list[str]:

@@ -20,10 +20,11 @@ from logistics_batch.mapping.suggest.doubts import (
     counted_boxes,
     doubted,
     is_bare_name,
+    ranges_of_boxes,
     whole_address,
 )
 from logistics_batch.mapping.suggest.guess import SURE, Candidate, Guess, Reason
-from logistics_batch.mapping.suggest.profile import SHAPE_OF, Profile, profile_of
+from logistics_batch.mapping.suggest.profile import SHAPE_OF, Profile, numbers_of, profile_of
 from logistics_batch.mapping.suggest.table import SampleTable, table_of
 from logistics_batch.model.document import Operation
 from logistics_batch.model.sheet import Sheet
@@ -216,14 +217,27 @@ def missing_of(table: SampleTable, operation: Operation, found: dict[str, Guess]
             ]
         )
         per_box = [name for name in free if "size_of_case" in table.readings[name].meanings]
-        if place in places.QUANTITIES and per_box and (boxes := counted_boxes(table)):
+        ranges = ranges_of_boxes(table)
+        if place in places.QUANTITIES and per_box and (boxes := counted_boxes(table) or ranges):
             guess = Guess.of(place, Candidate((per_box[0],), 0.4, (("in_one_box", boxes[0]),)))
-            yield replace(guess, asked=True, times=boxes[0])
+            by = {"cartons" if boxes is ranges else "times": boxes[0]}
+            yield replace(guess, asked=True, **by)  # type: ignore[arg-type]
+        elif place == places.PAID and (paid := _told_by_amount(table, found[places.COLLECTED])):
+            yield replace(Guess.of(place, paid), asked=True)
         elif candidates:
             yield replace(Guess.of(place, candidates[0]), candidates=tuple(candidates), asked=True)
         else:
             code = {places.QUANTITIES[0]: "no_quantity", places.PAID: "no_payment"}.get(place, "not_found")
             yield Guess(place, (), 0.0, ((code,),), asked=True)
+
+
+def _told_by_amount(table: SampleTable, collected: Guess) -> Candidate | None:
+    """The column of what is collected, where it is blank or nought for some orders and not for others."""
+    column = collected.column
+    if not column or collected.asked:
+        return None
+    filled = (numbers_of(table.cells[column]) > 0).fill_null(value=False)
+    return Candidate((column,), 0.4, (("by_amount", column),)) if filled.any() and not filled.all() else None
 
 
 def _persons(table: SampleTable, found: dict[str, Guess], used: set[str], operation: Operation) -> list[str]:
@@ -414,7 +428,7 @@ def _draft(table: SampleTable, operation: Operation) -> Draft:
     found = doubted(table, by_document(table, found, operation))
     found |= {each.place: each for each in missing_of(table, operation, found)}
     found = {place: found[place] for place in targets_of(operation).places if place in found}
-    used = {name for guess in found.values() for name in (*guess.columns, guess.times)}
+    used = {name for guess in found.values() for name in (*guess.columns, guess.times, guess.cartons)}
     numbered = tuple(stem for stem in table.numbered if stem in used)
     used |= {name for stem in numbered for name in table.numbered[stem]}
     beside = {place: guess.fact.label if guess.fact else guess.column

@@ -28,7 +28,7 @@ class Guess:
 
     candidates: the likeliest first; none if nothing was found. confidence, reasons: of the first, held against the
     others. asked: a person has to say which one does, if any. added_up: an amount that differs from row to row of one
-    document, which is added up; times: after being multiplied by this column.
+    document, which is added up; times: after being multiplied by this column; cartons: by as many as this one names.
     """
 
     place: str
@@ -38,6 +38,7 @@ class Guess:
     asked: bool = False
     added_up: bool = False
     times: str = ""
+    cartons: str = ""
 
     @classmethod
     def of(cls, place: str, first: Candidate) -> "Guess":

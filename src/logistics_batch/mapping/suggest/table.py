@@ -194,6 +194,18 @@ class SampleTable:
 
     def stated_total(self, name: str) -> Fact | None:
         """What the sheet's last total below the rows says in a column, where the rows do not come to that."""
+        total = self._total(name)
+        return total[0] if total and total[1] is not None and abs(total[1]) >= 0.01 else None
+
+    def comes_to_its_total(self, name: str) -> bool:
+        """Whether a total below the rows says in a column what these come to."""
+        total = self._total(name)
+        return bool(total and total[1] is not None and abs(total[1]) < 0.01)
+
+    def _total(self, name: str) -> tuple[Fact, float | None] | None:
+        """The last total below the rows in a column, and what the rows lack to it, None where it is no number."""
+        if name not in self.names:
+            return None
         at, rows = self.names.index(name) + 1, dict[int, dict[int, str]]()
         for row, column, text in self.outside:
             if row > self.row:
@@ -206,7 +218,7 @@ class SampleTable:
                 number = partial(numbers_of, marks=self._marks)
                 stated, added = number(pl.Series([cells[at]]))[0], number(self.cells[name]).sum()
                 fact = Fact(label, cells[at], cell_address(row, at), ("beside", label), under=name)
-                return fact if stated is not None and abs(stated - added) >= 0.01 else None
+                return fact, None if stated is None else stated - added
         return None
 
     def is_filled_where_cod(self, amount: str, pay: str) -> bool:

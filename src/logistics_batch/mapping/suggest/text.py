@@ -29,7 +29,7 @@ _NUMBERS: Final = (*places.KEYS, *places.QUANTITIES)  # a constant would make al
 _ONE_FOR_ALL: Final = {places.KEYS[1]: ", or `{run: file_name}`"}
 _KEYS: Final = frozenset(
     ["from", "ledger", "join", "with", "sum", "times", "under", "when", "read", "date", "unit", "lookup", "columns",
-     "suffix", "beside", "cell", "required"]
+     "suffix", "beside", "cell", "required", "cartons", "default"]
 )  # fmt: skip
 _PIECES: Final = {
     **dict.fromkeys(PIECES, 1),
@@ -307,6 +307,8 @@ def _source(draft: Draft, guess: Guess) -> dict[str, Any]:
     source = {
         "sum" if guess.added_up else "from": _names(guess),
         "times": guess.times,
+        "cartons": guess.cartons,
+        "default": "false" if _is_by_amount(guess) else "",
         "read": _read(draft, guess) if guess.column and not guess.added_up else {},  # a sum reads numbers by itself
         "when": {pay.column: draft.table.collecting_words(pay.column) or [MARK.strip()]} if pay and pay.column else {},
         "required": guess.place == places.QUANTITIES[0],  # a line of tax or freight has none, and is no item
@@ -347,10 +349,18 @@ def _date(draft: Draft, profile: Profile) -> str | list[str]:
     return next((each for each in both if each.split()[:1] in shown), [MARK + each for each in both])
 
 
+def _is_by_amount(guess: Guess) -> bool:
+    """Whether an amount that is filled says that it is collected."""
+    return any(each.reasons[0][0] == "by_amount" for each in guess.candidates)
+
+
 def _answers(draft: Draft, guess: Guess, profile: Profile) -> dict[str, Any]:
     """What each word of payment means, unless all are known without it; one that does not say it is asked for."""
     if ("payment_and_amount",) in guess.reasons:  # each cell would be a word of its own
         return {}
+    if _is_by_amount(guess):
+        noughts = [value for value in dict.fromkeys(profile.values) if not value.strip("0.,")]
+        return {"lookup": dict.fromkeys(noughts, "false") | {"*": "true"}}
     words = {value.casefold(): value for value in reversed(profile.values)}
     is_payment = form_of(guess.place.split(".", 1)[1], draft.operation) is FieldForm.PAYMENT
     known = {word.casefold() for word in PAYMENT_WORDS} if is_payment else {"true", "false"}
