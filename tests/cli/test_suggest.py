@@ -2,6 +2,7 @@
 
 import gzip
 
+import pytest
 from cli.conftest import Run
 from openpyxl import Workbook
 from support.workspace import Workspace, order_lines
@@ -62,6 +63,28 @@ def test_the_sheet_is_named_and_questions_are_data(run: Run, workspace: Workspac
     gone = run("mapping", "suggest", str(path), "--sheet", "April")
     assert gone.code == 2 and "March" in gone.err
     assert "either --like or --sheet" in run("mapping", "suggest", str(path), "--sheet", "x", "--like", "orders").err
+
+
+@pytest.mark.parametrize("header_rows", [1, 2])
+def test_a_sheet_with_another_date_in_its_name_is_compared_and_its_name_put_right(
+    run: Run, workspace: Workspace, header_rows: int
+) -> None:
+    book = Workbook()
+    book.active.title = "Despatch 29-Nov"
+    upper = [["", "Consignee", "", "Items", ""]] * (header_rows - 1)
+    names = ["Order No", "Address", "Phone", "SKU", "Qty"]
+    for row in (*upper, names, ["A1", "12 MG Road, Pune", "9876543210", "tea", "2"]):
+        book.active.append(row)
+    path = workspace.root / "drop.xlsx"
+    book.save(path)
+    text = run("mapping", "suggest", str(path), "--operation", "order.create").out
+    assert "Despatch" not in text
+    yesterday = text.replace("fields:", 'sheet: {name: "Despatch 28-Nov"}\nfields:', 1)
+    if header_rows > 1:
+        yesterday = text.replace("sheet:", 'sheet:\n  name: "Despatch 28-Nov"', 1)
+    workspace.mapping("dated", yesterday)
+    found = run("mapping", "suggest", str(path), "--like", "dated")
+    assert found.code == 0 and '"Despatch *"' in found.out, (found.out, found.err)
 
 
 def test_what_cannot_be_proposed_is_said(run: Run, workspace: Workspace) -> None:

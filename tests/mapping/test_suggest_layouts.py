@@ -447,6 +447,9 @@ def test_what_brackets_say_tells_who_pays_from_who_gets_the_goods() -> None:
         # cartons beside a quantity that may be of one, and pieces of one carton beside the cartons' numbers
         ("f02", "qty", '{from: "? Qty"}  # ask!'),
         ("f02", "qty", "whether it counts what one box holds or what all hold: if one, add `times: Cartons`"),
+        # a house number in a column of its own, and an amount that says of which orders it is collected
+        ("f03", "delivery_address", '{join: ["Straße", "Hausnummer", "Ort", "Bundesstaat"], with: ", "}'),
+        ("f03", "is_cod", '{from: "? Nachnahmebetrag", default: "false", read: {lookup: {"*": "true"}}}  # ask! 0.40'),
         # no month stands before a month
         ("c01", "delivery_date", '{beside: "Exp. Delivery", read: {date: "%d-%b-%Y"}}'),
     ],
@@ -481,6 +484,26 @@ def test_the_key_and_what_it_is_made_of_are_one_question(layout: str, place: str
         mapping_of(text)
     assert len(refused.value.findings) == len(questions)
     assert any(line.startswith("key:") and f"`{place}`" in line and "below" in line for line in text.split("\n"))
+
+
+@pytest.mark.parametrize("name", ["House No", "Flat No.", "Door No", "Hausnr.", "Hausnummer"])
+def test_the_number_of_a_house_belongs_to_the_address_beside_it_and_is_none_alone(name: str) -> None:
+    header = ["Order No", "Customer", "Phone", name, "Street", "City", "PIN", "SKU", "Qty"]
+    rows = [["A1", "Asha", "9822012345", "12a", "Hill Rd", "Mumbai", "400050", "K-1", "2"],
+            ["A2", "Ravi", "9822012346", "7", "MG Road", "Pune", "411001", "K-2", "1"]]  # fmt: skip
+    _, data = drafts([header, *rows])
+    assert data["fields"]["delivery_address"] == {"join": [name, "Street", "City"], "with": ", "}  # type: ignore[index]
+    _, data = drafts([[each for each in row if each not in ("Street", "Hill Rd", "MG Road")]
+                      for row in (header, *rows)], operation=Operation.ORDER_CREATE)  # fmt: skip
+    assert "?" in str(data["fields"]["delivery_address"])  # type: ignore[index]
+
+
+def test_the_only_sheet_needs_no_name_and_of_several_a_date_is_no_part_of_it() -> None:
+    sheet = sheet_of([ORDER, ORDER_ROW], name="Despatch 28-Nov")
+    alone, beside = draft_of([sheet]), draft_of([sheet, sheet_of([["Notes"], ["call first"]], name="Notes")])
+    assert alone is not None and beside is not None
+    assert "name" not in mapping_data(alone).get("sheet", {})
+    assert mapping_data(beside)["sheet"]["name"] == "Despatch *"
 
 
 @pytest.mark.parametrize(

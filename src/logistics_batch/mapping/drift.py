@@ -12,8 +12,9 @@ from logistics_batch.errors import SpecificationError
 from logistics_batch.mapping.lines.two_sheets import views
 from logistics_batch.mapping.loaded import Mapping, is_above
 from logistics_batch.mapping.naming.names import LIKELY
-from logistics_batch.mapping.rows.header import Header, likeliest
+from logistics_batch.mapping.rows.header import Header, likeliest, name_fits
 from logistics_batch.mapping.rows.outside import label_of, labels_of
+from logistics_batch.mapping.suggest.head import lasting_name
 from logistics_batch.mapping.suggest.table import likeness_to
 from logistics_batch.model.sheet import Sheet
 from logistics_batch.specification import Scalar, scalars_of
@@ -56,6 +57,7 @@ def drift_of(mapping: Mapping, sheets: Sequence[Sheet], text: str, *, load: Load
     found = [(view, sheet, header) for view, sheet, header in bound if header is not None]
     if not found:
         return None
+    text = _with_sheet(text, mapping, found[0][1].name)
     headers = [header for _, _, header in found]
     above, labels = labels_of(*found[0])
     here = {name for header in headers for name in header.columns} | above
@@ -79,6 +81,15 @@ def drift_of(mapping: Mapping, sheets: Sequence[Sheet], text: str, *, load: Load
         ignoring = _ignoring(text, fresh)
         text = ignoring if _loads(ignoring, load) else text
     return Drift(tuple(renamed.values()), fresh, lost, text, tuple(doubtful.items()))
+
+
+def _with_sheet(text: str, mapping: Mapping, name: str) -> str:
+    """The text with a name of its sheet that fits the one there, and tomorrow's where it has a date."""
+    wanted = mapping.spec.sheet.name
+    if wanted is None or name_fits(name, wanted):
+        return text
+    named = next((each for each in scalars_of(text) if each.path == ("sheet", "name")), None)
+    return f"{text[: named.start]}{_quoted(lasting_name(name) or '*')}{text[named.end :]}" if named else text
 
 
 def _likely(mapping: Mapping, sheet: Sheet, header: Header) -> list[tuple[str, str, float]]:

@@ -91,7 +91,8 @@ def _look(path: Path, *, name: str, operation: Operation | None, wanted: Wanted)
     """What runs in the limited process."""
     sheets = read_file(path, name=name, options=ReadOptions(needs_above=True))
     chosen = [each for each in sheets if wanted.sheet and name_fits(each.name, wanted.sheet)] or sheets
-    draft = draft_of([_from_header(each, wanted) for each in chosen] if wanted.header else chosen, operation=operation)
+    draft = draft_of([_from_header(each, wanted) for each in chosen] if wanted.header else chosen,
+                     operation=operation, among=len(sheets))  # fmt: skip
     shown = next((each for each in chosen if draft and each.name == draft.table.sheet), chosen[0])
     head = shown.frame.head(_HEAD_ROWS).select("row", *shown.frame.columns[1 : _HEAD_COLUMNS + 1])
     columns = []
@@ -127,13 +128,20 @@ def _draft(path: Path, *, name: str, operation: Operation | None, sheet: str | N
     wanted = [each for each in sheets if sheet is None or name_fits(each.name, sheet)]
     if not wanted:
         return {"sheets": [each.name for each in sheets]}
-    draft = draft_of(wanted, operation=operation)
+    draft = draft_of(wanted, operation=operation, among=len(sheets))
     return draft_json(draft, file_name=name) if draft else None
 
 
 def _drift(path: Path, mapping: Mapping, *, name: str, text: str, load: Callable[[str], Mapping]) -> Drift | None:
     """What runs in the limited process."""
-    return drift_of(mapping, read_file(path, name=name, options=mapping.read_options), text, load=load)
+    options = mapping.read_options
+    try:
+        sheets = read_file(path, name=name, options=options)
+    except FileHeld:
+        if not options.name:
+            raise
+        sheets = read_file(path, name=name, options=replace(options, name=None))  # the sheet may have another name
+    return drift_of(mapping, sheets, text, load=load)
 
 
 def _operation(name: str | None) -> Operation | None:

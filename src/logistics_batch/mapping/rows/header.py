@@ -176,7 +176,10 @@ def bind(mapping: Mapping, row: int, texts: Sequence[str], *, has_made: bool = F
 def likeliest(mapping: Mapping, sheets: Sequence[Sheet]) -> tuple[Sheet, Header | None]:
     """The sheet and row that bear most of the mapping's names, or the longest sheet where none bears any."""
     rows = [(sheet, row, texts) for sheet in sheets for row, texts in _rows(sheet, mapping.spec.sheet.header)]
-    found = [(sheet, header) for sheet, row, texts in rows if (header := bind(mapping, row, texts)).score]
+    bound = [(sheet, bind(mapping, row, texts)) for sheet, row, texts in rows]
+    if mapping.spec.sheet.header_rows > 1:
+        bound += [(sheet, _over_two_rows(mapping, sheet, header)) for sheet, header in bound]
+    found = [(sheet, header) for sheet, header in bound if header.score]
     longest = max(sheets, key=lambda sheet: sheet.frame.height)
     return max(found, key=lambda each: (not each[1].missing, each[1].score), default=(longest, None))
 

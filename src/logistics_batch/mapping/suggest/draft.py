@@ -24,13 +24,19 @@ from logistics_batch.mapping.suggest.doubts import (
     whole_address,
 )
 from logistics_batch.mapping.suggest.guess import SURE, Candidate, Guess, Reason
+from logistics_batch.mapping.suggest.joined import (
+    NO_ADDRESS,
+    PART_OF_AN_ADDRESS,
+    address_of,
+    first_and_last_name,
+    is_house_number,
+)
 from logistics_batch.mapping.suggest.profile import SHAPE_OF, Profile, numbers_of, profile_of
 from logistics_batch.mapping.suggest.table import SampleTable, table_of
 from logistics_batch.model.document import Operation
 from logistics_batch.model.sheet import Sheet
 
 _WORTH_ASKING: Final = 0.45
-_PART_OF_AN_ADDRESS: Final = 0.6
 _PLAIN: Final = 0.92  # from this likeness on nothing needs to be said of a name
 _PURCHASE: Final = "fields.description"  # of an ASN: the PO number, unless that is the only number there is
 _CODE_OR_NAME: Final = {"site": 1.0, "supplier": 1.0, "site_name": 0.0, "supplier_name": 0.0}  # share of codes
@@ -38,13 +44,11 @@ _LENGTHS: Final = ("length", "breadth", "height")
 _UNLIKE: Final = 0.5
 _CODE_FOR_NAME: Final = 0.12  # what it costs
 _BY_VALUES: Final = {places.PHONE: ("phone", "name and phone"), places.PIN: ("pin",)}
-_PLACES_OF_PARTS: Final = {"state": 3, "city": 2, "area": 1, "landmark": 1}  # of an address; the rest stands first
-_NO_ADDRESS: Final = ("phone", "pin", "date", "e-mail", "number")
 _NO_NAME: Final = ("phone", "pin", "date", "code", "number", "e-mail")
 # What the values of these look like if they are something else.
 _AGAINST: Final[dict[str, tuple[str, ...]]] = {
     FieldForm.IDENTITY: ("date", "e-mail"),
-    FieldForm.ADDRESS: _NO_ADDRESS,
+    FieldForm.ADDRESS: NO_ADDRESS,
     "cash_on_delivery": ("payment word",),  # yes and no, 1 and 0
     **dict.fromkeys(("site", "site_name", "supplier"), ("date", "e-mail", "phone")),
     **dict.fromkeys(("customer_name", "pickup_customer_name", "return_customer_name", "supplier_name"), _NO_NAME),
@@ -74,11 +78,13 @@ _BLANK_BELOW: Final = 0.05  # share of blank cells beside a filled line from whi
 
 def evidence_of(table: SampleTable, operation: Operation) -> dict[str, list[Candidate]]:
     """For each place the columns that may fill it, the likeliest first. What is joined is one candidate."""
-    joined = {**dict.fromkeys(places.ADDRESSES, _address(table)), places.PERSON: _first_and_last_name(table)}
-    later = {column for columns in joined.values() for column in columns[1:]}
+    joined = {**dict.fromkeys(places.ADDRESSES, address_of(table)), places.PERSON: first_and_last_name(table)}
+    leads = {place: next((name for name in columns if not is_house_number(table, name)), columns[0])
+             for place, columns in joined.items() if columns}  # fmt: skip
+    later = {column for columns in joined.values() for column in columns} - {*leads.values()}
     found: dict[str, list[Candidate]] = {}
     for place, names in names_of_targets(operation).items():
-        together = {columns[0]: columns for columns in (joined.get(place),) if columns}
+        together = {leads[place]: joined[place]} if place in leads else {}
         candidates = [
             replace(candidate, columns=together.get(column, (column,)))
             for column in table.columns
@@ -102,7 +108,7 @@ def guesses_of(table: SampleTable, operation: Operation) -> dict[str, Guess]:
         if (
             is_free
             and not waits
-            and candidate.confidence >= (_PART_OF_AN_ADDRESS if place == places.ADDRESSES[0] else LIKELY)
+            and candidate.confidence >= (PART_OF_AN_ADDRESS if place == places.ADDRESSES[0] else LIKELY)
         ):
             found[place] = Guess.of(place, candidate)
             taken.add(candidate.columns[0])
@@ -289,47 +295,13 @@ def _candidate(table: SampleTable, column: str, place: str, names: str, operatio
     return Candidate((column,), round(sure, 2), tuple(reasons))
 
 
-def _address(table: SampleTable) -> tuple[str, ...]:
-    """The columns that together make the address of delivery, in the order in which it is written."""
-    names = names_of_targets(Operation.ORDER_CREATE)[places.ADDRESSES[0]]
-    found = {
-        name: reading
-        for name in table.columns
-        if likeness(reading := table.readings[name], names) >= _PART_OF_AN_ADDRESS
-        and not table.profiles[name].is_mostly(*_NO_ADDRESS)
-    }
-    said = {"deliver", "ship"}
-    if any(each.meanings & said for each in found.values()):
-        found = {name: each for name, each in found.items() if each.meanings & said or not each.meanings & TO}
-    alone = [name for name, each in found.items() if not each.meanings - TO]  # ship-to may be a name as well
-    written = [name for name, each in found.items() if each.meanings & {"address", "street"}]
-    written = written or [name for name in found if name not in alone and found[name].meanings & {"deliver", "area"}]
-    written = written or [name for name in alone if found[name].digits]  # Ship to 1, Ship to 2
-    if any(found[name].digits and "street" not in found[name].meanings for name in written):
-        # then a street is lines 1 and 2 once more
-        found = {name: each for name, each in found.items() if "street" not in each.meanings or each.digits}
-    parts = [name for name in found if name not in alone or name in written] if written else []
-    return tuple(sorted(parts, key=lambda name: max(_PLACES_OF_PARTS.get(each, 0) for each in found[name].meanings)))
-
-
-def _first_and_last_name(table: SampleTable) -> tuple[str, ...]:
-    """The columns of whoever gets the goods, where first and last name stand apart."""
-    said = {name: table.readings[name].meanings for name in table.columns}
-    first, last = (
-        {name: each & TO for name, each in said.items() if part in each and each <= {part, "name", *TO}}
-        for part in ("first", "last")
-    )
-    of_the_same = [name for name in last if last[name] in first.values()]  # French and Spanish: `name` is the family's
-    return (next(iter(first)), (of_the_same or [*last])[0]) if first and last else ()
-
-
 @dataclass(frozen=True, slots=True)
 class Draft:
     """What is known about an unknown sheet.
 
     guesses: what fills each place, in the contract's order, and the questions. numbered: the columns `SKU {n}` that
     are used. unused: columns that nothing was found for, and why. fill_down: columns that are filled on the first row
-    of a document only. rival: what the rows may become as well.
+    of a document only. rival: what the rows may become as well. alone: the file has no other sheet.
     """
 
     operation: Operation
@@ -339,13 +311,15 @@ class Draft:
     unused: dict[str, Reason]
     fill_down: tuple[str, ...]
     rival: Operation | None = None
+    alone: bool = True
 
 
-def draft_of(sheets: Sequence[Sheet], *, operation: Operation | None = None) -> Draft | None:
+def draft_of(sheets: Sequence[Sheet], *, operation: Operation | None = None, among: int = 0) -> Draft | None:
     """Look at a file; None if no row of it looks like a header.
 
     operation: what the rows shall become; None: orders, ASNs, receipts or added items, whichever explains most of all
-    sheets together; where another one does nearly as well, or nothing tells, it is asked about.
+    sheets together; where another one does nearly as well, or nothing tells, it is asked about. among: how many sheets
+    the file has, if these are not all.
     """
     operations, least = ([operation], 1) if operation else ([*_GUESSED], 2)
     shown = [sheet for sheet in sheets if not _FOR_SHOW.search(sheet.name)] or sheets
@@ -357,7 +331,7 @@ def draft_of(sheets: Sequence[Sheet], *, operation: Operation | None = None) -> 
     if not likely:
         return None
     best, *others = likely
-    draft = max(drafts[best], key=lambda each: _worth(best, [each]))
+    draft = replace(max(drafts[best], key=lambda each: _worth(best, [each])), alone=max(among, len(sheets)) == 1)
     lacking = [
         each for each in draft.guesses.values() if not each.candidates and each.place in targets_of(best).required
     ]

@@ -1,5 +1,6 @@
 """The header of an unknown sheet: the row that names the columns, or two rows of which the upper one names groups."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -13,6 +14,10 @@ from logistics_batch.model.sheet import Sheet
 _SEARCHED_ROWS: Final = 30
 _LONGEST_NAME: Final = 100
 _OF_GOODS: Final = frozenset(["item", "sku", "desc", "uom", "qty", "amount", "price", "pay", "box", "weight", "number"])
+_MONTH: Final = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}"
+_CHANGES: Final = re.compile(  # a date, or a number in a name of several words
+    rf"(?i)(?:\b{_MONTH}[ .-]?)?(?<![^\W_])\d{{1,8}}(?:[ ./_-]?(?:\d{{1,8}}\b|{_MONTH}\b)){{0,3}}(?: ?\(\d{{1,3}}\))?"
+)
 _NAMES_OF_GROUPS: Final = 2
 _DIGITS_OF_A_NAME: Final = 2  # as in `Address line 10`; a cell with more holds a value
 _TELLING_ALONE: Final = frozenset(
@@ -101,6 +106,16 @@ def _reading(name: str, own: str, above: str, group: str, known: set[str]) -> Na
         return alone
     is_plain = group and reading_of(group).meanings <= _OF_GOODS
     return alone if is_plain and _sure(alone, known)[0] > _sure(both, known)[0] else both
+
+
+def lasting_name(sheet: str) -> str:
+    """A pattern for a sheet's name that fits tomorrow's too; "" where nothing of it stays.
+
+    >>> [lasting_name(name) for name in ("Despatch 28-Nov", "28.11.2026", "Orders Nov 26 (2)", "Sheet1", "May sale")]
+    ['Despatch *', '', 'Orders *', 'Sheet1', 'May sale']
+    """
+    kept = _CHANGES.sub("*", sheet).strip()
+    return kept if kept.strip("* ") else ""
 
 
 def is_label(text: str) -> bool:

@@ -18,6 +18,7 @@ from logistics_batch.mapping.spec.words import PAYMENT_WORDS, is_known_pattern
 from logistics_batch.mapping.suggest import places
 from logistics_batch.mapping.suggest.draft import Draft
 from logistics_batch.mapping.suggest.guess import Candidate, Guess, Reason
+from logistics_batch.mapping.suggest.head import lasting_name
 from logistics_batch.mapping.suggest.profile import PIECES, Profile, meaning_of_payment, profile_of
 from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import cell_address
@@ -163,7 +164,7 @@ def _sheet(draft: Draft) -> dict[str, Any]:
             rules.setdefault(name, []).append(pattern)
     read = [draft.table.profiles[each.column] for each in draft.guesses.values() if each.column]
     sheet = {
-        "name": table.sheet,
+        "name": "" if draft.alone else lasting_name(table.sheet),
         "header_rows": table.rows if table.rows > 1 else 0,
         "decimal": "," if any(each.has_decimal_commas for each in read) else "",
         "skip_rows_where": rules,
