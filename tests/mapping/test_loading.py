@@ -93,6 +93,13 @@ def test_each_fault_is_found_at_load(addition: str, said: str) -> None:
     assert all(not each.startswith("0:") for each in found)
 
 
+def test_a_column_is_not_the_name_of_a_person_and_of_the_goods() -> None:
+    both = ORDERS.replace("{from: Name}", "{from: [Name, SKU]}")
+    (found,) = complaints(both)
+    assert found.startswith("6:3 `SKU` is both `customer_name` and `item_name`: a column names a person or goods.")
+    mapping_of(ORDERS.replace("{from: Name}", "{from: SKU, read: {lookup: {tea: Asha}}}"))
+
+
 def test_what_the_service_demands_must_be_mapped() -> None:
     assert complaints(
         "operation: asn.create\nfields: {invoice_number: {from: I}, supplier: {from: S}}\nlines: {}\n"

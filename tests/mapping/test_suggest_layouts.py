@@ -616,3 +616,24 @@ def test_a_date_of_several_kinds_is_said_to_be_none_and_not_to_be_one_of_the_pap
     draft, _ = drafts([header, *cells], operation=Operation.ORDER_CREATE)
     assert draft.unused["Delivery on"] == ("values_differ", "date")
     assert draft.unused["S.N."] == ("counts_rows",)
+
+
+@pytest.mark.parametrize("is_merged", [False, True])
+@pytest.mark.parametrize("goods", ["Item", "Product", "SKU", "Item Details"])
+def test_a_name_below_a_group_of_goods_is_theirs_and_below_one_of_people_a_persons(goods: str, is_merged: bool) -> None:
+    rows = [
+        ["Voucher No.", goods, "", "", "Party", "", ""],
+        ["", "Name", "Quantity", "Rate", "Party Name", "Mobile", "Address"],
+        ["V-1", "LED Bulb", "2 Pcs", "95.00", "Asha Rao", "9822012345", "12 MG Road, Pune 411001"],
+        ["V-2", "Switch 6A", "3 Pcs", "45.00", "Ravi Iyer", "9822012346", "7 Hill St, Pune 411002"],
+    ]
+    sheet = sheet_of(rows)
+    if is_merged:
+        sheet = Sheet("", sheet.frame, facts=merged_facts([(1, 2, 1, 4), (1, 5, 1, 7), (1, 1, 2, 1)]))
+    draft = draft_of([sheet], operation=Operation.ORDER_CREATE)
+    assert draft is not None
+    data = mapping_data(draft)
+    assert data["lines"]["item_name"] == {"from": f"{goods} Name"}
+    assert data["fields"]["customer_name"] == {"from": "Party Party Name"}
+    without = draft_of([Sheet("", sheet.frame.drop("5"), facts=sheet.facts)], operation=Operation.ORDER_CREATE)
+    assert without is not None and f"{goods} Name" not in str(mapping_data(without)["fields"])

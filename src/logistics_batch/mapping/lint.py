@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
+from itertools import product
 from typing import Any, Final, NamedTuple
 
 from logistics_batch import messages
@@ -53,6 +54,8 @@ _LETTERS_OF_A_SLIP: Final = 5  # shorter names are easily alike: Rate, Date
 _TAKEN: Final = ("row",)
 _TAKEN_OF_RECEIPTS: Final = ("file_name", "sheet", *RECEIPT_TARGETS)
 
+_PEOPLE: Final = ("customer_name", "supplier_name")
+_GOODS: Final = ("item_name", "sku_name", "name")  # the latter of a label
 _AMOUNTS: Final = ("cash_on_delivery", "amount_to_collect")  # the latter of a label
 
 MARK: Final = "? "
@@ -352,6 +355,18 @@ def _column_findings(spec: MappingSpec) -> Iterator[LintFinding]:
     for index, name in enumerate(spec.ignore):
         if ColumnName.of(name).identity in read:
             yield said(("ignore", index), "ignored", name=name)
+    yield from _named_twice(spec)
+
+
+def _named_twice(spec: MappingSpec) -> Iterator[LintFinding]:
+    """A column that is read alike as the name of a person and as that of the goods."""
+    people = [(name, spec.fields[name]) for name in _PEOPLE if name in spec.fields]
+    goods = [(name, spec.lines[name]) for name in _GOODS if name in spec.lines]
+    for (person, one), (item, other) in product(people, goods):
+        both = _known(one.from_ or ()).keys() & _known(other.from_ or ()).keys()
+        if both and one.read == other.read:
+            name = _known(one.from_ or ())[min(both)]
+            yield said(("fields", person), "named_twice", name=name, person=person, item=item)
 
 
 def _is_slip(one: str, other: str) -> bool:

@@ -146,6 +146,10 @@ _COLUMNS: Final = {
         "Did you mean `{near}`? If it is a column of its own, name it under `keep`, too.",
     ),
     "ignored": ("`{name}` is ignored and used.", _KEEP_ONE),
+    "named_twice": (
+        "`{name}` is both `{person}` and `{item}`: a column names a person or goods.",
+        "Map another column to one of the two.",
+    ),
     "total_made": (
         "`{name}` is made by `lines_from`; no total row has such a cell.",
         "Name a column of the sheet.",

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final
 
@@ -105,6 +105,8 @@ def _reading(name: str, own: str, above: str, group: str, known: set[str]) -> Na
     if not above.strip() and alone.meanings & _TELLING_ALONE:
         return alone
     is_plain = group and reading_of(group).meanings <= _OF_GOODS
+    if is_plain and alone.meanings == {"name"} and (goods := reading_of(group).meanings & {"item", "sku"}):
+        return replace(alone, meanings=alone.meanings | goods)  # of the goods, and nobody's name
     return alone if is_plain and _sure(alone, known)[0] > _sure(both, known)[0] else both
 
 
