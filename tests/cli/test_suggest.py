@@ -14,6 +14,8 @@ def test_a_draft_is_saved_by_hand_and_then_maps_its_file(run: Run, workspace: Wo
     assert (done.code, done.err) == (0, "")
     assert not (workspace.root / "mappings/new.yaml").exists()
     workspace.mapping("new", done.out)
+    assert run("mapping", "lint", "new").code == 2  # nothing says who pays
+    workspace.mapping("new", done.out.replace('is_cod: {from: "?"}', 'is_cod: {constant: "false"}'))
     assert run("mapping", "lint", "new").code == 0
     preview = run("mapping", "preview", path, "--mapping", "new", "--json")
     assert preview.json["files"][0]["counts"]["pending"] == 2
@@ -44,11 +46,11 @@ def test_a_layout_that_drifted_gives_a_diff_and_changes_nothing(run: Run, worksp
 
 def test_the_sheet_is_named_and_questions_are_data(run: Run, workspace: Workspace) -> None:
     book = Workbook()
-    book.active.append(["Order No", "Place", "Phone", "SKU", "Qty"])
-    book.active.append(["A1", "Pune", "9876543210", "tea", "2"])
+    book.active.append(["Order No", "Place", "Phone", "SKU", "Qty", "Payment"])
+    book.active.append(["A1", "Pune", "9876543210", "tea", "2", "Prepaid"])
     other = book.create_sheet("March")
-    other.append(["Order No", "Ship to address", "Town", "Phone", "SKU", "Qty"])
-    other.append(["A1", "12 MG Road, Camp", "Pune", "9876543210", "tea", "2"])
+    other.append(["Order No", "Ship to address", "Town", "Phone", "SKU", "Qty", "Payment"])
+    other.append(["A1", "12 MG Road, Camp", "Pune", "9876543210", "tea", "2", "Prepaid"])
     path = workspace.root / "drop.xlsx"
     book.save(path)
     found = run("mapping", "suggest", str(path), "--sheet", "mar*", "--json").json

@@ -197,7 +197,8 @@ def answered(text: str, truth: Callable[[str], Sequence[str]]) -> str:
     """A draft with its questions answered as a person would who knows the file; truth: the columns of a place.
 
     What no column fills becomes a constant if it is demanded and leaves the draft otherwise; a sum is confirmed;
-    unknown words of payment are no COD, dates have the day first, and units are as they are asked about.
+    rows that are void are left out, unknown words of payment are no COD, dates have the day first, and units are as
+    they are asked about.
     """
     data: dict[str, Any] = yaml.safe_load(text)
     data["operation"] = data["operation"].removeprefix("? ")
@@ -224,6 +225,9 @@ def answered(text: str, truth: Callable[[str], Sequence[str]]) -> str:
                     del data[part][target]
             form.update({word: form[word].removeprefix("? ") for word in ("beside", "cell") if word in form})
             _answer_reading(form)
+    rules = data.get("sheet", {}).get("skip_rows_where", {})
+    for name in rules:
+        rules[name] = [each.removeprefix("? ") for each in listed(rules[name])]
     if "order_id" in data:
         data["order_id"] = {word: (truth("order_id") or [name])[0] for word, name in data["order_id"].items()}
     parts = [] if data.get("key") == "file" else listed(data.get("key"))

@@ -21,6 +21,9 @@ from logistics_batch.model.sheet import ReadOptions
 GUESSED = (Operation.ORDER_CREATE, Operation.ASN_CREATE, Operation.RECEIPT_READ)
 LAYOUTS = sorted(path.stem for path in SHIPPED.glob("*.yaml") if (SHIPPED / "examples" / path.stem).is_dir())
 
+PREPAID = ('is_cod: {from: "?"}', 'is_cod: {constant: "false"}')
+"""A question and its answer."""
+
 ON_TWO_SHEETS = ("asn_mini_wms",)  # a draft is of one sheet
 
 
@@ -131,7 +134,7 @@ def test_dates_units_and_blanks_below_are_seen() -> None:
     _, text = drafted(header, *rows)
     assert 'fill_down: ["Order No"' in text
     assert 'read: {date: "%d-%b-%y"}' in text and "read: {unit: g -> kg}" in text
-    mapped = run(text, sheet_of([header, *rows]))
+    mapped = run(text.replace(*PREPAID), sheet_of([header, *rows]))
     assert [document.rows for document in mapped.documents] == [(2, 3), (4, 5)]
 
 
@@ -181,7 +184,7 @@ def test_codes_and_names_of_sites_are_told_apart_and_examples_are_passed_over() 
 def test_names_with_odd_signs_stay_text() -> None:
     header = ['Order "No": #1', "Phone", "Address", "SKU", "Qty", "x: {y}"]
     _, text = drafted(header, ["A1", "9876543210", "x", "tea", "1", "z"])
-    spec = mapping_of(text).spec
+    spec = mapping_of(text.replace(*PREPAID)).spec
     assert {*spec.key, *spec.ignore} >= {'Order "No": #1', "x: {y}"}
 
 

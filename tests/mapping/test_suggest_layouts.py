@@ -243,7 +243,8 @@ def test_each_question_is_data_with_its_candidates_their_values_and_reasons() ->
     rows = [["Order No", "Phone", "Address", "PIN", "SKU", "Qty (ordered)", "Qty (sent)"],
             ["A1", "9822012345", "12 MG Road, Pune", "411001", "K-1", "12", "10"]]  # fmt: skip
     draft, _ = drafts(rows)
-    (question,) = draft_json(draft, file_name="x.csv")["questions"]
+    about_pay, question = draft_json(draft, file_name="x.csv")["questions"]
+    assert about_pay["place"] == "fields.is_cod"
     assert (question["place"], question["answers"]) == ("lines.item_quantity", ["Qty (ordered)", "Qty (sent)"])
     assert [each["samples"] for each in question["candidates"]] == [["12"], ["10"]]
     assert all(each["confidence"] > 0 and each["reason"] for each in question["candidates"])
@@ -327,7 +328,21 @@ def test_words_of_payment_are_asked_about_whatever_stands_above_them() -> None:
 
 def test_yes_and_no_under_an_unknown_name_are_no_payment() -> None:
     rows = [ORDER, [*ORDER_ROW[:-1], "Yes"], [*ORDER_ROW[:-1], "No"]]
-    assert "is_cod" not in drafts(rows, operation=Operation.ORDER_CREATE)[1]["fields"]  # type: ignore[operator]
+    assert drafts(rows, operation=Operation.ORDER_CREATE)[1]["fields"]["is_cod"] == {"from": "?"}  # type: ignore[index]
+
+
+def test_who_pays_is_asked_where_nothing_says_it() -> None:
+    draft, _ = drafts([ORDER[:-1], ORDER_ROW[:-1]], operation=Operation.ORDER_CREATE)
+    text = draft_text(draft, file_name="x.csv")
+    (asked,) = [each for each in draft_json(draft, file_name="x.csv")["questions"] if each["place"] == "fields.is_cod"]
+    assert '`{constant: "false"}` if all are prepaid' in asked["remedy"]
+    assert any("is_cod" in line and '`{constant: "false"}` if all are prepaid' in line for line in text.split("\n"))
+    answer = text.replace('is_cod: {from: "?"}', 'is_cod: {constant: "false"}').replace('"? ', '"')
+    with pytest.raises(SpecificationError) as refused:
+        mapping_of(text)
+    assert any("`is_cod`: which orders are paid on delivery?" in each.message for each in refused.value.findings)
+    rows = [ORDER[:-1], ["A1", "12 MG Road, Pune", "9822012345", *ORDER_ROW[3:-1]]]
+    assert '"is_cod":"false"' in run(answer.replace('{"from": "?"}', ""), sheet_of(rows)).documents[0].body
 
 
 def test_labels_of_expected_delivery_and_deliver_at_are_known() -> None:
@@ -570,7 +585,7 @@ def test_a_column_whose_cells_speak_of_payment_is_asked_about_whatever_its_name(
     rows = [["A1", "Asha", "9822012345", "5 Hill Rd, Mumbai", "400050", "K-1", "2", cells[0]],
             ["A2", "Ravi", "9822012346", "12 MG Road, Pune", "411001", "K-2", "1", cells[1]]]  # fmt: skip
     _, data = drafts([["Order No", "Customer", "Phone", "Address", "PIN", "SKU", "Qty", name], *rows])
-    assert data["fields"].get("is_cod", {}).get("from") == (f"? {name}" if is_asked else None)  # type: ignore[attr-defined]
+    assert data["fields"].get("is_cod", {}).get("from") == (f"? {name}" if is_asked else "?")  # type: ignore[attr-defined]
 
 
 def test_no_remedy_of_a_question_about_cash_leads_into_another_mistake() -> None:
@@ -637,3 +652,38 @@ def test_a_name_below_a_group_of_goods_is_theirs_and_below_one_of_people_a_perso
     assert data["fields"]["customer_name"] == {"from": "Party Party Name"}
     without = draft_of([Sheet("", sheet.frame.drop("5"), facts=sheet.facts)], operation=Operation.ORDER_CREATE)
     assert without is not None and f"{goods} Name" not in str(mapping_data(without)["fields"])
+
+
+STATES = [["Cancelled", "Order shipped"], ["RTO Initiated", "Delivered"], ["रद्द", "DISPATCHED"]]
+
+
+@pytest.mark.parametrize("name", ["Order Status", "State", "Xyz", "Remarks"])
+@pytest.mark.parametrize("words", STATES)
+def test_rows_that_are_cancelled_or_gone_are_not_sent_before_a_person_says_so(name: str, words: list[str]) -> None:
+    rows = [
+        ["Order No", "Name", "Mobile", "Address", "PIN", "SKU", "Qty", "Payment", name],
+        *(
+            [f"A{n}", "Asha Rao", "9876543210", "12 MG Road, Pune", "411001", "SKU-1", "2", "Prepaid", said]
+            for n, said in enumerate(["Pending", "Unshipped", *words, words[0], "Not shipped"])
+        ),
+    ]
+    draft, data = drafts(rows, operation=Operation.ORDER_CREATE)
+    assert data["sheet"] == {"skip_rows_where": {name: [f"? {word}" for word in words]}}
+    assert data["fields"]["delivery_address"] == {"from": "Address"}  # type: ignore[index]
+    text = draft_text(draft, file_name="x.csv")
+    with pytest.raises(SpecificationError) as refused:
+        mapping_of(text)
+    (asked,) = refused.value.findings
+    assert f"`{words[0]}` or `{words[1]}` in `{name}`" in asked.message and "only_rows_where" in asked.remedy
+    assert len(draft_json(draft, file_name="x.csv")["questions"]) == 1
+    mapped = run(text.replace('"? ', '"'), sheet_of(rows))
+    assert [each.key for each in mapped.documents] == ["A0", "A1", "A5"]
+
+
+def test_goods_on_their_way_are_what_a_notice_is_of_and_a_refund_is_a_word_of_payment() -> None:
+    notice = ["Invoice No", "Supplier", "Warehouse", "SKU", "Qty", "Status"]
+    said = ("In transit", "Dispatched", "Cancelled")
+    _, data = drafts([notice, *(["I1", "Acme", "Pune DC", "K-1", "2", each] for each in said)])
+    assert data["sheet"] == {"skip_rows_where": {"Status": ["? Cancelled"]}}
+    _, data = drafts([[*ORDER[:-1], "Payment"], [*ORDER_ROW[:-1], "Prepaid"], [*ORDER_ROW[:-1], "Refunded"]])
+    assert "sheet" not in data and "Refunded" in str(data["fields"])

@@ -22,7 +22,7 @@ from logistics_batch.mapping.spec.model import (
     SuffixRead,
     UnitRead,
 )
-from logistics_batch.mapping.spec.names import ColumnName, measure_of
+from logistics_batch.mapping.spec.names import ColumnName, is_slip, measure_of
 from logistics_batch.mapping.spec.targets import RECEIPT_TARGETS, SHIPMENT_OF_A_LABEL, FieldForm, form_of, targets_of
 from logistics_batch.mapping.spec.texts import Part, printable_text
 from logistics_batch.model.document import Operation
@@ -50,7 +50,6 @@ _FITS: Final = {"sum": _NUMBERS, "file_name": (), "business_date": GIVES["date"]
 """The forms beside plain text that sums and values of the run can be used for."""
 
 _KEPT_NAME: Final = re.compile(r"[\w-]+")
-_LETTERS_OF_A_SLIP: Final = 5  # shorter names are easily alike: Rate, Date
 _TAKEN: Final = ("row",)
 _TAKEN_OF_RECEIPTS: Final = ("file_name", "sheet", *RECEIPT_TARGETS)
 
@@ -340,7 +339,7 @@ def _column_findings(spec: MappingSpec) -> Iterator[LintFinding]:
     known = read | _known(spec.ignore)
     for where, name in asked:
         identity = ColumnName.of(name).identity
-        near = next((other for other in known if _is_slip(identity, other)), "") if identity not in known else ""
+        near = next((other for other in known if is_slip(identity, other)), "") if identity not in known else ""
         if near:
             yield said(where, "slip", name=name, near=known[near])
     known = read | _known([*(spec.lines_sheet.key if spec.lines_sheet else ()), *(name for _, name in asked)])
@@ -363,25 +362,9 @@ def _named_twice(spec: MappingSpec) -> Iterator[LintFinding]:
     people = [(name, spec.fields[name]) for name in _PEOPLE if name in spec.fields]
     goods = [(name, spec.lines[name]) for name in _GOODS if name in spec.lines]
     for (person, one), (item, other) in product(people, goods):
-        both = _known(one.from_ or ()).keys() & _known(other.from_ or ()).keys()
-        if both and one.read == other.read:
-            name = _known(one.from_ or ())[min(both)]
+        known, others = _known(one.from_ or ()), _known(other.from_ or ())
+        for name in [known[each] for each in known if each in others and one.read == other.read]:
             yield said(("fields", person), "named_twice", name=name, person=person, item=item)
-
-
-def _is_slip(one: str, other: str) -> bool:
-    """Whether two names differ by one letter more, less or other, or by two that changed places; digits tell apart."""
-    if min(len(one), len(other)) < _LETTERS_OF_A_SLIP or re.sub(r"\D", "", one) != re.sub(r"\D", "", other):
-        return False
-    return any(
-        one[:at] == other[:at]
-        and (
-            one[at + 1 :] in (other[at:], other[at + 1 :])
-            or one[at:] == other[at + 1 :]
-            or (one[at : at + 2] == other[at : at + 2][::-1] and one[at + 2 :] == other[at + 2 :])
-        )
-        for at in range(max(len(one), len(other)))
-    )
 
 
 def _control_totals(spec: MappingSpec) -> Iterator[LintFinding]:
@@ -399,7 +382,16 @@ def _control_totals(spec: MappingSpec) -> Iterator[LintFinding]:
                 yield said(("checks", "control_total", index, key), code, name=control.column)
 
 
-_ASKED_APART: Final = ("lookup", "when", "date", "unit", "suffix", "join", "operation")  # in words of their own
+_ASKED_APART: Final = (
+    "lookup",
+    "when",
+    "date",
+    "unit",
+    "suffix",
+    "join",
+    "operation",
+    "skip_rows_where",
+)  # in words of their own
 
 
 def open_questions(data: Any) -> Iterator[LintFinding]:
@@ -451,8 +443,9 @@ def _asked(place: Place, asked: list[str]) -> tuple[LintFinding, list[str]]:
     above = "above" if place[-1:] in (("cell",), ("beside",)) else "is_it"
     if names == [""] and named in ("", "key"):
         named = "no_key" if named else _of_field("missing", field)
+    column = place[2] if named == "skip_rows_where" else ""
     code = named or ("which" if len(asked) > 1 else _of_field(above, field))
-    return said(place, f"draft.{code}", names=names, field=field, last=place[-1] if place else ""), names
+    return said(place, f"draft.{code}", names=names, field=field, last=place[-1] if place else "", column=column), names
 
 
 def _of_field(code: str, field: str) -> str:

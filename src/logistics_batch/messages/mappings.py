@@ -247,6 +247,13 @@ _DRAFTS: Final = {
         "do these rows make `{names:joined ` or `}`?",
         "Take the `?` away; if not, draft again with `mapping suggest FILE --operation …`.",
     ),
+    "skip_rows_where": (
+        "are rows with `{names:joined ` or `}` in `{column}` to be left out?",
+        (
+            "Take the `?` from each word whose rows are not to be sent, and delete the others. Or write "
+            "`only_rows_where` with the words of the rows that are to be sent, as `{{{column}: [Pending]}}`."
+        ),
+    ),
     "join": (
         "are `{names:joined ` and `}` together `{field}`?",
         "Take the `?` from each column that belongs to it, and move the others to `ignore`.",
@@ -256,6 +263,14 @@ _DRAFTS: Final = {
         (
             "Write the column's name without the `?`; if there is none, `{{beside: LABEL}}` for a value above the "
             "table or `{{constant: …}}`; delete the line if the service does not demand it."
+        ),
+    ),
+    "missing.is_cod": (
+        "no column was found for `{field}`: which orders are paid on delivery?",
+        (
+            'For the `?` write the column\'s name; or write `{{constant: "false"}}` if all are prepaid, or '
+            '`{{constant: "true"}}` beside the amount as `cash_on_delivery` if all are paid on delivery. Deleting the '
+            "line leaves it to the service."
         ),
     ),
     "is_it.is_cod": (
@@ -339,7 +354,9 @@ _REASONS: Final = {
     "of_the_line": "but of the same goods it grows with “{names[0]}”: it may be the price of the whole line",
     "in_one_box": "what one box holds, × “{names[0]}”: no column says the quantity itself",
     "price_per": "but it is per “{names:joined ” or “}”, which may be another count than the quantity's",
+    "done": "“{names:joined ” and “}” says of rows that they are cancelled, returned or gone already",
     "no_payment": "an amount is collected, and no column says of which orders",
+    "not_said_who_pays": 'no column says who pays: `{{constant: "false"}}` if all are prepaid',
     "no_quantity": "no column says how many: each line would go out without a quantity",
     "rivals": "“{names:joined ” or “}” may be meant",
     "differs_within": "it differs within one document",

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+import yaml
 from openpyxl import Workbook
 from support.pages_process import Person, RunningPages
 from support.workspace import Workspace
@@ -368,3 +369,20 @@ def test_a_change_of_orders_is_mapped_by_what_names_its_order(pages: RunningPage
     named = found["columns"][number(found, "AWB")]
     assert named["fixed"] or named["place"]
     assert found["came"] or found["wrong"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "rules"),
+    [("is:*", {"State": ["Cancelled", "Delivered"]}), ("is:Delivered", {"State": ["Delivered"]}), ("leave", None)],
+)
+def test_which_rows_are_left_out_is_answered_by_a_choice(pages: RunningPages, answer: str, rules: Any) -> None:
+    person = pages.person("integrator")
+    states = ["State", "Open", "Cancelled", "Delivered", "Open"]
+    rows = [f"{line},{state}" for line, state in zip(SAMPLE.format(7).splitlines()[1:], states, strict=True)]
+    address = opened(person, "\n".join(rows))
+    now = told(person, address)
+    (n,) = [n for n, each in enumerate(now["questions"]) if each["place"] == "sheet.skip_rows_where"]
+    assert not now["rules"]
+    found = chosen(person, address, **{f"answer-{n}": answer})
+    assert (yaml.safe_load(found["text"]) or {}).get("sheet", {}).get("skip_rows_where") == rules
+    assert not [each for each in found["questions"] if each["place"] == "sheet.skip_rows_where"]

@@ -24,7 +24,7 @@ IGNORE, KEEP, JOIN, ALL = "ignore", "keep", "+", "*"
 _MAIN, _BESIDE = ("from", "first", "sum", "join"), ("times", "less", "cartons")
 _OUTSIDE: Final = ("constant", "beside", "cell", "run")
 _COMMENT: Final = re.compile(r'("(?:[^"\\\n]|\\.)*")|[ ]{0,2}#[^\n]*')
-_WORDS: Final = ("lookup", "suffix", "unit", "date", "when", "operation")
+_WORDS: Final = ("lookup", "suffix", "unit", "date", "when", "operation", "skip_rows_where")
 _DATES: Final = ("%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%d.%m.%Y", "%d-%b-%Y", "%d/%m/%y", "%d-%m-%y", "%Y/%m/%d")
 _UNITS: Final = ("g", "kg", "lb", "mm", "cm", "m", "in")
 _ELSEWHERE: Final = ("order_id", "kits", "lines_sheet", "checks")  # what names columns and is changed in the text alone
@@ -221,8 +221,8 @@ def asked_in(data: Mapping[str, Any], look: Mapping[str, Any]) -> list[dict[str,
                 "remedy": finding.remedy,
                 "answers": given or (["true", "false"] if is_flag else []),
                 "others": [] if word else [each for each in columns if each not in given],
-                "together": "join" in path,
-                "may_leave": not word and path[0] in ("fields", "lines"),
+                "together": "join" in path or word == "skip_rows_where",
+                "may_leave": (not word and path[0] in ("fields", "lines")) or word == "skip_rows_where",
                 "writes": word in ("lookup", "suffix", "unit", "date", "when") and not is_flag,
                 "constant": not word and path[0] in ("fields", "lines"),
                 "candidates": evidence.get("candidates", []),
@@ -247,7 +247,8 @@ def answered(text: str, asked: Mapping[str, Any], answer: Answer) -> str:
     """The text with a question answered."""
     path, data, value = asked["path"], plain(text), answer.text
     if answer.is_left or answer.is_constant:
-        text = rewritten(text, path[:2], None if answer.is_left else {"constant": value})
+        field = path[:3] if "skip_rows_where" in path else path[:2]
+        text = rewritten(text, field, None if answer.is_left else {"constant": value})
         for name in asked["answers"]:
             text = _not_filled(text, name)
         return text
@@ -256,7 +257,8 @@ def answered(text: str, asked: Mapping[str, Any], answer: Answer) -> str:
         text = rewritten(text, above, value if path[0] == "key" else {"from": value})
     elif asked["together"] and isinstance(holder, list):
         names = [str(each).removeprefix(MARK) for each in holder]
-        text = rewritten(text, above, names) if value == ALL else rewritten(text, above[:2], {"from": value})
+        one = (above, [value]) if "skip_rows_where" in path else (above[:2], {"from": value})
+        text = rewritten(text, above, names) if value == ALL else rewritten(text, *one)
     elif isinstance(holder, list):
         rest = [each for each in holder if not str(each).startswith(MARK.strip()) and each != value]
         text = rewritten(text, above, [value, *rest] if rest or path[0] == "key" else value)
@@ -363,6 +365,7 @@ def rules_of(data: Mapping[str, Any]) -> list[dict[str, Any]]:
         {"column": column, "pattern": each, "path": ("sheet", "skip_rows_where", column)}
         for column, patterns in rules.items()
         for each in (patterns if isinstance(patterns, list) else [patterns])
+        if not str(each).startswith(MARK)  # which is a question still
     ]
 
 

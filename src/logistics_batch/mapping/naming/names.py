@@ -50,6 +50,7 @@ class Vocabulary(BaseModel):
     meanings: dict[str, str]
     silent: str
     payment: dict[str, str]
+    done: dict[str, str]
     targets: dict[str, dict[str, str]]
     operations: dict[str, dict[str, list[str]]]
     titles: dict[str, str]

@@ -43,6 +43,7 @@ _DATES: Final = (
     (Measure("date", "the month first"), re.compile("mm?dd?y*(?:h.*)?")),
     (Measure("date", "the day first"), re.compile("dd?mm?y*(?:h.*)?")),
 )
+_LETTERS_OF_A_SLIP: Final = 5  # shorter names are easily alike: Rate, Date
 _SAYS_NOTHING: Final = re.compile(  # of what its values mean: it is about filling in the column
     "(?:optional|mandatory|required|compulsory|ifany|ifapplicable|yn|yesno|truefalse|(?:max|min|upto|only)?[0-9]{0,9}"
     "(?:chars?|characters?|digits?)(?:max|only)?|y{2,4}m{1,3}d{1,2}|d{1,2}m{3}y*)"
@@ -140,3 +141,18 @@ def differently_bracketed(header: ColumnName, wanted: ColumnName) -> bool:
     if header.bracket == wanted.bracket or any(map(_SAYS_NOTHING.fullmatch, (header.bracket, wanted.bracket))):
         return False
     return header.measure is None or header.measure != wanted.measure
+
+
+def is_slip(one: str, other: str) -> bool:
+    """Whether two names differ by one letter more, less or other, or by two that changed places; digits tell apart."""
+    if min(len(one), len(other)) < _LETTERS_OF_A_SLIP or re.sub(r"\D", "", one) != re.sub(r"\D", "", other):
+        return False
+    return any(
+        one[:at] == other[:at]
+        and (
+            one[at + 1 :] in (other[at:], other[at + 1 :])
+            or one[at:] == other[at + 1 :]
+            or (one[at : at + 2] == other[at : at + 2][::-1] and one[at + 2 :] == other[at + 2 :])
+        )
+        for at in range(max(len(one), len(other)))
+    )

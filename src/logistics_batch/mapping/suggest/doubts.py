@@ -8,10 +8,10 @@ import polars as pl
 
 from logistics_batch.mapping.fields.values.numbers import cartons
 from logistics_batch.mapping.naming.names import TO
-from logistics_batch.mapping.spec.targets import FieldForm, targets_of
+from logistics_batch.mapping.spec.targets import FieldForm, form_of, targets_of
 from logistics_batch.mapping.suggest import places
 from logistics_batch.mapping.suggest.guess import SURE, Candidate, Guess, Reason
-from logistics_batch.mapping.suggest.profile import PIECES, numbers_of
+from logistics_batch.mapping.suggest.profile import PIECES, numbers_of, says_done
 from logistics_batch.mapping.suggest.table import SampleTable
 from logistics_batch.model.document import Operation
 
@@ -248,3 +248,15 @@ def counted_boxes(table: SampleTable) -> list[str]:
 def _asked(guess: Guess, reason: Reason) -> Guess:
     """A guess that is doubted, as a question."""
     return replace(guess, asked=True, confidence=round(guess.confidence / 2, 2), reasons=(*guess.reasons, reason))
+
+
+def void_or_gone(table: SampleTable, operation: Operation, found: dict[str, Guess]) -> dict[str, tuple[str, ...]]:
+    """The columns with cells that say that a row is void or gone already, and these; of goods on their way: void."""
+    kinds = {Operation.ORDER_CREATE: (), Operation.LABEL_CREATE: (), Operation.ASN_CREATE: ("void",)}
+    if operation not in kinds:
+        return {}
+    flags = {name for place, guess in found.items() for name in guess.columns
+             if form_of(place.split(".")[1], operation) in (FieldForm.FLAG, FieldForm.PAYMENT)}  # fmt: skip
+    said = {name: tuple(each for each in profile.done if says_done(each, *kinds[operation]))
+            for name, profile in table.profiles.items() if name not in flags}  # fmt: skip
+    return {name: words for name, words in said.items() if words}

@@ -21,6 +21,7 @@ from logistics_batch.mapping.suggest.doubts import (
     doubted,
     is_bare_name,
     ranges_of_boxes,
+    void_or_gone,
     whole_address,
 )
 from logistics_batch.mapping.suggest.guess import SURE, Candidate, Guess, Reason
@@ -31,7 +32,7 @@ from logistics_batch.mapping.suggest.joined import (
     first_and_last_name,
     is_house_number,
 )
-from logistics_batch.mapping.suggest.profile import SHAPE_OF, Profile, numbers_of, profile_of
+from logistics_batch.mapping.suggest.profile import A_FEW, SHAPE_OF, Profile, numbers_of, profile_of
 from logistics_batch.mapping.suggest.table import SampleTable, table_of
 from logistics_batch.model.document import Operation
 from logistics_batch.model.sheet import Sheet
@@ -72,6 +73,8 @@ _LACKING: Final = 0.5  # what it costs an operation that something is not found 
 _NOTHING: Final = profile_of(())
 _OF_GOODS: Final = frozenset(["item", "sku", "desc", "ean", "size"])
 _OF_PERSONS: Final = frozenset(["desc", "name", "company", "number", *TO])
+# What is told by words, but by none of these.
+_NAMED: Final = (FieldForm.TEXT, FieldForm.IDENTITY, FieldForm.ADDRESS, FieldForm.GOODS)
 _OF_ROWS: Final = frozenset(["number", "line", "serial", "serialrow"])
 _BLANK_BELOW: Final = 0.05  # share of blank cells beside a filled line from which a column is filled down
 
@@ -184,9 +187,9 @@ def missing_of(table: SampleTable, operation: Operation, found: dict[str, Guess]
     for group in targets.either:
         if not any(f"fields.{name}" in found for name in group):
             demanded.append(f"fields.{group[0 if operation is Operation.LABEL_CREATE else -1]}")
-    if operation is Operation.ORDER_CREATE:  # the service does not demand it, but whoever ordered twelve does
+    if operation is Operation.ORDER_CREATE:  # the service demands neither, but whoever ordered twelve does
         demanded.append(places.QUANTITIES[0])
-        demanded += [places.PAID] * (places.COLLECTED in found and places.PAID not in found)
+        demanded.append(places.PAID)
     used = {name for guess in found.values() for name in guess.columns}
     if persons := [] if places.PERSON in found else _persons(table, found, used, operation):
         who = tuple(Candidate((name,), 0.4, (("only_values", "name of a person"),)) for name in persons)
@@ -233,7 +236,8 @@ def missing_of(table: SampleTable, operation: Operation, found: dict[str, Guess]
         elif candidates:
             yield replace(Guess.of(place, candidates[0]), candidates=tuple(candidates), asked=True)
         else:
-            code = {places.QUANTITIES[0]: "no_quantity", places.PAID: "no_payment"}.get(place, "not_found")
+            paid = "no_payment" if places.COLLECTED in found else "not_said_who_pays"
+            code = {places.QUANTITIES[0]: "no_quantity", places.PAID: paid}.get(place, "not_found")
             yield Guess(place, (), 0.0, ((code,),), asked=True)
 
 
@@ -267,7 +271,7 @@ def _candidate(table: SampleTable, column: str, place: str, names: str, operatio
     like, form = likeness(reading, names), form_of(target, operation)
     if target == "reference_number" and profile.filled and all(each.startswith("#") for each in profile.values):
         like = max(like, 0.9)
-    if like < _WORTH_ASKING:
+    if like < _WORTH_ASKING or (form in _NAMED and profile.share("done") >= A_FEW):
         return None
     if target in _LENGTHS and not any(
         each.meanings & {*_LENGTHS} - reading.meanings for each in table.readings.values()
@@ -301,7 +305,8 @@ class Draft:
 
     guesses: what fills each place, in the contract's order, and the questions. numbered: the columns `SKU {n}` that
     are used. unused: columns that nothing was found for, and why. fill_down: columns that are filled on the first row
-    of a document only. rival: what the rows may become as well. alone: the file has no other sheet.
+    of a document only. done: by their columns the cells that say that a row is void or
+    gone. rival: what the rows may become as well. alone: the file has no other sheet.
     """
 
     operation: Operation
@@ -310,6 +315,7 @@ class Draft:
     numbered: tuple[str, ...]
     unused: dict[str, Reason]
     fill_down: tuple[str, ...]
+    done: dict[str, tuple[str, ...]]
     rival: Operation | None = None
     alone: bool = True
 
@@ -360,9 +366,10 @@ def _worth(operation: Operation, drafts: Sequence[Draft]) -> float:
             sure = guess.candidates[0].confidence if guess.candidates else -1.0
             if sure > found.get(place, (-1.0,))[0]:
                 found[place] = (sure, guess.column, draft.table.profiles.get(guess.column))
-    lacking = {
-        place for draft in drafts for place, guess in draft.guesses.items() if not guess.candidates
-    } - found.keys()
+    lacking = {place for draft in drafts for place, guess in draft.guesses.items() if not guess.candidates} - {
+        *found,
+        places.PAID,
+    }
     demanded = _demanded(operation)
     sure = sum(each[0] * (1 if place in demanded else _OPTIONAL) for place, each in found.items())
     sure -= _LACKING * len(lacking)
@@ -420,6 +427,7 @@ def _draft(table: SampleTable, operation: Operation) -> Draft:
             if name and name not in used
         },
         fill_down=_fill_down(found, table.profiles),
+        done=void_or_gone(table, operation, found),
     )
 
 

@@ -4,6 +4,7 @@ from typing import Final
 
 from logistics_batch.mapping.naming.names import TO, likeness, names_of_targets
 from logistics_batch.mapping.suggest import places
+from logistics_batch.mapping.suggest.profile import A_FEW
 from logistics_batch.mapping.suggest.table import SampleTable
 from logistics_batch.model.document import Operation
 
@@ -20,6 +21,7 @@ def address_of(table: SampleTable) -> tuple[str, ...]:
         for name in table.columns
         if likeness(reading := table.readings[name], names) >= PART_OF_AN_ADDRESS
         and (is_house_number(table, name) or not table.profiles[name].is_mostly(*NO_ADDRESS))
+        and table.profiles[name].share("done") < A_FEW  # a State that says Shipped
     }
     if not any({"address", "street"} & each.meanings and not is_house_number(table, name)
                for name, each in found.items()):  # fmt: skip

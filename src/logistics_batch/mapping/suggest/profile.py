@@ -72,11 +72,12 @@ _HEAVY_KILOGRAMS: Final = 100
 _MOST: Final = 0.8
 SOME: Final = 0.5
 _SAMPLES: Final = 3
-_A_FEW: Final = 0.2
+A_FEW: Final = 0.2
 _BEHIND: Final = r"(?i)\s*(?:%|/?\s*[a-z]{1,8}\.?)$"  # a number: Nos, /Pcs
 PIECES: Final = ("no", "nos", "pc", "pcs", "piece", "pieces", "unit", "units", "ea", "each", "stk", "ud", "uds")
 """Words behind a number that stand for one."""
 _PARTS: Final = re.compile(r"[-–—/()\[\],;:|+]")  # of a phrase: Prepaid (UPI)
+_WORDS_OF_A_STATE: Final = 5
 _READERS: Final = {FieldForm.MOBILE: mobile, FieldForm.PINCODE: pincode}
 _ASKS_PREPAID: Final = frozenset(["prepaid", "is", "order", "flag", "y", "n", "yes", "no", "true", "false"])
 
@@ -94,6 +95,8 @@ class Profile:
             return self._dates[1]
         if shape == "payment word":
             return sum(meaning_of_payment(value) is not None for value in self.values) / max(1, len(self.values))
+        if shape == "done":
+            return sum(map(says_done, self.values)) / max(1, len(self.values))
         return sum(map(bool, map(re.compile(_SHAPES[shape]).fullmatch, self.values))) / max(1, len(self.values))
 
     def is_mostly(self, *shapes: str) -> bool:
@@ -157,9 +160,14 @@ class Profile:
     def suffixes(self) -> tuple[str, ...]:
         """The words behind numbers, as they are written: Nos, dz, /Pcs; none where hardly any number has one."""
         found = [re.fullmatch(_SHAPES["counted"], value) for value in self.values]
-        if sum(map(bool, found)) < _A_FEW * len(found):
+        if sum(map(bool, found)) < A_FEW * len(found):
             return ()
         return tuple({each[1].casefold(): each[1] for each in found if each}.values())
+
+    @cached_property
+    def done(self) -> tuple[str, ...]:
+        """The texts that say that a row is void or gone already, as they are written: Cancelled, Delivered."""
+        return tuple({value.casefold(): value for value in self.values if says_done(value)}.values())
 
     @property
     def samples(self) -> tuple[str, ...]:
@@ -259,3 +267,20 @@ def says_yes_or_no(word: str) -> bool:
 def _answers() -> frozenset[str]:
     payment = vocabulary().payment
     return frozenset(word for says in ("yes", "no") for word in payment[says].split(", "))
+
+
+def says_done(text: str, *kinds: str) -> bool:
+    """Whether a cell says that its row is void or gone already, as the vocabulary has it, or one of the two.
+
+    >>> [says_done(text) for text in ("CANCELLED", "Order cancelled", "Delivered to Buyer", "Unshipped", "Not shipped")]
+    [True, True, True, False, False]
+    """
+    plain = _plain(text).removeprefix("order ").removeprefix("item ")
+    return len(plain.split()) <= _WORDS_OF_A_STATE and any(
+        _done(kind).match(plain) for kind in kinds or vocabulary().done
+    )
+
+
+@cache
+def _done(kind: str) -> re.Pattern[str]:
+    return re.compile(rf"(?:{'|'.join(map(re.escape, map(_plain, vocabulary().done[kind].split(', '))))})(?!\S)")

@@ -162,6 +162,8 @@ def _sheet(draft: Draft) -> dict[str, Any]:
     for name, pattern in table.skipped:
         if name not in keys or not is_known_pattern(pattern):
             rules.setdefault(name, []).append(pattern)
+    for name, words in draft.done.items():
+        rules[name] = [*rules.get(name, ()), *(f"{MARK}{word}" for word in words)]
     read = [draft.table.profiles[each.column] for each in draft.guesses.values() if each.column]
     sheet = {
         "name": "" if draft.alone else lasting_name(table.sheet),
@@ -176,6 +178,8 @@ def _sheet(draft: Draft) -> dict[str, Any]:
 def _explained(line: str, draft: Draft, place: str) -> list[str]:
     """A line of the mapping with what is said of it, and the answers to its question with what speaks for each."""
     guess = draft.guesses.get(place)
+    if guess is None and place == "sheet.skip_rows_where" and draft.done:
+        return [line + f"  # ask! {_said([('done', *draft.done)])}"]
     if guess is None:
         return [line + "  # blank on rows whose line is filled" * (place == "sheet.fill_down")]
     # What a word means, or which date format it is.
