@@ -231,20 +231,20 @@ def missing_of(table: SampleTable, operation: Operation, found: dict[str, Guess]
             guess = Guess.of(place, Candidate((per_box[0],), 0.4, (("in_one_box", boxes[0]),)))
             by = {"cartons" if boxes is ranges else "times": boxes[0]}
             yield replace(guess, asked=True, **by)  # type: ignore[arg-type]
-        elif place == places.PAID and (paid := _told_by_amount(table, found[places.COLLECTED])):
+        elif place == places.PAID and (paid := _told_by_amount(table, found.get(places.COLLECTED))):
             yield replace(Guess.of(place, paid), asked=True)
         elif candidates:
             yield replace(Guess.of(place, candidates[0]), candidates=tuple(candidates), asked=True)
         else:
-            paid = "no_payment" if places.COLLECTED in found else "not_said_who_pays"
-            code = {places.QUANTITIES[0]: "no_quantity", places.PAID: paid}.get(place, "not_found")
-            yield Guess(place, (), 0.0, ((code,),), asked=True)
+            unpaid = "no_payment" if places.COLLECTED in found else "not_said_who_pays"
+            told = {places.QUANTITIES[0]: "no_quantity", places.PAID: unpaid}.get(place, "not_found")
+            yield Guess(place, (), 0.0, ((told,),), asked=True)
 
 
-def _told_by_amount(table: SampleTable, collected: Guess) -> Candidate | None:
+def _told_by_amount(table: SampleTable, collected: Guess | None) -> Candidate | None:
     """The column of what is collected, where it is blank or nought for some orders and not for others."""
-    column = collected.column
-    if not column or collected.asked:
+    column = collected.column if collected is not None and not collected.asked else ""
+    if not column:
         return None
     filled = (numbers_of(table.cells[column]) > 0).fill_null(value=False)
     return Candidate((column,), 0.4, (("by_amount", column),)) if filled.any() and not filled.all() else None
