@@ -326,6 +326,12 @@ def test_words_of_payment_are_asked_about_whatever_stands_above_them() -> None:
     assert data["fields"]["is_cod"]["read"]["lookup"]["Udhari"] == "?"  # type: ignore[index]
 
 
+@pytest.mark.parametrize(("word", "means"), [("सीओडी", "true"), ("कैश ऑन डिलीवरी", "true"), ("यूपीआई", "false")])
+def test_words_of_payment_are_known_in_hindi(word: str, means: str) -> None:
+    _, data = drafts([[*ORDER[:-1], "भुगतान"], [*ORDER_ROW[:-1], word]], operation=Operation.ORDER_CREATE)
+    assert data["fields"]["is_cod"]["read"] == {"lookup": {word: means}}  # type: ignore[index]
+
+
 def test_yes_and_no_under_an_unknown_name_are_no_payment() -> None:
     rows = [ORDER, [*ORDER_ROW[:-1], "Yes"], [*ORDER_ROW[:-1], "No"]]
     assert drafts(rows, operation=Operation.ORDER_CREATE)[1]["fields"]["is_cod"] == {"from": "?"}  # type: ignore[index]
