@@ -233,7 +233,7 @@ def asked_in(data: Mapping[str, Any], look: Mapping[str, Any]) -> list[dict[str,
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ChosenAnswer:
     """What a person says to a question. text: an answer that is offered, or what is written; is_column: it names a
     column beside those that are offered; is_constant: the same for all rows; is_left: the field is left out."""
 
@@ -243,7 +243,7 @@ class Answer:
     is_left: bool = False
 
 
-def answered(text: str, asked: Mapping[str, Any], answer: Answer) -> str:
+def answered(text: str, asked: Mapping[str, Any], answer: ChosenAnswer) -> str:
     """The text with a question answered."""
     path, data, value = asked["path"], plain(text), answer.text
     if answer.is_left or answer.is_constant:

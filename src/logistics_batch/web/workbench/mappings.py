@@ -301,14 +301,14 @@ def _chosen(form: Mapping[str, str], seen: StudioSheet) -> str:
     return text
 
 
-def _answer(form: Mapping[str, str], n: int, asked: Mapping[str, Any]) -> choices.Answer | None:
+def _answer(form: Mapping[str, str], n: int, asked: Mapping[str, Any]) -> choices.ChosenAnswer | None:
     """What a form says to the question of a number; what is written there goes before what is chosen."""
     kind, _, value = form.get(f"answer-{n}", "").partition(":")
     if written := _line(form, f"written-{n}"):
-        return choices.Answer(written, is_constant=asked["constant"])
+        return choices.ChosenAnswer(written, is_constant=asked["constant"])
     if kind == "leave" and asked["may_leave"]:
-        return choices.Answer(is_left=True)
-    return choices.Answer(value, is_column=kind == "of") if kind in ("is", "of") else None
+        return choices.ChosenAnswer(is_left=True)
+    return choices.ChosenAnswer(value, is_column=kind == "of") if kind in ("is", "of") else None
 
 
 def _column_chosen(form: Mapping[str, str], n: int, drawn: Mapping[str, Any], text: str) -> str:
