@@ -274,7 +274,7 @@ class Pacer:
         Whichever call of this process leaves next has its next turn.
         """
         with self._state:
-            if missed > -math.inf:
+            if self.paced and missed > -math.inf:
                 self._unused.append(missed)
             if self._at_hand():
                 return self._next_at_hand(ahead_seconds)

@@ -1,10 +1,18 @@
-"""A mistake of the program itself costs the one file it happened on: that is held and answered, the run goes on."""
+"""A mistake about one file costs that file alone: it is held and answered, or told to whoever brought it by hand."""
 
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from logistics_batch.errors import FileHeld, ProgramFailed, StoreError, as_told, is_of_machine, where_it_failed
+from logistics_batch.errors import (
+    FileHeld,
+    ProgramFailed,
+    StoreError,
+    UsageError,
+    as_told,
+    is_of_machine,
+    where_it_failed,
+)
 from logistics_batch.intake.names import printable
 
 _log = logging.getLogger(__name__)
@@ -30,3 +38,12 @@ def holding_file(name: str) -> Iterator[None]:
             raise
         _log.error("The program failed on %s: %s", printable(name), where_it_failed(error))
         raise FileHeld("file|program_error", values={"name": printable(name), "error": type(error).__name__}) from error
+
+
+@contextmanager
+def held_as_mistake() -> Iterator[None]:
+    """A file that would be held is the mistake of who brought it: gives UsageError instead of FileHeld."""
+    try:
+        yield
+    except FileHeld as held:
+        raise UsageError(held.message, remedy=held.remedy) from held

@@ -155,7 +155,8 @@ class Pace(Repository):
                 lead_seconds=lead_seconds,
                 unused=[turn - behind for turn in unused],
             )
-            self._keep(connection, turns)
+            if taken or unused:
+                self._keep(connection, turns)
         return [turn + behind for turn in taken], next_at + behind
 
     def hold_turns(self, seconds: float) -> None:

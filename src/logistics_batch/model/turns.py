@@ -51,7 +51,7 @@ class Turns:
         for _ in range(count):
             taken.append(self._next(allowed, first))
             self.given.append(taken[-1])
-        self.note(())
+        self._forget()
         return taken, self._next(allowed, first)
 
     def _next(self, allowed: Allowed, not_before: float) -> float:
@@ -65,6 +65,9 @@ class Turns:
     def note(self, given: Iterable[float]) -> None:
         """These turns were given elsewhere."""
         self.given = sorted([*self.given, *given])
+        self._forget()
+
+    def _forget(self) -> None:
         oldest = self.given[-1] - _KEPT_SECONDS if self.given else 0.0
         self.given = [turn for turn in self.given if turn >= oldest]
 

@@ -11,12 +11,12 @@ from pathlib import Path, PurePosixPath
 
 import polars as pl
 
-from logistics_batch.errors import FileHeld, UsageError
+from logistics_batch.errors import UsageError
 from logistics_batch.flows.files.foreign_files import corrected_workbook, frames_of_file
 from logistics_batch.flows.files.misnamed import is_meant
 from logistics_batch.flows.files.receive import OPEN_GATE, ReceivedFile, gate_of, unpacked
 from logistics_batch.flows.parts import Parts
-from logistics_batch.flows.program_errors import holding_file
+from logistics_batch.flows.program_errors import held_as_mistake, holding_file
 from logistics_batch.flows.push.preview import preview_files
 from logistics_batch.flows.push.push import sending_mapping
 from logistics_batch.intake.names import name_fault, printable
@@ -74,28 +74,27 @@ def checked(
     path = folder / hashlib.sha256(content).hexdigest()
     path.write_bytes(content)
     try:
-        found = preview_files(
-            parts,
-            [ReceivedFile(path, name)],
-            rules,
-            business_date=parts.clock.now().date(),
-            job=job.name if job else "check",
-            gate=gate_of(job) if job else OPEN_GATE,
-        )
-        (report,) = found.files
-        if report.rows_read > MOST_ROWS:
-            raise UsageError(
-                f"{printable(name)} has {report.rows_read:,} rows; up to {MOST_ROWS:,} are checked here.",
-                remedy="Drop it where the job takes its files.",
+        with held_as_mistake():
+            found = preview_files(
+                parts,
+                [ReceivedFile(path, name)],
+                rules,
+                business_date=parts.clock.now().date(),
+                job=job.name if job else "check",
+                gate=gate_of(job) if job else OPEN_GATE,
             )
-        sheets = tuple(each.sheet for each in report.by_sheet)
-        frames: Mapping[str, pl.DataFrame] = {}
-        if report.header_row:
-            with holding_file(name):
-                frames = parts.limited(frames_of_file, about=name)(path, rules, name=name, sheets=sheets)
+            (report,) = found.files
+            if report.rows_read > MOST_ROWS:
+                raise UsageError(
+                    f"{printable(name)} has {report.rows_read:,} rows; up to {MOST_ROWS:,} are checked here.",
+                    remedy="Drop it where the job takes its files.",
+                )
+            sheets = tuple(each.sheet for each in report.by_sheet)
+            frames: Mapping[str, pl.DataFrame] = {}
+            if report.header_row:
+                with holding_file(name):
+                    frames = parts.limited(frames_of_file, about=name)(path, rules, name=name, sheets=sheets)
         return CheckedSheet(name, content, report, frames)
-    except FileHeld as held:
-        raise UsageError(held.message, remedy=held.remedy) from held
     finally:
         path.unlink(missing_ok=True)
 
@@ -112,12 +111,10 @@ def corrected(
     changes = [(*cell, text) for cell, text in cells.items()]
     headers = {each.sheet: each.header_row for each in sheet.report.by_sheet}
     try:
-        with holding_file(sheet.name):
+        with held_as_mistake(), holding_file(sheet.name):
             made = parts.limited(corrected_workbook, about=sheet.name)(
                 path, parts.mapping(mapping), name=sheet.name, headers=headers, cells=changes
             )
-    except FileHeld as held:
-        raise UsageError(held.message, remedy=held.remedy) from held
     finally:
         path.unlink(missing_ok=True)
     is_workbook = PurePosixPath(sheet.name).suffix.casefold() == ".xlsx"

@@ -3,16 +3,17 @@
 import hashlib
 import re
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from logistics_batch.errors import FileHeld, Finding, SpecificationError, UsageError
+from logistics_batch.errors import Finding, SpecificationError, UsageError
 from logistics_batch.flows.files.receive import ReceivedFile
 from logistics_batch.flows.mappings.check_mapping import DATE, Bench, Tried, golden_of, try_example
 from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.program_errors import held_as_mistake
 from logistics_batch.flows.push.preview import preview_files
 from logistics_batch.intake.names import printable
 from logistics_batch.mapping import Mapping
@@ -70,7 +71,7 @@ class MappingFiles:
             return None
         today = parts.clock.now().date()
         bench = Bench(_Always(mapping), self.folder / "examples", parts.policy.timezone, today)
-        with _held_as_mistake():
+        with held_as_mistake():
             return parts.limited(try_example, about=name, returns=(Tried,))(bench, name)
 
     def keep_example(self, parts: Parts, name: str, mapping: Mapping, *, sample: tuple[str, Path]) -> None:
@@ -82,7 +83,7 @@ class MappingFiles:
         if source.stat().st_size > MOST_EXAMPLE_BYTES or not _SUFFIX.fullmatch(suffix):
             raise UsageError("The sample is too large for an example.", remedy="Keep a few of its rows by hand.")
         today, folder = parts.clock.now().date(), self._example(name)
-        with _held_as_mistake():
+        with held_as_mistake():
             made = parts.limited(golden_of, about=name)(
                 source, mapping, name=f"input{suffix}", day=today, timezone=parts.policy.timezone
             )
@@ -126,7 +127,7 @@ def tried(parts: Parts, mapping: Mapping, path: Path, *, name: str) -> FileRepor
     Raises UsageError for more rows than are tried, and for a file that cannot be read.
     """
     today = parts.clock.now().date()
-    with _held_as_mistake():
+    with held_as_mistake():
         (report,) = preview_files(parts, [ReceivedFile(path, name)], mapping, business_date=today, job="studio").files
     if report.rows_read > MOST_ROWS:
         raise UsageError(
@@ -139,12 +140,3 @@ def tried(parts: Parts, mapping: Mapping, path: Path, *, name: str) -> FileRepor
 def digest_of(text: str | None) -> str:
     """What tells one text from another; "" for none."""
     return "" if text is None else hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
-@contextmanager
-def _held_as_mistake() -> Iterator[None]:
-    """A file that would be held is the mistake of who brought it."""
-    try:
-        yield
-    except FileHeld as held:
-        raise UsageError(held.message, remedy=held.remedy) from held

@@ -11,6 +11,7 @@ import polars as pl
 from logistics_batch.errors import FileHeld, UsageError
 from logistics_batch.flows.files.receive import ReceivedFile, unpacked
 from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.program_errors import held_as_mistake
 from logistics_batch.intake.readers import read_file
 from logistics_batch.mapping import Mapping
 from logistics_batch.mapping.drift import Drift, drift_of
@@ -81,10 +82,8 @@ def look_at(parts: Parts, path: Path, *, name: str, wanted: Wanted) -> dict[str,
     Raises UsageError: there is no such operation, or the file cannot be read.
     """
     operation = _operation(wanted.operation or None)
-    try:
+    with held_as_mistake():
         return parts.limited(_look, about=name)(path, name=name, operation=operation, wanted=wanted)
-    except FileHeld as held:
-        raise UsageError(held.message, remedy=held.remedy) from held
 
 
 def _look(path: Path, *, name: str, operation: Operation | None, wanted: Wanted) -> dict[str, Any]:
@@ -162,9 +161,7 @@ def _one_file(parts: Parts, path: Path) -> Iterator[ReceivedFile]:
         (file, *others) = unpacked(parts, [ReceivedFile(path, path.name)], to=folder)
         if others:
             raise UsageError(f"{path.name} holds {len(others) + 1} files.", remedy="Unpack it and name one of them.")
-        try:
+        with held_as_mistake():
             if file.held is not None:
                 raise file.held
             yield file
-        except FileHeld as held:
-            raise UsageError(held.message, remedy=held.remedy) from held

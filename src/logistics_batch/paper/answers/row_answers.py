@@ -13,18 +13,14 @@ from logistics_batch.model.issue import Issue, cell_address
 from logistics_batch.model.report import Fate, FileReport
 from logistics_batch.model.sheet import Sheet
 
+_OF_ISSUE = ("rule", "column", "cell", "value", "reason", "fix")
 RESULT_FIELDS = (
     "file",
     "sheet",
     "row",
     "document",
     "fate",
-    "rule",
-    "column",
-    "cell",
-    "value",
-    "reason",
-    "fix",
+    *_OF_ISSUE,
     "reference_number",
     "awb_number",
     "run",
@@ -133,32 +129,21 @@ def _issues(report: FileReport) -> pl.DataFrame:
     lines = []
     for (sheet, row), issues in by_row.items():
         first = issues[0]
-        at_cells = list(dict.fromkeys(f"{one.cell}: {one.reason}" if one.cell else one.reason for one in issues))
+        at_cells = _behind((one.cell, one.reason) for one in issues)
         reason = first.reason if len(issues) == 1 else " | ".join(at_cells)
         fixes = _fixes((one.cell, one.fix) for one in issues)
         texts = (first.rule, first.column, first.cell, first.value, reason, " | ".join(fixes))
-        at_columns = reason if len(issues) == 1 else "\n".join(_at_columns(issues))
+        at_columns = reason if len(issues) == 1 else "\n".join(_behind((one.column, one.reason) for one in issues))
         column_fix = "\n".join(_fixes((one.column, one.fix) for one in issues))
         lines.append((sheet, row, *texts, "\n".join(at_cells), "\n".join(fixes), at_columns, column_fix))
-    names = (
-        "rule",
-        "column",
-        "cell",
-        "value",
-        "reason",
-        "fix",
-        "cell_reason",
-        "cell_fix",
-        "column_reason",
-        "column_fix",
-    )
+    names = (*_OF_ISSUE, "cell_reason", "cell_fix", "column_reason", "column_fix")
     schema = {"sheet": pl.String, "row": pl.UInt32} | {f"issue:{name}": pl.String for name in names}
     return pl.DataFrame(lines, schema=schema, orient="row")
 
 
-def _at_columns(issues: Sequence[Issue]) -> list[str]:
-    """The reason of each issue behind its column's name."""
-    return list(dict.fromkeys(f"{one.column}: {one.reason}" if one.column else one.reason for one in issues))
+def _behind(told: Iterable[tuple[str, str]]) -> list[str]:
+    """Each text once, behind the cell or column that it is about."""
+    return list(dict.fromkeys(f"{place}: {text}" if place else text for place, text in told))
 
 
 def _fixes(fixes: Iterable[tuple[str, str]]) -> list[str]:
@@ -169,8 +154,7 @@ def _fixes(fixes: Iterable[tuple[str, str]]) -> list[str]:
             found.setdefault(fix, []).append(place)
     if len(found) < 2:
         return list(found)
-    places = {fix: ", ".join(dict.fromkeys(filter(None, of_fix))) for fix, of_fix in found.items()}
-    return [f"{place}: {fix}" if place else fix for fix, place in places.items()]
+    return _behind((", ".join(dict.fromkeys(filter(None, places))), fix) for fix, places in found.items())
 
 
 def cell_notes(report: FileReport, headers: Sequence[str] = ()) -> tuple[CellNote, ...]:
