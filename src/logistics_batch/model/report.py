@@ -72,6 +72,11 @@ DOCUMENT_RESULTS: Final = pl.Schema(
 _THINGS: Final = {"order.create": "order", "asn.create": "ASN"}
 
 
+def thing_of(operation: str) -> str:
+    """What a document that a file asks for is called."""
+    return _THINGS.get(operation, "document")
+
+
 @dataclass(frozen=True, slots=True)
 class FileReport:
     """Everything that is known about one file of one run; enough to write all its result files.
@@ -108,7 +113,7 @@ class FileReport:
     @property
     def thing(self) -> str:
         """What one of its documents is called."""
-        return _THINGS.get(self.operation, "document")
+        return thing_of(self.operation)
 
     def documents_of(self, fate: Fate | None = None) -> int:
         """How many documents its rows ask for, or those of one fate; also such as could not be made."""
@@ -190,11 +195,16 @@ class Tally:
 
 def tally_of(reports: Iterable[FileReport]) -> Tally:
     """Go through the reports once."""
+    return added(Tally(each.counts, bool(each.reason), {each.thing: each.documents_of()}) for each in reports)
+
+
+def added(tallies: Iterable[Tally]) -> Tally:
+    """What some tallies come to; all fates are listed."""
     total, documents, held = Counter[Fate](), Counter[str](), 0
-    for report in reports:
-        total.update(report.counts)
-        documents[report.thing] += report.documents_of()
-        held += bool(report.reason)
+    for each in tallies:
+        total.update(each.counts)
+        documents.update(each.documents)
+        held += each.held_files
     return Tally({fate: total.get(fate, 0) for fate in Fate}, held, documents)
 
 

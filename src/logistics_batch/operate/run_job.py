@@ -23,7 +23,7 @@ from logistics_batch.flows.doubts.settle import settle
 from logistics_batch.flows.files.deliver import Delivered, deliver_stale_beside
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.push import run_push_job
-from logistics_batch.flows.push.run import PastRun, not_in_files
+from logistics_batch.flows.push.run import PastRun
 from logistics_batch.flows.push.run_record import RunRecord, written_run
 from logistics_batch.ledger import StoredNotice, StoredRun
 from logistics_batch.model.counting import counted
@@ -248,8 +248,6 @@ def run_account(parts: Parts, past: PastRun) -> dict[str, Any]:
     in it. reports: where it wrote a report of its own, if anywhere. alerts: what people were told, or could be.
     """
     stored = past.stored
-    known = {each.id for each in parts.ledger.documents.sent_along(stored.id)}
-    settled = not_in_files(parts.ledger.documents.select(run=stored.id), past.report.files)
     own = parts.reports / _FOLDERS[stored.kind] / stored.id if stored.kind in _FOLDERS else None
     ends = [datetime.fromisoformat(at) for at in (stored.started_at, stored.finished_at) if at]
     alerts = [
@@ -264,7 +262,8 @@ def run_account(parts: Parts, past: PastRun) -> dict[str, Any]:
         "seconds": round((ends[1] - ends[0]).total_seconds(), 1) if len(ends) == 2 else None,
         "summary": dict(stored.summary),
         "settled": [
-            {"reference": each.reference, "awb_number": each.awb_number} for each in settled if each.id not in known
+            {"reference": each.reference, "awb_number": each.awb_number}
+            for each in parts.ledger.documents.settled_in(stored.id)
         ],
         "reports": str(own) if own and own.is_dir() else "",
         "alerts": alerts,
@@ -282,12 +281,12 @@ def told(notice: StoredNotice) -> str:
 def _next_step(past: PastRun) -> str:
     """What somebody does about a run now; "" if there is nothing."""
     stored, counts = past.stored, past.report.counts
-    is_settled = past.report.files and not counts[Fate.IN_DOUBT] and not counts[Fate.HELD]
+    is_settled = past.files and not counts[Fate.IN_DOUBT] and not counts[Fate.HELD]
     step = "" if stored.exit_code is None else _NEXT.get(stored.exit_code, "")
     if stored.exit_code == ExitCode.STOPPED_EARLY and stored.kind == "push" and stored.job == "push":
         step = _PUSH_AGAIN  # there is no job of that name
     if past.report.held_files:
-        waits_for_a_person = any(file.counts[Fate.HELD] for file in past.report.files if not file.reason)
+        waits_for_a_person = any(tally.counts.get(Fate.HELD) for _, tally in past.files if not tally.held_files)
         is_more = counts[Fate.IN_DOUBT] or waits_for_a_person
         step = f"{_MEND_FILES} {step}" if is_more else _MEND_FILES
     elif stored.exit_code == ExitCode.DOUBT and is_settled:

@@ -40,7 +40,7 @@ from logistics_batch.intake.stores.store import RemoteFile
 from logistics_batch.ledger import FATE_OF_STATE, Arrival, StoredDocument, StoredFile, StoredRun
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.jobs.job import JobPlace
-from logistics_batch.model.report import Fate, FileReport, RunReport, exit_code, tally_of
+from logistics_batch.model.report import Fate, RunReport, Tally, added, exit_code, tally_of
 from logistics_batch.paper.answers.json_answers import report_json_text
 
 _MOST_NOTES = 50  # kept with a run
@@ -224,19 +224,12 @@ def is_finished(parts: Parts, file: StoredFile) -> bool:
     return file.state == "reported" and not parts.ledger.documents.planned_in(file.id)
 
 
-def not_in_files(documents: Iterable[StoredDocument], reports: Sequence[FileReport]) -> list[StoredDocument]:
-    """The documents that no row of these files asks for."""
-    asked = list(documents)
-    own = {key for report in reports for key in report.documents["key"]} if asked else set()
-    return [document for document in asked if document.key not in own]
-
-
-def _told_of(reports: Sequence[FileReport], along: Sequence[StoredDocument]) -> Iterator[Issue]:
+def _told_of(files: Sequence[object], along: Sequence[StoredDocument]) -> Iterator[Issue]:
     """What is noted of a run beside what it noted itself: that it found no file, and what went out along with it.
 
     One note for all that did, and one for each that was not accepted.
     """
-    if not reports:
+    if not files:
         yield Issue("file.none")
     if not along:
         return
@@ -262,7 +255,8 @@ def finish(parts: Parts, run: PushRun) -> RunReport:
         notes.append(Issue.of("sending.paused", times=run.pauses, seconds=run.paused_seconds))
     parts.ledger.runs.keep_notes(run.id, notes[:_MOST_NOTES])
     # It has no row here, but counts for the exit code.
-    along = not_in_files(parts.ledger.documents.stored(run.sent_along), reports)
+    own = {key for report in reports for key in report.documents["key"]} if run.sent_along else set()
+    along = [each for each in parts.ledger.documents.stored(run.sent_along) if each.key not in own]
     stopped = " ".join(part for part in (run.stopped, run.remedy, *run.undelivered) if part)
     report = RunReport(
         run.id,
@@ -301,10 +295,11 @@ def _put_report(parts: Parts, report: RunReport) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PastRun:
-    """A run as the ledger holds it, with what its rows have become by now."""
+    """A run as the ledger holds it, with what its rows have become by now, of each file and in all."""
 
     stored: StoredRun
     report: RunReport
+    files: tuple[tuple[StoredFile, Tally], ...]
 
 
 def past_run(parts: Parts, run_id: str) -> PastRun:
@@ -315,22 +310,21 @@ def past_run(parts: Parts, run_id: str) -> PastRun:
     stored = parts.ledger.runs.get(run_id) or next(iter(parts.ledger.runs.latest(job=run_id, limit=1)), None)
     if stored is None:
         raise UsageError(f'There is no run "{run_id}", and no job of that name ran.', remedy="See `runs` for all.")
-    files = FileReports(
-        parts.ledger.documents.file_report, [file.id for file in parts.ledger.files.of_run(run=stored.id)]
-    )
-    along = not_in_files(parts.ledger.documents.sent_along(stored.id), files)
+    tallies = parts.ledger.documents.tallies(stored.id)
+    files = [each for each in parts.ledger.files.of_run(run=stored.id) if each.id in tallies]
+    along = parts.ledger.documents.sent_along(stored.id)
     told = (note for note in _told_of(files, along) if note.code != "file.none" or stored.kind == "push")
     report = RunReport(
         stored.id,
         stored.job,
-        files,
+        FileReports(parts.ledger.documents.file_report, list(tallies)),
         stopped=stored.stopped,
         left=stored.summary.get("left", 0),
         notes=(*parts.ledger.runs.notes_of(stored.id), *told),
         exit_code=stored.exit_code or 0,
-        tally=tally_of(files),
+        tally=added(tallies.values()),
     )
-    return PastRun(stored, report)
+    return PastRun(stored, report, tuple((each, tallies[each.id]) for each in files))
 
 
 def write_again(parts: Parts, run_id: str) -> list[Delivered]:

@@ -26,7 +26,7 @@ from logistics_batch.messages.reasons import REPLACEABLE, WaitsFor
 from logistics_batch.model.document import Operation
 from logistics_batch.model.document_state import FATE_OF_STATE, OPEN, UNANSWERED
 from logistics_batch.model.issue import Issue, Place, read_notes
-from logistics_batch.model.report import DOCUMENT_RESULTS, FATES, Fate, FileReport
+from logistics_batch.model.report import DOCUMENT_RESULTS, FATES, Fate, FileReport, Tally, thing_of
 
 LINES: Final = pl.Schema(
     {
@@ -150,8 +150,11 @@ class StoredDocuments(Repository):
 
     def sent_along(self, run: str) -> list[StoredDocument]:
         """The documents that a run sent or tried to send though no row of its files asks for them, oldest first."""
-        tried = select(attempt.c.document_id).where(attempt.c.run_id == run)
-        mine = document.c.id.in_(tried), document.c.id.not_in(_asked_for_in(run))
+        return self._documents(document.c.id.in_(_tried_in(run)), _in_no_file_of(run), by_account=False)
+
+    def settled_in(self, run: str) -> list[StoredDocument]:
+        """The documents that a run found to be accepted, and neither tried to send nor has a row that asks for them."""
+        mine = document.c.accepted_run == run, document.c.id.not_in(_tried_in(run)), _in_no_file_of(run)
         return self._documents(*mine, by_account=False)
 
     def get(self, document_id: int) -> StoredDocument | None:
@@ -269,8 +272,7 @@ class StoredDocuments(Repository):
 
     def open_documents_of(self, run: str) -> set[int]:
         """The numbers of the documents in doubt or held that files of a run ask for, or that it tried to send."""
-        tried = select(attempt.c.document_id).where(attempt.c.run_id == run)
-        mine = document.c.id.in_(_asked_for_in(run)) | document.c.id.in_(tried)
+        mine = document.c.id.in_(_asked_for_in(run)) | document.c.id.in_(_tried_in(run))
         waits = document.c.account == self.account, document.c.state.in_(("held", "in_doubt"))
         return set(self._column(select(document.c.id).where(*waits, mine)))
 
@@ -292,6 +294,28 @@ class StoredDocuments(Repository):
             documents.with_columns(pl.lit("").alias("would")).select(list(DOCUMENT_RESULTS)),
             found,
         )
+
+    def tallies(self, run: str) -> dict[int, Tally]:
+        """What the rows of each file of a run have become by now, by the file's number, in order."""
+        its = case(
+            {str(state): fate for state, fate in FATE_OF_STATE.items()}, value=document.c.state, else_=Fate.SKIPPED
+        )
+        fate = case((row.c.fate != "", row.c.fate), else_=its).label("fate")
+        key = func.nullif(func.coalesce(document.c.key, row.c.key), "").label("key")
+        each = select(row.c.file_id, fate, key).join(file, row.c.file_id == file.c.id).where(file.c.run_id == run)
+        rows = each.outerjoin(document, row.c.document_id == document.c.id).subquery()
+        asked = select(rows.c.file_id, func.count(rows.c.key.distinct())).group_by(rows.c.file_id)
+        counts = select(rows.c.file_id, rows.c.fate, func.count()).group_by(rows.c.file_id, rows.c.fate)
+        with self._read() as connection:
+            files = connection.execute(select(file.c.id, file.c.operation, file.c.code).where(file.c.run_id == run))
+            documents = dict(map(tuple, connection.execute(asked)))
+            found: dict[int, dict[Fate, int]] = {}
+            for number, name, count in connection.execute(counts):
+                found.setdefault(number, {})[Fate(name)] = count
+        return {
+            number: Tally(found.get(number, {}), bool(code), {thing_of(operation): documents.get(number, 0)})
+            for number, operation, code in sorted(map(tuple, files))
+        }
 
     def known_documents(self, numbers: Sequence[int]) -> pl.DataFrame:
         """Some documents by their numbers: KNOWN, and method, path, rows and body."""
@@ -431,6 +455,17 @@ def _asked_for_in(run_id: str) -> Select[tuple[int]]:
     """The documents that rows of a run's files ask for."""
     asked = select(row.c.document_id).join(file, row.c.file_id == file.c.id)
     return asked.where(file.c.run_id == run_id, row.c.document_id.is_not(None))
+
+
+def _tried_in(run_id: str) -> Select[tuple[int]]:
+    """The documents that a run sent or tried to send."""
+    return select(attempt.c.document_id).where(attempt.c.run_id == run_id)
+
+
+def _in_no_file_of(run_id: str) -> ColumnElement[bool]:
+    """Whether no row of a run's files asks for a document, also not as another generation."""
+    own = document.alias()
+    return document.c.key.not_in(select(own.c.key).where(own.c.id.in_(_asked_for_in(run_id))))
 
 
 def _not_sent(line: RowMapping) -> RowNotSent:

@@ -8,6 +8,7 @@ from typing import Final
 from logistics_batch.errors import SettingsError, UsageError
 from logistics_batch.flows.push.run import past_run
 from logistics_batch.ledger import StoredRun
+from logistics_batch.model.report import Fate
 from logistics_batch.operate.agenda import timetable
 from logistics_batch.operate.pauses import pause as pause_job
 from logistics_batch.operate.pauses import pauses_of
@@ -130,8 +131,6 @@ def run(asked: PageRequest) -> PageData:
     except UsageError as error:
         raise NotThere(error.message) from error
     account = run_account(asked.parts, past)
-    files = asked.parts.ledger.files.of_run(run=past.stored.id)
-    reports = list(past.report.files)
     data = {name: value for name, value in account.items() if name != "reports"} | {  # a path of this machine
         "id": past.stored.id,
         "job": past.stored.job,
@@ -143,11 +142,11 @@ def run(asked: PageRequest) -> PageData:
             {
                 "id": file.id,
                 "name": file.name,
-                "held": report.reason,
-                "rows_read": report.rows_read,
-                "counts": {fate.value: n for fate, n in report.counts.items() if n},
+                "held": file.reason,
+                "rows_read": file.rows_read,
+                "counts": {fate.value: tally.counts[fate] for fate in Fate if tally.counts.get(fate)},
             }
-            for file, report in zip(files, reports, strict=False)  # one may come between the two questions
+            for file, tally in past.files
         ],
     }
     return PageData("run.html", data)
