@@ -13,6 +13,7 @@ QUESTIONS: dict[str, Callable[[Ledger], object]] = {
     "by reference or AWB number": lambda ledger: ledger.documents.select(references=["R-1"]),
     "of a run": lambda ledger: ledger.documents.select(run="nightly-1"),
     "sent along with a run": lambda ledger: ledger.documents.sent_along("nightly-1"),
+    "how far a run is": lambda ledger: ledger.documents.states_of("nightly-1"),
     "settled in a run": lambda ledger: ledger.documents.settled_in("nightly-1"),
     "what became of the files of a run": lambda ledger: ledger.documents.tallies("nightly-1"),
     "what was seen of one": lambda ledger: ledger.documents.evidence(1),

@@ -21,6 +21,7 @@ from logistics_batch.ledger.itself import version as versions
 from logistics_batch.ledger.itself.lock import sending_lock
 from logistics_batch.ledger.schema import SCHEMA_VERSION
 
+NEXT = SCHEMA_VERSION + 1
 VERSION_1 = Path(__file__).parent / "version_1"  # ledgers with rows, as SQL, see `make`
 ACCOUNT = "http://service.test"
 POSTGRES_GUARDS = """
@@ -36,12 +37,12 @@ from logistics_batch.ledger import open_ledger
 arm(sys.argv[2])
 open_ledger(sys.argv[1], account="x").close()
 """
-OPEN_IT_WITH_VERSION_3 = (
-    """
+OPEN_IT_WITH_THE_NEXT = (
+    f"""
 import sqlalchemy as sa
 from logistics_batch.ledger.itself import version
-version.SCHEMA_VERSION = 3
-version.STEPS[3] = lambda op, dialect: op.add_column("run", sa.Column("more", sa.Text, server_default=""))
+version.SCHEMA_VERSION = {NEXT}
+version.STEPS[{NEXT}] = lambda op, dialect: op.add_column("run", sa.Column("more", sa.Text, server_default=""))
 """
     + OPEN_IT
 )
@@ -96,13 +97,13 @@ def shape(url: str) -> dict[str, Any]:
 
 
 @pytest.fixture
-def version_3(monkeypatch: pytest.MonkeyPatch) -> None:
+def next_version(monkeypatch: pytest.MonkeyPatch) -> None:
     """The program is of a later version, which has one more column."""
-    monkeypatch.setattr(versions, "SCHEMA_VERSION", 3)
-    monkeypatch.setitem(versions.STEPS, 3, _to_version_3)
+    monkeypatch.setattr(versions, "SCHEMA_VERSION", NEXT)
+    monkeypatch.setitem(versions.STEPS, NEXT, _to_the_next)
 
 
-def _to_version_3(op: Operations, dialect: str) -> None:
+def _to_the_next(op: Operations, dialect: str) -> None:
     op.add_column("run", Column("more", Text, server_default=""))
 
 
@@ -167,22 +168,22 @@ def test_what_waits_goes_on(old: str) -> None:
     ledger.close()
 
 
-@pytest.mark.usefixtures("version_3")
+@pytest.mark.usefixtures("next_version")
 def test_a_later_program_brings_it_up_to_date(old: str) -> None:
     before = rows(old)
     open_ledger(old, account=ACCOUNT).close()
-    assert (version(old), rows(old)) == ("3", before)
+    assert (version(old), rows(old)) == (str(NEXT), before)
     assert any(name == "more" for name, *_ in shape(old)["run"]["columns"])
 
 
 @pytest.mark.parametrize("point", ["ledger.schema.begun", "ledger.schema.before_commit"])
 def test_killed_on_the_way_it_has_one_version_or_the_other(old: str, point: str) -> None:
     shape_before, rows_before = shape(old), rows(old)
-    died = subprocess.run([sys.executable, "-c", OPEN_IT_WITH_VERSION_3, old, point], capture_output=True)
+    died = subprocess.run([sys.executable, "-c", OPEN_IT_WITH_THE_NEXT, old, point], capture_output=True)
     assert died.returncode == -signal.SIGKILL, died.stderr
     assert (shape(old), version(old)) == (shape_before, "1")
-    done = subprocess.run([sys.executable, "-c", OPEN_IT_WITH_VERSION_3, old, ""], capture_output=True)
-    assert (done.returncode, version(old), rows(old)) == (0, "3", rows_before), done.stderr
+    done = subprocess.run([sys.executable, "-c", OPEN_IT_WITH_THE_NEXT, old, ""], capture_output=True)
+    assert (done.returncode, version(old), rows(old)) == (0, str(NEXT), rows_before), done.stderr
 
 
 @pytest.mark.parametrize("point", ["ledger.schema.begun", "ledger.schema.before_commit"])
@@ -209,7 +210,7 @@ def test_a_ledger_that_is_not_understood_is_refused_untouched(url: str, stored: 
     assert version(url) == stored
 
 
-@pytest.mark.usefixtures("version_3")
+@pytest.mark.usefixtures("next_version")
 def test_nothing_is_changed_under_a_sending_run(old: str) -> None:
     with sending_lock(create_engine(old), path=sqlite_file(old), what="orders-nightly", wait=False):
         with pytest.raises(LedgerBusy):
@@ -218,7 +219,7 @@ def test_nothing_is_changed_under_a_sending_run(old: str) -> None:
     open_ledger(old, account=ACCOUNT).close()
 
 
-@pytest.mark.usefixtures("version_3")
+@pytest.mark.usefixtures("next_version")
 class TestTheCopyBesideAFile:
     """SQLite only: the ledger as it was, for whoever goes back to the earlier program."""
 

@@ -15,7 +15,7 @@ from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, MetaData
 from logistics_batch.model.document_state import ENDED, TRANSITIONS, DocumentState
 
 # A change here needs a step in `version`, frozen as it was written.
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 metadata = MetaData()
 
@@ -121,7 +121,7 @@ document = Table(
     *_later_texts("baseline"),  # ASN: digests of what the service had before the first send
     UniqueConstraint("account", "kind", "key", "generation"),
 )
-Index("document_state", document.c.state)
+Index("document_state", document.c.state, document.c.file_id)
 Index("document_reference", document.c.reference)
 Index("document_awb_number", document.c.awb_number)
 Index("document_accepted_run", document.c.accepted_run)

@@ -1,6 +1,9 @@
 """Who may go where: each role at each address, strangers, programs, and forms that come from elsewhere."""
 
 import json
+import sqlite3
+from contextlib import closing
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import httpx
@@ -119,6 +122,27 @@ def test_who_signs_out_is_out(pages: RunningPages) -> None:
     again = pages.stranger()
     again.client.cookies.update(cookie)
     assert again.get("/").status_code == 303
+
+
+def test_an_open_page_that_follows_the_night_keeps_nobody_signed_in(pages: RunningPages) -> None:
+    """Only clicks count for the hour after which a session ends; and what a click is told, no open page takes away."""
+    analyst, admin = pages.person("analyst"), pages.person("admin")
+    earlier = (datetime.now().astimezone() - timedelta(minutes=50)).isoformat()
+    with closing(sqlite3.connect(pages.workspace.root / "var/ledger.db")) as ledger, ledger:
+        ledger.execute("UPDATE web_session SET seen_at = ? WHERE person = 'analyst of tests'", [earlier])
+
+    def seen_at() -> str:
+        sessions = admin.get("/admin.json").json()["sessions"]
+        return next(str(each["seen_at"]) for each in sessions if each["person"] == "analyst of tests")
+
+    assert (
+        analyst.get("/live", **{"X-Follows": "a page"}).text
+        == analyst.get("/tonight.json", **{"X-Follows": "a page"}).json()["mark"]
+    )
+    assert seen_at() == earlier
+    assert analyst.get("/").status_code == 200
+    assert seen_at() > earlier
+    assert pages.stranger().get("/live").status_code == 303
 
 
 def test_a_new_log_in_ends_the_session_before(pages: RunningPages) -> None:

@@ -1,12 +1,14 @@
 """The pages in a real browser: nothing that axe finds, in both colours and three widths, and work by keyboard."""
 
 import os
+import re
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 from support.browsers import NEEDS_CHROMIUM, chromium  # noqa: F401 - the fixture `browser`
 from support.pages_process import PASSWORD, RunningPages
+from support.sandbox_process import RunningSandbox
 from support.workspace import order_lines
 
 from .conftest import JOB
@@ -149,9 +151,7 @@ def test_a_label_is_printed_and_downloaded_by_keyboard_alone(browser: Browser, p
     assert no_violations(page) == []
     page.get_by_role("button", name="Print 1").focus()
     page.keyboard.press("Enter")
-    page.wait_for_url(f"{pages.url}/labels**")
-    while page.get_by_role("link", name="Look again").count():
-        page.reload()
+    page.wait_for_url(re.compile("/labels(/L[0-9a-f-]+)?$"))
     if page.url.endswith("/labels"):
         page.get_by_role("region", name="Bundles").get_by_role("link").first.click()
     page.get_by_role("link", name="labels.pdf").wait_for()
@@ -183,6 +183,38 @@ def test_a_job_is_paused_resumed_and_run_by_keyboard_alone(browser: Browser, pag
     while page.get_by_role("link", name="Look again").count():
         page.reload()
     page.get_by_role("link", name="The run", exact=True).wait_for()
+    page.context.close()
+
+
+def test_a_running_night_is_followed_without_reloading(
+    browser: Browser, pages: RunningPages, service: RunningSandbox
+) -> None:
+    """Tonight and the page of the run show how far it is; whoever is on a link stays there."""
+    page = signed_in(browser, pages)
+    complaints: list[str] = []
+    page.on("console", lambda told: complaints.append(told.text))
+    page.evaluate("window.opened = true")
+    service.set_faults([{"endpoint": "order.create", "from": 2, "kind": "delay", "seconds": 2}])
+    pages.workspace.drop("long.csv", order_lines([f"L-{n}" for n in range(60)]), folder="drop")
+    push = pages.workspace.start("run", "nightly")
+    bar = page.get_by_role("progressbar", name="How far nightly is")
+    bar.wait_for()
+    assert no_violations(page) == []
+    link = page.get_by_role("listitem").filter(has=bar).get_by_role("link", name="nightly")
+    link.focus()
+    before = page.get_by_text("accepted", exact=False).first.inner_text()
+    page.wait_for_function("before => !document.body.innerText.includes(before)", arg=before)
+    assert page.evaluate("document.activeElement.innerText") == "nightly"
+    page.keyboard.press("Enter")
+    page.get_by_text("Under way, or interrupted").wait_for()
+    assert no_violations(page) == []
+    page.evaluate("window.opened = true")
+    service.set_faults([])
+    page.get_by_text("Under way, or interrupted").wait_for(state="detached")
+    page.get_by_text("60 accepted").wait_for()
+    assert page.evaluate("window.opened") is True
+    assert push.communicate(timeout=60)[1] is not None
+    assert complaints == []
     page.context.close()
 
 

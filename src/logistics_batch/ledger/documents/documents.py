@@ -24,7 +24,7 @@ from logistics_batch.ledger.schema import attempt, decision, document, evidence,
 from logistics_batch.messages import codes_of, told
 from logistics_batch.messages.reasons import REPLACEABLE, WaitsFor
 from logistics_batch.model.document import Operation
-from logistics_batch.model.document_state import FATE_OF_STATE, OPEN, UNANSWERED
+from logistics_batch.model.document_state import FATE_OF_STATE, OPEN, UNANSWERED, DocumentState
 from logistics_batch.model.issue import Issue, Place, read_notes
 from logistics_batch.model.report import DOCUMENT_RESULTS, FATES, Fate, FileReport, Tally, thing_of
 
@@ -294,6 +294,14 @@ class StoredDocuments(Repository):
             documents.with_columns(pl.lit("").alias("would")).select(list(DOCUMENT_RESULTS)),
             found,
         )
+
+    def states_of(self, run: str) -> dict[str, int]:
+        """How many documents that files of a run planned are in which state, in the order of states."""
+        of_run = document.c.file_id.in_(select(file.c.id).where(file.c.run_id == run))
+        states = [str(state) for state in DocumentState]  # named, so that an index that begins with them serves
+        query = select(document.c.state, func.count()).where(document.c.state.in_(states), of_run)
+        found = dict(map(tuple, self._rows(query.group_by(document.c.state))))
+        return {state: found[state] for state in states if state in found}
 
     def tallies(self, run: str) -> dict[int, Tally]:
         """What the rows of each file of a run have become by now, by the file's number, in order."""

@@ -92,6 +92,12 @@ class Itself(Repository):
             found = self._connection.mark = read_mark(connection)
         self._connection.high_water.check(found, noted=noted)
 
+    def moment(self) -> str:
+        """Another text as soon as anything is written that counts."""
+        with self._read(one_statement=True) as connection:
+            mark = read_mark(connection)
+        return f"{mark.epoch}-{mark.seq}"
+
     def accept_restored(self, *, reason: str, now: str) -> int:
         """A person confirms that this older copy goes on; gives how many open documents it holds.
 

@@ -27,7 +27,13 @@ def _to_version_2(op: Any, _: str) -> None:
     op.create_index("decision_document", "decision", ["document_id"])
 
 
-STEPS: dict[int, Callable[[Any, str], None]] = {2: _to_version_2}
+def _to_version_3(op: Any, _: str) -> None:
+    """How far a run is, is counted by an index alone."""
+    op.drop_index("document_state", "document")
+    op.create_index("document_state", "document", ["state", "file_id"])
+
+
+STEPS: dict[int, Callable[[Any, str], None]] = {2: _to_version_2, 3: _to_version_3}
 """How a ledger gets to each version from the one before, by alembic's operations and the name of the dialect.
 
 A step neither reads today's schema nor today's guards: what it makes of an old ledger never changes again.

@@ -98,6 +98,7 @@ def _fields(body: bytes) -> dict[str, list[str]]:
 _STATIC: Final = {
     "/static/style.css": "text/css",
     "/static/keys.js": "text/javascript",
+    "/static/live.js": "text/javascript",
     "/static/studio.js": "text/javascript",
     "/static/icon.svg": "image/svg+xml",
 }
@@ -225,7 +226,7 @@ class Workbench:
         if kind.casefold() == "bearer":
             return self._door.of_token(token, address=address)
         secret = request.cookies.get(self._around.cookie, "")
-        return self._door.of_session(secret, address=address) if secret else None
+        return self._door.of_session(secret, address=address, clicks=not _follows(request)) if secret else None
 
     def _is_foreign(
         self, request: Request, who: SignedIn | None, form: Mapping[str, list[str]], path: str
@@ -313,6 +314,8 @@ class Workbench:
             return RedirectResponse(f"/sign-in?next={quote(asked_for)}" if path != "/" else "/sign-in", 303)
         if path == "/openapi.json":
             return _json(described())
+        if path == "/live":
+            return Response(PageRequest(self._on, who, {}).mark, media_type="text/plain")
         if match is None:
             return self._told(request, {"title": "No such page", "text": "There is no page of this address."}, 404, who)
         route, named, as_json = match
@@ -374,7 +377,7 @@ class Workbench:
 
     def _shown(self, page: PageData, request: Request, who: SignedIn) -> Response:
         places = [(route.path, route.place) for route in ROUTES if route.place and who.role in route.roles]
-        said = self._said.pop(digest_of(who.session), "") if who.session else ""
+        said = self._said.pop(digest_of(who.session), "") if who.session and not _follows(request) else ""
         around = {"who": who, "places": places, "said": said, "path": request.url.path}
         return Response(rendered(page.template, {**page.data, **around}), page.status, media_type="text/html")
 
@@ -402,6 +405,11 @@ class Workbench:
 def _path(request: Request) -> str:
     """The address as it was sent, quoted, without its query."""
     return request.scope.get("raw_path", b"").decode("latin-1").partition("?")[0] or request.url.path
+
+
+def _follows(request: Request) -> bool:
+    """Whether a page asks by itself whether it is still true, and nobody clicked."""
+    return "x-follows" in request.headers
 
 
 def _own_path(to: str) -> str:

@@ -180,6 +180,12 @@ class PageRequest:
         return self.on.parts
 
     @property
+    def mark(self) -> str:
+        """Another text as soon as what pages show may have changed."""
+        ended = sum(bool(each.outcome) for each in self.on.work.all())
+        return f"{self.parts.ledger.itself.moment()}-{ended}"
+
+    @property
     def now(self) -> str:
         """The wall time as the ledger keeps it."""
         return self.parts.now

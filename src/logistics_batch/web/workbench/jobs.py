@@ -42,6 +42,7 @@ def jobs_of(asked: PageRequest) -> tuple[list[dict[str, object]], str]:
 
 def job(asked: PageRequest) -> PageData:
     """One job: when it runs, whether it is paused and was, what was begun here, and its last runs."""
+    mark = asked.mark
     name = asked.path["name"]
     lines, wrong = jobs_of(asked)
     line = next((each for each in lines if each["job"] == name), None)
@@ -56,6 +57,7 @@ def job(asked: PageRequest) -> PageData:
         "begun": asdict(begun) if begun else None,
         "today": asked.parts.clock.now().date().isoformat(),
         "runs": _shown(ledger.runs.latest(limit=_RUNS, job=name)),
+        "mark": mark,
     }
     return PageData("job.html", data)
 
@@ -125,7 +127,8 @@ def _shown(found: Sequence[StoredRun]) -> list[dict[str, object]]:
 
 
 def run(asked: PageRequest) -> PageData:
-    """One run: what became of its files, what it noted, and what to do next."""
+    """One run: how far it is, what became of its files, what it noted, and what to do next."""
+    mark = asked.mark
     try:
         past = past_run(asked.parts, asked.path["name"])
     except UsageError as error:
@@ -149,4 +152,6 @@ def run(asked: PageRequest) -> PageData:
             for file, tally in past.files
         ],
     }
+    if past.stored.state == "running":
+        data |= {"documents": asked.parts.ledger.documents.states_of(past.stored.id), "mark": mark}
     return PageData("run.html", data)

@@ -20,7 +20,7 @@ _KEY: Final = "labels"
 
 def bundles(asked: PageRequest) -> PageData:
     """The bundles that were made last, and the form for another."""
-    found = asked.parts.ledger.runs.latest(limit=_BUNDLES, kind="labels")
+    mark, found = asked.mark, asked.parts.ledger.runs.latest(limit=_BUNDLES, kind="labels")
     lines = [
         {"id": each.id, "job": each.job, "started_at": each.started_at, "exit_code": each.exit_code}
         | {"counts": dict(each.summary), "stopped": each.stopped}
@@ -29,7 +29,9 @@ def bundles(asked: PageRequest) -> PageData:
     begun = [each for each in asked.on.work.all() if each.key == _KEY]
     going = [{"what": each.what, "who": each.who, "at": each.at} for each in begun if not each.outcome]
     ended = [{"what": each.what, "outcome": each.outcome, "failed": each.failed} for each in begun if each.outcome]
-    return PageData("labels.html", {"bundles": lines, "going": going, "ended": ended, "layouts": list(LAYOUTS)})
+    return PageData(
+        "labels.html", {"bundles": lines, "going": going, "ended": ended, "layouts": list(LAYOUTS), "mark": mark}
+    )
 
 
 def bundle(asked: PageRequest) -> PageData:

@@ -237,8 +237,8 @@ class Doorkeeper:
         )
         return secret if begun else ""
 
-    def of_session(self, secret: str, *, address: str) -> SignedIn | None:
-        """Who is signed in with this secret; None if nobody is, or no more."""
+    def of_session(self, secret: str, *, address: str, clicks: bool = True) -> SignedIn | None:
+        """Who is signed in with this secret; None if nobody is, or no more. clicks: a person asks, not an open page."""
         found, now = self._people.session(digest_of(secret)), self._now()
         if found is None:
             return None
@@ -246,7 +246,7 @@ class Doorkeeper:
         if idle > IDLE or now - datetime.fromisoformat(found.started_at) > LONGEST:
             self._people.sign_out(found.digest)
             return None
-        if idle > _SEEN_EVERY:
+        if clicks and idle > _SEEN_EVERY:
             with suppress(LedgerRefused):  # who only looks need not wait for a writer
                 self._people.seen(found.digest, now=now.isoformat())
         return SignedIn(found.person, Role(found.role), address, secret)

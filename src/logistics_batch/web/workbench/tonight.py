@@ -1,9 +1,11 @@
 """What needs a person now, how the last nights went, and finding anything by any name."""
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from logistics_batch.flows.doubts.held import everything_held
+from logistics_batch.ledger import StoredRun
 from logistics_batch.model.report import Fate
 from logistics_batch.web.workbench.asked import PageData, PageRequest
 from logistics_batch.web.workbench.documents import line_of
@@ -16,8 +18,9 @@ _MOST = 50
 
 def tonight(asked: PageRequest) -> PageData:
     """What needs a person now, oldest first; the jobs of the night; how many rows of the last nights came to what."""
-    parts = asked.parts
+    parts, mark = asked.parts, asked.mark
     held = everything_held(parts)
+    runs = parts.ledger.runs.latest(limit=_RUNS_LOOKED_AT)
     kinds = Counter(
         "files to approve"
         if str(each.id).startswith("preview-")
@@ -42,15 +45,22 @@ def tonight(asked: PageRequest) -> PageData:
         "notices": notices,
         "jobs": lines,
         "jobs_wrong": wrong,
-        "nights": _nights(asked),
+        "going": [
+            {"id": each.id, "job": each.job, "started_at": each.started_at}
+            | {"documents": parts.ledger.documents.states_of(each.id)}
+            for each in runs
+            if each.state == "running"
+        ],
+        "nights": _nights(runs),
+        "mark": mark,
     }
     return PageData("tonight.html", data)
 
 
-def _nights(asked: PageRequest) -> list[dict[str, Any]]:
+def _nights(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:
     """The last business dates with how many rows had which fate, the oldest first."""
     by_day: dict[str, Counter[str]] = {}
-    for run in asked.parts.ledger.runs.latest(limit=_RUNS_LOOKED_AT):
+    for run in runs:
         if run.kind == "push":
             counts = {fate.value: int(run.summary.get(fate.value, 0)) for fate in Fate}
             by_day.setdefault(run.business_date, Counter()).update(counts)
