@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import select
 
 from logistics_batch.ledger.connection import Repository
-from logistics_batch.ledger.schema import access_token, audit, person, web_session
+from logistics_batch.ledger.schema import access_token, audit, person, web_session, web_view
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +150,21 @@ class People(Repository):
     def sign_out(self, digest: str) -> None:
         """End a session."""
         self._execute(web_session.delete().where(web_session.c.digest == digest), counts=False)
+
+    def views(self, name: str, *, place: str) -> dict[str, str]:
+        """What a person keeps of a page: the query of each view by its name."""
+        mine = web_view.c.person == name, web_view.c.place == place
+        return dict(
+            map(tuple, self._rows(select(web_view.c.name, web_view.c.query).where(*mine).order_by(web_view.c.name)))
+        )
+
+    def keep_view(self, name: str, *, place: str, view: str, query: str) -> None:
+        """Keep a view of a page, in the place of one of that name; forget it where the query is empty."""
+        key = {"person": name, "place": place, "name": view}
+        with self._write(counts=False) as connection:
+            connection.execute(web_view.delete().where(*(web_view.c[each] == value for each, value in key.items())))
+            if query:
+                connection.execute(web_view.insert().values(key | {"query": query}))
 
     def add_token(self, digest: str, *, name: str, role: str, now: str, ends_at: str) -> None:
         """Keep a token's digest."""

@@ -362,6 +362,9 @@ person = Table(
 # Who is signed in. digest: of the secret that the browser has.
 web_session = Table("web_session", metadata, _text_key("digest"), *_texts("person", "address", "started_at", "seen_at"))
 
+# What a person looks at again and again. place: the page; query: what is filtered, grouped and sorted there.
+web_view = Table("web_view", metadata, _text_key("person"), _text_key("place"), _text_key("name"), *_texts("query"))
+
 # For programs. digest: of the token, which was shown once.
 access_token = Table("access_token", metadata, _text_key("digest"), *_texts("person", "role", "made_at", "ends_at"))
 

@@ -145,6 +145,26 @@ def test_exceptions_are_found_and_listed_in_parts(analyst: Person) -> None:
     assert "<b>x" not in analyst.get("/reconciliation?text=%3Cb%3Ex").text
 
 
+def test_exceptions_are_grouped_and_a_view_is_kept_for_its_person_alone(running: RunningPages, analyst: Person) -> None:
+    assert write(analyst, exceptions(analyst)["I4"], do="assign", owner="Ravi", reason="x").status_code == 303
+    groups = {name: analyst.get(f"/reconciliation.json?code=SHORT&group={name}").json()["groups"]
+              for name in ("owner", "supplier")}  # fmt: skip
+    assert [(each["owner"], each["lines"], float(each["impact_inr"])) for each in groups["owner"]] == [
+        ("", 3, 30.0), ("Ravi", 1, 20.0)]  # fmt: skip
+    assert [(each["supplier"], each["lines"]) for each in groups["supplier"]] == [("Acme", 4)]
+    assert exceptions(analyst, "?supplier=Acm") == {}
+    form = {"view": "short of Acme", "query": "series=audit&standing=open&supplier=Acme&group=site&after=50&x=y"}
+    for _ in range(2):
+        assert analyst.post("/reconciliation/view", dict(form)).status_code == 303
+    views = analyst.get("/reconciliation.json").json()["views"]
+    assert views == {"short of Acme": "series=audit&standing=open&group=site&supplier=Acme"}
+    assert set(exceptions(analyst, f"?{views['short of Acme']}")) == {"I1", "I2", "I3", "I4"}
+    assert running.person("operator").get("/reconciliation.json").json()["views"] == {}
+    assert analyst.post("/reconciliation/view", {"view": " ", "query": "sort=age"}).status_code == 409
+    assert analyst.post("/reconciliation/view", {"view": "short of Acme", "query": ""}).status_code == 303
+    assert analyst.get("/reconciliation.json").json()["views"] == {}
+
+
 class TestInABrowser:
     """Real clicks, without a mouse."""
 
@@ -153,6 +173,16 @@ class TestInABrowser:
     def test_an_exception_is_accepted_by_keyboard_alone(self, browser: Browser, running: RunningPages) -> None:
         page = signed_in(browser, running)
         page.goto(f"{running.url}/reconciliation")
+        page.get_by_label("Group by").focus()
+        page.keyboard.type("supplier")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        page.get_by_role("region", name="Groups").get_by_role("link", name="Acme").focus()
+        page.keyboard.press("Enter")
+        page.get_by_label("Keep this view as").focus()
+        page.keyboard.type("Acme's")
+        page.keyboard.press("Enter")
+        page.get_by_role("link", name="Acme's").wait_for()
         assert no_violations(page) == []
         page.get_by_role("checkbox").first.focus()
         page.keyboard.press("Space")

@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import sqlalchemy as sa
 from sqlalchemy import Connection, Engine, inspect, text
 
 from logistics_batch.crash_points import crash_point
@@ -28,7 +29,9 @@ def _to_version_2(op: Any, _: str) -> None:
 
 
 def _to_version_3(op: Any, _: str) -> None:
-    """How far a run is, is counted by an index alone."""
+    """How far a run is, is counted by an index alone; people keep views."""
+    keys = (sa.Column(name, sa.Text, primary_key=True) for name in ("person", "place", "name"))
+    op.create_table("web_view", *keys, sa.Column("query", sa.Text, nullable=False))
     op.drop_index("document_state", "document")
     op.create_index("document_state", "document", ["state", "file_id"])
 

@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
+from urllib.parse import parse_qsl, urlencode
 
 import polars as pl
 
@@ -25,14 +26,19 @@ _SHOWN: Final = (
     *("qty_announced", "qty_returned", "qty_received", "qty_affected", "impact_inr", "due_date", "first_seen"),
     *("nights_open", "reason", "owner", "comment", "analyst_status", "accepted_as", "remark", "file_name", "rows"),
 )
+_OWN: Final = ("supplier", "site")  # filtered as a whole
+_FILTERS: Final = ("standing", "code", "text", "owner", "sort", "group", *_OWN)
+_GROUPS: Final = {"class": "code", "owner": "owner", "supplier": "supplier", "site": "site"}
+_MOST_VIEWS, _LONGEST_NAME, _LONGEST_QUERY = 30, 60, 1000
+_PLACE: Final = "/reconciliation"
 _SORTS: Final = {"worth": "impact_inr", "age": "first_seen", "invoice": "invoice_number"}
 
 
 def overview(asked: PageRequest) -> PageData:
-    """The last reports of a job, the classes of its exceptions with their worth, and the exceptions by a filter."""
+    """The last reports of a job, the classes of its exceptions with their worth, and the exceptions of a filter."""
     series, nights = _series(asked)
     listed = open_exceptions(asked.parts, series).select(_SHOWN) if nights else pl.DataFrame()
-    wanted = {name: asked.query.get(name, "") for name in ("standing", "code", "text", "owner", "sort")}
+    wanted = {name: asked.query.get(name, "") for name in _FILTERS}
     wanted["standing"] = asked.query.get("standing", "open")
     found = _sorted(_filtered(listed, wanted), wanted["sort"]) if nights else listed
     first = min(number_of(asked.query.get("after", "")) or 0, found.height)
@@ -41,7 +47,9 @@ def overview(asked: PageRequest) -> PageData:
         "series": sorted({each.series for each in asked.parts.ledger.exceptions.latest(limit=1000)}),
         "of": series,
         "nights": [_night(each) for each in nights[-_NIGHTS:][::-1]],
-        "classes": _classes(listed) if nights else [],
+        "classes": _worth(listed, "code", "severity") if nights else [],
+        "groups": _worth(found, column) if nights and (column := _GROUPS.get(wanted["group"])) else [],
+        "views": asked.parts.ledger.people.views(asked.who.name, place=_PLACE),
         "standings": dict(sorted(listed["standing"].value_counts().iter_rows())) if nights else {},
         "filter": wanted,
         "rows": [each | {"seen": _seen(nights[-1], each)} for each in shown],
@@ -78,6 +86,18 @@ def write(asked: PageRequest) -> Moved:
     return Moved(f"/reconciliation?series={asked.form.get('of', '')}", told)
 
 
+def keep_view(asked: PageRequest) -> Moved:
+    """Keep what is filtered, grouped and sorted under a name of one's own, or forget it."""
+    name, people = " ".join(asked.form.get("view", "").split()), asked.parts.ledger.people
+    wanted = dict(parse_qsl(asked.form.get("query", "")[:_LONGEST_QUERY]))
+    query = urlencode([(each, wanted[each]) for each in ("series", *_FILTERS) if each in wanted])
+    is_more = query and name not in (known := people.views(asked.who.name, place=_PLACE)) and len(known) >= _MOST_VIEWS
+    if not name or len(name) > _LONGEST_NAME or is_more:
+        raise UsageError("The view has no name, one of more than 60 signs, or there are 30.", remedy="Write another.")
+    people.keep_view(asked.who.name, place=_PLACE, view=name, query=query)
+    return Moved(f"{_PLACE}?{query}", f"The view {name} is {'kept' if query else 'forgotten'}.")
+
+
 def _series(asked: PageRequest, *, of: str | None = None) -> tuple[str, list[StoredNight]]:
     """The series that is asked for, else that of the last report; and its nights, the oldest first."""
     memory = asked.parts.ledger.exceptions
@@ -96,16 +116,16 @@ def _night(night: StoredNight) -> dict[str, Any]:
     return {"run": night.run, "business_date": night.business_date} | told | {"complete": told["complete"] == "true"}
 
 
-def _classes(listed: pl.DataFrame) -> list[dict[str, Any]]:
-    """Each class with how many exceptions of it are open or accepted, and what they are worth."""
+def _worth(listed: pl.DataFrame, *by: str) -> list[dict[str, Any]]:
+    """Each group with how many exceptions it has, how many of them are accepted, and what they are worth."""
     worth = (pl.len().alias("lines"), pl.col("impact_inr").sum().alias("impact_inr"))
     is_accepted = (pl.col("standing") == "accepted").sum().alias("accepted")
-    found = listed.group_by("code", "severity").agg(*worth, is_accepted)
-    return found.sort("impact_inr", "code", descending=[True, False]).to_dicts()
+    found = listed.with_columns(pl.col(by).fill_null("")).group_by(by).agg(*worth, is_accepted)
+    return found.sort("impact_inr", by[0], descending=[True, False]).to_dicts()
 
 
 def _filtered(listed: pl.DataFrame, wanted: Mapping[str, str]) -> pl.DataFrame:
-    for name in ("standing", "code"):
+    for name in ("standing", "code", *_OWN):
         if wanted[name]:
             listed = listed.filter(pl.col(name) == wanted[name])
     if owner := wanted["owner"].strip().casefold():

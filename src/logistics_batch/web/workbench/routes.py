@@ -76,6 +76,7 @@ ROUTES: Final = (
     Route("/mappings/save", mappings.save, MAP, "POST", "saved a mapping"),
     Route("/reconciliation", reconciliation.overview, RECONCILE, place="Reconciliation"),
     Route("/reconciliation/write", reconciliation.write, RECONCILE, "POST", "wrote beside exceptions"),
+    Route("/reconciliation/view", reconciliation.keep_view, RECONCILE, "POST"),
     Route("/labels", labels.bundles, DECIDE, place="Labels"),
     Route("/labels/file/{name}", labels.file, DECIDE, is_file=True),
     Route("/labels/{name}", labels.bundle, DECIDE),
