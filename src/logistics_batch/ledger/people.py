@@ -3,12 +3,15 @@
 Secrets are kept as digests: whoever reads the ledger cannot sign in. Nothing here counts as something that was sent.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from logistics_batch.ledger.connection import Repository
 from logistics_batch.ledger.schema import access_token, audit, person, web_session, web_view
+
+_SHOWN = 12  # digits of a digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,11 @@ class StoredSession:
     address: str
     started_at: str
     seen_at: str
+
+    @property
+    def number(self) -> str:
+        """What it is called where people see it; nobody gets in with that."""
+        return self.digest[:_SHOWN]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +119,12 @@ class People(Repository):
             statement = person.update().where(holds).values(secret=secret, link="", link_until="")
             return str(connection.execute(statement.returning(person.c.name)).scalar() or "")
 
+    def change_secret(self, name: str, *, secret: str) -> None:
+        """Keep another password's hash; ends every session."""
+        with self._write(counts=False) as connection:
+            connection.execute(person.update().where(person.c.name == name, _MAY).values(secret=secret))
+            connection.execute(web_session.delete().where(web_session.c.person == name))
+
     def _change(self, name: str, values: dict[str, str], *, leaves: bool = False) -> bool:
         with self._write(counts=False) as connection:
             done = connection.execute(person.update().where(person.c.name == name, _MAY).values(values)).rowcount > 0
@@ -134,9 +148,14 @@ class People(Repository):
         """Who is signed in with this secret, None if nobody is, or no more."""
         return next(iter(self._sessions(web_session.c.digest == digest)), None)
 
-    def sessions(self) -> list[StoredSession]:
-        """Everybody who is signed in, the last seen first."""
-        return self._sessions()
+    def sessions(self, *, of: str | None = None) -> list[StoredSession]:
+        """Everybody who is signed in, or one person's sessions, the last seen first."""
+        return self._sessions(*([] if of is None else [web_session.c.person == of]))
+
+    def end_sessions(self, numbers: Collection[str], *, of: str) -> int:
+        """End sessions of a person, by their numbers; gives how many ended."""
+        mine = web_session.c.person == of, func.substr(web_session.c.digest, 1, _SHOWN).in_(numbers)
+        return self._execute(web_session.delete().where(*mine), counts=False)
 
     def _sessions(self, *wanted: object) -> list[StoredSession]:
         query = select(web_session, person.c.role).join(person, person.c.name == web_session.c.person)

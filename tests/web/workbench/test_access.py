@@ -173,6 +173,13 @@ def test_who_asks_for_what_is_for_others_is_in_the_audit(pages: RunningPages) ->
     assert (entry["who"], entry["about"], entry["outcome"]) == ("viewer of tests", "/admin/audit", "refused")
 
 
+def signed_in_from(workspace: Workspace, name: str) -> list[str]:
+    """The addresses of a person's sessions."""
+    with closing(sqlite3.connect(workspace.root / "var/ledger.db")) as ledger:
+        found = ledger.execute("SELECT address FROM web_session WHERE person = ? ORDER BY started_at", [name])
+        return [address for (address,) in found]
+
+
 def test_behind_tls_the_cookie_is_this_hosts_alone(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path, url="https://service.invalid")
     workspace.configure("[web]", 'hosts = ["pages.example"]', 'proxy = "127.0.0.1"')
@@ -188,8 +195,24 @@ def test_behind_tls_the_cookie_is_this_hosts_alone(tmp_path: Path) -> None:
             assert word in cookie
         assert "Domain" not in cookie
         assert "max-age=31536000" in answer.headers["strict-transport-security"]
+        # Only the last word of the server in front counts: what stands before it, a client wrote.
+        form, said = {"name": "priya", "password": PASSWORD}, {"X-Forwarded-For": "198.51.100.7, 203.0.113.9"}
+        for proto, code in ({}, 303), ({"X-Forwarded-Proto": "https"}, 303), ({"X-Forwarded-Proto": "http"}, 421):
+            told = headers | said | proto
+            answer = httpx.post(f"{running.url}/sign-in", data=form, headers=told, trust_env=False)
+            assert answer.status_code == code
+        assert signed_in_from(workspace, "priya") == ["127.0.0.1", "203.0.113.9", "203.0.113.9"]
     finally:
         running.close()
+
+
+def test_who_only_says_that_it_is_a_server_in_front_is_not_believed(pages: RunningPages) -> None:
+    pages.person("clerk")
+    headers = {"X-Forwarded-For": "203.0.113.9", "Forwarded": "for=203.0.113.9", "X-Real-IP": "203.0.113.9"}
+    form = {"name": "clerk of tests", "password": PASSWORD}
+    answer = pages.stranger().client.post("/sign-in", data=form, headers=headers | {"X-Forwarded-Proto": "https"})
+    assert "Secure" not in answer.headers["set-cookie"]
+    assert set(signed_in_from(pages.workspace, "clerk of tests")) == {"127.0.0.1"}
 
 
 def test_whoever_guesses_waits_longer_each_time(pages: RunningPages) -> None:

@@ -1,5 +1,6 @@
 """The pages in a real browser: nothing that axe finds, in both colours and three widths, and work by keyboard."""
 
+import json
 import os
 import re
 
@@ -30,6 +31,7 @@ PLACES = (
     "/reconciliation",
     "/mappings",
     "/mappings/new",
+    "/me",
 )
 _ALL = ((360, "light"), (1280, "dark"), (2560, "light"), (360, "dark"), (1280, "light"), (2560, "dark"))
 LOOKS = _ALL if os.environ.get("CAMPAIGN") == "full" else _ALL[:3]
@@ -215,6 +217,26 @@ def test_a_running_night_is_followed_without_reloading(
     assert page.evaluate("window.opened") is True
     assert push.communicate(timeout=60)[1] is not None
     assert complaints == []
+    page.context.close()
+
+
+def test_a_password_is_changed_by_keyboard_alone(browser: Browser, pages: RunningPages) -> None:
+    done = pages.workspace.run("user", "add", "changer", "--role", "clerk", "--json")
+    page = browser.new_context().new_page()
+    page.goto(pages.url + json.loads(done.out)["link"])
+    for _ in range(2):
+        page.keyboard.type(PASSWORD)
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.get_by_role("link", name="changer, clerk").focus()
+    page.keyboard.press("Enter")
+    page.get_by_label("The password until now").focus()
+    for text in (PASSWORD, "the lorry was full", "the lorry was full"):
+        page.keyboard.type(text)
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.get_by_role("status").get_by_text("The password is changed").wait_for()
+    assert no_violations(page) == []
     page.context.close()
 
 

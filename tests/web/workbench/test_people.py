@@ -6,8 +6,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from support.pages_process import PASSWORD, RunningPages
+from support.pages_process import PASSWORD, Person, RunningPages
 from support.workspace import Workspace
+
+from logistics_batch.errors import UsageError
+from logistics_batch.web.workbench.passwords import require_sound
 
 
 @pytest.fixture
@@ -52,6 +55,67 @@ def test_a_person_is_added_changed_and_removed_and_all_of_it_is_in_the_audit(wor
     assert ("admin", "added a person", "Priya clerk") in done
     assert ("Priya", "removed a person", "admin") in done
     assert ("Priya", "chose a password", "") in done
+
+
+def test_people_change_their_own_password_and_end_their_other_sessions(workspace: Workspace) -> None:
+    pages = RunningPages(workspace)
+    new = "the lorry was full"
+
+    def signed_in(password: str) -> Person:
+        person = pages.stranger()
+        answer = person.client.post("/sign-in", data={"name": "admin", "password": password})
+        assert answer.status_code == 303, answer.text
+        return person
+
+    try:
+        here = pages.stranger().chooses(pages.first_admin.removeprefix(pages.url))
+        left, lost = signed_in(PASSWORD), signed_in(PASSWORD)
+        ((number,),) = [[each["id"] for each in left.get("/me.json").json()["sessions"] if each["here"]]]
+        assert here.post("/me/end", {"old": "wrong", "id": number}).status_code == 409
+        assert here.post("/me/end", {"old": PASSWORD, "id": "x"}).status_code == 409
+        assert here.post("/me/end", {"old": PASSWORD, "id": number}).status_code == 303
+        assert [person.get("/").status_code for person in (here, left, lost)] == [200, 303, 200]
+        for wrong in (
+            {"old": "wrong", "password": new, "again": new},
+            {"old": PASSWORD, "password": new, "again": f"{new} x"},
+            {"old": PASSWORD, "password": "logistics-batch 1", "again": "logistics-batch 1"},
+        ):
+            answer = here.post("/me/password", wrong)
+            assert answer.status_code == 409
+            assert "What to do:" in answer.text
+        before = dict(here.client.cookies)
+        assert here.post("/me/password", {"old": PASSWORD, "password": new, "again": new}).status_code == 303
+        stolen = pages.stranger()
+        stolen.client.cookies.update(before)
+        assert [person.get("/").status_code for person in (here, stolen, lost)] == [200, 303, 303]
+        assert pages.stranger().client.post("/sign-in", data={"name": "admin", "password": PASSWORD}).status_code == 401
+        done = [(each["what"], each["outcome"]) for each in signed_in(new).get("/admin/audit.json").json()["entries"]]
+    finally:
+        pages.close()
+    assert ("changed the own password", "done") in done
+    assert ("changed the own password", "refused: The password is wrong.") in done
+    assert ("ended own sessions", "done") in done
+
+
+@pytest.mark.parametrize(
+    ("password", "why"),
+    [
+        ("short", "12 to 200 signs"),
+        ("1q2w3e4r5t6y", "side by side"),
+        ("a1s2d3f4g5h6", "side by side"),
+        ("121212343434", "few different signs"),
+        ("lorrybay lorrybay ", "repeats itself"),
+        ("Playstation3!", "stands in lists"),
+        ("Logistics-2026", "“logistics”"),
+        ("priya sharma 7", "“priya sharma"),
+    ],
+)
+def test_a_password_that_is_tried_first_is_refused(password: str, why: str) -> None:
+    """No composition is asked for: small letters alone do, and so does what a keeper of passwords makes."""
+    with pytest.raises(UsageError, match=why):
+        require_sound(password, password, name="Priya Sharma")
+    for sound in ("four plain words", "xKq8vLmR2pZt", "kdjfhwqpzmxn", "9183027465019283"):
+        require_sound(sound, sound, name="Priya Sharma")
 
 
 def test_no_secret_stands_in_the_ledger(workspace: Workspace) -> None:

@@ -173,7 +173,7 @@ class Workbench:
     def _answer(self, request: Request, sent: Posted | None) -> Response:
         path = _path(request)
         if (request.headers.get("host") or "").casefold() not in self._around.hosts or self._comes_past(request):
-            return Response("This server is not reached under that name.", 421)
+            return Response("This server is not reached under that name, or without TLS.", 421)
         if sent is None:
             return Response("That is more than is taken here: 1 MB of a form, 16 MB of a sheet.", 413)
         if path in _STATIC and request.method == "GET":
@@ -206,9 +206,11 @@ class Workbench:
             return self._told(request, {"title": "The ledger cannot be asked", "text": text}, 503)
 
     def _comes_past(self, request: Request) -> bool:
-        """Whether somebody from elsewhere goes round the server in front, and so round its TLS."""
+        """Whether somebody from elsewhere goes round the server in front, or round its TLS."""
         peer = request.client.host if request.client else ""
-        return self._around.only_proxy and peer != self._around.proxy and not _is_of_this_machine(peer)
+        if self._around.proxy and peer == self._around.proxy:
+            return request.headers.get("x-forwarded-proto", "https").casefold() != "https"
+        return self._around.only_proxy and not _is_of_this_machine(peer)
 
     def _address(self, request: Request) -> str:
         """Who asks: what the server in front says last, if that is the one that is believed."""
@@ -250,7 +252,7 @@ class Workbench:
         who: SignedIn | None,
         address: str,
     ) -> Response | None:
-        """Signing in and out, and choosing a password; None for every other address."""
+        """Signing in and out, choosing a password, ending sessions; None for every other address."""
         one = {name: values[0] for name, values in form.items()}
         is_post = request.method == "POST"
         if path == "/health":
@@ -275,9 +277,33 @@ class Workbench:
             answer = RedirectResponse("/sign-in", 303)
             answer.delete_cookie(self._around.cookie, **self._cookie_kind())  # type: ignore[arg-type]
             return answer
+        if path in ("/me/password", "/me/end") and is_post and who is not None:
+            return self._own_account(path, request, form, who)
         if path.startswith("/welcome/"):
             return self._welcome(path.removeprefix("/welcome/"), request, one if is_post else None, address)
         return None
+
+    def _own_account(self, path: str, request: Request, form: Mapping[str, list[str]], who: SignedIn) -> Response:
+        """Change the own password, or end own sessions; whoever does it says the password again."""
+        one = {name: values[0] for name, values in form.items()}
+        changes = path == "/me/password"
+        what = "changed the own password" if changes else "ended own sessions"
+        try:
+            self._door.require_password(who, one.get("old", ""))
+            if changes:
+                secret = self._door.change_password(who, one.get("password", ""), one.get("again", ""))
+            elif not self._people.end_sessions(form.get("id", []), of=who.name):
+                raise UsageError("No session is marked that goes on.", remedy="Mark those that are to end.")
+        except UsageError as error:
+            self._write(who.name, who.address, what, outcome=f"refused: {error.message}")
+            told = {"title": "Nothing was changed", "text": error.message, "remedy": error.remedy}
+            return self._told(request, told, 409, who)
+        self._write(who.name, who.address, what)
+        if not changes:
+            self._said[digest_of(who.session)] = "They are ended."
+            return RedirectResponse("/me", 303)
+        self._said[digest_of(secret)] = "The password is changed, and your other sessions are ended."
+        return self._entered(secret, to="/me")
 
     def _welcome(self, link: str, request: Request, one: Mapping[str, str] | None, address: str) -> Response:
         name = self._door.whose_link(link)

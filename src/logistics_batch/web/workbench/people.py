@@ -19,6 +19,7 @@ from argon2.exceptions import Argon2Error, InvalidHashError
 from logistics_batch.errors import LedgerRefused, UsageError
 from logistics_batch.flows.parts import OPERATOR
 from logistics_batch.ledger import People
+from logistics_batch.web.workbench.passwords import MOST_CHARACTERS, require_sound
 
 
 class Role(StrEnum):
@@ -45,7 +46,6 @@ MAP: Final = frozenset({Role.INTEGRATOR, Role.ADMIN})
 LINK_HOLDS: Final = timedelta(days=3)
 IDLE, LONGEST = timedelta(hours=1), timedelta(hours=12)  # a session that is not used, and any
 _SEEN_EVERY = timedelta(minutes=1)
-_SHORTEST, _MOST_CHARACTERS = 12, 200
 _NAME_CHARACTERS = 64
 _HASHER = PasswordHasher()
 _NOBODY = _HASHER.hash(secrets.token_hex(16))  # so that a name that is not there takes as long
@@ -182,6 +182,14 @@ class Doorkeeper:
 
     def sign_in(self, name: str, password: str, *, address: str) -> str:
         """The secret of a new session; "" if name or password is wrong. Raises TooOften."""
+        return self._begin(name, address=address) if self._is_right(name, password, address=address) else ""
+
+    def require_password(self, who: SignedIn, password: str) -> None:
+        """Raises UsageError where it is not that of who is signed in; TooOften."""
+        if not self._is_right(who.name, password, address=who.address):
+            raise UsageError("The password is wrong.", remedy="Write the one with which you signed in.")
+
+    def _is_right(self, name: str, password: str, *, address: str) -> bool:
         who = f"name:{name[:_NAME_CHARACTERS]}", f"address:{network_of(address)}"
         self._patience.require(*who)
         found = self._people.get(name)
@@ -189,17 +197,17 @@ class Doorkeeper:
         if not self._hashing.acquire(blocking=False):  # each takes 64 MB
             raise TooOften(1)
         try:
-            _HASHER.verify(kept or _NOBODY, password[:_MOST_CHARACTERS])
-            fits = bool(kept) and len(password) <= _MOST_CHARACTERS
+            _HASHER.verify(kept or _NOBODY, password[:MOST_CHARACTERS])
+            fits = bool(kept) and len(password) <= MOST_CHARACTERS
         except (Argon2Error, InvalidHashError):
             fits = False
         finally:
             self._hashing.release()
         if not fits:
             self._patience.wrong(*who)
-            return ""
+            return False
         self._patience.right(who[0])
-        return self._begin(name, address=address)
+        return True
 
     def choose_password(self, link: str, password: str, again: str, *, address: str) -> str:
         """Keep the password of the person whose one-time link this is; the secret of their first session.
@@ -207,22 +215,23 @@ class Doorkeeper:
         Raises UsageError: the link is used up or over, or the password does not do.
         """
         self._patience.require(f"address:{network_of(address)}")
-        if password != again:
-            raise UsageError("The two passwords differ.", remedy="Write the same one twice.")
-        if not _SHORTEST <= len(password) <= _MOST_CHARACTERS:
-            raise UsageError(
-                f"A password has {_SHORTEST} to {_MOST_CHARACTERS} signs.",
-                remedy="A few words in a row are easy to keep.",
-            )
         now = self._now().isoformat()
         person = self._people.of_link(digest_of(link), now=now)
-        if person is not None and password.casefold() in (person.name.casefold() * 9, person.name.casefold()):
-            raise UsageError("The password is the name.", remedy="Choose another one.")
+        require_sound(password, again, name=person.name if person else "")
         name = self._people.choose_secret(digest_of(link), secret=_HASHER.hash(password), now=now) if person else ""
         if not name:
             self._patience.wrong(f"address:{network_of(address)}")
             raise UsageError("This link was used, or its time is over.", remedy="Ask for a new one: `user reset NAME`.")
         return self._begin(name, address=address)
+
+    def change_password(self, who: SignedIn, password: str, again: str) -> str:
+        """Keep another password of who is signed in, which ends all sessions; the secret of a new one.
+
+        Raises UsageError: it does not do.
+        """
+        require_sound(password, again, name=who.name)
+        self._people.change_secret(who.name, secret=_HASHER.hash(password))
+        return self._begin(who.name, address=who.address)
 
     def whose_link(self, link: str) -> str:
         """The name of the person whose one-time link this is, "" if it is nobody's any more."""

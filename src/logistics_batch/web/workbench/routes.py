@@ -14,6 +14,7 @@ from logistics_batch.web.workbench import (
     jobs,
     labels,
     mappings,
+    me,
     reconciliation,
     tonight,
 )
@@ -91,6 +92,7 @@ ROUTES: Final = (
     Route("/runs/{name}", jobs.run),
     Route("/orders/{name}", documents.order),
     Route("/asns/{name}", documents.asn),
+    Route("/me", me.me),
     Route("/admin", admin.people, ADMIN, place="Admin"),
     Route("/admin/audit", admin.audit, ADMIN),
     Route("/admin/add", admin.add, ADMIN, "POST", "added a person"),
