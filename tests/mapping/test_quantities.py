@@ -39,10 +39,11 @@ def line(mapped: MappedFile) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("cell", "quantity"), [("2 Nos", "2"), ("12 Pcs", "12"), ("1,200nos.", "1200"), ("7", "7"), ("3 NOS ", "3")]
+    ("cell", "quantity"),
+    [("2 Nos", "2"), ("12 Pcs", "12"), ("1,200nos.", "1200"), ("7", "7"), ("3 NOS ", "3"), ("4 नग", "4")],
 )
 def test_declared_words_behind_a_quantity_are_read(cell: str, quantity: str) -> None:
-    assert line(read(cell, qty="{from: Qty, read: [{suffix: [Nos, Pcs]}, integer]}"))["qty"] == quantity
+    assert line(read(cell, qty="{from: Qty, read: [{suffix: [Nos, Pcs, नग]}, integer]}"))["qty"] == quantity
 
 
 @pytest.mark.parametrize(
@@ -66,9 +67,20 @@ def test_a_price_for_a_declared_unit_is_read(cell: str) -> None:
     assert price == "599.00"
 
 
-@pytest.mark.parametrize(("cell", "price"), [("Rs. 1,299/-", "1299.00"), ("1,299/=", "1299.00")])
-def test_amounts_end_in_signs(cell: str, price: str) -> None:
+@pytest.mark.parametrize(
+    ("cell", "price"),
+    [("Rs. 1,299/-", "1299.00"), ("1,299/=", "1299.00"), ("रु. 1,299/-", "1299.00"), ("रू 1,299", "1299.00")],
+)
+def test_amounts_have_signs_around_them(cell: str, price: str) -> None:
     assert line(read("2", cell))["price_per_qty"] == price
+
+
+@pytest.mark.parametrize("cell", ["€ 1,299.50", "1,299.50 €", "€1299.50"])
+def test_the_sign_of_another_currency_is_read_only_where_it_is_declared(cell: str) -> None:
+    declared = read("2", cell, price_per_qty='{from: Rate, read: {suffix: "€"}}')
+    assert line(declared)["price_per_qty"] == "1299.50"
+    assert rules(read("2", cell)) == rules(read("2", cell, price_per_qty='{from: Rate, read: {suffix: "$"}}'))
+    assert rules(read("2", cell)) == [("D2", "price_per_qty|money")]
 
 
 @pytest.mark.parametrize("cell", ["599.00/Doz", "599 per box"])

@@ -471,6 +471,10 @@ def test_what_brackets_say_tells_who_pays_from_who_gets_the_goods() -> None:
         # a house number in a column of its own, and an amount that says of which orders it is collected
         ("f03", "delivery_address", '{join: ["Straße", "Hausnummer", "Ort", "Bundesstaat"], with: ", "}'),
         ("f03", "is_cod", '{from: "? Nachnahmebetrag", default: "false", read: {lookup: {"*": "true"}}}  # ask! 0.40'),
+        # amounts with the sign of another currency, which goes out as rupees only if a person says so
+        ("f04", "cash_on_delivery", '{from: "? Zu kassieren", read: {suffix: ["€"]}, when: {"Zahlungsart": ["Nachn'),
+        ("f04", "decimal", '","'),
+        ("f05", "item_quantity", '{from: "मात्रा", read: {suffix: ["नग"]}, required: true}'),
         # no month stands before a month
         ("c01", "delivery_date", '{beside: "Exp. Delivery", read: {date: "%d-%b-%Y"}}'),
     ],

@@ -46,7 +46,7 @@ _LOST: Final = {
 _DATED: Final = dict.fromkeys((CellFact.DATE.value, CellFact.DATETIME.value, CellFact.TIME.value), Damage.DATED.value)
 _NO_CODES: Final = {**_DATED, CellFact.TRUTH.value: Damage.TRUTH.value}
 _SAME_NUMBER: Final = "0(?: 0)* ?"  # blanks part thousands
-_PIECES: Final = "nos?|pcs?|pieces?|units?|each|ea"
+_PIECES: Final = "nos?|pcs?|pieces?|units?|each|ea|नग|નંગ"
 _MOST_CHARACTERS: Final = 60  # of a text in a reason
 
 Users = dict[int, str]

@@ -11,6 +11,7 @@ from typing import Any, Final
 import polars as pl
 
 from logistics_batch.mapping.fields.compile import CompiledSheet
+from logistics_batch.mapping.fields.values.numbers import RUPEE
 from logistics_batch.mapping.findings import SHOWN_CHARACTERS, Findings
 from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.rows.cells import BLANKS, bare
@@ -32,7 +33,7 @@ _BY_WEIGHT: Final = (RowState.INVALID, RowState.HELD, RowState.BLOCKED, RowState
 _SEARCHED_ROWS: Final = 200  # for the names of numbered columns
 _LONGEST_NUMBER: Final = 9  # digits, with zeros before it; Python itself refuses 4,301
 _NUMERIC: Final = (FieldForm.COUNT, FieldForm.QUANTITY, FieldForm.MONEY, FieldForm.DECIMAL, FieldForm.PERCENT)
-_NUMBER: Final = r"(?:(?:₹|rs\.?|inr)\s*)?[0-9][0-9.,]*(?:\s*/-)?"
+_NUMBER: Final = rf"(?:{RUPEE}\s*)?[0-9][0-9.,]*(?:\s*/-)?"
 
 
 @dataclass(frozen=True, slots=True)

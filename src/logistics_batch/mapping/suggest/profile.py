@@ -10,7 +10,7 @@ from typing import Final
 import polars as pl
 
 from logistics_batch.mapping.fields.values.dates import moment_of
-from logistics_batch.mapping.fields.values.numbers import plain_number
+from logistics_batch.mapping.fields.values.numbers import FOREIGN, RUPEE, plain_number
 from logistics_batch.mapping.fields.values.reading import ReadContext, Reading
 from logistics_batch.mapping.fields.values.verbs import mobile, pincode
 from logistics_batch.mapping.loaded import RunValues
@@ -19,15 +19,17 @@ from logistics_batch.mapping.rows.cells import DIGITS_OF_SCRIPTS
 from logistics_batch.mapping.spec.targets import FieldForm
 from logistics_batch.mapping.spec.words import PAYMENT_WORDS
 
+_CURRENCY: Final = re.compile(rf"(?i)^(?:{RUPEE}|{FOREIGN})|(?:{RUPEE}|{FOREIGN})$")
+_LETTER: Final = "[a-z\u0900-\u0965\u0a80-\u0ae5]"  # of words behind numbers, with Devanagari's and Gujarati's signs
 _SHAPES: Final = {
     "phone": r"(?:\+?91|0)?[\s-]*[6-9]\d{4}[\s-]?\d{5}(?:\.0)?(?:\s*/.*)?",
     "name and phone": r"[^\d\n]{0,80}[^\W\d_]{3}[^\d\n]{0,20}(?:\+?91[\s-]?|0)?[6-9]\d{4}[\s-]?\d{5}\D{0,20}",
     "pin": r"(?i)(?:PIN[\s-]*)?[1-9]\d{2}[\s,]?\d{3}(?:\.0)?",
-    "amount": r"(?i)(?:₹|rs\.?|inr)?\s*-?(?:[\d,]+(?:\.\d{1,2})?(?:/-)?|\d{1,3}(?:[ \u00a0\u202f]\d{3})*,\d{2}|"
+    "amount": r"(?i)-?(?:[\d,]+(?:\.\d{1,2})?(?:/-)?|\d{1,3}(?:[ \u00a0\u202f]\d{3})*,\d{2}|"
     r"\d{1,3}(?:\.\d{3})+,\d{1,2})"
-    r"(?:\s*/\s*[a-z]{1,8}\.?|\s*dr\.?)?",
-    "whole number": r"(?i)(?:\d{1,6}|\d{1,3}(?:[.,]\d{3})+)(?:[.,]0+)?(?:\s*[a-z]{2,8}\.?)?",
-    "counted": r"(?i)[^a-z]*(?:rs\.?|inr)?[^a-z]*\d\s*(/?[a-z]{2,8})\.?",
+    rf"(?:\s*/\s*{_LETTER}{{1,8}}\.?|\s*dr\.?)?",
+    "whole number": rf"(?i)(?:\d{{1,6}}|\d{{1,3}}(?:[.,]\d{{3}})+)(?:[.,]0+)?(?:\s*{_LETTER}{{2,8}}\.?)?",
+    "counted": rf"(?i)[^a-z]*\d\s*(/?{_LETTER}{{2,8}})\.?",
     "number": r"(?i)-?\d[\d,]*(?:\.\d+)?(?:\s*(?:[a-z]{1,3}|%))?",
     "e-mail": r"[^\s@]+@[^\s@]+\.[^\s@]+",
     "AWB number": r"SH-[0-9A-Z]+",
@@ -39,9 +41,10 @@ _SHAPES: Final = {
     "packed": r"(?s)[^×*]{1,200}?\s[x×*]\s?\d{1,4}(?:[\s,;|].*)?|\d{1,4}\s?[x×*]\s.*",
     "word and amount": r"(?i)[a-z][a-z .:-]{1,30}\d[\d,.]*(?:/-)?",
     "name of a person": r"(?:[^\W\d_][^\W\d_.']{0,20}\.?[\s/&-]{1,3}){1,5}[^\W\d_][^\W\d_.']{0,20}\.?",
-    "foreign": r"(?i)(?:[€$£]|eur\b|usd\b|gbp\b).*|.*(?:[€$£]|\beur|\busd|\bgbp)\W{0,3}",
+    "foreign": rf"(?i){FOREIGN}.*|.*{FOREIGN}\W{{0,3}}",
     "point": r"[\d,]*\d\.\d{1,2}",
 }
+_OF_AMOUNTS: Final = ("amount", "comma", "point", "counted")
 SHAPE_OF: Final[dict[FieldForm, str]] = {
     FieldForm.MOBILE: "phone",
     FieldForm.PINCODE: "pin",
@@ -73,8 +76,10 @@ _MOST: Final = 0.8
 SOME: Final = 0.5
 _SAMPLES: Final = 3
 A_FEW: Final = 0.2
-_BEHIND: Final = r"(?i)\s*(?:%|/?\s*[a-z]{1,8}\.?)$"  # a number: Nos, /Pcs
-PIECES: Final = ("no", "nos", "pc", "pcs", "piece", "pieces", "unit", "units", "ea", "each", "stk", "ud", "uds")
+_BEHIND: Final = rf"(?i)\s*(?:%|/?\s*{_LETTER}{{1,8}}\.?)$"  # a number: Nos, /Pcs
+PIECES: Final = (
+    "no", "nos", "pc", "pcs", "piece", "pieces", "unit", "units", "ea", "each", "stk", "ud", "uds", "नग", "નંગ"
+)  # fmt: skip
 """Words behind a number that stand for one."""
 _PARTS: Final = re.compile(r"[-–—/()\[\],;:|+]")  # of a phrase: Prepaid (UPI)
 _WORDS_OF_A_STATE: Final = 5
@@ -97,7 +102,8 @@ class Profile:
             return sum(meaning_of_payment(value) is not None for value in self.values) / max(1, len(self.values))
         if shape == "done":
             return sum(map(says_done, self.values)) / max(1, len(self.values))
-        return sum(map(bool, map(re.compile(_SHAPES[shape]).fullmatch, self.values))) / max(1, len(self.values))
+        values = self._bare if shape in _OF_AMOUNTS else self.values
+        return sum(map(bool, map(re.compile(_SHAPES[shape]).fullmatch, values))) / max(1, len(values))
 
     def is_mostly(self, *shapes: str) -> bool:
         """Whether most values look like one of these."""
@@ -159,10 +165,21 @@ class Profile:
     @property
     def suffixes(self) -> tuple[str, ...]:
         """The words behind numbers, as they are written: Nos, dz, /Pcs; none where hardly any number has one."""
-        found = [re.fullmatch(_SHAPES["counted"], value) for value in self.values]
+        found = [re.fullmatch(_SHAPES["counted"], value) for value in self._bare]
         if sum(map(bool, found)) < A_FEW * len(found):
             return ()
         return tuple({each[1].casefold(): each[1] for each in found if each}.values())
+
+    @cached_property
+    def _bare(self) -> tuple[str, ...]:
+        """The values without signs of a currency around them."""
+        return tuple(_CURRENCY.sub("", value).strip() for value in self.values)
+
+    @property
+    def currencies(self) -> tuple[str, ...]:
+        """The signs of other currencies than rupees beside the values, as they are written."""
+        found = (sign for value in self.values for sign in re.findall(rf"(?i)^{FOREIGN}|{FOREIGN}$", value))
+        return tuple(dict.fromkeys(found))
 
     @cached_property
     def done(self) -> tuple[str, ...]:
@@ -211,6 +228,8 @@ def numbers_of(cells: pl.Series, *, marks: str = ".,") -> pl.Series:
     return (
         cells.alias("cell")
         .str.replace_many(DIGITS_OF_SCRIPTS)
+        .str.replace_all(_CURRENCY.pattern, "")
+        .str.strip_chars()
         .str.replace(_BEHIND, "")
         .to_frame()
         .select(pl.coalesce(read).cast(pl.Float64, strict=False))

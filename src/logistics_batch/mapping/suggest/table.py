@@ -10,6 +10,7 @@ from typing import Final
 
 import polars as pl
 
+from logistics_batch.mapping.fields.values.numbers import FOREIGN, RUPEE
 from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.naming.names import (
     LIKELY,
@@ -42,7 +43,7 @@ from logistics_batch.model.sheet import Sheet
 
 _SAMPLED_ROWS: Final = 300
 _LONGEST_NAME: Final = 100
-_A_NUMBER: Final = re.compile(r"(?i)(?:₹|rs\.?|inr)?\s*[-(]?\d")
+_A_NUMBER: Final = re.compile(rf"(?i)(?:{RUPEE}|{FOREIGN})?\s{{0,3}}[-(]?\d")
 _NO_DATA: Final = re.compile(
     r"(?i)((?:grand|sub|net)?[\s-]*total|summe|gesamt|prepared by|checked by|कुल|एकूण|कुल योग|કુલ)\b.{0,20}"
 )

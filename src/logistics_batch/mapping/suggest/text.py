@@ -330,9 +330,9 @@ def _read(draft: Draft, guess: Guess) -> dict[str, Any]:
         return _answers(draft, guess, profile)
     if form in (FieldForm.DATE, FieldForm.MOMENT) and profile.date_format:
         return {"date": _date(draft, profile)}
-    if form in (FieldForm.QUANTITY, FieldForm.COUNT, FieldForm.MONEY) and profile.suffixes:
-        if form is FieldForm.MONEY:
-            return {"suffix": [*profile.suffixes]}
+    if form is FieldForm.MONEY and (words := (*profile.suffixes, *profile.currencies)):
+        return {"suffix": [*words]}
+    if form in (FieldForm.QUANTITY, FieldForm.COUNT) and profile.suffixes:
         counts = {word: _PIECES.get(word.casefold(), f"{MARK}1") for word in profile.suffixes}
         return {"suffix": [*counts] if set(counts.values()) == {1} else counts}
     if target not in ("weight", *_LENGTHS) or guess.fact:

@@ -1,5 +1,6 @@
 """Numbers as people write them, to canonical digits: `₹1,23,456.50` is 123456.50, `(250)` is -250."""
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -19,7 +20,13 @@ _WIDE_BLANK = r"[\u{a0}\u{2007}\u{2009}\u{202f}]"
 _PLAIN = r"^(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)$"
 _GROUPED_COMMA = rf"^{_FIRST_GROUP}(?:\.[0-9]{{3}})+(?:,[0-9]*)?$"
 _PLAIN_COMMA = r"^(?:[0-9]+(?:,[0-9]*)?|,[0-9]+)$"
-_CURRENCY = r"(?i)^(?:₹|rs\.?|inr) *| *(?:/-|/=|₹|rs\.?|inr)$"
+RUPEE: Final = r"(?:₹|rs\.?|inr|र[ुू][.॰]?)"
+"""The sign of rupees beside an amount, as a pattern of small letters."""
+
+FOREIGN: Final = r"(?:[$¢-¥\u20a0-\u20b8\u20ba-\u20c0]|\b(?:eur|usd|gbp)\b)"
+"""That of another currency; a mapping has to name it as `suffix`, for amounts go out as rupees."""
+
+_CURRENCY = rf"(?i)^{RUPEE} *| *(?:/-|/=|{RUPEE})$"
 _BRACKETS = r"^\( *([^()]*?) *\)$"
 _NEGATIVE = r"^[^0-9]*[-−] *[0-9.]|[0-9.] *[-−]$"
 _SIGN = r"^[-+−] *| *[-−]$"
@@ -169,13 +176,20 @@ def spellings_of(unit: str) -> tuple[str, ...]:
 
 
 def without_suffix(text: pl.Expr, suffix: Mapping[str, int], around: ReadContext) -> pl.Expr:
-    """The text without a word behind the number, times what the word stands for; other words stay."""
+    """The text without a word behind the number, times what the word stands for; other words stay.
+
+    A sign of another currency may stand before the number as well.
+    """
 
     def bare(cell: pl.Expr) -> pl.Expr:
         read = cell
         for word, times in sorted(suffix.items(), key=lambda each: len(each[0].strip())):  # the longest counts
             pattern = rf"(?is)^(.*[^\p{{L}}\s])\s*{pl.escape_regex(word.strip()).replace('/', '/ *')}\.?$"
             rest = cell.str.extract(pattern)
+            if re.fullmatch(FOREIGN, word.strip().lower()):
+                rest = pl.coalesce(
+                    rest, cell.str.extract(rf"(?is)^{pl.escape_regex(word.strip())}\s*([^\p{{L}}\s].*)$")
+                )
             number = rest if times == 1 else shortest(plain_number(rest, around), factor=str(times))
             read = pl.when(rest.is_not_null()).then(pl.coalesce(number, cell)).otherwise(read)
         return read

@@ -65,7 +65,7 @@ def percent(reading: Reading, _step: Step, around: ReadContext) -> Reading:
 
 
 def money(reading: Reading, _step: Step, around: ReadContext) -> Reading:
-    """An amount; ₹, Rs., INR, /- and lakh grouping are understood, (250) is negative; rounded to paise with a note."""
+    """An amount; ₹, Rs., रु., INR, /- and lakh grouping are read, (250) is negative; rounded to paise with a note."""
     value = numbers.money(reading.value, around)
     return reading.then(value, partial(_with_word, "money", r"(?:\.[0-9]*)?"), form=FieldForm.MONEY)
 
@@ -151,7 +151,7 @@ def before(reading: Reading, step: Step, _around: ReadContext) -> Reading:
 
 
 def suffix(reading: Reading, step: Step, around: ReadContext) -> Reading:
-    """A declared word behind a number taken off; `{suffix: {Nos: 1, Doz: 12}}` reads `2 Doz` as 24."""
+    """A declared word behind a number taken off (`€` also before it); `{suffix: {Doz: 12}}` reads `2 Doz` as 24."""
     words = step.suffix if isinstance(step, SuffixRead) else {}
     return Reading(numbers.without_suffix(reading.value, words, around), reading.form, reading.rules)
 
