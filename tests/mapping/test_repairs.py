@@ -30,6 +30,11 @@ def test_of_people_no_value_is_told(column: str, cell: str) -> None:
     assert notes_in(orders(order(Name="Asha  Rao"), mapping=by_name)) == ('Column "Name": repaired without loss: B2.',)
 
 
+def test_of_a_column_that_is_ignored_nothing_is_told_also_where_a_rule_looks_at_it() -> None:
+    mapping = ORDERS + "sheet: {skip_rows_where: {Remark: TOTAL}}\nignore: [Remark]\n"
+    assert notes_in(orders([*ROW, "x\u200by"], mapping=mapping, header=[*HEADER, "Remark"])) == ()
+
+
 def test_blanks_at_the_ends_of_cells_are_no_news() -> None:
     assert notes_in(orders([f" {cell}\u00a0" for cell in ROW])) == ()
 

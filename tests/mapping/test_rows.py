@@ -114,6 +114,26 @@ def test_fill_down_ends_at_the_next_key_and_at_a_blank_or_skipped_row(between: l
         assert rules(mapped) == [("A4", "key|required")]
 
 
+@pytest.mark.parametrize(
+    ("head", "first", "others"),
+    [
+        (order(Address=""), ("D2", "delivery_address|required"), "blocked sibling"),
+        (order(Phone="#N/A"), ("C2", "customer_mobile|error_value"), "blocked sibling"),
+        (order(Phone="98765\n43210"), ("C2", "customer_mobile|several_values"), "blocked sibling"),
+        (order(Order_No="A1\nA2"), ("A2", "reference_number|several_values"), "invalid"),
+        (order(Order_No=""), ("A2", "key|required"), "invalid"),
+    ],
+)
+def test_rows_that_are_filled_from_a_wrong_one_say_which_it_is_and_not_that_a_value_is_missing(
+    head: list[str], first: tuple[str, str], others: str
+) -> None:
+    mapped = orders(head, ["", "", "", "", "cup", "1"], ["", "", "", "", "jug", "4"], mapping=FILLED)
+    assert states(mapped) == {2: "invalid", 3: others, 4: others}
+    assert rules(mapped)[0] == first
+    assert [(issue.row, issue.given["row"]) for issue in mapped.issues[1:]] == [(3, 2), (4, 2)] * (others == "invalid")
+    assert all("row 2" in issue.reason and "Correct row 2" in issue.fix for issue in mapped.issues[1:])
+
+
 def test_a_document_below_which_goods_without_a_key_stand_is_not_sent_as_if_it_were_whole() -> None:
     """A printed page ends within an order: its last lines stand below the names that are printed again."""
     first = order(Order_No="A0")

@@ -141,7 +141,8 @@ def test_values_in_one_cell_are_never_joined_into_another_number(column: str, ce
     found = orders(order(**{column: cell}))
     assert [issue.rule for issue in found.issues] == [rule] and not found.documents
     if "several" in rule:
-        assert "several values in one cell" in found.issues[0].reason
+        assert f'"{column}" has a line break or a tab in the cell: are these several' in found.issues[0].reason
+        assert f'"{column}"' in found.issues[0].fix
         assert notes_in(found) == ()
 
 

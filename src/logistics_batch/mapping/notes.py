@@ -115,7 +115,13 @@ def _split_documents(table: CompiledSheet, rows: Rows) -> Iterator[Issue]:
 
 
 def _repairs(table: CompiledSheet, repairs: Sequence[Repairs]) -> Iterator[Issue]:
-    """What was repaired in cells: one by one where it is little, else how much and the first."""
+    """What was repaired in cells that are read: one by one where it is little, else how much and the first.
+
+    What only tells by a pattern which rows are left out is not.
+    """
+    read = {*table.bound.bound(names for field in table.fields for names in field.spec.columns)}
+    read |= {*table.columns(table.mapping.spec.key)}
+    repairs = [each for each in repairs if each.column in read]
     names = [table.bound.texts[each.column - 1].strip() for each in repairs]
     if len(repairs) > _COLUMNS_ON_THEIR_OWN:
         count = sum(each.rows.len() for each in repairs)

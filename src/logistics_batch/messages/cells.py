@@ -13,6 +13,10 @@ _READ: Final[dict[str, Entry]] = {
         "The row belongs to no document: its key is blank.",
         "Write the key on this row, or leave the row out.",
     ),
+    "required.key_of": Entry(
+        "The row belongs to row {row}, whose key is blank or cannot be read.",
+        "Correct row {row}, and drop the file again.",
+    ),
     "integer": Entry("The cell is not a whole number.", "Write digits only, such as 12."),
     "integer.word": Entry(
         'Behind the number stands "{word}".',
@@ -74,8 +78,8 @@ _READ: Final[dict[str, Entry]] = {
 }
 _LOST: Final[dict[str, Entry]] = {
     "several_values": Entry(
-        "The cell has a line break or a tab in it: are these several values in one cell?",
-        "Leave one value in the cell, on one line.",
+        '"{name}" has a line break or a tab in the cell: are these several values in one cell?',
+        'Leave one value in the cell of "{name}", on one line.',
     ),
     "control": Entry("The cell holds invisible control characters.", "Type the value again instead of pasting it."),
     "scientific": Entry("The number is written in scientific notation and its last digits are lost.", _FULL_NUMBER),

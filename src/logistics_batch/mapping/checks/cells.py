@@ -71,7 +71,8 @@ def find_doubtful_cells(found: Findings, table: CompiledSheet, cleaned: Cleaned)
     is_told = ~pl.col("column").is_in([*sheet.above]) | pl.col("row").is_in(table.heads["row"].implode())
     for number, group in _by_column(damage.filter(is_data & is_told & pl.col("column").is_in([*users]))):
         for (kind,), cells in group.group_by("damage", maintain_order=True):
-            found.add(cells["row"], number, users[number], Issue(str(kind)))
+            given = {"name": table.text_of(number)} if kind == Damage.SEVERAL else {}
+            found.add(cells["row"], number, users[number], Issue.of(str(kind), **given))
 
 
 def _by_column(cells: pl.DataFrame) -> Iterator[tuple[int, pl.DataFrame]]:

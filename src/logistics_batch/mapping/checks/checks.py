@@ -16,7 +16,7 @@ from logistics_batch.mapping.fields.fields import KIT, Field, cell_of, factors, 
 from logistics_batch.mapping.fields.values.numbers import without_currency
 from logistics_batch.mapping.fields.values.reading import Said
 from logistics_batch.mapping.findings import Findings
-from logistics_batch.mapping.rows.cells import name_of
+from logistics_batch.mapping.rows.cells import BLANKS, name_of
 from logistics_batch.mapping.rows.classify import A_TOTAL, Rows, keys_filled_down
 from logistics_batch.mapping.spec.targets import CODES, FieldForm
 from logistics_batch.model.issue import Issue
@@ -60,10 +60,28 @@ def check_rows(table: CompiledSheet, rows: Rows) -> Findings:
     found = Findings()
     find_ragged(found, table)
     find_doubtful_cells(found, table, rows.cleaned)
-    found.add(table.keyless["row"], table.key_column, "key", Issue("required.key"))
+    for (head,), keyless in _without_key(table).group_by("head", maintain_order=True):
+        known = Issue.of("required.key_of", row=table.sheet.physical_rows([head])[0]) if head else None
+        found.add(keyless["row"], table.key_column, "key", known or Issue("required.key"))
     for each, broken in answers(table, chain.from_iterable(check(table) for check in CHECKS)):
         found.add(broken, each.field.column, each.field.target, each.said)
     return found
+
+
+def _without_key(table: CompiledSheet) -> pl.DataFrame:
+    """The rows without a key (row, head). head: the row above to which one belongs, as its cells that would be filled
+    down are blank and that row's are not; null where there is none.
+    """
+    rows = table.keyless.select("row", head=pl.lit(None, pl.UInt32))
+    if rows.is_empty() or not keys_filled_down(table.mapping, table.bound):
+        return rows
+    filled = pl.col([str(column) for column in table.columns(table.mapping.spec.sheet.fill_down)])
+    cells = table.sheet.frame.select("row", leads=pl.any_horizontal(filled.str.strip_chars(BLANKS) != ""))
+    rows = rows.select("row").join(cells, on="row", how="left", maintain_order="left")
+    leads, is_next = pl.col("leads").fill_null(value=False), pl.col("row") == pl.col("row").shift(1) + 1
+    rows = rows.with_columns(leads.alias("leads"), (leads | ~is_next.fill_null(value=False)).cum_sum().alias("block"))
+    head = pl.when(pl.col("leads").first().over("block")).then(pl.col("row").first().over("block"))
+    return rows.select("row", head=pl.when(~pl.col("leads")).then(head))
 
 
 def answers(table: CompiledSheet, asked: Iterable[CheckContext]) -> Iterator[tuple[CheckContext, pl.Series]]:

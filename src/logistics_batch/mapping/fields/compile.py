@@ -106,7 +106,7 @@ class CompiledSheet:
         """The rows that a mask is true for: over lines, or over header cells where the field is a document's.
 
         Of a header cell that was filled down, or that is the `first` of its document, only where it really stands;
-        all rows of the document where on_each_row.
+        all rows of the document where on_each_row, or the first where the cell belongs there and is filled down.
         """
         lines = self.lines
         if not field.is_of_document:
@@ -117,10 +117,12 @@ class CompiledSheet:
         if heads.is_empty():
             return pl.Series("row", [], dtype=pl.UInt32)
         stands = [pl.col("head").is_in(heads.implode())]
-        if field.column is not None and not on_each_row:
+        if field.column is not None:
             cell = name_of(field.column)
-            stands += [pl.col(f"own:{cell}")] if f"own:{cell}" in lines.columns else []
-            stands += [pl.col(cell) == pl.col(f"first:{cell}")] if field.spec.source == "first" else []
+            own = pl.col("first" if on_each_row else f"own:{cell}")
+            stands += [own] if f"own:{cell}" in lines.columns else []
+            is_first = field.spec.source == "first" and not on_each_row
+            stands += [pl.col(cell) == pl.col(f"first:{cell}")] if is_first else []
         return rows_where(lines, pl.all_horizontal(stands))
 
     def text_of(self, column: int | None) -> str:
