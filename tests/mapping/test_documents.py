@@ -7,6 +7,7 @@ from mapping.sheets import HEADER, ORDERS, ROW, mapping_of, notes_in, order, run
 from support.issues import reasons
 
 from logistics_batch.mapping.documents.documents import BLOCK_DOCUMENTS
+from logistics_batch.messages import CATALOGUE
 from logistics_batch.model.document import Document, MappedFile
 
 MANY = BLOCK_DOCUMENTS + 30
@@ -107,6 +108,13 @@ def test_a_column_that_counts_the_rows_does_not_tell_them_apart(numbers: tuple[s
         assert 'are equal in every cell but "Sr No", which only counts the rows' in reasons(found.rows)[0]
 
 
+def test_of_several_equal_pairs_each_row_is_told_of_its_own() -> None:
+    rows = [ROW, order(SKU="cup"), order(SKU="jug"), ROW, order(SKU="cup"), ["A2", *ROW[1:]]]
+    blocked = run(ORDERS, sheet_of([HEADER, *rows]))
+    told = [reason.split(" are ")[0].removeprefix("The rows ") for reason in reasons(blocked.rows)]
+    assert told == ["2, 5", "3, 6", "2, 5", "2, 5", "3, 6", ""]
+
+
 def test_a_column_that_counts_and_is_read_tells_rows_apart() -> None:
     mapping = ORDERS + "keep: {line: {from: Sr No}}\n"
     found = run(mapping, sheet_of([["Sr No", *HEADER], ["1", *ROW], ["2", *ROW]]))
@@ -125,6 +133,8 @@ def test_a_document_with_equal_rows_is_held_back_unless_the_mapping_allows_them(
     blocked = pasted_twice("")
     assert states(blocked) == {2: "blocked equal rows", 3: "blocked equal rows", 4: "blocked equal rows", 5: "ready"}
     assert "The rows 2, 4 are equal" in reasons(blocked.rows)[0]
+    words = CATALOGUE[blocked.rows["code"][0]]
+    assert "mapping" not in words.remedy and "equal_rows: allow" in words.operator
     allowed = pasted_twice("allow")
     assert len(allowed.documents) == 2
     assert not [note for note in notes_in(allowed) if "equal" in note]

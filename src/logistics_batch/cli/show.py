@@ -8,6 +8,7 @@ from typing import Any
 import click
 import polars as pl
 
+from logistics_batch import messages
 from logistics_batch.model.counting import counted
 from logistics_batch.model.report import Fate, FileReport, RunReport
 from logistics_batch.paper.answers.json_answers import report_json_text
@@ -141,7 +142,7 @@ def print_push(report: RunReport, answers: Sequence[tuple[str, Sequence[str]]]) 
     for number, file in enumerate(report.files):
         shown, places = answers[number] if answers else (file.file, ())
         click.echo()
-        _print_file(file, shown)
+        _print_file(file, shown, is_written=bool(places))
         for place in places:
             click.echo(f"  Answers: {plain(place)}.*")
     for note in report.notes:
@@ -150,7 +151,7 @@ def print_push(report: RunReport, answers: Sequence[tuple[str, Sequence[str]]]) 
         click.echo(f"Stopped early: {plain(report.stopped)}")
 
 
-def _print_file(file: FileReport, shown: str) -> None:
+def _print_file(file: FileReport, shown: str, *, is_written: bool) -> None:
     size = f"{counted(file.rows_read, 'row')}{file.in_documents()}"
     click.secho(f"{plain(shown)}: {size}, mapping {file.mapping}", bold=True)
     if file.reason:
@@ -172,7 +173,17 @@ def _print_file(file: FileReport, shown: str) -> None:
     wanted = rows.filter(explained | (blocked & ~pl.col("rule").str.ends_with("sibling")))
     wanted = wanted if wanted.height else rows.filter(blocked)
     in_doubt_first = wanted.sort(pl.col("fate") != Fate.IN_DOUBT.value, maintain_order=True)
-    _print_reasons(in_doubt_first, names_sheets=bool(file.lines_sheet))
+    _print_reasons(in_doubt_first, names_sheets=bool(file.lines_sheet), is_written=is_written)
+
+
+def print_advice(file: FileReport) -> None:
+    """What the mapping may say of wrong rows, where all files are so: the operator's words, each once."""
+    wrong = file.rows.filter(pl.col("fate") == Fate.BLOCKED.value).select("code", "values").unique(maintain_order=True)
+    told = [*((each.code, each.values) for each in file.issues), *wrong.iter_rows()]
+    words = (messages.operator_words(code, messages.unpacked(values))
+             for code, values in told if code and messages.CATALOGUE[code].operator)  # fmt: skip
+    for said in list(dict.fromkeys(words))[:_REASONS_SHOWN]:
+        click.echo(f"  In the mapping: {plain(said)}")
 
 
 def _meaning(fate: Fate, file: FileReport) -> str:
@@ -183,8 +194,8 @@ def _meaning(fate: Fate, file: FileReport) -> str:
     return WORDS[fate]
 
 
-def _print_reasons(rows: pl.DataFrame, *, names_sheets: bool) -> None:
-    """The first reasons; what several rows are told in the same words is said once."""
+def _print_reasons(rows: pl.DataFrame, *, names_sheets: bool, is_written: bool) -> None:
+    """The first reasons; what several rows are told in the same words is said once. is_written: there are answers."""
     alike = ("sheet", "cell", "reason", "fix")
     reasons = rows.group_by(alike, maintain_order=True).agg(pl.first("row", "column"), pl.len().alias("count"))
     for one in reasons.head(_REASONS_SHOWN).iter_rows(named=True):
@@ -193,4 +204,5 @@ def _print_reasons(rows: pl.DataFrame, *, names_sheets: bool) -> None:
         others = f" and {one['count'] - 1} more" if one["count"] > 1 else ""
         click.echo(f"  {place}{others}: {sentence(one['reason'])} {sentence(one['fix'])}".rstrip())
     if left := reasons["count"].slice(_REASONS_SHOWN).sum():
-        click.echo(f"  … and {left} more; the answers name each.")
+        rest = "the answers name each" if is_written else "type the same with --json to see each"
+        click.echo(f"  … and {left} more; {rest}.")

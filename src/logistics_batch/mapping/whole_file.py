@@ -7,7 +7,7 @@ import polars as pl
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.checks.checks import check_rows
-from logistics_batch.mapping.checks.documents import blocked_documents, stray_rows, with_siblings
+from logistics_batch.mapping.checks.documents import blocked_documents, stray_rows, told_of_twins, with_siblings
 from logistics_batch.mapping.checks.held import hold_header, hold_table
 from logistics_batch.mapping.documents.documents import Material, documents_of, find_refused
 from logistics_batch.mapping.fields.compile import CompiledSheet, compile_sheet, written_key
@@ -191,7 +191,7 @@ def _states(
         pl.when(pl.col("code").is_not_null()).then(pl.lit(RowState.BLOCKED.value)),
         pl.lit(RowState.READY.value),
     )
-    told = together.with_columns(state=state)
+    told = told_of_twins(together).with_columns(state=state)
     own_word = pl.col("state") != RowState.INVALID.value
     told = told.with_columns(pl.when(own_word).then(pl.col(name)).alias(name) for name in ("code", "values"))
     rows = told.select(pl.col(name).cast(kind) for name, kind in ROWS_SCHEMA.items())

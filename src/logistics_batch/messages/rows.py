@@ -7,9 +7,9 @@ from logistics_batch.messages.entry import Entry, Level
 _SAME: Final = "Write the same in all rows of this document and drop the file again."
 _OWN_NUMBER: Final = "Give each document its own number, or write these rows as one document, and drop the file again."
 _PASTED: Final = (
-    "Remove the row that stands twice, and drop the file again; if both are meant, ask for the mapping to allow equal "
-    "rows."
+    "Delete the row that stands twice; if each counts, write one row with the quantities added up. Drop the file again."
 )
+_ALLOWED: Final = "If equal rows are right in all files, write `checks: {{equal_rows: allow}}`."
 _SHOW: Final = "Show the hidden row, or delete it, and drop the file again."
 _CONTINUED: Final = Entry("It belongs to row {row}, which the mapping leaves out.", level=Level.NOTE)
 
@@ -46,11 +46,12 @@ ROWS: Final[dict[str, Entry]] = {
     "duplicate.spelling": Entry(
         "{names:names} differ only in {what:joined  and } (rows {rows:rows}): are they one?", _OWN_NUMBER
     ),
-    "equal rows": Entry("The rows {rows:rows} are equal in every cell: were they pasted twice?", _PASTED),
+    "equal rows": Entry("The rows {rows:rows} are equal in every cell: were they pasted twice?", _PASTED, _ALLOWED),
     "equal rows.counted": Entry(
         "The rows {rows:rows} are equal in every cell but {aside:names}, which only counts the rows: were they pasted "
         "twice?",
         _PASTED,
+        _ALLOWED,
     ),
     "lines_sheet": Entry('Its row of the sheet "{sheet}" was skipped: row {row}.', level=Level.NOTE),
 }
@@ -58,7 +59,7 @@ ROWS: Final[dict[str, Entry]] = {
 
 _NO_ITEM: Final = '"{piece}" cannot be read as one item.'
 _AS_MANY: Final = "Write equally many in these cells, in the same order."
-_PASTED_LINE: Final = "Remove the line that stands twice; if both are meant, ask for the mapping to allow equal rows."
+_PASTED_LINE: Final = "Delete the line that stands twice; if each counts, write one with the quantities added up."
 _EQUAL: Final = 'Of the lines of "{key}", on the sheet "{sheet}" the rows {rows:rows} are equal in every cell'
 
 LINES: Final[dict[str, Entry]] = {
@@ -88,9 +89,9 @@ LINES: Final[dict[str, Entry]] = {
         '{columns:all} is blank on the sheet "{sheet}", {rows:in rows}, below lines of "{key}": are they lines of it?',
         "Fill in {columns:all} there; if blank means the same as above, the mapping says so with `fill_down`.",
     ),
-    "equal_rows.lines": Entry(f"{_EQUAL}: were they pasted twice?", _PASTED_LINE),
+    "equal_rows.lines": Entry(f"{_EQUAL}: were they pasted twice?", _PASTED_LINE, _ALLOWED),
     "equal_rows.lines_but": Entry(
-        f"{_EQUAL} but {{aside:names}}, which only counts the rows: were they pasted twice?", _PASTED_LINE
+        f"{_EQUAL} but {{aside:names}}, which only counts the rows: were they pasted twice?", _PASTED_LINE, _ALLOWED
     ),
     "no_key.line": Entry("{columns:all} is blank.", "Fill in {columns:all}."),
     "orphan": Entry(

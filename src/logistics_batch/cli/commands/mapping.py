@@ -56,7 +56,7 @@ def preview(*, folder: str, file: str, name: str, output: str | None, as_json: b
     Exit code: 0 every row would go out, 3 rows are invalid or blocked, 4 something would be held.
     """
     with early_worker() as worker:
-        from logistics_batch.cli.show import print_push, print_run_json
+        from logistics_batch.cli.show import print_advice, print_push, print_run_json
         from logistics_batch.flows.mappings.check_mapping import preview as preview_file
         from logistics_batch.flows.mappings.check_mapping import write_preview
         from logistics_batch.wiring import Need, Workspace
@@ -70,6 +70,7 @@ def preview(*, folder: str, file: str, name: str, output: str | None, as_json: b
         return report.exit_code
     print_push(report, [])
     for each in report.files:
+        print_advice(each)
         for method, path, body in each.documents.select("method", "path", "body").head(_PAYLOADS_SHOWN).iter_rows():
             click.echo(f"{method} {path}\n  {body}")
         if each.documents.height > _PAYLOADS_SHOWN:

@@ -173,8 +173,8 @@ def stray_rows(table: CompiledSheet) -> pl.DataFrame:
 
 
 def equal_rows(lines: pl.DataFrame, sheet: Sheet, header: Header) -> tuple[pl.DataFrame, list[str]]:
-    """Of lines of documents (doc, row, c1, c2 …) those with an equal one in another row of their document (doc, row),
-    and the headers of columns that were left aside.
+    """Of lines of documents (doc, row, c1, c2 …) those with an equal one in another row of their document (doc, row,
+    twin: the first of those that are equal), and the headers of columns that were left aside.
 
     Cells in use, which the lines hold, are compared clean and filled down, the others of the sheet as they stand; our
     own result columns are not, nor one that only counts the rows.
@@ -182,15 +182,16 @@ def equal_rows(lines: pl.DataFrame, sheet: Sheet, header: Header) -> tuple[pl.Da
     used = [name for name in lines.columns if _CELL.fullmatch(name)]
     suspects = _alike(lines.select("doc", "row", *used), ["doc", *used])
     if suspects.is_empty():
-        return suspects.select("doc", "row"), []
+        return suspects.select("doc", "row", twin="row"), []
     skipped = {*used, *(name_of(number) for number in header.own)}
     names = [str(number) for number in range(1, sheet.width + 1) if name_of(number) not in skipped]
     there = sheet.frame.filter(pl.col("row").is_in(suspects["row"].implode()))
     others = there.select("row", *(pl.col(name).str.strip_chars() for name in names))
     aside = _counting_columns(sheet.frame, lines, [name for name in names if _text(header, name)])
     compared = suspects.join(others, on="row", how="left", maintain_order="left")
-    equal = _alike(compared, ["doc", *used, *(name for name in names if name not in aside)])
-    return equal.select("doc", "row"), [_text(header, name) for name in aside]
+    same = ["doc", *used, *(name for name in names if name not in aside)]
+    twin = pl.col("row").first().over(same)
+    return _alike(compared, same).select("doc", "row", twin=twin), [_text(header, name) for name in aside]
 
 
 def _text(header: Header, name: str) -> str:
@@ -213,21 +214,41 @@ def _with_equal_rows(table: CompiledSheet, notes: list[Issue]) -> _Found:
     found, aside = _rows_of_documents(table) if rule != "allow" else ({}, [])
     if rule == "block":
         code = "equal rows.counted" if aside else "equal rows"
-        yield from ((doc, code, {"rows": rows, "aside": aside}) for doc, rows in found.items())
-    elif rows := sorted(row for numbers in found.values() for row in numbers):
+        yield from ((doc, code, {"twins": twins, "aside": aside}) for doc, twins in found.items())
+    elif rows := sorted(row for twins in found.values() for rows in twins for row in rows):
         notes.append(Issue.of("equal_rows.note_counted" if aside else "equal_rows.note", rows=rows, aside=aside))
 
 
-def _rows_of_documents(table: CompiledSheet) -> tuple[dict[int, list[int]], list[str]]:
-    """For each document with equal rows their physical numbers; items twice in one cell are no rows pasted twice."""
+def told_of_twins(rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows of the file (row, code, values), those of documents with equal ones told which are equal to them; those that
+    have none are told of the first.
+    """
+    of_equal = pl.col("code").str.starts_with("equal rows").fill_null(value=False)
+    own, first = dict[int, str](), dict[str, str]()
+    for values in rows.filter(of_equal)["values"].unique():
+        given = messages.unpacked(values)
+        told = [(twins, messages.packed({**given, "rows": twins})) for twins in given.pop("twins")]
+        first[values] = told[0][1]
+        own |= {row: words for twins, words in told for row in twins}
+    if not own:
+        return rows
+    mine = pl.col("row").replace_strict(own, default=None, return_dtype=pl.String)
+    said = pl.coalesce(mine, pl.col("values").replace(first))
+    return rows.with_columns(pl.when(of_equal).then(said).otherwise("values").alias("values"))
+
+
+def _rows_of_documents(table: CompiledSheet) -> tuple[dict[int, list[list[int]]], list[str]]:
+    """For each document the groups of its equal rows by their physical numbers; items twice in one cell are none."""
     lines = table.lines
     each_has_one = lines.is_empty() or lines.height == int(lines["doc"][-1]) + 1
     if not table.line or each_has_one or table.mapping.operation is Operation.RECEIPT_READ:
         return {}, []
     equal, aside = equal_rows(lines, table.sheet, table.bound)
-    found = equal.group_by("doc", maintain_order=True).agg("row")
-    rows = {doc: table.sheet.physical_rows(numbers) for doc, numbers in found.iter_rows()}
-    return {doc: numbers for doc, numbers in rows.items() if len(numbers) > 1}, aside
+    found: dict[int, list[list[int]]] = {}
+    for doc, _, numbers in equal.group_by("doc", "twin", maintain_order=True).agg("row").iter_rows():
+        if len(rows := table.sheet.physical_rows(numbers)) > 1:
+            found.setdefault(doc, []).append(rows)
+    return found, aside
 
 
 def _counting_columns(frame: pl.DataFrame, rows: pl.DataFrame, names: Sequence[str]) -> list[str]:
