@@ -99,6 +99,18 @@ def test_a_preview_says_why_documents_are_blocked_also_beside_invalid_rows(run: 
     assert 'Row 3 and 1 more: "Address" differs between the rows 3-4 of one document.' in said
 
 
+def test_a_preview_names_no_answers_that_nobody_wrote_and_says_what_the_mapping_may_allow(
+    run: Run, workspace: Workspace
+) -> None:
+    wrong = [f"A-{number},98765,x,560001,s,1" for number in range(6)]
+    twice = "B-1,9876543210,x,560001,s,1"
+    path = workspace.drop("a.csv", "\n".join([ORDER_COLUMNS, *wrong, twice, twice, ""]))
+    said = run("mapping", "preview", path, "--mapping", "orders").out
+    assert "more; type the same with --json to see each.\n" in said
+    assert said.count("In the mapping: If equal rows are right in all files, write `checks: {equal_rows: allow}`.") == 1
+    assert len(run("mapping", "preview", path, "--mapping", "orders", "--json").json["files"][0]["rows"]) == 8
+
+
 def test_a_preview_can_be_kept_as_files(run: Run, workspace: Workspace) -> None:
     file = workspace.drop("a.csv", EXAMPLE, folder=".")
     done = run("mapping", "preview", file, "--mapping", "orders", "--output", "out", "--json")
