@@ -260,6 +260,8 @@ def listed(value: Any) -> list[str]:
 
 
 def _answer_reading(form: dict[str, Any]) -> None:
+    for pay, words in form.get("when", {}).items():
+        form["when"] = {pay: [word for word in words if not word.startswith("? ")] or words}
     read = form.get("read")
     if not isinstance(read, dict):
         return

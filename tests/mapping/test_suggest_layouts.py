@@ -290,7 +290,7 @@ def test_a_yes_says_cash_on_delivery_only_where_the_name_asks_for_that(
     draft, data = drafts(rows)
     fields: dict[str, dict[str, object]] = data["fields"]  # type: ignore[assignment]
     assert fields["is_cod"] == {"from": name, "read": {"lookup": means}}
-    collected = [word for word in words if means[word] == "true"] or ["?"]
+    collected = [{"true": word, "?": f"? {word}"}[means[word]] for word in words if means[word] != "false"]
     assert fields["cash_on_delivery"] == {"from": "? Amount", "when": {name: collected}}
     with pytest.raises(SpecificationError):
         mapping_of(draft_text(draft, file_name="paid.csv"))
@@ -475,6 +475,10 @@ def test_what_brackets_say_tells_who_pays_from_who_gets_the_goods() -> None:
         ("f04", "cash_on_delivery", '{from: "? Zu kassieren", read: {suffix: ["€"]}, when: {"Zahlungsart": ["Nachn'),
         ("f04", "decimal", '","'),
         ("f05", "item_quantity", '{from: "मात्रा", read: {suffix: ["नग"]}, required: true}'),
+        # an amount that paid orders have, too: what a word means is asked wherever it is read; and the sheet's totals
+        ("f06", "cash_on_delivery", '{from: "COD Amount", when: {"Payment Mode": ["COD", "? Wallet"]}}  # ask!'),
+        ("f06", "is_cod", '{lookup: {"Prepaid": "false", "COD": "true", "Wallet": "?"}}'),
+        ("f06", "checks", '{column: "Qty", row_where: {"Voucher No": "TOTAL"}}, {column: "Amount", row_where'),
         # no month stands before a month
         ("c01", "delivery_date", '{beside: "Exp. Delivery", read: {date: "%d-%b-%Y"}}'),
     ],

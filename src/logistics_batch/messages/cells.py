@@ -149,6 +149,8 @@ _DOUBTED: Final[dict[str, Entry]] = {
     "cod.surplus": Entry(
         "There is an amount to collect, but the order is not cash on delivery.",
         "Remove the amount, or correct the payment method.",
+        'If orders that are paid have an amount there in all files, write `when: {{"{payment}": [COD]}}` beside the '
+        "column of the amount, with each word that means cash on delivery; see “Map a new layout”.",
     ),
     "line_total": Entry(
         "Quantity times price is not the total of the row.", "Correct the quantity, the price or the total."

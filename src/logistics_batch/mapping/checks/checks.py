@@ -171,7 +171,9 @@ def _cash(table: CompiledSheet) -> Iterator[CheckContext]:
     is_cod = pl.col(flag.value_name).eq_missing("true") if flag else pl.lit(value=False)
     due = cash.number.fill_null(0) if cash else pl.lit(0.0)
     yield CheckContext(told, is_cod & (due <= 0) & is_read, Issue("cod.nothing"), on_each_row=True)
-    yield CheckContext(told, ~is_cod & (due > 0) & is_read, Issue("cod.surplus"), on_each_row=True)
+    payment = table.text_of(flag.column) if flag and flag.column else "…"
+    surplus = Issue.of("cod.surplus", payment=payment)
+    yield CheckContext(told, ~is_cod & (due > 0) & is_read, surplus, on_each_row=True)
 
 
 def _line_totals(table: CompiledSheet) -> Iterator[CheckContext]:

@@ -187,6 +187,11 @@ class Profile:
         return tuple({value.casefold(): value for value in self.values if says_done(value)}.values())
 
     @property
+    def words(self) -> tuple[str, ...]:
+        """The different values, each in the spelling that comes first."""
+        return tuple(reversed({value.casefold(): value for value in reversed(self.values)}.values()))
+
+    @property
     def samples(self) -> tuple[str, ...]:
         """A few different values."""
         return tuple(dict.fromkeys(self.values))[:_SAMPLES]

@@ -176,10 +176,6 @@ class SampleTable:
             and any(each.strip("0.,%- ") for each in profile.values)
         )
 
-    def collecting_words(self, pay: str) -> list[str]:
-        """The words in a column of payment that say that cash is collected."""
-        return [word for word in dict.fromkeys(self.profiles[pay].values) if self.collects(pay, word)]
-
     def collects(self, pay: str, word: str) -> bool | None:
         """Whether a word in a column of payment says that cash is collected; None where it does not say.
 
@@ -203,8 +199,20 @@ class SampleTable:
         total = self._total(name)
         return bool(total and total[1] is not None and abs(total[1]) < 0.01)
 
-    def _total(self, name: str) -> tuple[Fact, float | None] | None:
-        """The last total below the rows in a column, and what the rows lack to it, None where it is no number."""
+    def total_row(self, name: str) -> dict[str, str]:
+        """The column and the cell by which the row is told that says what a column comes to; {} if none does."""
+        total = self._total(name) if self.comes_to_its_total(name) else None
+        if total is None or not re.search("[1-9]", total[0].value):
+            return {}
+        _, _, (column, label) = total
+        alike = [text for _, at, text in self.outside if (at, text) == (column, label)]
+        called = self.names[column - 1] if column <= len(self.names) else ""
+        return {called: label} if self.names.count(called) == len(alike) == 1 and called else {}
+
+    def _total(self, name: str) -> tuple[Fact, float | None, tuple[int, str]] | None:
+        """The last total below the rows in a column, what the rows lack to it, None where it is no number, and the
+        column and the text of its label.
+        """
         if name not in self.names:
             return None
         at, rows = self.names.index(name) + 1, dict[int, dict[int, str]]()
@@ -212,21 +220,28 @@ class SampleTable:
             if row > self.row:
                 rows.setdefault(row, {})[column] = text
         for row, cells in reversed(rows.items()):
-            label = next(
-                (text.strip(MARKS) for column, text in cells.items() if column < at and _NO_DATA.fullmatch(text)), ""
-            )
+            labels = ((column, text) for column, text in cells.items() if column < at and _NO_DATA.fullmatch(text))
+            label = next(labels, None)
             if label and at in cells:
                 number = partial(numbers_of, marks=self._marks)
                 stated, added = number(pl.Series([cells[at]]))[0], number(self.cells[name]).sum()
-                fact = Fact(label, cells[at], cell_address(row, at), ("beside", label), under=name)
-                return fact, None if stated is None else stated - added
+                said = label[1].strip(MARKS)
+                fact = Fact(said, cells[at], cell_address(row, at), ("beside", said), under=name)
+                return fact, None if stated is None else stated - added, label
         return None
 
     def is_filled_where_cod(self, amount: str, pay: str) -> bool:
         """Whether each row that collects cash has an amount and each paid one none; both must be there."""
+        return {each for each in self._filled(amount, pay) if each[0] is not None} == {(True, True), (False, False)}
+
+    def is_filled_elsewhere(self, amount: str, pay: str) -> bool:
+        """Whether a row has an amount whose word of payment does not say that cash is collected."""
+        return bool({(False, True), (None, True)} & self._filled(amount, pay))
+
+    def _filled(self, amount: str, pay: str) -> set[tuple[bool | None, bool]]:
+        """What the words of payment say, and whether there is an amount beside them."""
         rows = zip(self.cells[pay], numbers_of(self.cells[amount]), strict=True)
-        seen = {(self.collects(pay, word), bool(number)) for word, number in rows}
-        return {each for each in seen if each[0] is not None} == {(True, True), (False, False)}
+        return {(self.collects(pay, word), bool(number)) for word, number in rows}
 
 
 def table_of(sheet: Sheet, operation: Operation, *, least: int) -> SampleTable | None:

@@ -30,8 +30,10 @@ _NUMBERS: Final = (*places.KEYS, *places.QUANTITIES)  # a constant would make al
 _ONE_FOR_ALL: Final = {places.KEYS[1]: ", or `{run: file_name}`"}
 _KEYS: Final = frozenset(
     ["from", "ledger", "join", "with", "sum", "times", "under", "when", "read", "date", "unit", "lookup", "columns",
-     "suffix", "beside", "cell", "required", "cartons", "default"]
+     "suffix", "beside", "cell", "required", "cartons", "default", "control_total",
+     "column", "row_where"]
 )  # fmt: skip
+_ADDED_UP: Final = (FieldForm.MONEY, FieldForm.QUANTITY, FieldForm.COUNT, FieldForm.DECIMAL)
 _PIECES: Final = {
     **dict.fromkeys(PIECES, 1),
     **dict.fromkeys(("dz", "doz", "dozen"), f"{MARK}12"),
@@ -60,6 +62,7 @@ def draft_text(draft: Draft, *, file_name: str) -> str:
             "order_id": _why_order_id(draft),
             "key": "all rows of a file are one document" if value == "file" else _why_key(draft, value),
             "lines_from": "items beside each other",
+            "checks": "the rows come to what the sheet's own total says; a file in which they do not is held",
             "ignore": "map them, keep them, or leave them here",
         }.get(key, "")
         if key in ("sheet", "fields", "lines") and value:
@@ -151,9 +154,26 @@ def mapping_of(draft: Draft) -> dict[str, Any]:
             data["lines_from"] = {"columns": [*draft.numbered]}
         found = {name: guess for name in names if (guess := draft.guesses.get(f"{part}.{name}"))}
         data[part] = {name: _source(draft, guess) for name, guess in found.items()}
+    if totals := [*_control_totals(draft, data)]:
+        data["checks"] = {"control_total": totals}
     if draft.unused:
         data["ignore"] = [*draft.unused]
     return data
+
+
+def _control_totals(draft: Draft, data: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The sheet's own totals of columns that are read as they stand, where the rows come to them; none where rows may
+    be left out that a total counts.
+    """
+    columns = dict[str, None]()
+    for place, guess in draft.guesses.items() if not draft.done else ():
+        part, target = place.split(".", 1)
+        several = isinstance(data.get(part, {}).get(target, {}).get("read", {}).get("suffix"), dict)
+        if guess.column and not guess.asked and not several and form_of(target, draft.operation) in _ADDED_UP:
+            columns[guess.column] = None
+    for column in columns:
+        if told_by := draft.table.total_row(column):
+            yield {"column": column, "row_where": told_by}
 
 
 def _sheet(draft: Draft) -> dict[str, Any]:
@@ -308,17 +328,27 @@ def _source(draft: Draft, guess: Guess) -> dict[str, Any]:
         return guess.fact.source(MARK * guess.asked) | ({"read": read} if read else {})
     if len(guess.columns) > 1 and len(guess.candidates) == 1:
         return {"join": _marked(guess)} | ({"with": ", "} if guess.place in places.ADDRESSES else {})
-    pay = draft.guesses.get(places.PAID) if guess.place == places.COLLECTED and guess.asked else None
     source = {
         "sum" if guess.added_up else "from": _names(guess),
         "times": guess.times,
         "cartons": guess.cartons,
         "default": "false" if _is_by_amount(guess) else "",
         "read": _read(draft, guess) if guess.column and not guess.added_up else {},  # a sum reads numbers by itself
-        "when": {pay.column: draft.table.collecting_words(pay.column) or [MARK.strip()]} if pay and pay.column else {},
+        "when": _when(draft, guess) if guess.place == places.COLLECTED else {},
         "required": guess.place == places.QUANTITIES[0],  # a line of tax or freight has none, and is no item
     }
     return {key: value for key, value in source.items() if value}
+
+
+def _when(draft: Draft, guess: Guess) -> dict[str, list[str]]:
+    """On which orders an amount is collected, where paid ones may have one, too; an open word is asked here as well."""
+    pay = draft.guesses.get(places.PAID)
+    if pay is None or not pay.column or not (guess.asked or ("left_out_on_paid", pay.column) in guess.reasons):
+        return {}
+    profile, asked = draft.table.profiles[pay.column], MARK.strip()
+    means = {word: draft.table.collects(pay.column, word) for word in profile.words}
+    open_ = [word for word, says in _answers(draft, pay, profile).get("lookup", {}).items() if says == asked]
+    return {pay.column: [MARK * (word in open_) + word for word in means if means[word] or word in open_] or [asked]}
 
 
 def _read(draft: Draft, guess: Guess) -> dict[str, Any]:
@@ -366,15 +396,13 @@ def _answers(draft: Draft, guess: Guess, profile: Profile) -> dict[str, Any]:
     if _is_by_amount(guess):
         noughts = [value for value in dict.fromkeys(profile.values) if not value.strip("0.,")]
         return {"lookup": dict.fromkeys(noughts, "false") | {"*": "true"}}
-    words = {value.casefold(): value for value in reversed(profile.values)}
     is_payment = form_of(guess.place.split(".", 1)[1], draft.operation) is FieldForm.PAYMENT
     known = {word.casefold() for word in PAYMENT_WORDS} if is_payment else {"true", "false"}
     name = guess.fact.label if guess.fact else guess.column
     means = {
-        word: draft.table.collects(name, word) if is_payment else meaning_of_payment(word)
-        for word in reversed(words.values())
+        word: draft.table.collects(name, word) if is_payment else meaning_of_payment(word) for word in profile.words
     }
-    if words.keys() <= known and all(means[word] is meaning_of_payment(word) for word in means):
+    if {word.casefold() for word in means} <= known and all(means[word] is meaning_of_payment(word) for word in means):
         return {}
     answers = {True: "true", False: "false", None: MARK.strip()}
     return {"lookup": {word: answers[meaning] for word, meaning in means.items()}}
