@@ -138,6 +138,13 @@ def test_dates_units_and_blanks_below_are_seen() -> None:
     assert [document.rows for document in mapped.documents] == [(2, 3), (4, 5)]
 
 
+def test_blanks_below_are_seen_also_where_no_column_of_goods_is_known() -> None:
+    header = ["Order No", "Phone", "Address", "Xyz"]
+    rows = [["A1", "9876543210", "x", "tea"], ["", "", "", "milk"], ["A2", "9876543211", "y", "cup"]]
+    assert 'fill_down: ["Order No", "Phone", "Address"]' in drafted(header, *rows)[1].replace("? ", "")
+    assert "fill_down" not in drafted(header, *rows[::2], ["A3", "9876543212", "", "jug"])[1]
+
+
 def test_the_header_is_found_under_titles_and_asns_are_told_from_orders() -> None:
     rows = [
         ["Acme Stores", "", "", "", ""],

@@ -225,7 +225,7 @@ _DRAFTS: Final = {
     "lookup": ("what does `{last}` mean for `{field}`?", 'Write "true" or "false" for the `?`.'),
     "when": (
         "on which orders does `{field}` count?",
-        "Keep the words of the payment's column that say so, without the `?`, and no others; for a `?` alone write them.",
+        "Keep the words of payment that say so, without the `?`, and no others. For a lone `?` write them.",
     ),
     "date": (
         "how are the dates of `{field}` written, `{names:joined ` or `}`?",

@@ -477,10 +477,14 @@ def _unused(table: SampleTable, name: str, beside: dict[str, str], operation: Op
 
 
 def _fill_down(guesses: dict[str, Guess], profiles: dict[str, Profile]) -> tuple[str, ...]:
-    """Columns of the document that are filled less often than those of the lines: blank below the first row."""
+    """Columns of the document that are filled less often than those of the lines: blank below the first row.
+
+    Where no column of goods was recognised, less often than the column that is filled most.
+    """
     columns = {place: each.candidates[0].columns for place, each in guesses.items() if each.column}
     line = next((columns[place] for place in ("lines.item_name", "lines.sku_name") if place in columns), ())
-    least = profiles[line[0]].filled - _BLANK_BELOW if line else 0.0
+    most = profiles[line[0]].filled if line else max((each.filled for each in profiles.values()), default=0.0)
+    least = most - _BLANK_BELOW
     header = [names for place, names in columns.items() if place.startswith("fields.")]
     named = dict.fromkeys(name for names in header for name in names)
     blank = tuple(name for name in named if 0 < profiles[name].filled < least)
