@@ -39,7 +39,7 @@ def one(asked: PageRequest) -> PageData:
         file = ledger.files.get(number_of(name) or 0)
     except ValueError as error:
         raise NotThere(f"There is no file number “{name}”.") from error
-    report = ledger.documents.file_report(file.id)
+    report = ledger.documents.file_report(file.id, with_documents=False)
     fate, after = asked.query.get("fate", ""), asked.query.get("after", "0")
     rows = report.rows.filter(fate=fate) if fate in {each.value for each in Fate} else report.rows
     first = min(number_of(after) or 0, rows.height)
