@@ -323,7 +323,9 @@ class StoredDocuments(Repository):
         counts = select(*each.c["file_id", "fate"], func.sum(each.c.rows)).group_by(*each.c["file_id", "fate"])
         asked = select(each.c.file_id, literal_column("''"), func.count(each.c.key.distinct())).group_by(each.c.file_id)
         with self._read() as connection:
-            files = connection.execute(select(file.c.id, file.c.operation, file.c.code).where(file.c.run_id == run))
+            files = connection.execute(
+                select(file.c.id, file.c.operation, file.c.code).where(file.c.run_id == run)
+            ).all()
             documents: dict[int, int] = {}
             found: dict[int, dict[Fate, int]] = {}
             for number, name, count in connection.execute(union_all(counts, asked)):
