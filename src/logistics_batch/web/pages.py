@@ -1,5 +1,6 @@
 """Serve the pages until asked to stop."""
 
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -10,6 +11,9 @@ from logistics_batch.errors import LogisticsBatchError, UsageError
 from logistics_batch.web.serve import ListeningPlace, listening, serve_until
 from logistics_batch.web.workbench import Surface, Workbench
 from logistics_batch.web.workbench.application import Around
+
+# A page asks the ledger ten times, and after each answer waits for its turn behind pages that are being written.
+_TURN_SECONDS = 0.001
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,7 @@ def serve_pages(
     stop: Event,
 ) -> None:
     """Serve the pages until `stop` is set; on_ready: is told the address. Raises UsageError: the port is taken."""
+    sys.setswitchinterval(_TURN_SECONDS)
     with listening(place) as listener:
         port = listener.getsockname()[1]
         scheme = "https" if secured.cert else "http"

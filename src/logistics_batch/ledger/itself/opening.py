@@ -19,6 +19,7 @@ from logistics_batch.ledger.itself.version import prepare
 # Before these SQLite versions a reset of the write-ahead log could corrupt the file.
 _WAL_SAFE_FROM = (3, 51, 3)
 _WAL_SAFE_PATCHES = {(3, 44): 6, (3, 50): 7}
+_CONNECTIONS_KEPT = 8  # as many pages are made at once
 _SQLITE_ARGUMENTS = {
     "timeout": LOCK_WAIT_SECONDS,
     "check_same_thread": False,
@@ -91,7 +92,7 @@ def open_engine(url: str, *, read_only: bool = False) -> Engine:
 
 
 def _sqlite_engine(url: str, *, durable: bool) -> Engine:
-    extra: dict[str, Any] = {} if durable else {"poolclass": StaticPool}
+    extra: dict[str, Any] = {"pool_size": _CONNECTIONS_KEPT} if durable else {"poolclass": StaticPool}
     engine = create_engine(url, connect_args=_SQLITE_ARGUMENTS, hide_parameters=True, **extra)
 
     @event.listens_for(engine, "connect")
