@@ -128,10 +128,11 @@ def test_sums_and_totals_read_the_declared_words_too() -> None:
     assert states(run(mapping, sheet_of(rows))) == {2: "ready", 3: "ready", 4: "skipped total"}
 
 
-def test_a_number_that_shows_its_declared_word_is_what_it_shows() -> None:
-    mapping = NOTICE.replace("{from: Qty}", "{from: Qty, read: {suffix: Ream}}")
+@pytest.mark.parametrize(("word", "shows"), [("Ream", "0 Ream"), ("€", "0 €"), ("€", "€ 0")])
+def test_a_number_that_shows_its_declared_word_is_what_it_shows(word: str, shows: str) -> None:
+    mapping = NOTICE.replace("{from: Qty}", f"{{from: Qty, read: {{suffix: {word}}}}}")
     sheet = sheet_of([HEADER, ["I-1", "paper", "2", "5"]])
-    shown = facts_frame([(2, 3, CellFact.NUMBER, None), (2, 3, CellFact.NUMBER_FORMAT_TEXT, "0 Ream")])
+    shown = facts_frame([(2, 3, CellFact.NUMBER, None), (2, 3, CellFact.NUMBER_FORMAT_TEXT, shows)])
     from dataclasses import replace
 
     assert rules(run(mapping, replace(sheet, facts=shown))) == []

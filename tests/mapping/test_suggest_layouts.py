@@ -13,7 +13,7 @@ from logistics_batch.mapping.suggest.draft import Draft, draft_of
 from logistics_batch.mapping.suggest.text import draft_json, draft_text
 from logistics_batch.mapping.suggest.text import mapping_of as mapping_data
 from logistics_batch.model.document import Operation
-from logistics_batch.model.sheet import Sheet, merged_facts
+from logistics_batch.model.sheet import CellFact, Sheet, facts_frame, merged_facts
 
 THIRTY = [name for name in LAYOUT_NAMES if name[0] in "cd"]
 
@@ -96,6 +96,15 @@ def test_a_header_over_two_rows_is_seen_and_pieces_per_carton_are_no_quantity(is
     data["ignore"].append("Pay Mode")
     mapped = run(yaml.safe_dump(data, sort_keys=False), sheet)
     assert '"item_quantity":24' in mapped.documents[0].body
+
+
+@pytest.mark.parametrize("shows", ["€ 0", "0 €"])
+def test_the_sign_that_a_number_format_shows_is_asked_about_as_one_that_is_written(shows: str) -> None:
+    facts = facts_frame([(row, 10, CellFact.NUMBER_FORMAT_TEXT, shows) for row in (2, 3)])
+    rows = [[*ODD[0][:8], "Rate", "Price"], *([*row[:9], "12.5"] for row in ODD[2:])]
+    draft = draft_of([replace(sheet_of(rows), facts=facts)], operation=Operation.ORDER_CREATE)
+    assert draft is not None and draft.table.profiles["Price"].currencies == ("€",)
+    assert draft.table.is_foreign("Price") and draft.table.profiles["Price"].share("amount") == 1
 
 
 @pytest.mark.parametrize(
@@ -475,6 +484,7 @@ def test_what_brackets_say_tells_who_pays_from_who_gets_the_goods() -> None:
         ("f04", "cash_on_delivery", '{from: "? Zu kassieren", read: {suffix: ["€"]}, when: {"Zahlungsart": ["Nachn'),
         ("f04", "decimal", '","'),
         ("f05", "item_quantity", '{from: "मात्रा", read: {suffix: ["नग"]}, required: true}'),
+        ("f05", "cash_on_delivery", '{from: "COD राशि", when: {"भुगतान": ["COD", "? उधार"]}}  # ask!'),
         # an amount that paid orders have, too: what a word means is asked wherever it is read; and the sheet's totals
         ("f06", "cash_on_delivery", '{from: "COD Amount", when: {"Payment Mode": ["COD", "? Wallet"]}}  # ask!'),
         ("f06", "is_cod", '{lookup: {"Prepaid": "false", "COD": "true", "Wallet": "?"}}'),

@@ -183,7 +183,7 @@ def print_advice(file: FileReport) -> None:
     words = (messages.operator_words(code, messages.unpacked(values))
              for code, values in told if code and messages.CATALOGUE[code].operator)  # fmt: skip
     for said in list(dict.fromkeys(words))[:_REASONS_SHOWN]:
-        click.echo(f"  In the mapping: {plain(said)}")
+        click.echo(f"In the mapping: {plain(said)}")
 
 
 def _meaning(fate: Fate, file: FileReport) -> str:

@@ -365,7 +365,7 @@ _REASONS: Final = {
     "filled_only_where_cod": "it is filled where “{names[0]}” says COD, and nowhere else",
     "filled_on_paid": "it is filled on paid orders as well; if it is what COD orders are charged, “{names[0]}” tells "
     "which",
-    "left_out_on_paid": "it is filled on paid orders as well, of which `when` takes none",
+    "left_out_on_paid": "it is filled on other orders as well, of which `when` takes none",
     "if_collected": "if it is what the order is charged",
     "product": "it is “{names[0]}” × “{names[1]}” on each row",
     "product_less": "it is “{names[0]}” × “{names[1]}” on each row, less “{names[2]}”",

@@ -52,7 +52,7 @@ _PARTS = re.compile(
 )
 _CONDITION = re.compile(r"\[[<>=]")
 _BELOW_ZERO = re.compile(r"\[<=?\s*(?:-|0\])")
-_CURRENCY = re.compile(r"(?i)₹|(?<![a-z])(?:rs|inr)(?![a-z])\.?|/[-=](?=\s*$)")
+_CURRENCY = re.compile(r"(?i)₹|(?<![a-z])(?:rs|inr)(?![a-z])\.?|र[ुू][.॰]?|/[-=](?=\s*$)")
 _LENGTH = re.compile(r"(?i)h+|m+|s+")
 _NUMBER = re.compile(r"0[0,]*(?:\.0*)?")
 _LITERAL_SIGNS = str.maketrans({**dict.fromkeys("0123456789", "9"), ".": "·"})  # no digits and no point of the number

@@ -12,7 +12,7 @@ from typing import Final
 import polars as pl
 
 from logistics_batch.mapping.fields.compile import PERCENTAGE, CompiledSheet, is_marked
-from logistics_batch.mapping.fields.values.numbers import UNIT_NAMES, spellings_of
+from logistics_batch.mapping.fields.values.numbers import FOREIGN, UNIT_NAMES, spellings_of
 from logistics_batch.mapping.fields.values.reading import Said
 from logistics_batch.mapping.findings import Findings
 from logistics_batch.mapping.rows.cells import (
@@ -126,7 +126,14 @@ def _with_number_formats(table: CompiledSheet) -> pl.DataFrame:
             kind is None
             or (column in shares and shown == PERCENTAGE)
             or (kind is ColumnKind.DIGITS and shown != NOT_SHOWN)
-            or (kind is ColumnKind.NUMBER and bool(re.fullmatch(rf"(?i){_SAME_NUMBER}({units[column]})\.?", shown)))
+            or (
+                kind is ColumnKind.NUMBER
+                and bool(
+                    re.fullmatch(
+                        rf"(?i)(?:(?={FOREIGN})(?:{units[column]}) ?)?{_SAME_NUMBER}(?:{units[column]})?\.?", shown
+                    )
+                )
+            )
         )
 
     different = texts.select("column", "detail").unique()  # few: a format is that of a whole column

@@ -30,7 +30,8 @@ def with_amounts(table: SampleTable, guesses: dict[str, Guess]) -> dict[str, Gue
             found[places.COLLECTED] = replace(
                 named, confidence=0.95, reasons=(*named.reasons, ("filled_where_cod", pay))
             )
-        elif pay and pay != named.column and table.is_filled_elsewhere(named.column, pay):
+        if pay and pay != named.column and table.is_filled_elsewhere(named.column, pay):
+            named = found[places.COLLECTED]
             found[places.COLLECTED] = replace(named, reasons=(*named.reasons, ("left_out_on_paid", pay)))
     if line and (line.asked or not readings[line.column].meanings & {"line", "total"}):
         del found[places.LINE_TOTAL]

@@ -39,7 +39,7 @@ from logistics_batch.mapping.suggest.profile import (
 from logistics_batch.model.answers.answer_columns import earlier_columns
 from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import cell_address
-from logistics_batch.model.sheet import Sheet
+from logistics_batch.model.sheet import CellFact, Sheet
 
 _SAMPLED_ROWS: Final = 300
 _LONGEST_NAME: Final = 100
@@ -209,6 +209,11 @@ class SampleTable:
         called = self.names[column - 1] if column <= len(self.names) else ""
         return {called: label} if self.names.count(called) == len(alike) == 1 and called else {}
 
+    def total_cell(self, name: str) -> str:
+        """The address of the last total below the rows in a column; "" if there is none."""
+        total = self._total(name)
+        return total[0].address if total else ""
+
     def _total(self, name: str) -> tuple[Fact, float | None, tuple[int, str]] | None:
         """The last total below the rows in a column, what the rows lack to it, None where it is no number, and the
         column and the text of its label.
@@ -250,6 +255,7 @@ def table_of(sheet: Sheet, operation: Operation, *, least: int) -> SampleTable |
     if head is None:
         return None
     body = sheet.frame.filter(pl.col("row") > head.row).head(_SAMPLED_ROWS)
+    body = _as_shown(sheet, body)
     data, skipped, end = _data(body.select(pl.exclude("row").fill_null("").str.strip_chars()), head.names)
     names, readings = _with_nameless(sheet, head, data)
     nameless = tuple(name for name in names if name not in head.names)
@@ -267,6 +273,17 @@ def table_of(sheet: Sheet, operation: Operation, *, least: int) -> SampleTable |
         sheet.name, head.row, head.rows, names, readings, cells, skipped, {}, above, below, nameless, outside
     )
     return _with_numbered(table, operation)
+
+
+def _as_shown(sheet: Sheet, body: pl.DataFrame) -> pl.DataFrame:
+    """The rows with the sign of another currency beside numbers whose format shows one."""
+    shown = sheet.facts_of(CellFact.NUMBER_FORMAT_TEXT).filter(pl.col("detail").str.contains(rf"(?i){FOREIGN}"))
+    for column in shown["column"].unique():
+        format_ = shown.filter(pl.col("column") == column).select("row", "detail")
+        text = pl.col("detail").str.replace("0", pl.col(str(column)), literal=True)
+        body = body.join(format_, on="row", how="left", maintain_order="left")
+        body = body.with_columns(pl.coalesce(text, str(column)).alias(str(column))).drop("detail")
+    return body
 
 
 def _with_nameless(sheet: Sheet, head: Head, data: pl.DataFrame) -> tuple[tuple[str, ...], dict[str, NameReading]]:

@@ -56,7 +56,8 @@ def draft_text(draft: Draft, *, file_name: str) -> str:
     lines += _cannot_go(draft)
     if draft.table.nameless:
         lines.append("# A column without a name is called by the next name on its left and how far from it it stands.")
-    for key, value in mapping_of(draft).items():
+    data = mapping_of(draft)
+    for key, value in data.items():
         why = {
             "operation": f"ask! if not, draft again with --operation {draft.rival}" if draft.rival else "",
             "order_id": _why_order_id(draft),
@@ -75,7 +76,7 @@ def draft_text(draft: Draft, *, file_name: str) -> str:
         else:
             plain = value if key == "operation" and not draft.rival else _flow(value)
             lines.append(f"{key}: {plain}" + f"  # {why}" * bool(why))
-    return "\n".join([*lines, *_outside(draft), ""])
+    return "\n".join([*lines, *_outside(draft, data), ""])
 
 
 def _cannot_go(draft: Draft) -> Iterator[str]:
@@ -90,10 +91,13 @@ def _cannot_go(draft: Draft) -> Iterator[str]:
             yield f"# {_flow(name)} ({shown}): {_said([(code,)])}. {remedy}"
 
 
-def _outside(draft: Draft) -> Iterator[str]:
+def _outside(draft: Draft, data: dict[str, Any]) -> Iterator[str]:
     """What stands above and below the table and fills nothing, row by row."""
     facts = [each.fact for guess in draft.guesses.values() for each in guess.candidates if each.fact]
     read = {fact.address for fact in facts} | {fact.label for fact in facts}
+    totals = data.get("checks", {}).get("control_total", ())
+    read |= {draft.table.total_cell(each["column"]) for each in totals}
+    labels = {_flow(label) for each in totals for label in each["row_where"].values()}
     rows: dict[int, list[str]] = {}
     for row, column, text in draft.table.outside:
         address = cell_address(row, column)
@@ -104,7 +108,11 @@ def _outside(draft: Draft) -> Iterator[str]:
         (True, "Above the table, and read by nothing; `{beside: LABEL}` or `{cell: ADDRESS}` reads a value:"),
         (False, "Below the table, and read by nothing; `{beside: LABEL}` reads a value:"),
     ):
-        found = [cells for row, cells in rows.items() if (row < draft.table.row) is is_above]
+        found = [
+            cells
+            for row, cells in rows.items()
+            if (row < draft.table.row) is is_above and any(cell.partition(" ")[2] not in labels for cell in cells)
+        ]
         yield from [f"# {said}"] * bool(found)
         yield from (f"#   {', '.join(cells)}" for cells in found[:_SHOWN_ROWS])
         yield from [f"#   … {len(found) - _SHOWN_ROWS} rows more"] * (len(found) > _SHOWN_ROWS)
