@@ -19,6 +19,7 @@ from support.result_samples import (
 )
 
 from logistics_batch.intake.readers import read_file
+from logistics_batch.model.issue import Issue, Place
 from logistics_batch.model.report import Fate, FileReport
 from logistics_batch.model.sheet import CellFact, ReadOptions, Sheet, facts_frame
 from logistics_batch.paper.answers.fix_file import fix_file
@@ -66,6 +67,15 @@ def test_of_several_wrong_cells_each_is_named(tmp_path: Path) -> None:
     found = rows_of(fixed(tmp_path, order_report(issues=(bad_phone(8), pin))))
     assert found[2][0] == "Phone: Four digits, ten are needed.\nPIN: It is no PIN."
     assert found[2][1] == "Phone: Write ten.\nPIN: Write six digits."
+
+
+def test_a_row_that_belongs_to_a_wrong_one_names_it_by_its_new_number(tmp_path: Path) -> None:
+    belongs = Issue.of("required.key_of", Place(8, "Order", "A8", "", "", "key"), row=7)
+    rows = rows_of(fixed(tmp_path, order_report(issues=(bad_phone(7), belongs))))
+    assert rows[2][:2] == (
+        "The row belongs to row 2, whose key is blank or cannot be read.",
+        "Correct row 2, and drop the file again.",
+    )
 
 
 def test_wrong_cells_are_coloured_and_commented_at_their_new_places(tmp_path: Path) -> None:

@@ -74,6 +74,9 @@ def _sheet_to_correct(sheet: Sheet, report: FileReport, rows: pl.Series, above: 
     places = {int(name): number for number, name in enumerate(own.columns[1:], len(_OURS) + 1)}
     own = own.rename({str(old): f"own {new}" for old, new in places.items()})
     moved = dict(numbers.select("row", "new").iter_rows())
+    report = replace(
+        report, issues=tuple(replace(each, values=_renumbered(each.values, moved)) for each in report.issues)
+    )
     both = numbers.join(_told(report, moved), on="row", how="left", maintain_order="left")
     frame = both.join(own, on="row", how="left", maintain_order="left").drop("row")
     names = ["row", *(str(number) for number in range(1, frame.width))]
@@ -124,9 +127,9 @@ def _told(report: FileReport, moved: Mapping[int, int]) -> pl.DataFrame:
 
 
 def _renumbered(values: str, moved: Mapping[int, int]) -> str:
-    """Values of a code that name the rows of a document, by the numbers that these have here."""
+    """Values of a code that name a row or the rows of a document, by the numbers that these have here."""
     given = messages.unpacked(values)
     rows = given.get("rows")
-    if not isinstance(rows, list) or not all(row in moved for row in rows):
-        return values
-    return messages.packed(given | {"rows": [moved[row] for row in rows]})
+    if isinstance(rows, list) and all(row in moved for row in rows):
+        return messages.packed(given | {"rows": [moved[row] for row in rows]})
+    return messages.packed(given | {"row": moved[given["row"]]}) if given.get("row") in moved else values
