@@ -25,14 +25,7 @@ def with_amounts(table: SampleTable, guesses: dict[str, Guess]) -> dict[str, Gue
     quantity, price = found.get(places.QUANTITIES[0]), found.get(places.PRICES[0])
     named, line = found.pop(places.COLLECTED, None), found.get(places.LINE_TOTAL)
     if named and "cod" in readings[named.column].meanings:
-        found[places.COLLECTED] = named
-        if pay and table.is_filled_where_cod(named.column, pay):
-            found[places.COLLECTED] = replace(
-                named, confidence=0.95, reasons=(*named.reasons, ("filled_where_cod", pay))
-            )
-        if pay and pay != named.column and table.is_filled_elsewhere(named.column, pay):
-            named = found[places.COLLECTED]
-            found[places.COLLECTED] = replace(named, reasons=(*named.reasons, ("left_out_on_paid", pay)))
+        found[places.COLLECTED] = _beside_payment(table, named, pay) if pay else named
     if line and (line.asked or not readings[line.column].meanings & {"line", "total"}):
         del found[places.LINE_TOTAL]
     taken, others = {guess.column for guess in found.values()}, list[Candidate]()
@@ -84,6 +77,15 @@ def with_amounts(table: SampleTable, guesses: dict[str, Guess]) -> dict[str, Gue
             found[places.COLLECTED], candidates=(stated, *collected.candidates), asked=True
         )
     return found
+
+
+def _beside_payment(table: SampleTable, named: Guess, pay: str) -> Guess:
+    """The column that is called the amount to collect, with what its cells show beside the words of payment."""
+    if table.is_filled_where_cod(named.column, pay):
+        named = replace(named, confidence=0.95, reasons=(*named.reasons, ("filled_where_cod", pay)))
+    if pay != named.column and table.is_filled_elsewhere(named.column, pay):
+        named = replace(named, reasons=(*named.reasons, ("left_out_on_paid", pay)))
+    return named
 
 
 def summed(table: SampleTable, column: str, guesses: dict[str, Guess]) -> str:
