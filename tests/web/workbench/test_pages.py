@@ -5,9 +5,10 @@ import re
 from typing import Any
 
 import httpx
+import openpyxl
 from support.pages_process import Person, RunningPages, hidden_fields, quoted
 from support.sandbox_process import RunningSandbox
-from support.workspace import Workspace
+from support.workspace import ORDER_COLUMNS, Workspace
 
 from .conftest import SLASHED, STRANGE
 
@@ -86,6 +87,28 @@ def test_a_file_s_problems_are_grouped_and_its_rows_are_listed(pages: RunningPag
     alone = clerk.client.get(f"/files/{file['id']}.json", params={"fate": "invalid"}).json()
     assert [row["row"] for row in alone["rows"]] == [5]
     assert clerk.get("/files/999").status_code == clerk.get("/files/x").status_code == 404
+
+
+def test_rows_of_a_workbook_say_what_is_wrong_and_are_found_by_fate_problem_and_text(pages: RunningPages) -> None:
+    book = openpyxl.Workbook()
+    lines = ORDER_COLUMNS, "B-1,98,9 Market Road,560001,SKU-1,1", "B-2,9876543210,1 Mill Road,560001,SKU-1,none"
+    for line in lines:
+        book.active.append(line.split(","))  # type: ignore[union-attr]
+    path = pages.workspace.root / "hand/book.xlsx"
+    book.save(path)
+    assert pages.workspace.run("push", path, "--mapping", "orders").code == 3
+    clerk = pages.person("clerk")
+    (file,) = clerk.client.get("/find.json", params={"q": "book.xlsx"}).json()["files"]
+
+    def rows(**query: str) -> list[int]:
+        found = clerk.client.get(f"/files/{file['id']}.json", params=query).json()
+        assert all(row["reasons"] for row in found["rows"])
+        return [row["row"] for row in found["rows"]]
+
+    (phone,) = [each for each in clerk.get(f"/files/{file['id']}.json").json()["problems"] if each["column"] == "Phone"]
+    assert (rows(), rows(rule=phone["code"]), rows(text="b-2"), rows(text="b-2", rule=phone["code"])) == (
+        [2, 3], [2], [3], [])  # fmt: skip
+    assert (rows(fate="invalid"), rows(fate="accepted")) == ([2, 3], [])
 
 
 def test_what_a_sheet_holds_is_text_on_every_page(pages: RunningPages) -> None:

@@ -1,16 +1,19 @@
 """A dropped file: what became of its rows, its problems by what repairs them, and its rows."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final
 
+import polars as pl
+
 from logistics_batch.model.issue import Issue
-from logistics_batch.model.report import Fate, FileReport
+from logistics_batch.model.report import FileReport
 from logistics_batch.web.workbench.asked import NotThere, PageData, PageRequest, number_of
 
 _PAGE: Final = 100
-_ROWS_NAMED, _ROUNDS_TOLD = 20, 5
+_ROWS_NAMED, _ROUNDS_TOLD, _LONGEST_TEXT = 20, 5, 100
+_NAMES: Final = ("document", "reference_number", "awb_number")
 _HIDDEN: Final = "•••"
 
 
@@ -33,25 +36,25 @@ def latest(asked: PageRequest) -> PageData:
 
 
 def one(asked: PageRequest) -> PageData:
-    """One file: counts by fate, problems grouped by what repairs them, and its rows, by fate and from a row on."""
+    """One file: counts by fate, problems grouped by what repairs them, and its rows, by fate, cause and text."""
     name, ledger = asked.path["name"], asked.parts.ledger
     try:
         file = ledger.files.get(number_of(name) or 0)
     except ValueError as error:
         raise NotThere(f"There is no file number “{name}”.") from error
     report = ledger.documents.file_report(file.id, with_documents=False)
-    fate, after = asked.query.get("fate", ""), asked.query.get("after", "0")
-    rows = report.rows.filter(fate=fate) if fate in {each.value for each in Fate} else report.rows
-    first = min(number_of(after) or 0, rows.height)
+    by_row: dict[tuple[str, int], list[Issue]] = {}
+    for issue in report.issues:
+        by_row.setdefault((issue.place.sheet or report.sheet, issue.place.row), []).append(issue)
+    wanted = {name: asked.query.get(name, "").strip()[:_LONGEST_TEXT] for name in ("fate", "rule", "text")}
+    rows = _filtered(report.rows, by_row, wanted)
+    first = min(number_of(asked.query.get("after", "")) or 0, rows.height)
     shown = rows.slice(first, _PAGE)
     problems = problems_of(report, sees_people=asked.who.sees_people)
     stem = file.name.rpartition(".")[0] or file.name
     rounds = (f"{stem}.fix.", f"{stem}.result.")
     same = [each for each in ledger.files.named(stem) if each.name == file.name or each.name.startswith(rounds)]
     later = [each for each in same if each.id > file.id][-_ROUNDS_TOLD:]
-    by_row: dict[tuple[str, int], list[Issue]] = {}
-    for issue in report.issues:
-        by_row.setdefault((issue.place.sheet, issue.place.row), []).append(issue)
     data = {
         "id": file.id,
         "name": file.name,
@@ -67,16 +70,32 @@ def one(asked: PageRequest) -> PageData:
         },
         "problems": problems,
         "notes": [each.reason for each in report.notes],
-        "fate": fate,
+        "filter": wanted,
         "rows": [
             _row(line, by_row.get((line["sheet"], line["row"]), ()), sees_people=asked.who.sees_people)
             for line in shown.iter_rows(named=True)
         ],
-        "rows_of_fate": rows.height,
+        "rows_of_filter": rows.height,
         "next": first + _PAGE if first + _PAGE < rows.height else None,
         "later": [{"id": each.id, "name": each.name, "received_at": each.received_at} for each in later],
     }
     return PageData("file.html", data)
+
+
+def _filtered(
+    rows: pl.DataFrame, by_row: Mapping[tuple[str, int], Sequence[Issue]], wanted: Mapping[str, str]
+) -> pl.DataFrame:
+    """The rows of a fate, with a cause of their own or in a cell, and whose document's names hold a text."""
+    if wanted["fate"]:
+        rows = rows.filter(fate=wanted["fate"])
+    if rule := wanted["rule"]:
+        places = rows.select("sheet", "row").iter_rows()
+        in_cells = [any(each.code == rule for each in by_row.get((sheet, row), ())) for sheet, row in places]
+        rows = rows.filter((pl.col("code") == rule) | pl.Series(in_cells, dtype=pl.Boolean))
+    if text := wanted["text"].casefold():
+        named = (pl.col(name).str.to_lowercase().str.contains(text, literal=True) for name in _NAMES)
+        rows = rows.filter(pl.any_horizontal(named))
+    return rows
 
 
 def problems_of(report: FileReport, *, sees_people: bool) -> list[dict[str, Any]]:
