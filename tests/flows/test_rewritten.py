@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from logistics_batch.errors import UsageError
-from logistics_batch.flows.mappings.choices import drafted, plain
+from logistics_batch.flows.mappings.choices import ChosenAnswer, answered, asked_in, drafted, plain
 from logistics_batch.flows.mappings.rewritten import rewritten
 from logistics_batch.flows.mappings.suggest_mapping import Wanted
 from logistics_batch.intake.readers import read_file
@@ -94,3 +94,16 @@ def says_the_same(found: dict[str, Any]) -> None:
     text = drafted({"draft": found}, Wanted(), name="x\n#.csv")
     assert plain(text) == plain(found["text"])
     assert text.count("\n") < found["text"].count("\n")
+
+
+@pytest.mark.parametrize(("says", "left"), [("true", ["COD", "Wallet"]), ("false", ["COD"])])
+def test_the_orders_on_which_an_amount_counts_follow_what_a_word_of_payment_means(says: str, left: list[str]) -> None:
+    text = """operation: order.create
+fields:
+  is_cod: {from: "Pay", read: {lookup: {"COD": "true", "Wallet": "?"}}}
+  cash_on_delivery: {from: "Amount", when: {"Pay": ["COD", "? Wallet"]}}
+"""
+    asked, _ = asked_in(plain(text), {"draft": None, "columns": []})
+    fields = plain(answered(text, asked, ChosenAnswer(says)))["fields"]
+    assert fields["is_cod"]["read"]["lookup"]["Wallet"] == says
+    assert fields["cash_on_delivery"]["when"] == {"Pay": left}

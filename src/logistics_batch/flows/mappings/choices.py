@@ -265,6 +265,7 @@ def answered(text: str, asked: Mapping[str, Any], answer: ChosenAnswer) -> str:
     else:
         is_count = "suffix" in path and value.isascii() and value.isdecimal()
         text = rewritten(text, path, [value] if path == ("key",) else int(value) if is_count else value)
+        text = _counting(text, str(path[-1]), value) if path[1:-1] == ("is_cod", "read", "lookup") else text
     keys = data["key"] if isinstance(data.get("key"), list) else []
     asks = [each for each in keys if str(each).startswith(MARK.strip())]
     same_asked = [str(each).removeprefix(MARK).strip("? ") for each in asks] == (asked["answers"] or [""])
@@ -273,6 +274,16 @@ def answered(text: str, asked: Mapping[str, Any], answer: ChosenAnswer) -> str:
     for name in asked["answers"]:
         text = _not_filled(text, name)
     return _not_ignored(text, value)
+
+
+def _counting(text: str, word: str, says: str) -> str:
+    """The text with what `when` asks of a word of payment answered as `is_cod` reads it: it collects cash, or not."""
+    amount = _part(_part(plain(text), "fields"), "cash_on_delivery")
+    for column, words in _part(amount, "when").items():
+        if isinstance(words, list) and MARK + word in words:
+            left = [word if each == MARK + word else each for each in words if says == "true" or each != MARK + word]
+            text = rewritten(text, ("fields", "cash_on_delivery", "when", column), left or [MARK.strip()])
+    return text
 
 
 def _at(data: Any, path: Keys) -> Any:
