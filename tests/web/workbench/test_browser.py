@@ -202,6 +202,11 @@ def test_a_running_night_is_followed_without_reloading(
     bar = page.get_by_role("progressbar", name="How far nightly is")
     bar.wait_for()
     assert no_violations(page) == []
+    kept = page.context.storage_state()
+    plain = browser.new_context(java_script_enabled=False, storage_state=kept).new_page()
+    plain.goto(pages.url)  # without scripts it is loaded again
+    assert plain.get_by_role("progressbar", name="How far nightly is").count() == 1
+    plain.context.close()
     link = page.get_by_role("listitem").filter(has=bar).get_by_role("link", name="nightly")
     link.focus()
     before = page.get_by_text("accepted", exact=False).first.inner_text()
