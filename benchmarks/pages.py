@@ -170,7 +170,8 @@ class Person:
         return self._chance.choice(list(pages.items()))
 
     def click(self, until: float) -> None:
-        """One page after the other."""
+        """One page after the other; people do not all begin at the same moment."""
+        time.sleep(self._chance.uniform(0, LOOKS_SECONDS[1]))
         while time.monotonic() < until:
             what, address = self._address()
             began = time.perf_counter()

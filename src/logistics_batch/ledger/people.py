@@ -25,8 +25,20 @@ class StoredPerson:
     ended_at: str
 
 
+class Numbered:
+    """Something whose secret is known by its digest."""
+
+    __slots__ = ()
+    digest: str
+
+    @property
+    def number(self) -> str:
+        """What it is called where people see it; nobody gets in with that."""
+        return self.digest[:_SHOWN]
+
+
 @dataclass(frozen=True, slots=True)
-class StoredSession:
+class StoredSession(Numbered):
     """Somebody who is signed in, with the role of today."""
 
     digest: str
@@ -36,14 +48,9 @@ class StoredSession:
     started_at: str
     seen_at: str
 
-    @property
-    def number(self) -> str:
-        """What it is called where people see it; nobody gets in with that."""
-        return self.digest[:_SHOWN]
-
 
 @dataclass(frozen=True, slots=True)
-class StoredToken:
+class StoredToken(Numbered):
     """A program's token; role: the smaller of its own and its person's is for the reader to find."""
 
     digest: str
@@ -152,10 +159,15 @@ class People(Repository):
         """Everybody who is signed in, or one person's sessions, the last seen first."""
         return self._sessions(*([] if of is None else [web_session.c.person == of]))
 
-    def end_sessions(self, numbers: Collection[str], *, of: str) -> int:
-        """End sessions of a person, by their numbers; gives how many ended."""
-        mine = web_session.c.person == of, func.substr(web_session.c.digest, 1, _SHOWN).in_(numbers)
-        return self._execute(web_session.delete().where(*mine), counts=False)
+    def end(self, numbers: Collection[str], *, of: str | None = None) -> int:
+        """End sessions and tokens, of anybody or of one person, by their numbers; gives how many ended."""
+        with self._write(counts=False) as connection:
+            ended = 0
+            for table in (web_session, access_token):
+                mine = [] if of is None else [table.c.person == of]
+                meant = func.substr(table.c.digest, 1, _SHOWN).in_(numbers)
+                ended += connection.execute(table.delete().where(meant, *mine)).rowcount
+            return ended
 
     def _sessions(self, *wanted: object) -> list[StoredSession]:
         query = select(web_session, person.c.role).join(person, person.c.name == web_session.c.person)

@@ -255,6 +255,18 @@ class TestPrograms:
             answer = Person(pages.url).get("/tonight.json", Authorization=f"Bearer {token}")
             assert answer.status_code == 401
 
+    def test_an_admin_ends_it_and_sessions_at_once(self, pages: RunningPages) -> None:
+        token, analyst, admin = self.token(pages, "analyst"), pages.person("analyst"), pages.person("admin")
+        assert analyst.get("/").status_code == 200
+        told = admin.get("/admin.json").json()
+        numbers = [each["number"] for each in told["sessions"] + told["tokens"] if each["person"] == "analyst of tests"]
+        for number in numbers:
+            assert admin.post("/admin/end", {"id": number}).status_code == 303
+        assert analyst.get("/").status_code == 303
+        assert Person(pages.url).get("/tonight.json", Authorization=f"Bearer {token}").status_code == 401
+        assert admin.post("/admin/end", {"id": numbers[0]}).status_code == 409
+        analyst.client.post("/sign-in", data={"name": "analyst of tests", "password": PASSWORD})
+
     def test_a_role_that_is_not_the_person_s_is_refused(self, pages: RunningPages) -> None:
         pages.person("viewer")
         done = pages.workspace.run("user", "token", "viewer of tests", "--role", "admin")

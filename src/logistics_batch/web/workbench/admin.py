@@ -23,11 +23,12 @@ def people(asked: PageRequest) -> PageData:
         for each in ledger.all()
     ]
     sessions = [
-        {name: getattr(each, name) for name in ("person", "address", "started_at", "seen_at")}
+        {name: getattr(each, name) for name in ("number", "person", "address", "started_at", "seen_at")}
         for each in ledger.sessions()
     ]
     tokens = [
-        {name: getattr(each, name) for name in ("person", "role", "made_at", "ends_at")} for each in ledger.tokens()
+        {name: getattr(each, name) for name in ("number", "person", "role", "made_at", "ends_at")}
+        for each in ledger.tokens()
     ]
     roles = [each.value for each in Role]
     return PageData("people.html", {"people": everybody, "sessions": sessions, "tokens": tokens, "roles": roles})
@@ -75,6 +76,13 @@ def remove(asked: PageRequest) -> Moved:
     if not asked.parts.ledger.people.remove(name, now=asked.now):
         raise UsageError(f'There is no person "{name}".', remedy="Open the page again.")
     return Moved("/admin", f"{name} may sign in no more.")
+
+
+def end(asked: PageRequest) -> Moved:
+    """End a session, or a token of a program, at once."""
+    if not asked.parts.ledger.people.end(asked.several.get("id", ())):
+        raise UsageError("That is ended already.", remedy="Open the page again.")
+    return Moved("/admin", "It is ended.")
 
 
 def _role(asked: PageRequest) -> str:

@@ -292,7 +292,7 @@ class Workbench:
             self._door.require_password(who, one.get("old", ""))
             if changes:
                 secret = self._door.change_password(who, one.get("password", ""), one.get("again", ""))
-            elif not self._people.end_sessions(form.get("id", []), of=who.name):
+            elif not self._people.end(form.get("id", []), of=who.name):
                 raise UsageError("No session is marked that goes on.", remedy="Mark those that are to end.")
         except UsageError as error:
             self._write(who.name, who.address, what, outcome=f"refused: {error.message}")

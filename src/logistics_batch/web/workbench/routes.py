@@ -98,6 +98,7 @@ ROUTES: Final = (
     Route("/admin/add", admin.add, ADMIN, "POST", "added a person"),
     Route("/admin/role", admin.change_role, ADMIN, "POST", "changed a role"),
     Route("/admin/reset", admin.reset, ADMIN, "POST", "took a password away"),
+    Route("/admin/end", admin.end, ADMIN, "POST", "ended a session or token"),
     Route("/admin/remove", admin.remove, ADMIN, "POST", "removed a person"),
 )
 
