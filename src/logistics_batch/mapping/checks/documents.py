@@ -190,8 +190,12 @@ def equal_rows(lines: pl.DataFrame, sheet: Sheet, header: Header) -> tuple[pl.Da
     aside = _counting_columns(sheet.frame, lines, [name for name in names if _text(header, name)])
     compared = suspects.join(others, on="row", how="left", maintain_order="left")
     same = ["doc", *used, *(name for name in names if name not in aside)]
-    twin = pl.col("row").first().over(same)
-    return _alike(compared, same).select("doc", "row", twin=twin), [_text(header, name) for name in aside]
+    equal = _alike(compared, same)
+    alike = reduce(
+        pl.Expr.xor, [pl.col(name).hash(at) for at, name in enumerate(same)]
+    )  # to group by many takes memory
+    twins = equal.select("row", alike=alike).select(twin=pl.col("row").first().over("alike")).to_series()
+    return equal.select("doc", "row", twins), [_text(header, name) for name in aside]
 
 
 def _text(header: Header, name: str) -> str:
@@ -220,21 +224,26 @@ def _with_equal_rows(table: CompiledSheet, notes: list[Issue]) -> _Found:
 
 
 def told_of_twins(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of the file (row, code, values), those of documents with equal ones told which are equal to them; those that
+    """Rows of the file (row, doc, code, values), those of documents with equal ones told which are equal to them; those that
     have none are told of the first.
     """
     of_equal = pl.col("code").str.starts_with("equal rows").fill_null(value=False)
-    own, first = dict[int, str](), dict[str, str]()
-    for values in rows.filter(of_equal)["values"].unique():
+    words, members, firsts = list[str](), list[tuple[int, int]](), list[tuple[int, int]]()
+    for doc, values in rows.filter(of_equal).unique("doc", keep="first").select("doc", "values").iter_rows():
         given = messages.unpacked(values)
-        told = [(twins, messages.packed({**given, "rows": twins})) for twins in given.pop("twins")]
-        first[values] = told[0][1]
-        own |= {row: words for twins, words in told for row in twins}
-    if not own:
+        firsts.append((doc, len(words)))
+        for twins in given.pop("twins"):
+            members += [(row, len(words)) for row in twins]
+            words.append(messages.packed(given | {"rows": twins}))
+    if not words:
         return rows
-    mine = pl.col("row").replace_strict(own, default=None, return_dtype=pl.String)
-    said = pl.coalesce(mine, pl.col("values").replace(first))
-    return rows.with_columns(pl.when(of_equal).then(said).otherwise("values").alias("values"))
+    mine, other = (pl.DataFrame(each, schema={name: pl.UInt32, f"at {name}": pl.UInt32}, orient="row")
+                   for name, each in (("row", members), ("doc", firsts)))  # fmt: skip
+    said = pl.DataFrame({"said": words}).with_row_index("at")  # joined, so that long words stand in memory once
+    told = rows.join(mine, on="row", how="left", maintain_order="left")
+    told = told.join(other, on="doc", how="left", maintain_order="left")
+    told = told.with_columns(at=pl.coalesce("at row", "at doc")).join(said, on="at", how="left", maintain_order="left")
+    return rows.with_columns(pl.when(of_equal).then(told["said"]).otherwise("values").alias("values"))
 
 
 def _rows_of_documents(table: CompiledSheet) -> tuple[dict[int, list[list[int]]], list[str]]:
