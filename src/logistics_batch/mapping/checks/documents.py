@@ -224,8 +224,8 @@ def _with_equal_rows(table: CompiledSheet, notes: list[Issue]) -> _Found:
 
 
 def told_of_twins(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of the file (row, doc, code, values), those of documents with equal ones told which are equal to them; those that
-    have none are told of the first.
+    """Rows of the file (row, doc, code, values), those of documents with equal ones told which are equal to them; those
+    that have none are told of the first.
     """
     of_equal = pl.col("code").str.starts_with("equal rows").fill_null(value=False)
     words, members, firsts = list[str](), list[tuple[int, int]](), list[tuple[int, int]]()
