@@ -14,7 +14,7 @@ from logistics_batch.ledger import FOUND_CANCELLED, Ledger, Outcome, StoredDocum
 from logistics_batch.ledger.records import Decided, StoredDecision
 from logistics_batch.messages.reasons import HeldDecision
 from logistics_batch.model.issue import Issue
-from logistics_batch.model.report import Fate
+from logistics_batch.model.report import Fate, added, tally_of
 
 NOW = "2026-11-21T21:16:00+05:30"
 
@@ -25,7 +25,10 @@ def start(ledger: Ledger, run: str = "R1", job: str = "nightly") -> str:
 
 
 def fates(ledger: Ledger, file_id: int) -> list[str]:
-    return ledger.documents.file_report(file_id).rows["fate"].to_list()
+    """Of the rows of a file; what is counted of its run without reading them is the same."""
+    report = ledger.documents.file_report(file_id)
+    assert added([ledger.documents.tallies(report.run)[file_id]]) == tally_of([report])
+    return report.rows["fate"].to_list()
 
 
 def send(ledger: Ledger, document: StoredDocument, state: str, *, run: str = "R1", **values: object) -> None:
@@ -49,6 +52,38 @@ def test_a_file_is_planned_whole(ledger: Ledger) -> None:
         (4, "B4", "12", "Write ten digits.")
     ]
     assert report.rows_read == 3
+
+
+def test_how_far_a_run_is_and_what_it_found_out_of_earlier_ones(ledger: Ledger) -> None:
+    first = start(ledger)
+    ledger.planning.plan_file(first, arrival(dict.fromkeys("ABC", "{}"), invalid=(5,)))
+    for document, state in zip(planned(ledger, first), ("accepted", "in_doubt"), strict=False):
+        send(ledger, document, state, accepted_run=first if state == "accepted" else "")
+    assert ledger.documents.states_of(first) == {"planned": 1, "accepted": 1, "in_doubt": 1}
+    (doubt,) = ledger.attempts.in_doubt()
+    second = start(ledger, "R2")
+    found = Outcome(doubt.id, "accepted", "accepted", awb_number="SH-2", accepted_run=second)
+    assert ledger.attempts.settle_document(found, expected="in_doubt", now=NOW)
+    assert [document.key for document in ledger.documents.settled_in(second)] == ["B"]
+    assert ledger.documents.settled_in(first) == ledger.documents.sent_along(second) == []
+    assert (ledger.documents.states_of(second), ledger.documents.tallies(second)) == ({}, {})
+
+
+def test_views_and_sessions_belong_to_one_person(ledger: Ledger) -> None:
+    people = ledger.people
+    for name in ("asha", "ravi"):
+        people.add(name, role="analyst", link=name, link_until="9", now=NOW)
+        people.choose_secret(name, secret="x", now=NOW)
+        assert people.sign_in(f"{name}{'0' * 60}", name=name, address="", now=NOW, older_than="")
+        people.keep_view(name, place="/reconciliation", view="mine", query="sort=age")
+    people.keep_view("asha", place="/reconciliation", view="mine", query="sort=worth")
+    people.keep_view("ravi", place="/reconciliation", view="mine", query="")
+    views = [people.views(name, place="/reconciliation") for name in ("asha", "ravi")]
+    assert views == [{"mine": "sort=worth"}, {}]
+    ((number,),) = [[each.number for each in people.sessions(of="ravi")]]
+    assert (people.end([number], of="asha"), people.end([number]), people.end([number])) == (0, 1, 0)
+    people.change_secret("asha", secret="y")
+    assert people.sessions() == []
 
 
 def test_a_claim_has_one_owner(ledger: Ledger) -> None:
@@ -147,7 +182,7 @@ def test_a_held_file_holds_every_sendable_row(ledger: Ledger) -> None:
     )
     file_id = ledger.planning.plan_file(start(ledger), arrival({"A": "{}"}, invalid=(3,), held=held))
     report = ledger.documents.file_report(file_id)
-    assert report.rows["fate"].to_list() == ["held", "invalid"]
+    assert fates(ledger, file_id) == ["held", "invalid"]
     assert (report.reason, report.remedy) == (held.message, held.remedy)
     assert ledger.documents.planned_of("R1").is_empty()
 
