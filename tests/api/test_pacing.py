@@ -5,6 +5,7 @@ import math
 import random
 import threading
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -132,6 +133,56 @@ def test_a_question_beside_a_run_waits_for_the_turns_taken_already_not_for_the_e
         began = clock.now
         assert asks.wait_turn()
     assert clock.now - began < 0.5
+
+
+def test_who_makes_many_calls_takes_many_turns_at_once_and_who_makes_few_leaves_them_to_others() -> None:
+    clock = Clock()
+    row = Row(clock)
+    sizes: list[int] = []
+
+    class Counted(Row):
+        def take_turns(self, count: int, *rest: Any, **named: Any) -> tuple[list[float], float]:
+            sizes.append(count)
+            return row.take_turns(count, *rest, **named)
+
+    pacer = Pacer("100/s", clock=clock, sleep=clock.sleep)
+    with pacer.sharing(Counted(clock)):
+        assert all(pacer.wait_turn() for _ in range(100))
+        many, sizes[:] = list(sizes), []
+        for _ in range(5):
+            clock.now += 2
+            assert pacer.wait_turn()
+            pacer.approach()
+    assert len(many) < 15
+    assert max(many) <= 21  # of a fifth of a second
+    assert len(sizes) <= 5 * 2  # what passed of a block is given back
+    assert sizes[-1] == 1
+
+
+def test_a_call_leaves_while_another_thread_takes_turns_from_the_ledger() -> None:
+    clock = Clock()
+    taking, go_on = threading.Event(), threading.Event()
+
+    class Slow(Row):
+        def take_turns(self, *arguments: Any, **named: Any) -> tuple[list[float], float]:
+            if threading.current_thread() is not threading.main_thread():
+                taking.set()
+                assert go_on.wait(10)
+            return super().take_turns(*arguments, **named)
+
+    pacer = Pacer("10/s", clock=clock, sleep=clock.sleep)
+    with pacer.sharing(Slow(clock)):
+        assert pacer.wait_turn()
+        other = threading.Thread(target=pacer.try_turn, kwargs={"ahead_seconds": 0.25}, daemon=True)
+        other.start()
+        assert taking.wait(10)
+        left: list[float | None] = []
+        leaving = threading.Thread(target=lambda: left.append(leaves(pacer, clock)), daemon=True)
+        leaving.start()
+        leaving.join(5)
+        assert left == [1000]
+        go_on.set()
+        other.join()
 
 
 def test_no_rate_means_no_wait() -> None:

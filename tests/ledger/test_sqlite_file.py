@@ -110,8 +110,10 @@ def test_reading_an_absent_ledger_creates_nothing(tmp_path: Path) -> None:
 
 def test_commits_survive_a_power_cut_by_their_settings(tmp_path: Path) -> None:
     ledger = open_ledger(f"sqlite:///{tmp_path}/ledger.db", account="x")
-    with ledger._connection.read() as connection:
-        assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 3  # EXTRA
+    for _ in range(2):
+        with ledger._connection.write() as connection:
+            assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 3  # EXTRA
+        ledger.pace.hold_turns(1)  # over the same connection, and it does not wait for the disk
     ledger.close()
 
 

@@ -24,7 +24,7 @@ _LONGEST_NAP_SECONDS = 0.5  # how soon a waiting thread notices that the process
 _LATE_SHARE = 0.025  # of a second, or of a longer interval: so late after its turn a call may leave
 _SPAN_SHARE = 0.03  # so much longer than the rate asks: for those that leave late, and a trifle for their way
 _TAKEN_AHEAD_SECONDS = 1.0  # so long before it comes one turn is taken by who waits for it
-_BLOCK_SECONDS = 0.2  # turns of so long are taken at once
+_BLOCK_SECONDS = 0.2  # turns of so long are taken at once, where they are used
 _LONGEST_WAIT_SECONDS = 3.0  # for a turn, before a connection is taken: the call's intent grows old
 _LONGEST_HELD_SECONDS = 0.5  # for a turn, with a connection at hand
 _CONNECT_FADES, _UNUSED_FADES = 0.98, 0.9  # what the slowest connect took lately, each call: with a connect or without
@@ -110,14 +110,14 @@ class Pacer:
         self._clock = clock
         self._sleep = sleep
         self._stop = stop
-        self._queue = threading.Lock()  # held by the one thread that waits for the next turn
-        self._taking = threading.Lock()  # held by the one call that takes turns for those that missed theirs
+        self._taking = threading.Lock()  # held by the one thread that takes turns for all; before that of the state
         self._state = threading.RLock()
         self._next_at = -math.inf  # no turn can be had before
         self._resumes = -math.inf  # the end of a pause
         self._connect_seconds = 0.0  # so much before its turn a call begins to connect
         self._lead_seconds = 0.0  # a shared turn that came before would have passed when it is known
         self._block: deque[float] = deque()  # turns of this process
+        self._took, self._at_once = -math.inf, 1  # when turns were taken last, and how many
         self._taken: deque[float] = deque()  # turns of calls that have not left yet: whichever leaves next has the next
         self._without = 0  # so many calls missed their turns and have no other yet
         self._unused: list[float] = []  # turns that passed without a call
@@ -144,30 +144,43 @@ class Pacer:
         """How many calls were one too many for the service (429) so far."""
         return self._allowance.refusals
 
-    def try_turn(self, *, ahead_seconds: float = 0.0, block: bool = True) -> float:
+    def try_turn(self, *, ahead_seconds: float = 0.0) -> float:
         """The seconds until the call of the next turn begins, without waiting.
 
-        The turn is taken if that is no more than `ahead_seconds`; block: those behind it as well, for the next calls.
+        The turn is taken if that is no more than `ahead_seconds`.
         """
         with self._state:
-            now = self._clock()
             if not self.paced:
-                return max(0.0, self._resumes - now)
+                return max(0.0, self._resumes - self._clock())
             ahead_seconds += self._connect_seconds
-            while self._block and now - self._block[0] > self._allowance.late_seconds / 2:
-                self._unused.append(self._block.popleft())
-            if not self._block and self._next_at - now <= ahead_seconds:
-                count = 1 + int(self.turns_in(_BLOCK_SECONDS)) if ahead_seconds and block else 1
-                self._block.extend(self._take(count, ahead_seconds=ahead_seconds))
+        if self._lacks(ahead_seconds):
+            with self._taking:  # not with the lock of the state: calls that leave meanwhile do not wait for the ledger
+                if self._lacks(ahead_seconds):  # else another one took some meanwhile
+                    self._take(1, ahead_seconds=ahead_seconds)
+        with self._state:
             wait = max(0.0, (self._block[0] if self._block else self._next_at) - self._clock())
             if self._block and wait <= ahead_seconds:
                 self._taken.append(self._block.popleft())
             return max(0.0, wait - self._connect_seconds)
 
-    def _take(self, count: int, *, ahead_seconds: float, not_before: float = -math.inf) -> list[float]:
-        """The next turns, of this process or of all that share them, if the first comes so soon."""
+    def _lacks(self, ahead_seconds: float) -> bool:
+        """Whether no turn is at hand for a call that is not written down yet, though one can be had so soon."""
+        with self._state:
+            now = self._clock()
+            while self._block and now - self._block[0] > self._allowance.late_seconds / 2:
+                self._unused.append(self._block.popleft())
+            return not self._block and self._next_at - now <= ahead_seconds
+
+    def _take(self, least: int, *, ahead_seconds: float, not_before: float = -math.inf) -> None:
+        """Take the next turns, of this process or of all that share them, if the first comes so soon.
+
+        They are so many, or twice as many as the last time where those were used up soon.
+        """
         with self._state:
             now, allowed = self._clock(), self._allowance.allowed
+            most = 1 + int(self.turns_in(_BLOCK_SECONDS))
+            self._at_once = min(2 * self._at_once, most) if now - self._took < _BLOCK_SECONDS else 1
+            self._took, count = now, max(least, self._at_once)
             unused, self._unused = self._unused, []
             self._own.give_back(unused)
             shared = self._shared[-1] if self._shared else None
@@ -180,12 +193,14 @@ class Pacer:
                 with self._state:
                     self._lead_seconds = min(2 * (self._clock() - now), _LONGEST_LEAD_SECONDS)
                     self._own.note(taken)
-                    self._next_at = max(next_at, self._resumes)
-                return taken
+                    self._have(taken, next_at)
+                return
         with self._state:
-            taken, next_at = self._own.take(count, allowed, now=now, ahead_seconds=ahead_seconds, lead_seconds=lead)
-            self._next_at = max(next_at, self._resumes)
-        return taken
+            self._have(*self._own.take(count, allowed, now=now, ahead_seconds=ahead_seconds, lead_seconds=lead))
+
+    def _have(self, taken: Sequence[float], next_at: float) -> None:
+        self._block.extend(turn for turn in taken if turn >= self._resumes)  # a pause may have begun meanwhile
+        self._next_at = max(next_at, self._resumes)
 
     @contextmanager
     def sharing(self, turns: SharedTurns) -> Iterator[None]:
@@ -205,18 +220,17 @@ class Pacer:
         """
         stop = stop or self._stop
         begins: float | None = None  # of a call whose turn is taken
-        with self._queue:
-            while stop is None or not stop.is_set():
-                if begins is not None and begins >= self._resumes:
-                    wait = begins - self._clock()
-                else:
-                    ahead = _TAKEN_AHEAD_SECONDS if self.paced else 0.0
-                    wait = self.try_turn(ahead_seconds=ahead, block=False)
-                    begins = self._clock() + wait if wait <= ahead else None
-                if wait <= 0:
-                    return True
-                self._sleep(wait if stop is None else min(wait, _LONGEST_NAP_SECONDS))
-            return False
+        while stop is None or not stop.is_set():
+            if begins is not None and begins >= self._resumes:
+                wait = begins - self._clock()
+            else:
+                ahead = _TAKEN_AHEAD_SECONDS if self.paced else 0.0
+                wait = self.try_turn(ahead_seconds=ahead)
+                begins = self._clock() + wait if wait <= ahead else None
+            if wait <= 0:
+                return True
+            self._sleep(wait if stop is None else min(wait, _LONGEST_NAP_SECONDS))
+        return False
 
     def approach(self, *, kept_until: float = math.inf) -> Turn | None:
         """Wait for the turn of a call, before its connection is taken; None: there is none soon, or all is to end.
@@ -284,12 +298,9 @@ class Pacer:
             if not self.paced:
                 return first
             self._without += 1
-        # Without the lock of the state: the thread that owns the ledger does not wait for this one.
         with self._taking:
             if not self._at_hand():  # else another call took some meanwhile
-                taken = self._take(self._without, ahead_seconds=ahead_seconds, not_before=first)
-                with self._state:
-                    self._block.extend(taken)
+                self._take(self._without, ahead_seconds=ahead_seconds, not_before=first)
             with self._state:
                 self._without -= 1
                 return self._next_at_hand(ahead_seconds)

@@ -65,6 +65,13 @@ def _be_patient(connection: Connection, seconds: float) -> None:
         connection.info["patience"] = seconds
 
 
+def _be_durable(connection: Connection, durable: bool) -> None:
+    """Whether the next transaction waits for the disk; PostgreSQL always does."""
+    if connection.dialect.name == "sqlite" and connection.info.get("durable", True) != durable:
+        execute_plain(connection, f"PRAGMA synchronous = {'EXTRA' if durable else 'NORMAL'}", ())
+        connection.info["durable"] = durable
+
+
 @dataclass(frozen=True, slots=True)
 class Mark:
     """Which ledger, and how many transactions it has seen."""
@@ -205,8 +212,10 @@ class LedgerConnection:
             yield connection
 
     @contextmanager
-    def write(self, *, patience_seconds: float = LOCK_WAIT_SECONDS, counts: bool = True) -> Iterator[Connection]:
-        """One durable transaction; when the block ends without an exception, its content survives a power cut.
+    def write(
+        self, *, patience_seconds: float = LOCK_WAIT_SECONDS, counts: bool = True, durable: bool = True
+    ) -> Iterator[Connection]:
+        """One transaction; when the block ends without an exception, its content survives a power cut if `durable`.
 
         counts: whether a copy of the ledger from before it is one that must not send.
 
@@ -219,6 +228,7 @@ class LedgerConnection:
             self.engine.connect().execution_options(write=True) as connection,
         ):
             _be_patient(connection, patience_seconds)
+            _be_durable(connection, durable)
             with connection.begin():
                 yield connection
                 mark = count_transaction(connection) if counts and not self._is_older_copy(connection) else None

@@ -125,7 +125,8 @@ class Facts(Repository):
 class Pace(Repository):
     """One rate for an account over all processes and machines that share the ledger: its last turns are one row.
 
-    Short transactions of their own. Moments are those of this machine's monotonic clock.
+    Short transactions of their own; a power cut, which lasts longer than turns do, may take them back. Moments are
+    those of this machine's monotonic clock.
     """
 
     def take_turns(
@@ -144,7 +145,7 @@ class Pace(Repository):
         Raises:
             LedgerRefused: the ledger takes nothing.
         """
-        with self._write(patience_seconds=_PATIENCE_SECONDS, counts=False) as connection:
+        with self._write(patience_seconds=_PATIENCE_SECONDS, counts=False, durable=False) as connection:
             now, here, turns = self._turns(connection)
             behind = here - now
             taken, next_at = turns.take(
@@ -165,7 +166,7 @@ class Pace(Repository):
         Raises:
             LedgerRefused: the ledger takes nothing.
         """
-        with self._write(patience_seconds=_PATIENCE_SECONDS, counts=False) as connection:
+        with self._write(patience_seconds=_PATIENCE_SECONDS, counts=False, durable=False) as connection:
             now, _, turns = self._turns(connection)
             turns.hold(now + seconds)
             self._keep(connection, turns)

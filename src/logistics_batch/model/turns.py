@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-_KEPT_SECONDS = 2.5  # longer than the longest span of several turns
+_KEPT_SECONDS = 1.6  # longer than the longest span of several turns, and than what of its end is given back
 _SAME_SECONDS = 0.005  # two readings of the clock that all share differ a trifle
 
 
