@@ -24,7 +24,8 @@ _LONGEST_NAP_SECONDS = 0.5  # how soon a waiting thread notices that the process
 _LATE_SHARE = 0.025  # of a second, or of a longer interval: so late after its turn a call may leave
 _SPAN_SHARE = 0.03  # so much longer than the rate asks: for those that leave late, and a trifle for their way
 _TAKEN_AHEAD_SECONDS = 1.0  # so long before it comes one turn is taken by who waits for it
-_BLOCK_SECONDS = 0.2  # turns of so long are taken at once, where they are used
+_BLOCK_SECONDS, _LONGEST_BLOCK_SECONDS = 0.2, 1.0  # turns of so long are taken at once, where they are used
+_BLOCK_LEADS = 50  # taking turns costs a hundredth of the time at most: where it is slow, more are taken
 _LONGEST_WAIT_SECONDS = 3.0  # for a turn, before a connection is taken: the call's intent grows old
 _LONGEST_HELD_SECONDS = 0.5  # for a turn, with a connection at hand
 _CONNECT_FADES, _UNUSED_FADES = 0.98, 0.9  # what the slowest connect took lately, each call: with a connect or without
@@ -178,7 +179,8 @@ class Pacer:
         """
         with self._state:
             now, allowed = self._clock(), self._allowance.allowed
-            most = 1 + int(self.turns_in(_BLOCK_SECONDS))
+            longest = min(_BLOCK_LEADS * self._lead_seconds, _LONGEST_BLOCK_SECONDS)
+            most = 1 + int(self.turns_in(max(_BLOCK_SECONDS, longest)))
             self._at_once = min(2 * self._at_once, most) if now - self._took < _BLOCK_SECONDS else 1
             self._took, count = now, max(least, self._at_once)
             unused, self._unused = self._unused, []
@@ -214,19 +216,15 @@ class Pacer:
                 self._shared.remove(turns)
 
     def wait_turn(self, *, stop: threading.Event | None = None) -> bool:
-        """Wait for a turn and take it; False, soon, if `stop` (or the pacer's own) is set instead.
+        """Wait until a turn can be taken and take it; False, soon, if `stop` (or the pacer's own) is set instead.
 
-        The turn is taken some time before it comes: who only waited for it would find that another took it, each time.
+        The turn is taken up to a second before it comes, for which the call waits where it leaves: who only waited for
+        it would find that another took it, each time.
         """
         stop = stop or self._stop
-        begins: float | None = None  # of a call whose turn is taken
         while stop is None or not stop.is_set():
-            if begins is not None and begins >= self._resumes:
-                wait = begins - self._clock()
-            else:
-                ahead = _TAKEN_AHEAD_SECONDS if self.paced else 0.0
-                wait = self.try_turn(ahead_seconds=ahead)
-                begins = self._clock() + wait if wait <= ahead else None
+            ahead = _TAKEN_AHEAD_SECONDS if self.paced else 0.0
+            wait = self.try_turn(ahead_seconds=ahead) - ahead
             if wait <= 0:
                 return True
             self._sleep(wait if stop is None else min(wait, _LONGEST_NAP_SECONDS))
