@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import yaml
@@ -56,7 +57,7 @@ def test_the_first_quantity_is_read_from_where_it_stands_or_asked_about(name: st
         assert int(seen) == int(case.quantity) or "?" in str(words), text
 
 
-def drafts(rows: Sequence[Sequence[str]], *, operation: Operation | None = None) -> tuple[Draft, dict[str, object]]:
+def drafts(rows: Sequence[Sequence[str]], *, operation: Operation | None = None) -> tuple[Draft, dict[str, Any]]:
     draft = draft_of([sheet_of(rows)], operation=operation)
     assert draft is not None
     return draft, mapping_data(draft)
@@ -646,6 +647,52 @@ def test_a_value_without_a_label_answers_what_was_not_found() -> None:
     answer = text.replace('supplier_name: {from: "?"}', "supplier_name: {cell: A1}").replace('"? ', '"')
     mapped = run(answer, *case_of("c01_knitwear_packing_pcs_total").sheets)
     assert '"supplier_name":"TIRUPUR KNIT WORKS"' in mapped.documents[0].body
+
+
+ORDERED: list[list[str]] = [
+    ["407-1", "Meena", "9820011223", "14 Lake View", "Chennai", "600020", "Kurta", "3", "1 unit(s)", "Online"],
+    ["407-2", "Ravi", "9820011224", "2 Camp", "Pune", "411001", "Cap", "50", "48 unit(s)", "COD"],
+]
+
+
+@pytest.mark.parametrize("other", ["quantity-ordered", "Order Qty"])
+def test_a_quantity_with_words_that_nobody_knows_leaves_its_place_to_no_other_one_unasked(other: str) -> None:
+    """Of a marketplace export and of an accounting program: the ordered pieces went out for those to be shipped."""
+    header = ["order-id", "recipient-name", "ship-phone", "ship-address-1", "ship-city", "ship-pincode", "product-name",
+              other, "quantity-to-ship", "payment-method"]  # fmt: skip
+    draft, data = drafts([header, *ORDERED], operation=Operation.ORDER_CREATE)
+    assert data["lines"]["item_quantity"]["from"] == [f"? {other}", "? quantity-to-ship"]
+    assert draft.guesses["lines.item_quantity"].reasons[-1] == ("put_aside", "quantity-to-ship")
+
+
+def test_the_address_that_the_goods_go_to_is_whole_beside_that_of_the_bill() -> None:
+    header = ["order-id", "recipient-name", "ship-phone", "ship-address-1", "ship-address-2", "ship-city",
+              "ship-pincode", "bill-address-1", "bill-address-2", "bill-city", "product-name", "quantity",
+              "payment-method"]  # fmt: skip
+    rows = [
+        [*row[:4], "Adyar", *row[4:6], "9 Race Course Rd", "Near Temple", "Mysuru", *row[6:8], row[9]]
+        for row in ORDERED
+    ]
+    _, data = drafts([header, *rows], operation=Operation.ORDER_CREATE)
+    assert data["fields"]["delivery_address"]["join"] == ["ship-address-1", "ship-address-2", "ship-city"]
+    assert data["fields"]["delivery_postal_code"] == {"from": "ship-pincode"}
+
+
+def test_of_a_packing_list_neither_a_range_of_cartons_nor_its_way_of_paying_goes_unasked() -> None:
+    rows = [
+        ["Order No", "PL-7", "", ""],
+        ["Payment", "To Pay / COD Rs. 48,750.00", "", ""],
+        ["Consignee", "Joshi Stores", "Phone", "9822077889"],
+        ["Address", "12 MG Road, Pune", "Pin", "411001"],
+        ["Ctn No.", "Article", "Total Qty", "Rate"],
+        ["1-5", "Bucket", "250", "120"],
+        ["6", "Mug", "80", "30"],
+        ["7-9", "Tub", "60", "200"],
+    ]
+    draft, data = drafts(rows, operation=Operation.ORDER_CREATE)
+    assert data["lines"]["package_id"] == {"from": "? Ctn No."}
+    assert draft.guesses["lines.package_id"].reasons[-1] == ("ranges",)
+    assert data["fields"]["is_cod"]["beside"] == "? Payment"
 
 
 def test_a_date_of_several_kinds_is_said_to_be_none_and_not_to_be_one_of_the_papers() -> None:

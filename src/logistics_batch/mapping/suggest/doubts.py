@@ -7,11 +7,11 @@ from typing import Final
 import polars as pl
 
 from logistics_batch.mapping.fields.values.numbers import cartons
-from logistics_batch.mapping.naming.names import TO
+from logistics_batch.mapping.naming.names import TO, likeness, names_of_targets
 from logistics_batch.mapping.spec.targets import FieldForm, form_of, targets_of
 from logistics_batch.mapping.suggest import places
 from logistics_batch.mapping.suggest.guess import SURE, Candidate, Guess, Reason
-from logistics_batch.mapping.suggest.profile import PIECES, numbers_of, says_done
+from logistics_batch.mapping.suggest.profile import PIECES, SHAPE_OF, numbers_of, says_done
 from logistics_batch.mapping.suggest.table import SampleTable
 from logistics_batch.model.document import Operation
 
@@ -20,10 +20,11 @@ _RIVALS: Final = 0.04  # columns that are so equally likely are asked for
 _RIVAL_COUNTS: Final = 0.1  # a word that nobody knows tells nothing: packed, actual
 _WHOLE_ADDRESS: Final = frozenset(["address", "street", *TO])  # a name that speaks of less names a part of it
 _NO_ADDRESS: Final = frozenset(
-    ["bill", "pickup", "return", "supplier", "mode", "flag", "phone", "pin", "city", "state", "country", "name",
-     "email", "landmark", "lat", "long"]
+    ["bill", "invoice", "pickup", "return", "supplier", "mode", "flag", "phone", "pin", "city", "state", "country",
+     "name", "email", "landmark", "lat", "long"]
 )  # fmt: skip
 _SHIPPED_TO: Final = frozenset(["ship", "deliver"])
+_COUNTED: Final = (FieldForm.QUANTITY, FieldForm.COUNT)
 _OF_LINES: Final = ("weight", "volume", "length", "breadth", "height")
 _ONE_AN_ORDER: Final = (places.PHONE, places.PERSON, places.PIN)
 _MISTAKES: Final = 0.34  # of orders, that a sample may have in these; the key is doubted where they have more
@@ -142,13 +143,10 @@ def is_bare_name(table: SampleTable, found: dict[str, Guess]) -> bool:
 
 def _doubts(table: SampleTable, found: dict[str, Guess]) -> Iterator[tuple[str, Reason]]:
     said = {place: table.readings[each.column].meanings for place, each in found.items() if each.column}
-    if (
-        places.PERSON in said
-        and said[places.PERSON] & _SHIPPED_TO
-        and places.PHONE in said
-        and said[places.PHONE] & TO - _SHIPPED_TO
-    ):
+    if said.get(places.PERSON, frozenset()) & _SHIPPED_TO and said.get(places.PHONE, frozenset()) & TO - _SHIPPED_TO:
         yield places.PHONE, ("of_the_buyer",)
+    yield from ((place, ("ranges",)) for place, guess in found.items()
+                if place == places.PACKAGE and guess.column in ranges_of_boxes(table))  # fmt: skip
     address = next((found[place] for place in places.ADDRESSES if place in found), None)
     lines = [name for name in (address.columns if address else ()) if not table.readings[name].meanings - _SHIPPED_TO]
     if any(table.readings[name].digits for name in lines):  # Ship to 1 may be a name
@@ -248,6 +246,23 @@ def counted_boxes(table: SampleTable) -> list[str]:
 def _asked(guess: Guess, reason: Reason) -> Guess:
     """A guess that is doubted, as a question."""
     return replace(guess, asked=True, confidence=round(guess.confidence / 2, 2), reasons=(*guess.reasons, reason))
+
+
+def put_aside(table: SampleTable, operation: Operation, found: dict[str, Guess]) -> dict[str, Guess]:
+    """The guesses; a count is a question where another column is called so as well and its values are none."""
+    found, used = dict(found), {name for guess in found.values() for name in (*guess.columns, guess.times)}
+    free = [name for name in table.columns if name not in used and table.profiles[name].filled]
+    for place, guess in found.items():
+        names = names_of_targets(operation).get(place)
+        if form_of(place.split(".", 1)[1], operation) not in _COUNTED or guess.asked or not guess.column or not names:
+            continue
+        least = max(SURE, likeness(table.readings[guess.column], names) - RIVAL_KEYS)
+        aside = [name for name in free if table.profiles[name].fits(FieldForm.COUNT) is False
+                 and likeness(table.readings[name], names) >= least]  # fmt: skip
+        if aside:
+            rivals = (Candidate((name,), 0.3, (("values_differ", SHAPE_OF[FieldForm.COUNT]),)) for name in aside)
+            found[place] = replace(_asked(guess, ("put_aside", *aside)), candidates=(*guess.candidates, *rivals))
+    return found
 
 
 def void_or_gone(table: SampleTable, operation: Operation, found: dict[str, Guess]) -> dict[str, tuple[str, ...]]:

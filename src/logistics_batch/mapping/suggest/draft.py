@@ -20,6 +20,7 @@ from logistics_batch.mapping.suggest.doubts import (
     counted_boxes,
     doubted,
     is_bare_name,
+    put_aside,
     ranges_of_boxes,
     void_or_gone,
     whole_address,
@@ -212,6 +213,11 @@ def missing_of(table: SampleTable, operation: Operation, found: dict[str, Guess]
                 if place == places.PHONE
                 and fact.address not in read
                 and profile_of((fact.value,)).is_mostly("name and phone")
+            ]
+            or [
+                Candidate((), 0.4, (("says_who_pays", fact.value),), fact)
+                for fact in table.above
+                if place == places.PAID and fact.address not in read and profile_of((fact.value,)).mentions_payment
             ]
             or [
                 replace(candidate, fact=fact, reasons=(("below", fact.label),))
@@ -408,6 +414,7 @@ def _draft(table: SampleTable, operation: Operation) -> Draft:
     found = unit_price(table, found, operation)
     found = doubted(table, by_document(table, found, operation))
     found |= {each.place: each for each in missing_of(table, operation, found)}
+    found = put_aside(table, operation, found)
     found = {place: found[place] for place in targets_of(operation).places if place in found}
     used = {name for guess in found.values() for name in (*guess.columns, guess.times, guess.cartons)}
     numbered = tuple(stem for stem in table.numbered if stem in used)

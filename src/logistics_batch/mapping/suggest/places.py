@@ -12,5 +12,6 @@ PAID: Final = "fields.is_cod"
 BOXES: Final = "fields.packages_count"
 QUANTITIES: Final = ("lines.item_quantity", "lines.qty")
 PRICES: Final = ("lines.item_price_per_each", "lines.price_per_qty")
+PACKAGE: Final = "lines.package_id"
 GOODS: Final = ("lines.item_name", "lines.sku_name")
 LINE_TOTAL: Final = "lines.total_item_price"
