@@ -309,6 +309,14 @@ CELLS = st.lists(
 ).map(";".join)
 
 
+def test_rows_that_hold_several_equal_lines_are_each_told_once_of_the_rows_that_they_equal() -> None:
+    lines = [["A1", "9876543210", "1 Road", "Cup x 2|Pan x 1"]] * 2
+    mapped = orders(*lines, mapping=PATTERN, header=["Order No", "Phone", "Address", "Items"])
+    assert mapped.rows["row"].to_list() == [2, 3]
+    assert mapped.rows["code"].to_list() == ["equal rows"] * 2
+    assert mapped.documents == ()
+
+
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(["A1", "A2", "", "Total"]), CELLS), max_size=8))
 def test_every_row_has_one_fate_whatever_its_cell_holds(rows: list[tuple[str, str]]) -> None:

@@ -240,6 +240,9 @@ def told_of_twins(rows: pl.DataFrame) -> pl.DataFrame:
     mine, other = (pl.DataFrame(each, schema={name: pl.UInt32, f"at {name}": pl.UInt32}, orient="row")
                    for name, each in (("row", members), ("doc", firsts)))  # fmt: skip
     said = pl.DataFrame({"said": words}).with_row_index("at")  # joined, so that long words stand in memory once
+    mine = mine.unique(
+        "row", keep="first", maintain_order=True
+    )  # one that holds several lines may equal several others
     told = rows.join(mine, on="row", how="left", maintain_order="left")
     told = told.join(other, on="doc", how="left", maintain_order="left")
     told = told.with_columns(at=pl.coalesce("at row", "at doc")).join(said, on="at", how="left", maintain_order="left")
