@@ -5,11 +5,13 @@ block in which anything is written otherwise goes through an XML parser, which g
 is damaged: no cell is left out.
 """
 
+import gc
 import io
 import json
 import re
 import zipfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
@@ -111,7 +113,9 @@ class SheetReader:
             while begin < len(content):
                 cut = _END_OF_ROW.search(content, begin + _PARSED_BYTES)
                 end = cut.end() if cut else len(content)
-                yield _by_parser(content[begin:end], after=self._last_row)
+                with _collector_paused():
+                    block = _by_parser(content[begin:end], after=self._last_row)
+                yield block
                 begin = end
 
     def _check_order(self, block: _Block) -> None:
@@ -220,6 +224,18 @@ def _by_pattern(content: bytes) -> _Block | None:
     return _Block(numbers, cells, hidden)
 
 
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """While the block runs, memory of cycles is not looked for: cells make none, and each look visits all of them."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
 def _by_parser(content: bytes, *, after: int) -> _Block:
     """Any rows; after: the number of the row before them. Raises ValueError."""
     rows: list[int] = []
@@ -233,7 +249,7 @@ def _by_parser(content: bytes, *, after: int) -> _Block:
         given_row, column = line.get("r"), 0
         row = _whole(given_row) if given_row else row + 1
         rows.append(row)
-        if line.get("hidden") in YES or _NO_SIZE.fullmatch(line.get("ht", "")):
+        if line.attrib and (line.get("hidden") in YES or _NO_SIZE.fullmatch(line.get("ht", ""))):
             hidden.append(row)
         for cell in line:
             if cell.tag != "c":
@@ -271,7 +287,8 @@ def _content(cell: Element) -> tuple[bool, str | None, Struck | None]:
         return is_formula, None, None
     if value.tag == "is":
         return is_formula, *rich_text(value)
-    return is_formula, "".join(value.itertext()), None
+    text = "".join(value.itertext()) if len(value) else value.text or ""
+    return is_formula, text, None
 
 
 class CellValues:
