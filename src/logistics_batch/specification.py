@@ -5,13 +5,14 @@ is text: `NO`, `010`, `12:30` and `1.50` stay what was typed. Tags, anchors, ali
 that a file means what it shows. The parser is imported where a text is read: others only want the nearest name.
 """
 
+import functools
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from types import UnionType
-from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, NamedTuple, TypeVar, Union, cast, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import core_schema
@@ -109,7 +110,7 @@ class YamlText:
     def fitted(self, model: type[M], *, context: Any = None) -> tuple[M | None, list[Finding]]:
         """The text as a model, or None, and what does not fit."""
         try:
-            return TypeAdapter(model).validate_python(self.root.plain(), context=context), self.findings
+            return _adapter(cast("Any", model)).validate_python(self.root.plain(), context=context), self.findings
         except ValidationError as error:
             return None, [*self.findings, *_explain(error, root=self.root, model=model, path=self.path)]
 
@@ -123,6 +124,12 @@ class YamlText:
         for each in findings:
             found.setdefault((each.line, each.column, each.message), each)
         return SpecificationError(sorted(found.values(), key=lambda each: (each.line, each.column)))
+
+
+@functools.cache
+def _adapter(model: Any) -> TypeAdapter[Any]:
+    """What validates such a model: it is built when the first file of its kind comes, not anew for each."""
+    return TypeAdapter(model)
 
 
 def nearest(name: str, known: list[str]) -> str:
