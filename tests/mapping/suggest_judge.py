@@ -223,6 +223,8 @@ def answered(text: str, truth: Callable[[str], Sequence[str]]) -> str:
                     data[part][target] = _OF_EVERY_ROW[target]
                 else:
                     del data[part][target]
+            if form.get("read") == {"date": "?"}:  # a day that no format reads is left out
+                del data[part][target]
             form.update({word: form[word].removeprefix("? ") for word in ("beside", "cell") if word in form})
             _answer_reading(form)
     rules = data.get("sheet", {}).get("skip_rows_where", {})
@@ -266,8 +268,8 @@ def _answer_reading(form: dict[str, Any]) -> None:
     if not isinstance(read, dict):
         return
     if isinstance(read.get("suffix"), dict):
-        counts = {word: int(str(count).removeprefix("? ")) for word, count in read["suffix"].items()}
-        asked = {word for word, count in read["suffix"].items() if str(count) == "? 1" and len(counts) > 1}
+        counts = {word: int(str(count).removeprefix("?") or 1) for word, count in read["suffix"].items()}
+        asked = {word for word, count in read["suffix"].items() if str(count) == "?" and len(counts) > 1}
         read["suffix"] = counts | dict.fromkeys(asked, 10)  # a box beside pieces
     if "lookup" in read:
         read["lookup"] = {word: "false" if answer == "?" else answer for word, answer in read["lookup"].items()}

@@ -695,12 +695,13 @@ def test_of_a_packing_list_neither_a_range_of_cartons_nor_its_way_of_paying_goes
     assert data["fields"]["is_cod"]["beside"] == "? Payment"
 
 
-def test_a_date_of_several_kinds_is_said_to_be_none_and_not_to_be_one_of_the_papers() -> None:
+def test_a_date_of_several_kinds_is_asked_about_and_not_said_to_be_one_of_the_papers() -> None:
     header = ["S.N.", "Order No", "Customer", "Phone", "Address", "Delivery on", "Item", "Qty"]
     cells = [[str(n), f"A{n}", "Tina", "9870011223", "A-4 Palm, Thane", day, "Cake", "1"]
              for n, day in enumerate(("05/12/26", "06-12-2026", "7 Dec"), 1)]  # fmt: skip
-    draft, _ = drafts([header, *cells], operation=Operation.ORDER_CREATE)
-    assert draft.unused["Delivery on"] == ("values_differ", "date")
+    draft, data = drafts([header, *cells], operation=Operation.ORDER_CREATE)
+    assert data["fields"]["expected_delivery_time"] == {"from": "Delivery on", "read": {"date": "?"}}
+    assert draft.guesses["fields.expected_delivery_time"].reasons == (("values_differ", "date"),)
     assert draft.unused["S.N."] == ("counts_rows",)
 
 

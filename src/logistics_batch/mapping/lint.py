@@ -441,8 +441,8 @@ def _asked(place: Place, asked: list[str]) -> tuple[LintFinding, list[str]]:
     names = [text.removeprefix(MARK.strip()).strip() for text in asked]
     named = "key" if place[:1] == ("key",) else next((part for part in _ASKED_APART if part in place), "")
     above = "above" if place[-1:] in (("cell",), ("beside",)) else "is_it"
-    if names == [""] and named in ("", "key"):
-        named = "no_key" if named else _of_field("missing", field)
+    if names == [""]:
+        named = {"": _of_field("missing", field), "key": "no_key", "date": "no_date"}.get(named, named)
     column = place[2] if named == "skip_rows_where" else ""
     code = named or ("which" if len(asked) > 1 else _of_field(above, field))
     return said(place, f"draft.{code}", names=names, field=field, last=place[-1] if place else "", column=column), names

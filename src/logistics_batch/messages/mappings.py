@@ -231,6 +231,13 @@ _DRAFTS: Final = {
         "how are the dates of `{field}` written, `{names:joined ` or `}`?",
         "Keep the right one, without the `?`, and delete the other.",
     ),
+    "no_date": (
+        "how are the dates of `{field}` written? No way that is known reads most of them.",
+        (
+            "Write their format for the `?`, as `%d/%m/%Y` or `%d %b %y`, several as a list. Where none reads them, "
+            "delete the line and move the column to `ignore`: the orders go out without that date."
+        ),
+    ),
     "unit": (
         "is `{field}` to be read as `{names:joined ` or `}`?",
         "Take the `?` away, or write the unit that the sheet uses.",
@@ -241,7 +248,7 @@ _DRAFTS: Final = {
     ),
     "suffix": (
         "how many is one `{last}` of `{field}`?",
-        "Write the number without the `?`: 12 for a dozen.",
+        "Write the number for the `?`: 12 for a dozen, 2 for a pair, 1 for a piece.",
     ),
     "operation": (
         "do these rows make `{names:joined ` or `}`?",
@@ -388,6 +395,7 @@ _REASONS: Final = {
     "other_number": "another number of the same goods",
     "of_one_box": "what one box holds",
     "boxes": "of boxes, not of pieces",
+    "ids_or_count": "an order has ids of its packages or their number, never both: “{names[0]}” is likelier",
     "taken_off": "it is taken off the price, which goes out as it stands",
     "of_one_line": "of one line; the service has one for a whole notice",
     "free_goods": "goods that are not paid: whether they count as well is not said",

@@ -222,7 +222,9 @@ def asked_in(data: Mapping[str, Any], look: Mapping[str, Any]) -> list[dict[str,
                 "answers": given or (["true", "false"] if is_flag else []),
                 "others": [] if word else [each for each in columns if each not in given],
                 "together": "join" in path or word == "skip_rows_where",
-                "may_leave": (not word and path[0] in ("fields", "lines")) or word == "skip_rows_where",
+                "may_leave": (not word and path[0] in ("fields", "lines"))
+                or word == "skip_rows_where"
+                or (word == "date" and not given),
                 "writes": word in ("lookup", "suffix", "unit", "date", "when") and not is_flag,
                 "constant": not word and path[0] in ("fields", "lines"),
                 "candidates": evidence.get("candidates", []),

@@ -18,6 +18,25 @@ PAYMENT_WORDS: Final[dict[str, str]] = {
 No cheque: it may be handed over at the door.
 """
 
+_MONTHS: Final = {
+    "Jan": "january jan januar jän janvier janv enero ene", "Feb": "february feb februar février févr fév febrero",
+    "Mar": "march mar märz mär mrz maerz mars marzo", "Apr": "april apr avril avr abril abr", "May": "may mai mayo",
+    "Jun": "june jun juni juin junio", "Jul": "july jul juli juillet juil julio",
+    "Aug": "august aug août aout agosto ago",
+    "Sep": "september sept sep septembre septiembre", "Oct": "october oct oktober okt octobre octubre",
+    "Nov": "november nov novembre noviembre", "Dec": "december dec dezember dez décembre déc diciembre dic",
+}  # fmt: skip
+MONTHS: Final[dict[str, str]] = {
+    spelt: month
+    for word, month in sorted(((word, month) for month, words in _MONTHS.items() for word in words.split()),
+                              key=lambda pair: -len(pair[0]))
+    for spelt in (f"{word}.", f"{word.upper()}.", word, word.upper())
+}  # fmt: skip
+"""Months by their names, whole or short, with a full stop or without, in English, German, French and Spanish.
+
+The longest come first. Capitals are spelt out for letters that are not ASCII.
+"""
+
 _TOTALS: Final = r"(?i)^(?:grand|sub|page|net|running)?[\s\-]*totals?"
 TOTAL: Final = rf"{_TOTALS}\b"
 """What the first cell of a row of totals begins with."""

@@ -265,6 +265,14 @@ def put_aside(table: SampleTable, operation: Operation, found: dict[str, Guess])
     return found
 
 
+def ids_or_count(found: dict[str, Guess]) -> dict[str, Guess]:
+    """The guesses with ids of packages or their count: an order has one of them, the ids where these are sure."""
+    if places.PACKAGE not in found or places.BOXES not in found:
+        return found
+    left = places.PACKAGE if found[places.PACKAGE].asked and not found[places.BOXES].asked else places.BOXES
+    return {place: guess for place, guess in found.items() if place != left}
+
+
 def void_or_gone(table: SampleTable, operation: Operation, found: dict[str, Guess]) -> dict[str, tuple[str, ...]]:
     """The columns with cells that say that a row is void or gone already, and these; of goods on their way: void."""
     kinds = {Operation.ORDER_CREATE: (), Operation.LABEL_CREATE: (), Operation.ASN_CREATE: ("void",)}

@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from logistics_batch.mapping.naming.names import LIKELY, TO, likeness, names_of_targets, reading_of, vocabulary
-from logistics_batch.mapping.spec.targets import FieldForm, form_of, targets_of
+from logistics_batch.mapping.spec.targets import form_of, targets_of
 from logistics_batch.mapping.suggest import places
-from logistics_batch.mapping.suggest.above import Fact
 from logistics_batch.mapping.suggest.amounts import summed, unit_price, with_amounts
 from logistics_batch.mapping.suggest.doubts import (
     RIVAL_KEYS,
@@ -19,43 +18,23 @@ from logistics_batch.mapping.suggest.doubts import (
     by_document,
     counted_boxes,
     doubted,
+    ids_or_count,
     is_bare_name,
     put_aside,
     ranges_of_boxes,
     void_or_gone,
     whole_address,
 )
+from logistics_batch.mapping.suggest.evidence import WORTH_ASKING, evidence_of, of_fact, unlike
 from logistics_batch.mapping.suggest.guess import SURE, Candidate, Guess, Reason
-from logistics_batch.mapping.suggest.joined import (
-    NO_ADDRESS,
-    PART_OF_AN_ADDRESS,
-    address_of,
-    first_and_last_name,
-    is_house_number,
-)
-from logistics_batch.mapping.suggest.profile import A_FEW, SHAPE_OF, Profile, numbers_of, profile_of
+from logistics_batch.mapping.suggest.joined import PART_OF_AN_ADDRESS
+from logistics_batch.mapping.suggest.profile import Profile, numbers_of, profile_of
 from logistics_batch.mapping.suggest.table import SampleTable, table_of
 from logistics_batch.model.document import Operation
 from logistics_batch.model.sheet import Sheet
 
-_WORTH_ASKING: Final = 0.45
-_PLAIN: Final = 0.92  # from this likeness on nothing needs to be said of a name
 _PURCHASE: Final = "fields.description"  # of an ASN: the PO number, unless that is the only number there is
-_CODE_OR_NAME: Final = {"site": 1.0, "supplier": 1.0, "site_name": 0.0, "supplier_name": 0.0}  # share of codes
-_LENGTHS: Final = ("length", "breadth", "height")
-_UNLIKE: Final = 0.5
-_CODE_FOR_NAME: Final = 0.12  # what it costs
 _BY_VALUES: Final = {places.PHONE: ("phone", "name and phone"), places.PIN: ("pin",)}
-_NO_NAME: Final = ("phone", "pin", "date", "code", "number", "e-mail")
-# What the values of these look like if they are something else.
-_AGAINST: Final[dict[str, tuple[str, ...]]] = {
-    FieldForm.IDENTITY: ("date", "e-mail"),
-    FieldForm.ADDRESS: NO_ADDRESS,
-    "cash_on_delivery": ("payment word",),  # yes and no, 1 and 0
-    **dict.fromkeys(("site", "site_name", "supplier"), ("date", "e-mail", "phone")),
-    **dict.fromkeys(("customer_name", "pickup_customer_name", "return_customer_name", "supplier_name"), _NO_NAME),
-}
-
 # What may be guessed, and the places of which one must be found; never what cancels or deletes: a person says so.
 _GUESSED: Final = {
     Operation.ORDER_CREATE: "fields.customer_mobile fields.delivery_address fields.delivery_postal_code",
@@ -74,29 +53,8 @@ _LACKING: Final = 0.5  # what it costs an operation that something is not found 
 _NOTHING: Final = profile_of(())
 _OF_GOODS: Final = frozenset(["item", "sku", "desc", "ean", "size"])
 _OF_PERSONS: Final = frozenset(["desc", "name", "company", "number", *TO])
-# What is told by words, but by none of these.
-_NAMED: Final = (FieldForm.TEXT, FieldForm.IDENTITY, FieldForm.ADDRESS, FieldForm.GOODS)
 _OF_ROWS: Final = frozenset(["number", "line", "serial", "serialrow"])
 _BLANK_BELOW: Final = 0.05  # share of blank cells beside a filled line from which a column is filled down
-
-
-def evidence_of(table: SampleTable, operation: Operation) -> dict[str, list[Candidate]]:
-    """For each place the columns that may fill it, the likeliest first. What is joined is one candidate."""
-    joined = {**dict.fromkeys(places.ADDRESSES, address_of(table)), places.PERSON: first_and_last_name(table)}
-    leads = {place: next((name for name in columns if not is_house_number(table, name)), columns[0])
-             for place, columns in joined.items() if columns}  # fmt: skip
-    later = {column for columns in joined.values() for column in columns} - {*leads.values()}
-    found: dict[str, list[Candidate]] = {}
-    for place, names in names_of_targets(operation).items():
-        together = {leads[place]: joined[place]} if place in leads else {}
-        candidates = [
-            replace(candidate, columns=together.get(column, (column,)))
-            for column in table.columns
-            if column not in later and (candidate := _candidate(table, column, place, names, operation)) is not None
-        ]
-        if candidates:
-            found[place] = sorted(candidates, key=lambda each: -each.confidence)
-    return found
 
 
 def guesses_of(table: SampleTable, operation: Operation) -> dict[str, Guess]:
@@ -148,8 +106,8 @@ def _with_facts(table: SampleTable, operation: Operation, found: dict[str, Guess
         (place, candidate)
         for place in wanted
         for fact in table.above
-        if (candidate := _of_fact(fact, place, operation)) is not None
-        and candidate.confidence >= (_WORTH_ASKING if place in demanded and place not in found else SURE)
+        if (candidate := of_fact(fact, place, operation)) is not None
+        and candidate.confidence >= (WORTH_ASKING if place in demanded and place not in found else SURE)
     ]
     taken: set[str] = set()
     pairs.sort(key=lambda pair: -pair[1].confidence)
@@ -161,24 +119,6 @@ def _with_facts(table: SampleTable, operation: Operation, found: dict[str, Guess
         found[place] = replace(Guess.of(place, candidate), asked=len(values) > 1)
         taken.add(fact.label)
     return found
-
-
-def _of_fact(fact: Fact, place: str, operation: Operation) -> Candidate | None:
-    """How sure it is that a fact above the table fills a place; None where its value or its label is something else."""
-    names = names_of_targets(operation).get(place)
-    reading, profile, target = reading_of(fact.label), profile_of((fact.value,)), place.split(".", 1)[1]
-    if names is None or (like := likeness(reading, names)) < _WORTH_ASKING:
-        return None
-    form = form_of(target, operation)
-    if profile.fits(form) is False or profile.is_mostly(*_AGAINST.get(target, _AGAINST.get(form, ()))):
-        return None
-    if place in places.KEYS and not re.search(r"\d", fact.value):
-        return None
-    if place in places.ADDRESSES and not re.search(r"\d|,|\s\S+\s", fact.value):  # a town alone
-        like -= RIVAL_KEYS * 2
-    if target in _CODE_OR_NAME and abs(profile.share("code") - _CODE_OR_NAME[target]) > _UNLIKE:
-        like -= _CODE_FOR_NAME
-    return Candidate((), round(like, 2), (("above", fact.label),), fact)
 
 
 def missing_of(table: SampleTable, operation: Operation, found: dict[str, Guess]) -> Iterator[Guess]:
@@ -222,10 +162,10 @@ def missing_of(table: SampleTable, operation: Operation, found: dict[str, Guess]
             or [
                 replace(candidate, fact=fact, reasons=(("below", fact.label),))
                 for fact in table.below  # Goods despatched against Invoice No.
-                if (candidate := _of_fact(replace(fact, label=" ".join(fact.label.split()[-2:])), place, operation))
+                if (candidate := of_fact(replace(fact, label=" ".join(fact.label.split()[-2:])), place, operation))
             ]
             or [
-                Candidate((name,), 0.3, (_unlike(table.profiles[name], form_of(place.split(".")[1], operation)),))
+                Candidate((name,), 0.3, (unlike(table.profiles[name], form_of(place.split(".")[1], operation)),))
                 for name in free
                 if place in (*targets.required, places.QUANTITIES[0])
                 and likeness(table.readings[name], names) >= LIKELY
@@ -271,48 +211,14 @@ def _persons(table: SampleTable, found: dict[str, Guess], used: set[str], operat
     return [name for name in named if not any(table.differs_within(name, phone) for phone in phones)] or named
 
 
-def _candidate(table: SampleTable, column: str, place: str, names: str, operation: Operation) -> Candidate | None:
-    """How sure it is that a column fills a place; None where it certainly does not, or nothing speaks for it."""
-    target, profile, reading = place.split(".", 1)[1], table.profiles[column], table.readings[column]
-    like, form = likeness(reading, names), form_of(target, operation)
-    if target == "reference_number" and profile.filled and all(each.startswith("#") for each in profile.values):
-        like = max(like, 0.9)
-    if like < _WORTH_ASKING or (form in _NAMED and profile.share("done") >= A_FEW):
-        return None
-    if target in _LENGTHS and not any(
-        each.meanings & {*_LENGTHS} - reading.meanings for each in table.readings.values()
-    ):
-        return None  # L alone is a size
-    sure, fits, is_flag = like, profile.fits(form), form in (FieldForm.FLAG, FieldForm.PAYMENT)
-    # Words of payment that nobody knows are asked for; numbers are none.
-    is_told_otherwise = fits is False and (target != "is_cod" or profile.is_mostly("number"))
-    counts = profile.counts_rows and place in places.KEYS and not reading.meanings & {"order", "invoice"}
-    if is_told_otherwise or counts or profile.is_mostly(*_AGAINST.get(target, _AGAINST.get(form, ()))):
-        return None
-    if target in _CODE_OR_NAME and profile.filled:  # BHIWANDI-01 is a code, Bhiwandi warehouse a name
-        sure -= _CODE_FOR_NAME if abs(profile.share("code") - _CODE_OR_NAME[target]) > _UNLIKE else 0.0
-    if target == "awb_number" and not profile.share("AWB number"):  # another carrier's, unless the service gave it
-        sure -= _CODE_FOR_NAME + RIVAL_KEYS
-    if place == places.PERSON and reading.digits and "name" not in reading.meanings:  # Ship to 1: a line of an address
-        sure -= RIVAL_KEYS
-    sure -= 0.05 if (fits is None and form in SHAPE_OF and profile.filled) or (fits is False and is_flag) else 0.0
-    sure -= 0.02 if not profile.filled else 0.0
-    reasons: list[Reason] = [
-        ("usual_name",) if like > _PLAIN else ("name_says", ", ".join(sorted(reading.meanings)) or "nothing")
-    ]
-    if fits or not profile.filled:
-        reasons.append(("values_fit", SHAPE_OF[form]) if fits else ("no_values",))
-    return Candidate((column,), round(sure, 2), tuple(reasons))
-
-
 @dataclass(frozen=True, slots=True)
 class Draft:
     """What is known about an unknown sheet.
 
     guesses: what fills each place, in the contract's order, and the questions. numbered: the columns `SKU {n}` that
     are used. unused: columns that nothing was found for, and why. fill_down: columns that are filled on the first row
-    of a document only. done: by their columns the cells that say that a row is void or
-    gone. rival: what the rows may become as well. alone: the file has no other sheet.
+    of a document only. done: by their columns the cells that say that a row is void or gone. rival: what the rows may
+    become as well. alone: the file has no other sheet.
     """
 
     operation: Operation
@@ -414,7 +320,7 @@ def _draft(table: SampleTable, operation: Operation) -> Draft:
     found = unit_price(table, found, operation)
     found = doubted(table, by_document(table, found, operation))
     found |= {each.place: each for each in missing_of(table, operation, found)}
-    found = put_aside(table, operation, found)
+    found = ids_or_count(put_aside(table, operation, found))
     found = {place: found[place] for place in targets_of(operation).places if place in found}
     used = {name for guess in found.values() for name in (*guess.columns, guess.times, guess.cartons)}
     numbered = tuple(stem for stem in table.numbered if stem in used)
@@ -447,12 +353,6 @@ def _tells_payment(table: SampleTable, paid: Guess | None) -> bool:
     )
 
 
-def _unlike(profile: Profile, form: FieldForm) -> Reason:
-    """Why a column whose name is right does not fill a place."""
-    shape = SHAPE_OF.get(form, "text")
-    return (f"no_{shape}",) if profile.is_none_of(form) else ("values_differ", shape)
-
-
 def _unused(table: SampleTable, name: str, beside: dict[str, str], operation: Operation) -> Reason:
     """Why a column fills nothing. beside: the columns of the places that are filled."""
     profile, said = table.profiles.get(name), table.readings[name].meanings
@@ -467,7 +367,10 @@ def _unused(table: SampleTable, name: str, beside: dict[str, str], operation: Op
     likely = {place: likeness(table.readings[name], names) for place, names in names_of_targets(operation).items()}
     for form in (form_of(place.split(".")[1], operation) for place, like in likely.items() if like >= LIKELY):
         if profile.fits(form) is False:
-            return _unlike(profile, form)
+            return unlike(profile, form)
+    for place, other in ((places.BOXES, places.PACKAGE), (places.PACKAGE, places.BOXES)):
+        if other in beside and likely.get(place, 0.0) >= LIKELY:
+            return ("ids_or_count", beside[other])
     if table.takes_off(name):
         return ("taken_off",)
     for meanings, code in vocabulary().unused.items():

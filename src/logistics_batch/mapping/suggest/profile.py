@@ -1,6 +1,7 @@
 """What the values of a column look like: phones, dates, amounts, words of payment."""
 
 import re
+from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache, cached_property, lru_cache
@@ -17,10 +18,14 @@ from logistics_batch.mapping.loaded import RunValues
 from logistics_batch.mapping.naming.names import folded, vocabulary
 from logistics_batch.mapping.rows.cells import DIGITS_OF_SCRIPTS
 from logistics_batch.mapping.spec.targets import FieldForm
-from logistics_batch.mapping.spec.words import PAYMENT_WORDS
+from logistics_batch.mapping.spec.words import MONTHS, PAYMENT_WORDS
 
 _CURRENCY: Final = re.compile(rf"(?i)^(?:{RUPEE}|{FOREIGN})|(?:{RUPEE}|{FOREIGN})$")
 _LETTER: Final = "[a-z\u0900-\u0965\u0a80-\u0ae5]"  # of words behind numbers, with Devanagari's and Gujarati's signs
+_MONTH: Final = rf"(?:{'|'.join(sorted({name[:3].lower() for name in MONTHS}))})[^\W\d_]{{0,7}}\b"
+_NAMED_MONTH: Final = re.compile(
+    r"(\d{1,2})([-/., ]{1,3}|(?: de )?)([^\W\d_]{3,10})\.?([-/, ]{1,2}|(?: de )?)(\d{4}|\d\d)"
+)
 _SHAPES: Final = {
     "phone": r"(?:\+?91|0)?[\s-]*[6-9]\d{4}[\s-]?\d{5}(?:\.0)?(?:\s*/.*)?",
     "name and phone": r"[^\d\n]{0,80}[^\W\d_]{3}[^\d\n]{0,20}(?:\+?91[\s-]?|0)?[6-9]\d{4}[\s-]?\d{5}\D{0,20}",
@@ -43,6 +48,8 @@ _SHAPES: Final = {
     "name of a person": r"(?:[^\W\d_][^\W\d_.']{0,20}\.?[\s/&-]{1,3}){1,5}[^\W\d_][^\W\d_.']{0,20}\.?",
     "foreign": rf"(?i){FOREIGN}.*|.*{FOREIGN}\W{{0,3}}",
     "point": r"[\d,]*\d\.\d{1,2}",
+    "of a day": r"(?i)(?:.*\D)?\d{1,4}(?:[./]\s?\d{1,2}|-\d{1,2}-\d|[\s/-]{1,3}[^\d\s/-]{3,12}[\s/-]{1,3}\d).*"
+    rf"|.*\d\W{{0,3}}(?:{_MONTH}).*|(?:.*\W)?(?:{_MONTH})\W{{0,3}}\d.*",
 }
 _OF_AMOUNTS: Final = ("amount", "comma", "point", "counted")
 SHAPE_OF: Final[dict[FieldForm, str]] = {
@@ -62,9 +69,9 @@ SHAPE_OF: Final[dict[FieldForm, str]] = {
 """What the values of a form look like; those of other forms may look like anything."""
 
 _DATE_FORMATS: Final = (
-    "%d/%m/%Y", "%d-%m-%Y", "%d.%m.%Y", "%d/%m/%y", "%d-%m-%y", "%d.%m.%y", "%d-%b-%Y", "%d-%b-%y", "%d %b %Y",
-    "%m/%d/%Y", "%m-%d-%Y", "%m/%d/%y", "%d/%m/%Y %H:%M", "%d-%m-%Y %H:%M", "%d-%m-%Y %H:%M:%S", "%d/%m/%Y %H:%M:%S",
-    "%Y/%m/%d", "%b %d, %Y", "%d %b %y", "%d %B %Y", "%d-%m-%y %H:%M", "%d/%m/%y %H:%M", "%d.%m.%Y %H:%M",
+    "%d/%m/%Y", "%d-%m-%Y", "%d.%m.%Y", "%d/%m/%y", "%d-%m-%y", "%d.%m.%y", "%m/%d/%Y", "%m-%d-%Y", "%m/%d/%y",
+    "%d/%m/%Y %H:%M", "%d-%m-%Y %H:%M", "%d-%m-%Y %H:%M:%S", "%d/%m/%Y %H:%M:%S",
+    "%Y/%m/%d", "%b %d, %Y", "%d-%m-%y %H:%M", "%d/%m/%y %H:%M", "%d.%m.%Y %H:%M",
     "%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S", "%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%dT%H:%M:%S%.f%z", "%Y-%m-%d %H:%M:%S%z",
     "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M",
 )  # fmt: skip
@@ -75,6 +82,7 @@ _HEAVY_KILOGRAMS: Final = 100
 _MOST: Final = 0.8
 SOME: Final = 0.5
 _SAMPLES: Final = 3
+_WAYS: Final = 3  # to write dates, at most, that are tried of those in a column
 A_FEW: Final = 0.2
 _BEHIND: Final = rf"(?i)\s*(?:%|/?\s*{_LETTER}{{1,8}}\.?)$"  # a number: Nos, /Pcs
 PIECES: Final = (
@@ -128,6 +136,11 @@ class Profile:
         share = self.share(SHAPE_OF[form]) if self.filled and form in SHAPE_OF else SOME
         return True if share >= _MOST else False if share < SOME else None
 
+    def is_unread(self, form: FieldForm) -> bool:
+        """Whether most values are days as people write them, in no form that is known here."""
+        is_day = form in (FieldForm.DATE, FieldForm.MOMENT) and self.fits(form) is False
+        return is_day and self.is_mostly("of a day")
+
     def is_none_of(self, form: FieldForm) -> bool:
         """Whether not one cell is an Indian mobile number, or a PIN, as runs read them, though there are digits."""
         if form not in _READERS or not any(map(re.compile(r"\d").search, self.values)):
@@ -152,6 +165,8 @@ class Profile:
     def _dates(self) -> tuple[str, float]:
         """The format that reads most dates, "" where all but a few are ISO, and the share that it reads or ISO does."""
         formats = _DATE_FORMATS if any(map(re.compile(r"\d").search, self.values)) else ()
+        named = Counter(_with_months_name(value) for value in self.values)
+        formats = (*(each for each, _ in named.most_common(_WAYS) if each), *formats)
         read = {each.name: int(each.sum()) for each in self._read("", *formats)}
         count, iso, best = max(1, len(self.values)), read[""], max(read, key=lambda each: read[each])
         is_written_so = iso < _MOST * count and read[best] - iso >= SOME * (count - iso)
@@ -213,7 +228,17 @@ class Profile:
         return len(self.values) > 1 and list(self.values) == [str(number + 1) for number in range(len(self.values))]
 
 
-@cache
+def _with_months_name(value: str) -> str:
+    """The format of a date in which the month's name stands behind the day; "" if it is none.
+
+    >>> [_with_months_name(each) for each in ("3. Dez. 26", "25-NOV-2026", "3 de diciembre de 2026", "3 Nos 26 Pcs")]
+    ['%d. %b %y', '%d-%b-%Y', '%d de %b de %Y', '']
+    """
+    found = _NAMED_MONTH.fullmatch(value)
+    return f"%d{found[2]}%b{found[4]}%{'Y' if len(found[5]) > len('26') else 'y'}" if found else ""
+
+
+@lru_cache(maxsize=64)
 def _date_reader(date_format: str) -> pl.Expr:
     """Whether a mapping with a format reads a value as a date."""
     moment, _ = moment_of(pl.col("value"), [date_format] if date_format else [], _ANY_RUN)

@@ -366,12 +366,14 @@ def _read(draft: Draft, guess: Guess) -> dict[str, Any]:
     form = form_of(target, draft.operation)
     if form in (FieldForm.FLAG, FieldForm.PAYMENT):
         return _answers(draft, guess, profile)
+    if profile.is_unread(form):
+        return {"date": MARK.strip()}
     if form in (FieldForm.DATE, FieldForm.MOMENT) and profile.date_format:
         return {"date": _date(draft, profile)}
     if form is FieldForm.MONEY and (words := (*profile.suffixes, *profile.currencies)):
         return {"suffix": [*words]}
     if form in (FieldForm.QUANTITY, FieldForm.COUNT) and profile.suffixes:
-        counts = {word: _PIECES.get(word.casefold(), f"{MARK}1") for word in profile.suffixes}
+        counts = {word: _PIECES.get(word.casefold(), MARK.strip()) for word in profile.suffixes}
         return {"suffix": [*counts] if set(counts.values()) == {1} else counts}
     if target not in ("weight", *_LENGTHS) or guess.fact:
         return {}

@@ -11,6 +11,7 @@ import polars as pl
 
 from logistics_batch.mapping.fields.values.reading import ReadContext
 from logistics_batch.mapping.loaded import RunValues
+from logistics_batch.mapping.spec.words import MONTHS
 from logistics_batch.model.issue import Issue
 
 EARLIEST_DAYS: Final = 365
@@ -30,7 +31,7 @@ CODES: Final = {
     "e": "the same",
     "m": "the month, in one digit or two",
     "-m": "the same",
-    "b": "the month's name, short or whole",
+    "b": "the month's name, short or whole, with a full stop or without; in English, German, French or Spanish",
     "B": "the same",
     "Y": "the year in four digits",
     "y": "the year in two digits",
@@ -55,6 +56,7 @@ CODES: Final = {
 
 _DIRECTIVES: Final = frozenset(CODES)
 _TIME: Final = re.compile(r"%(?:[HIMSTRpzf]|\.f)")
+_NAMED_MONTH: Final = r"%[bB]\.?"
 _DIGITS_FIRST: Final = r"^(\d{1,2})[-/. ](\d{1,2})[-/. ](?:\d{4}|\d{2})(?:\D.*)?$"
 _MONTHS: Final = 12
 _MONTH_NUMBERS: Final = {name.lower()[:length]: n for n, name in enumerate(month_name) for length in (3, 9) if name}
@@ -65,7 +67,7 @@ _DIRECTIVE_PATTERNS: Final = {
     "Y": r"(?P<year>[0-9]{4})",
     "y": r"(?P<year>[0-9]{2})",
 }
-_LOOKS_LIKE_A_DATE: Final = r"^\d{1,4}[-/. ]+(?:\d{1,2}|[A-Za-z]{3,9})[-/., ]+\d{1,4}(?:\D.*)?$"
+_LOOKS_LIKE_A_DATE: Final = r"^\d{1,4}[-/. ]+(?:\d{1,2}|\p{L}{3,10})[-/., ]+\d{1,4}(?:\D.*)?$"
 
 
 def format_fault(date_format: str) -> str:
@@ -143,6 +145,9 @@ def moment_of(text: pl.Expr, formats: list[str], around: ReadContext) -> tuple[p
 
 
 def _parsed(text: pl.Expr, date_format: str, around: ReadContext) -> pl.Expr:
+    if re.search(_NAMED_MONTH, date_format):
+        text = text.str.replace_many(MONTHS, ascii_case_insensitive=True, leftmost=True)
+        date_format = re.sub(_NAMED_MONTH, "%b", date_format)
     if not _TIME.search(date_format):
         day = text.str.to_date(date_format, strict=False)
         # %Y reads "26" as the year 26: leave it to a format with %y.
