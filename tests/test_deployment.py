@@ -1,37 +1,25 @@
-"""What docs/deploy holds: the service unit is a cage that the program fits into, the container holds only what runs."""
+"""What docs/deploy holds: a service unit that systemd takes, a container that holds only what runs.
+
+That a whole night fits into the unit is seen where the demo runs, in tests/demo.
+"""
 
 import configparser
-import ctypes
 import json
-import os
 import re
 import shlex
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from docs.test_pages import parse as parse_command
+from support.service_unit import UNIT, analyze
 
 from logistics_batch.cli.front import front
 from logistics_batch.model.jobs.timing import Cron
 
 ROOT = Path(__file__).parents[1]
 DEPLOY = ROOT / "docs/deploy"
-UNIT = DEPLOY / "logistics-batch.service"
 CONTAINER = (DEPLOY / "Containerfile").read_text(encoding="utf-8").replace("\\\n", " ")
-_BEYOND = {"fchown"}  # SQLite gives a new file to the owner of its database, only when root runs it
-_REFUSE_NEW_CODE = (65, 1)  # prctl: PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN
-
-
-def analyze(*arguments: str) -> str:
-    """What systemd-analyze says; it needs no running systemd for these."""
-    if shutil.which("systemd-analyze") is None:
-        pytest.skip("systemd-analyze is not on this machine")
-    done = subprocess.run(["systemd-analyze", *arguments], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout + done.stderr
 
 
 @pytest.mark.real
@@ -64,54 +52,6 @@ def test_the_crontab_has_five_fields_and_commands_that_exist() -> None:
         Cron.parse(" ".join(fields[:5]))
         command = fields[5].partition("&& ")[2]
         parse_command(front, shlex.split(command)[1:])
-
-
-def allowed_calls() -> set[str]:
-    """The system calls that the unit's filters leave."""
-    left: set[str] = set()
-    for line in re.findall(r"^SystemCallFilter=(.*)$", UNIT.read_text(), re.MULTILINE):
-        named = set().union(*(members_of(name) for name in line.lstrip("~").split()))
-        left = left - named if line.startswith("~") else left | named
-    return left
-
-
-def members_of(group: str) -> set[str]:
-    """The calls of a group of systemd's, those of groups in it as well."""
-    names = {line.strip() for line in analyze("syscall-filter", group).splitlines()[1:]}
-    names = {name for name in names if name and not name.startswith("#")}
-    return {name for name in names if name[0] != "@"}.union(*(members_of(name) for name in names if name[0] == "@"))
-
-
-@pytest.mark.slow
-@pytest.mark.real
-def test_a_whole_night_fits_into_the_unit(tmp_path: Path) -> None:
-    """Files, SFTP, HTTP, PDFs and all children, with the unit's environment, without new code in memory."""
-    if shutil.which("strace") is None:
-        pytest.skip("strace is not on this machine")
-    told = dict(line.split("=", 1) for line in re.findall(r"^Environment=(.*)$", UNIT.read_text(), re.MULTILINE))
-    assert "MemoryDenyWriteExecute=yes" in UNIT.read_text()
-    counts = tmp_path / "calls"
-    strace = ["strace", "-f", "-qq", "-c", "-U", "name", "-o", str(counts)]
-    done = subprocess.run(
-        [*strace, str(Path(sys.executable).parent / "logistics-batch"), "demo", "--dir", str(tmp_path / "demo")],
-        env=os.environ | told,
-        preexec_fn=refuse_new_code,
-        capture_output=True,
-        text=True,
-        timeout=900,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "The loop closed" in done.stdout
-    assert "held as a whole" not in done.stdout  # a reader that could not start holds what it was to read
-    used = set(counts.read_text().split()) - {"syscall", "total"}
-    used = {name for name in used if not name.startswith("-")}
-    assert {"openat", "execve", "prlimit64"} <= used
-    assert used - allowed_calls() <= (_BEYOND if os.geteuid() == 0 else set())
-
-
-def refuse_new_code() -> None:
-    """From here on, and in every child, no memory becomes code that was not; kernels before 6.3 do not know it."""
-    ctypes.CDLL(None).prctl(*_REFUSE_NEW_CODE, 0, 0, 0)
 
 
 def test_what_the_sender_of_a_dead_process_needs_is_left() -> None:

@@ -2,7 +2,7 @@
 
 The scheduler is there most of the time. It is restarted, is away for two hours, and its clock goes ahead and back.
 What had to run is counted by another hand: every quarter of an hour, from the local clock alone. The sample plays the
-weeks around both clock changes of one zone, with troubles three times as often; `CAMPAIGN=full` plays the year of all zones.
+weeks around both clock changes of one zone, with three times the troubles; `CAMPAIGN=full` the whole year of all zones.
 """
 
 import random
