@@ -10,7 +10,7 @@ from campaigns.scale import size
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reconciliation.test_planted_classes import PLANTS, agreeing
-from reconciliation.test_residual import announcements, few_or_many, receipts, records, world_of
+from reconciliation.test_residual import announcements, few_or_many, receipts, records, ties_out, world_of
 from reconciliation.world import World
 
 from logistics_batch.model.reconciliation import ComparedOutcome, Discrepancy, Reconciliation
@@ -67,9 +67,11 @@ def same_sums(found: Reconciliation, lines: pl.DataFrame) -> None:
 @given(announcements, records, receipts, st.booleans())
 def test_both_ways_say_the_same_of_any_legs(announced, returned, received, complete):
     rules = Rules(business_date=TODAY, complete=complete)
-    legs = world_of(announced, returned, received).legs()
+    world = world_of(announced, returned, received)
+    legs = world.legs()
     lines = the_long_way(legs, rules)
     found = audit(legs, rules=rules)
+    ties_out(found, world)
     same_lines(found, lines)
     same_sums(found, lines)
 
