@@ -272,6 +272,36 @@ def test_a_call_waits_for_its_turn_unless_it_has_it() -> None:
     client.close()
 
 
+@pytest.mark.parametrize("connecting", [False, True], ids=["before it connects", "while it connects"])
+def test_a_question_waits_out_a_pause_that_begins_after_its_turn_was_taken(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch, connecting: bool
+) -> None:
+    _, server = connect(answering(200, PASS))
+    now, pauses = [100.0], [20.0]
+    really = httpcore.SyncBackend.connect_tcp
+
+    def pause() -> None:
+        if pauses:
+            pacer.slow_down(pauses.pop())
+
+    def sleep(seconds: float) -> None:
+        now[0] += seconds
+        if not connecting:
+            pause()
+
+    def connects(*args: Any, **options: Any) -> httpcore.NetworkStream:
+        pause()
+        return really(*args, **options)
+
+    monkeypatch.setattr(httpcore.SyncBackend, "connect_tcp", connects)
+    pacer = Pacer("2/s", clock=lambda: now[0], sleep=sleep)
+    client = Client(ServiceAccess(server.url, Secret(KEY)), pacer=pacer)
+    pacer.try_turn()  # so that the next turn lies half a second ahead
+    assert client.call("asn.fetch").status == 200
+    assert now[0] >= 120
+    client.close()
+
+
 def test_calls_that_connect_slowly_leave_at_a_slow_rate(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
     _, server = connect(answering(200, PASS))
     now, waits = [100.0], list[tuple[float, int]]()

@@ -95,7 +95,8 @@ class Client:
     ) -> Reply:
         """Make one call and say what came of it; the network never raises.
 
-        turn_taken: the caller has its turn from `pacer` already; otherwise the call waits for one first.
+        turn_taken: the caller has its turn from `pacer` already; otherwise the call waits for one first, and for another
+        one where the service asks for a pause before it has left.
 
         Raises:
             UsageError: there is no such call, or it does not take this id or body.
@@ -106,9 +107,12 @@ class Client:
         url = self.settings.base_url.rstrip("/") + self.path(endpoint, order_id=order_id)
         if query:
             url += "?" + urlencode(query, quote_via=quote)
-        if not turn_taken and not self.pacer.wait_turn():
-            return Reply(endpoint, detail="the program was asked to end before the call had its turn")
-        return self._exchange(found, url, body.encode() if isinstance(body, str) else body)
+        content = body.encode() if isinstance(body, str) else body
+        while turn_taken or self.pacer.wait_turn():
+            reply, missed_turn = self._exchange(found, url, content)
+            if turn_taken or not missed_turn:
+                return reply
+        return Reply(endpoint, detail="the program was asked to end before the call had its turn")
 
     def close(self) -> None:
         """End the client; calls under way end by themselves."""
@@ -126,7 +130,8 @@ class Client:
         elif reply.status is not None and reply.status < 500:
             self.pacer.answered(departed)
 
-    def _exchange(self, endpoint: Endpoint, url: str, body: bytes | None) -> Reply:
+    def _exchange(self, endpoint: Endpoint, url: str, body: bytes | None) -> tuple[Reply, bool]:
+        """What came of a call that has its turn, and whether it missed it, so that nothing was sent."""
         seconds = self.settings.create_deadline_seconds if endpoint.creates else self.settings.deadline_seconds
         deadline = Deadline(seconds)
         trace = CallTrace(deadline, first_byte_before=CONNECT_SECONDS)
@@ -141,6 +146,7 @@ class Client:
             read = seconds if endpoint.creates else READ_SECONDS
             turn = self.pacer.approach(kept_until=-math.inf if alone else self._connections.kept_until)
             if turn is None:
+                trace.missed_turn = True
                 raise TooLate("there was no turn soon; nothing was sent")
             trace.depart = partial(self.pacer.depart, turn)
             with self._connections.exchange(request, trace=trace, read_seconds=read, alone=alone) as response:
@@ -164,7 +170,7 @@ class Client:
             elapsed_seconds=deadline.elapsed,
         )
         self._heed(reply, trace.departed)
-        return reply
+        return reply, trace.missed_turn
 
     def _request(self, endpoint: Endpoint, url: str, body: bytes | None, *, alone: bool) -> httpcore.Request:
         """The request as it goes over the wire, with the key: in the query (API §4.4) or in a header (API §5)."""

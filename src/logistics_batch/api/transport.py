@@ -88,19 +88,21 @@ class CallTrace:
 
     first_byte_before: a call that has not begun to send by then (seconds from its start) does not send at all: its
     intent was written down for now, not for later. depart: called just before the first byte; says when that is, None
-    if the call must not leave. A connection waits meanwhile, so that it must be quick.
+    if the call must not leave, which has missed its turn then. A connection waits meanwhile, so that it must be quick.
     """
 
     def __init__(self, deadline: Deadline, *, first_byte_before: float = math.inf) -> None:
         self.deadline = deadline
         self.depart: Callable[[], float | None] = time.monotonic
         self.departed = -math.inf
+        self.missed_turn = False
         self.connect_started = self.tls_failed = self.send_started = self.body_sent = self.reply_started = False
         self._first_byte_before = first_byte_before
 
     def leave(self) -> None:
         """The first byte is about to leave; raises TooLate where that would be too late."""
         departed = self.depart()
+        self.missed_turn = departed is None
         if departed is None or self.deadline.elapsed > self._first_byte_before:
             raise TooLate("it took too long until the call could leave; nothing was sent")
         self.departed, self.send_started = departed, True
