@@ -95,8 +95,8 @@ class Client:
     ) -> Reply:
         """Make one call and say what came of it; the network never raises.
 
-        turn_taken: the caller has its turn from `pacer` already; otherwise the call waits for one first, and for another
-        one where the service asks for a pause before it has left.
+        turn_taken: the caller has its turn from `pacer` already; otherwise the call waits for one first, and for
+        another where the service asks for a pause before it has left.
 
         Raises:
             UsageError: there is no such call, or it does not take this id or body.

@@ -25,7 +25,7 @@ _LATE_SHARE = 0.025  # of a second, or of a longer interval: so late after its t
 _SPAN_SHARE = 0.03  # so much longer than the rate asks: for those that leave late, and a trifle for their way
 _TAKEN_AHEAD_SECONDS = 1.0  # so long before it comes one turn is taken by who waits for it
 _BLOCK_SECONDS, _LONGEST_BLOCK_SECONDS = 0.2, 1.0  # turns of so long are taken at once, where they are used
-_BLOCK_LEADS = 50  # taking turns costs a hundredth of the time at most: where it is slow, more are taken
+_FEWEST_LEADS, _MOST_LEADS = 4, 50  # taking turns costs an eighth of the time at most, a hundredth where all are used
 _LONGEST_WAIT_SECONDS = 3.0  # for a turn, before a connection is taken: the call's intent grows old
 _LONGEST_HELD_SECONDS = 0.5  # for a turn, with a connection at hand
 _CONNECT_FADES, _UNUSED_FADES = 0.98, 0.9  # what the slowest connect took lately, each call: with a connect or without
@@ -175,13 +175,16 @@ class Pacer:
     def _take(self, least: int, *, ahead_seconds: float, not_before: float = -math.inf) -> None:
         """Take the next turns, of this process or of all that share them, if the first comes so soon.
 
-        They are so many, or twice as many as the last time where those were used up soon.
+        They are so many, or twice as many as were used of the last ones where that was a moment ago.
         """
         with self._state:
             now, allowed = self._clock(), self._allowance.allowed
-            longest = min(_BLOCK_LEADS * self._lead_seconds, _LONGEST_BLOCK_SECONDS)
+            fewest = 1 + int(self.turns_in(_FEWEST_LEADS * self._lead_seconds))
+            longest = min(_MOST_LEADS * self._lead_seconds, _LONGEST_BLOCK_SECONDS)
             most = 1 + int(self.turns_in(max(_BLOCK_SECONDS, longest)))
-            self._at_once = min(2 * self._at_once, most) if now - self._took < _BLOCK_SECONDS else 1
+            soon = max(_BLOCK_SECONDS, 2 * self._at_once * self._allowance.spacing_seconds)
+            used = self._at_once - len(self._unused) if now - self._took < soon else 0
+            self._at_once = min(max(2 * used, fewest), most)
             self._took, count = now, max(least, self._at_once)
             unused, self._unused = self._unused, []
             self._own.give_back(unused)

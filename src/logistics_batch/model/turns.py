@@ -73,11 +73,15 @@ class Turns:
 
     def give_back(self, unused: Iterable[float]) -> None:
         """These turns passed without a call."""
+        gone = set[int]()
         for turn in unused:
             place = bisect.bisect_left(self.given, turn)
-            near = min(self.given[max(place - 1, 0) : place + 1], key=lambda other: abs(other - turn), default=math.inf)
-            if abs(near - turn) <= _SAME_SECONDS:
-                self.given.remove(near)
+            near = {at: abs(self.given[at] - turn) for at in (place - 1, place) if 0 <= at < len(self.given)}
+            free = [at for at in near if at not in gone]
+            if free and near[nearest := min(free, key=near.__getitem__)] <= _SAME_SECONDS:
+                gone.add(nearest)
+        if gone:
+            self.given = [turn for at, turn in enumerate(self.given) if at not in gone]
 
     def hold(self, until: float) -> None:
         """Give no turn before; a longer hold stays."""
