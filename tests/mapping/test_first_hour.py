@@ -5,13 +5,16 @@ from typing import Any
 
 import pytest
 import yaml
-from mapping.sheets import mapping_of, run, sheet_of
+from mapping.sheets import mapping_of, run, sheet_of, states
 
+from logistics_batch import messages
 from logistics_batch.errors import SpecificationError
+from logistics_batch.mapping import hints_of
 from logistics_batch.mapping.suggest.draft import Draft, draft_of
 from logistics_batch.mapping.suggest.text import draft_json, draft_text
 from logistics_batch.model.document import Operation
-from logistics_batch.model.sheet import Sheet
+from logistics_batch.model.issue import Issue
+from logistics_batch.model.sheet import Sheet, merged_facts
 
 HEADER = ["Order No", "Name", "Mobile", "Address", "PIN", "SKU", "Qty", "Payment"]
 FIRST = ["A1", "Asha Rao", "9822012345", "12 MG Road, Pune", "411001", "K-1", "2", "Prepaid"]
@@ -56,7 +59,7 @@ def test_days_with_the_name_of_their_month_go_out_in_four_languages(days: list[s
     assert sent[0] == "2026-12-03" and len({*sent}) == 3, mapped.issues
 
 
-@pytest.mark.parametrize("name", ["Delivery Date", "Expected Delivery", "Deliver By", "Pickup Date", "ETA"])
+@pytest.mark.parametrize("name", ["Delivery Date", "Expected Delivery", "Required By", "Pickup Date", "ETA"])
 @pytest.mark.parametrize(
     "days", [["Do, 3/12/26", "Fr, 4/12/26", "Sa, 5/12/26"], ["05/12/26", "06-12-2026", "7 Dec"],
              ["3 दिसंबर 2026", "4 दिसंबर 2026", "5 दिसंबर 2026"], ["25/11/2026 10-13", "25/11/2026 14-17", "26/11/2026"]]
@@ -80,6 +83,7 @@ def test_a_day_of_delivery_that_no_format_reads_is_asked_about(name: str, days: 
         ("Expected Delivery", ["2 days", "3 days", "2 days"]),
         ("Slot", ["10-13", "14-17", "10-13"]),
         ("Order Date", ["Do, 3/12/26", "Fr, 4/12/26", "Sa, 5/12/26"]),
+        ("Abholung", ["Do, 3/12/26", "Fr, 4/12/26", "Sa, 5/12/26"]),  # no name of whoever gives the goods
     ],
 )
 def test_what_is_no_day_of_delivery_is_not_asked_about(name: str, cells: list[str]) -> None:
@@ -103,3 +107,126 @@ def test_how_many_a_word_stands_for_is_asked_without_a_guess_where_nobody_knows(
     assert read == ([word] if is_known else {word: "?"})
     asked = draft_json(draft, file_name="x.csv")["questions"]
     assert [(each["place"], each["answers"]) for each in asked] == [("lines.item_quantity", [""])] * (not is_known)
+
+
+PAGES = [HEADER, FIRST, [*SECOND[:6], "3", "Prepaid"], THIRD]
+MAPPED = """
+operation: order.create
+key: [Order No]
+fields:
+  reference_number: {from: Order No}
+  customer_name: {from: Name}
+  customer_mobile: {from: Mobile}
+  delivery_address: {from: Address}
+  delivery_postal_code: {from: PIN}
+  is_cod: {from: Payment}
+lines:
+  item_name: {from: SKU}
+  item_quantity: {from: Qty, required: true}
+"""
+
+
+@pytest.mark.parametrize("place", [0, 1, 5])  # of the foot: in place of the key, of a name, of the goods
+@pytest.mark.parametrize("is_filled", [False, True])
+def test_feet_of_printed_pages_are_no_orders_and_no_goods(place: int, is_filled: bool) -> None:
+    feet = [["", "", "", "", "", "", count, ""] for count in ("5", "4")]
+    for at, foot in enumerate(feet, 1):
+        foot[place] = f"Page {at} of 2"
+    sheet = sheet_of([*PAGES[:3], feet[0], PAGES[3], feet[1]])
+    rule = "sheet: {fill_down: [Order No, Name, Mobile, Address, PIN, Payment]}\n" if is_filled else ""
+    mapped = run(MAPPED + rule, sheet)
+    assert [each.key for each in mapped.documents] == ["A1", "A2", "A3"], mapped.issues
+    assert states(mapped) == {2: "ready", 3: "ready", 4: "skipped total", 5: "ready", 6: "skipped total"}
+    _, data, text = drafted(sheet)
+    assert [each.key for each in run(text, sheet).documents] == ["A1", "A2", "A3"]
+    assert data.get("sheet", {}) == ({} if place == 0 else {"skip_rows_where": {HEADER[place]: ["Page * of *"]}})
+
+
+def test_a_foot_of_a_page_in_place_of_goods_that_is_no_sum_is_asked_about_and_not_sent() -> None:
+    rule = "sheet: {fill_down: [Order No, Name, Mobile, Address, PIN, Payment]}\n"
+    mapped = run(MAPPED + rule, sheet_of([*PAGES[:3], ["", "", "", "", "", "Page 1 of 2", "7", ""], THIRD]))
+    assert [(each.code, each.cell) for each in mapped.issues] == [("total.keyless", "F4")]
+    assert [each.key for each in mapped.documents] == ["A1", "A3"]
+
+
+@pytest.mark.parametrize(("word", "is_told"), [("*COD*", True), ("COD*", True), ("*", False), ("5*10", False)])
+def test_a_pattern_in_a_lookup_is_told_with_what_to_write(word: str, is_told: bool) -> None:
+    text = MAPPED.replace(
+        "is_cod: {from: Payment}", f'is_cod: {{from: Payment, read: {{lookup: {{"{word}": "true", Paid: "false"}}}}}}'
+    )
+    (*told,) = hints_of(mapping_of(text), text, path="m.yaml")
+    assert ["skip_rows_where" in each.remedy and f"`{word}`" in each.message for each in told] == [True] * is_told
+    assert all(text.splitlines()[each.line - 1].strip().startswith("is_cod") for each in told)
+
+
+PIECES = MAPPED.replace("  item_quantity: {from: Qty, required: true}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("more", "is_told"),
+    [
+        ("", True),
+        ("  item_quantity: {constant: 1}\n", True),
+        ("  item_quantity: {from: Qty}\n", False),
+        ("checks: {equal_rows: allow}\n", False),
+        ("checks: {equal_rows: block}\n", False),
+        ("checks: {equal_rows: note}\n", False),
+    ],
+)
+def test_what_becomes_of_equal_rows_is_told_where_each_row_is_a_piece(more: str, is_told: bool) -> None:
+    text = PIECES + more
+    (*told,) = hints_of(mapping_of(text), text, path="m.yaml")
+    assert ["equal_rows: allow" in each.remedy for each in told] == [True] * is_told
+    held = run(text, sheet_of([HEADER, FIRST, FIRST]))
+    assert (not held.documents) == ("allow" not in more and "note" not in more)
+
+
+@pytest.mark.parametrize(
+    ("filled", "merged", "told"),
+    [
+        ("[Name, Address]", [(1, 1, 1, 5), (3, 1, 4, 1), (3, 2, 4, 2), (3, 4, 4, 4)], []),
+        ("[Name]", [(3, 1, 4, 1), (3, 2, 4, 2), (3, 4, 4, 4)], ["D3:D4"]),
+        ("[Name]", [(3, 2, 4, 3)], ["B3:C4"]),  # whatever stood in C
+    ],
+)
+def test_merged_cells_are_told_where_the_mapping_does_not_fill_them_down(
+    filled: str, merged: list[tuple[int, int, int, int]], told: list[str]
+) -> None:
+    note = Issue.of("merged_cells", ranges="of the reader")
+    cells = sheet_of([["Orders"], HEADER, FIRST, [*FIRST[:5], "K-9", *FIRST[6:]]])
+    sheet = Sheet("", cells.frame, facts=merged_facts(merged), notes=(note,))
+    mapped = run(f"{MAPPED}sheet: {{fill_down: {filled}}}\n", sheet)
+    assert [each.given["ranges"] for each in mapped.notes if each.code == "merged_cells"] == told
+
+
+@pytest.mark.parametrize("person", ["Joshi Stores, 9822077889", "Asha Rao (Mob 98220 77889)"])
+@pytest.mark.parametrize("paid", ["COD Rs. 48,750.00", "To Pay / COD Rs. 48,750.00"])
+def test_two_things_in_one_cell_above_the_table_are_asked_about_and_frozen_into_nothing(person: str, paid: str) -> None:
+    rows = [["Order No", "PL-7"], ["Payment", paid], ["Consignee", person], ["Address", "12 MG Road, Pune 411001"],
+            ["Article", "Qty", "Rate"], ["Bucket", "250", "120"], ["Mug", "80", "30"]]  # fmt: skip
+    draft, data, text = drafted(sheet_of(rows))
+    fields = data["fields"]
+    assert [fields[name]["beside"] for name in ("customer_name", "customer_mobile", "is_cod")] == [
+        "? Consignee", "? Consignee", "? Payment"
+    ]  # fmt: skip
+    assert ("name_and_phone",) in draft.guesses["fields.customer_mobile"].reasons
+    assert ("payment_and_amount",) in draft.guesses["fields.is_cod"].reasons
+    assert "constant: …" not in text and "48,750" not in str(fields)
+
+
+def test_a_column_of_names_with_phones_is_no_name_unasked() -> None:
+    parties = [f"{row[1]} {row[2]}" for row in (FIRST, SECOND, THIRD)]
+    header, rows = (
+        [*HEADER[:1], "Party", *HEADER[3:]],
+        [[row[0], party, *row[3:]] for row, party in zip((FIRST, SECOND, THIRD), parties, strict=True)],
+    )
+    _, data, _ = drafted(sheet_of([header, *rows]))
+    assert [data["fields"][name]["from"] for name in ("customer_name", "customer_mobile")] == ["? Party"] * 2
+
+
+def test_the_amount_of_paid_orders_is_said_to_be_nothing_that_is_collected() -> None:
+    draft, _, text = drafted(sample(Payment=["COD", "Prepaid", "COD"], COD_Amount=["599", "349", "120"]))
+    guess = draft.guesses["fields.cash_on_delivery"]
+    assert ("left_out_on_paid", "Payment") in guess.reasons
+    said = messages.reason("mapping.reason.left_out_on_paid", {"names": ["Payment"]})
+    assert said in text and "nothing is collected" in said

@@ -22,6 +22,7 @@ from logistics_batch.mapping.fields.values.reading import about
 from logistics_batch.mapping.rows.cells import ERROR_WORDS, SHOWN_REPAIRS, ColumnKind, Repairs, column_kinds, name_of
 from logistics_batch.mapping.rows.classify import LEFT_OUT, Rows, nameless
 from logistics_batch.mapping.spec.texts import printable_text
+from logistics_batch.messages.words import shortened
 from logistics_batch.model.issue import Issue, cell_address
 from logistics_batch.model.sheet import CellFact
 
@@ -29,6 +30,7 @@ _COLUMNS_ON_THEIR_OWN: Final = 3
 _SHOWN: Final = (ColumnKind.NUMBER, ColumnKind.GOODS, ColumnKind.IDENTITY)  # what says nothing of a person
 _A_CODE: Final = re.compile(r"(?=.*[0-9])[^ ]{1,40}")  # an identity may be made of a person's name
 _SHOWN_DOCUMENTS: Final = 5
+_SHOWN_RANGES: Final = 5
 
 _PLACES: Final = {"money": ("two", 2), **dict.fromkeys(("decimal", "percent", "unit"), ("nine", 9))}  # kept decimals
 _LED_BY_ZERO: Final = "^0[0-9]+$"
@@ -73,7 +75,7 @@ def notes_of(table: CompiledSheet, rows: Rows) -> list[Issue]:
         "absent": bound.absent,
     }
     return [
-        *table.sheet.notes,
+        *_of_reading(table),
         *([Issue.of("columns.own")] if bound.own else []),
         *(Issue.of(f"columns.{what}", names=list(names)) for what, names in lists.items() if names),
         *renamed_notes(table.mapping, table.sheet, bound),
@@ -87,6 +89,23 @@ def notes_of(table: CompiledSheet, rows: Rows) -> list[Issue]:
         *_odd_values(table),
         *_losses(table),
     ]
+
+
+def _of_reading(table: CompiledSheet) -> Iterator[Issue]:
+    """What the reader noted; of merged cells those below the header that the mapping does not fill down."""
+    origins, sheet = table.sheet.origins, table.sheet
+    filled = {*table.columns([*table.mapping.spec.key, *table.mapping.spec.sheet.fill_down])}
+    open_ = [(top, left, bottom, right) for top, left, bottom, right in sheet.merged_ranges
+             if bottom > table.bound.row and not (left == right and left in filled)]  # fmt: skip
+    for note in sheet.notes:
+        if note.code != "merged_cells" or (origins and origins.second):  # of both sheets
+            yield note
+        elif open_:
+            ends = [
+                [cell_address(sheet.physical_rows([row])[0], column) for row, column in ((top, left), (bottom, right))]
+                for top, left, bottom, right in open_
+            ]
+            yield Issue.of("merged_cells", ranges=shortened([":".join(each) for each in ends], limit=_SHOWN_RANGES))
 
 
 def _split_documents(table: CompiledSheet, rows: Rows) -> Iterator[Issue]:

@@ -1,6 +1,7 @@
-"""What a mapping file says and need not: defaults, and what is known without it."""
+"""What a mapping file says and need not, as defaults and what is known without it, and what it may not mean."""
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Final
 
 from pydantic import BaseModel
@@ -9,19 +10,25 @@ from logistics_batch.errors import Finding
 from logistics_batch.mapping.fields.values.verbs import NATURAL, verb_of
 from logistics_batch.mapping.lint import GIVES, LintFinding, Place, place_of, said
 from logistics_batch.mapping.loaded import Mapping, is_demanded
-from logistics_batch.mapping.spec.model import FieldSpec, LookupRead, MappingSpec, SheetSpec
+from logistics_batch.mapping.spec.model import ChecksSpec, FieldSpec, LookupRead, MappingSpec, SheetSpec
 from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.mapping.spec.targets import FieldForm, form_of
 from logistics_batch.mapping.spec.words import PAYMENT_WORDS, is_known_pattern
+from logistics_batch.model.document import Operation
 from logistics_batch.specification import read_yaml
 
-_SAID_ON_PURPOSE: Final = {(SheetSpec, "decimal")}
-"""Where the default is another thing than the same value said: amounts such as 1.200 are no longer asked about."""
+_SAID_ON_PURPOSE: Final = {(SheetSpec, "decimal"), (ChecksSpec, "equal_rows")}
+"""Where the default is another thing than the same value said: what it leaves open is no longer asked about."""
+_QUANTITIES: Final = ("item_quantity", "qty")
+_OF_PIECES: Final = (Operation.ORDER_CREATE, Operation.ASN_CREATE)
 
 
 def hints_of(mapping: Mapping, text: str, *, path: str) -> list[Finding]:
-    """What a mapping says and need not, in the order of its text. path: the file's name, for the findings."""
-    found = read_yaml(text, path=path).findings_at(restated_defaults(mapping.spec))
+    """What a mapping says and need not or may not mean, in the order of its text. path: the file's name, for the
+    findings.
+    """
+    said_of = chain(restated_defaults(mapping.spec), doubtful(mapping.spec))
+    found = read_yaml(text, path=path).findings_at(said_of)
     return sorted(found, key=lambda each: (each.line, each.column))
 
 
@@ -45,6 +52,18 @@ def restated_defaults(spec: MappingSpec) -> Iterator[LintFinding]:
         for index, pattern in enumerate(patterns):
             if ColumnName.of(column).identity in keys and is_known_pattern(pattern):
                 yield said(("sheet", "skip_rows_where", column, index), "default.rows", pattern=pattern)
+
+
+def doubtful(spec: MappingSpec) -> Iterator[LintFinding]:
+    """What a mapping may not mean: patterns where none are known, and lines of one piece that may be equal."""
+    for place, field in spec.everything.items():
+        for step in field.read or ():
+            table = step.lookup if isinstance(step, LookupRead) and isinstance(step.lookup, dict) else {}
+            for key in (each for each in table if "*" in (each.strip()[:1], each.strip()[-1:]) and each.strip() != "*"):
+                yield said((*place_of(place), "read", "lookup", key), "lookup_pattern", key=key)
+    counts = any(name in spec.lines and not spec.lines[name].is_always_filled for name in _QUANTITIES)
+    if spec.lines and spec.operation in _OF_PIECES and not counts and "equal_rows" not in spec.checks.model_fields_set:
+        yield said(("lines",), "equal_lines")
 
 
 def _values(part: BaseModel, here: Place) -> Iterator[LintFinding]:

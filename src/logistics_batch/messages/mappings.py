@@ -210,7 +210,8 @@ _DRAFTS: Final = {
         _WHERE,
         (
             "For the `?` write the column's name; or write `{{beside: LABEL}}` for a value above or below the table, "
-            "`{{cell: A1}}` for one above it that has no label, or `{{constant: …}}` for one that is always the same. "
+            "`{{cell: A1}}` for one above it that has no label, or `{{constant: …}}` for one that is the same in every "
+            "file. "
             "If there is none, delete the line; where the service demands it, the mapping cannot do without."
         ),
     ),
@@ -294,8 +295,8 @@ _DRAFTS: Final = {
     "above": (
         _IS_VALUE,
         (
-            "Take the `?` away; if it is not, write another `{{beside: LABEL}}` or `{{cell: C5}}`, `{{from: COLUMN}}` "
-            "or `{{constant: …}}`; delete the line if the service does not demand it."
+            "Take the `?` away; if it is not, write another `{{beside: LABEL}}` or `{{cell: C5}}`, `{{from: COLUMN}}`, "
+            "or `{{constant: …}}` for what is alike in all files; delete the line if the service does not demand it."
         ),
     ),
 }
@@ -333,7 +334,8 @@ _REASONS: Final = {
     "values_fit": "the values look right ({names[0]})",
     "no_values": "no value to look at",
     "only_values": "the name says nothing, but the values look right ({names[0]})",
-    "name_and_phone": "its cells hold a name and a phone together: the number must stand in one of its own",
+    "name_and_phone": "its cells hold a name and a phone together, and nothing takes them apart: the sender must write "
+    "each in its own",
     "not_found": "not found, and the service wants it",
     "part_of_address": "it is but a part of an address",
     "below": "it stands below the table, beside “{names[0]}”",
@@ -356,8 +358,8 @@ _REASONS: Final = {
     "by_amount": "no column says of which orders cash is collected; if of those with “{names[0]}”",
     "packed": "but its cells hold items with their quantities: `lines_from: {{split: {names[0]}, …}}` takes them apart",
     "only_goods": "no other column names goods",
-    "payment_and_amount": "but its cells hold a word and an amount together: the sender must write each in a column of "
-    "its own",
+    "payment_and_amount": "but its cells hold a word and an amount together, and nothing takes them apart: the sender "
+    "must write each in its own",
     "foreign": "but it is in another currency: the service counts in rupees",
     "free_beside": "but “{names[0]}” counts goods that come with it: whether they are to be added is not said",
     "of_one_or_line": "but nothing shows whether it is the price of one or of the line of so many “{names[0]}”",
@@ -375,7 +377,8 @@ _REASONS: Final = {
     "filled_only_where_cod": "it is filled where “{names[0]}” says COD, and nowhere else",
     "filled_on_paid": "it is filled on paid orders as well; if it is what COD orders are charged, “{names[0]}” tells "
     "which",
-    "left_out_on_paid": "it is filled on other orders as well, of which `when` takes none",
+    "left_out_on_paid": "orders that “{names[0]}” does not call COD have one as well: nothing is collected of them, "
+    "and it goes out with COD orders alone",
     "if_collected": "if it is what the order is charged",
     "product": "it is “{names[0]}” × “{names[1]}” on each row",
     "product_less": "it is “{names[0]}” × “{names[1]}” on each row, less “{names[2]}”",
@@ -426,6 +429,24 @@ _FORMS: Final = {
 }
 """What a target wants, by the form of its value."""
 
+_HINTS: Final = {
+    "lookup_pattern": (
+        "A lookup compares whole cells, so that `{key}` stands for no other cell than this one.",
+        (
+            'List each word as the sheets write it; `"*"` alone stands for every other one. Patterns are for rows: '
+            "`skip_rows_where`, `only_rows_where`, `when`."
+        ),
+    ),
+    "equal_lines": (
+        "No column says how many, so that each row is one piece; of a document with equal rows nothing is sent.",
+        (
+            "If each piece has a row of its own, write `checks: {{equal_rows: allow}}`; if not, read the quantity, or "
+            "write `checks: {{equal_rows: block}}`."
+        ),
+    ),
+}
+"""What a mapping says and may not mean."""
+
 MAPPINGS: Final[dict[str, Entry]] = {
     f"mapping.{code}": Entry(*words)
     for code, words in {
@@ -440,4 +461,7 @@ MAPPINGS: Final[dict[str, Entry]] = {
         "draft.also_key": (_ALSO_KEY, ""),
         **{f"draft.{code}": (f"The draft asks: {asked}", remedy) for code, (asked, remedy) in _QUESTIONS.items()},
     }.items()
-} | {f"mapping.{code}": Entry(words, _REMOVE, level=Level.NOTE) for code, words in _DEFAULTS.items()}
+} | {
+    **{f"mapping.{code}": Entry(words, _REMOVE, level=Level.NOTE) for code, words in _DEFAULTS.items()},
+    **{f"mapping.{code}": Entry(*words, level=Level.NOTE) for code, words in _HINTS.items()},
+}

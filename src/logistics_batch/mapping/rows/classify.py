@@ -23,7 +23,7 @@ from logistics_batch.mapping.rows.cells import (
 from logistics_batch.mapping.rows.header import Header, where
 from logistics_batch.mapping.rows.repeats import repeats_header, repeats_title, resembles_header
 from logistics_batch.mapping.spec.targets import FieldForm, form_of
-from logistics_batch.mapping.spec.words import SIGNED, SUBTOTAL, TOTAL, TOTAL_ALONE, TOTAL_INVOICE, TOTAL_KEY
+from logistics_batch.mapping.spec.words import PAGE, SIGNED, SUBTOTAL, TOTAL, TOTAL_ALONE, TOTAL_INVOICE, TOTAL_KEY
 from logistics_batch.model.sheet import CellFact, Sheet
 
 _DRAWN: Final = r"^[-=_+]{3,}$"
@@ -43,7 +43,7 @@ A_TOTAL: Final = (  # and nothing more: "Total Whitening" is a toothpaste
     r"(?i)^(?:(?:(?:grand|sub|page|net|gross|g|running|invoice|bill|order|cartons?|ctns?)?[\s\-.]*(?:totals?|ttl)"
     r"[\s(]*(?:no\.?\s*(?:of\s+)?)?(?:(?:qty|quantity|amount|value|items?|pcs|pieces|units|cartons?|ctns?|boxes)\b\.?)?"
     r"(?:\s+in\s+(?:pcs|pieces|nos|units))?\)?)"
-    r"|sum|nett?|[cb]/f|(?:carried|brought) forward|\x{3a3}|कुल)[\s:.=]*$"
+    rf"|{PAGE}|sum|nett?|[cb]/f|(?:carried|brought) forward|\x{{3a3}}|कुल)[\s:.=]*$"
 )
 _QUANTITIES: Final = ("item_quantity", "qty", "quantity")
 
@@ -400,9 +400,10 @@ def totals_as_goods(mapping: Mapping, header: Header, marked: pl.DataFrame) -> p
     data = data.with_columns(
         number.alias("number"), (keyless & called).alias("total"), (~keyless).cum_sum().alias("of")
     )
+    data = data.with_columns(pl.col("total").cum_sum().shift(1, fill_value=0).alias("page"))
     counted = pl.when(~pl.col("total")).then(pl.col("number")).fill_null(0)
-    data = data.with_columns(counted.cum_sum().alias("above"), counted.cum_sum().over("of").alias("here"))
-    is_sum = pl.col("number").is_null() | (pl.col("number") == pl.col("above")) | (pl.col("number") == pl.col("here"))
+    above = [counted.cum_sum(), counted.cum_sum().over("of"), counted.cum_sum().over("page")]
+    is_sum = pl.col("number").is_null() | pl.any_horizontal(pl.col("number") == each for each in above)
     return data.filter("total", is_sum).select("row", pl.lit("total").alias("code"), pl.lit("").alias("values"))
 
 

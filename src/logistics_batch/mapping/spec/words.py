@@ -37,7 +37,9 @@ MONTHS: Final[dict[str, str]] = {
 The longest come first. Capitals are spelt out for letters that are not ASCII.
 """
 
-_TOTALS: Final = r"(?i)^(?:grand|sub|page|net|running)?[\s\-]*totals?"
+PAGE: Final = r"page\s*[0-9]+\s*(?:of|/)\s*[0-9]+"
+"""What stands below the rows of a printed page, with or without their sum."""
+_TOTALS: Final = rf"(?i)^(?:(?:grand|sub|page|net|running)?[\s\-]*totals?|{PAGE})"
 TOTAL: Final = rf"{_TOTALS}\b"
 """What the first cell of a row of totals begins with."""
 TOTAL_KEY: Final = rf"{_TOTALS}(?:[\s:=(].*)?$"
@@ -62,7 +64,11 @@ def is_known_pattern(pattern: str) -> bool:
 
     >>> [is_known_pattern(each) for each in ("TOTAL", "Grand total*", "* Total", "Prepared by*", "Total Gas*", "*")]
     [True, True, True, True, False, False]
+    >>> is_known_pattern("Page * of *"), is_known_pattern("Page *")
+    (True, False)
     """
+    if re.fullmatch(f"(?i){PAGE}", re.sub("[*?]", "1", pattern.strip())):
+        return True
     words = pattern.strip().removesuffix("*").replace("?", " ")
     if words.startswith("*"):
         return re.fullmatch(r"(?i)\*[\s:\-]+totals?", words) is not None

@@ -10,8 +10,9 @@ from logistics_batch.mapping.fields.values.numbers import cartons
 from logistics_batch.mapping.naming.names import TO, likeness, names_of_targets
 from logistics_batch.mapping.spec.targets import FieldForm, form_of, targets_of
 from logistics_batch.mapping.suggest import places
+from logistics_batch.mapping.suggest.above import Fact
 from logistics_batch.mapping.suggest.guess import SURE, Candidate, Guess, Reason
-from logistics_batch.mapping.suggest.profile import PIECES, SHAPE_OF, numbers_of, says_done
+from logistics_batch.mapping.suggest.profile import PIECES, SHAPE_OF, numbers_of, profile_of, says_done
 from logistics_batch.mapping.suggest.table import SampleTable
 from logistics_batch.model.document import Operation
 
@@ -134,6 +135,12 @@ def doubted(table: SampleTable, found: dict[str, Guess]) -> dict[str, Guess]:
     return {place: replace(each, asked=each.asked or each.confidence < SURE) for place, each in found.items()}
 
 
+def holds_phone(table: SampleTable, source: Fact | str) -> bool:
+    """Whether a column or a fact outside the table holds names with a phone behind each."""
+    profile = profile_of((source.value,)) if isinstance(source, Fact) else table.profiles[source]
+    return profile.filled > 0 and profile.is_mostly("name and phone")
+
+
 def is_bare_name(table: SampleTable, found: dict[str, Guess]) -> bool:
     """Whether a column is called but a name, and nothing of a person stands beside it: it may be the goods' name."""
     guess = found.get(places.PERSON)
@@ -171,6 +178,9 @@ def _doubts(table: SampleTable, found: dict[str, Guess]) -> Iterator[tuple[str, 
         yield from ((place, ("packed", goods)) for place in places.GOODS)
     if places.PAID in said and table.profiles[found[places.PAID].column].share("word and amount") > 0:
         yield places.PAID, ("payment_and_amount",)
+    person = found.get(places.PERSON)
+    if person and person.candidates and holds_phone(table, person.fact or person.column):
+        yield places.PERSON, ("name_and_phone",)
     amounts = (*places.PRICES, places.LINE_TOTAL, places.COLLECTED, "lines.maximum_retail_price", "lines.discount")
     yield from ((place, ("foreign",)) for place in amounts if place in said and table.is_foreign(found[place].column))
     several = bool(quantity) and not {*numbers_of(table.cells[quantity])} <= {1.0, None}

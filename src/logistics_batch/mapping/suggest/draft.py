@@ -18,6 +18,7 @@ from logistics_batch.mapping.suggest.doubts import (
     by_document,
     counted_boxes,
     doubted,
+    holds_phone,
     ids_or_count,
     is_bare_name,
     put_aside,
@@ -143,21 +144,24 @@ def missing_of(table: SampleTable, operation: Operation, found: dict[str, Guess]
             [
                 Candidate((name,), 0.4, (("only_values", shape) if shape == shapes[0] else ("name_and_phone",),))
                 for shape in shapes
-                for name in free
+                for name in (free if shape == shapes[0] else table.columns)
                 if table.profiles[name].is_mostly(shape)
                 and (len(table.profiles[name].values) > 1 or shape != shapes[0])
             ]
             or [
                 Candidate((), 0.4, (("name_and_phone",),), fact)
                 for fact in table.above
-                if place == places.PHONE
-                and fact.address not in read
-                and profile_of((fact.value,)).is_mostly("name and phone")
+                if place == places.PHONE and holds_phone(table, fact)
             ]
             or [
-                Candidate((), 0.4, (("says_who_pays", fact.value),), fact)
-                for fact in table.above
-                if place == places.PAID and fact.address not in read and profile_of((fact.value,)).mentions_payment
+                Candidate(
+                    (),
+                    0.4,
+                    (("payment_and_amount",) if told.share("word and amount") else ("says_who_pays", fact.value),),
+                    fact,
+                )
+                for fact, told in ((each, profile_of((each.value,))) for each in table.above)
+                if place == places.PAID and fact.address not in read and told.mentions_payment
             ]
             or [
                 replace(candidate, fact=fact, reasons=(("below", fact.label),))

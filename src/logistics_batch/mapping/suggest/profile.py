@@ -44,7 +44,7 @@ _SHAPES: Final = {
     "coordinate": r"-?\d{1,3}\.\d{3,}",
     "comma": r"-?(?:\d{1,3}(?:[. \u00a0\u202f]\d{3})*|\d+),\d{1,2}",
     "packed": r"(?s)[^×*]{1,200}?\s[x×*]\s?\d{1,4}(?:[\s,;|].*)?|\d{1,4}\s?[x×*]\s.*",
-    "word and amount": r"(?i)[a-z][a-z .:-]{1,30}\d[\d,.]*(?:/-)?",
+    "word and amount": r"(?i)[a-z][a-z .:/-]{1,30}\d[\d,.]*(?:/-)?",
     "name of a person": r"(?:[^\W\d_][^\W\d_.']{0,20}\.?[\s/&-]{1,3}){1,5}[^\W\d_][^\W\d_.']{0,20}\.?",
     "foreign": rf"(?i){FOREIGN}.*|.*{FOREIGN}\W{{0,3}}",
     "point": r"[\d,]*\d\.\d{1,2}",

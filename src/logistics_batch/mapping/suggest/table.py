@@ -25,6 +25,7 @@ from logistics_batch.mapping.rows.header import Header, without_names
 from logistics_batch.mapping.rows.outside import MARKS
 from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.mapping.spec.targets import FieldForm, form_of
+from logistics_batch.mapping.spec.words import PAGE
 from logistics_batch.mapping.suggest.above import Fact, facts_of
 from logistics_batch.mapping.suggest.head import Head, head_of
 from logistics_batch.mapping.suggest.profile import (
@@ -47,6 +48,7 @@ _A_NUMBER: Final = re.compile(rf"(?i)(?:{RUPEE}|{FOREIGN})?\s{{0,3}}[-(]?\d")
 _NO_DATA: Final = re.compile(
     r"(?i)((?:grand|sub|net)?[\s-]*total|summe|gesamt|prepared by|checked by|कुल|एकूण|कुल योग|કુલ)\b.{0,20}"
 )
+_PAGE: Final = re.compile(f"(?i)({PAGE})")
 _NUMBERED: Final = re.compile(r"(\D*)(\d{1,9})(\D*)")
 _SPELT_ALIKE: Final = 0.8
 _TELLING: Final = 0.15  # what values say that hardly anything else looks like
@@ -311,15 +313,22 @@ def _data(rows: pl.DataFrame, names: Sequence[str]) -> tuple[pl.DataFrame, tuple
     told: list[tuple[str, re.Match[str]] | None] = []
     skipped: dict[tuple[str, str], str] = {}
     for cells in rows.iter_rows():
-        each = ((name, _NO_DATA.fullmatch(cell)) for name, cell in zip(names, cells, strict=True) if name)
+        each = (
+            (name, _NO_DATA.fullmatch(cell) or _PAGE.fullmatch(cell))
+            for name, cell in zip(names, cells, strict=True)
+            if name
+        )
         told.append(next(((name, found) for name, found in each if found), None))
     last = _last_row(rows, [each is None for each in told])
     for at, (cells, found) in enumerate(zip(rows.iter_rows(), told, strict=True)):
         filled = [(name, cell) for name, cell in zip(names, cells, strict=True) if name and cell]
         if found is not None:
             word = found[1][1]
+            word = re.sub(r"[0-9]+", "*", word) if _PAGE.fullmatch(word) else word
             place = (found[0], word.casefold())
-            skipped[place] = max(skipped.get(place, ""), word if word == found[1][0] else f"{word}*", key=len)
+            skipped[place] = max(
+                skipped.get(place, ""), word if "*" in word or word == found[1][0] else f"{word}*", key=len
+            )
         elif at > last and filled:
             skipped[filled[0][0], filled[0][1].casefold()] = filled[0][1]
     is_data = [each is None and at <= last and any(cells)

@@ -300,6 +300,8 @@ def _otherwise(draft: Draft, place: str) -> str:
         return 'write another column or `{constant: "true"}`, or delete the line with that of `cash_on_delivery`'
     if place == places.COLLECTED:
         return "write the column of the amount: no COD order goes out without one"
+    if {("name_and_phone",), ("payment_and_amount",)} & {*draft.guesses[place].reasons}:
+        return "ask the sender for cells of their own: a constant would be the same in tomorrow's file"
     must_be = place in (*targets.required, *places.QUANTITIES) or (len(group) > 1 and is_alone)
     return f"write another column{' or `{constant: …}`' * (place not in _NUMBERS)}" if must_be else "delete the line"
 
