@@ -2,9 +2,6 @@
 
 import csv
 import io
-import os
-import shutil
-import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,6 +13,7 @@ import pytest
 from openpyxl import Workbook, load_workbook
 from openpyxl.worksheet.worksheet import Worksheet
 from support.commands import Forker
+from support.libreoffice import converted
 from support.sandbox_process import RunningSandbox
 from support.workspace import ORDER_COLUMNS, Workspace
 
@@ -185,17 +183,9 @@ def test_a_corrected_answer_goes_through_however_it_was_handled(act: Callable[[W
 
 
 def test_libreoffice_may_save_it_in_between(desk: Desk) -> None:
-    office = shutil.which("soffice")
-    if office is None:
-        assert "CI" not in os.environ, "CI must have LibreOffice"
-        pytest.skip("LibreOffice is not installed")
-    root = desk.workspace.root
     edited = desk.workspace.drop("orders.xlsx", workbook_of(desk.answer()), folder="edited")
-    home = f"-env:UserInstallation={(root / 'office').as_uri()}"
-    kind = "xlsx:Calc MS Excel 2007 XML"
-    command = [office, home, "--headless", "--convert-to", kind, "--outdir", root / "saved", edited]
-    subprocess.run(command, check=True, capture_output=True, timeout=120)
-    (file,) = desk.push(("orders.result.xlsx", (root / "saved/orders.xlsx").read_bytes()))
+    (saved,) = converted([edited], "xlsx:Calc MS Excel 2007 XML")
+    (file,) = desk.push(("orders.result.xlsx", saved.read_bytes()))
     assert fates(file) == {"accepted": 4, "unchanged": 4}
     assert desk.created() == dict.fromkeys(ACCEPTED | WAITING, 1)
 

@@ -4,12 +4,21 @@ import pytest
 from flows.asn_service import AsnService
 from flows.audit_room import audit_room
 
+from logistics_batch.flows.reconcile import output
+
 
 @pytest.fixture
 def service():
     running = AsnService()
     yield running
     running.stop()
+
+
+@pytest.fixture
+def papers_left_blank(monkeypatch):
+    """Workbook and page take half of a reconciliation: what they show is told in tests/paper and test_reconcile.py."""
+    for paper in ("reconciliation_workbook", "reconciliation_page"):
+        monkeypatch.setattr(output, paper, lambda account: b"")
 
 
 @pytest.fixture

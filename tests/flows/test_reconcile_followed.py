@@ -9,6 +9,8 @@ from flows.test_reconcile import asn_row, found, push, receipts
 from logistics_batch.flows.reconcile.reconcile import ListPlan, ReconcilePlan, run_reconcile
 from logistics_batch.model.jobs.job import JobPlace
 
+pytestmark = pytest.mark.usefixtures("papers_left_blank")
+
 FIRST, LATER = date(2026, 11, 5), date(2026, 11, 25)
 
 

@@ -15,6 +15,8 @@ from logistics_batch.flows.reconcile.snapshots import KnownLines, known_receipts
 from logistics_batch.model.jobs.job import JobPlace
 from logistics_batch.reconciliation import KNOWN_LINES, RECEIVED_LINES, UNREAD_ROWS
 
+pytestmark = pytest.mark.usefixtures("papers_left_blank")
+
 MARKED = 1_800_000_000.0
 MONDAY, TUESDAY, WEDNESDAY = date(2026, 11, 4), date(2026, 11, 5), date(2026, 11, 6)
 

@@ -14,6 +14,8 @@ from support.sandbox_process import RunningSandbox, sandbox_for_a_test
 from logistics_batch.errors import LogisticsBatchError
 from logistics_batch.flows.reconcile.reconcile import run_reconcile
 
+pytestmark = pytest.mark.usefixtures("papers_left_blank")
+
 ENVELOPES = ("list", "pass", "success", "bare", "results", "data", "by_id")
 LINES = tuple(itertools.product(("list", "by_id"), ("sku_lines", "lines", "items")))
 PARTIES = ("both", "id", "name", "object")

@@ -14,6 +14,8 @@ from logistics_batch.flows.reconcile.memory import compare_nights
 from logistics_batch.flows.reconcile.reconcile import ListPlan, run_reconcile
 from logistics_batch.flows.reconcile.snapshots import known_receipts
 
+pytestmark = pytest.mark.usefixtures("papers_left_blank")
+
 MONDAY, TUESDAY = date(2026, 11, 4), date(2026, 11, 5)
 
 

@@ -1,10 +1,7 @@
 """What goes back under our name holds nothing active: what the user's workbook fetched, started or linked is gone."""
 
 import html
-import os
-import shutil
 import socket
-import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -13,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from support.active_workbooks import ACTIVE, FETCHING, SUMMARY, WORKBOOK, Package
+from support.libreoffice import converted
 from support.result_samples import SHEET, STATUS, opened, order_report, order_workbook, packed, parts_of, read_again
 from support.rich_workbooks import RICH, rich_workbook
 
@@ -253,18 +251,10 @@ def listening() -> Iterator[tuple[str, list[bytes]]]:
 
 def drawn(contents: dict[str, bytes], folder: Path) -> set[str]:
     """The workbooks that LibreOffice made a PDF of."""
-    office = shutil.which("soffice")
-    if office is None:
-        if os.environ.get("CI"):
-            pytest.fail("LibreOffice is not installed")
-        pytest.skip("LibreOffice is not installed")
     folder.mkdir()
     for name, content in contents.items():
         (folder / f"{name}.xlsx").write_bytes(content)
-    profile = f"-env:UserInstallation={(folder / 'profile').as_uri()}"
-    command = [office, profile, "--headless", "--convert-to", "pdf", *(f"{name}.xlsx" for name in contents)]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=300)
-    return {path.stem for path in folder.glob("*.pdf")}
+    return {path.stem for path in converted([folder / f"{name}.xlsx" for name in contents], "pdf")}
 
 
 @pytest.mark.real

@@ -1,9 +1,6 @@
 """What analysts write comes back the next night, whatever they did to the workbook besides."""
 
 import io
-import os
-import shutil
-import subprocess
 from pathlib import Path
 
 import openpyxl
@@ -11,6 +8,7 @@ import pytest
 from openpyxl.worksheet.worksheet import Worksheet
 from paper.reconciliation_nights import TODAY, account_of, known_of, night, read_back
 from reconciliation.world import World
+from support.libreoffice import converted
 
 from logistics_batch.model.reconciliation import Standing
 from logistics_batch.paper.reconciliation.account import ReconciliationReport
@@ -100,17 +98,11 @@ def test_rows_and_columns_may_be_moved_filtered_and_added():
 @pytest.mark.real
 @pytest.mark.slow
 def test_libreoffice_may_have_saved_it(tmp_path: Path):
-    office = shutil.which("soffice")
-    if office is None:
-        if os.environ.get("CI"):
-            pytest.fail("LibreOffice is not installed")
-        pytest.skip("LibreOffice is not installed")
     first = account_of(world(A="1", B="2.5", C="3"))
     made = reconciliation_workbook(first)
     (tmp_path / "r.xlsx").write_bytes(saved(edited(made, A=("Owner", "Meera"), B=("Status", "Accepted"))))
-    saving = [office, f"-env:UserInstallation={(tmp_path / 'profile').as_uri()}", "--headless", "--convert-to", "xlsx"]
-    subprocess.run([*saving, "--outdir", "saved", "r.xlsx"], cwd=tmp_path, check=True, capture_output=True)
-    known = known_of(first, (tmp_path / "saved" / "r.xlsx").read_bytes())
+    (saved_there,) = converted([tmp_path / "r.xlsx"], "xlsx")
+    known = known_of(first, saved_there.read_bytes())
     second = account_of(world(A="1", B="2.5", C="3"), day=night(1), earlier=known)
     assert second.accepted["invoice_number"].to_list() == ["B"]
     assert dict(second.open.select("invoice_number", "owner").iter_rows()) == {"A": "Meera", "C": ""}

@@ -1,11 +1,8 @@
 """The user's own workbook comes back: with our answers, and with everything else as it was."""
 
 import io
-import os
 import random
 import re
-import shutil
-import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +15,7 @@ from openpyxl.styles import Font, PatternFill
 from openpyxl.worksheet.table import Table
 from openpyxl.worksheet.worksheet import Worksheet
 from support.issues import own
+from support.libreoffice import converted
 from support.result_samples import (
     HEADER_ROW,
     HEADERS,
@@ -402,15 +400,9 @@ def test_marks_are_known_again_after_another_program_saved_the_file() -> None:
 
 @pytest.mark.real
 def test_marks_are_known_again_after_libreoffice_saved_the_file(tmp_path: Path) -> None:
-    office = shutil.which("soffice")
-    if office is None:
-        if os.environ.get("CI"):
-            pytest.fail("LibreOffice is not installed")
-        pytest.skip("LibreOffice is not installed")
     (tmp_path / "result.xlsx").write_bytes(result(order_workbook()))
-    saving = [office, f"-env:UserInstallation={(tmp_path / 'profile').as_uri()}", "--headless", "--convert-to", "xlsx"]
-    subprocess.run([*saving, "--outdir", "saved", "result.xlsx"], cwd=tmp_path, check=True, capture_output=True)
-    second = result((tmp_path / "saved" / "result.xlsx").read_bytes(), corrected_report())
+    (saved_there,) = converted([tmp_path / "result.xlsx"], "xlsx")
+    second = result(saved_there.read_bytes(), corrected_report())
     assert status_of(second, HEADER_ROW) == STATUS
     assert status_of(second, HEADER_ROW, first=14) == (None,) * 5
     assert fill_of(second, "C8") is None
