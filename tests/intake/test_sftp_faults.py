@@ -13,7 +13,7 @@ import pytest
 from paramiko import sftp as protocol
 from support.sftp_servers import PASSWORD, fake_access
 
-from logistics_batch.errors import FileUnstable, SettingsError, StoreError
+from logistics_batch.errors import FileUnstable, SettingsError, StoreError, StoreUnreachable
 from logistics_batch.intake.stores.sftp import FAULTS, store_error
 from logistics_batch.intake.stores.store import Landing
 
@@ -86,6 +86,19 @@ def test_a_connection_that_drops_twice_is_an_error_and_leaves_nothing(fake_sftp,
     assert "/a.csv" in caught.value.message and "sftp:bhiwandi" in caught.value.message
     assert not list(tmp_path.glob("a*"))
     assert fake_sftp.connections == 2
+
+
+def test_a_connection_that_is_found_closed_as_the_next_request_goes_out_is_no_refusal(
+    fake_sftp, listed, tmp_path, monkeypatch
+):
+    store, file = listed
+
+    def send(channel, data):
+        raise OSError("Socket is closed")  # paramiko's word, with no number of an error
+
+    monkeypatch.setattr("paramiko.Channel.send", send)
+    with pytest.raises(StoreUnreachable, match="connection to"):
+        store.fetch(file, to=tmp_path / "a")
 
 
 def test_a_server_that_stalls_is_left_after_the_timeout(fake_sftp, sftp_store, tmp_path):

@@ -132,6 +132,12 @@ class SftpSession(paramiko.SFTPClient):
             answer.get_string()
         return version
 
+    def _send_packet(self, kind: int, packet: paramiko.Message) -> None:
+        try:
+            super()._send_packet(kind, packet)  # type: ignore[misc]
+        except OSError as error:  # the server has not even been asked: this is no refusal, whatever paramiko calls it
+            raise (error if isinstance(error, _DROPPED) else EOFError(str(error))) from error
+
     def ask(self, kind: int, *arguments: object) -> int:
         """Send a request without waiting for its answer; returns its number."""
         number: int = self._async_request(self, kind, *arguments)  # type: ignore[attr-defined]
