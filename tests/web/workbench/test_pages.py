@@ -66,6 +66,24 @@ def test_the_story_of_an_order_is_told_by_reference_and_by_awb(pages: RunningPag
     assert operator.get("/orders/R-404").status_code == 404
 
 
+def test_the_service_is_asked_on_a_click_for_what_it_shows_now(pages: RunningPages) -> None:
+    operator = pages.person("operator")
+    for path, kind in ((f"/orders/{quoted(SLASHED)}", "orders"), ("/asns/A-1", "asns")):
+        (version,) = operator.get(f"{path}.json").json()["versions"]
+        assert "/service/look" in operator.get(path).text
+        shown = operator.post("/service/look", {"id": str(version["id"])})
+        assert shown.status_code == 200
+        there = shown.text.partition('id="there"')[2]
+        assert (version["awb_number"] or "A-1") in there
+        assert ("are those that were sent" in shown.text) is (kind == "orders")
+    (refused,) = operator.get("/orders/R-1.json").json()["versions"][1:]  # its address is another one, and it is held
+    assert "It is not what was sent" in operator.post("/service/look", {"id": str(refused["id"])}).text
+    assert "/service/look" not in pages.person("viewer").get(path).text
+    assert operator.post("/service/look", {"id": "99999"}).status_code == 409
+    entries = pages.person("admin").get("/admin/audit.json").json()["entries"]
+    assert [each["outcome"] for each in entries if each["what"] == "asked what the service shows"][1:] == ["done"] * 3
+
+
 def test_data_of_people_is_shown_to_whoever_needs_it(pages: RunningPages) -> None:
     waits = doubles(pages.workspace)
     for role, sees in (("operator", True), ("clerk", True), ("viewer", False), ("analyst", False)):

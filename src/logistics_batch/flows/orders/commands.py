@@ -1,14 +1,16 @@
 """Calls that a person makes: look at an order, cancel it, subscribe to events; each with what its answer proves."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from pydantic import BaseModel, ValidationError
 
 from logistics_batch.api.answers import Answer, OrderAbsent, OrderDetails, ReadFailed, ReplyVerdict, judge, read_order
 from logistics_batch.api.content_match import same_order, shows_change
 from logistics_batch.errors import KeyRefused, RunStopped, ServiceMisaddressed, UsageError
+from logistics_batch.flows.asns.search import search_invoice
 from logistics_batch.flows.orders.awb_ownership import AwbOwner, awb_owner, look_at, look_under
 from logistics_batch.flows.orders.search import creates
 from logistics_batch.flows.parts import Parts
@@ -41,9 +43,50 @@ def get_order(parts: Parts, order_id: str) -> OrderLook:
     """
     found = read_order(parts.client.call("order.fetch", order_id=order_id))
     if isinstance(found, ReadFailed):
-        raise_for_every_call(found.meaning, found.message)
-        raise RunStopped(f"The service could not be asked: {found.message}", remedy="Nothing was changed; try again.")
+        _raise_not_asked(Answer(found.meaning, found.message))
     return OrderLook(None, found.message) if isinstance(found, OrderAbsent) else OrderLook(found.order.raw)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownNow:
+    """What the service shows of a document now: its records, none if it says that it has none; `message` says more.
+
+    is_same: whether an order says what was sent; None where nothing is compared.
+    """
+
+    records: tuple[Mapping[str, Any], ...]
+    message: str = ""
+    is_same: bool | None = None
+
+
+def shown_now(parts: Parts, document: StoredDocument, *, within_seconds: float) -> ShownNow:
+    """Ask the service for what a document created, if its turn comes within so many seconds (API §4.1, §4.5).
+
+    Raises KeyRefused, ServiceMisaddressed, or RunStopped if the service could not be asked.
+    """
+    wait = parts.client.pacer.try_turn(ahead_seconds=within_seconds)
+    if wait > within_seconds:
+        raise RunStopped(
+            f"The service cannot be asked now: the next call may leave in {math.ceil(wait)} s.",
+            remedy="It asked for a pause, or a run uses its rate. Ask again then.",
+        )
+    if document.operation == "asn.create":
+        found = search_invoice(parts.client, document.reference, turn_taken=True)
+        if found.failed is not None and not found.said_no:
+            _raise_not_asked(found.failed[1])
+        more = "" if found.whole else "It has more than it showed."
+        return ShownNow(found.records, found.failed[1].message if found.failed else more)
+    look = look_under(parts.client, document.awb_number or document.reference, turn_taken=True)
+    if look.failed is not None:
+        _raise_not_asked(look.failed[1])
+    if look.order is None:
+        return ShownNow((), look.said)
+    return ShownNow((look.order.raw,), is_same=same_order(document.body, look.order) if document.body else None)
+
+
+def _raise_not_asked(answer: Answer) -> NoReturn:
+    raise_for_every_call(answer.meaning, answer.message)
+    raise RunStopped(f"The service could not be asked: {answer.message}", remedy="Nothing was changed; try again.")
 
 
 def cancel_order(parts: Parts, order_id: str) -> Conclusion:

@@ -121,7 +121,7 @@ class SftpSession(paramiko.SFTPClient):
     def _send_version(self) -> int:
         hello = paramiko.Message()
         hello.add_int(3)
-        self._send_packet(protocol.CMD_INIT, hello)  # type: ignore[attr-defined]
+        self._send_packet(protocol.CMD_INIT, hello)
         kind, data = self._read_packet()  # type: ignore[attr-defined]
         if kind != protocol.CMD_VERSION:
             raise protocol.SFTPError("the server does not speak SFTP")

@@ -4,10 +4,12 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from logistics_batch.errors import UsageError
+from logistics_batch.flows.orders.commands import shown_now
 from logistics_batch.ledger import StoredDocument
 from logistics_batch.model.issue import Issue
-from logistics_batch.web.workbench.asked import NotThere, PageData, PageRequest
-from logistics_batch.web.workbench.people import SignedIn
+from logistics_batch.web.workbench.asked import NotThere, PageData, PageRequest, number_of
+from logistics_batch.web.workbench.people import DECIDE, SignedIn
 
 _OF_PEOPLE: Final = (
     "customer",
@@ -23,6 +25,8 @@ _OF_PEOPLE: Final = (
     "postal",
     "remark",
 )
+_CREATES: Final = ("order.create", "asn.create")
+_TURN_WITHIN_SECONDS: Final = 5.0
 HIDDEN: Final = "not shown for your role"
 
 
@@ -71,9 +75,34 @@ def _story(asked: PageRequest, operations: str) -> PageData:
         raise NotThere(f"The ledger knows no {thing} “{name}”.")
     versions = [_version(asked, each) for each in found]
     steps = sorted((step for each in found for step in _steps(asked, each)), key=lambda step: str(step["at"]))
-    return PageData(
-        "story.html", {"name": name, "versions": versions, "steps": steps, "hides": not asked.who.sees_people}
-    )
+    data = {
+        "name": name,
+        "versions": versions,
+        "steps": steps,
+        "hides": not asked.who.sees_people,
+        "may_ask": asked.who.role in DECIDE and any(each.operation in _CREATES for each in found),
+    }
+    return PageData("story.html", data)
+
+
+def ask(asked: PageRequest) -> PageData:
+    """What the service shows now of an order or an ASN that was created from here, beside what was sent."""
+    ledger, number = asked.parts.ledger, number_of(asked.form.get("id", ""))
+    document = None if number is None else ledger.documents.get(number)
+    if document is None or document.operation not in _CREATES:
+        raise UsageError("No order and no ASN of that number was sent from here.", remedy="Open its page again.")
+    with asked.on.calling() as parts:
+        found = shown_now(parts, document, within_seconds=_TURN_WITHIN_SECONDS)
+    sees = asked.who.sees_people
+    data = line_of(document, asked.who) | {
+        "asked_at": asked.now,
+        "sent": shown_body(document.body, sees_people=sees),
+        "records": [shown_body(json.dumps(each, default=str), sees_people=sees) for each in found.records],
+        "message": found.message,
+        "is_same": found.is_same,
+        "purged": document.purged,
+    }
+    return PageData("shown_now.html", data)
 
 
 def _version(asked: PageRequest, document: StoredDocument) -> dict[str, Any]:

@@ -92,6 +92,7 @@ ROUTES: Final = (
     Route("/runs/{name}", jobs.run),
     Route("/orders/{name}", documents.order),
     Route("/asns/{name}", documents.asn),
+    Route("/service/look", documents.ask, DECIDE, "POST", "asked what the service shows"),
     Route("/me", me.me),
     Route("/admin", admin.people, ADMIN, place="Admin"),
     Route("/admin/audit", admin.audit, ADMIN),
