@@ -26,6 +26,10 @@ class Fate(StrEnum):
     SKIPPED = "skipped"  # not data, or its document was superseded or abandoned
 
 
+NEEDS_CORRECTING: Final = frozenset({Fate.INVALID, Fate.REFUSED, Fate.BLOCKED})
+"""The fates that a clerk mends in the sheet."""
+
+
 class ExitCode:
     """Exit codes of the command line; see `exit_code`."""
 

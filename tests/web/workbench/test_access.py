@@ -25,6 +25,7 @@ NAMED_BY_CHANCE = (
     "/decisions/{name}",
     "/check/{name}",
     "/check/file/{name}",
+    "/files/file/{name}",
     "/mappings/new/{name}",
     "/labels/{name}",
     "/labels/file/{name}",

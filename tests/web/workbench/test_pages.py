@@ -1,5 +1,6 @@
 """What the pages show of a night, and that it is what the command line shows; decisions are made once, as seen."""
 
+import io
 import json
 import re
 from typing import Any
@@ -105,6 +106,31 @@ def test_a_file_s_problems_are_grouped_and_its_rows_are_listed(pages: RunningPag
     alone = clerk.client.get(f"/files/{file['id']}.json", params={"fate": "invalid"}).json()
     assert [row["row"] for row in alone["rows"]] == [5]
     assert clerk.get("/files/999").status_code == clerk.get("/files/x").status_code == 404
+
+
+def test_a_file_and_its_answers_are_downloaded_as_things_stand(pages: RunningPages) -> None:
+    clerk = pages.person("clerk")
+    (file,) = clerk.client.get("/find.json", params={"q": "orders.csv"}).json()["files"]
+    told = clerk.get(f"/files/{file['id']}.json").json()
+    assert told["keeps"] == ["original", "result.xlsx", "result.csv", "fix.xlsx"]
+    page = clerk.get(f"/files/{file['id']}").text
+    files = {}
+    for name in told["keeps"]:
+        assert f'href="/files/file/{file["id"]}/{name}"' in page
+        answer = clerk.get(f"/files/file/{file['id']}/{name}")
+        assert answer.headers["content-disposition"].startswith("attachment")
+        files[name] = answer.content
+    assert files["original"].decode().splitlines()[0] == ORDER_COLUMNS
+    written = next(pages.workspace.root.rglob("orders.result.csv")).read_bytes()
+    assert files["result.csv"] == written
+    sheet = openpyxl.load_workbook(io.BytesIO(files["fix.xlsx"])).worksheets[0]
+    assert [row[-1].row for row in sheet.iter_rows(min_row=2)] == [2]  # the one wrong row
+    more = clerk.client.get("/find.json", params={"q": "more.csv"}).json()["files"][0]["id"]
+    assert "fix.xlsx" not in clerk.get(f"/files/{more}.json").json()["keeps"]
+    assert clerk.get(f"/files/file/{more}/fix.xlsx").status_code == 404
+    viewer = pages.person("viewer")
+    assert viewer.get(f"/files/{more}.json").json()["keeps"] == []
+    assert viewer.get(f"/files/file/{more}/original").status_code == 403
 
 
 def test_rows_of_a_workbook_say_what_is_wrong_and_are_found_by_fate_problem_and_text(pages: RunningPages) -> None:

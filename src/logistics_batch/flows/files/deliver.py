@@ -127,6 +127,11 @@ def _rendered(
     )
 
 
+def answers_as_known(parts: Parts, file: StoredFile) -> dict[str, bytes]:
+    """The answers of a file as the ledger knows them now, by the ending that follows NAME; nothing is written."""
+    return _safe_contents(parts, file, parts.ledger.documents.file_report(file.id))[0]
+
+
 def kept_file(parts: Parts, file: StoredFile) -> Path:
     """Where the original bytes of a file are kept."""
     return parts.files / copy_name(file.sha256, file.name)

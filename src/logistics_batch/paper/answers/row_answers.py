@@ -30,9 +30,6 @@ RESULT_FIELDS = (
 FILE_RULE = "file"
 """The rule that stands in a result's line about a file as a whole."""
 
-NEEDS_CORRECTING = frozenset({Fate.INVALID, Fate.REFUSED, Fate.BLOCKED})
-"""The fates that a clerk mends in the sheet."""
-
 _DISAGREE = "disagree"
 _HELD_FILE = ".held_with_file"
 """The code whose remedy is told of a row that is held with its file, where the file's own reason has none."""

@@ -7,12 +7,16 @@ from typing import Any, Final
 
 import polars as pl
 
+from logistics_batch.flows.files.answer_names import FIX
+from logistics_batch.flows.files.deliver import answers_as_known, kept_file
+from logistics_batch.ledger import StoredFile
 from logistics_batch.model.issue import Issue
-from logistics_batch.model.report import FileReport
-from logistics_batch.web.workbench.asked import NotThere, PageData, PageRequest, number_of
+from logistics_batch.model.report import NEEDS_CORRECTING, FileReport
+from logistics_batch.web.workbench.asked import Download, NotThere, PageData, PageRequest, number_of
 
 _PAGE: Final = 100
 _ROWS_NAMED, _ROUNDS_TOLD, _LONGEST_TEXT = 20, 5, 100
+_ORIGINAL: Final = "original"
 _NAMES: Final = ("document", "reference_number", "awb_number")
 _HIDDEN: Final = "•••"
 
@@ -38,10 +42,7 @@ def latest(asked: PageRequest) -> PageData:
 def one(asked: PageRequest) -> PageData:
     """One file: counts by fate, problems grouped by what repairs them, and its rows, by fate, cause and text."""
     name, ledger = asked.path["name"], asked.parts.ledger
-    try:
-        file = ledger.files.get(number_of(name) or 0)
-    except ValueError as error:
-        raise NotThere(f"There is no file number “{name}”.") from error
+    file = _file(asked, name)
     report = ledger.documents.file_report(file.id, with_documents=False)
     by_row: dict[tuple[str, int], list[Issue]] = {}
     for issue in report.issues:
@@ -51,7 +52,7 @@ def one(asked: PageRequest) -> PageData:
     first = min(number_of(asked.query.get("after", "")) or 0, rows.height)
     shown = rows.slice(first, _PAGE)
     problems = problems_of(report, sees_people=asked.who.sees_people)
-    stem = file.name.rpartition(".")[0] or file.name
+    stem = _stem(file)
     rounds = (f"{stem}.fix.", f"{stem}.result.")
     same = [each for each in ledger.files.named(stem) if each.name == file.name or each.name.startswith(rounds)]
     later = [each for each in same if each.id > file.id][-_ROUNDS_TOLD:]
@@ -69,6 +70,7 @@ def one(asked: PageRequest) -> PageData:
             each.value: {"rows": n, "documents": report.documents_of(each)} for each, n in report.counts.items() if n
         },
         "problems": problems,
+        "keeps": _endings(asked, file, report) if asked.who.sees_people else [],
         "notes": [each.reason for each in report.notes],
         "filter": wanted,
         "rows": [
@@ -80,6 +82,39 @@ def one(asked: PageRequest) -> PageData:
         "later": [{"id": each.id, "name": each.name, "received_at": each.received_at} for each in later],
     }
     return PageData("file.html", data)
+
+
+def download(asked: PageRequest) -> Download:
+    """The file as it came, or an answer with what is known of its rows now; named NUMBER/original, or by its ending."""
+    number, _, ending = asked.path["name"].partition("/")
+    file = _file(asked, number)
+    if ending == _ORIGINAL:
+        try:
+            return Download(file.name, kept_file(asked.parts, file).read_bytes())
+        except FileNotFoundError:
+            raise NotThere("The file as it came is not kept here any more.") from None
+    answers = answers_as_known(asked.parts, file)
+    if ending not in answers:
+        raise NotThere("There is no such answer now: nothing of the file is to be corrected any more.")
+    return Download(f"{_stem(file)}.{ending}", answers[ending])
+
+
+def _endings(asked: PageRequest, file: StoredFile, report: FileReport) -> list[str]:
+    """What can be kept of a file: as it came, its answers, and its rows to correct."""
+    originals = [_ORIGINAL] if kept_file(asked.parts, file).exists() else []
+    answers = [f"result.{each}" for each in file.origin.get("formats") or ("xlsx", "csv")]
+    return originals + answers + ([FIX] if any(map(report.counts.get, NEEDS_CORRECTING)) else [])
+
+
+def _file(asked: PageRequest, name: str) -> StoredFile:
+    try:
+        return asked.parts.ledger.files.get(number_of(name) or 0)
+    except ValueError as error:
+        raise NotThere(f"There is no file number “{name}”.") from error
+
+
+def _stem(file: StoredFile) -> str:
+    return file.name.rpartition(".")[0] or file.name
 
 
 def _filtered(

@@ -19,7 +19,7 @@ from logistics_batch.web.workbench import (
     tonight,
 )
 from logistics_batch.web.workbench.asked import Download, Moved, PageData, PageRequest
-from logistics_batch.web.workbench.people import CHECK, DECIDE, MAP, RECONCILE, Role
+from logistics_batch.web.workbench.people import CHECK, DECIDE, MAP, RECONCILE, SEES_PEOPLE, Role
 
 Page = Callable[[PageRequest], PageData | Moved | Download]
 
@@ -61,6 +61,7 @@ ROUTES: Final = (
     Route("/decisions/look", decisions.look, DECIDE, "POST", "looked at what a decision would do"),
     Route("/decisions/decide", decisions.decide, DECIDE, "POST", "decided"),
     Route("/files", files.latest, place="Files"),
+    Route("/files/file/{name}", files.download, SEES_PEOPLE, is_file=True),
     Route("/files/{name}", files.one),
     Route("/check", check.start, CHECK, place="Check"),
     Route("/check/file/{name}", check.download, CHECK, is_file=True),
