@@ -39,6 +39,7 @@ CRASH_POINT = "LOGISTICS_BATCH_CRASH_AT"
 _SECRETS = ("api_key", "passphrase", "password", "secret", "url", "urls")
 _SHORTEST_SECRET = 32
 _PASSWORD_IN_URL = re.compile(r"://[^:@/?]*:[^@]+@|[?&](ssl)?password=[^&]")
+_HIDDEN, _NOT_SHOWN = str(SecretStr("x")), "given, not shown"
 _MAKE_ONE = "Make one: (umask 077; openssl rand -hex 32 > secrets/events)"
 
 
@@ -278,6 +279,22 @@ def private_headers(path: Path) -> dict[str, str]:
         if line.strip():
             headers[name.strip()] = value.strip()
     return headers
+
+
+def in_force(settings: Settings) -> Iterator[tuple[str, str, bool]]:
+    """Each setting as `section.name`, its value, and whether the workspace gives it; secrets are not shown."""
+    given = dict(_flat(settings.model_dump(mode="json", exclude_unset=True)))
+    for name, value in _flat(settings.model_dump(mode="json")):
+        text = ", ".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value)
+        yield name, _NOT_SHOWN if _HIDDEN in text or _PASSWORD_IN_URL.search(text) else text, name in given
+
+
+def _flat(tree: Mapping[str, object], above: str = "") -> Iterator[tuple[str, object]]:
+    for name, value in tree.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{above}{name}.")
+        else:
+            yield f"{above}{name}", value
 
 
 def open_secrets(workspace: Path) -> str:

@@ -9,6 +9,7 @@ from threading import Event
 
 import click
 
+from logistics_batch.cli.commands.checkup import checkup
 from logistics_batch.cli.watching import log_of, observed_run
 from logistics_batch.flows.mappings.mapping_files import MappingFiles
 from logistics_batch.flows.parts import Parts
@@ -16,7 +17,7 @@ from logistics_batch.jobs import load_calendar, load_job, load_jobs
 from logistics_batch.model.jobs.calendar import Calendar
 from logistics_batch.model.jobs.job import JobSpec
 from logistics_batch.operate.run_job import JobOutcome, Order
-from logistics_batch.settings import Settings, private_file
+from logistics_batch.settings import Settings, in_force, private_file
 from logistics_batch.web.pages import Behind, Secured, require_safe, serve_pages
 from logistics_batch.web.serve import ListeningPlace
 from logistics_batch.web.workbench import Role, Surface
@@ -70,7 +71,16 @@ def serve_workspace(
         behind, work = Behind(say), Work(say)
         files = MappingFiles(workspace.folder / MAPPINGS, workspace.mapping_loader)
         on = Surface(
-            parts, lambda: workspace.parts(Need(stop=stop)), jobs, workspace.mapping_names, behind, work, run, files
+            parts,
+            lambda: workspace.parts(Need(stop=stop)),
+            jobs,
+            workspace.mapping_names,
+            behind,
+            work,
+            run,
+            files,
+            doctor=partial(checkup, workspace),
+            settings=lambda: in_force(workspace.settings()),
         )
         try:
             serve_pages(place, secured, on, on_ready=ready, say=say, stop=stop)

@@ -7,9 +7,12 @@ from typing import Any
 
 import httpx
 import openpyxl
+from pydantic import SecretStr
 from support.pages_process import Person, RunningPages, hidden_fields, quoted
 from support.sandbox_process import RunningSandbox
 from support.workspace import ORDER_COLUMNS, Workspace
+
+from logistics_batch.settings import Settings, in_force
 
 from .conftest import SLASHED, STRANGE
 
@@ -131,6 +134,33 @@ def test_a_file_and_its_answers_are_downloaded_as_things_stand(pages: RunningPag
     viewer = pages.person("viewer")
     assert viewer.get(f"/files/{more}.json").json()["keeps"] == []
     assert viewer.get(f"/files/file/{more}/original").status_code == 403
+
+
+def test_an_admin_has_everything_checked_and_sees_the_settings_in_force(pages: RunningPages, night: Workspace) -> None:
+    told = pages.person("admin").get("/admin/doctor.json").json()
+    listed = json.loads(night.run("doctor", "--json").out)["checks"]
+    assert sorted(each["name"] for each in told["checks"]) == sorted(each["name"] for each in listed)
+    states = [each["state"] for each in told["checks"]]
+    assert states == sorted(states, key=["problem", "warning", "ok"].index)
+    settings = {each["name"]: (each["value"], each["given"]) for each in told["settings"]}
+    assert settings["service.base_url"] == (night.url, True)
+    assert settings["web.port"][1] is False
+
+
+def test_the_settings_in_force_hide_secrets() -> None:
+    secret = SecretStr("hunter-2-hunter-2")
+    settings = Settings.model_validate(
+        {
+            "service": {"base_url": "https://logistics.test", "api_key": secret, "rate": "5/s"},
+            "notify": {"urls": [secret]},
+            "ledger": {"url": "postgresql://ledger:hunter-2-hunter-2@db/ledger"},
+        }
+    )
+    shown = {name: (value, given) for name, value, given in in_force(settings)}
+    assert "hunter" not in str(shown)
+    assert shown["service.api_key"] == shown["ledger.url"] == ("given, not shown", True)
+    assert shown["service.rate"] == ("5/s", True)
+    assert shown["service.api_key_file"] == ("", False)
 
 
 def test_rows_of_a_workbook_say_what_is_wrong_and_are_found_by_fate_problem_and_text(pages: RunningPages) -> None:

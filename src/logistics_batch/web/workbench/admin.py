@@ -1,8 +1,10 @@
-"""People and their roles, who is signed in, and what everybody did."""
+"""People and their roles, who is signed in, what everybody did, and whether all is well."""
 
+from dataclasses import asdict
 from typing import Final
 
 from logistics_batch.errors import UsageError
+from logistics_batch.operate.doctor import CheckState
 from logistics_batch.web.workbench.asked import Moved, PageData, PageRequest, number_of
 from logistics_batch.web.workbench.people import LINK_HOLDS, Role, new_link, require_name
 
@@ -40,6 +42,14 @@ def audit(asked: PageRequest) -> PageData:
     names = ("id", "at", "who", "address", "what", "about", "outcome")
     entries = [{name: getattr(each, name) for name in names} for each in found]
     return PageData("audit.html", {"entries": entries, "before": found[-1].id if len(found) == _PAGE else None})
+
+
+def doctor(asked: PageRequest) -> PageData:
+    """Every check of `doctor`, made now, problems first, and the settings in force."""
+    worst_first = list(reversed(CheckState))
+    checks = sorted(asked.on.doctor(), key=lambda each: worst_first.index(each.state))
+    settings = [{"name": name, "value": value, "given": given} for name, value, given in asked.on.settings()]
+    return PageData("doctor.html", {"checks": [asdict(each) for each in checks], "settings": settings})
 
 
 def add(asked: PageRequest) -> PageData:
