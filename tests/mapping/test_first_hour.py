@@ -214,6 +214,24 @@ def test_two_things_in_one_cell_above_the_table_are_asked_about_and_frozen_into_
     assert "constant: …" not in text and "48,750" not in str(fields)
 
 
+@pytest.mark.parametrize("is_one", [True, False])
+def test_an_amount_and_a_weight_above_the_table_are_read_and_for_several_orders_asked_about(is_one: bool) -> None:
+    above = [["Payment", "COD"], ["COD Amount", "4,500"], ["Weight", "12"]]
+    above += [["Order No", "PL-7"], ["Name", "Asha"], ["Mobile", "9822077889"], ["Address", "12 MG Road"]] * is_one
+    table = (
+        [["SKU", "Qty", "Rate"], ["K-1", "2", "9"], ["K-2", "1", "8"]]
+        if is_one
+        else [HEADER[:-1], FIRST[:-1], SECOND[:-1]]
+    )
+    sheet = sheet_of([*above, *table])
+    _, data, text = drafted(sheet)
+    assert data["fields"]["cash_on_delivery"] == {"beside": "COD Amount" if is_one else "? COD Amount"}
+    assert data["fields"]["weight"] == {"beside": "Weight" if is_one else "? Weight"}
+    if is_one:
+        (document,) = run(text, sheet).documents
+        assert json.loads(document.body)["cash_on_delivery"] == "4500.00"
+
+
 def test_a_column_of_names_with_phones_is_no_name_unasked() -> None:
     parties = [f"{row[1]} {row[2]}" for row in (FIRST, SECOND, THIRD)]
     header, rows = (

@@ -351,6 +351,7 @@ _REASONS: Final = {
     "no_pin": "none of its cells is an Indian PIN, and the service takes no other",
     "differs_in": "but one of these has several in “{names[0]}”: they may be together what is sent",
     "of_which_rows": "whether it is the document's or each row's cannot be told without the key",
+    "for_all_orders": "it stands once for the file, and several orders may stand below it: is it each one's?",
     "price_of_one": "“{names[0]}” is this × “{names[1]}” on each row",
     "per_box": "but the amounts on the rows are this × “{names[0]}” × the price: it is what one box holds",
     "of_one_box_or_all": "but “{names[0]}” stands beside it, and nothing shows whether it counts what one box holds or "

@@ -24,7 +24,9 @@ def with_amounts(table: SampleTable, guesses: dict[str, Guess]) -> dict[str, Gue
     some = collects_some(table, found.get(places.PAID))
     quantity, price = found.get(places.QUANTITIES[0]), found.get(places.PRICES[0])
     named, line = found.pop(places.COLLECTED, None), found.get(places.LINE_TOTAL)
-    if named and "cod" in readings[named.column].meanings:
+    if named and named.fact:
+        found[places.COLLECTED] = named
+    elif named and "cod" in readings[named.column].meanings:
         found[places.COLLECTED] = _beside_payment(table, named, pay) if pay else named
     if line and (line.asked or not readings[line.column].meanings & {"line", "total"}):
         del found[places.LINE_TOTAL]
@@ -52,8 +54,7 @@ def with_amounts(table: SampleTable, guesses: dict[str, Guess]) -> dict[str, Gue
     if places.COLLECTED not in found and others:
         guess = Guess.of(places.COLLECTED, others[0])
         found[places.COLLECTED] = replace(guess, candidates=tuple(others), asked=True)
-    if places.COLLECTED in found and key and (key.column or key.fact):
-        column = found[places.COLLECTED].column
+    if places.COLLECTED in found and key and (column := found[places.COLLECTED].column):
         added_up = table.differs_within(column, key.column) if key.column else table.cells[column].n_unique() > 1
         found[places.COLLECTED] = replace(found[places.COLLECTED], added_up=added_up)
     elif places.COLLECTED not in found and some:  # no COD order goes out without: it is asked for
@@ -83,7 +84,7 @@ def _beside_payment(table: SampleTable, named: Guess, pay: str) -> Guess:
     """The column that is called the amount to collect, with what its cells show beside the words of payment."""
     if table.is_filled_where_cod(named.column, pay):
         named = replace(named, confidence=0.95, reasons=(*named.reasons, ("filled_where_cod", pay)))
-    if pay != named.column and table.is_filled_elsewhere(named.column, pay):
+    if table.is_filled_elsewhere(named.column, pay):
         named = replace(named, reasons=(*named.reasons, ("left_out_on_paid", pay)))
     return named
 

@@ -93,15 +93,19 @@ def _by_document(table: SampleTable, found: dict[str, Guess], operation: Operati
         dict(found),
         next((found[place] for place in places.KEYS if place in found and found[place].column), None),
     )
+    measured = [place for place in (places.BOXES, places.COLLECTED, *(f"fields.{target}" for target in _OF_LINES))
+                if place in found and not found[place].asked and (key or place != places.COLLECTED)]  # fmt: skip
+    for place in measured:
+        if key and found[place].fact:
+            found[place] = _asked(found[place], ("for_all_orders",))
+        elif not key and not found[place].fact and table.cells.height > 1:
+            found[place] = replace(_asked(found[place], ("of_which_rows",)), added_up=place == places.BOXES)
     if key is None:
-        for place in (places.BOXES, *(f"fields.{target}" for target in _OF_LINES)):
-            if place in found and table.cells.height > 1 and not found[place].asked:
-                found[place] = replace(_asked(found[place], ("of_which_rows",)), added_up=place == places.BOXES)
         return found
     for target in _OF_LINES:
         header, line = f"fields.{target}", f"lines.{target}"
-        is_free = header in found and target in targets_of(operation).lines and line not in found
-        if is_free and table.differs_within(found[header].column, key.column):
+        is_free = header in found and not found[header].fact and target in targets_of(operation).lines
+        if is_free and line not in found and table.differs_within(found[header].column, key.column):
             guess = found.pop(header)
             found[line] = replace(guess, place=line, asked=key.asked, reasons=(*guess.reasons, ("differs_within",)))
     for guess in [found[place] for place in _ONE_AN_ORDER if place in found and not found[place].asked]:
