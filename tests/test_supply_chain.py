@@ -132,8 +132,8 @@ def installer(request: pytest.FixtureRequest, tmp_path: Path) -> list[str]:
             pytest.skip("uv is not on this machine; the Makefile then uses pip, which the other case shows")
         subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, str(place)], check=True)
         return [uv, "pip", "install", "--python", str(place / "bin/python"), "--no-index", *flags]
-    venv.create(place, with_pip=True)
-    return [str(place / "bin/python"), "-m", "pip", "install", "--no-index", *flags]
+    venv.create(place)
+    return [sys.executable, "-m", "pip", "--python", str(place / "bin/python"), "install", "--no-index", *flags]
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ import psycopg
 import pytest
 from alembic.operations import Operations
 from sqlalchemy import Column, MetaData, Text, create_engine, inspect, text
+from support.commands import Finished, forker_of_tests
 
 from logistics_batch.errors import LedgerBusy, LedgerRefused
 from logistics_batch.ledger import open_ledger
@@ -30,22 +31,12 @@ UNION ALL SELECT proname, pg_get_functiondef(p.oid) FROM pg_proc p
 JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = 'public' ORDER BY 1, 2
 """
 SQLITE_GUARDS = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' ORDER BY name"
-OPEN_IT = """
-import sys
-from logistics_batch.crash_points import arm
-from logistics_batch.ledger import open_ledger
-arm(sys.argv[2])
-open_ledger(sys.argv[1], account="x").close()
-"""
-OPEN_IT_WITH_THE_NEXT = (
-    f"""
-import sqlalchemy as sa
-from logistics_batch.ledger.itself import version
-version.SCHEMA_VERSION = {NEXT}
-version.STEPS[{NEXT}] = lambda op, dialect: op.add_column("run", sa.Column("more", sa.Text, server_default=""))
-"""
-    + OPEN_IT
-)
+
+
+def opened_elsewhere(url: str, point: str, schema: int, folder: Path) -> Finished:
+    """How a process ends that opens the ledger, and is killed at that point."""
+    forker = forker_of_tests()
+    return forker.fork("ledger_opener", url, point, str(schema), folder=folder, environment=dict(os.environ)).end()
 
 
 def sqlite_file(url: str) -> Path | None:
@@ -177,19 +168,19 @@ def test_a_later_program_brings_it_up_to_date(old: str) -> None:
 
 
 @pytest.mark.parametrize("point", ["ledger.schema.begun", "ledger.schema.before_commit"])
-def test_killed_on_the_way_it_has_one_version_or_the_other(old: str, point: str) -> None:
+def test_killed_on_the_way_it_has_one_version_or_the_other(old: str, point: str, tmp_path: Path) -> None:
     shape_before, rows_before = shape(old), rows(old)
-    died = subprocess.run([sys.executable, "-c", OPEN_IT_WITH_THE_NEXT, old, point], capture_output=True)
-    assert died.returncode == -signal.SIGKILL, died.stderr
+    died = opened_elsewhere(old, point, NEXT, tmp_path)
+    assert died.code == -signal.SIGKILL, died.err
     assert (shape(old), version(old)) == (shape_before, "1")
-    done = subprocess.run([sys.executable, "-c", OPEN_IT_WITH_THE_NEXT, old, ""], capture_output=True)
-    assert (done.returncode, version(old), rows(old)) == (0, str(NEXT), rows_before), done.stderr
+    done = opened_elsewhere(old, "", NEXT, tmp_path)
+    assert (done.code, version(old), rows(old)) == (0, str(NEXT), rows_before), done.err
 
 
 @pytest.mark.parametrize("point", ["ledger.schema.begun", "ledger.schema.before_commit"])
-def test_killed_while_it_is_made_it_is_empty_and_is_made_then(url: str, point: str) -> None:
-    died = subprocess.run([sys.executable, "-c", OPEN_IT, url, point], capture_output=True)
-    assert died.returncode == -signal.SIGKILL, died.stderr
+def test_killed_while_it_is_made_it_is_empty_and_is_made_then(url: str, point: str, tmp_path: Path) -> None:
+    died = opened_elsewhere(url, point, SCHEMA_VERSION, tmp_path)
+    assert died.code == -signal.SIGKILL, died.err
     assert shape(url) == {"guards": []}
     open_ledger(url, account=ACCOUNT).close()
     assert version(url) == str(SCHEMA_VERSION)
