@@ -8,10 +8,10 @@ import jsonschema_rs
 import pytest
 from support.sandbox_process import RunningSandbox
 
-from logistics_batch.sandbox.app import create_api
 from logistics_batch.sandbox.contract import bodies
 from logistics_batch.sandbox.contract.forms import Refused, check
 from logistics_batch.sandbox.endpoints import endpoint_of
+from logistics_batch.sandbox.serve import create_api
 
 METHODS = ("get", "post", "put", "delete", "patch")
 DOCUMENT = create_api().openapi()

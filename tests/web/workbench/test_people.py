@@ -10,7 +10,7 @@ from support.pages_process import PASSWORD, Person, RunningPages
 from support.workspace import Workspace
 
 from logistics_batch.errors import UsageError
-from logistics_batch.web.workbench.passwords import require_sound
+from logistics_batch.web.workbench.people import require_sound
 
 
 @pytest.fixture

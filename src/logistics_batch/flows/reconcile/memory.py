@@ -1,7 +1,9 @@
-"""What reconciliations remember from night to night: in the ledger; and what analysts wrote in yesterday's workbook."""
+"""What reconciliations remember from night to night: in the ledger; and what analysts wrote in yesterday's
+workbook, or elsewhere since.
+"""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from pathlib import Path, PurePosixPath
@@ -10,7 +12,7 @@ from uuid import uuid4
 
 import polars as pl
 
-from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, LogisticsBatchError, UsageError
+from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, LedgerBusy, LogisticsBatchError, UsageError
 from logistics_batch.flows.files.foreign_files import workbook_entries
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.program_errors import holding_file
@@ -27,11 +29,46 @@ from logistics_batch.model.reconciliation import (
     TREND_SCHEMA,
     Earlier,
     Entries,
+    Standing,
     State,
 )
 from logistics_batch.paper.answers.result_csv import csv_bytes
 from logistics_batch.paper.reconciliation.account import ReconciliationReport
 from logistics_batch.reconciliation import COMPARED_SCHEMA, REMEMBERED_DAYS, ExceptionChange, compared
+
+ACCEPTED: Final = "Accepted"
+"""The status of what an analyst accepted, as it stands in the workbook."""
+_LONGEST_COMMENT: Final = 4000
+_OVER_AFTER: Final = timedelta(hours=12)  # a report that began so long ago and has no end was cut short
+
+
+def open_exceptions(parts: Parts, series: str) -> pl.DataFrame:
+    """The exceptions of a series that are not resolved, as MEMORY_SCHEMA has them."""
+    listed = remembered(parts, series, date.max).listed
+    return listed.filter(pl.col("standing") != Standing.RESOLVED.value)
+
+
+def write_entries(
+    parts: Parts, night: StoredNight, lines: Collection[Mapping[str, Any]], words: Mapping[str, str], *, why: str
+) -> None:
+    """Write owner or status beside exceptions, and why behind what is commented; the report of the next night has it.
+
+    lines: the exceptions as they were shown. words: `owner` and `status`, those that change. Raises LedgerBusy while a
+    report of theirs is made: it read what was written before.
+    """
+    now = parts.clock.now()
+    told = f"{why} ({parts.person}, {now.date().isoformat()})"
+    written = {
+        str(line["exception_id"]): {**words, "comment": _behind(str(line["comment"] or ""), told)} for line in lines
+    }
+    since = (now - _OVER_AFTER).isoformat()
+    if not parts.ledger.exceptions.write(night.series, written, none_running_since=since):
+        raise LedgerBusy("A report of these exceptions is being made.", remedy="Write it once the report is there.")
+
+
+def _behind(before: str, told: str) -> str:
+    return f"{before} / {told}"[-_LONGEST_COMMENT:] if before.strip() else told
+
 
 LOOK_BACK_DAYS = 31
 """So many days a dated folder is looked for, the latest first."""

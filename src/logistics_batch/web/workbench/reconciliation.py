@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, urlencode
 import polars as pl
 
 from logistics_batch.errors import UsageError
-from logistics_batch.flows.reconcile.entries import ACCEPTED, open_exceptions, write_entries
+from logistics_batch.flows.reconcile.memory import ACCEPTED, open_exceptions, write_entries
 from logistics_batch.ledger import StoredNight
 from logistics_batch.model.counting import counted
 from logistics_batch.web.workbench.asked import Changed, Moved, NotThere, PageData, PageRequest, number_of
