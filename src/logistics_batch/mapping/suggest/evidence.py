@@ -71,7 +71,7 @@ def _candidate(table: SampleTable, column: str, place: str, names: str, operatio
     is_told_otherwise = fits is False and (target != "is_cod" or profile.is_mostly("number"))
     if like >= SURE and place.startswith("fields.") and profile.is_unread(form):
         # How it is written is asked, not whether it is it; a date that can be read comes first.
-        return Candidate((column,), max(SURE, round(like - _UNREAD, 2)), (("values_differ", SHAPE_OF[form]),))
+        return Candidate((column,), max(SURE, round(like - _UNREAD, 2)), (("days_unread", *profile.samples),))
     counts = profile.counts_rows and place in places.KEYS and not reading.meanings & {"order", "invoice"}
     if is_told_otherwise or counts or profile.is_mostly(*_AGAINST.get(target, _AGAINST.get(form, ()))):
         return None
