@@ -282,11 +282,25 @@ def private_headers(path: Path) -> dict[str, str]:
 
 
 def in_force(settings: Settings) -> Iterator[tuple[str, str, bool]]:
-    """Each setting as `section.name`, its value, and whether the workspace gives it; secrets are not shown."""
-    given = dict(_flat(settings.model_dump(mode="json", exclude_unset=True)))
-    for name, value in _flat(settings.model_dump(mode="json")):
-        text = ", ".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value)
+    """Each setting as the file names it, its value, and whether the workspace gives it; secrets are not shown."""
+    given = dict(_flat(settings.model_dump(mode="json", by_alias=True, exclude_unset=True)))
+    whole = settings.model_dump(mode="json", by_alias=True)
+    for (name, value), (own_name, _) in zip(_flat(whole), _flat(settings.model_dump(mode="json")), strict=True):
+        text = _in_words(value) + " s" * (own_name.endswith("_seconds") and value is not None)
         yield name, _NOT_SHOWN if _HIDDEN in text or _PASSWORD_IN_URL.search(text) else text, name in given
+
+
+def _in_words(value: object) -> str:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "yes" if value else "no"
+        case float():
+            return f"{value:.10g}"
+        case list():
+            return ", ".join(map(_in_words, value))
+    return str(value)
 
 
 def _flat(tree: Mapping[str, object], above: str = "") -> Iterator[tuple[str, object]]:

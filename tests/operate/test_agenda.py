@@ -1,7 +1,7 @@
 """What is due: caught up once, by business date, with calendars, after others, and never twice."""
 
 from collections.abc import Iterator
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -10,7 +10,7 @@ import pytest
 from logistics_batch.jobs import parse_job
 from logistics_batch.ledger import Ledger, open_ledger
 from logistics_batch.model.jobs.calendar import EVERY_DAY, Calendar
-from logistics_batch.operate.agenda import Agenda, PlannedJob, planned_job
+from logistics_batch.operate.agenda import Agenda, PlannedJob, planned_job, planned_times
 
 KOLKATA = ZoneInfo("Asia/Kolkata")
 NIGHTLY = 'schedule: {{cron: "15 21 * * *", missed: {missed}, grace: {grace}}}'
@@ -234,3 +234,21 @@ def test_many_slots_of_a_long_outage_are_dealt_with_at_once(ledger: Ledger) -> N
     room = Room(ledger, job("schedule: {every: 1m}"))
     assert room.look("2026-11-20T12:00") == ["2026-11-20T12:00"]
     assert room.lost("2026-11-20T12:00") == [f"2026-11-{day:02}" for day in range(1, 20)]
+
+
+def test_what_is_planned_around_now_is_told_and_what_nothing_ran_for(ledger: Ledger) -> None:
+    text = 'kind: settle\nschedule: {cron: "0 */6 * * *", missed: none}\n'
+    spec = parse_job(text, name="often", path="jobs/often.yaml")
+
+    def around(now: str) -> list[str]:
+        found = planned_times([spec], {}, ledger, now=at(now), within=timedelta(hours=12), service_zone="Asia/Kolkata")
+        return [f"{each['at'][8:16]} {each['state']}" for each in found]
+
+    to_come = ["03T18:00 planned", "04T00:00 planned"]
+    assert around("2026-11-03T12:30") == to_come  # a job that never ran is not late
+    room = Room(ledger, job('schedule: {cron: "0 */6 * * *", missed: none}', name="often"), seen="2026-11-03T05:00")
+    assert room.look("2026-11-03T06:00") == ["2026-11-03T06:00"]
+    assert around("2026-11-03T12:00") == ["03T12:00 planned", *to_come]
+    assert around("2026-11-03T12:30") == ["03T12:00 late", *to_come]
+    assert room.look("2026-11-03T18:00") == ["2026-11-03T18:00"]
+    assert around("2026-11-03T18:30") == ["04T00:00 planned", "04T06:00 planned"]  # a later one stands for it

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
-from itertools import takewhile
+from itertools import islice, takewhile
 from random import random
 from zoneinfo import ZoneInfo
 
@@ -30,6 +30,7 @@ _LOOKS_BACK = timedelta(days=35)  # for days that were lost
 _FIRST_WAIT = timedelta(seconds=30)
 _SHARE_WAITED = 0.25  # of the time since it stopped: ten minutes late at most where that lasted forty
 _SHARE_BY_CHANCE = 0.2
+_MOST_PLANNED = 300  # times of a job, in what people look at
 _NEVER = timedelta(days=400)  # a calendar that leaves no day for so long leaves none
 
 
@@ -312,3 +313,34 @@ def timetable(
         for last in ledger.runs.latest(job=job.name, limit=1):
             lines[-1] |= {"last_run": last.started_at, "last_run_id": last.id, "last_exit_code": last.exit_code}
     return lines
+
+
+def planned_times(
+    jobs: Sequence[JobSpec],
+    calendars: Mapping[str, Calendar],
+    ledger: Ledger,
+    *,
+    now: datetime,
+    within: timedelta,
+    service_zone: str,
+) -> list[dict[str, str]]:
+    """The planned times around now for which no run began: those to come, and those that are late.
+
+    A time is late a minute after it came, where the scheduler took an earlier one of that job and no later one.
+    """
+    found = []
+    paused_jobs = paused(ledger)
+    for job in jobs:
+        plan = planned_job(job, service_zone=service_zone, calendar=calendars.get(job.name, EVERY_DAY))
+        if plan is None or job.name in paused_jobs:
+            continue
+        around = takewhile(lambda slot: slot.at <= now + within, plan.slots(now - within))
+        slots = list(islice(around, _MOST_PLANNED))
+        taken = ledger.slots.of_job(job.name, [each.name for each in slots])
+        is_known = bool(ledger.slots.recent_days(job.name, since=(now - _LOOKS_BACK).date().isoformat()))
+        latest = max((slot.at for slot in slots if slot.name in taken), default=now - _LOOKS_BACK)
+        for slot in slots:
+            state = "late" if slot.at < now - _ON_TIME else "planned"
+            if slot.name not in taken and (state == "planned" or (is_known and slot.at > latest)):
+                found.append({"job": job.name, "at": slot.at.isoformat(timespec="minutes"), "state": state})
+    return found

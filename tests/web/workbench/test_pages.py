@@ -35,6 +35,9 @@ def test_tonight_counts_what_held_list_lists(pages: RunningPages, night: Workspa
     assert told["held"]["files to approve"] == len(listed["previews"]) == 1
     assert [each["job"] for each in told["jobs"]] == ["approved", "nightly"]
     assert sum(told["nights"][-1]["fates"].values()) >= 12
+    marks = {each["job"]: each["marks"] for each in told["time_line"]["jobs"]}
+    assert [mark["state"] for mark in marks["nightly"]][:2] == ["with rows to correct", "with rows in doubt"]
+    assert all(0 < mark["start"] <= 0.5 and mark["length"] > 0 for mark in marks["nightly"] if mark["run"])
 
 
 def test_anything_is_found_by_the_beginning_of_its_name(pages: RunningPages) -> None:

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from datetime import date
+from datetime import date, timedelta
 from typing import Final
 
 from logistics_batch.errors import SettingsError, UsageError
 from logistics_batch.flows.push.run import past_run
 from logistics_batch.ledger import StoredRun
 from logistics_batch.model.report import Fate
-from logistics_batch.operate.agenda import timetable
+from logistics_batch.operate.agenda import planned_times, timetable
 from logistics_batch.operate.pauses import pause as pause_job
 from logistics_batch.operate.pauses import pauses_of
 from logistics_batch.operate.pauses import resume as resume_job
@@ -38,6 +38,17 @@ def jobs_of(asked: PageRequest) -> tuple[list[dict[str, object]], str]:
         return [], f"{error.message} {error.remedy}".strip()
     zone = parts.policy.timezone
     return timetable(jobs, calendars, parts.ledger, now=parts.clock.now(), service_zone=zone), ""
+
+
+def planned_of(asked: PageRequest, *, within: timedelta) -> list[dict[str, str]]:
+    """The planned times around now for which no run began; none where a job's file is wrong just now."""
+    parts = asked.parts
+    try:
+        jobs, calendars = asked.on.jobs()
+    except (UsageError, SettingsError):
+        return []
+    zone = parts.policy.timezone
+    return planned_times(jobs, calendars, parts.ledger, now=parts.clock.now(), within=within, service_zone=zone)
 
 
 def job(asked: PageRequest) -> PageData:

@@ -2,16 +2,18 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from logistics_batch.flows.doubts.held import everything_held
 from logistics_batch.ledger import StoredRun
 from logistics_batch.model.report import Fate
 from logistics_batch.web.workbench.asked import PageData, PageRequest
 from logistics_batch.web.workbench.documents import line_of
-from logistics_batch.web.workbench.jobs import jobs_of
+from logistics_batch.web.workbench.jobs import jobs_of, planned_of
 
-_NIGHTS = 30
+_NIGHTS, _BESIDE_NOW = 30, timedelta(hours=12)
 _RUNS_LOOKED_AT = 400
 _MOST = 50
 
@@ -51,10 +53,51 @@ def tonight(asked: PageRequest) -> PageData:
             for each in runs
             if each.state == "running"
         ],
+        "time_line": _time_line(asked, runs),
         "nights": _nights(runs),
         "mark": mark,
     }
     return PageData("tonight.html", data)
+
+
+def _time_line(asked: PageRequest, runs: Sequence[StoredRun]) -> dict[str, Any]:
+    """The jobs of twelve hours before and after now: what ran, runs, is late and is planned; the earliest job first.
+
+    start and length: of each mark, as shares of the whole.
+    """
+    parts, now = asked.parts, asked.parts.clock.now()
+    first = now - _BESIDE_NOW
+
+    def share(moment: datetime) -> float:
+        return round((moment - first) / (2 * _BESIDE_NOW), 5)
+
+    by_job: dict[str, list[dict[str, Any]]] = {}
+    for run in runs:
+        if (began := datetime.fromisoformat(run.started_at)) < first:
+            continue
+        ended = datetime.fromisoformat(run.finished_at) if run.finished_at else now
+        mark = {"state": _state_of(run), "at": run.started_at, "until": run.finished_at, "run": run.id}
+        by_job.setdefault(run.job, []).append(mark | {"start": share(began), "length": share(ended) - share(began)})
+    for each in planned_of(asked, within=_BESIDE_NOW):
+        mark = {"state": each["state"], "at": each["at"], "until": "", "run": ""}
+        start = share(datetime.fromisoformat(each["at"]))
+        by_job.setdefault(each["job"], []).append(mark | {"start": start, "length": 0.0})
+    for marks in by_job.values():
+        marks.sort(key=lambda mark: mark["start"])
+    in_order = sorted(by_job.items(), key=lambda each: each[1][0]["start"])
+    zone = ZoneInfo(parts.policy.timezone)
+    whole = now.astimezone(zone).replace(minute=0, second=0, microsecond=0)
+    hours = [whole + timedelta(hours=hour) for hour in range(-11, 13) if (whole + timedelta(hours=hour)).hour % 3 == 0]
+    return {
+        "jobs": [{"job": job, "marks": marks} for job, marks in in_order],
+        "hours": [{"text": f"{each:%H:%M}", "start": share(each)} for each in hours],
+    }
+
+
+def _state_of(run: StoredRun) -> str:
+    if run.state == "running":
+        return "running"
+    return {0: "done", 3: "with rows to correct", 4: "with rows in doubt"}.get(run.exit_code or 0, "stopped")
 
 
 def _nights(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:
