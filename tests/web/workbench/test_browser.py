@@ -24,6 +24,7 @@ PLACES = (
     "/runs/nightly",
     "/orders/R-1",
     "/admin",
+    "/admin/doctor",
     "/find?q=R",
     "/check",
     "/labels",
