@@ -200,29 +200,24 @@ def test_every_class_has_a_plant():
     assert set(PLANTS) == set(Discrepancy)
 
 
-@pytest.mark.parametrize("code", list(Discrepancy))
-def test_a_planted_class_is_found_once_and_nothing_is_invented(code):
-    plant, units, impact = PLANTS[code]
-    world = World()
-    agreeing(world, notices=30, seed=3)
-    plant(world)
-    found = audit(world.legs(), rules=RULES).exceptions
-    assert found["code"].to_list() == [code.value]
-    line = found.row(0, named=True)
-    assert (str(line["qty_affected"]) if line["qty_affected"] is not None else None) == units
-    assert (str(line["impact_inr"]) if line["impact_inr"] is not None else None) == impact
-    assert line["reason"] and line["invoice_number"].startswith("P-")
-
-
-def test_all_classes_planted_together_are_told_apart():
+@pytest.mark.parametrize(
+    "codes",
+    [set(Discrepancy) - {Discrepancy.OVERDUE}, {Discrepancy.OVERDUE}],  # which there is only without receipts
+    ids=["with receipts", "without receipts"],
+)
+def test_each_planted_class_is_found_once_and_nothing_is_invented(codes):
     world = World()
     agreeing(world, notices=40, seed=7)
-    together = set(Discrepancy) - {Discrepancy.OVERDUE}  # which there is only without receipts
-    for code in together:
+    for code in codes:
         PLANTS[code][0](world)
     found = audit(world.legs(), rules=RULES)
-    assert sorted(found.exceptions["code"]) == sorted(code.value for code in together)
-    assert found.exceptions["exception_id"].n_unique() == len(together)
+    assert sorted(found.exceptions["code"]) == sorted(code.value for code in codes)
+    assert found.exceptions["exception_id"].n_unique() == len(codes)
+    for line in found.exceptions.to_dicts():
+        _, units, impact = PLANTS[Discrepancy(line["code"])]
+        told = [None if line[name] is None else str(line[name]) for name in ("qty_affected", "impact_inr")]
+        assert told == [units, impact], line["code"]
+        assert line["reason"] and line["invoice_number"].startswith("P-")
     assert set(found.outcome(ComparedOutcome.MATCHED)["invoice_number"].str.slice(0, 2)) <= {"OK", "P-"}
 
 
