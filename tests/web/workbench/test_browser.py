@@ -30,6 +30,7 @@ PLACES = (
     "/labels",
     "/jobs/nightly",
     "/reconciliation",
+    "/reconciliation/scorecards",
     "/mappings",
     "/mappings/new",
     "/me",

@@ -196,3 +196,26 @@ class TestInABrowser:
         assert page.get_by_text("the lorry was full (admin of tests").count() == 1
         assert no_violations(page) == []
         page.context.close()
+
+
+def test_suppliers_and_sites_are_told_over_months(running: RunningPages, analyst: Person) -> None:
+    def card(by: str) -> dict[str, Any]:
+        told = analyst.get(f"/reconciliation/scorecards.json?by={by}").json()
+        assert told["months"][-1] == f"{TODAY:%Y-%m}" and len(told["months"]) == 6
+        (found,) = told["cards"]
+        return dict(found)
+
+    before = exceptions(analyst)
+    acme = card("supplier")
+    assert (acme["name"], acme["raised"], acme["open"]) == ("Acme", [0, 0, 0, 0, 0, 4], 4)
+    assert acme["impact_inr"] == acme["open_inr"]
+    assert card("site")["name"] == "Bhiwandi"
+    invoice = before["I1"]["invoice_number"]
+    more = f"Invoice,SKU,Received,Condition,Date\n{invoice},W,1,,{DUE}\n"
+    running.workspace.drop("tuesday.csv", more, folder="docks")
+    tomorrow = (TODAY + timedelta(days=1)).isoformat()
+    assert running.workspace.run("run", "audit", "--business-date", tomorrow).code in (0, 3, 4)
+    acme = card("supplier")
+    assert (acme["raised"], acme["open"]) == ([0, 0, 0, 0, 0, 4], 3)
+    page = analyst.get("/reconciliation").text
+    assert f"from {TODAY.isoformat()} to {tomorrow}" in page  # the trend

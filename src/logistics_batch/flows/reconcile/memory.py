@@ -48,6 +48,11 @@ def open_exceptions(parts: Parts, series: str) -> pl.DataFrame:
     return listed.filter(pl.col("standing") != Standing.RESOLVED.value)
 
 
+def exceptions_since(parts: Parts, series: str, day: date) -> pl.DataFrame:
+    """The exceptions of a series that are open or were resolved since a day, as MEMORY_SCHEMA has them."""
+    return _from_ledger(parts.ledger.exceptions.of_series(series, resolved_since=day.isoformat()))
+
+
 def write_entries(
     parts: Parts, night: StoredNight, lines: Collection[Mapping[str, Any]], words: Mapping[str, str], *, why: str
 ) -> None:

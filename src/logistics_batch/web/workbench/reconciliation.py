@@ -7,19 +7,21 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode
 
 import polars as pl
 
 from logistics_batch.errors import UsageError
-from logistics_batch.flows.reconcile.memory import ACCEPTED, open_exceptions, write_entries
+from logistics_batch.flows.reconcile.memory import ACCEPTED, exceptions_since, open_exceptions, write_entries
 from logistics_batch.ledger import StoredNight
 from logistics_batch.model.counting import counted
+from logistics_batch.model.reconciliation import Standing
 from logistics_batch.web.workbench.asked import Changed, Moved, NotThere, PageData, PageRequest, number_of
 
 _ROWS_A_PART: Final = 50
-_NIGHTS: Final = 14
+_NIGHTS, _IN_TREND, _MONTHS = 14, 60, 6
 _LONGEST_REASON, _LONGEST_OWNER = 1000, 100
 _SHOWN: Final = (
     *("exception_id", "code", "severity", "standing", "state", "supplier", "site", "invoice_number", "sku_name"),
@@ -47,6 +49,7 @@ def overview(asked: PageRequest) -> PageData:
         "series": sorted({each.series for each in asked.parts.ledger.exceptions.latest(limit=1000)}),
         "of": series,
         "nights": [_night(each) for each in nights[-_NIGHTS:][::-1]],
+        "trend": [_night(each) for each in nights[-_IN_TREND:]],
         "classes": _worth(listed, "code", "severity") if nights else [],
         "groups": _worth(found, column) if nights and (column := _GROUPS.get(wanted["group"])) else [],
         "views": asked.parts.ledger.people.views(asked.who.name, place=_PLACE),
@@ -59,6 +62,31 @@ def overview(asked: PageRequest) -> PageData:
         "next": first + _ROWS_A_PART if first + _ROWS_A_PART < found.height else None,
     }
     return PageData("reconciliation.html", data)
+
+
+def scorecards(asked: PageRequest) -> PageData:
+    """Each supplier, or site, with the exceptions that its lines brought, month by month, and those that are open."""
+    series, _ = _series(asked)
+    by = asked.query.get("by", "")
+    by = by if by in _OWN else _OWN[0]
+    day = asked.parts.clock.now().date()
+    months: list[str] = []
+    for _ in range(_MONTHS):
+        months.insert(0, f"{day:%Y-%m}")
+        first = day.replace(day=1)
+        day = first - timedelta(days=1)
+    month = pl.col("first_seen").cast(pl.String).str.head(7)
+    is_open = pl.col("standing") != Standing.RESOLVED.value
+    listed = exceptions_since(asked.parts, series, first).filter(is_open | month.is_in(months))
+    found = listed.group_by(pl.col(by).fill_null("")).agg(
+        *((month == each).sum().alias(each) for each in months),
+        pl.col("impact_inr").sum(),
+        is_open.sum().alias("open"),
+        pl.col("impact_inr").filter(is_open).sum().alias("open_inr"),
+    )
+    lines = found.sort("impact_inr", by, descending=[True, False]).to_dicts()
+    cards = [{"name": each[by], "raised": [each[month] for month in months]} | each for each in lines]
+    return PageData("scorecards.html", {"of": series, "by": by, "months": months, "cards": cards})
 
 
 def write(asked: PageRequest) -> Moved:

@@ -77,6 +77,7 @@ ROUTES: Final = (
     Route("/mappings/change", mappings.change, MAP, "POST"),
     Route("/mappings/save", mappings.save, MAP, "POST", "saved a mapping"),
     Route("/reconciliation", reconciliation.overview, RECONCILE, place="Reconciliation"),
+    Route("/reconciliation/scorecards", reconciliation.scorecards, RECONCILE),
     Route("/reconciliation/write", reconciliation.write, RECONCILE, "POST", "wrote beside exceptions"),
     Route("/reconciliation/view", reconciliation.keep_view, RECONCILE, "POST"),
     Route("/labels", labels.bundles, DECIDE, place="Labels"),
