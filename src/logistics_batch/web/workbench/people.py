@@ -110,7 +110,6 @@ IDLE, LONGEST = timedelta(hours=1), timedelta(hours=12)  # a session that is not
 _SEEN_EVERY = timedelta(minutes=1)
 _NAME_CHARACTERS = 64
 _HASHER = PasswordHasher()
-_NOBODY = _HASHER.hash(secrets.token_hex(16))  # so that a name that is not there takes as long
 
 
 def digest_of(secret: str) -> str:
@@ -241,6 +240,7 @@ class Doorkeeper:
         self._people, self._now = people, now
         self._patience = Patience()
         self._hashing = threading.Semaphore(2)
+        self._nobody = _HASHER.hash(secrets.token_hex(16))  # so that a name that is not there takes as long
 
     def sign_in(self, name: str, password: str, *, address: str) -> str:
         """The secret of a new session; "" if name or password is wrong. Raises TooOften."""
@@ -259,7 +259,7 @@ class Doorkeeper:
         if not self._hashing.acquire(blocking=False):  # each takes 64 MB
             raise TooOften(1)
         try:
-            _HASHER.verify(kept or _NOBODY, password[:MOST_CHARACTERS])
+            _HASHER.verify(kept or self._nobody, password[:MOST_CHARACTERS])
             fits = bool(kept) and len(password) <= MOST_CHARACTERS
         except (Argon2Error, InvalidHashError):
             fits = False
