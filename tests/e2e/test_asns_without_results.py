@@ -1,7 +1,9 @@
 """A service that answers an ASN search without results with 400 or 404 and FAIL: calibrated, as it is for orders."""
 
 import json
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -37,6 +39,19 @@ def asns(tmp_path: Path, service: AsnService) -> Workspace:
 def push(workspace: Workspace, *invoices: str) -> Finished:
     drop = workspace.drop(f"{invoices[0]}.csv", asn_lines(invoices))
     return workspace.run("push", drop, "--mapping", "asns", "--json")
+
+
+def first_is_lost(workspace: Workspace, service: AsnService) -> None:
+    """The very first ASN never arrives."""
+    workspace.configure("[service.asn]", 'resend = "after_absent"')
+    service.lost.add("INV-1")
+    assert counts(push(workspace, "INV-1")) == {"in_doubt": 2}
+
+
+def held(workspace: Workspace) -> list[str]:
+    """The whole code of each reason, of which `held list --json` gives the first word."""
+    with closing(sqlite3.connect(workspace.root / "var/ledger.db")) as ledger:
+        return [code for (code,) in ledger.execute("SELECT code FROM document WHERE state = 'held'")]
 
 
 def counts(done: Finished) -> dict[str, int]:
@@ -86,3 +101,45 @@ def test_a_search_that_always_fails_for_one_number_holds_that_one(asns: Workspac
     done = push(asns, "INV-1", "INV-2", "INV-3")
     assert (done.code, counts(done)) == (4, {"accepted": 4, "held": 2}), done.out
     assert {row["rule"] for row in done.json["files"][0]["rows"] if row["fate"] == "held"} == {"not_answered"}
+
+
+@pytest.mark.parametrize(("status", "words"), [(200, ""), (404, "No ASN found"), (400, "No PO with number {}")])
+def test_the_very_first_asn_that_never_arrived_is_sent_again(
+    asns: Workspace, service: AsnService, status: int, words: str
+) -> None:
+    """When it went out, nobody could say what such a no means; now that it is known, it meant that there was none."""
+    if words:
+        answers_none(service, status, words)
+    first_is_lost(asns, service)
+    assert counts(push(asns, "INV-2")) == {"accepted": 2}
+    settled = asns.run("settle", "--wait")
+    assert (settled.code, held(asns)) == (0, []), settled.out
+    assert sorted(one["invoice_number"] for one in service.records) == ["INV-1", "INV-2"]
+
+
+def test_the_very_first_asn_is_found_where_it_arrived_after_a_no(asns: Workspace, service: AsnService) -> None:
+    answers_none(service, 404, "No ASN found")
+    first_is_lost(asns, service)
+    service.records.append(record(7, "INV-1", ("SKU-1", 10), ("SKU-2", 20)))
+    assert counts(push(asns, "INV-2")) == {"accepted": 2}
+    settled = asns.run("settle", "--wait")
+    assert (settled.code, held(asns)) == (0, []), settled.out
+    assert len(service.records) == 2
+
+
+def test_a_no_in_other_words_than_those_for_none_proves_nothing_later(asns: Workspace, service: AsnService) -> None:
+    answers_none(service, 404, "The list is being built")
+    first_is_lost(asns, service)
+    answers_none(service, 404, "No ASN found")
+    assert counts(push(asns, "INV-2")) == {"accepted": 2}
+    asns.run("settle", "--wait")
+    assert [one["invoice_number"] for one in service.records] == ["INV-2"]
+    assert held(asns) == ["not_all_shown.before"]
+
+
+def test_a_no_before_any_asn_is_known_is_not_told_as_a_part(asns: Workspace, service: AsnService) -> None:
+    """Nothing was ever shown: then a person is told that, and nothing goes out again."""
+    answers_none(service, 404, "No ASN found")
+    first_is_lost(asns, service)
+    assert asns.run("settle", "--wait").code == 4
+    assert (held(asns), service.records) == (["search_not_believed.nothing_known"], [])

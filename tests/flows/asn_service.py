@@ -33,6 +33,7 @@ class AsnService:
 
     cap: the most that one answer holds. says_count: whether the envelope names the true count.
     answers: what the next calls get instead, as (status, content type, body); fails: what some questions always get.
+    lost: invoice numbers whose next POST breaks off before it arrives.
     """
 
     records: list[dict[str, Any]] = field(default_factory=list)
@@ -43,6 +44,7 @@ class AsnService:
     asked: list[dict[str, str]] = field(default_factory=list)
     envelope: Callable[[list[dict[str, Any]], int], Any] | None = None
     fails: Callable[[dict[str, str]], tuple[int, str, bytes] | None] = lambda query: None
+    lost: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         service = self
@@ -60,6 +62,10 @@ class AsnService:
 
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                if body["invoice_number"] in service.lost:
+                    service.lost.remove(body["invoice_number"])
+                    self.close_connection = True
+                    return
                 service.add(body)
                 self.reply(200, "application/json", b'{"status": "PASS", "message": "created"}')
 

@@ -220,6 +220,12 @@ HELD_AFTER_SENDING: Final[dict[str, Entry]] = {
         _LOOKED_UP,
         "Look all of it up at the service: decide “accept” if it is there, “send-again” if it is not, or “drop”.",
     ),
+    "not_all_shown.before": _shown(
+        "Sent without an answer; what the service had under this invoice number before that is not known."
+        "{next: messages}",
+        _LOOKED_UP,
+        _SEARCHED,
+    ),
     "not_distinct": Reason(
         "Sent without an answer; what the service shows may as well be another ASN of ours with this invoice number.",
         _LOOKED_UP,

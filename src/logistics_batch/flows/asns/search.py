@@ -6,9 +6,10 @@ several times, of which a person is told; that none is shown proves nothing.
 
 How a search without results is answered is not documented either (API §4.1). An empty list says it; a 400 or 404 with
 the service's own FAIL does where two numbers that were never used get the same, and where a search for an ASN that
-was accepted finds it.
+was accepted finds it. While no ASN was accepted yet, a no is kept with the ASN that goes out, and judged later.
 """
 
+import hashlib
 import json
 import secrets
 from concurrent.futures import ThreadPoolExecutor
@@ -29,6 +30,7 @@ from logistics_batch.model.issue import Issue
 ASKS_UNTIL_STOP = 3  # documents in a row about which nobody could be asked; settling keeps to it, too
 _CONFIRMED_WITHIN = timedelta(days=7)
 _PART = "and more"  # stands among the digests where the service did not show all
+_NO = "no "  # … and how it said no, before it was known what that means
 _LIKE_IT = "like it"  # … and once for each record with the ASN's content that has no id to be known again by
 _EXPIRED = "expired"  # API §2.1
 
@@ -39,7 +41,8 @@ Record = dict[str, object]
 class Found:
     """The service's records under one invoice number; whole: it did not say that it has more.
 
-    failed: the reply and its meaning where no list came; said_no: how the service said no then, without the number.
+    failed: the reply and its meaning where no list came; said_no: a mark of how the service said no then, which is the
+    same for all numbers. It stays where nobody knows yet whether that no means none.
     """
 
     records: tuple[Record, ...] = ()
@@ -64,11 +67,16 @@ def search_invoice(client: Client, number: str, *, description: str = "", turn_t
             answer = replace(answer, meaning=ReplyVerdict.DECLINED)
         elif answer.meaning not in (ReplyVerdict.UNAUTHORIZED, ReplyVerdict.SLOW_DOWN, ReplyVerdict.MISADDRESSED):
             answer = Answer(ReplyVerdict.NOT_SENT, page.message)
-        return Found(failed=(reply, answer), said_no=form_of(page.signature, number))
+        return Found(failed=(reply, answer), said_no=_mark(form_of(page.signature, number)))
     # Names and numbers may match in part at the service: compare again here.
     exact = [record for record in page.records if asn_header(record).invoice_number == number]
     more = bool(page.next and page.next.strip("0 ")) or (page.count or 0) > len(page.records)
     return Found(records=tuple(exact), whole=not more)
+
+
+def _mark(form: str) -> str:
+    """A no as the ledger may keep it: the service's words may name people."""
+    return hashlib.sha256(form.encode()).hexdigest()[:32] if form else ""
 
 
 class EmptySearches:
@@ -97,7 +105,7 @@ class EmptySearches:
             if known is not None and not self._shows_known:
                 self._shows_known = bool(search_invoice(self._client, known.reference).records)
             if known is None or self._shows_known:
-                return Found(whole=known is not None)
+                return Found() if known is not None else Found(whole=False, said_no=found.said_no)
         if found.failed is None:
             return found
         reply, answer = found.failed
@@ -108,13 +116,14 @@ class EmptySearches:
 class Baseline:
     """What the service had under an ASN's invoice number before the ASN was sent: the ground for settling a doubt.
 
-    digests: of all that was found. whole: the service did not say that it has more. like_it: how many records without
-    an id have the ASN's content. failed: the reply and its meaning if the search could not be made; then nothing is
-    known.
+    digests: of all that was found. whole: the service did not say that it has more. said_no: how it said no, where
+    that may mean that it has none. like_it: how many records without an id have the ASN's content. failed: the reply
+    and its meaning if the search could not be made; then nothing is known.
     """
 
     digests: tuple[str, ...] = ()
     whole: bool = True
+    said_no: str = ""
     like_it: int = 0
     already_there: bool = False
     failed: tuple[Reply, Answer] | None = None
@@ -122,7 +131,9 @@ class Baseline:
     @property
     def text(self) -> str:
         """As the ledger keeps it."""
-        return json.dumps([*self.digests, *(() if self.whole else (_PART,)), *[_LIKE_IT] * self.like_it])
+        part = [] if self.whole else [_PART]
+        said_no = [_NO + self.said_no] if self.said_no else []
+        return json.dumps([*self.digests, *part, *said_no, *[_LIKE_IT] * self.like_it])
 
 
 def take_baseline(
@@ -135,6 +146,7 @@ def take_baseline(
     return Baseline(
         digests=tuple(sorted(record_digest(record) for record in found.records)),
         whole=found.whole,
+        said_no=found.said_no,
         like_it=len(_nameless(document, found)),
         already_there=any(
             shows_marker(asn_header(record).description, document.marker) or same_asn(document.body, record)
@@ -153,9 +165,16 @@ def _nameless(document: StoredDocument, found: Found) -> list[Record]:
     return [record for record in found.records if not asn_header(record).id and same_asn(document.body, record)]
 
 
-def saw_all(document: StoredDocument) -> bool:
-    """Whether the search before the first send was shown everything."""
-    return _PART not in _before(document)
+def no_before(document: StoredDocument) -> str:
+    """How the search before the first send was answered no, where that was not known to mean none; empty otherwise."""
+    return next((each.removeprefix(_NO) for each in _before(document) if each.startswith(_NO)), "")
+
+
+def saw_all(document: StoredDocument, empty: EmptySearches, known: StoredDocument | None) -> bool:
+    """Whether the search before the first send was shown everything, or said no as it does now where it has none."""
+    if _PART not in _before(document):
+        return True
+    return empty.read(Found(whole=False, said_no=no_before(document)), known).whole
 
 
 def is_new(document: StoredDocument, record: Record) -> bool:

@@ -41,6 +41,7 @@ from logistics_batch.flows.asns.search import (
     indistinct,
     like_new,
     new_since,
+    no_before,
     saw_all,
     search_invoice,
     tell_doubled,
@@ -308,10 +309,12 @@ def _look_into_asn(parts: Parts, document: StoredDocument, *, run: str) -> _Find
             why = tell_doubled(parts, document, marked.shown)
             return replace(_accepted(document, text, why=why), end=DoubtEnd.DOUBLED)
     known = parts.ledger.documents.last_accepted(Operation.ASN_CREATE)
-    found = EmptySearches(parts.client).read(search_invoice(parts.client, document.reference), known)
+    empty = EmptySearches(parts.client)
+    found = empty.read(search_invoice(parts.client, document.reference), known)
     if found.failed is not None:
         return _UNASKED
-    if (finding := _found_by_content(parts, document, found)) is not None:
+    saw = saw_all(document, empty, known)
+    if (finding := _found_by_content(parts, document, found, saw_before=saw)) is not None:
         return finding
     if parts.policy.asn_resend != "after_absent" or not _may_send_again(parts, document):
         why = Issue.of("not_found", at=document.doubt_since, searches=document.checks + 1, until=parts.now)
@@ -330,10 +333,13 @@ def _look_into_asn(parts: Parts, document: StoredDocument, *, run: str) -> _Find
     return send_again(parts, document, run=run)
 
 
-def _found_by_content(parts: Parts, document: StoredDocument, found: Found) -> _Finding | None:
-    """What the records under its invoice number say; None where the last search showed all of them, and none is it."""
+def _found_by_content(parts: Parts, document: StoredDocument, found: Found, *, saw_before: bool) -> _Finding | None:
+    """What the records under its invoice number say; None where the last search showed all of them, and none is it.
+
+    saw_before: what stood there before the first send is known.
+    """
     fresh = new_since(document, found)
-    whole = found.whole and saw_all(document)
+    whole = found.whole and saw_before
     if fresh and indistinct(parts.ledger, document, found):
         return _indistinct(document, len(fresh))
     if len(fresh) == 1 and whole:
@@ -342,8 +348,11 @@ def _found_by_content(parts: Parts, document: StoredDocument, found: Found) -> _
         return _held(document, Issue.of("possible_duplicate", count=len(fresh)), f"{len(fresh)} new records")
     if document.checks + 1 < ASN_SEARCHES:
         return _Finding("not found")
+    if found.said_no:
+        return _held(document, Issue("search_not_believed.nothing_known"), "no ASN is known to be there")
     if not whole:
-        return _held(document, Issue("not_all_shown"), f"{len(fresh)} new records in the part that was shown")
+        code = "not_all_shown.before" if found.whole and no_before(document) else "not_all_shown"
+        return _held(document, Issue(code), f"{len(fresh)} new records in the part that was shown")
     return None
 
 
