@@ -96,7 +96,8 @@ ANSWERED: Final[dict[str, Entry]] = {
     ".slow_down": Entry("the service asked to slow down (429)."),
     ".misaddressed": Entry("the service's address or path is wrong (answer {status})."),
     ".unreachable": Entry("the service could not be reached."),
-    ".not_asked": Entry("asked what it has of it, the service answered {status}: {message}"),
+    ".not_asked": Entry("asked what it has of it, the service answered {status} “{message}”."),
+    ".not_asked_silent": Entry("asked what it has of it, the service answered {status}."),
     "retry": Reason(
         "Refused earlier; the operator has it sent again.",
         "Nothing: the next run sends it.",

@@ -213,6 +213,8 @@ def _obstacle(reply: Reply, answer: Answer) -> list[object]:
             return [".slow_down", {}]
         case ReplyVerdict.MISADDRESSED | ReplyVerdict.DECLINED:
             return [".misaddressed", {"status": reply.status}]
+        case _ if reply.status is not None and not answer.message:
+            return [".not_asked_silent", {"status": reply.status}]
         case _ if reply.status is not None:
             return [".not_asked", {"status": reply.status, "message": answer.message}]
         case _:
