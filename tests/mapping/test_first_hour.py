@@ -248,3 +248,74 @@ def test_the_amount_of_paid_orders_is_said_to_be_nothing_that_is_collected() -> 
     assert ("left_out_on_paid", "Payment") in guess.reasons
     said = messages.reason("mapping.reason.left_out_on_paid", {"names": ["Payment"]})
     assert said in text and "nothing is collected" in said
+
+
+STREETS = {"Address": ["Church Street", "Hill Road", "Beach Road"]}
+
+
+def with_column(name: str, cells: list[str], *, behind: str) -> Sheet:
+    """Three good orders with a street for an address, and a further column behind one of theirs."""
+    rows = [[*each] for each in (HEADER, FIRST, SECOND, THIRD)]
+    at = HEADER.index("Address")
+    for row, text in zip(rows, ["Street", *STREETS["Address"]], strict=True):
+        row[at] = text
+    at = rows[0].index(behind) + 1
+    for row, cell in zip(rows, [name, *cells], strict=True):
+        row.insert(at, cell)
+    return sheet_of(rows)
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "words"),
+    [
+        ("Storniert", ["Nein", "Ja", "Nein"], ["? Ja"]),
+        ("Is Cancelled", ["FALSE", "TRUE", "FALSE"], ["? TRUE"]),
+        ("Void", ["", "Y", ""], ["? Y"]),
+        ("Status", ["New", "On Hold", "New"], ["? On Hold"]),
+        ("Voucher Type", ["Sales", "Credit Note", "Sales"], ["? Credit Note"]),
+        ("Doc Type", ["Tax Invoice", "Sales Return", "Tax Invoice"], ["? Sales Return"]),
+        ("Shipment Type", ["Forward", "Reverse", "Forward"], ["? Reverse"]),
+    ],
+)
+def test_rows_that_are_void_or_go_back_are_asked_about(name: str, cells: list[str], words: list[str]) -> None:
+    _, data, _ = drafted(with_column(name, cells, behind="Payment"))
+    assert data["sheet"]["skip_rows_where"] == {name: words}
+
+
+@pytest.mark.parametrize("name", ["House", "H No", "Hs.-Nr.", "Plot", "Floor", "Etage", "Nagar", "Complément"])
+def test_the_parts_of_an_address_go_out_with_it(name: str) -> None:
+    _, data, _ = drafted(with_column(name, ["14-B", "C-12", "88"], behind="Street"))
+    assert name in data["fields"]["delivery_address"]["join"]
+
+
+@pytest.mark.parametrize(
+    ("name", "cells"), [("Número", ["14", "12", "88"]), ("Mohalla", ["Old Fort", "Bandra", "Aundh"])]
+)
+def test_what_may_be_a_part_of_the_address_beside_it_is_asked_about(name: str, cells: list[str]) -> None:
+    _, data, _ = drafted(with_column(name, cells, behind="Street"))
+    assert data["fields"]["delivery_address"]["join"] == ["? Street", f"? {name}"]
+
+
+def test_a_street_stays_beside_the_second_line_of_an_address() -> None:
+    rows = [[*each] for each in (HEADER, FIRST, SECOND, THIRD)]
+    extra = (["House No", "Street"], ["14", "Church Street"], ["C-12", "Hill Road"], ["88", "Beach Road"])
+    at = HEADER.index("Address")
+    for row, more in zip(rows, extra, strict=True):
+        row[at:at] = more
+    rows[0][at + 2] = "Address Line 2"
+    _, data, _ = drafted(sheet_of(rows))
+    assert data["fields"]["delivery_address"]["join"] == ["House No", "Street", "Address Line 2"]
+
+
+@pytest.mark.parametrize("name", ["UOM", "Unit", "Per", "Einheit"])
+def test_a_column_of_units_beside_a_quantity_is_asked_about(name: str) -> None:
+    _, data, text = drafted(with_column(name, ["Doz", "Pcs", "Box"], behind="Qty"))
+    assert data["lines"]["item_quantity"]["from"] == "? Qty" and "(Doz)" in text
+    _, data, _ = drafted(with_column(name, ["Pcs", "Nos", "Pcs"], behind="Qty"))
+    assert data["lines"]["item_quantity"]["from"] == "Qty"
+
+
+@pytest.mark.parametrize(("name", "is_asked"), [("Due Date", True), ("Due On", True), ("Delivery Due Date", False)])
+def test_a_day_that_is_due_may_be_that_of_the_money(name: str, is_asked: bool) -> None:
+    _, data, _ = drafted(with_column(name, ["2026-12-28", "2026-12-13", "2026-12-14"], behind="Payment"))
+    assert data["fields"]["expected_delivery_time"]["from"] == f"{'? ' * is_asked}{name}"

@@ -54,6 +54,13 @@ def test_no_other_word_is(cell: str, rule: str) -> None:
     assert (issue.cell, issue.rule, issue.given.get("word", "")) == ("C2", "qty|integer", rule)
 
 
+def test_a_word_that_stands_for_several_is_read_beside_a_decimal_comma() -> None:
+    mapping = NOTICE.replace("{from: Qty}", "{from: Qty, read: {suffix: {Karton: 6}}}")
+    mapping = mapping.replace("operation: asn.create", 'operation: asn.create\nsheet: {decimal: ","}')
+    for cell, quantity in {"2 Karton": "12", "2,5 Karton": "15", "1.000 Karton": "6000", "7": "7"}.items():
+        assert line(run(mapping, sheet_of([HEADER, ["I-1", "tea", cell, "5", ""]])))["qty"] == quantity
+
+
 def test_a_word_may_stand_for_several_pieces() -> None:
     spec = "{from: Qty, read: {suffix: {Nos: 1, Doz: 12}}}"
     assert [line(read(cell, qty=spec))["qty"] for cell in ("2 Doz", "2 Nos", "1,000 doz.")] == ["24", "2", "12000"]

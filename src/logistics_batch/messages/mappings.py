@@ -338,6 +338,10 @@ _REASONS: Final = {
     "each in its own",
     "not_found": "not found, and the service wants it",
     "part_of_address": "it is but a part of an address",
+    "unit_beside": "but “{names[0]}” says of some rows that it counts no pieces ({names[1]}): it goes out as it is, "
+    "and where one is several pieces, the sender must write pieces",
+    "of_payment": "but it may be the day on which the money is due",
+    "beside_address": "but “{names:joined ” and “}” beside it may be a part of it: keep what is, without the `?`",
     "below": "it stands below the table, beside “{names[0]}”",
     "above": "it stands above the table, beside “{names[0]}”",
     "bare_name": "but it may be the name of the goods: nothing of a person stands beside it",

@@ -1,5 +1,6 @@
 """What speaks against a guess: other columns, other values, documents. It becomes a question then."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
@@ -12,7 +13,7 @@ from logistics_batch.mapping.spec.targets import FieldForm, form_of, targets_of
 from logistics_batch.mapping.suggest import places
 from logistics_batch.mapping.suggest.above import Fact
 from logistics_batch.mapping.suggest.guess import SURE, Candidate, Guess, Reason
-from logistics_batch.mapping.suggest.profile import PIECES, SHAPE_OF, numbers_of, profile_of, says_done
+from logistics_batch.mapping.suggest.profile import PIECES, SHAPE_OF, numbers_of, profile_of, says_done, says_yes
 from logistics_batch.mapping.suggest.table import SampleTable
 from logistics_batch.model.document import Operation
 
@@ -24,6 +25,12 @@ _NO_ADDRESS: Final = frozenset(
     ["bill", "invoice", "pickup", "return", "supplier", "mode", "flag", "phone", "pin", "city", "state", "country",
      "name", "email", "landmark", "lat", "long"]
 )  # fmt: skip
+_PARTS_OF_AN_ADDRESS: Final = frozenset(["street", "number", "area", "landmark", "line", "address", *TO])
+_UNITS: Final = frozenset(
+    ["dz", "doz", "dozen", "dutzend", "box", "boxes", "carton", "cartons", "ctn", "ctns", "karton", "case", "cases",
+     "pack", "packs", "pkt", "packet", "set", "sets", "pair", "pairs", "paar", "bag", "bags", "bundle", "roll", "kg"]
+)  # fmt: skip
+_IS: Final = re.compile(r"(?i)^is[ _-]+")
 _SHIPPED_TO: Final = frozenset(["ship", "deliver"])
 _COUNTED: Final = (FieldForm.QUANTITY, FieldForm.COUNT)
 _OF_LINES: Final = ("weight", "volume", "length", "breadth", "height")
@@ -182,6 +189,13 @@ def _doubts(table: SampleTable, found: dict[str, Guess]) -> Iterator[tuple[str, 
         yield from ((place, ("packed", goods)) for place in places.GOODS)
     if places.PAID in said and table.profiles[found[places.PAID].column].share("word and amount") > 0:
         yield places.PAID, ("payment_and_amount",)
+    unit = next((name for name in table.columns if says_units(table, name)), "")
+    if unit:
+        packs = [each for each in table.profiles[unit].words if each.casefold().strip(". ") not in PIECES]
+        yield from ((place, ("unit_beside", unit, *packs[:3])) for place in places.QUANTITIES)
+    day = found.get(places.EXPECTED)
+    if day and day.column and "due" in re.findall(r"[a-z]+", day.column.casefold()) and not said[day.place] & TO:
+        yield day.place, ("of_payment",)
     person = found.get(places.PERSON)
     if person and person.candidates and holds_phone(table, person.fact or person.column):
         yield places.PERSON, ("name_and_phone",)
@@ -202,6 +216,13 @@ def _doubts(table: SampleTable, found: dict[str, Guess]) -> Iterator[tuple[str, 
     for place, count in ((place, count) for place in places.PRICES for count in counts):
         if place in said and goods and table.grows_with(found[place].column, count, goods):
             yield place, ("of_the_line", count)
+
+
+def says_units(table: SampleTable, name: str) -> bool:
+    """Whether a column says what a quantity counts, and not only pieces: Doz, Pcs, Box."""
+    said, words = table.readings[name].meanings, {each.casefold().strip(". ") for each in table.profiles[name].words}
+    is_unit = bool(words) and words <= {*PIECES, *_UNITS} if not said or said <= {"each", "box"} else "uom" in said
+    return is_unit and name not in table.nameless and all(word.isalpha() for word in words) and not words <= {*PIECES}
 
 
 def _boxes(table: SampleTable, found: dict[str, Guess]) -> str:
@@ -295,5 +316,46 @@ def void_or_gone(table: SampleTable, operation: Operation, found: dict[str, Gues
     flags = {name for place, guess in found.items() for name in guess.columns
              if form_of(place.split(".")[1], operation) in (FieldForm.FLAG, FieldForm.PAYMENT)}  # fmt: skip
     said = {name: tuple(each for each in profile.done if says_done(each, *kinds[operation]))
+            or tuple(each for each in profile.words if says_done(_IS.sub("", name), "void") and says_yes(each))
             for name, profile in table.profiles.items() if name not in flags}  # fmt: skip
     return {name: words for name, words in said.items() if words}
+
+
+def beside_address(table: SampleTable, found: dict[str, Guess]) -> dict[str, Guess]:
+    """The guesses; an address is a question where columns beside its own may be parts of it, which would be lost."""
+    found, used = dict(found), {name for guess in found.values() for name in (*guess.columns, guess.times)}
+    names = list(table.columns)
+    for place in places.ADDRESSES:
+        guess = found.get(place)
+        if guess is None or not guess.column or (guess.asked and len(guess.candidates) > 1):
+            continue
+        taken = {names.index(name) for name in guess.columns if name in names}
+        has_lines = any(table.readings[name].digits and "1" in name for name in guess.columns)  # which are the street
+        for first in sorted(taken):
+            for step in (-1, 1):
+                at = first + step
+                while (
+                    0 <= at < len(names)
+                    and names[at] not in used
+                    and _may_be_part(table, names[at], has_lines=has_lines)
+                ):
+                    taken.add(at)
+                    at += step
+        if len(taken) > len(guess.columns):
+            whole = replace(guess.candidates[0], columns=tuple(names[at] for at in sorted(taken)))
+            more = [name for name in whole.columns if name not in guess.columns]
+            found[place] = replace(_asked(guess, ("beside_address", *more)), candidates=(whole,))
+    return found
+
+
+def _may_be_part(table: SampleTable, name: str, *, has_lines: bool) -> bool:
+    """Whether a column may be a part of the address beside it: nobody knows its name, or it is that of a part."""
+    profile, reading = table.profiles[name], table.readings[name]
+    is_street = "street" in reading.meanings and "number" not in reading.meanings
+    if not profile.filled or profile.counts_rows or name in table.nameless or (is_street and has_lines):
+        return False
+    if reading.meanings and reading.meanings <= TO:
+        return False
+    if reading.meanings and reading.meanings <= _PARTS_OF_AN_ADDRESS:
+        return not profile.is_mostly("phone", "pin", "date", "e-mail")
+    return not reading.meanings and profile.is_mostly("words") and len(profile.words) > 1

@@ -15,6 +15,7 @@ from logistics_batch.mapping.suggest.amounts import summed, unit_price, with_amo
 from logistics_batch.mapping.suggest.doubts import (
     RIVAL_KEYS,
     against_rivals,
+    beside_address,
     by_document,
     counted_boxes,
     doubted,
@@ -324,7 +325,7 @@ def _draft(table: SampleTable, operation: Operation) -> Draft:
     found = unit_price(table, found, operation)
     found = doubted(table, by_document(table, found, operation))
     found |= {each.place: each for each in missing_of(table, operation, found)}
-    found = ids_or_count(put_aside(table, operation, found))
+    found = beside_address(table, ids_or_count(put_aside(table, operation, found)))
     found = {place: found[place] for place in targets_of(operation).places if place in found}
     used = {name for guess in found.values() for name in (*guess.columns, guess.times, guess.cartons)}
     numbered = tuple(stem for stem in table.numbered if stem in used)

@@ -33,7 +33,7 @@ def address_of(table: SampleTable) -> tuple[str, ...]:
     written = [name for name, each in found.items() if each.meanings & {"address", "street"}]
     written = written or [name for name in found if name not in alone and found[name].meanings & {"deliver", "area"}]
     written = written or [name for name in alone if found[name].digits]  # Ship to 1, Ship to 2
-    if any(found[name].digits and "street" not in found[name].meanings for name in written):
+    if any(found[name].digits and "1" in name and "street" not in found[name].meanings for name in written):
         # then a street is lines 1 and 2 once more
         found = {name: each for name, each in found.items() if "street" not in each.meanings or each.digits}
     parts = [name for name in found if name not in alone or name in written] if written else []

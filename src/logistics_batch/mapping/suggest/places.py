@@ -9,6 +9,7 @@ PHONE: Final = "fields.customer_mobile"
 PIN: Final = "fields.delivery_postal_code"
 COLLECTED: Final = "fields.cash_on_delivery"
 PAID: Final = "fields.is_cod"
+EXPECTED: Final = "fields.expected_delivery_time"
 BOXES: Final = "fields.packages_count"
 QUANTITIES: Final = ("lines.item_quantity", "lines.qty")
 PRICES: Final = ("lines.item_price_per_each", "lines.price_per_qty")

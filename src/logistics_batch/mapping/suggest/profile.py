@@ -86,7 +86,8 @@ _WAYS: Final = 3  # to write dates, at most, that are tried of those in a column
 A_FEW: Final = 0.2
 _BEHIND: Final = rf"(?i)\s*(?:%|/?\s*{_LETTER}{{1,8}}\.?)$"  # a number: Nos, /Pcs
 PIECES: Final = (
-    "no", "nos", "pc", "pcs", "piece", "pieces", "unit", "units", "ea", "each", "stk", "ud", "uds", "नग", "નંગ"
+    "no", "nos", "pc", "pcs", "piece", "pieces", "unit", "units", "ea", "each", "stk", "st", "stck", "stück",
+    "pièce", "pièces", "ud", "uds", "नग", "નંગ"
 )  # fmt: skip
 """Words behind a number that stand for one."""
 _PARTS: Final = re.compile(r"[-–—/()\[\],;:|+]")  # of a phrase: Prepaid (UPI)
@@ -328,6 +329,15 @@ def says_done(text: str, *kinds: str) -> bool:
     return len(plain.split()) <= _WORDS_OF_A_STATE and any(
         _done(kind).match(plain) for kind in kinds or vocabulary().done
     )
+
+
+def says_yes(text: str) -> bool:
+    """Whether a cell says yes: to the question that its column asks.
+
+    >>> [says_yes(text) for text in ("Ja", "TRUE", "x", "no", "Asha")]
+    [True, True, True, False, False]
+    """
+    return _plain(text) in {*vocabulary().payment["yes"].split(", "), "x"}
 
 
 @cache

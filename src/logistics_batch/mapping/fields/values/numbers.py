@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 import polars as pl
@@ -181,6 +182,8 @@ def without_suffix(text: pl.Expr, suffix: Mapping[str, int], around: ReadContext
     A sign of another currency may stand before the number as well.
     """
 
+    as_text = replace(around, true_number=None)  # a number cell of a workbook has no word in it
+
     def bare(cell: pl.Expr) -> pl.Expr:
         read = cell
         for word, times in sorted(suffix.items(), key=lambda each: len(each[0].strip())):  # the longest counts
@@ -190,7 +193,10 @@ def without_suffix(text: pl.Expr, suffix: Mapping[str, int], around: ReadContext
                 rest = pl.coalesce(
                     rest, cell.str.extract(rf"(?is)^{pl.escape_regex(word.strip())}\s*([^\p{{L}}\s].*)$")
                 )
-            number = rest if times == 1 else shortest(plain_number(rest, around), factor=str(times))
+            number = rest
+            if times != 1:
+                number = shortest(plain_number(rest, as_text), factor=str(times))
+                number = number.str.replace(".", around.decimal, literal=True)
             read = pl.when(rest.is_not_null()).then(pl.coalesce(number, cell)).otherwise(read)
         return read
 
