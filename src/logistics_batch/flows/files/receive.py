@@ -284,10 +284,7 @@ def _arrival(
         marks=parts.policy.marks_asns,
         calls=calls,
     )
-    if not gate.updates:
-        return arrival
-
-    return with_updates(parts, arrival)
+    return with_updates(parts, arrival) if gate.updates else arrival
 
 
 def first_name(parts: Parts, name: str, *, mapping: str) -> str:

@@ -31,24 +31,26 @@ def timetable_page(asked: PageRequest) -> PageData:
 
 def jobs_of(asked: PageRequest) -> tuple[list[dict[str, object]], str]:
     """A line for each job; or none and why, where a job's file is wrong just now."""
+    lines, _, wrong = jobs_and_times(asked, within=None)
+    return lines, wrong
+
+
+def jobs_and_times(
+    asked: PageRequest, *, within: timedelta | None
+) -> tuple[list[dict[str, object]], list[dict[str, str]], str]:
+    """A line for each job, and the planned times around now for which no run began; or none and why, where a job's
+    file is wrong just now. within: how far these lie from now; None: they are not looked for.
+    """
     parts = asked.parts
     try:
         jobs, calendars = asked.on.jobs()
     except (UsageError, SettingsError) as error:
-        return [], f"{error.message} {error.remedy}".strip()
-    zone = parts.policy.timezone
-    return timetable(jobs, calendars, parts.ledger, now=parts.clock.now(), service_zone=zone), ""
-
-
-def planned_of(asked: PageRequest, *, within: timedelta) -> list[dict[str, str]]:
-    """The planned times around now for which no run began; none where a job's file is wrong just now."""
-    parts = asked.parts
-    try:
-        jobs, calendars = asked.on.jobs()
-    except (UsageError, SettingsError):
-        return []
-    zone = parts.policy.timezone
-    return planned_times(jobs, calendars, parts.ledger, now=parts.clock.now(), within=within, service_zone=zone)
+        return [], [], f"{error.message} {error.remedy}".strip()
+    zone, now, ledger = parts.policy.timezone, parts.clock.now(), parts.ledger
+    lines = timetable(jobs, calendars, ledger, now=now, service_zone=zone)
+    if within is None:
+        return lines, [], ""
+    return lines, planned_times(jobs, calendars, ledger, now=now, within=within, service_zone=zone), ""
 
 
 def job(asked: PageRequest) -> PageData:

@@ -1,7 +1,7 @@
 """What needs a person now, how the last nights went, and finding anything by any name."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -11,7 +11,7 @@ from logistics_batch.ledger import StoredRun
 from logistics_batch.model.report import Fate
 from logistics_batch.web.workbench.asked import PageData, PageRequest
 from logistics_batch.web.workbench.documents import line_of
-from logistics_batch.web.workbench.jobs import jobs_of, planned_of
+from logistics_batch.web.workbench.jobs import jobs_and_times
 
 _NIGHTS, _BESIDE_NOW = 30, timedelta(hours=12)
 _RUNS_LOOKED_AT = 400
@@ -38,7 +38,7 @@ def tonight(asked: PageRequest) -> PageData:
         {"since": each.since, "job": each.job, "kind": each.kind, "title": each.title, "text": each.text}
         for each in parts.ledger.notices.open()
     ]
-    lines, wrong = jobs_of(asked)
+    lines, times, wrong = jobs_and_times(asked, within=_BESIDE_NOW)
     data = {
         "now": asked.now,
         "held": dict(kinds),
@@ -53,14 +53,14 @@ def tonight(asked: PageRequest) -> PageData:
             for each in runs
             if each.state == "running"
         ],
-        "time_line": _time_line(asked, runs),
+        "time_line": _time_line(asked, runs, times),
         "nights": _nights(runs),
         "mark": mark,
     }
     return PageData("tonight.html", data)
 
 
-def _time_line(asked: PageRequest, runs: Sequence[StoredRun]) -> dict[str, Any]:
+def _time_line(asked: PageRequest, runs: Sequence[StoredRun], times: Sequence[Mapping[str, str]]) -> dict[str, Any]:
     """The jobs of twelve hours before and after now: what ran, runs, is late and is planned; the earliest job first.
 
     start and length: of each mark, as shares of the whole.
@@ -78,7 +78,7 @@ def _time_line(asked: PageRequest, runs: Sequence[StoredRun]) -> dict[str, Any]:
         ended = datetime.fromisoformat(run.finished_at) if run.finished_at else now
         mark = {"state": _state_of(run), "at": run.started_at, "until": run.finished_at, "run": run.id}
         by_job.setdefault(run.job, []).append(mark | {"start": share(began), "length": share(ended) - share(began)})
-    for each in planned_of(asked, within=_BESIDE_NOW):
+    for each in times:
         mark = {"state": each["state"], "at": each["at"], "until": "", "run": ""}
         start = share(datetime.fromisoformat(each["at"]))
         by_job.setdefault(each["job"], []).append(mark | {"start": start, "length": 0.0})
