@@ -1,48 +1,18 @@
-"""What a label run hands over: the bundle, its manifest and its index, each label and each lost one listed once.
-
-Bundles lie below the reports; their files are looked at and printed from there.
-"""
+"""What a label run hands over: the bundle, its manifest and its index, each label and each lost one listed once."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from pathlib import Path
-from typing import Final, get_args
 
 from logistics_batch.flows.labels.fetch import LabelFile, LabelLost
 from logistics_batch.flows.labels.orders import LabelOrder, missing_label
 from logistics_batch.flows.labels.sorting import group_of, natural
-from logistics_batch.flows.parts import Parts
 from logistics_batch.model.counting import counted
-from logistics_batch.model.jobs.job import LabelsJob
 from logistics_batch.model.run_reports import MissingLabel
 from logistics_batch.paper.labels.barcodes import Proof
 from logistics_batch.paper.labels.bundle import Bundle, BundleOptions, FitLabels, OrderedLabel, build_bundle
 from logistics_batch.paper.labels.manifest import ManifestLine, Pick
-
-LAYOUTS: Final[tuple[str, ...]] = get_args(LabelsJob.model_fields["layout"].annotation)
-"""How labels may lie on the paper, the usual way first."""
-
-
-def files_of_bundle(parts: Parts, bundle_id: str) -> dict[str, int]:
-    """The names of a bundle's files and how many bytes each has; nothing if it lies elsewhere or is none."""
-    folder = _folder(parts, bundle_id)
-    found = sorted(folder.iterdir()) if folder is not None and folder.is_dir() else []
-    return {path.name: path.stat().st_size for path in found if path.is_file() and not path.is_symlink()}
-
-
-def file_of_bundle(parts: Parts, bundle_id: str, name: str) -> bytes | None:
-    """One file of a bundle; None if there is none of that name."""
-    folder = _folder(parts, bundle_id)
-    return (folder / name).read_bytes() if folder is not None and name in files_of_bundle(parts, bundle_id) else None
-
-
-def _folder(parts: Parts, bundle_id: str) -> Path | None:
-    """Where a bundle lies; None for what is no label run's id, which may lead anywhere."""
-    run = parts.ledger.runs.get(bundle_id)
-    return parts.reports / "labels" / run.id if run is not None and run.kind == "labels" else None
-
 
 _MANY_GROUPS = 2  # with fewer orders a group than this, separators would double the paper
 _TWIN = "the service gave the very same label for another package too: one of them is wrong"

@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from logistics_batch.errors import UsageError
+from logistics_batch.flows.labels.bundles import LAYOUTS, file_of_bundle, files_of_bundle
 from logistics_batch.flows.labels.orders import Chosen, LabelChoice, choose_orders
-from logistics_batch.flows.labels.paper import LAYOUTS, file_of_bundle, files_of_bundle
 from logistics_batch.model.counting import counted
 from logistics_batch.web.workbench.asked import Changed, Download, Moved, NotThere, PageData, PageRequest
 from logistics_batch.web.workbench.work import Begun
