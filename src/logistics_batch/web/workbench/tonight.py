@@ -77,7 +77,8 @@ def _time_line(asked: PageRequest, runs: Sequence[StoredRun], times: Sequence[Ma
             continue
         ended = datetime.fromisoformat(run.finished_at) if run.finished_at else now
         mark = {"state": _state_of(run), "at": run.started_at, "until": run.finished_at, "run": run.id}
-        by_job.setdefault(run.job, []).append(mark | {"start": share(began), "length": share(ended) - share(began)})
+        length = round((ended - began) / (2 * _BESIDE_NOW), 9)
+        by_job.setdefault(run.job, []).append(mark | {"start": share(began), "length": length})
     for each in times:
         mark = {"state": each["state"], "at": each["at"], "until": "", "run": ""}
         start = share(datetime.fromisoformat(each["at"]))
