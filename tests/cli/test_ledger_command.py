@@ -114,6 +114,30 @@ def test_files_that_were_put_away_since_are_dropped_again_with_what_is_listed(
     assert run("ledger", "verify", "--json").json["forgotten_files"] == []
 
 
+def test_a_file_with_a_done_file_is_dropped_again_with_it(
+    run: Run, workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    ledger = workspace.root / "var/ledger.db"
+    workspace.job("nightly", JOB.replace("poll_every: 10ms", 'done_file: "{name}.done"').replace('"*.csv"', '"*"'))
+
+    def night(name: str, reference: str) -> None:
+        workspace.drop(name, order_lines([reference]))
+        workspace.drop(f"{name}.done", "")
+        assert run("run", "nightly").code == 0
+
+    night("known.csv", "A")
+    shutil.copy(ledger, workspace.root / "backup.db")
+    night("forgotten.csv", "B")
+    shutil.copy(workspace.root / "backup.db", ledger)
+    run("ledger", "verify", "--accept-restored", "--reason", "the disk died")
+    listed = run("ledger", "verify", "--json").json["forgotten_files"]
+    assert [Path(each["path"]).name for each in listed] == ["forgotten.csv", "forgotten.csv.done"]
+    for each in listed:
+        subprocess.run(shlex.split(each["command"]), check=True)
+    assert "forgotten.csv: 1 row" in run("run", "nightly").out
+    assert created(sandbox) == {"A": 1, "B": 1}
+
+
 def test_everything_can_be_written_out_once_to_a_new_private_file(run: Run, workspace: Workspace) -> None:
     push(run, workspace, ["A", "B"])
     file = workspace.root / "ledger.ndjson"

@@ -143,3 +143,15 @@ def test_a_no_before_any_asn_is_known_is_not_told_as_a_part(asns: Workspace, ser
     first_is_lost(asns, service)
     assert asns.run("settle", "--wait").code == 4
     assert (held(asns), service.records) == (["search_not_believed.nothing_known"], [])
+
+
+def test_settle_says_so_while_something_is_held_that_it_asks_for_in_vain(asns: Workspace, service: AsnService) -> None:
+    answers_none(service, 404, "No ASN found")
+    first_is_lost(asns, service)
+    asns.run("settle", "--wait")
+    for again in (asns.run("settle"), asns.run("settle", "--wait")):
+        assert again.code == 4
+        assert "0 settled, 0 held for a person, 0 still in doubt, 1 held since before" in again.out
+    (number,) = asns.run("settle", "--json").json["still_held"]
+    asns.run("held", "decide", str(number), "drop", "--reason", "asked")
+    assert asns.run("settle").code == 0

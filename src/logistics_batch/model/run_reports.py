@@ -12,13 +12,15 @@ from logistics_batch.model.issue import Issue
 class SettleReport:
     """What settling came to, as document numbers; `unreachable` are those open because nobody could be asked.
 
-    open: all that is in doubt by now, also what became so meanwhile.
+    open: all that is in doubt by now, also what became so meanwhile. held: what this settling held for a person;
+    still_held: what was held before, may be at the service, and is no nearer to its end.
 
     doubled: those of the settled ones that the service has more than once. notes: what a report should mention.
     """
 
     settled: tuple[int, ...] = ()
     held: tuple[int, ...] = ()
+    still_held: tuple[int, ...] = ()
     open: tuple[int, ...] = ()
     unreachable: tuple[int, ...] = ()
     doubled: tuple[int, ...] = ()

@@ -62,7 +62,8 @@ class JobOutcome:
             case RunReport():
                 return {}
             case SettleReport():
-                return {"settled": self.report.settled, "held": self.report.held, "open": self.report.open}
+                told = self.report
+                return {"settled": told.settled, "held": told.held, "still_held": told.still_held, "open": told.open}
             case ReconcileReport():
                 return self.report.document
             case LabelReport():
@@ -191,8 +192,10 @@ def settle_now(parts: Parts, *, run: str | None, wait: bool, queues: bool = Fals
         stale = deliver_stale_beside(parts)
     undelivered = [problem for delivered in stale for problem in delivered.failed]
     notes = [note.reason for note in (*report.notes, *(note for delivered in stale for note in delivered.notes))]
-    code = ExitCode.DOUBT if report.open or report.held else ExitCode.STOPPED_EARLY if undelivered else ExitCode.DONE
+    unknown = report.open or report.held or report.still_held
+    code = ExitCode.DOUBT if unknown else ExitCode.STOPPED_EARLY if undelivered else ExitCode.DONE
     line = f"{len(report.settled)} settled, {len(report.held)} held for a person, {len(report.open)} still in doubt"
+    line += f", {len(report.still_held)} held since before" if report.still_held else ""
     return JobOutcome(
         code, ". ".join(each.removesuffix(".") for each in (line, *notes, *undelivered)), report, " ".join(undelivered)
     )

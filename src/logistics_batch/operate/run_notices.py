@@ -22,6 +22,7 @@ from logistics_batch.model.counting import counted, summed_up
 from logistics_batch.model.jobs.calendar import EVERY_DAY, Calendar
 from logistics_batch.model.jobs.job import JobSpec, PushJob
 from logistics_batch.model.report import ExitCode, Fate, FileReport, RunReport
+from logistics_batch.model.run_reports import SettleReport
 from logistics_batch.operate.file_watch import Coming, shown_name, watch_files, without_names
 from logistics_batch.operate.log import Log
 from logistics_batch.operate.metrics import document_fates
@@ -128,7 +129,8 @@ def note_end(parts: Parts, ran: Ran) -> None:
     stopped = bool(end.cause) or code not in RAN_THROUGH  # what is held outranks a stop in the exit code
     if stopped and not stopping:
         _note(parts, ran, "on_failure", cause=_shape(end.cause), text=_failure_text(parts, ran, line))
-    if code == ExitCode.DOUBT:
+    waited_before = isinstance(end.report, SettleReport) and not (end.report.open or end.report.held)
+    if code == ExitCode.DOUBT and not waited_before:
         _note_held(parts, ran, line)
     elif code == ExitCode.ROWS_NOT_DONE:
         step = f"`logistics-batch runs show {report.run if report else job.name}` shows the first."

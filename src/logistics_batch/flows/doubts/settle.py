@@ -143,7 +143,8 @@ def settle(parts: Parts, *, run: str | None, wait: bool) -> SettleReport:
             silent = silent + 1 if report.unreachable else 0
             if not wait or not report.open or parts.stop.is_set() or silent >= ASKS_UNTIL_STOP:
                 find_missing_numbers(parts)
-                return replace(earlier, notes=notes + earlier.notes)
+                still = set(parts.ledger.attempts.unsettled(run=run)) - set(earlier.held)
+                return replace(earlier, still_held=tuple(sorted(still)), notes=notes + earlier.notes)
             parts.clock.sleep(_POLL_SECONDS * (1 + silent))
 
 

@@ -17,6 +17,7 @@ from logistics_batch.flows.program_errors import holding_file
 from logistics_batch.intake.names import beside, copy_name, name_fault, name_matches, printable
 from logistics_batch.intake.stores.readiness import (
     Readiness,
+    done_files,
     is_unfinished,
     judge_listings,
     never_input,
@@ -34,7 +35,7 @@ from logistics_batch.intake.stores.store import (
 from logistics_batch.model.answers.answer_files import EARLIER
 from logistics_batch.model.counting import counted
 from logistics_batch.model.issue import Issue
-from logistics_batch.model.jobs.job import JobPlace, PushJob
+from logistics_batch.model.jobs.job import JobPlace, PushJob, Source
 
 _MORE_LISTINGS = 3
 _TOLD_ONE_BY_ONE = 5
@@ -284,8 +285,8 @@ class Forgotten:
 def forgotten_files(parts: Parts, jobs: Mapping[str, PushJob], *, workspace: Path) -> tuple[list[Forgotten], list[str]]:
     """What lies in archives since the last run before an older copy was taken up and is in none of its runs.
 
-    Each file is read, for only its bytes tell. Returns these files, and why some folders could not be looked at;
-    neither if no older copy was taken up within a week.
+    Each file is read, for only its bytes tell; behind it stands its done-file, if it has one. Returns these files, and
+    why some folders could not be looked at; neither if no older copy was taken up within a week.
     """
     restored = [str(each["at"]) for each in parts.ledger.itself.restorations()]
     now = parts.clock.now()
@@ -303,7 +304,7 @@ def forgotten_files(parts: Parts, jobs: Mapping[str, PushJob], *, workspace: Pat
             try:
                 if job.source.archive is not None and store.exists(folder):
                     since = datetime.combine(first - _A_DAY, now.timetz())
-                    paths = _unknown(store, folder, job.source.pattern, known, since=since)
+                    paths = _unknown(store, folder, job.source, known, since=since)
                     found += [Forgotten(name, path, _command(job.source.place, path, workspace)) for path in paths]
             except StoreError as error:
                 failed.append(f"{folder}: {error.message} {error.remedy}".strip())
@@ -312,21 +313,23 @@ def forgotten_files(parts: Parts, jobs: Mapping[str, PushJob], *, workspace: Pat
     return found, failed
 
 
-def _unknown(
-    store: FileStore, folder: str, pattern: Sequence[str], known: set[str], *, since: datetime
-) -> Iterator[str]:
+def _unknown(store: FileStore, folder: str, source: Source, known: set[str], *, since: datetime) -> Iterator[str]:
+    listed = [each for each in store.entries(folder) if each.kind is Kind.FILE]
+    done = done_files(listed, source.ready)
+    lying = {each.name: each.path for each in listed}
+    done_of = {of: lying[name] for name, of in done.items()}
     files = [
         each
-        for each in store.entries(folder)
-        if each.kind is Kind.FILE
-        and name_matches(each.name, pattern)
+        for each in listed
+        if each.name not in done
+        and name_matches(each.name, source.pattern)
         and (each.modified is None or each.modified >= since.timestamp())
     ]
     with TemporaryDirectory() as scratch:
         wanted = [(each, Path(scratch) / str(number)) for number, each in enumerate(files)]
         for (each, to), outcome in zip(wanted, fetch_each(store, wanted), strict=True):
             if isinstance(outcome, Fetched) and outcome.sha256 not in known:
-                yield each.path
+                yield from filter(None, (each.path, done_of.get(each.name, "")))
             to.unlink(missing_ok=True)
 
 

@@ -98,7 +98,7 @@ def judge_listings(
         return Readiness()
     last = listings[-1]
     earlier = [{file.name: file for file in listing} for listing in listings[:-1]]
-    done_names = _done_names(last, rule)
+    done_names = done_files(last, rule)
     ready: list[RemoteFile] = []
     waiting: list[tuple[RemoteFile, Issue]] = []
     ignored: list[tuple[RemoteFile, Issue]] = []
@@ -112,7 +112,7 @@ def judge_listings(
     return Readiness(tuple(ready), tuple(waiting), tuple(ignored))
 
 
-def _done_names(listing: Sequence[RemoteFile], rule: Ready) -> dict[str, str]:
+def done_files(listing: Sequence[RemoteFile], rule: Ready) -> dict[str, str]:
     """The done-files that lie there, each with the file that it speaks of, which may be gone."""
     before, is_named, behind = (rule.done_file or "").partition("{name}")
     found: dict[str, str] = {}

@@ -135,6 +135,12 @@ class Attempts(Repository):
         of_run = () if run is None else (file.c.run_id == run,)
         return self._documents(document.c.state == "in_doubt", *of_run, by=(document.c.doubt_since, document.c.id))
 
+    def unsettled(self, *, run: str | None = None) -> list[int]:
+        """The numbers of what is held for a person and may be at the service, the first first."""
+        of_run = () if run is None else (file.c.run_id == run,)
+        wanted = document.c.state == "held", document.c.may_exist == 1, *of_run
+        return [each.id for each in self._documents(*wanted, by=(document.c.id,))]
+
     def asked_again(self, *, since: str) -> list[StoredDocument]:
         """What is held since then or later and may be settled by asking the service again, the oldest first."""
         shows = document.c.state == "held", document.c.waits_for == WaitsFor.SHOWING, document.c.doubt_since >= since
