@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import date
 from functools import partial
 from threading import Event
 
@@ -16,7 +15,7 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.jobs import load_calendar, load_job, load_jobs
 from logistics_batch.model.jobs.calendar import Calendar
 from logistics_batch.model.jobs.job import JobSpec
-from logistics_batch.operate.run_job import JobOutcome, Order
+from logistics_batch.operate.run_job import JobOutcome, Order, run_job
 from logistics_batch.settings import Settings, in_force, private_file
 from logistics_batch.web.pages import Behind, Secured, require_safe, serve_pages
 from logistics_batch.web.serve import ListeningPlace
@@ -63,10 +62,12 @@ def serve_workspace(
                 each.name: load_calendar(workspace.folder, each.schedule.calendar) for each in found if each.schedule
             }
 
-        def run(name: str, day: date) -> JobOutcome:
+        def run(name: str, order: Order) -> JobOutcome:
             job = load_job(workspace.folder, name)
-            with workspace.parts(Need(stop=stop)) as its_own:
-                return observed_run(workspace, its_own, job, Order(day))
+            with workspace.parts(Need(stop=stop, calls=not order.dry_run, writes=not order.dry_run)) as its_own:
+                if order.dry_run:
+                    return run_job(its_own, job, order)
+                return observed_run(workspace, its_own, job, order)
 
         behind, work = Behind(say), Work(say)
         files = MappingFiles(workspace.folder / MAPPINGS, workspace.mapping_loader)
@@ -74,6 +75,7 @@ def serve_workspace(
             parts,
             lambda: workspace.parts(Need(stop=stop)),
             jobs,
+            partial(load_calendar, workspace.folder),
             workspace.mapping_names,
             behind,
             work,

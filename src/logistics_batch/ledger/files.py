@@ -146,6 +146,10 @@ class Files(Repository):
         query = select(*versions, func.count(), func.max(file.c.received_at)).group_by(*versions)
         return [(name, digest, count, last) for name, digest, count, last in self._rows(query)]
 
+    def read_by(self, mapping: str, *, limit: int) -> list[StoredFile]:
+        """The files that a mapping read last, the newest first."""
+        return self._newest(file.c.mapping == mapping, limit=limit)
+
     def begins(self, beginning: str, *, limit: int) -> list[StoredFile]:
         """The files whose names begin so, the newest first."""
         return self._newest(file.c.name.startswith(beginning, autoescape=True), limit=limit)

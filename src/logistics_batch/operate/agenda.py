@@ -13,7 +13,7 @@ fail lets the job go on. With a schedule of its own, too, its time waits until a
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from hashlib import sha256
 from itertools import islice, takewhile
 from random import random
@@ -31,6 +31,8 @@ _FIRST_WAIT = timedelta(seconds=30)
 _SHARE_WAITED = 0.25  # of the time since it stopped: ten minutes late at most where that lasted forty
 _SHARE_BY_CHANCE = 0.2
 _MOST_PLANNED = 300  # times of a job, in what people look at
+_SHOWN_OF_DAY = 3
+_A_MOMENT = timedelta(seconds=1)
 _NEVER = timedelta(days=400)  # a calendar that leaves no day for so long leaves none
 
 
@@ -344,3 +346,33 @@ def planned_times(
             if slot.name not in taken and (state == "planned" or (is_known and slot.at > latest)):
                 found.append({"job": job.name, "at": slot.at.isoformat(timespec="minutes"), "state": state})
     return found
+
+
+def planned_days(
+    jobs: Sequence[JobSpec], calendars: Mapping[str, Calendar], *, now: datetime, days: int, service_zone: str
+) -> list[dict[str, object]]:
+    """The next days of each job that runs by the clock, from today: the first times still to come, whether there are
+    more, and why there are none where its calendar says so. Times are those of the job's zone.
+    """
+    found: list[dict[str, object]] = []
+    for job in jobs:
+        plan = planned_job(job, service_zone=service_zone, calendar=calendars.get(job.name, EVERY_DAY))
+        if plan is None or plan.timing is None:
+            continue
+        today = now.astimezone(plan.zone).date()
+        of_job = [_day_of(plan, today + timedelta(days=n), now=now) for n in range(days)]
+        found.append({"job": job.name, "timezone": plan.zone.key, "days": of_job})
+    return found
+
+
+def _day_of(plan: PlannedJob, day: date, *, now: datetime) -> dict[str, object]:
+    begins, ends = (datetime.combine(each, time(), plan.zone) for each in (day, day + timedelta(days=1)))
+    to_come = takewhile(lambda slot: slot.at < ends, plan.slots(max(now, begins - _A_MOMENT)))
+    times = [f"{slot.at.astimezone(plan.zone):%H:%M}" for slot in islice(to_come, _SHOWN_OF_DAY + 1)]
+    off = "" if times or plan.calendar.is_working(day) else plan.calendar.holidays.get(day) or "no working day"
+    return {
+        "day": day.isoformat(),
+        "times": times[:_SHOWN_OF_DAY],
+        "more": len(times) > _SHOWN_OF_DAY,
+        "off": off,
+    }

@@ -246,10 +246,8 @@ def watch_files(parts: Parts, job: PushJob, calendar: Calendar, *, now: datetime
         return
     mark = f"expect {job.expect.by:%H:%M} {job.expect.since:%H:%M} {job.expect.calendar or ''}"[:57]
     since = datetime.fromisoformat(parts.ledger.slots.schedule_seen(job.name, mark, now=now.isoformat()))
-    arrivals = [_as_told(parts, job, each) for each in parts.ledger.files.arrivals_of(job.name, since=now - _LOOK_BACK)]
-    service_zone = parts.policy.timezone
-    zone = job.schedule.zone(service_zone) if job.schedule else ZoneInfo(service_zone)
-    for expected in expected_days(job.expect, zone, calendar, now=now):
+    arrivals = _arrivals(parts, job, now)
+    for expected in expected_days(job.expect, _zone(parts, job), calendar, now=now):
         if expected.deadline < since:
             continue  # nobody expected it then
         missed = any(each.kind == Coming.MISSING for each in _notices(parts, job, expected.day))
@@ -259,6 +257,26 @@ def watch_files(parts: Parts, job: PushJob, calendar: Calendar, *, now: datetime
         if asks and expected.deadline <= now < expected.closes:
             found = _with_a_look(parts, job, expected, seen, now=now)
         _note(parts, job, expected, found, now=now)
+
+
+def days_of_files(parts: Parts, job: PushJob, calendar: Calendar, *, now: datetime) -> list[tuple[Expected, Judgement]]:
+    """How it stands with the file of each day, today's first, as the ledger knows; nobody looks at the source."""
+    if job.expect is None:
+        return []
+    arrivals, zone = _arrivals(parts, job, now), _zone(parts, job)
+    found = []
+    for expected in reversed(expected_days(job.expect, zone, calendar, now=now)):
+        missed = any(each.kind == Coming.MISSING for each in _notices(parts, job, expected.day))
+        found.append((expected, judge(expected, Seen(arrivals, (), missed), now=now)))
+    return found
+
+
+def _arrivals(parts: Parts, job: PushJob, now: datetime) -> list[FileArrival]:
+    return [_as_told(parts, job, each) for each in parts.ledger.files.arrivals_of(job.name, since=now - _LOOK_BACK)]
+
+
+def _zone(parts: Parts, job: PushJob) -> ZoneInfo:
+    return job.schedule.zone(parts.policy.timezone) if job.schedule else ZoneInfo(parts.policy.timezone)
 
 
 def _notices(parts: Parts, job: PushJob, day: date) -> list[StoredNotice]:

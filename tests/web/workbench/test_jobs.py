@@ -3,7 +3,9 @@
 import json
 import time
 from contextlib import closing
+from datetime import datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from support.pages_process import Person, RunningPages
 from support.sandbox_process import RunningSandbox
@@ -12,6 +14,8 @@ from support.workspace import Workspace, order_lines
 from logistics_batch.ledger import open_ledger
 
 from .conftest import JOB
+
+ZONE = "Asia/Kolkata"
 
 
 def job(person: Person, name: str = "nightly") -> dict[str, Any]:
@@ -45,6 +49,45 @@ def test_a_job_is_run_as_the_command_runs_it(pages: RunningPages, night: Workspa
     assert ("operator of tests", "ran a job", "nightly") in {
         (each["who"], each["what"], each["about"]) for each in entries
     }
+
+
+def test_a_job_is_tried_without_sending_or_writing(pages: RunningPages, night: Workspace) -> None:
+    operator = pages.person("operator")
+    before = job(operator)["runs"]
+    night.drop("tried.csv", order_lines(["T-1", "T-2"]) + "T-3,98,9 Market Road,560001,SKU-1,1\n", folder="drop")
+    operator.post("/jobs/run", {"job": "nightly", "dry_run": "yes"})
+    found = ended(operator)
+    said = "Nothing was sent or written. tried.csv: 1 invalid, 2 pending"
+    assert (found["begun"]["outcome"], found["begun"]["failed"]) == (said, False)
+    assert found["runs"] == before
+    assert operator.get("/orders/T-1").status_code == 404
+    (night.root / "drop/tried.csv").unlink()
+    operator.post("/jobs/run", {"job": "nightly", "dry_run": "yes"})
+    assert ended(operator)["begun"]["outcome"] == "Nothing was sent or written. No file is there."
+
+
+def test_the_week_to_come_knows_the_calendar_and_the_files_that_are_expected(
+    pages: RunningPages, night: Workspace
+) -> None:
+    today = datetime.now(ZoneInfo(ZONE)).date()
+    holidays = ", ".join(f'"{today + timedelta(days=n)}": Stocktaking' for n in (1, 2))
+    (night.root / "calendars").mkdir()
+    (night.root / "calendars/warehouse.yaml").write_text(f"weekend: []\nholidays: {{{holidays}}}\n")
+    planned = 'schedule: {cron: "30 21 * * *", calendar: warehouse}\nexpect: {by: "23:59", calendar: warehouse}\n'
+    night.job("planned", JOB.replace("drop", "planned") + planned)
+    viewer = pages.person("viewer")
+    (line,) = [each for each in viewer.get("/jobs.json").json()["week"] if each["job"] == "planned"]
+    assert [each["off"] for each in line["days"][1:4]] == ["Stocktaking", "Stocktaking", ""]
+    assert line["days"][3]["times"] == ["21:30"]
+    assert "Stocktaking" in viewer.get("/jobs").text
+    first = job(viewer, "planned")["expected"][0]
+    assert (first["day"], first["coming"]) == (str(today), "not yet")
+    night.drop("came.csv", order_lines(["P-1"]), folder="planned")
+    assert night.run("run", "planned").code == 0
+    came = job(viewer, "planned")["expected"][0]
+    assert came["coming"] == "came"
+    assert "came at" in viewer.get("/jobs/planned").text
+    (night.root / "jobs/planned.yaml").unlink()
 
 
 def test_one_that_runs_already_says_so(pages: RunningPages, night: Workspace, service: RunningSandbox) -> None:

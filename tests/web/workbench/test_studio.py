@@ -105,6 +105,20 @@ def test_a_strange_sheet_is_mapped_from_nothing_saved_and_run(pages: RunningPage
     assert night.run("run", "kaveri-job").code == 0
     (line,) = [each for each in maker.get("/mappings.json").json()["mappings"] if each["name"] == "kaveri"]
     assert (line["jobs"], line["files"], line["versions"], line["has_example"]) == (["kaveri-job"], 1, 1, True)
+    again = maker.post("/mappings/open", {"mapping": "kaveri"}).headers["location"]
+    (file,) = told(maker, again, "?save=kaveri&replay=1")["save"]["replay"]
+    assert (file["name"], file["differ"], file["before"]) == ("tonight.csv", 0, file["after"])
+    assert written(maker, again, found["text"].replace('"Paid": "false"', '"Paid": "true"'))["came"]
+    page = f"{again}?save=kaveri&replay=1"
+    (file,) = told(maker, again, "?save=kaveri&replay=1")["save"]["replay"]
+    (row,) = file["rows"]
+    assert (file["differ"], row["row"], row["before"], row["after"]) == (1, 5, "unchanged", "invalid")
+    assert "The order is cash on delivery" in maker.get(page).text
+    shorter = found["text"].replace('  weight: {from: "Gross Wt (gm)", read: {unit: g -> kg}}\n', "")
+    assert written(maker, again, shorter.replace("ignore:", 'ignore:\n  - "Gross Wt (gm)"'))["came"]
+    (file,) = told(maker, again, "?save=kaveri&replay=1")["save"]["replay"]
+    assert [each["differing"] for each in file["rows"] if each["row"] == 5] == [[["weight", "0.62", ""]]]
+    assert "weight: 0.62 → nothing" in maker.get(page).text
     entries = pages.person("admin").get("/admin/audit.json").json()["entries"]
     assert "saved a mapping" in [each["what"] for each in entries if each["who"] == "integrator of tests"]
 

@@ -237,8 +237,8 @@ def beside_earlier(parts: Parts, document: StoredDocument) -> Beside:
         return Beside(said[-1] if said else None)
     before: dict[str, str] = {}
     for each in said:
-        before |= _flat(json.loads(each.body))
-    now = dict(_flat(json.loads(document.body))) if document.body else {}
+        before |= flat(json.loads(each.body))
+    now = dict(flat(json.loads(document.body))) if document.body else {}
     if Operation(document.operation).creates:
         now = dict.fromkeys(before, "") | now
     pairs = [(name, before.get(name, ""), value) for name, value in now.items()]
@@ -259,16 +259,16 @@ def _said_before(parts: Parts, document: StoredDocument) -> list[StoredDocument]
     return [*created[-1:], *accepted]
 
 
-def _flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+def flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
     """The values of a body by name; lines stand under their item's name, or under their number if two have the same."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
-            yield from _flat(inner, f"{name}.{key}" if name else key)
+            yield from flat(inner, f"{name}.{key}" if name else key)
     elif isinstance(value, list):
         lines = [each if isinstance(each, Mapping) else {} for each in value]
         named = [next((str(line[key]) for key in _NAMES_OF_LINES if line.get(key)), "") for line in lines]
         keys = named if len(set(named)) == len(named) and all(named) else range(1, len(value) + 1)
         for key, inner in zip(keys, value, strict=True):
-            yield from _flat(inner, f"{name}[{key}]")
+            yield from flat(inner, f"{name}[{key}]")
     else:
         yield name, value if isinstance(value, str) else json.dumps(value)

@@ -5,7 +5,6 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from datetime import date
 from typing import Any, Generic, Protocol, TypeVar
 
 from logistics_batch.flows.files.check import CheckedSheet
@@ -16,7 +15,7 @@ from logistics_batch.model.jobs.calendar import Calendar
 from logistics_batch.model.jobs.job import JobSpec
 from logistics_batch.model.report import FileReport
 from logistics_batch.operate.doctor import Check
-from logistics_batch.operate.run_job import JobOutcome
+from logistics_batch.operate.run_job import JobOutcome, Order
 from logistics_batch.web.workbench.people import SignedIn
 from logistics_batch.web.workbench.work import Work
 
@@ -136,20 +135,21 @@ class Surface:
     """What the pages stand on.
 
     parts: what only reads and decides, shared by all pages. calling: parts that also call the service and its servers,
-    opened for one piece of work. jobs: the workspace's jobs, and the calendar of each that has one. mappings: the names
-    of its mappings. behind: does a piece of work after the answer, one at a time. work: what people began here. run: a
-    job's run for a business date, as the command makes it. files: the mapping files. doctor: every check of the command
-    of that name. settings: each with its value and whether the workspace gives it, without secrets. checks: sheets that
-    are looked at before they are dropped. studios: samples of which mappings are made.
+    opened for one piece of work. jobs: the workspace's jobs, and the calendar of each that has one; calendar: one by
+    its name. mappings: the names of its mappings. behind: does a piece of work after the answer, one at a time. work:
+    what people began here. run: a job's run, as the command makes it. files: the mapping files. doctor: every check of
+    the command of that name. settings: each with its value and whether the workspace gives it, without secrets. checks:
+    sheets that are looked at before they are dropped. studios: samples of which mappings are made.
     """
 
     parts: Parts
     calling: Callable[[], AbstractContextManager[Parts]]
     jobs: Callable[[], tuple[Sequence[JobSpec], Mapping[str, Calendar]]]
+    calendar: Callable[[str | None], Calendar]
     mappings: Callable[[], Sequence[str]]
     behind: Callable[[Callable[[], None]], None]
     work: Work
-    run: Callable[[str, date], JobOutcome]
+    run: Callable[[str, Order], JobOutcome]
     files: MappingFiles
     doctor: Callable[[], Iterable[Check]]
     settings: Callable[[], Iterable[tuple[str, str, bool]]]

@@ -8,12 +8,14 @@ from typing import Final
 from logistics_batch.errors import SettingsError, UsageError
 from logistics_batch.flows.push.run import past_run
 from logistics_batch.ledger import StoredRun
-from logistics_batch.model.report import Fate
-from logistics_batch.operate.agenda import planned_times, timetable
+from logistics_batch.model.jobs.job import PushJob
+from logistics_batch.model.report import Fate, FileReport, RunReport
+from logistics_batch.operate.agenda import planned_days, planned_times, timetable
+from logistics_batch.operate.file_watch import days_of_files
 from logistics_batch.operate.pauses import pause as pause_job
 from logistics_batch.operate.pauses import pauses_of
 from logistics_batch.operate.pauses import resume as resume_job
-from logistics_batch.operate.run_job import run_account
+from logistics_batch.operate.run_job import JobOutcome, Order, run_account
 from logistics_batch.web.workbench.asked import Moved, NotThere, PageData, PageRequest
 from logistics_batch.web.workbench.people import DECIDE
 from logistics_batch.web.workbench.rendering import in_address
@@ -21,12 +23,18 @@ from logistics_batch.web.workbench.work import Begun
 
 _LATEST: Final = 50
 _RUNS, _PAUSES, _LONGEST_REASON = 10, 10, 2000
+_DAYS, _TRIED_SHOWN = 7, 20
 
 
 def timetable_page(asked: PageRequest) -> PageData:
-    """The jobs, with their next and last runs."""
+    """The jobs, with their next and last runs, and the week to come."""
     lines, wrong = jobs_of(asked)
-    return PageData("jobs.html", {"jobs": lines, "jobs_wrong": wrong})
+    week: list[dict[str, object]] = []
+    if not wrong:
+        jobs, calendars = asked.on.jobs()
+        zone, now = asked.parts.policy.timezone, asked.parts.clock.now()
+        week = planned_days(jobs, calendars, now=now, days=_DAYS, service_zone=zone)
+    return PageData("jobs.html", {"jobs": lines, "jobs_wrong": wrong, "week": week})
 
 
 def jobs_of(asked: PageRequest) -> tuple[list[dict[str, object]], str]:
@@ -69,14 +77,32 @@ def job(asked: PageRequest) -> PageData:
         "pauses": [{word: getattr(each, word) for word in words} for each in pauses_of(ledger, name)[:_PAUSES]],
         "begun": asdict(begun) if begun else None,
         "today": asked.parts.clock.now().date().isoformat(),
+        "expected": _expected(asked, name),
         "runs": _shown(ledger.runs.latest(limit=_RUNS, job=name)),
         "mark": mark,
     }
     return PageData("job.html", data)
 
 
+def _expected(asked: PageRequest, name: str) -> list[dict[str, str]]:
+    """How it stands with the file of each of the last days, today's first; none where no file has to come."""
+    spec = next((each for each in asked.on.jobs()[0] if each.name == name), None)
+    if not isinstance(spec, PushJob) or spec.expect is None:
+        return []
+    days = days_of_files(asked.parts, spec, asked.on.calendar(spec.expect.calendar), now=asked.parts.clock.now())
+    return [
+        {
+            "day": each.day.isoformat(),
+            "by": each.clock(each.deadline),
+            "coming": found.coming.removeprefix("on_"),
+            "text": found.text,
+        }
+        for each, found in days
+    ]
+
+
 def run_now(asked: PageRequest) -> Moved:
-    """Run a job now, as `run` does; it goes on behind the page."""
+    """Run a job now, as `run` does, or try it: a dry run sends and writes nothing. It goes on behind the page."""
     name = _known(asked)
     text = asked.form.get("business_date", "") or asked.parts.clock.now().date().isoformat()
     try:
@@ -84,13 +110,31 @@ def run_now(asked: PageRequest) -> Moved:
     except ValueError:
         raise UsageError("The business date is no date.", remedy="Write it as 2026-11-21.") from None
 
+    is_dry = asked.form.get("dry_run", "") == "yes"
+
     def work() -> tuple[str, str]:
-        outcome = asked.on.run(name, day)
+        outcome = asked.on.run(name, Order(day, dry_run=is_dry))
+        if is_dry:
+            return _tried(outcome), ""
         latest = asked.parts.ledger.runs.latest(limit=1, job=name)
         return f"Exit {outcome.exit_code}: {outcome.line}", f"/runs/{latest[0].id}" if latest else ""
 
-    begun = asked.on.work.begin(Begun(_key(name), f"{name} for {day}", asked.who.name, asked.now), work)
+    what = f"dry run of {name} for {day}" if is_dry else f"{name} for {day}"
+    begun = asked.on.work.begin(Begun(_key(name), what, asked.who.name, asked.now), work)
     return Moved(f"/jobs/{in_address(name)}", begun.outcome or f"{begun.what} runs now.")
+
+
+def _tried(outcome: JobOutcome) -> str:
+    """What a run would come to, file by file."""
+    assert isinstance(outcome.report, RunReport), "other jobs have no dry run"
+    files = outcome.report.files
+    told = [f"{file.file}: {file.reason or _counted(file)}" for file in files[:_TRIED_SHOWN]]
+    more = [f"and {len(files) - _TRIED_SHOWN} files more"] if len(files) > _TRIED_SHOWN else []
+    return f"Nothing was sent or written. {'; '.join([*told, *more]) or 'No file is there.'}"
+
+
+def _counted(file: FileReport) -> str:
+    return ", ".join(f"{count:,} {fate.value}" for fate, count in file.counts.items() if count) or "no rows"
 
 
 def pause(asked: PageRequest) -> Moved:

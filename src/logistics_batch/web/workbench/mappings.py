@@ -16,6 +16,7 @@ from logistics_batch.flows.files.check import one_sheet
 from logistics_batch.flows.mappings import choices
 from logistics_batch.flows.mappings.check_mapping import lint
 from logistics_batch.flows.mappings.mapping_files import MOST_EXAMPLE_BYTES, digest_of, tried
+from logistics_batch.flows.mappings.replay import replay
 from logistics_batch.flows.mappings.suggest_mapping import Wanted, look_at
 from logistics_batch.model.document import Operation
 from logistics_batch.model.report import FileReport
@@ -31,7 +32,7 @@ from logistics_batch.web.workbench.asked import (
 )
 from logistics_batch.web.workbench.files import problems_of
 
-_ROWS, _DOCUMENTS, _LONGEST_TEXT = 200, 10, 2000
+_ROWS, _DOCUMENTS, _LONGEST_TEXT, _FILES_REPLAYED = 200, 10, 2000, 5
 _SPLIT: Final = "|"
 _NOT_YET: Final = "The mapping cannot be used yet: answer what is asked, and mend what is wrong."
 
@@ -368,8 +369,20 @@ def _save_look(asked: PageRequest, seen: StudioSheet, name: str) -> dict[str, An
         "is_there": old is not None,
         "used": _used_words(asked, name),
         "example": asdict(example) if example else None,
+        "replay": _replay(asked, seen, name, old) if "replay" in asked.query and old and seen.report else None,
         "may_keep": len(seen.content) <= MOST_EXAMPLE_BYTES,
     }
+
+
+def _replay(asked: PageRequest, seen: StudioSheet, name: str, old: str) -> list[dict[str, Any]] | str:
+    """What saving would change for the files that the mapping read last; or why the one that is there reads none."""
+    load, ledger = asked.on.files.loader(name), asked.parts.ledger
+    try:
+        before = load(old)
+    except LogisticsBatchError:
+        return "The mapping that is there cannot be used, so that there is nothing to compare with."
+    files = ledger.files.read_by(name, limit=_FILES_REPLAYED)
+    return [asdict(each) for each in replay(asked.parts, files, before=before, after=load(seen.text))]
 
 
 def _used(asked: PageRequest) -> dict[str, list[str]]:

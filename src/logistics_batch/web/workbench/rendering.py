@@ -1,6 +1,7 @@
 """Templates: filled in, everything escaped, with times and numbers as people expect them."""
 
 from collections.abc import Mapping
+from datetime import date
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
@@ -36,6 +37,7 @@ def _templates() -> Environment:
         "quantity": quantity,
         "sum_of": lambda fates: sum(fates.values()),
         "in_address": in_address,
+        "weekday": lambda day: f"{date.fromisoformat(day):%a %d}",
     }
     made.filters["coded"] = coded
     return made
