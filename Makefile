@@ -84,7 +84,7 @@ advisories: $(TOOLS)/.installed  ## known weaknesses of what a server installs; 
 	fi; exit $$code
 
 LOCKED := uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url --python-version 3.11
-EXTRAS := web postgres pgp alerts metrics barcodes
+EXTRAS := web oidc postgres pgp alerts metrics barcodes
 
 lock:  ## renew the three locks (needs uv): for development, for servers, for releases
 	$(LOCKED) --all-extras --upgrade pyproject.toml -o requirements.lock

@@ -10,17 +10,19 @@ import click
 
 from logistics_batch.cli.commands.checkup import checkup
 from logistics_batch.cli.watching import log_of, observed_run
+from logistics_batch.errors import SettingsError
 from logistics_batch.flows.mappings.mapping_files import MappingFiles
 from logistics_batch.flows.parts import Parts
 from logistics_batch.jobs import load_calendar, load_job, load_jobs
 from logistics_batch.model.jobs.calendar import Calendar
 from logistics_batch.model.jobs.job import JobSpec
 from logistics_batch.operate.run_job import JobOutcome, Order, run_job
-from logistics_batch.settings import Settings, in_force, private_file
+from logistics_batch.settings import Settings, in_force, private_file, read_secret
 from logistics_batch.web.pages import Behind, Secured, require_safe, serve_pages
 from logistics_batch.web.serve import ListeningPlace
 from logistics_batch.web.workbench import Role, Surface
 from logistics_batch.web.workbench.people import new_link
+from logistics_batch.web.workbench.sign_on import Provider, SignOn, is_private, require_library
 from logistics_batch.web.workbench.work import Work
 from logistics_batch.wiring import MAPPINGS, Need, Workspace
 
@@ -70,6 +72,7 @@ def serve_workspace(
                 return observed_run(workspace, its_own, job, order)
 
         behind, work = Behind(say), Work(say)
+        sign_on = _sign_on(workspace, settings, parts)
         files = MappingFiles(workspace.folder / MAPPINGS, workspace.mapping_loader)
         on = Surface(
             parts,
@@ -85,7 +88,7 @@ def serve_workspace(
             settings=lambda: in_force(workspace.settings()),
         )
         try:
-            serve_pages(place, secured, on, on_ready=ready, say=say, stop=stop)
+            serve_pages(place, secured, on, on_ready=ready, say=say, stop=stop, sign_on=sign_on)
         finally:
             behind.close()
             stop.set()
@@ -97,6 +100,32 @@ def _secured(workspace: Workspace, settings: Settings) -> Secured:
     web = settings.web
     key = private_file(workspace.folder / web.key_file, name="web.key_file") if web.key_file else None
     return Secured(web.hosts, workspace.folder / web.cert_file if web.cert_file else None, key, web.proxy)
+
+
+def _sign_on(workspace: Workspace, settings: Settings, parts: Parts) -> SignOn | None:
+    """Signing in with an account of the organisation, if the settings name who vouches for people.
+
+    Raises SettingsError.
+    """
+    oidc = settings.web.oidc
+    if oidc is None:
+        return None
+    require_library()
+    if not is_private(oidc.issuer):
+        raise SettingsError("web.oidc.issuer is no https address.", remedy="Write the provider's own, as it says it.")
+    if wrong := [role for role in oidc.roles.values() if role not in set(Role)]:
+        raise SettingsError(f"web.oidc.roles: “{wrong[0]}” is no role.", remedy=f"Write one of {', '.join(Role)}.")
+    file = oidc.client_secret_file
+    provider = Provider(
+        oidc.issuer,
+        oidc.client_id,
+        read_secret(workspace.folder, name="web.oidc.client_secret", inline=None, file=file),
+        oidc.name_claim,
+        oidc.roles_claim,
+        {each: Role(role) for each, role in oidc.roles.items()},
+        oidc.label,
+    )
+    return SignOn(provider, parts.clock.now)
 
 
 def _first_link(parts: Parts) -> str:

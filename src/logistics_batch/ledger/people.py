@@ -16,7 +16,8 @@ _SHOWN = 12  # digits of a digest
 
 @dataclass(frozen=True, slots=True)
 class StoredPerson:
-    """A person. secret: the hash of the password, "" before there is one; ended_at: "" while they may sign in."""
+    """A person. secret: the hash of the password, or of who somebody else says they are, "" before there is one.
+    ended_at: "" while they may sign in."""
 
     name: str
     role: str
@@ -106,6 +107,13 @@ class People(Repository):
             else:
                 connection.execute(person.update().where(person.c.name == name).values(new))
             return True
+
+    def keep_vouched(self, name: str, *, role: str, secret: str, now: str) -> None:
+        """Keep a person for whom somebody else vouches, with the role of today; a link for a password ends."""
+        values = {"role": role, "secret": secret, "link": "", "link_until": ""}
+        with self._write(counts=False) as connection:
+            if not connection.execute(person.update().where(person.c.name == name, _MAY).values(values)).rowcount:
+                connection.execute(person.insert().values(values | {"name": name, "since": now, "ended_at": ""}))
 
     def change_role(self, name: str, role: str) -> bool:
         """Give a person another role, also in sessions under way; False if there is none of that name."""

@@ -182,6 +182,23 @@ class ReceiveSettings(_Section):
     quota_mb: int = Field(default=1024, ge=1)
 
 
+class OidcSettings(_Section):
+    """`[web.oidc]`: signing in with an account of the organisation, by OpenID Connect.
+
+    issuer: the provider's address. client_id, client_secret_file: as what it knows the pages. name_claim: what a person
+    is called; one that people cannot change themselves. roles_claim: what they belong to; roles: which role each of
+    that has. label: what the provider is called on the page.
+    """
+
+    issuer: WebAddress
+    client_id: str = Field(min_length=1)
+    client_secret_file: str | None = None
+    name_claim: str = Field(default="email", min_length=1)
+    roles_claim: str = Field(default="groups", min_length=1)
+    roles: dict[str, str] = Field(min_length=1)
+    label: str = Field(default="your organisation", min_length=1, max_length=60)
+
+
 class WebSettings(_Section):
     """`[web]`: the pages of `serve`.
 
@@ -195,6 +212,7 @@ class WebSettings(_Section):
     cert_file: str | None = None
     key_file: str | None = None
     proxy: Annotated[str, AfterValidator(_ip_address)] = ""
+    oidc: OidcSettings | None = None
 
 
 class PgpSettings(_Section):

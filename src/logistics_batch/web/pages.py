@@ -11,6 +11,7 @@ from logistics_batch.errors import LogisticsBatchError, UsageError
 from logistics_batch.web.serve import ListeningPlace, listening, serve_until
 from logistics_batch.web.workbench import Surface, Workbench
 from logistics_batch.web.workbench.application import Around
+from logistics_batch.web.workbench.sign_on import SignOn
 
 # A page asks the ledger ten times, and after each answer waits for its turn behind pages that are being written.
 _TURN_SECONDS = 0.001
@@ -76,6 +77,7 @@ def serve_pages(
     on_ready: Callable[[str], None],
     say: Callable[[str], None],
     stop: Event,
+    sign_on: SignOn | None = None,
 ) -> None:
     """Serve the pages until `stop` is set; on_ready: is told the address. Raises UsageError: the port is taken."""
     sys.setswitchinterval(_TURN_SECONDS)
@@ -94,6 +96,7 @@ def serve_pages(
                 only_proxy=bool(secured.proxy) and secured.cert is None,
                 log=say,
             ),
+            sign_on,
         )
         serve_until(
             listener,

@@ -2,17 +2,15 @@
 
 import ipaddress
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import parse_qsl, quote, unquote
+from urllib.parse import quote, unquote
 
 import anyio.to_thread
 from anyio import CapacityLimiter
-from starlette.datastructures import UploadFile
-from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
@@ -25,76 +23,20 @@ from logistics_batch.web.workbench.asked import (
     NotThere,
     PageData,
     PageRequest,
+    Posted,
     Surface,
-    Upload,
+    posted,
 )
-from logistics_batch.web.workbench.people import LONGEST, Doorkeeper, SignedIn, TooOften, digest_of
+from logistics_batch.web.workbench.people import LONGEST, Doorkeeper, NotVouched, SignedIn, TooOften, digest_of
 from logistics_batch.web.workbench.rendering import rendered, text_of
 from logistics_batch.web.workbench.routes import ROUTES, Route, described, found
+from logistics_batch.web.workbench.sign_on import SignOn
 
 MOST_FORM_BYTES: Final = 1 << 20
 MOST_UPLOAD_BYTES: Final = 16 << 20
-_MOST_FIELDS, _MOST_FIELDS_BESIDE_A_FILE = 20_000, 50
-_MOST_UNREAD: Final = 4  # times what is taken that is still read, so that the browser comes to read the answer
 
 
-@dataclass(frozen=True)
-class Posted:
-    """The fields of a form, each with its values, and the file that came with it."""
-
-    fields: dict[str, list[str]] = field(default_factory=dict)
-    upload: Upload | None = None
-
-
-async def posted(request: Request, *, most: int) -> Posted | None:
-    """What a request brings; of a body that is no form nothing, and None if it is more than `most` bytes."""
-    kept, came = bytearray(), 0
-    async for chunk in request.stream():
-        came += len(chunk)
-        if came > most * _MOST_UNREAD:
-            return None
-        if came <= most:
-            kept += chunk
-    if came > most:
-        return None
-    if request.headers.get("content-type", "").startswith("multipart/form-data"):
-        return await _with_file(request, bytes(kept))
-    return Posted(_fields(bytes(kept)))
-
-
-async def _with_file(request: Request, body: bytes) -> Posted:
-    async def stream() -> AsyncIterator[bytes]:
-        yield body
-
-    parser = MultiPartParser(request.headers, stream(), max_files=1, max_fields=_MOST_FIELDS_BESIDE_A_FILE)  # type: ignore[arg-type]
-    fields: dict[str, list[str]] = {}
-    upload = None
-    try:
-        form = await parser.parse()
-    except (MultiPartException, KeyError, ValueError):
-        return Posted()
-    for name, value in form.multi_items():
-        if isinstance(value, UploadFile):
-            if value.filename:
-                upload = Upload(value.filename, await value.read())
-            await value.close()
-        else:
-            fields.setdefault(name, []).append(value)
-    return Posted(fields, upload)
-
-
-def _fields(body: bytes) -> dict[str, list[str]]:
-    """The fields of a form; of a body that is none, nothing."""
-    form: dict[str, list[str]] = {}
-    try:
-        pairs = parse_qsl(body.decode(), keep_blank_values=True, strict_parsing=bool(body), max_num_fields=_MOST_FIELDS)
-    except ValueError:
-        return form
-    for name, value in pairs:
-        form.setdefault(name, []).append(value)
-    return form
-
-
+_AWAY, _BACK, _AWAY_SECONDS = "/sign-in/away", "/sign-in/back", 600
 _STATIC: Final = {
     "/static/style.css": "text/css",
     "/static/keys.js": "text/javascript",
@@ -134,8 +76,8 @@ class Around:
 class Workbench:
     """The ASGI application of the pages."""
 
-    def __init__(self, on: Surface, around: Around) -> None:
-        self._on, self._around = on, around
+    def __init__(self, on: Surface, around: Around, sign_on: SignOn | None = None) -> None:
+        self._on, self._around, self._sign_on = on, around, sign_on
         self._people = on.parts.ledger.people
         self._door = Doorkeeper(self._people, now=on.parts.clock.now)
         self._said: dict[str, str] = {}  # to a session, on its next page
@@ -259,7 +201,7 @@ class Workbench:
             return Response("ok", media_type="text/plain")
         if path == "/sign-in":
             if not is_post:
-                return self._door_page("sign_in.html", {"next": _own_path(request.query_params.get("next", ""))})
+                return self._sign_in_page(_own_path(request.query_params.get("next", "")))
             name = " ".join(one.get("name", "").split())
             secret = self._door.sign_in(name, one.get("password", ""), address=address)
             is_known = bool(secret) or self._people.get(name) is not None  # else a password may stand in its place
@@ -269,8 +211,9 @@ class Workbench:
                 if who is not None:  # the session before, of this browser
                     self._door.sign_out(who.session)
                 return self._entered(secret, to=_own_path(one.get("next", "")))
-            data = {"next": _own_path(one.get("next", "")), "wrong": "Name or password is wrong."}
-            return self._door_page("sign_in.html", data, status=401)
+            return self._sign_in_page(_own_path(one.get("next", "")), wrong="Name or password is wrong.")
+        if path in (_AWAY, _BACK) and not is_post and self._sign_on is not None:
+            return self._with_account(self._sign_on, request, who, address)
         if path == "/sign-out" and is_post and who is not None:
             self._door.sign_out(who.session)
             self._write(who.name, address, "signed out")
@@ -282,6 +225,43 @@ class Workbench:
         if path.startswith("/welcome/"):
             return self._welcome(path.removeprefix("/welcome/"), request, one if is_post else None, address)
         return None
+
+    def _sign_in_page(self, to: str, *, wrong: str = "") -> Response:
+        label = self._sign_on.provider.label if self._sign_on else ""
+        return self._door_page(
+            "sign_in.html", {"next": to, "wrong": wrong, "label": label}, status=401 if wrong else 200
+        )
+
+    def _with_account(self, sign_on: SignOn, request: Request, who: SignedIn | None, address: str) -> Response:
+        """To the provider that vouches for people, or back from it with what it said."""
+        scheme, host = "https" if self._around.is_safe else "http", request.headers.get("host", "")
+        cookie = f"{self._around.cookie}_away"
+        name, outcome = "", "done"
+        try:
+            if _path(request) == _AWAY:
+                to = _own_path(request.query_params.get("next", ""))
+                there, secret = sign_on.begin(to=to, callback=f"{scheme}://{host}{_BACK}")
+                away = RedirectResponse(there, 303)
+                away.set_cookie(cookie, secret, max_age=_AWAY_SECONDS, **self._cookie_kind())  # type: ignore[arg-type]
+                return away
+            found, to = sign_on.finish(request.cookies.get(cookie, ""), request.query_params)
+            name = found.name
+            session = self._door.enter(found, address=address)
+        except UsageError as error:
+            outcome, told = f"refused: {error.message}", {"text": error.message, "remedy": error.remedy}
+        except NotVouched as error:
+            self._around.log(f"nobody was signed in by {sign_on.provider.issuer}: {error}")
+            outcome = "refused: what came from the provider proves nothing"
+            told = {"text": "What came back did not prove who you are.", "remedy": "Sign in again, or tell your admin."}
+        if outcome != "done":
+            self._write("", address, "signed in", about=name[:_MOST_AUDITED], outcome=outcome[:500])
+            return self._told(request, {"title": "You are not signed in"} | told, 403)
+        self._write(name, address, "signed in")
+        if who is not None:
+            self._door.sign_out(who.session)
+        answer = self._entered(session, to=to)
+        answer.delete_cookie(cookie, **self._cookie_kind())  # type: ignore[arg-type]
+        return answer
 
     def _own_account(self, path: str, request: Request, form: Mapping[str, list[str]], who: SignedIn) -> Response:
         """Change the own password, or end own sessions; whoever does it says the password again."""

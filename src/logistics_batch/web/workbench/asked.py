@@ -2,10 +2,15 @@
 
 import secrets
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
+from urllib.parse import parse_qsl
+
+from starlette.datastructures import UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
+from starlette.requests import Request
 
 from logistics_batch.flows.files.check import CheckedSheet
 from logistics_batch.flows.mappings.mapping_files import MappingFiles
@@ -20,6 +25,8 @@ from logistics_batch.web.workbench.people import SignedIn
 from logistics_batch.web.workbench.work import Work
 
 _MOST_DIGITS = 15
+_MOST_FIELDS, _MOST_FIELDS_BESIDE_A_FILE = 20_000, 50
+_MOST_UNREAD = 4  # times what is taken that is still read, so that the browser comes to read the answer
 _CHECKS_KEPT, _STUDIOS_KEPT, _ROWS_KEPT, _CHECK_SECONDS = 24, 8, 200_000, 2 * 3600.0
 
 
@@ -163,6 +170,63 @@ class Upload:
 
     name: str
     content: bytes = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Posted:
+    """The fields of a form, each with its values, and the file that came with it."""
+
+    fields: dict[str, list[str]] = field(default_factory=dict)
+    upload: Upload | None = None
+
+
+async def posted(request: Request, *, most: int) -> Posted | None:
+    """What a request brings; of a body that is no form nothing, and None if it is more than `most` bytes."""
+    kept, came = bytearray(), 0
+    async for chunk in request.stream():
+        came += len(chunk)
+        if came > most * _MOST_UNREAD:
+            return None
+        if came <= most:
+            kept += chunk
+    if came > most:
+        return None
+    if request.headers.get("content-type", "").startswith("multipart/form-data"):
+        return await _with_file(request, bytes(kept))
+    return Posted(_fields(bytes(kept)))
+
+
+async def _with_file(request: Request, body: bytes) -> Posted:
+    async def stream() -> AsyncIterator[bytes]:
+        yield body
+
+    parser = MultiPartParser(request.headers, stream(), max_files=1, max_fields=_MOST_FIELDS_BESIDE_A_FILE)  # type: ignore[arg-type]
+    fields: dict[str, list[str]] = {}
+    upload = None
+    try:
+        form = await parser.parse()
+    except (MultiPartException, KeyError, ValueError):
+        return Posted()
+    for name, value in form.multi_items():
+        if isinstance(value, UploadFile):
+            if value.filename:
+                upload = Upload(value.filename, await value.read())
+            await value.close()
+        else:
+            fields.setdefault(name, []).append(value)
+    return Posted(fields, upload)
+
+
+def _fields(body: bytes) -> dict[str, list[str]]:
+    """The fields of a form; of a body that is none, nothing."""
+    form: dict[str, list[str]] = {}
+    try:
+        pairs = parse_qsl(body.decode(), keep_blank_values=True, strict_parsing=bool(body), max_num_fields=_MOST_FIELDS)
+    except ValueError:
+        return form
+    for name, value in pairs:
+        form.setdefault(name, []).append(value)
+    return form
 
 
 @dataclass(frozen=True)

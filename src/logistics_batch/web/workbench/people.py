@@ -110,6 +110,7 @@ IDLE, LONGEST = timedelta(hours=1), timedelta(hours=12)  # a session that is not
 _SEEN_EVERY = timedelta(minutes=1)
 _NAME_CHARACTERS = 64
 _HASHER = PasswordHasher()
+_VOUCHED: Final = "vouched "  # before what tells the person at a provider, in the place of a password's hash
 
 
 def digest_of(secret: str) -> str:
@@ -174,6 +175,20 @@ class SignedIn:
     def sees_people(self) -> bool:
         """Whether names, phones and addresses are shown."""
         return self.role in SEES_PEOPLE
+
+
+@dataclass(frozen=True)
+class Identity:
+    """For whom a provider vouches. subject: who they are there, whatever they are called. role: None if they have none
+    here."""
+
+    name: str
+    subject: str
+    role: Role | None
+
+
+class NotVouched(Exception):
+    """What came from a provider proves nothing; the text is for the log."""
 
 
 class TooOften(Exception):
@@ -245,6 +260,25 @@ class Doorkeeper:
     def sign_in(self, name: str, password: str, *, address: str) -> str:
         """The secret of a new session; "" if name or password is wrong. Raises TooOften."""
         return self._begin(name, address=address) if self._is_right(name, password, address=address) else ""
+
+    def enter(self, who: Identity, *, address: str) -> str:
+        """The secret of a new session of somebody for whom a provider vouches, with the role that it says today.
+
+        Whoever comes first is added. Raises UsageError: no role here, taken away here, or the name is another's.
+        """
+        name, kept = require_name(who.name), f"{_VOUCHED}{digest_of(who.subject)}"
+        if who.role is None:
+            raise UsageError(f"{name} has no role here.", remedy="Ask your admin for one, then sign in again.")
+        found = self._people.get(name)
+        if found is not None and found.ended_at:
+            raise UsageError(f"{name} may sign in no more.", remedy="An admin adds the person again.")
+        if found is not None and found.secret not in ("", kept):
+            raise UsageError(
+                f"{name} signs in here in another way, or is somebody else.",
+                remedy=f"If it is the same person, an admin takes the password of {name} away first.",
+            )
+        self._people.keep_vouched(name, role=who.role.value, secret=kept, now=self._now().isoformat())
+        return self._begin(name, address=address)
 
     def require_password(self, who: SignedIn, password: str) -> None:
         """Raises UsageError where it is not that of who is signed in; TooOften."""
