@@ -153,6 +153,38 @@ def test_the_same_file_under_another_name_is_asked_about_where_its_name_is_the_n
     assert push(workspace, "STA-119.csv", content.replace("10", "11"), "by_file").code == 0  # another file
 
 
+def test_a_copy_of_what_was_dropped_in_doubt_is_asked_about(workspace: Workspace, sandbox: RunningSandbox) -> None:
+    """It may have arrived all the same; that its name is another one now does not make it another ASN."""
+    workspace.mapping("by_file", BY_FILE)
+    content = "Site,SKU,Qty\nBLR,TEA,10\n"
+    assert push(workspace, "STA-1.csv", content.replace("TEA", "MUG"), "by_file").code == 0
+    sandbox.set_faults([{"endpoint": "asn.create", "requests": [1], "kind": "late_effect", "seconds": 3600}])
+    assert push(workspace, "STA-2.csv", content, "by_file").code == 4
+    workspace.run("settle", "--wait")
+    assert decide(workspace, held(workspace)[0]["id"], "drop").code == 0
+    assert push(workspace, "STA-2 (1).csv", content, "by_file").code == 4
+    assert [line["rule"] for line in held(workspace)] == ["same_bytes"]
+
+
+def test_a_version_that_a_newer_one_was_to_replace_is_not_sent_again(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    sandbox.set_switches(order_id_reading="id")
+    sandbox.set_faults([{"endpoint": "order.create", "requests": [1], "kind": "drop_before"}])
+    push(workspace, "a.csv", order_lines(["1001"]), "orders")
+    workspace.run("settle", "--wait")
+    assert push(workspace, "a.csv", order_lines(["1001"]).replace("Market", "Station"), "orders").code == 4
+    wrong, right = sorted(held(workspace), key=lambda line: int(line["id"]))
+    refused = decide(workspace, wrong["id"], "send-again")
+    assert (refused.code, "A newer version waits" in refused.err) == (2, True)
+    assert decide(workspace, wrong["id"], "drop").code == 0
+    assert decide(workspace, right["id"], "send-again").code == 0
+    assert push(workspace, "b.csv", order_lines(["B"]), "orders").code == 0
+    (there,) = sandbox.orders(reference="1001")
+    shown = sandbox.call("GET", f"/orders/shipment/{there['awb_number']}")["message"]["order_details"]
+    assert shown["delivery_address"] == "1 Station Road"
+
+
 def test_what_a_person_released_survives_a_bad_night(workspace: Workspace, sandbox: RunningSandbox) -> None:
     sandbox.set_faults([{"endpoint": "asn.create", "requests": [1], "kind": "drop_before"}])
     push(workspace, "a.csv", asn_lines(["I1"]), "asns")

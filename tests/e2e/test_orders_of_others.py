@@ -64,6 +64,23 @@ def test_an_order_of_others_with_our_reference_is_not_taken_for_ours(
     assert all("other content" in held["reason"] for held in listed)
 
 
+def test_while_the_service_cannot_be_asked_nothing_is_taken_for_ours(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    """Nor is it given up, as where a service shows nothing: each is told from others once it can be asked."""
+    three = ["R-1", "R-2", "R-5"]
+    lines = "".join(
+        line + "\n" for line in order_lines(REFERENCES).splitlines() if line.split(",")[0] not in ("R-3", "R-4")
+    )
+    created_by_others(sandbox, "R-5", **OTHERWISE["R-5"])
+    sandbox.set_faults([{"endpoint": "order.fetch", "kind": "status_503", "page": False}])
+    assert push(workspace, lines) == dict.fromkeys(three, "in_doubt")
+    sandbox.set_faults([])
+    sandbox.set_switches(order_id_reading="id")  # by the number of its answer alone
+    workspace.run("settle", "--wait")
+    assert push(workspace, lines) == {"R-1": "unchanged", "R-2": "unchanged", "R-5": "held"}
+
+
 def test_the_very_same_order_entered_by_others_is_ours(workspace: Workspace, sandbox: RunningSandbox) -> None:
     created_by_others(sandbox, "R-3")
     assert push(workspace, order_lines(REFERENCES)) == dict.fromkeys(REFERENCES, "accepted")

@@ -109,3 +109,25 @@ def test_an_order_to_which_an_event_led_counts_only_with_our_reference(
 ) -> None:
     in_doubt = replace(sent, awb_number="")
     assert probe_awb(client_of(lambda _: shown), in_doubt, "SH-1").presence is presence
+
+
+def test_an_order_under_our_reference_in_other_letters_is_that_of_the_reference() -> None:
+    """A service that knows no capitals shows it under ours: with other content it is somebody else's, not unknown."""
+    body = {
+        "reference_number": "R-1",
+        "customer_mobile": "9876500001",
+        "delivery_address": "1 Market Road",
+        "item_details": [{"item_name": "SKU-1", "item_quantity": "1"}],
+    }
+    sent = stored_document(id=7, reference="R-1", body=json.dumps(body))
+    shown = OrderDetails(
+        reference_number="r-1",
+        awb_number="SH-9",
+        customer_mobile="9876500001",
+        delivery_address="1 Market Road",
+        items=({"item_name": "SKU-1", "item_quantity": "1"},),
+    )
+    found = judge_found(sent, OrderFound(shown))
+    assert (found.presence, found.awb_number, found.named) == (Presence.PRESENT, "SH-9", False)
+    others = replace(shown, customer_mobile="9000000000")
+    assert judge_found(sent, OrderFound(others)).presence is Presence.FOREIGN

@@ -125,6 +125,9 @@ ANSWERED: Final[dict[str, Entry]] = {
     ".others_order": Entry("The service accepted it with the AWB number of an order with another reference."),
     ".other_content": Entry("The service accepted it, but shows another order under its reference."),
     ".cancelled_order": Entry("The service accepted it, but shows it cancelled."),
+    ".not_looked_at": Entry(
+        "The service accepted it with AWB number {awb_number}, and could not be asked whether that is this order."
+    ),
     ".acceptance_not_shown": Entry("The service accepted it and does not show it; its reference was sent before."),
     ".others_number": Entry("The service answered with the AWB number of another order ({awb_number})."),
     ".words_after_restore": Entry(

@@ -223,6 +223,11 @@ def _require_free(parts: Parts, document: StoredDocument, *, reissue: bool, dry_
         raise UsageError("An earlier version is held, too.", remedy="Decide about the earlier version first.")
     if not Operation(document.operation).creates:
         return  # a change may be made as often as it is wanted
+    if parts.ledger.planning.is_waited_for(document):
+        raise UsageError(
+            "A newer version waits for the end of this one, which it was to replace.",
+            remedy="Decide “drop” about this one, then what becomes of the newer version.",
+        )
     elsewhere = "" if document.rule == OTHER_SPELLING else parts.ledger.planning.spelt_otherwise(document)
     if elsewhere:
         raise UsageError(elsewhere, remedy="If they are one, decide “drop”; else give this one another reference.")

@@ -24,6 +24,7 @@ from logistics_batch.flows.orders.receive_event import order_named_by
 from logistics_batch.ledger import Ledger, StoredDocument
 from logistics_batch.model.document import Operation
 from logistics_batch.model.order_state import CANCELLED, status_word
+from logistics_batch.model.spelling import folded
 
 _HINTS_AT_MOST = 3  # AWB numbers that are fetched for one order, the newest first
 
@@ -145,17 +146,24 @@ def probe_awb(client: Client, document: StoredDocument, awb_number: str) -> Prob
     return judge_found(document, seen)
 
 
+def _number_of_answer(document: StoredDocument) -> str:
+    """The AWB number in the answer to an order that was accepted and could not be looked at; "" for any other."""
+    told = document.why.given.get("why", ())
+    return next((str(values["awb_number"]) for code, values in told if code == ".not_looked_at"), "")
+
+
 def judge_found(document: StoredDocument, seen: OrderFound) -> Probe:
     """What an order that the service shows says about a document of ours."""
     order = seen.order
-    if order.reference_number and order.reference_number != document.reference:
+    if order.reference_number and folded(order.reference_number) != folded(document.reference):
         return Probe(Presence.UNKNOWN, "another order came back than was asked for")
     if not document.purged and not same_order(document.body, order):
         return Probe(Presence.FOREIGN, "the reference belongs to an order with other content", order.awb_number)
     presence, text = Presence.PRESENT, "the order is there with the same content"
     if status_word(order.status) == CANCELLED:
         presence, text = Presence.CANCELLED, "the order is there and cancelled"
-    return Probe(presence, text, order.awb_number, order.order_id, named=bool(order.reference_number))
+    is_named = order.reference_number == document.reference
+    return Probe(presence, text, order.awb_number, order.order_id, named=is_named)
 
 
 class OrderSearch:
@@ -219,7 +227,8 @@ class OrderSearch:
 
     def _hinted(self, document: StoredDocument) -> list[str]:
         """The AWB numbers to fetch, the newest first; those of orders that are known belong to earlier versions."""
-        numbers = list(self._hints.get(document.reference, ()))[-_HINTS_AT_MOST:]
+        answered = [number] if (number := _number_of_answer(document)) else []
+        numbers = [*answered, *list(self._hints.get(document.reference, ()))[-_HINTS_AT_MOST:]]
         taken = self._earlier(numbers, document) if numbers else set()
         return [number for number in reversed(numbers) if number not in taken]
 

@@ -102,8 +102,9 @@ class Proofs:
             if is_new and self._fruitless >= _FRUITLESS_UNTIL_STOP:
                 return None
         look = look_under(self._parts.client, answer.awb_number or document.reference)
-        with self._lock:
-            self._fruitless = 0 if look.order is not None else self._fruitless + 1
+        if look.failed is None:
+            with self._lock:
+                self._fruitless = 0 if look.order is not None else self._fruitless + 1
         return look
 
     def outcome(self, document: StoredDocument, reply: Reply, answer: Answer, look: Look | None) -> Outcome:
@@ -126,11 +127,13 @@ class Proofs:
 
 
 def borne_out(document: StoredDocument, outcome: Outcome, look: Look, *, sent_before: bool) -> Outcome:
-    """Accepted if the service shows this order, and in doubt if it shows another one, or a cancelled one.
+    """Accepted if the service shows this order; in doubt if it shows another one, a cancelled one, or cannot be asked.
 
     sent_before: its reference was sent before, so that what is not shown is in doubt, too.
     """
     order = look.order
+    if look.failed is not None:
+        return not_believed(outcome, ".not_looked_at", awb_number=outcome.awb_number)
     if order is None:
         return not_believed(outcome, ".acceptance_not_shown") if sent_before else outcome
     if order.reference_number and folded(order.reference_number) != folded(document.reference):

@@ -164,6 +164,13 @@ class Planning(Repository):
                 made_way |= {one.id for one in (*beside.supersede, beside.rival) if one is not None}
         return absent in made_way
 
+    def is_waited_for(self, earlier: StoredDocument) -> bool:
+        """Whether a newer version of a document waits for its end."""
+        kind = kind_of(earlier.operation)
+        newer = document.c.account == self.account, document.c.kind == kind, document.c.key == earlier.key
+        waits = document.c.generation > earlier.generation, document.c.state == "held", document.c.code.in_(EARLIER)
+        return self._exists(select(document.c.id).where(*newer, *waits))
+
     def _place(self, connection: Connection, file_id: int, arrival: Arrival, *, sent: SentRows) -> None:
         """Write a file's documents, rows and issues; nothing of one that could not be mapped."""
         if (mapped := arrival.mapped) is None:
