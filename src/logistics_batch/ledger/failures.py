@@ -12,7 +12,10 @@ from logistics_batch.ledger.schema import SCHEMA_VERSION
 LOCKED = "database is locked"  # in SQLite's words
 DAMAGED = ("file is not a database", "database disk image is malformed")
 FAILED_DISK = ("disk I/O error", "database or disk is full")
-PUT_BACK = "It is damaged: keep it as it is, and put the newest backup in its place (operator's guide, Backup)."
+PUT_BACK = (
+    "Its disk may fail: see to that, and look at `ledger verify`. If that says the same, keep the ledger as it is, and "
+    "put the newest backup in its place (operator's guide, Backup)."
+)
 
 
 def cause_of(error: Exception) -> str:
@@ -26,7 +29,7 @@ def require_known(version: int, *, known: int = SCHEMA_VERSION) -> None:
         raise LedgerRefused(
             f"The ledger was written by a newer version of this program: its schema has version {version}, "
             f"this program knows versions up to {known}.",
-            remedy="Install the newer version, and end what still runs of this one; nothing was changed.",
+            remedy="Install the newer version, and end what still runs of this one.",
         )
 
 
