@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 from support.canary import CANARY, FOLDER, KEY, files_below, found_in, places
-from support.forked_workers import fork_workers
+from support.forked_workers import fork_workers, keep_workers
+from support.statements import share_statements
 
 TALKATIVE = ("httpx", "httpcore", "sqlalchemy")  # what the last one says stands in the ledgers, which are searched
 LOUD = Path(__file__).parent / "tests/support/loud"
@@ -21,6 +22,8 @@ BEGIN, END = "canary: the tests begin", "canary: the tests have ended"
 
 
 fork_workers()
+keep_workers()
+share_statements()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -6,11 +6,10 @@ import json
 import sqlite3
 import urllib.request
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import pytest
-from support.commands import Finished, Forker
+from support.commands import Finished
 from support.sandbox_process import RunningSandbox
 from support.workspace import ASNS_MAPPING, Workspace, asn_lines
 
@@ -26,23 +25,6 @@ mapping: asns
 source: {{folder: ., path: /inbound, pattern: "*.csv", ready: {{unchanged_for: 2, poll_every: 10ms}}}}
 results: {{folder: results}}
 """
-
-
-class Quick(Workspace):
-    """A workspace whose commands start at once."""
-
-    forker: Forker
-
-    def run(self, *arguments: str | Path, timeout: float = 120, **environment: str) -> Finished:
-        assert not environment
-        return self.forker.run(self, *arguments, seconds=timeout)
-
-
-@pytest.fixture
-def workspace(tmp_path: Path, sandbox: RunningSandbox, forker: Forker) -> Workspace:
-    made = Quick(tmp_path / "workspace", url=sandbox.url)
-    made.forker = forker
-    return made
 
 
 @pytest.fixture

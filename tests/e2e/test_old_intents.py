@@ -36,7 +36,7 @@ class Sleeper:
 def test_what_is_sent_again_does_not_leave_late(workspace: Workspace, sandbox: RunningSandbox, forker: Forker) -> None:
     sandbox.set_faults([{"endpoint": "order.create", "times": 1, "kind": "drop_before"}])
     file = workspace.drop("orders.csv", order_lines(["A"]))
-    assert forker.start(workspace, "push", file, "--mapping", "orders").end().code == 4
+    assert forker.run(workspace, "push", file, "--mapping", "orders").code == 4
     with wiring.Workspace(workspace.root).parts(wiring.Need()) as opened, opened.ledger.sending("again"):
         for seconds, came_of_it, asked in ((10, "unreachable", 1), (1, "settled", 2)):
             (doubt,) = opened.ledger.attempts.in_doubt()

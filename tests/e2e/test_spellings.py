@@ -3,28 +3,21 @@
 from pathlib import Path
 
 import pytest
-from support.commands import Finished, Forker
+from support.commands import Finished
 from support.sandbox_process import RunningSandbox
 from support.workspace import Workspace, order_lines
 
 
-class Desk:
-    """Commands in a workspace, started at once."""
-
-    def __init__(self, workspace: Workspace, forker: Forker) -> None:
-        self._workspace = workspace
-        self._forker = forker
-
-    def run(self, *arguments: str | Path) -> Finished:
-        return self._forker.start(self._workspace, *arguments).end()
+class Desk(Workspace):
+    """Whose orders are told in a few words."""
 
     def push(self, name: str, *references: str) -> Finished:
-        return self.run("push", self._workspace.drop(name, order_lines(references)), "--mapping", "orders", "--json")
+        return self.run("push", self.drop(name, order_lines(references)), "--mapping", "orders", "--json")
 
 
 @pytest.fixture
-def desk(workspace: Workspace, forker: Forker) -> Desk:
-    return Desk(workspace, forker)
+def desk(tmp_path: Path, sandbox: RunningSandbox) -> Desk:
+    return Desk(tmp_path / "workspace", url=sandbox.url)
 
 
 def created(sandbox: RunningSandbox) -> list[str]:

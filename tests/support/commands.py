@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from support.forked_workers import worker_template
+from support.same_process import may_run_here, run_here
 
 _READ_AT_THE_START = ("PYTHON", "LC_", "LANG", "LD_", "POLARS", "SQLITE")
 _LONGEST_ASKED_SECONDS = 0.2
@@ -199,7 +200,11 @@ class Forker:
         environment: dict[str, str] | None = None,
         hurried: bool = False,
     ) -> Finished:
-        """Run `logistics-batch` in this workspace to its end; see `start`."""
+        """Run `logistics-batch` in this workspace to its end, in this process where that makes no difference."""
+        words, whole = [str(argument) for argument in arguments], workspace.environment(environment or {})
+        if may_run_here(words, whole):
+            done = run_here(words, folder=workspace.root, environment=whole, seconds=seconds, hurried=hurried)
+            return Finished(*done)
         return self.start(workspace, *arguments, environment=environment, hurried=hurried).end(seconds=seconds)
 
     def fork(

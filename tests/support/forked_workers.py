@@ -23,13 +23,14 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import pydantic
 
 from logistics_batch import child_process
 
 _MOST_DESCRIPTORS = 8
+_MOST_IDLE = 2
 _IMPORTED_BY_QUESTIONS = (  # what a worker would import when the first file of its kind comes
     "logistics_batch.intake.readers.workbooks",
     "logistics_batch.paper.answers.fix_file",
@@ -87,6 +88,37 @@ def fork_workers(address: str = "") -> None:
     child_process._isolated = isolated  # type: ignore[assignment]
 
 
+def keep_workers() -> None:
+    """From now on a worker that has nothing to do when its owner closes it answers for the next owner in this process.
+
+    One that was killed, failed or holds much memory is not kept, as within a run.
+    """
+    start, close = child_process.Child.start, child_process.Child.close
+    idle: list[tuple[Any, int]] = []
+
+    def started(child: Any) -> None:
+        if child._process is None and _is_plain(child):
+            while idle and child._process is None:
+                child._process, child._lifeline = idle.pop()
+                if not child._is_running():
+                    close(child)
+        start(child)
+
+    def closed(child: Any) -> None:
+        if child._turn.locked() or not child._is_running() or not _is_plain(child) or len(idle) >= _MOST_IDLE:
+            close(child)
+        else:
+            idle.append((child._process, child._lifeline))
+            child._process, child._lifeline = None, -1
+
+    child_process.Child.start, child_process.Child.close = started, closed  # type: ignore[method-assign]
+    atexit.register(idle.clear)
+
+
+def _is_plain(child: Any) -> bool:
+    return child._module == child_process.WORKER and child.allowance == child_process.Allowance()
+
+
 def _forked(address: str, pass_fds: Sequence[int]) -> ForkedWorker:
     theirs_in, ours_in = os.pipe()
     ours_out, theirs_out = os.pipe()
@@ -118,6 +150,7 @@ def worker_template() -> str:
             pass_fds=[listens.fileno()],
             start_new_session=True,
         )
+    atexit.register(process.wait)
     atexit.register(process.kill)
     return address
 
@@ -143,7 +176,7 @@ def _main(listening: socket.socket) -> None:
         importlib.import_module(module)
     complete_models()
     gc.freeze()
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody here asks how they ended
+    signal.signal(signal.SIGCHLD, _bury)
     while listening in select.select([listening, sys.stdin], [], [])[0]:
         asking, _ = listening.accept()
         numbers, descriptors, _, _ = socket.recv_fds(asking, 1024, _MOST_DESCRIPTORS)
@@ -161,6 +194,13 @@ def _main(listening: socket.socket) -> None:
         asking.close()
         for each in descriptors:
             os.close(each)
+
+
+def _bury(_number: int, _frame: object) -> None:
+    """Nobody here asks how they ended; the time that they used counts as that of the tests."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
 
 
 def _become_worker(descriptors: dict[int, int]) -> None:
