@@ -23,6 +23,18 @@ from logistics_batch.flows.reconcile.receipts import ListPlace
 from logistics_batch.flows.reconcile.reconcile import ListPlan, ReconcilePlan, plan_of_job, run_reconcile
 from logistics_batch.model.jobs.job import JobPlace, ReconcileJob, Tolerance
 
+
+@pytest.fixture
+def drawn() -> None:
+    """Workbook and page are drawn for tests that ask for this, and left blank for others."""
+
+
+@pytest.fixture(autouse=True)
+def papers(request: pytest.FixtureRequest) -> None:
+    if "drawn" not in request.fixturenames:
+        request.getfixturevalue("papers_left_blank")
+
+
 TODAY = date(2026, 11, 5)
 HEADER = "Supplier,Site,Invoice,Due,SKU,Qty,Rate"
 RECEIPTS_HEADER = "Invoice,SKU,Received,Condition,Date"
@@ -157,7 +169,7 @@ def test_an_answer_is_doubted_where_more_days_have_no_more_though_some_lie_there
     assert ["the service sends no more than 10 ASNs either" in doubt for doubt in report.doubts] == [True] * bool(cap)
 
 
-def test_the_four_papers_tell_the_same(parts, service, tmp_path):
+def test_the_four_papers_tell_the_same(drawn, parts, service, tmp_path):
     push(parts, tmp_path, asn_row("I1", "W", "10"), asn_row("I2", "W", "10"))
     report = run_reconcile(parts, with_receipts(tmp_path, "I1,W,4,,"))
     told = json.loads((tmp_path / "out" / "reconciliation.json").read_bytes())
@@ -245,7 +257,7 @@ def test_what_the_range_and_a_search_both_show_counts_once(parts, service, tmp_p
     assert found(report) == [("HEADER_DIFF", "I1", "")]
 
 
-def test_a_cut_answer_brands_the_report_and_proves_no_absence(parts, service, tmp_path):
+def test_a_cut_answer_brands_the_report_and_proves_no_absence(drawn, parts, service, tmp_path):
     push(parts, tmp_path, *(asn_row(f"I{nth}", "W", "10") for nth in range(5)))
     service.cap = 3
     service.envelope = lambda shown, count: {"count": count, "result": shown[:1] if count == 1 else shown}
@@ -260,7 +272,7 @@ def test_a_cut_answer_brands_the_report_and_proves_no_absence(parts, service, tm
     assert "MAY BE INCOMPLETE" in (tmp_path / "out" / "reconciliation.html").read_text()
 
 
-def test_nothing_to_report_still_gives_a_report(parts, service, tmp_path):
+def test_nothing_to_report_still_gives_a_report(drawn, parts, service, tmp_path):
     report = run_reconcile(parts, plan(tmp_path))
     assert (report.exit_code, report.counts) == (0, {})
     book = openpyxl.load_workbook(tmp_path / "out" / "reconciliation.xlsx")
@@ -275,7 +287,9 @@ def test_receipts_rows_that_cannot_be_read_make_the_report_incomplete(parts, ser
     assert "receipts.csv: 1 rows could not be read" in report.doubts[0] and "C3" in report.doubts[0]
 
 
-def test_each_receipts_row_that_cannot_be_read_is_listed_with_its_cell_and_what_to_write(parts, service, tmp_path):
+def test_each_receipts_row_that_cannot_be_read_is_listed_with_its_cell_and_what_to_write(
+    drawn, parts, service, tmp_path
+):
     push(parts, tmp_path, asn_row("I1", "W", "120"))
     report = run_reconcile(parts, with_receipts(tmp_path, "I1,W,12O,,", *(f"X{nth},V,1O,," for nth in range(9))))
     listed = report.document["receipt_rows_not_read"]
@@ -429,7 +443,7 @@ def test_receipts_that_cannot_be_used_are_refused_before_anything_is_written(par
     assert not (tmp_path / "out").exists()
 
 
-def test_an_earlier_workbook_with_notes_is_kept(parts, service, tmp_path):
+def test_an_earlier_workbook_with_notes_is_kept(drawn, parts, service, tmp_path):
     place = JobPlace(folder=str(tmp_path / "shared"), path="/reports")
     first = run_reconcile(parts, plan(tmp_path, results=place))
     noted = (tmp_path / "shared" / "reports" / "reconciliation.xlsx").read_bytes()
@@ -519,7 +533,7 @@ def test_a_job_file_becomes_a_plan():
     assert made.results.folder == "drop" and made.results.path == "/out"
 
 
-def test_money_in_the_workbook_is_exact(parts, service, tmp_path):
+def test_money_in_the_workbook_is_exact(drawn, parts, service, tmp_path):
     push(parts, tmp_path, *(asn_row(f"I{nth}", "W", "1", rate="0.10") for nth in range(30)))
     report = run_reconcile(parts, with_receipts(tmp_path, "I99,Q,1,,"))
     assert report.document["totals"]["impact_inr"] == "3.00"
