@@ -90,7 +90,7 @@ def test_one_that_does_not_fit_keeps_no_other_from_its_decision(run: Run, worksp
     assert set(waiting(run)) == {"A-3", "A-4"}
 
 
-def test_old_and_new_stand_side_by_side(run: Run, workspace: Workspace) -> None:
+def test_the_list_fits_110_columns_and_of_one_old_and_new_stand_side_by_side(run: Run, workspace: Workspace) -> None:
     number = waiting(run)["A-1"]
     (document,) = run("held", "show", number, "--json").json["documents"]
     assert document["earlier"]["awb_number"].startswith("SH-")
@@ -105,16 +105,12 @@ def test_old_and_new_stand_side_by_side(run: Run, workspace: Workspace) -> None:
     assert "1 Market Road" in shown
     assert "Alike: reference_number, customer_mobile" in shown
     assert document["body"] in shown
-
-
-def test_the_list_fits_110_columns_and_the_whole_text_is_shown_of_one(run: Run, workspace: Workspace) -> None:
     why = "The service already accepted this document with other content."
-    listed = run("held", "list").out.splitlines()
-    assert max(map(len, map(str.rstrip, listed))) <= 110
-    assert sum(line.startswith(str(number)) for number in waiting(run).values() for line in listed) == 4
-    shown = run("held", "show", waiting(run)["A-1"]).out
     (held, *_) = run("held", "list", "--json").json["held"]
     assert f"reason      {why}\nwhat to do  {held['fix']}\n" in shown
+    listed = run("held", "list").out.splitlines()
+    assert max(map(len, map(str.rstrip, listed))) <= 110
+    assert sum(line.startswith(str(each)) for each in waiting(run).values() for line in listed) == 4
 
 
 def test_answers_are_written_by_one_at_a_time(run: Run, workspace: Workspace) -> None:
@@ -199,19 +195,7 @@ def test_a_wide_range_is_not_counted_one_by_one(run: Run, workspace: Workspace) 
     assert all(name in done.out for name in ORDERS)
 
 
-def test_a_reason_says_something(run: Run, workspace: Workspace) -> None:
-    done = run("held", "decide", waiting(run)["A-1"], "drop", "--reason", "  ")
-    assert (done.code, "blank" in done.err) == (2, True)
-    assert len(waiting(run)) == 4
-
-
-def test_brackets_in_a_name_stand_for_themselves(run: Run, workspace: Workspace) -> None:
-    assert run("held", "decide", "--file", "[f]irst*", "drop", *WHY).code == 2
-    assert run("held", "decide", "--file", "f?rst*", "drop", *WHY, "--dry-run").code == 0
-
-
-def test_a_trial_says_what_the_decision_would(run: Run, workspace: Workspace) -> None:
-    """The same words and code, and nothing is written."""
+def test_a_trial_says_what_the_decision_would_and_nothing_is_written(run: Run, workspace: Workspace) -> None:
     number = waiting(run)["A-1"]
     refused = [
         (9999, "drop"),
@@ -219,11 +203,15 @@ def test_a_trial_says_what_the_decision_would(run: Run, workspace: Workspace) ->
         ("http://nowhere", "drop"),
         ("preview-x", "reopen"),
         ("--file", "f*", "approve"),
+        ("--file", "[f]irst*", "drop"),  # brackets stand for themselves
     ]
     for arguments in refused:
         trial = run("held", "decide", *arguments, *WHY, "--dry-run")
         real = run("held", "decide", *arguments, *WHY)
         assert (trial.code, trial.err) == (real.code, real.err)
         assert real.code == 2
-    assert run("held", "decide", number, "drop", *WHY, "--dry-run").code == 0
+    for chosen in (number, "--file=f?rst*"):
+        assert run("held", "decide", chosen, "drop", *WHY, "--dry-run").code == 0
+    silent = run("held", "decide", number, "drop", "--reason", "  ")
+    assert (silent.code, "blank" in silent.err) == (2, True)
     assert len(waiting(run)) == 4

@@ -35,7 +35,8 @@ def test_the_first_run_with_the_right_address_sends(
     command: tuple[str, ...], run: Run, workspace: Workspace, sandbox: RunningSandbox
 ) -> None:
     workspace.drop("orders.csv", order_lines(["A-1", "A-2"]))
-    assert run(*command).code == 5
+    stopped = run(*command)
+    assert (stopped.code, "service.paths" in stopped.out + stopped.err) == (5, True)
     assert sandbox.committed("order.created") == []
     correct(workspace)
     done = run(*command, "--json")

@@ -45,7 +45,7 @@ def office(tmp_path: Path, service: RunningSandbox) -> Workspace:
 
 def run(forker: Forker, office: Workspace, *arguments: str | Path, crash_at: str = "") -> Finished:
     environment = {"LOGISTICS_BATCH_CRASH_AT": crash_at} if crash_at else None
-    return forker.start(office, *arguments, environment=environment).end()
+    return forker.run(office, *arguments, environment=environment)
 
 
 def created(service: RunningSandbox, prefix: str) -> Counter[str]:
@@ -110,28 +110,6 @@ def test_answers_are_written_again_just_as_they_were(office: Workspace, forker: 
     receipts = [json.loads(written.pop("orders.ack.json")) for written in (before, after)]
     assert after == before
     assert [receipt["state"] for receipt in receipts] == ["going out", "nothing to send"], "as things stand now"
-
-
-def test_an_acknowledgement_that_could_not_be_written_comes_with_the_results(
-    office: Workspace, forker: Forker, service: RunningSandbox
-) -> None:
-    office.drop("orders.csv", order_lines(["ACK-1"]))
-    office.job("orders-nightly", FOLDER_JOB)
-    blocked = office.drop("outbound", "a file stands where the folder should be", folder=".")
-    assert run(forker, office, "run", "orders-nightly").code == 5
-    blocked.unlink()
-    assert run(forker, office, "run", "orders-nightly").code == 0
-    answers = {path.name for path in (office.root / "outbound").iterdir()}
-    assert answers == {"orders.ack.json", "orders.result.xlsx", "orders.result.csv"}
-    assert created(service, "ACK-") == {"ACK-1": 1}
-
-
-def test_an_acknowledgement_that_a_crash_prevented_comes_with_the_results(office: Workspace, forker: Forker) -> None:
-    file = office.drop("orders.csv", order_lines(["CRA-1"]))
-    run(forker, office, "push", file, "--mapping", "orders", crash_at="file.after_commit")
-    assert not (office.root / "reports/orders.ack.json").exists()
-    assert run(forker, office, "push", file, "--mapping", "orders").code == 0
-    assert (office.root / "reports/orders.ack.json").exists()
 
 
 def test_a_run_that_sent_only_what_a_person_released_says_so(

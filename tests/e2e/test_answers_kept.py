@@ -83,17 +83,6 @@ def test_what_a_clerk_corrected_in_the_fix_file_is_moved_and_never_written_over(
     }, "it is the next round of orders, and nothing is left to correct"
 
 
-def test_a_fix_file_goes_when_nothing_is_left_to_correct(office: Workspace, service: RunningSandbox) -> None:
-    """What was refused goes out by `retry`, and is accepted."""
-    service.set_faults([{"endpoint": "order.create", "kind": "status_400", "times": 1}])
-    reports = office.root / "reports"
-    office.run("push", office.drop("orders.csv", order_lines(["GOES-1"])), "--mapping", "orders")
-    assert to_correct(reports) == {"orders.fix.xlsx": ["GOES-1"]}
-    assert office.run("retry", "push").code == 0
-    assert to_correct(reports) == {}
-    assert not (reports / "earlier").exists(), "nobody had changed it"
-
-
 def test_a_fix_file_goes_also_after_a_kill_right_behind_its_writing(
     office: Workspace, forker: Forker, service: RunningSandbox
 ) -> None:

@@ -55,17 +55,6 @@ def test_an_approval_of_what_was_there_before_does_not_fit_what_is_there_now(
     assert sandbox.received("order.create") == []
 
 
-def test_a_file_that_is_not_wanted_is_dropped_as_a_whole(job: Workspace, sandbox: RunningSandbox) -> None:
-    job.drop("orders.csv", order_lines(["A-1", "A-2"]))
-    job.run("run", "watched")
-    number = waiting(job)
-    assert job.run("held", "decide", number, "send-again", "--reason", "no").code == 2
-    assert job.run("held", "decide", number, "drop", "--reason", "sent by mistake").code == 0
-    assert job.run("held", "list", "--json").json == {"held": [], "previews": [], "addresses": [], "files": []}
-    assert job.run("run", "watched").code == 0
-    assert sandbox.received("order.create") == []
-
-
 def test_the_same_file_again_waits_with_the_first(job: Workspace, sandbox: RunningSandbox) -> None:
     job.drop("orders.csv", order_lines(["A-1"]))
     job.run("run", "watched")
@@ -85,10 +74,3 @@ def test_one_document_of_a_file_can_be_approved_alone(job: Workspace, sandbox: R
     assert job.run("held", "decide", str(held[0]["id"]), "approve", "--reason", "urgent").code == 0
     job.run("run", "watched")
     assert [line["reference_number"] for line in sandbox.committed("order.created")] == ["A-1"]
-
-
-def test_a_number_that_is_neither_is_told(job: Workspace) -> None:
-    said = job.run("held", "decide", "orders.csv", "approve", "--reason", "x")
-    assert said.code == 2
-    assert "is no whole number" in said.err
-    assert job.run("held", "show", "preview-0000000000").code == 2

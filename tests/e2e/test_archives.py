@@ -126,18 +126,6 @@ def test_an_archive_that_is_dropped_again_creates_nothing_twice_and_both_are_kep
     assert "unchanged" in (workspace.root / "outbound/renamed.result.csv").read_text()
 
 
-def test_an_archive_that_lies_there_under_two_names_is_put_away_under_both(
-    workspace: Workspace, sandbox: RunningSandbox
-) -> None:
-    for name in ("first.zip", "second.zip"):
-        workspace.drop(name, zipped({"orders.csv": order_lines(["A-1"])}))
-    workspace.job("orders-nightly", JOB)
-    assert workspace.run("run", "orders-nightly").code == 0
-    assert created(sandbox) == {"A-1": 1}
-    assert names(workspace, "archive") == {"first.zip", "second.zip"}
-    assert not names(workspace, "inbound")
-
-
 def test_an_archive_that_is_answered_with_a_result_can_be_corrected_and_dropped_in_one_again(
     workspace: Workspace, sandbox: RunningSandbox
 ) -> None:

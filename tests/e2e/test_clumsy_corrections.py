@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from openpyxl import Workbook, load_workbook
 from openpyxl.worksheet.worksheet import Worksheet
-from support.commands import Forker
 from support.libreoffice import converted
 from support.sandbox_process import RunningSandbox
 from support.workspace import ORDER_COLUMNS, Workspace
@@ -40,13 +39,12 @@ class Desk:
     """A warehouse office whose first workbook was answered; its orders are its own."""
 
     workspace: Workspace
-    forker: Forker
     service: RunningSandbox
     name: str
 
     def push(self, *drops: tuple[str, bytes]) -> list[File]:
         files = [self.workspace.drop(name, content) for name, content in drops]
-        report = self.forker.start(self.workspace, "push", *files, "--mapping", "orders", "--json").end().json
+        report = self.workspace.run("push", *files, "--mapping", "orders", "--json").json
         return list(report["files"])
 
     def created(self) -> Counter[str]:
@@ -85,9 +83,9 @@ def numbers() -> Iterator[int]:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, service: RunningSandbox, forker: Forker, numbers: Iterator[int]) -> Desk:
+def desk(tmp_path: Path, service: RunningSandbox, numbers: Iterator[int]) -> Desk:
     workspace = Workspace(tmp_path / "workspace", url=service.url)
-    found = Desk(workspace, forker, service, f"DESK{next(numbers)}-")
+    found = Desk(workspace, service, f"DESK{next(numbers)}-")
     found.push(("orders.xlsx", found.first_workbook()))
     assert found.created() == dict.fromkeys(ACCEPTED, 1)
     return found
@@ -238,10 +236,12 @@ def test_a_list_of_answers_is_known_whatever_its_name_is(desk: Desk) -> None:
     assert desk.created() == dict.fromkeys(ACCEPTED, 1)
 
 
-def test_a_name_does_not_grow_from_round_to_round(desk: Desk) -> None:
-    for number in range(3):
-        answered = desk.answer("orders.result.xlsx", Phone=f"1234{number}")
-        (file,) = desk.push(("orders.result.xlsx", workbook_of(answered)))
-    assert fates(file)["invalid"] == 1
+def test_three_rounds_that_correct_one_thing_each_create_each_order_once_under_one_name(desk: Desk) -> None:
+    wrong: dict[str, object] = {"Phone": "98765", "PIN": "56", "Qty": 0}
+    for number, right in enumerate(wrong, 1):
+        wrong[right] = RIGHT[right]
+        (file,) = desk.push(("orders.result.xlsx", workbook_of(desk.answer(**wrong))))
+        assert (file["counts"]["invalid"], len(desk.created())) == (3 - number, len(ACCEPTED) + number)
+    assert desk.created() == dict.fromkeys(ACCEPTED | WAITING, 1)
     assert [path.name for path in desk.reports.glob("*.result.xlsx")] == ["orders.result.xlsx"]
     assert len({len(path.name) for path in (desk.reports / "earlier").glob("*.result.xlsx")}) == 1

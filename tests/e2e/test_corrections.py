@@ -7,7 +7,6 @@ import threading
 import time
 from collections import Counter
 
-import pytest
 from support.commands import Finished
 from support.sandbox_process import RunningSandbox
 from support.workspace import Workspace, asn_lines, order_lines
@@ -295,18 +294,3 @@ def test_results_in_the_folder_of_the_files_are_not_read_however_it_is_spelt(wor
     first = workspace.run("run", "nightly", "--json").json
     second = workspace.run("run", "nightly", "--json").json
     assert (len(first["files"]), len(second["files"])) == (1, 0)
-
-
-@pytest.mark.parametrize("is_known", [True, False])
-def test_asns_are_sent_again_only_where_the_settings_ask_for_it(
-    workspace: Workspace, sandbox: RunningSandbox, is_known: bool
-) -> None:
-    """And where one that was accepted is found: before the first is, “not found” may be all that the service says."""
-    workspace.configure("[service.asn]", 'resend = "after_absent"')
-    if is_known:
-        push(workspace, "first.csv", asn_lines(["I0"]), "asns")
-    sandbox.set_faults([{"endpoint": "asn.create", "requests": [1], "kind": "drop_before"}])
-    push(workspace, "a.csv", asn_lines(["I1"]), "asns")
-    assert workspace.run("settle", "--wait").code == (0 if is_known else 4)
-    assert asns(sandbox) == ({"I0": 1, "I1": 1} if is_known else {})
-    assert fates(workspace, "a") == {"accepted" if is_known else "held"}

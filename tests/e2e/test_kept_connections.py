@@ -31,15 +31,3 @@ def test_connections_that_break_are_doubts_and_none_is_kept_any_more(
     assert created(sandbox) == dict.fromkeys(REFERENCES, 1)
     unread = [line for line in sandbox.journal() if line["event"] == "dropped" and line.get("unread")]
     assert 1 <= len(unread) <= 4  # as many as were under way on kept connections, and no more
-
-
-def test_answers_that_are_lost_on_kept_connections_are_settled(workspace: Workspace, sandbox: RunningSandbox) -> None:
-    sandbox.set_faults(
-        [
-            {"endpoint": "order.create", "requests": [8], "kind": "drop_after"},
-            {"endpoint": "order.create", "requests": [15], "kind": "drop_before"},
-        ]
-    )
-    done = push(workspace)
-    assert (done.code, counts(done)) == (0, {"accepted": 30})
-    assert created(sandbox) == dict.fromkeys(REFERENCES, 1)

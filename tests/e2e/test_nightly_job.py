@@ -47,14 +47,24 @@ def test_a_night_on_a_real_server(night: Workspace, openssh_server: RunningSshd,
         "tuesday.csv",
         f"{ORDER_COLUMNS}\nT-1,12345,1 Road,560001,SKU,1\nT-2,9876543210,2 Road,560001,SKU,1\n",
     )
+    drop(openssh_server, "tuesday (1).csv", (openssh_server.root / "inbound/tuesday.csv").read_text())
     drop(openssh_server, "broken.csv", "Name,Town\nAsha,Pune\n")
     drop(openssh_server, "upload.csv.part", "still coming")
+    known = night.settings
+    night.settings = [line for line in known if not line.startswith("host_key")]
+    night.configure()
+    refused = night.run("run", "nightly")
+    assert (refused.code, openssh_server.host_key_line in refused.err) == (2, True), "it names the line to pin"
+    assert (openssh_server.root / "inbound/monday.csv").exists()
+    night.settings = known
+    night.configure()
     done = night.run("run", "nightly", "--business-date", "2026-11-20", "--json")
     assert done.code == 4, done.err  # one file is held as a whole
     assert created(sandbox) == {f"M-{n}": 1 for n in range(20)} | {"T-2": 1}
     assert [path.name for path in (openssh_server.root / "inbound").iterdir()] == ["upload.csv.part"]
     assert sorted(path.name for path in (openssh_server.root / "archive/2026-11-20").iterdir()) == [
         "monday.csv",
+        "tuesday (1).csv",
         "tuesday.csv",
     ]
     assert sorted(path.name for path in (openssh_server.root / "rejected").iterdir()) == [
@@ -66,7 +76,7 @@ def test_a_night_on_a_real_server(night: Workspace, openssh_server: RunningSshd,
     assert "Order No" in note
     assert "What to do: " in note
     results = {path.name for path in (openssh_server.root / "results").iterdir()}
-    for name in ("monday", "tuesday", "broken"):
+    for name in ("monday", "tuesday", "tuesday (1)", "broken"):
         assert {f"{name}.ack.json", f"{name}.result.csv", f"{name}.result.xlsx"} <= results
     assert "tuesday.fix.xlsx" in results
     assert "monday.fix.xlsx" not in results
@@ -79,49 +89,10 @@ def test_a_night_on_a_real_server(night: Workspace, openssh_server: RunningSshd,
     held = json.loads((openssh_server.root / "results/broken.ack.json").read_text())
     assert held["state"] == "held"
     assert "Order No" in held["reason"]
-
-
-@pytest.mark.real
-def test_a_quiet_night_says_so(night: Workspace) -> None:
-    done = night.run("run", "nightly", "--json")
-    assert done.code == 0, done.err
-    assert done.json["files"] == []
-    report = json.loads((night.root / f"reports/run-{done.json['run']}.json").read_text())
-    assert report["notes"] == ["No file was found."]
-
-
-@pytest.mark.real
-def test_a_copy_under_another_name_is_answered_and_not_sent(
-    night: Workspace, openssh_server: RunningSshd, sandbox: RunningSandbox
-) -> None:
-    drop(openssh_server, "a.csv", order_lines(["A-1"]))
-    drop(openssh_server, "a (1).csv", order_lines(["A-1"]))
-    assert night.run("run", "nightly").code == 0
-    assert created(sandbox) == {"A-1": 1}
-    assert {path.name for path in (openssh_server.root / "results").glob("*.result.csv")} == {
-        "a.result.csv",
-        "a (1).result.csv",
-    }
-    drop(openssh_server, "again.csv", order_lines(["A-1"]))
-    done = night.run("run", "nightly", "--json")
-    assert done.code == 0
-    assert done.json["files"][0]["counts"]["unchanged"] == 1
-    assert created(sandbox) == {"A-1": 1}
-
-
-@pytest.mark.real
-def test_an_unknown_host_key_is_refused_with_the_line_to_pin(
-    night: Workspace, openssh_server: RunningSshd, sandbox: RunningSandbox
-) -> None:
-    drop(openssh_server, "a.csv", order_lines(["A-1"]))
-    night.settings = [line for line in night.settings if not line.startswith("host_key")]
-    night.configure()
-    done = night.run("run", "nightly")
-    assert done.code == 2
-    assert openssh_server.host_key_line in done.err
-    assert "Traceback" not in done.err
-    assert sandbox.received() == []
-    assert (openssh_server.root / "inbound/a.csv").exists()
+    quiet = night.run("run", "nightly", "--json")
+    assert (quiet.code, quiet.json["files"]) == (0, [])
+    report = json.loads((night.root / f"reports/run-{quiet.json['run']}.json").read_text())
+    assert "No file was found." in report["notes"]
 
 
 @pytest.mark.real

@@ -9,7 +9,6 @@ from contextlib import closing
 from datetime import datetime, timedelta
 
 import pytest
-from support.fix_files import corrected
 from support.sandbox_process import RunningSandbox, created
 from support.workspace import ORDER_COLUMNS, Workspace, asn_lines, order_lines
 
@@ -76,21 +75,6 @@ def test_the_acknowledgement_says_when_the_result_will_come(workspace: Workspace
         ack = json.loads((workspace.root / f"reports/{name}.ack.json").read_text())
         due = datetime.fromisoformat(ack["result_due"]) - timedelta(seconds=15 * (calls - 1))
         assert before - timedelta(seconds=1) <= due <= after
-
-
-def test_the_corrected_fix_file_goes_through_and_nothing_is_created_twice(
-    workspace: Workspace, sandbox: RunningSandbox
-) -> None:
-    workspace.run("push", workspace.drop("orders.csv", BAD_ROWS), "--mapping", "orders")
-    fix = corrected(workspace.root / "reports/orders.fix.xlsx", {"zero": "3", "56001": "560001"})
-    done = workspace.run("push", workspace.drop("orders.fix.xlsx", fix), "--mapping", "orders")
-    assert done.code == 0, done.out + done.err
-    assert created(sandbox) == {"A-1": 1, "A-2": 1, "A-3": 1, "A-4": 1}
-    whole = workspace.drop("orders_again.csv", BAD_ROWS.replace("zero", "3").replace("56001,", "560001,"))
-    again = workspace.run("push", whole, "--mapping", "orders", "--json")
-    assert again.code == 0, again.err
-    assert again.json["files"][0]["counts"]["unchanged"] == 6
-    assert set(created(sandbox).values()) == {1}
 
 
 def test_a_dry_run_sends_and_writes_nothing_and_shows_the_exact_bytes(
@@ -168,14 +152,6 @@ def test_files_of_one_name_from_two_folders_are_told_apart(workspace: Workspace)
     ]
     places = [line.rpartition("/")[2] for line in done.out.splitlines() if "Answers:" in line]
     assert len(set(places)) == 2
-
-
-def test_two_contents_under_one_name_have_two_results(workspace: Workspace) -> None:
-    workspace.run("push", workspace.drop("orders.csv", order_lines(["A-1"])), "--mapping", "orders")
-    workspace.run("push", workspace.drop("orders.csv", order_lines(["A-2"])), "--mapping", "orders")
-    results = sorted((workspace.root / "reports").rglob("*.result.csv"))
-    assert ["A-2" in path.read_text() for path in results] == [False, True]
-    assert [path.parent.name for path in results] == ["earlier", "reports"]
 
 
 @pytest.mark.parametrize("phase", ["before", "after"])

@@ -48,7 +48,11 @@ def test_a_file_whose_approval_was_refused_by_mistake_waits_again(
     workspace.drop("orders.csv", order_lines(["A-1", "A-2"]))
     workspace.run("run", "watched")
     (preview,) = workspace.run("held", "list", "--json").json["previews"]
-    decide(workspace, preview["id"], "drop")
+    no = workspace.run("held", "decide", str(preview["id"]), "send-again", "--reason", "no")
+    assert (no.code, decide(workspace, preview["id"], "drop") != "") == (2, True)
+    waiting = workspace.run("held", "list", "--json").json
+    assert waiting == {"held": [], "previews": [], "addresses": [], "files": []}
+    assert workspace.run("run", "watched").code == 0
     assert "2 documents reopened" in decide(workspace, preview["id"], "reopen")
     assert created(sandbox) == {}
     workspace.run("run", "watched")

@@ -66,38 +66,21 @@ def test_a_wrong_key_stops_after_one_call_and_the_right_one_goes_on(
     assert created(sandbox) == dict.fromkeys(REFERENCES, 1)
 
 
-def test_a_key_revoked_in_the_middle_leaves_the_rest_pending(workspace: Workspace, sandbox: RunningSandbox) -> None:
-    workspace.configure("concurrency = 1")
-    sandbox.set_faults([{"endpoint": "order.create", "requests": [4, 5, 6, 7, 8], "kind": "status_401"}])
-    stopped = push(workspace)
-    assert stopped.code == 5
-    assert counts(stopped) == {"accepted": 3, "pending": 5}
-    assert len(sandbox.received("order.create")) == 4, "no second try with a key that is not taken"
-    sandbox.set_faults([])
-    done = push(workspace)
-    assert (done.code, counts(done)) == (0, {"accepted": 8})
-    assert created(sandbox) == dict.fromkeys(REFERENCES, 1)
-
-
-@pytest.mark.parametrize("row", ["refused", "invalid"])
-def test_rows_to_correct_do_not_hide_that_others_were_not_sent(
-    workspace: Workspace, sandbox: RunningSandbox, row: str
+def test_a_key_revoked_in_the_middle_leaves_the_rest_pending_which_rows_to_correct_do_not_hide(
+    workspace: Workspace, sandbox: RunningSandbox
 ) -> None:
     """Who only looks at the exit code runs the job again, which is what the pending rows need."""
     workspace.configure("concurrency = 1")
-    faults = [{"endpoint": "order.create", "from": 4, "kind": "status_401"}]
-    lines = order_lines(REFERENCES)
-    if row == "refused":
-        faults.append({"endpoint": "order.create", "requests": [2], "kind": "status_400"})
-    else:
-        lines += "T-9,9876500009,9 Market Road,560009,SKU-1,zero\n"
-    sandbox.set_faults(faults)
-    stopped = workspace.run("push", workspace.drop("orders.csv", lines), "--mapping", "orders", "--json")
-    assert (counts(stopped)[row], stopped.code) == (1, 5), said(stopped)
-    assert counts(stopped)["pending"] == 5
+    revoked = {"endpoint": "order.create", "from": 4, "kind": "status_401"}
+    sandbox.set_faults([revoked, {"endpoint": "order.create", "requests": [2], "kind": "status_400"}])
+    file = workspace.drop("orders.csv", order_lines(REFERENCES) + "T-9,9876500009,9 Market Road,560009,SKU-1,zero\n")
+    stopped = workspace.run("push", file, "--mapping", "orders", "--json")
+    assert (stopped.code, counts(stopped)) == (5, {"accepted": 2, "refused": 1, "invalid": 1, "pending": 5})
+    assert len(sandbox.received("order.create")) == 4, "no second try with a key that is not taken"
     sandbox.set_faults([])
-    done = workspace.run("push", "inbound/orders.csv", "--mapping", "orders", "--json")
-    assert (counts(done)[row], done.code) == (1, 3), said(done)  # nothing is pending any more
+    done = workspace.run("push", file, "--mapping", "orders", "--json")
+    assert (done.code, counts(done)) == (3, {"accepted": 7, "refused": 1, "invalid": 1}), said(done)
+    assert set(created(sandbox).values()) == {1}
 
 
 @pytest.mark.parametrize(("fault", "lines", "doubts"), [("status_401", 12, 0), ("drop_before", 40, 40 + 5 + 5)])
@@ -121,14 +104,6 @@ def test_what_was_written_ahead_for_many_lines_is_put_back_when_sending_stops(
     assert counts(done).get("pending", 0) == 0
     assert set(created(sandbox).values()) == {1}
     assert len(created(sandbox)) >= 120 - doubts
-
-
-def test_a_missing_mapping_names_the_nearest(workspace: Workspace, sandbox: RunningSandbox) -> None:
-    done = workspace.run("push", workspace.drop("a.csv", order_lines(["A"])), "--mapping", "ordrs")
-    assert done.code == 2
-    assert "ordrs" in said(done)
-    assert "orders" in said(done).replace("ordrs", "")
-    assert sandbox.received() == []
 
 
 @pytest.fixture
@@ -177,14 +152,6 @@ def test_nobody_at_base_url_leaves_everything_pending(tmp_path: Path, sandbox: R
     sandbox.restart()
     assert push(workspace).code == 0
     assert created(sandbox) == dict.fromkeys(REFERENCES, 1)
-
-
-def test_a_wrong_path_stops_the_run_instead_of_refusing_every_row(workspace: Workspace) -> None:
-    workspace.configure("[service.paths]", '"order.create" = "/orders/nowhere"')
-    done = push(workspace)
-    assert done.code == 5, said(done)
-    assert counts(done) == {"pending": 8}
-    assert "service.paths" in said(done)
 
 
 def test_the_first_create_of_a_run_goes_alone(workspace: Workspace, sandbox: RunningSandbox) -> None:
@@ -275,13 +242,6 @@ def test_a_dead_service_makes_few_doubts(workspace: Workspace, sandbox: RunningS
     assert "no trustworthy answer" in said(done)
 
 
-def test_too_many_requests_only_slow_down(workspace: Workspace, sandbox: RunningSandbox) -> None:
-    sandbox.set_faults([{"endpoint": "order.create", "requests": [2, 3], "kind": "status_429", "retry_after": "1"}])
-    done = push(workspace)
-    assert (done.code, counts(done)) == (0, {"accepted": 8})
-    assert created(sandbox) == dict.fromkeys(REFERENCES, 1)
-
-
 def test_it_pauses_for_as_long_as_the_service_asks_however_often_it_does(
     workspace: Workspace, sandbox: RunningSandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -325,7 +285,7 @@ def test_a_polite_stop_finishes_what_is_in_flight(
     workspace: Workspace, sandbox: RunningSandbox, asked_by: signal.Signals
 ) -> None:
     sandbox.set_faults([{"endpoint": "order.create", "every": 1, "kind": "delay", "seconds": 0.3}])
-    references = [f"S-{number}" for number in range(100)]
+    references = [f"S-{number}" for number in range(40)]
     process = workspace.start(
         "push", workspace.drop("many.csv", order_lines(references)), "--mapping", "orders", "--json"
     )
@@ -335,7 +295,7 @@ def test_a_polite_stop_finishes_what_is_in_flight(
     out, err = process.communicate(timeout=20)
     done = Finished(process.returncode, out, err)
     assert done.code == 5, err
-    assert counts(done)["accepted"] + counts(done)["pending"] == 100
+    assert counts(done)["accepted"] + counts(done)["pending"] == 40
     assert counts(done)["accepted"] == len(created(sandbox))
     told = (workspace.root / "reports/many.result.csv").read_text("utf-8-sig")
     assert told.count(",pending,") == counts(done)["pending"] > 0

@@ -60,7 +60,8 @@ def no_violations(page: Page) -> list[object]:
     for width, colours in LOOKS:
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme=colours)  # type: ignore[arg-type]
-        found += [(width, colours, each["id"]) for each in Axe().run(page).response["violations"]]
+        if width < 2560 or LOOKS == _ALL:
+            found += [(width, colours, each["id"]) for each in Axe().run(page).response["violations"]]
         if not page.evaluate("document.documentElement.scrollWidth <= innerWidth"):
             found.append((width, "wider than the window"))
     return found
