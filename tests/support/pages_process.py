@@ -17,6 +17,7 @@ class Person:
 
     def __init__(self, url: str) -> None:
         self.client = httpx.Client(base_url=url, trust_env=False, timeout=30)
+        self._tokens: dict[tuple[tuple[str, str], ...], str] = {}
 
     def get(self, path: str, **headers: str) -> httpx.Response:
         """A page."""
@@ -24,15 +25,23 @@ class Person:
 
     def post(self, path: str, form: dict[str, str | list[str]] | None = None, **headers: str) -> httpx.Response:
         """Send a form with the token that the pages of this session carry."""
-        token = re.search(r'name="form_token" value="([0-9a-f]*)"', self.get("/").text)
-        fields = {"form_token": token[1] if token else ""} | (form or {})
+        fields = {"form_token": self._token()} | (form or {})
         return self.client.post(path, data=fields, headers=headers)
 
     def upload(self, path: str, form: dict[str, str], name: str, content: bytes) -> httpx.Response:
         """Send a form with a file."""
-        token = re.search(r'name="form_token" value="([0-9a-f]*)"', self.get("/").text)
-        fields = {"form_token": token[1] if token else ""} | form
+        fields = {"form_token": self._token()} | form
         return self.client.post(path, data=fields, files={"file": (name, content)})
+
+    def _token(self) -> str:
+        """What the pages of this session carry: looked up once for each session."""
+        session = tuple(sorted(self.client.cookies.items()))
+        if session not in self._tokens:
+            token = re.search(r'name="form_token" value="([0-9a-f]*)"', self.get("/").text)
+            if token is None:
+                return ""
+            self._tokens[session] = token[1]
+        return self._tokens[session]
 
     def chooses(self, link: str, password: str = PASSWORD) -> "Person":
         """Use a one-time link."""
