@@ -262,7 +262,7 @@ def test_a_file_that_came_under_the_same_name_meanwhile_is_not_put_away(
     workspace: Workspace, sandbox: RunningSandbox
 ) -> None:
     workspace.job("nightly", JOB.replace("POLL", "10ms").replace("RESULTS", "/results"))
-    sandbox.set_faults([{"endpoint": "order.create", "requests": [1], "kind": "delay", "seconds": 3}])
+    sandbox.set_faults([{"endpoint": "order.create", "requests": [1], "kind": "delay", "seconds": 1}])
     workspace.drop("orders.csv", order_lines(["A", "B"]))
     run = workspace.start("run", "nightly")
     while not sandbox.received("order.create"):
@@ -279,7 +279,9 @@ def test_a_stop_while_a_file_is_watched_takes_nothing(workspace: Workspace, sand
     half = order_lines(["ORD-9", "ORD-12"])[:-20]
     workspace.drop("orders.csv", half)
     run = workspace.start("run", "nightly")
-    timer = threading.Timer(4, run.send_signal, [signal.SIGTERM])
+    while not (workspace.root / "var/ledger.db").exists():
+        time.sleep(0.05)
+    timer = threading.Timer(0.5, run.send_signal, [signal.SIGTERM])
     timer.start()
     run.communicate(timeout=60)
     workspace.drop("orders.csv", order_lines(["ORD-9", "ORD-1234"]))

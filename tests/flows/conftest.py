@@ -22,6 +22,12 @@ def papers_left_blank(monkeypatch):
 
 
 @pytest.fixture
+def page_left_blank(monkeypatch):
+    """For tests that look at the workbook."""
+    monkeypatch.setattr(output, "reconciliation_page", lambda account: b"")
+
+
+@pytest.fixture
 def parts(tmp_path, service):
     with audit_room(tmp_path, url=service.url) as opened:
         yield opened

@@ -13,6 +13,8 @@ from logistics_batch.flows.reconcile.reconcile import ListPlan, ReconcilePlan, p
 from logistics_batch.jobs import parse_job
 from logistics_batch.model.jobs.job import JobPlace
 
+pytestmark = pytest.mark.usefixtures("page_left_blank")
+
 
 def plan(tmp_path: Path, *, night: int = 0, path: str = "/", **changes) -> ReconcilePlan:
     """Two of ten pieces came; the report goes to a folder, and is read back from there."""

@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from campaigns.scale import size
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reconciliation.world import World
@@ -102,7 +103,7 @@ receipts = st.lists(st.tuples(pieces, few(["", "damaged", "rejected", "hold", "0
 GRAVITY = {code.value: list(Severity).index(meaning.severity) for code, meaning in MEANINGS.items()}
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=size(6, 60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(
         st.tuples(pieces, few(["10.00", "10.005", "12.50"]), few(["20.00", "25.00"]), receipts), min_size=6, max_size=12

@@ -63,7 +63,7 @@ def same_sums(found: Reconciliation, lines: pl.DataFrame) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=size(12, 60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=size(6, 60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(announcements, records, receipts, st.booleans())
 def test_both_ways_say_the_same_of_any_legs(announced, returned, received, complete):
     rules = Rules(business_date=TODAY, complete=complete)
@@ -91,7 +91,7 @@ notices = few_or_many(
 
 
 @pytest.mark.slow
-@settings(max_examples=size(12, 60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=size(6, 60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(notices, st.booleans())
 def test_both_ways_say_the_same_of_notices_that_mostly_agree(made, with_receipts):
     legs = mostly_agreeing(made, with_receipts=with_receipts).legs()
@@ -131,7 +131,7 @@ unordered = st.tuples(
 
 
 @pytest.mark.slow
-@settings(max_examples=size(12, 60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=size(6, 60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(few_or_many(unordered, few=6), st.booleans(), st.booleans())
 def test_both_ways_say_the_same_however_lines_are_ordered_and_spelled(made, backwards, with_receipts):
     world = unordered_world(made, backwards=backwards, with_receipts=with_receipts)

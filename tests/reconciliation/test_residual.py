@@ -74,7 +74,7 @@ def leg_sums(found: Reconciliation, leg: str) -> tuple[int, Decimal]:
 
 
 @pytest.mark.slow
-@settings(max_examples=size(13, 90), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=size(7, 90), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(announcements, records, receipts, st.booleans())
 def test_lines_and_units_of_every_leg_tie_out(announced, returned, received, complete):
     """So they do in `test_exact_matches.py`, of as many legs again."""
