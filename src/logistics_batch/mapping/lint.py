@@ -165,7 +165,7 @@ def _suffix_findings(where: Place, suffix: dict[str, int]) -> Iterator[LintFindi
     single = {word: measure_of(re.sub(r"\W|per", "", word.lower())) for word, times in suffix.items() if times == 1}
     for word, measure in single.items():
         if measure is not None and measure.name == "dozens":
-            yield said(where, "dozens", word=word)
+            yield said(where, "dozens" if word.strip()[:1].isalnum() else "dozens_price", word=word)
     names = {measure.name: word for word, measure in single.items() if measure is not None}
     if len(names) > 1:
         yield said(where, "suffixes", words=[*names.values()])
@@ -382,16 +382,8 @@ def _control_totals(spec: MappingSpec) -> Iterator[LintFinding]:
                 yield said(("checks", "control_total", index, key), code, name=control.column)
 
 
-_ASKED_APART: Final = (
-    "lookup",
-    "when",
-    "date",
-    "unit",
-    "suffix",
-    "join",
-    "operation",
-    "skip_rows_where",
-)  # in words of their own
+# In words of their own.
+_ASKED_APART: Final = ("lookup", "when", "date", "unit", "suffix", "join", "operation", "skip_rows_where", "sheet")
 
 
 def open_questions(data: Any) -> Iterator[LintFinding]:

@@ -75,7 +75,7 @@ def notes_of(table: CompiledSheet, rows: Rows) -> list[Issue]:
         "absent": bound.absent,
     }
     return [
-        *_of_reading(table),
+        *_of_reading(table, rows),
         *([Issue.of("columns.own")] if bound.own else []),
         *(Issue.of(f"columns.{what}", names=list(names)) for what, names in lists.items() if names),
         *renamed_notes(table.mapping, table.sheet, bound),
@@ -91,12 +91,15 @@ def notes_of(table: CompiledSheet, rows: Rows) -> list[Issue]:
     ]
 
 
-def _of_reading(table: CompiledSheet) -> Iterator[Issue]:
-    """What the reader noted; of merged cells those below the header that the mapping does not fill down."""
+def _of_reading(table: CompiledSheet, rows: Rows) -> Iterator[Issue]:
+    """What the reader noted; of merged cells those of rows of data in columns that are read and not filled down."""
     origins, sheet = table.sheet.origins, table.sheet
     filled = {*table.columns([*table.mapping.spec.key, *table.mapping.spec.sheet.fill_down])}
+    data, read = {*rows.data["row"]}, {name_of(number): number for number in range(1, sheet.width + 1)}
+    read_columns = {read[name] for name in rows.data.columns if name in read}
     open_ = [(top, left, bottom, right) for top, left, bottom, right in sheet.merged_ranges
-             if bottom > table.bound.row and not (left == right and left in filled)]  # fmt: skip
+             if read_columns.intersection(range(left, right + 1)) and data.intersection(range(top, bottom + 1))
+             and not (left == right and left in filled)]  # fmt: skip
     for note in sheet.notes:
         if note.code != "merged_cells" or (origins and origins.second):  # of both sheets
             yield note
@@ -216,8 +219,9 @@ def _lost_of_numbers(table: CompiledSheet) -> Iterator[CheckContext]:
             words, places = _PLACES[verb]
             beyond = _has_decimals(table, field, f"[0-9]{{{places}}}[0-9]*[1-9]")
             is_dressed = pl.col(_cell(field)).str.contains(rf"[^0-9.,\-]|^0[0-9]|{groups}")
-            yield CheckContext(field, beyond & field.broken.is_null(), Issue.of("rounded", places=words))
-            yield CheckContext(field, is_dressed & field.broken.is_null(), Issue("taken_off"))
+            is_read = field.broken.is_null() & pl.col(field.value_name).is_not_null()  # not of orders that are paid
+            yield CheckContext(field, beyond & is_read, Issue.of("rounded", places=words))
+            yield CheckContext(field, is_dressed & is_read, Issue("taken_off"))
 
 
 def _cell(field: Field) -> str:

@@ -61,6 +61,9 @@ def doubtful(spec: MappingSpec) -> Iterator[LintFinding]:
             table = step.lookup if isinstance(step, LookupRead) and isinstance(step.lookup, dict) else {}
             for key in (each for each in table if "*" in (each.strip()[:1], each.strip()[-1:]) and each.strip() != "*"):
                 yield said((*place_of(place), "read", "lookup", key), "lookup_pattern", key=key)
+    ids = [place for place in spec.everything if place.endswith(".package_id")]
+    if ids and "packages_count" in spec.fields:
+        yield said(("fields", "packages_count"), "packages", ids=ids[0])
     counts = any(name in spec.lines and not spec.lines[name].is_always_filled for name in _QUANTITIES)
     if spec.lines and spec.operation in _OF_PIECES and not counts and "equal_rows" not in spec.checks.model_fields_set:
         yield said(("lines",), "equal_lines")

@@ -163,6 +163,10 @@ _FIELDS: Final = {
     "unit_of_result": ("`{operation}` wants {name}s in {meant}, and this gives {said}.", "{instead:messages}"),
     "unit": ("`{unit}` is no conversion.", "Write `g -> kg`. Known: {known:joined , }."),
     "dozens": ("`{word}` is twelve pieces and would be read as one.", "Write `{{suffix: {{{word}: 12}}}}`."),
+    "dozens_price": (
+        "`{word}` belongs to a price of twelve pieces, which would go out as that of one.",
+        "Take a column of prices for one piece, or leave the price out.",
+    ),
     "suffixes": (
         "{words:joined  and } are different units, and their numbers would be sent alike.",
         "Write how many each stands for, as `{{suffix: {{Nos: 1, Box: 10}}}}`, or keep the one that the sheets use.",
@@ -262,6 +266,13 @@ _DRAFTS: Final = {
             "`only_rows_where` with the words of the rows that are to be sent, as `{{{column}: [Pending]}}`."
         ),
     ),
+    "sheet": (
+        "the sheets `{names:joined ` and `}` have the same columns, and of a file one sheet is read: which one?",
+        (
+            "Keep its name, without the `?`; rows of the others are not sent. Where these are to go out, too, delete "
+            "the line: a file with rows in several such sheets is held, and each must be sent as a file of its own."
+        ),
+    ),
     "join": (
         "are `{names:joined ` and `}` together `{field}`?",
         "Take the `?` from each column that belongs to it, and move the others to `ignore`.",
@@ -336,6 +347,8 @@ _REASONS: Final = {
     "only_values": "the name says nothing, but the values look right ({names[0]})",
     "name_and_phone": "its cells hold a name and a phone together, and nothing takes them apart: the sender must write "
     "each in its own",
+    "name_and_address": "its cells hold a name and an address together: as an address they may go out whole, and the "
+    "sender must write the name in its own",
     "not_found": "not found, and the service wants it",
     "part_of_address": "it is but a part of an address",
     "unit_beside": "but “{names[0]}” says of some rows that it counts no pieces ({names[1]}): it goes out as it is, "
@@ -367,12 +380,18 @@ _REASONS: Final = {
     "payment_and_amount": "but its cells hold a word and an amount together, and nothing takes them apart: the sender "
     "must write each in its own",
     "foreign": "but it is in another currency: the service counts in rupees",
+    "parts": "but “{names:joined ” and “}” beside it may say which part of it counts, or what does not go out or was "
+    "paid before: nothing takes that off",
+    "contact": "but it is called a contact: who gets the goods may be another",
     "free_beside": "but “{names[0]}” counts goods that come with it: whether they are to be added is not said",
     "of_one_or_line": "but nothing shows whether it is the price of one or of the line of so many “{names[0]}”",
     "of_the_line": "but of the same goods it grows with “{names[0]}”: it may be the price of the whole line",
     "in_one_box": "what one box holds, × “{names[0]}”: no column says the quantity itself",
     "price_per": "but it is per “{names:joined ” or “}”, which may be another count than the quantity's",
-    "done": "“{names:joined ” and “}” says of rows that they are cancelled, returned or gone already",
+    "done": "“{names:joined ” and “}” says of rows that they are cancelled, returned or gone already, or exchanges, of "
+    "which nobody would fetch the other part",
+    "twins": "they have the same columns, and one sheet of a file is read",
+    "charges": "“{names:joined ” and “}” names charges, taxes or sums carried over, which are no goods",
     "no_payment": "an amount is collected, and no column says of which orders",
     "not_said_who_pays": 'no column says who pays: `{{constant: "false"}}` if all are prepaid',
     "no_quantity": "no column says how many: each line would go out without a quantity",
@@ -442,6 +461,10 @@ _HINTS: Final = {
             'List each word as the sheets write it; `"*"` alone stands for every other one. Patterns are for rows: '
             "`skip_rows_where`, `only_rows_where`, `when`."
         ),
+    ),
+    "packages": (
+        "`packages_count` and `{ids}` are both read: an order that has both is not sent, for the service rejects it.",
+        "Keep the one that the sheets fill; the other one belongs under `ignore` or `keep`.",
     ),
     "equal_lines": (
         "No column says how many, so that each row is one piece; of a document with equal rows nothing is sent.",

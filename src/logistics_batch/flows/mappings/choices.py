@@ -220,7 +220,7 @@ def asked_in(data: Mapping[str, Any], look: Mapping[str, Any]) -> list[dict[str,
                 "question": finding.message,
                 "remedy": finding.remedy,
                 "answers": given or (["true", "false"] if is_flag else []),
-                "others": [] if word else [each for each in columns if each not in given],
+                "others": [] if word or path[0] == "sheet" else [each for each in columns if each not in given],
                 "together": "join" in path or word == "skip_rows_where",
                 "may_leave": (not word and path[0] in ("fields", "lines"))
                 or word == "skip_rows_where"

@@ -51,6 +51,7 @@ class Vocabulary(BaseModel):
     silent: str
     payment: dict[str, str]
     done: dict[str, str]
+    charges: dict[str, str]
     targets: dict[str, dict[str, str]]
     operations: dict[str, dict[str, list[str]]]
     titles: dict[str, str]
@@ -112,6 +113,8 @@ def reading_of(name: str) -> NameReading:
     said = ["size_of_case" if (before, each) == ("per", "box") else each for before, each in pairs]
     meanings = _parts(said)
     meanings |= _parts(map(_meaning, inner.split())) & _WHOSE
+    if {"price", "net"} <= meanings:  # Rate incl. GST is a price, and no tax
+        meanings -= {"tax"}
     if "phone" in meanings and _NOT_THE_FIRST.search(name):
         meanings |= {"alt"}
     unit = next(iter(meanings & _UNITS or _parts(map(_meaning, inner.split())) & _UNITS), "")

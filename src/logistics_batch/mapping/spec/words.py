@@ -37,9 +37,16 @@ MONTHS: Final[dict[str, str]] = {
 The longest come first. Capitals are spelt out for letters that are not ASCII.
 """
 
-PAGE: Final = r"page\s*[0-9]+\s*(?:of|/)\s*[0-9]+"
-"""What stands below the rows of a printed page, with or without their sum."""
-_TOTALS: Final = rf"(?i)^(?:(?:grand|sub|page|net|running)?[\s\-]*totals?|{PAGE})"
+_SUM: Final = r"(?:grand|sub|page|net|running)?[\s\-]{0,3}totals?"
+_NUMBERED: Final = r"[0-9]+\s*(?:of|/)\s*[0-9]+"
+_OF_PAGES: Final = rf"page\s*{_NUMBERED}"
+_BETWEEN: Final = r"[\s:(\-–]{1,4}"
+PAGE: Final = (
+    rf"(?:{_OF_PAGES}(?:{_BETWEEN}{_SUM}\)?)?|{_SUM}{_BETWEEN}(?:(?:of|for)\s+)?(?:page\s*)?{_NUMBERED}\)?"
+    rf"|page\s*[0-9]+{_BETWEEN}{_SUM}\)?|{_SUM}{_BETWEEN}(?:(?:of|for)\s+)?page\s*[0-9]+\)?)"
+)
+"""What stands below the rows of a printed page, with or without their sum: Page 1 of 2, Page 1 subtotal."""
+_TOTALS: Final = rf"(?i)^(?:{PAGE}|(?:grand|sub|page|net|running)?[\s\-]*totals?)"
 TOTAL: Final = rf"{_TOTALS}\b"
 """What the first cell of a row of totals begins with."""
 TOTAL_KEY: Final = rf"{_TOTALS}(?:[\s:=(].*)?$"

@@ -50,6 +50,7 @@ def with_amounts(table: SampleTable, guesses: dict[str, Guess]) -> dict[str, Gue
         elif some and "tax" not in said:
             reason = ("filled_on_paid", pay) if pay else ("if_collected",)
             others.append(Candidate((column,), 0.4, (reason,)))
+    others += _otherwise_named(table, taken, pay) if some else []
     key = found.get(_KEY)
     if places.COLLECTED not in found and others:
         guess = Guess.of(places.COLLECTED, others[0])
@@ -80,10 +81,25 @@ def with_amounts(table: SampleTable, guesses: dict[str, Guess]) -> dict[str, Gue
     return found
 
 
+def _otherwise_named(table: SampleTable, taken: set[str], pay: str) -> list[Candidate]:
+    """The columns of money under names that nobody knows, as Balance and Debit, which may be what is collected."""
+    found = list[Candidate]()
+    for column in (each for each in table.columns if each not in taken and table.readings[each].meanings <= {"net"}):
+        profile, of_cod = table.profiles[column], bool(pay) and table.is_filled_where_cod(column, pay)
+        if profile.is_mostly("amount") and not profile.counts_rows and (of_cod or profile.shows_money):
+            reason: Reason = ("filled_only_where_cod", pay) if of_cod else ("if_collected",)
+            found.append(Candidate((column,), 0.4, (reason,)))
+    return found
+
+
 def _beside_payment(table: SampleTable, named: Guess, pay: str) -> Guess:
     """The column that is called the amount to collect, with what its cells show beside the words of payment."""
     if table.is_filled_where_cod(named.column, pay):
-        named = replace(named, confidence=0.95, reasons=(*named.reasons, ("filled_where_cod", pay)))
+        named = replace(
+            named,
+            confidence=named.confidence if named.asked else 0.95,
+            reasons=(*named.reasons, ("filled_where_cod", pay)),
+        )
     if table.is_filled_elsewhere(named.column, pay):
         named = replace(named, reasons=(*named.reasons, ("left_out_on_paid", pay)))
     return named

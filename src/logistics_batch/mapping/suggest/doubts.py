@@ -8,12 +8,12 @@ from typing import Final
 import polars as pl
 
 from logistics_batch.mapping.fields.values.numbers import cartons
-from logistics_batch.mapping.naming.names import TO, likeness, names_of_targets
+from logistics_batch.mapping.naming.names import TO, likeness, names_of_targets, reading_of
 from logistics_batch.mapping.spec.targets import FieldForm, form_of, targets_of
 from logistics_batch.mapping.suggest import places
 from logistics_batch.mapping.suggest.above import Fact
 from logistics_batch.mapping.suggest.guess import SURE, Candidate, Guess, Reason
-from logistics_batch.mapping.suggest.profile import PIECES, SHAPE_OF, numbers_of, profile_of, says_done, says_yes
+from logistics_batch.mapping.suggest.profile import PIECES, SHAPE_OF, numbers_of, profile_of
 from logistics_batch.mapping.suggest.table import SampleTable
 from logistics_batch.model.document import Operation
 
@@ -30,20 +30,27 @@ _UNITS: Final = frozenset(
     ["dz", "doz", "dozen", "dutzend", "box", "boxes", "carton", "cartons", "ctn", "ctns", "karton", "case", "cases",
      "pack", "packs", "pkt", "packet", "set", "sets", "pair", "pairs", "paar", "bag", "bags", "bundle", "roll", "kg"]
 )  # fmt: skip
-_IS: Final = re.compile(r"(?i)^is[ _-]+")
 _SHIPPED_TO: Final = frozenset(["ship", "deliver"])
 _COUNTED: Final = (FieldForm.QUANTITY, FieldForm.COUNT)
 _OF_LINES: Final = ("weight", "volume", "length", "breadth", "height")
 _ONE_AN_ORDER: Final = (places.PHONE, places.PERSON, places.PIN)
+_NOT_SHIPPED: Final = frozenset(["lacking", "return", "picked"])
+_PAID_BEFORE: Final = frozenset(["advance"])
+_OF_PARTS: Final = frozenset(["qty", "amount", "pay", "received", "dispatch"])
+_HARDLY_ANYTHING: Final = 0.05  # of the largest amount: a column with less than that counts something else
 _MISTAKES: Final = 0.34  # of orders, that a sample may have in these; the key is doubted where they have more
 
 
 def against_rivals(table: SampleTable, guess: Guess, spare: list[Candidate]) -> Guess:
     """The guess, or a question where other columns are as likely and say something else."""
     margin = (
-        RIVAL_KEYS if guess.place in places.KEYS else _RIVAL_COUNTS if guess.place in places.QUANTITIES else _RIVALS
+        RIVAL_KEYS
+        if guess.place in (*places.KEYS, *places.DAYS)
+        else _RIVAL_COUNTS
+        if guess.place in places.QUANTITIES
+        else _RIVALS
     )
-    is_shipped = bool(table.readings[guess.column].meanings & _SHIPPED_TO)
+    is_shipped = bool(table.readings[guess.column].meanings & _SHIPPED_TO) and guess.place not in places.DAYS
     rivals = [
         each
         for each in spare
@@ -126,7 +133,9 @@ def _by_document(table: SampleTable, found: dict[str, Guess], operation: Operati
             *places.ADDRESSES,
             places.COLLECTED,
         )
-        if is_once and len(guess.columns) == 1 and table.differs_within(guess.column, key.column, share=_MISTAKES):
+        form = form_of(place.split(".", 1)[1], operation)
+        share = 0.0 if form is FieldForm.IDENTITY else _MISTAKES  # a number is no mistake in spelling
+        if is_once and len(guess.columns) == 1 and table.differs_within(guess.column, key.column, share=share):
             found[place] = replace(_asked(guess, ("differs_within",)), added_up=place == places.BOXES)
     return found
 
@@ -146,10 +155,10 @@ def doubted(table: SampleTable, found: dict[str, Guess]) -> dict[str, Guess]:
     return {place: replace(each, asked=each.asked or each.confidence < SURE) for place, each in found.items()}
 
 
-def holds_phone(table: SampleTable, source: Fact | str) -> bool:
-    """Whether a column or a fact outside the table holds names with a phone behind each."""
+def looks(table: SampleTable, source: Fact | str, shape: str) -> bool:
+    """Whether a column or a fact outside the table holds such values, as names with a phone behind each."""
     profile = profile_of((source.value,)) if isinstance(source, Fact) else table.profiles[source]
-    return profile.filled > 0 and profile.is_mostly("name and phone")
+    return profile.filled > 0 and profile.is_mostly(shape)
 
 
 def is_bare_name(table: SampleTable, found: dict[str, Guess]) -> bool:
@@ -185,9 +194,13 @@ def _doubts(table: SampleTable, found: dict[str, Guess]) -> Iterator[tuple[str, 
         value.strip("0.") and value[:1].isdigit() for name in free for value in table.profiles[name].values
     ):
         yield from ((place, ("free_beside", free[0])) for place in places.QUANTITIES)
+    used = {name for guess in found.values() for name in guess.columns}
+    for whole in (each for each in (*places.QUANTITIES, places.COLLECTED) if each in said):
+        if parts := _parts(table, found[whole].column, used, is_money=whole == places.COLLECTED):
+            yield whole, ("parts", *parts)
     if goods and not quantity and table.profiles[goods].is_mostly("packed"):
         yield from ((place, ("packed", goods)) for place in places.GOODS)
-    if places.PAID in said and table.profiles[found[places.PAID].column].share("word and amount") > 0:
+    if places.PAID in said and table.profiles[found[places.PAID].column].has_payment_with_amount:
         yield places.PAID, ("payment_and_amount",)
     unit = next((name for name in table.columns if says_units(table, name)), "")
     if unit:
@@ -197,8 +210,13 @@ def _doubts(table: SampleTable, found: dict[str, Guess]) -> Iterator[tuple[str, 
     if day and day.column and "due" in re.findall(r"[a-z]+", day.column.casefold()) and not said[day.place] & TO:
         yield day.place, ("of_payment",)
     person = found.get(places.PERSON)
-    if person and person.candidates and holds_phone(table, person.fact or person.column):
+    if person and person.candidates and looks(table, person.fact or person.column, "name and phone"):
         yield places.PERSON, ("name_and_phone",)
+    if person and person.column and "phone" in reading_of(person.column).meanings:
+        yield places.PERSON, ("contact",)
+    for who in (each for each in found if each.startswith("fields.") and each.endswith("_name")):
+        if (source := found[who].fact or found[who].column) and looks(table, source, "name and address"):
+            yield who, ("name_and_address",)
     amounts = (*places.PRICES, places.LINE_TOTAL, places.COLLECTED, "lines.maximum_retail_price", "lines.discount")
     yield from ((place, ("foreign",)) for place in amounts if place in said and table.is_foreign(found[place].column))
     several = bool(quantity) and not {*numbers_of(table.cells[quantity])} <= {1.0, None}
@@ -216,6 +234,36 @@ def _doubts(table: SampleTable, found: dict[str, Guess]) -> Iterator[tuple[str, 
     for place, count in ((place, count) for place in places.PRICES for count in counts):
         if place in said and goods and table.grows_with(found[place].column, count, goods):
             yield place, ("of_the_line", count)
+
+
+def _parts(table: SampleTable, whole: str, used: set[str], *, is_money: bool) -> list[str]:
+    """The unused columns that may say of which part another's numbers are: picked, damaged, paid in advance.
+
+    Their names say so, or nobody knows these and the numbers are nowhere more and somewhere less. Where a third column
+    is the sum of both, the part is taken off already.
+    """
+    numbers = {name: numbers_of(table.cells[name]).fill_null(0) for name in table.columns}
+    named, found = _PAID_BEFORE if is_money else _NOT_SHIPPED, list[str]()
+    counted, is_total = numbers[whole] > 0, "total" in table.readings[whole].meanings  # of sizes S, M, L
+    least = max(1.0, _HARDLY_ANYTHING * float(numbers[whole].max() or 0)) if is_money else 1.0  # type: ignore[arg-type]
+    for name in (each for each in table.columns if each not in (*used, *table.nameless, whole)):
+        said, profile = table.readings[name].meanings, table.profiles[name]
+        part, rest = numbers[name].filter(counted), (numbers[whole] - numbers[name]).filter(counted)
+        if not profile.filled or profile.counts_rows or not profile.is_mostly("amount", "whole number"):
+            continue
+        is_named = bool(said & named) and said <= named | _OF_PARTS and bool((part > 0).any() and (rest != 0).any())
+        may_be = (
+            not said
+            and not is_total
+            and (part > least).any()
+            and (rest > 0).any()
+            and (rest >= 0).all()
+            and part.n_unique() > 1
+        )
+        sums = (each for other, each in numbers.items() if other != whole)
+        if (is_named or may_be) and not any((each.filter(counted) == rest + part * 2).all() for each in sums):
+            found.append(name)
+    return found
 
 
 def says_units(table: SampleTable, name: str) -> bool:
@@ -308,19 +356,6 @@ def ids_or_count(found: dict[str, Guess]) -> dict[str, Guess]:
     return {place: guess for place, guess in found.items() if place != left}
 
 
-def void_or_gone(table: SampleTable, operation: Operation, found: dict[str, Guess]) -> dict[str, tuple[str, ...]]:
-    """The columns with cells that say that a row is void or gone already, and these; of goods on their way: void."""
-    kinds = {Operation.ORDER_CREATE: (), Operation.LABEL_CREATE: (), Operation.ASN_CREATE: ("void",)}
-    if operation not in kinds:
-        return {}
-    flags = {name for place, guess in found.items() for name in guess.columns
-             if form_of(place.split(".")[1], operation) in (FieldForm.FLAG, FieldForm.PAYMENT)}  # fmt: skip
-    said = {name: tuple(each for each in profile.done if says_done(each, *kinds[operation]))
-            or tuple(each for each in profile.words if says_done(_IS.sub("", name), "void") and says_yes(each))
-            for name, profile in table.profiles.items() if name not in flags}  # fmt: skip
-    return {name: words for name, words in said.items() if words}
-
-
 def beside_address(table: SampleTable, found: dict[str, Guess]) -> dict[str, Guess]:
     """The guesses; an address is a question where columns beside its own may be parts of it, which would be lost."""
     found, used = dict(found), {name for guess in found.values() for name in (*guess.columns, guess.times)}
@@ -356,6 +391,6 @@ def _may_be_part(table: SampleTable, name: str, *, has_lines: bool) -> bool:
         return False
     if reading.meanings and reading.meanings <= TO:
         return False
-    if reading.meanings and reading.meanings <= _PARTS_OF_AN_ADDRESS:
-        return not profile.is_mostly("phone", "pin", "date", "e-mail")
+    if reading.meanings and reading.meanings <= _PARTS_OF_AN_ADDRESS | {"each"}:  # Unit 4B
+        return not profile.is_mostly("phone", "pin", "date", "e-mail") and not says_units(table, name)
     return not reading.meanings and profile.is_mostly("words") and len(profile.words) > 1

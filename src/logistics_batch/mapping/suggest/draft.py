@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from logistics_batch.mapping.naming.names import LIKELY, TO, likeness, names_of_targets, reading_of, vocabulary
-from logistics_batch.mapping.spec.targets import form_of, targets_of
+from logistics_batch.mapping.spec.targets import FieldForm, form_of, targets_of
 from logistics_batch.mapping.suggest import places
 from logistics_batch.mapping.suggest.amounts import summed, unit_price, with_amounts
 from logistics_batch.mapping.suggest.doubts import (
@@ -19,24 +19,32 @@ from logistics_batch.mapping.suggest.doubts import (
     by_document,
     counted_boxes,
     doubted,
-    holds_phone,
     ids_or_count,
     is_bare_name,
+    looks,
     put_aside,
     ranges_of_boxes,
-    void_or_gone,
     whole_address,
 )
 from logistics_batch.mapping.suggest.evidence import WORTH_ASKING, evidence_of, of_fact, unlike
 from logistics_batch.mapping.suggest.guess import SURE, Candidate, Guess, Reason
 from logistics_batch.mapping.suggest.joined import PART_OF_AN_ADDRESS
+from logistics_batch.mapping.suggest.left_out import may_be_left_out
 from logistics_batch.mapping.suggest.profile import Profile, numbers_of, profile_of
 from logistics_batch.mapping.suggest.table import SampleTable, table_of
 from logistics_batch.model.document import Operation
 from logistics_batch.model.sheet import Sheet
 
 _PURCHASE: Final = "fields.description"  # of an ASN: the PO number, unless that is the only number there is
-_BY_VALUES: Final = {places.PHONE: ("phone", "name and phone"), places.PIN: ("pin",)}
+_BY_VALUES: Final = {
+    places.PHONE: ("phone", "name and phone"),
+    places.PIN: ("pin",),
+    **dict.fromkeys(places.ADDRESSES, ("name and address",)),
+}
+_TOGETHER: Final[dict[str, Reason]] = {
+    "name and phone": ("name_and_phone",),
+    "name and address": ("name_and_address",),
+}  # in cells that fill another place as well
 # What may be guessed, and the places of which one must be found; never what cancels or deletes: a person says so.
 _GUESSED: Final = {
     Operation.ORDER_CREATE: "fields.customer_mobile fields.delivery_address fields.delivery_postal_code",
@@ -138,27 +146,28 @@ def missing_of(table: SampleTable, operation: Operation, found: dict[str, Guess]
         who = tuple(Candidate((name,), 0.4, (("only_values", "name of a person"),)) for name in persons)
         yield replace(Guess.of(places.PERSON, who[0]), candidates=who, asked=True)
     read = {guess.fact.address for guess in found.values() if guess.fact}
+    persons_column = found[places.PERSON].columns[:1] if places.PERSON in found else ()
     for place in (each for each in demanded if each not in found):
         shapes, names = _BY_VALUES.get(place, ()), names_of_targets(operation).get(place, "")
         free = [name for name in table.columns if name not in used]
         candidates = (
             [
-                Candidate((name,), 0.4, (("only_values", shape) if shape == shapes[0] else ("name_and_phone",),))
+                Candidate((name,), 0.4, (_TOGETHER.get(shape, ("only_values", shape)),))
                 for shape in shapes
-                for name in (free if shape == shapes[0] else table.columns)
+                for name in ([*free, *persons_column] if shape in _TOGETHER else free)
                 if table.profiles[name].is_mostly(shape)
-                and (len(table.profiles[name].values) > 1 or shape != shapes[0])
+                and (len(table.profiles[name].values) > 1 or shape in _TOGETHER)
             ]
             or [
                 Candidate((), 0.4, (("name_and_phone",),), fact)
                 for fact in table.above
-                if place == places.PHONE and holds_phone(table, fact)
+                if place == places.PHONE and looks(table, fact, "name and phone")
             ]
             or [
                 Candidate(
                     (),
                     0.4,
-                    (("payment_and_amount",) if told.share("word and amount") else ("says_who_pays", fact.value),),
+                    (("payment_and_amount",) if told.has_payment_with_amount else ("says_who_pays", fact.value),),
                     fact,
                 )
                 for fact, told in ((each, profile_of((each.value,))) for each in table.above)
@@ -222,8 +231,8 @@ class Draft:
 
     guesses: what fills each place, in the contract's order, and the questions. numbered: the columns `SKU {n}` that
     are used. unused: columns that nothing was found for, and why. fill_down: columns that are filled on the first row
-    of a document only. done: by their columns the cells that say that a row is void or gone. rival: what the rows may
-    become as well. alone: the file has no other sheet.
+    of a document only. done: by their columns the cells by which rows may be left out. rival: what the rows may
+    become as well. alone: the file has no other sheet. twins: other sheets with rows and the same columns.
     """
 
     operation: Operation
@@ -235,6 +244,7 @@ class Draft:
     done: dict[str, tuple[str, ...]]
     rival: Operation | None = None
     alone: bool = True
+    twins: tuple[str, ...] = ()
 
 
 def draft_of(sheets: Sequence[Sheet], *, operation: Operation | None = None, among: int = 0) -> Draft | None:
@@ -254,7 +264,11 @@ def draft_of(sheets: Sequence[Sheet], *, operation: Operation | None = None, amo
     if not likely:
         return None
     best, *others = likely
-    draft = replace(max(drafts[best], key=lambda each: _worth(best, [each])), alone=max(among, len(sheets)) == 1)
+    draft = max(drafts[best], key=lambda each: _worth(best, [each]))
+    used = {name for guess in draft.guesses.values() for name in guess.columns if name in draft.table.names}
+    others_like_it = [each.table for each in drafts[best] if each is not draft and used <= {*each.table.names}]
+    twins = tuple(table.sheet for table in others_like_it if table.cells.height)
+    draft = replace(draft, alone=max(among, len(sheets)) == 1, twins=twins)
     lacking = [
         each for each in draft.guesses.values() if not each.candidates and each.place in targets_of(best).required
     ]
@@ -345,7 +359,7 @@ def _draft(table: SampleTable, operation: Operation) -> Draft:
             if name and name not in used
         },
         fill_down=_fill_down(found, table.profiles),
-        done=void_or_gone(table, operation, found),
+        done=may_be_left_out(table, operation, found),
     )
 
 
@@ -371,7 +385,7 @@ def _unused(table: SampleTable, name: str, beside: dict[str, str], operation: Op
         return ("counts_rows",)
     likely = {place: likeness(table.readings[name], names) for place, names in names_of_targets(operation).items()}
     for form in (form_of(place.split(".")[1], operation) for place, like in likely.items() if like >= LIKELY):
-        if profile.fits(form) is False:
+        if profile.fits(form) is False or (form is FieldForm.TEXT and profile.is_mostly("amount")):
             return unlike(profile, form)
     for place, other in ((places.BOXES, places.PACKAGE), (places.PACKAGE, places.BOXES)):
         if other in beside and likely.get(place, 0.0) >= LIKELY:

@@ -98,6 +98,8 @@ def of_fact(fact: Fact, place: str, operation: Operation) -> Candidate | None:
     if names is None or (like := likeness(reading, names)) < WORTH_ASKING:
         return None
     form = form_of(target, operation)
+    if like >= SURE and profile.is_unread(form):
+        return Candidate((), SURE, (("days_unread", fact.value),), fact)
     if profile.fits(form) is False or profile.is_mostly(*_AGAINST.get(target, _AGAINST.get(form, ()))):
         return None
     if place in places.KEYS and not re.search(r"\d", fact.value):

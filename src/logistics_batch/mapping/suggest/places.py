@@ -10,6 +10,7 @@ PIN: Final = "fields.delivery_postal_code"
 COLLECTED: Final = "fields.cash_on_delivery"
 PAID: Final = "fields.is_cod"
 EXPECTED: Final = "fields.expected_delivery_time"
+DAYS: Final = (EXPECTED, "fields.delivery_date", "fields.pickup_datetime")
 BOXES: Final = "fields.packages_count"
 QUANTITIES: Final = ("lines.item_quantity", "lines.qty")
 PRICES: Final = ("lines.item_price_per_each", "lines.price_per_qty")

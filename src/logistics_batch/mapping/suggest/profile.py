@@ -21,14 +21,16 @@ from logistics_batch.mapping.spec.targets import FieldForm
 from logistics_batch.mapping.spec.words import MONTHS, PAYMENT_WORDS
 
 _CURRENCY: Final = re.compile(rf"(?i)^(?:{RUPEE}|{FOREIGN})|(?:{RUPEE}|{FOREIGN})$")
+_MONEY: Final = re.compile(rf"(?i)^(?:{RUPEE}|{FOREIGN})|(?:{RUPEE}|{FOREIGN}|\bdr\.?|/-|\d[.,]\d\d)$")
 _LETTER: Final = "[a-z\u0900-\u0965\u0a80-\u0ae5]"  # of words behind numbers, with Devanagari's and Gujarati's signs
 _MONTH: Final = rf"(?:{'|'.join(sorted({name[:3].lower() for name in MONTHS}))})[^\W\d_]{{0,7}}\b"
 _NAMED_MONTH: Final = re.compile(
-    r"(\d{1,2})([-/., ]{1,3}|(?: de )?)([^\W\d_]{3,10})\.?([-/, ]{1,2}|(?: de )?)(\d{4}|\d\d)"
+    r"(?i)(\d{1,2})(?:st|nd|rd|th)?([-/., ]{1,3}|(?: de )?)([^\W\d_]{3,10})\.?([-/, ]{1,2}|(?: de )?)(\d{4}|\d\d)"
 )
 _SHAPES: Final = {
     "phone": r"(?:\+?91|0)?[\s-]*[6-9]\d{4}[\s-]?\d{5}(?:\.0)?(?:\s*/.*)?",
     "name and phone": r"[^\d\n]{0,80}[^\W\d_]{3}[^\d\n]{0,20}(?:\+?91[\s-]?|0)?[6-9]\d{4}[\s-]?\d{5}\D{0,20}",
+    "name and address": r"(?s)[^\d,\n]{0,80}[^\W\d_]{3}[^,\n]{0,80}[,\n].{0,200}\d.*",
     "pin": r"(?i)(?:PIN[\s-]*)?[1-9]\d{2}[\s,]?\d{3}(?:\.0)?",
     "amount": r"(?i)-?(?:[\d,]+(?:\.\d{1,2})?(?:/-)?|\d{1,3}(?:[ \u00a0\u202f]\d{3})*,\d{2}|"
     r"\d{1,3}(?:\.\d{3})+,\d{1,2})"
@@ -124,6 +126,12 @@ class Profile:
         return self.share("payment word") >= SOME and not any(map(says_yes_or_no, self.values))
 
     @property
+    def has_payment_with_amount(self) -> bool:
+        """Whether a cell holds a word of payment and an amount together; the terms `Net 30` are none."""
+        told = (re.sub(r"\d.*", "", value) for value in self.values if re.fullmatch(_SHAPES["word and amount"], value))
+        return any(profile_of((word,)).mentions_payment for word in told)
+
+    @property
     def mentions_payment(self) -> bool:
         """Whether a cell speaks of cash on delivery, or half of all name a way of payment, among other words too."""
         said = [f" {_plain(value)} " for value in self.values]
@@ -197,11 +205,6 @@ class Profile:
         found = (sign for value in self.values for sign in re.findall(rf"(?i)^{FOREIGN}|{FOREIGN}$", value))
         return tuple(dict.fromkeys(found))
 
-    @cached_property
-    def done(self) -> tuple[str, ...]:
-        """The texts that say that a row is void or gone already, as they are written: Cancelled, Delivered."""
-        return tuple({value.casefold(): value for value in self.values if says_done(value)}.values())
-
     @property
     def words(self) -> tuple[str, ...]:
         """The different values, each in the spelling that comes first."""
@@ -217,6 +220,12 @@ class Profile:
         """Whether most values, taken for kilograms, would be more than a parcel weighs."""
         numbers = numbers_of(pl.Series(self.values, dtype=pl.String)).drop_nulls().to_list()
         return bool(numbers) and median(numbers) > _HEAVY_KILOGRAMS
+
+    @property
+    def shows_money(self) -> bool:
+        """Whether most values are amounts by their two decimals, a currency or a word of books beside them."""
+        money = (value for value in self.values if _MONEY.search(value))
+        return bool(self.values) and sum(1 for _ in money) >= _MOST * len(self.values)
 
     @property
     def has_decimal_commas(self) -> bool:
@@ -320,14 +329,14 @@ def _answers() -> frozenset[str]:
 
 
 def says_done(text: str, *kinds: str) -> bool:
-    """Whether a cell says that its row is void or gone already, as the vocabulary has it, or one of the two.
+    """Whether a cell says that its row is void or gone already, or what else of the vocabulary's `done` is named.
 
     >>> [says_done(text) for text in ("CANCELLED", "Order cancelled", "Delivered to Buyer", "Unshipped", "Not shipped")]
     [True, True, True, False, False]
     """
     plain = _plain(text).removeprefix("order ").removeprefix("item ")
     return len(plain.split()) <= _WORDS_OF_A_STATE and any(
-        _done(kind).match(plain) for kind in kinds or vocabulary().done
+        _done(kind).match(plain) for kind in kinds or ("void", "gone")
     )
 
 
@@ -338,6 +347,21 @@ def says_yes(text: str) -> bool:
     [True, True, True, False, False]
     """
     return _plain(text) in {*vocabulary().payment["yes"].split(", "), "x"}
+
+
+def says_charge(text: str) -> bool:
+    """Whether a cell in a column of goods names a charge, a tax or a sum carried over, in each of its words.
+
+    >>> [says_charge(text) for text in ("Freight", "Output IGST @ 18%", "Round Off (-)", "Shipping tape", "500", "Off")]
+    [True, True, True, False, False, False]
+    """
+    words = [word for word in _plain(text).split() if not word.isdigit()]
+    return {*words} <= _charges("words") | _charges("beside") and bool({*words} & _charges("words"))
+
+
+@cache
+def _charges(part: str) -> frozenset[str]:
+    return frozenset(vocabulary().charges[part].split(", "))
 
 
 @cache

@@ -14,6 +14,7 @@ from logistics_batch.mapping.fields.values.numbers import FOREIGN, RUPEE
 from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.naming.names import (
     LIKELY,
+    TO,
     NameReading,
     folded,
     likeness,
@@ -266,6 +267,9 @@ def table_of(sheet: Sheet, operation: Operation, *, least: int) -> SampleTable |
     for name, said in ((name, readings[name]) for name in once if "discount" in readings[name].meanings):
         if any(cell.endswith("%") for cell in cells[name]):
             readings[name] = replace(said, meanings=said.meanings | {"percent"})
+    for name, said in ((name, readings[name]) for name in once if readings[name].meanings - TO == {"phone"}):
+        if profile_of(tuple(cells[name])).is_mostly("name of a person"):  # Delivery Contact, who may be another
+            readings[name] = replace(said, meanings=frozenset(["name"]))
     rows = sheet.frame.filter(pl.col("row") < (first := head.row - head.rows + 1)), body[end:]
     above, below = (facts_of(sheet, each, header=first) for each in rows)
     outside = tuple((row, column, text.strip())

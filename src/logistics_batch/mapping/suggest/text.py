@@ -19,7 +19,7 @@ from logistics_batch.mapping.suggest import places
 from logistics_batch.mapping.suggest.draft import Draft
 from logistics_batch.mapping.suggest.guess import Candidate, Guess, Reason
 from logistics_batch.mapping.suggest.head import lasting_name
-from logistics_batch.mapping.suggest.profile import PIECES, Profile, meaning_of_payment, profile_of
+from logistics_batch.mapping.suggest.profile import PIECES, Profile, meaning_of_payment, profile_of, says_charge
 from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import cell_address
 
@@ -194,7 +194,7 @@ def _sheet(draft: Draft) -> dict[str, Any]:
         rules[name] = [*rules.get(name, ()), *(f"{MARK}{word}" for word in words)]
     read = [draft.table.profiles[each.column] for each in draft.guesses.values() if each.column]
     sheet = {
-        "name": "" if draft.alone else lasting_name(table.sheet),
+        "name": _names_of_sheets(draft),
         "header_rows": table.rows if table.rows > 1 else 0,
         "decimal": "," if any(each.has_decimal_commas for each in read) else "",
         "skip_rows_where": rules,
@@ -203,11 +203,24 @@ def _sheet(draft: Draft) -> dict[str, Any]:
     return {key: value for key, value in sheet.items() if value}
 
 
+def _names_of_sheets(draft: Draft) -> str | list[str]:
+    """The sheet that is read, by a name that lasts; those between which one chooses; "" where it is alone."""
+    several = [draft.table.sheet, *draft.twins]
+    lasting = [lasting_name(each) for each in several]
+    if len(several) == 1:
+        return "" if draft.alone else lasting[0]
+    return [MARK + each for each in (lasting if all(lasting) and len({*lasting}) == len(lasting) else several)]
+
+
 def _explained(line: str, draft: Draft, place: str) -> list[str]:
     """A line of the mapping with what is said of it, and the answers to its question with what speaks for each."""
     guess = draft.guesses.get(place)
     if guess is None and place == "sheet.skip_rows_where" and draft.done:
-        return [line + f"  # ask! {_said([('done', *draft.done)])}"]
+        charged = [name for name, words in draft.done.items() if all(map(says_charge, words))]
+        said = {"done": [name for name in draft.done if name not in charged], "charges": charged}
+        return [line + f"  # ask! {_said([(code, *names) for code, names in said.items() if names])}"]
+    if guess is None and place == "sheet.name" and draft.twins:
+        return [line + f"  # ask! {_said([('twins',)])}"]
     if guess is None:
         return [line + "  # blank on rows whose line is filled" * (place == "sheet.fill_down")]
     # What a word means, or which date format it is.
@@ -371,7 +384,7 @@ def _read(draft: Draft, guess: Guess) -> dict[str, Any]:
     if profile.is_unread(form):
         return {"date": MARK.strip()}
     if form in (FieldForm.DATE, FieldForm.MOMENT) and profile.date_format:
-        return {"date": _date(draft, profile)}
+        return {"date": _date(profile)}
     if form is FieldForm.MONEY and (words := (*profile.suffixes, *profile.currencies)):
         return {"suffix": [*words]}
     if form in (FieldForm.QUANTITY, FieldForm.COUNT) and profile.suffixes:
@@ -386,14 +399,10 @@ def _read(draft: Draft, guess: Guess) -> dict[str, Any]:
     return {"unit": f"{MARK}g -> kg"} if wanted == "kg" and profile.is_heavy else {}
 
 
-def _date(draft: Draft, profile: Profile) -> str | list[str]:
-    """The format; where these dates do not tell day from month, other columns' dates do, or a person."""
+def _date(profile: Profile) -> str | list[str]:
+    """The format; where these dates do not tell day from month, a person does: another column may be written so."""
     both = [profile.date_format, profile.other_date_format]
-    if not both[1]:
-        return both[0]
-    shown = [each.date_format.split()[:1] for each in draft.table.profiles.values()
-             if each.is_mostly("date") and each.date_format and not each.other_date_format]  # fmt: skip
-    return next((each for each in both if each.split()[:1] in shown), [MARK + each for each in both])
+    return [MARK + each for each in both] if both[1] else both[0]
 
 
 def _is_by_amount(guess: Guess) -> bool:

@@ -26,7 +26,7 @@ _WHOLE_DATES: Final = (("%D", "%m/%d/%y"), ("%F", "%Y-%m-%d"))
 _ISO: Final = ("%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S")
 _NAMED_MONTHS: Final = tuple(f"%d{between}%b{between}%{year}" for between in "- /" for year in "Yy")
 CODES: Final = {
-    "d": "the day, in one digit or two",
+    "d": "the day, in one digit or two; beside the name of a month also `2nd`",
     "-d": "the same",
     "e": "the same",
     "m": "the month, in one digit or two",
@@ -57,6 +57,7 @@ CODES: Final = {
 _DIRECTIVES: Final = frozenset(CODES)
 _TIME: Final = re.compile(r"%(?:[HIMSTRpzf]|\.f)")
 _NAMED_MONTH: Final = r"%[bB]\.?"
+_ORDINAL: Final = r"(?i)\b([0-9]{1,2})(?:st|nd|rd|th)\b"  # 2nd Dec
 _DIGITS_FIRST: Final = r"^(\d{1,2})[-/. ](\d{1,2})[-/. ](?:\d{4}|\d{2})(?:\D.*)?$"
 _MONTHS: Final = 12
 _MONTH_NUMBERS: Final = {name.lower()[:length]: n for n, name in enumerate(month_name) for length in (3, 9) if name}
@@ -146,6 +147,7 @@ def moment_of(text: pl.Expr, formats: list[str], around: ReadContext) -> tuple[p
 
 def _parsed(text: pl.Expr, date_format: str, around: ReadContext) -> pl.Expr:
     if re.search(_NAMED_MONTH, date_format):
+        text = text.str.replace(_ORDINAL, "${1}")
         text = text.str.replace_many(MONTHS, ascii_case_insensitive=True, leftmost=True)
         date_format = re.sub(_NAMED_MONTH, "%b", date_format)
     if not _TIME.search(date_format):
