@@ -25,6 +25,7 @@ PLACES = (
     "/orders/R-1",
     "/admin",
     "/admin/doctor",
+    "/admin/metrics",
     "/find?q=R",
     "/check",
     "/labels",
@@ -137,11 +138,39 @@ def test_a_sheet_is_corrected_and_handed_over_by_keyboard_alone(browser: Browser
     page.keyboard.press("Control+A")
     page.keyboard.type("2")
     page.keyboard.press("Enter")
-    page.get_by_role("status").get_by_text("2 cells corrected; 0 rows to correct.").wait_for()
+    page.get_by_role("status").get_by_text("0 rows to correct.").wait_for()
     page.get_by_role("button", name="Hand it to nightly").focus()
     page.keyboard.press("Enter")
     page.wait_for_url(f"{pages.url}/check")
     assert (pages.workspace.root / "drop/keys.fix.xlsx").is_file()
+    page.context.close()
+
+
+def test_a_cell_is_checked_as_soon_as_it_is_left_and_nothing_moves(browser: Browser, pages: RunningPages) -> None:
+    page = signed_in(browser, pages)
+    page.goto(f"{pages.url}/check")
+    bad = "".join(f"T-{n},98,9 Market Road,560001,SKU-1,x\n" for n in range(6))
+    sheet = {"name": "typed.csv", "mimeType": "text/csv", "buffer": (order_lines(["T-9"]) + bad).encode()}
+    page.get_by_label("Sheet (").set_input_files(sheet)  # type: ignore[arg-type]
+    page.get_by_label("For").select_option("job:nightly")
+    page.get_by_role("button", name="Check").click()
+    page.wait_for_url(f"{pages.url}/check/*")
+    here = page.url
+    page.get_by_label("Phone, row 3").focus()
+    page.keyboard.press("Control+A")
+    page.keyboard.type("9876543210")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Control+A")
+    page.keyboard.type("1")  # before the check of the other cell has come back
+    page.get_by_role("status").get_by_text("1 cell corrected; 6 rows to correct.").wait_for()
+    assert page.locator(":focus").get_attribute("aria-label") == "Qty, row 3"
+    page.keyboard.press("Tab")
+    page.get_by_role("status").get_by_text("1 cell corrected; 5 rows to correct.").wait_for()
+    assert page.get_by_label("Qty, row 3").input_value() == "1"
+    row = page.get_by_role("row").filter(has=page.get_by_role("link", name="Write into row 3"))
+    assert row.get_by_text("would create").count() == 1, "it stays where it stood"
+    assert no_violations(page) == []
+    assert page.url == here
     page.context.close()
 
 

@@ -139,6 +139,15 @@ def test_a_file_and_its_answers_are_downloaded_as_things_stand(pages: RunningPag
     assert viewer.get(f"/files/file/{more}/original").status_code == 403
 
 
+def test_an_admin_sees_the_figures_that_monitoring_gets(pages: RunningPages) -> None:
+    admin = pages.person("admin")
+    told = admin.get("/admin/metrics.json").json()["figures"]
+    by_state = {each["labels"]["state"]: each["value"] for each in told if each["name"] == "documents"}
+    assert by_state["held"] == 4, "two that wait for a decision, and those of the file that waits for approval"
+    assert {each["at"][:2] for each in told if each["name"] == "job_last_end_timestamp_seconds"} == {"20"}
+    assert "job_last_rows" in admin.get("/admin/metrics").text
+
+
 def test_an_admin_has_everything_checked_and_sees_the_settings_in_force(pages: RunningPages, night: Workspace) -> None:
     told = pages.person("admin").get("/admin/doctor.json").json()
     listed = json.loads(night.run("doctor", "--json").out)["checks"]

@@ -1,10 +1,13 @@
 """People and their roles, who is signed in, what everybody did, and whether all is well."""
 
 from dataclasses import asdict
+from datetime import datetime
 from typing import Final
+from zoneinfo import ZoneInfo
 
 from logistics_batch.errors import UsageError
 from logistics_batch.operate.doctor import CheckState
+from logistics_batch.operate.metrics import figures
 from logistics_batch.web.workbench.asked import Moved, PageData, PageRequest, number_of
 from logistics_batch.web.workbench.people import LINK_HOLDS, Role, new_link, require_name
 
@@ -50,6 +53,23 @@ def doctor(asked: PageRequest) -> PageData:
     checks = sorted(asked.on.doctor(), key=lambda each: worst_first.index(each.state))
     settings = [{"name": name, "value": value, "given": given} for name, value, given in asked.on.settings()]
     return PageData("doctor.html", {"checks": [asdict(each) for each in checks], "settings": settings})
+
+
+def metrics(asked: PageRequest) -> PageData:
+    """The figures that monitoring gets, as they are now; those of the scheduler are with the scheduler."""
+    zone = ZoneInfo(asked.parts.policy.timezone)
+    found = [
+        {
+            "name": each.name,
+            "help": each.help,
+            "labels": dict(zip(each.labels, labels, strict=True)),
+            "value": value,
+            "at": datetime.fromtimestamp(value, zone).isoformat() if each.name.endswith("_timestamp_seconds") else "",
+        }
+        for each in figures(asked.parts.ledger, now=asked.parts.clock.now())
+        for labels, value in each.values.items()
+    ]
+    return PageData("metrics.html", {"figures": found})
 
 
 def add(asked: PageRequest) -> PageData:

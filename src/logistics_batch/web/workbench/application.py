@@ -41,7 +41,7 @@ _STATIC: Final = {
     "/static/style.css": "text/css",
     "/static/keys.js": "text/javascript",
     "/static/live.js": "text/javascript",
-    "/static/studio.js": "text/javascript",
+    "/static/forms.js": "text/javascript",
     "/static/icon.svg": "image/svg+xml",
 }
 _HEADERS: Final = {

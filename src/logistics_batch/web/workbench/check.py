@@ -3,9 +3,10 @@
 Nothing is sent from here. What is handed over lies where the job's files are dropped, and goes the way of every file.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
+from urllib.parse import urlencode
 
 import polars as pl
 
@@ -32,6 +33,7 @@ _ROWS_A_PART: Final = 50
 _LONGEST_TEXT: Final = 32_767  # of a cell
 _CELL: Final = "cell-"
 _WRONG: Final = (Fate.INVALID.value, Fate.BLOCKED.value)
+_VIEWS: Final = ("", "wrong", *(each.value for each in Fate))
 
 
 def start(asked: PageRequest) -> PageData:
@@ -69,9 +71,13 @@ def grid(asked: PageRequest) -> PageData:
     default = "wrong" if own.rows["fate"].is_in(_WRONG).any() else ""
     fate = asked.query.get("fate", default) if asked.query.get("fate", default) in fates else ""
     rows = own.rows
-    if fate:
-        rows = rows.filter(pl.col("fate").is_in(_WRONG) if fate == "wrong" else pl.col("fate") == fate)
+    written = {(row, column) for name, row, column in check.cells if name == _as_it_came(check, own.sheet)}
+    if fate == "wrong":  # what was corrected stays where it stood
+        rows = rows.filter(pl.col("fate").is_in(_WRONG) | pl.col("row").is_in({row for row, _ in written}))
+    elif fate:
+        rows = rows.filter(pl.col("fate") == fate)
     first = min(number_of(asked.query.get("after", "")) or 0, rows.height)
+    opened = number_of(asked.query.get("row", ""))
     data = _head(name, check) | {
         "documents": report.documents_of(),
         "thing": report.thing,
@@ -85,7 +91,8 @@ def grid(asked: PageRequest) -> PageData:
         "sheets": [each.sheet for each in each_sheet],
         "fate": fate,
         "columns": _columns(sheet, own),
-        "rows": list(_rows(sheet, own, rows.slice(first, _ROWS_A_PART), opened=number_of(asked.query.get("row", "")))),
+        "rows": list(_rows(sheet, own, rows.slice(first, _ROWS_A_PART), opened=opened, written=written)),
+        "opened": opened,
         "first": first,
         "rows_of_fate": rows.height,
         "next": first + _ROWS_A_PART if first + _ROWS_A_PART < rows.height else None,
@@ -102,10 +109,10 @@ def correct(asked: PageRequest) -> Moved:
     check = _as_seen(asked, name)
     sheet = asked.form.get("sheet", "")
     changes = dict(_changes(asked.form, check.now, sheet))
-    back = f"/check/{name}" if len(check.now.frames) < 2 else f"/check/{name}?sheet={sheet}"
+    back = f"/check/{name}?{urlencode({'sheet': sheet} | _view(asked.form))}"
     if not changes:
         return Moved(back, "No cell was changed.")
-    cells = {**check.cells} | {(sheet, *cell): text for cell, text in changes.items()}
+    cells = {**check.cells} | {(_as_it_came(check, sheet), *cell): text for cell, text in changes.items()}
     with scratch_folder() as folder:
         made = corrected(asked.parts, check.came, cells, mapping=check.mapping, folder=folder)
         job = _job(asked, check.job) if check.job else None
@@ -132,6 +139,17 @@ def download(asked: PageRequest) -> Download:
     """The sheet with the cells corrected so far."""
     check = _of(asked, asked.path["name"])
     return Download(check.now.name, check.now.content)
+
+
+def _as_it_came(check: SheetCheck, sheet: str) -> str:
+    """The name that a sheet of the file has in the file as it came: corrected, a CSV file is a workbook."""
+    return dict(zip(check.now.frames, check.came.frames, strict=True)).get(sheet, sheet)
+
+
+def _view(form: Mapping[str, str]) -> dict[str, str]:
+    """The part of the sheet that a form showed."""
+    numbers = {name: form[name] for name in ("after", "row") if number_of(form.get(name, ""))}
+    return ({"fate": form["fate"]} if form.get("fate") in _VIEWS else {}) | numbers
 
 
 def _mine(asked: PageRequest) -> dict[str, SheetCheck]:
@@ -192,9 +210,14 @@ def _columns(sheet: CheckedSheet, report: FileReport) -> list[str]:
 
 
 def _rows(
-    sheet: CheckedSheet, report: FileReport, shown: pl.DataFrame, *, opened: int | None
+    sheet: CheckedSheet,
+    report: FileReport,
+    shown: pl.DataFrame,
+    *,
+    opened: int | None,
+    written: Collection[tuple[int, int]],
 ) -> Iterator[dict[str, Any]]:
-    """Rows with their cells; a cell can be written into where something is wrong with it, or its row is opened."""
+    """Rows with their cells; a cell can be written into where something is or was wrong with it, or in opened rows."""
     frame = sheet.frames.get(report.sheet)
     texts = {} if frame is None else {row[0]: row[1:] for row in frame.join(shown.select("row"), on="row").iter_rows()}
     second = report.sheet if report.is_of_lines else ""
@@ -207,7 +230,8 @@ def _rows(
         cells = []
         for column, text in enumerate(texts.get(number, ()), start=1):
             told = _told(of_row.pop(cell_address(number, column), ()))
-            cells.append({"column": column, "text": text or "", "wrong": told, "open": bool(told) or number == opened})
+            may_write = bool(told) or number == opened or (number, column) in written
+            cells.append({"column": column, "text": text or "", "wrong": told, "open": may_write})
         rest = [words for issues in of_row.values() for words in _told(issues)]  # of no cell, or of one above the table
         why = Issue(line["code"], values=line["values"])
         own = (

@@ -99,6 +99,7 @@ ROUTES: Final = (
     Route("/admin", admin.people, ADMIN, place="Admin"),
     Route("/admin/audit", admin.audit, ADMIN),
     Route("/admin/doctor", admin.doctor, ADMIN),
+    Route("/admin/metrics", admin.metrics, ADMIN),
     Route("/admin/add", admin.add, ADMIN, "POST", "added a person"),
     Route("/admin/role", admin.change_role, ADMIN, "POST", "changed a role"),
     Route("/admin/reset", admin.reset, ADMIN, "POST", "took a password away"),
