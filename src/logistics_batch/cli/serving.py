@@ -86,6 +86,7 @@ def serve_workspace(
             files,
             doctor=partial(checkup, workspace),
             settings=lambda: in_force(workspace.settings()),
+            print_queues=settings.web.print_queues,
         )
         try:
             serve_pages(place, secured, on, on_ready=ready, say=say, stop=stop, sign_on=sign_on)

@@ -11,6 +11,7 @@ from logistics_batch.model.complaints import FROM_THE_ROOT
 from logistics_batch.model.jobs.job_fields import Seconds, Zone
 
 _RATE = re.compile(r"none|\d+(\.\d+)?/(s|min)")
+_QUEUE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,126}")
 _SHORTEST_RETENTION_SECONDS = 30 * 86400.0
 
 Tree = dict[str, Any]
@@ -60,6 +61,13 @@ def _retention(seconds: float) -> float:
             'What is younger than 30 days is still worked with. Write "30d" or more, or leave the key out.'
         )
     return seconds
+
+
+def _queues(values: tuple[str, ...]) -> tuple[str, ...]:
+    for value in values:
+        if not _QUEUE.fullmatch(value):
+            raise ValueError(f'"{value}" is no name of a print queue. `lpstat -e` lists them.')
+    return values
 
 
 def _whole_paths(values: tuple[str, ...]) -> tuple[str, ...]:
@@ -203,7 +211,8 @@ class WebSettings(_Section):
     """`[web]`: the pages of `serve`.
 
     hosts: further names under which browsers reach them, as `pages.example.com` or `10.1.2.3:8490`. cert_file,
-    key_file: for TLS. proxy: the address of the server in front that speaks TLS for them.
+    key_file: for TLS. proxy: the address of the server in front that speaks TLS for them. print_queues: the queues of
+    this machine's printing system to which bundles may be sent.
     """
 
     host: str = Field(default="127.0.0.1", min_length=1)
@@ -212,6 +221,7 @@ class WebSettings(_Section):
     cert_file: str | None = None
     key_file: str | None = None
     proxy: Annotated[str, AfterValidator(_ip_address)] = ""
+    print_queues: Annotated[Listed, AfterValidator(_queues)] = ()
     oidc: OidcSettings | None = None
 
 

@@ -1,6 +1,8 @@
 """One night behind the pages: orders accepted, refused, invalid and held; a file that waits for approval."""
 
+import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from support.pages_process import RunningPages
@@ -43,8 +45,24 @@ def night(tmp_path_factory: pytest.TempPathFactory, service: RunningSandbox) -> 
     return workspace
 
 
+def a_printing_system(night: Workspace) -> Path:
+    """A folder with an `lp` that keeps what it is given, and whose queue "office" is out of order."""
+    folder = night.root / "printing"
+    folder.mkdir()
+    lp = folder / "lp"
+    lines = (
+        "#!/bin/sh",
+        'if [ "$2" = office ]; then echo "lp: The printer is not accepting jobs." >&2; exit 1; fi',
+        f'cp "$6" "{folder}/printed"; echo "$1 $2 $3 $4" > "{folder}/asked"; echo "request id is $2-7 (1 file(s))"',
+    )
+    lp.write_text("\n".join([*lines, ""]))
+    lp.chmod(0o755)
+    return folder
+
+
 @pytest.fixture(scope="module")
 def pages(night: Workspace) -> Iterator[RunningPages]:
-    running = RunningPages(night)
+    night.configure("[web]", 'print_queues = ["dock", "office"]')
+    running = RunningPages(night, PATH=f"{a_printing_system(night)}:{os.environ['PATH']}")
     yield running
     running.close()

@@ -4,6 +4,7 @@ from typing import Any
 
 import httpx
 from support.pages_process import Person, RunningPages, hidden_fields
+from support.workspace import Workspace
 
 
 def look(person: Person, **form: str) -> httpx.Response:
@@ -57,6 +58,26 @@ def test_labels_are_printed_then_again_with_a_reason_and_downloaded(pages: Runni
     assert f"Label printed, copy 2, bundle {second['id']}." in [each["text"] for each in story]
     entries = pages.person("admin").get("/admin/audit.json").json()["entries"]
     assert ("operator of tests", "printed labels") in {(each["who"], each["what"]) for each in entries}
+
+
+def test_a_bundle_is_given_to_a_print_queue(pages: RunningPages, night: Workspace) -> None:
+    operator = pages.person("operator")
+    assert printed(operator, look(operator, orders="R-9", reason="for the dock").text).status_code == 303
+    made = bundles(operator)[0]["id"]
+    form = {"bundle": made, "name": "labels.pdf", "queue": "dock"}
+    assert operator.post("/labels/queue", form).headers["location"] == f"/labels/{made}"
+    assert "labels.pdf was given to dock: request id is dock-7" in operator.get(f"/labels/{made}").text
+    printing = night.root / "printing"
+    assert (printing / "printed").read_bytes() == operator.get(f"/labels/file/{made}/labels.pdf").content
+    assert (printing / "asked").read_text() == f"-d dock -t {made} labels.pdf\n"
+    refused = operator.post("/labels/queue", form | {"queue": "office"})
+    assert (refused.status_code, "not accepting jobs" in refused.text) == (409, True)
+    for other, status in (({"queue": "elsewhere"}, 409), ({"name": "index.csv"}, 404), ({"bundle": "nightly"}, 404)):
+        assert operator.post("/labels/queue", form | other).status_code == status
+    assert pages.person("clerk").post("/labels/queue", form).status_code == 403
+    entries = pages.person("admin").get("/admin/audit.json").json()["entries"]
+    given = [each["about"] for each in entries if each["what"] == "gave labels to a print queue"]
+    assert f"labels.pdf {made} dock" in given
 
 
 def test_what_names_no_bundle_and_no_file_leads_nowhere(pages: RunningPages) -> None:

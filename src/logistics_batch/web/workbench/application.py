@@ -56,6 +56,7 @@ _HEADERS: Final = {
     "Cache-Control": "no-store",
 }
 _AT_ONCE = 8  # pages that are made at the same time
+_NAMED_IN_AUDIT: Final = ("name", "role", "job", "bundle", "queue")  # of a form
 _MOST_AUDITED = 4000  # characters of what something was about
 
 
@@ -342,7 +343,10 @@ class Workbench:
         named = [*asked.path.values(), *asked.several.get("id", ())]
         upload = asked.upload.name if asked.upload else ""
         about = " ".join(
-            filter(None, [*named, *(asked.form.get(name, "") for name in ("name", "role", "job")), upload])
+            filter(
+                None,
+                [*named, *(asked.form.get(name, "") for name in ("name", "role", "job", "bundle", "queue")), upload],
+            )
         )
         entry = 0
         if route.audit:

@@ -145,8 +145,9 @@ class Surface:
     opened for one piece of work. jobs: the workspace's jobs, and the calendar of each that has one; calendar: one by
     its name. mappings: the names of its mappings. behind: does a piece of work after the answer, one at a time. work:
     what people began here. run: a job's run, as the command makes it. files: the mapping files. doctor: every check of
-    the command of that name. settings: each with its value and whether the workspace gives it, without secrets. checks:
-    sheets that are looked at before they are dropped. studios: samples of which mappings are made.
+    the command of that name. settings: each with its value and whether the workspace gives it, without secrets.
+    print_queues: to which bundles may be sent. checks: sheets that are looked at before they are dropped. studios:
+    samples of which mappings are made.
     """
 
     parts: Parts
@@ -160,6 +161,7 @@ class Surface:
     files: MappingFiles
     doctor: Callable[[], Iterable[Check]]
     settings: Callable[[], Iterable[tuple[str, str, bool]]]
+    print_queues: Sequence[str] = ()
     checks: Kept[SheetCheck] = field(default_factory=Kept)
     studios: Kept[StudioSheet] = field(default_factory=lambda: Kept(_STUDIOS_KEPT))
 

@@ -5,10 +5,11 @@ from dataclasses import replace
 from typing import Any, Final
 
 from logistics_batch.errors import UsageError
-from logistics_batch.flows.labels.bundles import LAYOUTS, file_of_bundle, files_of_bundle
+from logistics_batch.flows.labels.bundles import LAYOUTS, file_of_bundle, files_of_bundle, send_to_queue
 from logistics_batch.flows.labels.orders import Chosen, LabelChoice, choose_orders
 from logistics_batch.model.counting import counted
 from logistics_batch.web.workbench.asked import Changed, Download, Moved, NotThere, PageData, PageRequest
+from logistics_batch.web.workbench.rendering import in_address
 from logistics_batch.web.workbench.work import Begun
 
 _BUNDLES: Final = 50
@@ -42,16 +43,30 @@ def bundle(asked: PageRequest) -> PageData:
         raise NotThere(f"There is no bundle “{name}”.")
     files = [{"name": file, "bytes": size} for file, size in files_of_bundle(asked.parts, name).items()]
     data = {"id": run.id, "job": run.job, "started_at": run.started_at, "counts": dict(run.summary)}
-    return PageData("bundle.html", data | {"stopped": run.stopped, "files": files})
+    return PageData(
+        "bundle.html", data | {"stopped": run.stopped, "files": files, "queues": list(asked.on.print_queues)}
+    )
 
 
 def file(asked: PageRequest) -> Download:
     """One file of a bundle."""
     bundle_id, _, name = asked.path["name"].partition("/")
-    content = file_of_bundle(asked.parts, bundle_id, name)
-    if content is None:
+    found = file_of_bundle(asked.parts, bundle_id, name)
+    if found is None:
         raise NotThere("This bundle has no such file here.")
-    return Download(f"{bundle_id} {name}", content)
+    return Download(f"{bundle_id} {name}", found.read_bytes())
+
+
+def to_queue(asked: PageRequest) -> Moved:
+    """Give a PDF of a bundle to a print queue; it counts as no further copy, for nobody knows whether paper came."""
+    name, of, queue = (asked.form.get(each, "") for each in ("name", "bundle", "queue"))
+    if queue not in asked.on.print_queues:
+        raise UsageError("No print queue is chosen.", remedy="Choose one; the settings name them ([web] print_queues).")
+    found = file_of_bundle(asked.parts, of, name) if name.endswith(".pdf") else None
+    if found is None:
+        raise NotThere("This bundle has no such file here.")
+    said = send_to_queue(found, queue=queue, title=f"{of} {name}")
+    return Moved(f"/labels/{in_address(of)}", f"{name} was given to {queue}: {said}")
 
 
 def look(asked: PageRequest) -> PageData:

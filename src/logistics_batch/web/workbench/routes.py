@@ -85,6 +85,7 @@ ROUTES: Final = (
     Route("/labels/{name}", labels.bundle, DECIDE),
     Route("/labels/look", labels.look, DECIDE, "POST", "looked at what would be printed"),
     Route("/labels/print", labels.print_them, DECIDE, "POST", "printed labels"),
+    Route("/labels/queue", labels.to_queue, DECIDE, "POST", "gave labels to a print queue"),
     Route("/jobs", jobs.timetable_page, place="Jobs"),
     Route("/jobs/{name}", jobs.job),
     Route("/jobs/run", jobs.run_now, DECIDE, "POST", "ran a job"),
