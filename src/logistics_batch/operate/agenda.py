@@ -31,7 +31,7 @@ _FIRST_WAIT = timedelta(seconds=30)
 _SHARE_WAITED = 0.25  # of the time since it stopped: ten minutes late at most where that lasted forty
 _SHARE_BY_CHANCE = 0.2
 _MOST_PLANNED = 300  # times of a job, in what people look at
-_SHOWN_OF_DAY = 3
+_SHOWN_OF_DAY = 2
 _A_MOMENT = timedelta(seconds=1)
 _NEVER = timedelta(days=400)  # a calendar that leaves no day for so long leaves none
 

@@ -244,9 +244,9 @@ def watch_files(parts: Parts, job: PushJob, calendar: Calendar, *, now: datetime
     """
     if job.expect is None:
         return
-    mark = f"expect {job.expect.by:%H:%M} {job.expect.since:%H:%M} {job.expect.calendar or ''}"[:57]
+    mark = _mark_of(job.expect)
     since = datetime.fromisoformat(parts.ledger.slots.schedule_seen(job.name, mark, now=now.isoformat()))
-    arrivals = _arrivals(parts, job, now)
+    arrivals = [replace(each, name=shown_name(parts, job, each.name)) for each in _arrivals(parts, job, now)]
     for expected in expected_days(job.expect, _zone(parts, job), calendar, now=now):
         if expected.deadline < since:
             continue  # nobody expected it then
@@ -264,15 +264,27 @@ def days_of_files(parts: Parts, job: PushJob, calendar: Calendar, *, now: dateti
     if job.expect is None:
         return []
     arrivals, zone = _arrivals(parts, job, now), _zone(parts, job)
+    since = _since(parts, job, _mark_of(job.expect)) or now
     found = []
     for expected in reversed(expected_days(job.expect, zone, calendar, now=now)):
+        if expected.deadline < since:
+            break  # nobody expected it then
         missed = any(each.kind == Coming.MISSING for each in _notices(parts, job, expected.day))
         found.append((expected, judge(expected, Seen(arrivals, (), missed), now=now)))
     return found
 
 
 def _arrivals(parts: Parts, job: PushJob, now: datetime) -> list[FileArrival]:
-    return [_as_told(parts, job, each) for each in parts.ledger.files.arrivals_of(job.name, since=now - _LOOK_BACK)]
+    """What was read lately, each since when it was there: before it was read it may have lain there for a while."""
+    found = []
+    for each in parts.ledger.files.arrivals_of(job.name, since=now - _LOOK_BACK):
+        first = min(each.at, _since(parts, job, _mark(each.identity)) or each.at)
+        found.append(replace(each, at=first, first_at=min(first, each.first_at)))
+    return found
+
+
+def _mark_of(expect: Expect) -> str:
+    return f"expect {expect.by:%H:%M} {expect.since:%H:%M} {expect.calendar or ''}"[:57]
 
 
 def _zone(parts: Parts, job: PushJob) -> ZoneInfo:
@@ -315,22 +327,17 @@ def _lost_name(parts: Parts, name: str) -> str:
     return printable(name) if parts.policy.names_in_alerts else "A file"
 
 
-def _as_told(parts: Parts, job: PushJob, file: FileArrival) -> FileArrival:
-    """A file as it may be named, and since when it was there: before it was read it may have lain there for a while."""
-    first = min(file.at, _seen_since(parts, job, file.identity) or file.at)
-    return replace(file, name=shown_name(parts, job, file.name), at=first, first_at=min(first, file.first_at))
-
-
 def _first_seen(parts: Parts, job: PushJob, file: Lying) -> datetime:
     """When a file was first seen to lie there; noted at the first look."""
-    if since := _seen_since(parts, job, file.identity):
+    if since := _since(parts, job, _mark(file.identity)):
         return since
     now = parts.clock.now().isoformat()
     return datetime.fromisoformat(parts.ledger.slots.schedule_seen(job.name, _mark(file.identity), now=now))
 
 
-def _seen_since(parts: Parts, job: PushJob, identity: str) -> datetime | None:
-    known = parts.ledger.slots.of_job(job.name, [f"since {_mark(identity)}"])
+def _since(parts: Parts, job: PushJob, mark: str) -> datetime | None:
+    """Since when something is noted of a job."""
+    known = parts.ledger.slots.of_job(job.name, [f"since {mark}"])
     return next((datetime.fromisoformat(slot.claimed_at) for slot in known.values()), None)
 
 
