@@ -186,31 +186,22 @@ def test_the_four_papers_tell_the_same(drawn, parts, service, tmp_path):
     assert all(one in page for one in ids) and "the report itself is complete" in page
 
 
-def test_a_tolerance_of_the_plan_is_kept_and_a_wrong_one_refused(parts, service, tmp_path):
-    push(parts, tmp_path, asn_row("I1", "W", "100"))
-    near = {"SHORT": Tolerance(units=2)}
-    report = run_reconcile(parts, with_receipts(tmp_path, "I1,W,98,,", tolerance=near))
-    assert (report.exit_code, report.counts) == (0, {"within tolerance": 1})
+def test_tolerance_grace_and_claim_window_of_a_plan_are_kept_and_a_wrong_tolerance_refused(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I1", "W", "100"), asn_row("I2", "W", "10"))
+    came = "I1,W,98,,"
+    report = run_reconcile(parts, with_receipts(tmp_path, came, "I2,W,10,,", tolerance={"SHORT": Tolerance(units=2)}))
+    assert (report.exit_code, report.counts) == (0, {"within tolerance": 1, "matched": 1})
+    for days, judged in ((2, "NOT_RECEIVED"), (3, "too early")):
+        limits = {"SHORT": Tolerance(units=2), "NOT_RECEIVED": Tolerance(days=days)}
+        report = run_reconcile(parts, with_receipts(tmp_path, came, tolerance=limits))
+        assert report.counts == {"within tolerance": 1, judged: 1}
+    report = run_reconcile(parts, with_receipts(tmp_path, came, "I2,W,10,,", claim_days=9))
+    (line,) = report.document["exceptions"]
+    assert (line["claim_until"], line["claim_days_left"]) == ("2026-11-11", 6)
     with pytest.raises(UsageError, match='class "NO_ASN" has no tolerance'):
         run_reconcile(parts, plan(tmp_path, tolerance={"NO_ASN": Tolerance(units=2)}))
     with pytest.raises(UsageError, match="not measured in rupees"):
         run_reconcile(parts, plan(tmp_path, tolerance={"SHORT": Tolerance(amount="1.00")}))
-
-
-@pytest.mark.parametrize(
-    ("days", "counts"), [(2, {"NOT_RECEIVED": 1, "matched": 1}), (3, {"too early": 1, "matched": 1})]
-)
-def test_the_days_of_grace_of_a_job_hold(parts, service, tmp_path, days, counts):
-    push(parts, tmp_path, asn_row("I1", "W", "10"), asn_row("I2", "W", "10"))
-    grace = {"NOT_RECEIVED": Tolerance(days=days)}
-    assert run_reconcile(parts, with_receipts(tmp_path, "I2,W,10,,", tolerance=grace)).counts == counts
-
-
-def test_the_claim_window_of_a_job_holds(parts, service, tmp_path):
-    push(parts, tmp_path, asn_row("I1", "W", "10"))
-    report = run_reconcile(parts, with_receipts(tmp_path, "I1,W,7,,", claim_days=9))
-    (line,) = report.document["exceptions"]
-    assert (line["claim_until"], line["claim_days_left"]) == ("2026-11-11", 6)
 
 
 def test_an_asn_whose_date_was_moved_at_the_service_is_not_called_missing(parts, service, tmp_path):
