@@ -258,7 +258,7 @@ HELD_AFTER_SENDING: Final[dict[str, Entry]] = {
         may_exist=True,
     ),
     "reference_taken": Reason(
-        "The service says that it has an order under this reference already, which was not sent from here.",
+        "The service says that it has an order under this reference already, from before this one was sent.",
         _NUMBER_TAKEN,
         "Compare both orders; give this one another reference, or decide “drop”.",
     ),
