@@ -298,3 +298,15 @@ def test_merged_cells_that_nothing_reads_are_not_told(column: int, is_told: bool
     sheet = Sheet("", cells.frame, facts=facts, notes=(Issue.of("merged_cells", ranges="D2:D3"),))
     mapped = run(MAPPED + "ignore: [Remark]\n", sheet)
     assert ("merged_cells" in [each.code for each in mapped.notes]) is is_told
+
+
+@pytest.mark.parametrize(("price", "quantity", "is_asked"), [
+    ("Rate/sqft", "Boxes", True), ("Price per kg", "Qty", True), ("Rate / Dozen", "Qty", True),
+    ("Rate/kg", "Qty (kg)", False), ("Rate/Pc", "Qty", False), ("Rate / MRP", "Qty", False),
+])  # fmt: skip
+def test_a_price_that_is_that_of_a_measure_is_asked_about(price: str, quantity: str, is_asked: bool) -> None:
+    header = [quantity if name == "Qty" else name for name in HEADER]
+    cells = [price, "45.50", "60.00", "52.25"]
+    sheet = sheet_of([[*row, cell] for row, cell in zip([header, *ROWS[1:]], cells, strict=True)])
+    found = drafted(sheet)[0].guesses.get("lines.item_price_per_each")
+    assert ("price_per" in [code for code, *_ in found.reasons] if found else False) is is_asked

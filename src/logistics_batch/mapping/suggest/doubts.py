@@ -30,6 +30,10 @@ _UNITS: Final = frozenset(
     ["dz", "doz", "dozen", "dutzend", "box", "boxes", "carton", "cartons", "ctn", "ctns", "karton", "case", "cases",
      "pack", "packs", "pkt", "packet", "set", "sets", "pair", "pairs", "paar", "bag", "bags", "bundle", "roll", "kg"]
 )  # fmt: skip
+_MEASURES: Final = _UNITS | frozenset(
+    ["sqft", "sft", "sqm", "ft", "feet", "mtr", "meter", "metre", "gm", "gram", "ltr", "litre", "liter", "ml", "ton"]
+)
+_PER: Final = re.compile(r"(?:/|\bper)\s*([a-z]+)")
 _SHIPPED_TO: Final = frozenset(["ship", "deliver"])
 _COUNTED: Final = (FieldForm.QUANTITY, FieldForm.COUNT)
 _OF_LINES: Final = ("weight", "volume", "length", "breadth", "height")
@@ -224,6 +228,8 @@ def _doubts(table: SampleTable, found: dict[str, Guess]) -> Iterator[tuple[str, 
         words = [
             each for each in table.profiles[found[place].column].suffixes if each.casefold().strip("/") not in PIECES
         ]
+        per = [each for each in _PER.findall(found[place].column.casefold()) if each in _MEASURES]
+        words += [each for each in per if each not in quantity.casefold()]  # Rate/kg beside Qty (kg) is that of one
         yield from [(place, ("price_per", *words))] * bool(words)
         price = found[place].column  # `item-price` is that of one in some shops' exports, of the line in others'
         if several and said[place] == {"item", "price"}:
