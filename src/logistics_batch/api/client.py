@@ -4,6 +4,7 @@ Redirects are not followed, proxies and certificates of the environment are not 
 """
 
 import math
+import threading
 import time
 import zlib
 from collections.abc import Callable, Mapping
@@ -38,6 +39,7 @@ _PAUSE_AFTER_429_SECONDS = 1.0
 _REQUEST_TIMEOUT = 408  # what some services say on a connection that they are about to close
 _SHORTEST_KEY_TO_REDACT = 8  # a shorter one may be an ordinary word of an answer
 _LONGEST_DETAIL = 200
+_NEVER = threading.Event()  # that nobody sets
 _PORTS = {"https": 443, "http": 80}
 _SAFE_IN_PATH = "/%:@!$&'()*+,;="
 _ZLIB_WINDOWS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
@@ -92,11 +94,13 @@ class Client:
         body: str | bytes | None = None,
         query: Mapping[str, str] | None = None,
         turn_taken: bool = False,
+        finishes: bool = False,
     ) -> Reply:
         """Make one call and say what came of it; the network never raises.
 
         turn_taken: the caller has its turn from `pacer` already; otherwise the call waits for one first, and for
-        another where the service asks for a pause before it has left.
+        another where the service asks for a pause before it has left. finishes: it belongs to what is under way, and is
+        made also when the program was asked to end, if it has its turn at once.
 
         Raises:
             UsageError: there is no such call, or it does not take this id or body.
@@ -108,9 +112,9 @@ class Client:
         if query:
             url += "?" + urlencode(query, quote_via=quote)
         content = body.encode() if isinstance(body, str) else body
-        while turn_taken or self.pacer.wait_turn():
+        while turn_taken or self.pacer.wait_turn(stop=_NEVER if finishes else None):
             reply, missed_turn = self._exchange(found, url, content)
-            if turn_taken or not missed_turn:
+            if turn_taken or not missed_turn or (finishes and self.pacer.is_ending):
                 return reply
         return Reply(endpoint, detail="the program was asked to end before the call had its turn")
 

@@ -218,6 +218,11 @@ class Pacer:
             with self._state:
                 self._shared.remove(turns)
 
+    @property
+    def is_ending(self) -> bool:
+        """Whether the process was asked to end."""
+        return self._stop is not None and self._stop.is_set()
+
     def wait_turn(self, *, stop: threading.Event | None = None) -> bool:
         """Wait until a turn can be taken and take it; False, soon, if `stop` (or the pacer's own) is set instead.
 

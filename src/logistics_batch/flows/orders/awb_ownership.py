@@ -60,10 +60,13 @@ def look_at(client: Client, order: NamedOrder, *, turn_taken: bool = False) -> L
     return look if by_reference.order is None and by_reference.failed is None else by_reference
 
 
-def look_under(client: Client, number: str, *, turn_taken: bool = False) -> Look:
-    """Fetch the order that is called this: by AWB number, id or reference, as the service understands it."""
+def look_under(client: Client, number: str, *, turn_taken: bool = False, finishes: bool = False) -> Look:
+    """Fetch the order that is called this: by AWB number, id or reference, as the service understands it.
+
+    turn_taken, finishes: see `Client.call`.
+    """
     try:
-        reply = client.call("order.fetch", order_id=number, turn_taken=turn_taken)
+        reply = client.call("order.fetch", order_id=number, turn_taken=turn_taken, finishes=finishes)
     except UsageError:
         return Look(said="it cannot be asked for such a number")
     seen = read_order(reply)

@@ -101,7 +101,7 @@ class Proofs:
             is_new = not self._at_all and document.id not in self._sent_before
             if is_new and self._fruitless >= _FRUITLESS_UNTIL_STOP:
                 return None
-        look = look_under(self._parts.client, answer.awb_number or document.reference)
+        look = look_under(self._parts.client, answer.awb_number or document.reference, finishes=True)
         if look.failed is None:
             with self._lock:
                 self._fruitless = 0 if look.order is not None else self._fruitless + 1
