@@ -228,8 +228,9 @@ class Caller(Client):
         body: str | bytes | None = None,
         query: Mapping[str, str] | None = None,
         turn_taken: bool = False,
+        finishes: bool = False,
     ) -> Reply:
-        del turn_taken
+        del turn_taken, finishes
         sent = body.decode() if isinstance(body, bytes) else body or ""
         reply = self._ask(endpoint, order_id=order_id or "", body=sent, query=query or {})
         self._heed(reply, self.pacer._clock())
