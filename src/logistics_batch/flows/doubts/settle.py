@@ -277,8 +277,8 @@ def _look_into_order(
             return _held(document, Issue.of("not_found.order", attempts=document.attempts), probe.text)
     facts = facts_of(parts)
     is_unique = facts is not None and facts.unique  # test orders showed that a second create makes no second order
-    waited_for = parts.ledger.planning.is_waited_for(document)  # then nothing proves that this version is still wanted
-    if is_unique and not probe.never_blindly and not waited_for and _may_send_again(parts, document):
+    may_repeat_blindly = is_unique and not probe.never_blindly and _may_send_again(parts, document)
+    if may_repeat_blindly and not parts.ledger.planning.is_waited_for(document):  # else a newer one is wanted by now
         return send_again(parts, document, run=run, unseen=True)
     week_is_over = datetime.fromisoformat(document.doubt_since) + _ASKED_FOR < parts.clock.now()
     if give_up or probe.in_vain or week_is_over:

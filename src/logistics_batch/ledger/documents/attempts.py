@@ -138,8 +138,9 @@ class Attempts(Repository):
     def unsettled(self, *, run: str | None = None) -> list[int]:
         """The numbers of what is held for a person and may be at the service, the first first."""
         of_run = () if run is None else (file.c.run_id == run,)
-        wanted = document.c.state == "held", document.c.may_exist == 1, *of_run
-        return [each.id for each in self._documents(*wanted, by=(document.c.id,))]
+        wanted = document.c.account == self.account, document.c.state == "held", document.c.may_exist == 1, *of_run
+        query = select(document.c.id).join(file, document.c.file_id == file.c.id).where(*wanted)
+        return self._column(query.order_by(document.c.id))
 
     def asked_again(self, *, since: str) -> list[StoredDocument]:
         """What is held since then or later and may be settled by asking the service again, the oldest first."""

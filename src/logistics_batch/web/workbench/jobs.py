@@ -1,6 +1,6 @@
 """The jobs with their times, running and pausing them; what ran, and what came of it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import date, timedelta
 from typing import Final
@@ -8,7 +8,8 @@ from typing import Final
 from logistics_batch.errors import SettingsError, UsageError
 from logistics_batch.flows.push.run import past_run
 from logistics_batch.ledger import StoredRun
-from logistics_batch.model.jobs.job import PushJob
+from logistics_batch.model.jobs.calendar import Calendar
+from logistics_batch.model.jobs.job import JobSpec, PushJob
 from logistics_batch.model.report import Fate, FileReport, RunReport
 from logistics_batch.operate.agenda import planned_days, planned_times, timetable
 from logistics_batch.operate.file_watch import days_of_files
@@ -28,65 +29,65 @@ _DAYS, _TRIED_SHOWN = 7, 20
 
 def timetable_page(asked: PageRequest) -> PageData:
     """The jobs, with their next and last runs, and the week to come."""
-    lines, wrong = jobs_of(asked)
-    week: list[dict[str, object]] = []
-    if not wrong:
-        jobs, calendars = asked.on.jobs()
-        zone, now = asked.parts.policy.timezone, asked.parts.clock.now()
-        week = planned_days(jobs, calendars, now=now, days=_DAYS, service_zone=zone)
-    return PageData("jobs.html", {"jobs": lines, "jobs_wrong": wrong, "week": week})
-
-
-def jobs_of(asked: PageRequest) -> tuple[list[dict[str, object]], str]:
-    """A line for each job; or none and why, where a job's file is wrong just now."""
-    lines, _, wrong = jobs_and_times(asked, within=None)
-    return lines, wrong
+    jobs, calendars, wrong = _read(asked)
+    zone, now = asked.parts.policy.timezone, asked.parts.clock.now()
+    week = planned_days(jobs, calendars, now=now, days=_DAYS, service_zone=zone)
+    return PageData("jobs.html", {"jobs": _lines(asked, jobs, calendars), "jobs_wrong": wrong, "week": week})
 
 
 def jobs_and_times(
-    asked: PageRequest, *, within: timedelta | None
+    asked: PageRequest, *, within: timedelta
 ) -> tuple[list[dict[str, object]], list[dict[str, str]], str]:
     """A line for each job, and the planned times around now for which no run began; or none and why, where a job's
-    file is wrong just now. within: how far these lie from now; None: they are not looked for.
+    file is wrong just now. within: how far these lie from now.
     """
-    parts = asked.parts
+    jobs, calendars, wrong = _read(asked)
+    zone, now, ledger = asked.parts.policy.timezone, asked.parts.clock.now(), asked.parts.ledger
+    times = planned_times(jobs, calendars, ledger, now=now, within=within, service_zone=zone)
+    return _lines(asked, jobs, calendars), times, wrong
+
+
+def _read(asked: PageRequest) -> tuple[Sequence[JobSpec], Mapping[str, Calendar], str]:
+    """The jobs with their calendars; or none and why, where a job's file is wrong just now."""
     try:
         jobs, calendars = asked.on.jobs()
     except (UsageError, SettingsError) as error:
-        return [], [], f"{error.message} {error.remedy}".strip()
-    zone, now, ledger = parts.policy.timezone, parts.clock.now(), parts.ledger
-    lines = timetable(jobs, calendars, ledger, now=now, service_zone=zone)
-    if within is None:
-        return lines, [], ""
-    return lines, planned_times(jobs, calendars, ledger, now=now, within=within, service_zone=zone), ""
+        return (), {}, f"{error.message} {error.remedy}".strip()
+    return jobs, calendars, ""
+
+
+def _lines(asked: PageRequest, jobs: Sequence[JobSpec], calendars: Mapping[str, Calendar]) -> list[dict[str, object]]:
+    """A line for each job."""
+    zone, now = asked.parts.policy.timezone, asked.parts.clock.now()
+    return timetable(jobs, calendars, asked.parts.ledger, now=now, service_zone=zone)
 
 
 def job(asked: PageRequest) -> PageData:
     """One job: when it runs, whether it is paused and was, what was begun here, and its last runs."""
     mark = asked.mark
     name = asked.path["name"]
-    lines, wrong = jobs_of(asked)
-    line = next((each for each in lines if each["job"] == name), None)
-    if line is None:
+    jobs, calendars, wrong = _read(asked)
+    spec = next((each for each in jobs if each.name == name), None)
+    if spec is None:
         raise NotThere(wrong or f"There is no job “{name}”.")
     ledger = asked.parts.ledger
     words = ("since", "title", "text", "over_at", "over_text")
     begun = next((each for each in asked.on.work.all() if each.key == _key(name)), None)
-    data = dict(line) | {
+    (line,) = _lines(asked, [spec], calendars)
+    data = line | {
         "may": asked.who.role in DECIDE,
         "pauses": [{word: getattr(each, word) for word in words} for each in pauses_of(ledger, name)[:_PAUSES]],
         "begun": asdict(begun) if begun else None,
         "today": asked.parts.clock.now().date().isoformat(),
-        "expected": _expected(asked, name),
+        "expected": _expected(asked, spec),
         "runs": _shown(ledger.runs.latest(limit=_RUNS, job=name)),
         "mark": mark,
     }
     return PageData("job.html", data)
 
 
-def _expected(asked: PageRequest, name: str) -> list[dict[str, str]]:
+def _expected(asked: PageRequest, spec: JobSpec) -> list[dict[str, str]]:
     """How it stands with the file of each of the last days, today's first; none where no file has to come."""
-    spec = next((each for each in asked.on.jobs()[0] if each.name == name), None)
     if not isinstance(spec, PushJob) or spec.expect is None:
         return []
     days = days_of_files(asked.parts, spec, asked.on.calendar(spec.expect.calendar), now=asked.parts.clock.now())
