@@ -103,6 +103,8 @@ def test_files_of_one_name_in_an_archive_are_told_apart_and_a_twin_is_left_out(
         assert "orders.ack.json was left out: it is one of our acknowledgements." in note
         assert "copy/orders.csv was left out: it is the same file as orders.csv beside it." in note
     assert names(workspace, "archive") == {"week.zip"}
+    shown = workspace.run("runs", "show", done.json["run"]).out
+    assert [f"week.zip/{inside}" in shown for inside in ("mon/orders.csv", "tue/orders.csv")] == [True, True], shown
 
 
 def test_an_archive_that_is_dropped_again_creates_nothing_twice_and_both_are_kept(

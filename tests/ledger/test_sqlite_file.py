@@ -14,6 +14,7 @@ from ledger.arrivals import arrival, planned
 
 from logistics_batch.errors import LedgerBusy, LedgerRefused
 from logistics_batch.ledger import open_ledger
+from logistics_batch.ledger.failures import is_unreadable
 
 NOW = "2026-11-21T21:15:00+05:30"
 
@@ -38,6 +39,28 @@ def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
     path.write_bytes(content)
     with pytest.raises(LedgerRefused):
         open_ledger(f"sqlite:///{path}", account="x")
+
+
+@pytest.mark.parametrize("from_byte", [0, 8192])
+def test_a_disk_that_fails_on_reading_is_not_told_as_a_damaged_ledger(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, from_byte: int
+) -> None:
+    """SQLite calls a page that the disk does not give malformed; whoever believed it would put an older backup back."""
+    path = tmp_path / "ledger.db"
+    open_ledger(f"sqlite:///{path}", account="x").close()
+    content = bytearray(path.read_bytes())
+    content[from_byte : from_byte + 8192] = b"\xff" * 8192
+    path.write_bytes(content)
+    monkeypatch.setattr("logistics_batch.ledger.itself.opening.is_unreadable", lambda file: file == path)
+    with pytest.raises(LedgerRefused, match="disk I/O error") as refused:
+        open_ledger(f"sqlite:///{path}", account="x")
+    assert (refused.value.exit_code, "backup" in refused.value.remedy) == (5, False)
+
+
+def test_what_a_disk_does_not_give_is_unreadable(tmp_path: Path) -> None:
+    (tmp_path / "sound").write_bytes(b"x" * 3_000_000)
+    assert not is_unreadable(tmp_path / "sound")
+    assert is_unreadable(Path("/proc/self/mem"))  # EIO
 
 
 def test_a_text_file_is_no_ledger(tmp_path: Path) -> None:
@@ -83,6 +106,7 @@ def test_a_lock_file_that_was_removed_lets_no_second_sender_in(tmp_path: Path) -
     ledger = open_ledger(f"sqlite:///{tmp_path}/ledger.db", account="x")
     program = f"""
 from logistics_batch.ledger import open_ledger
+from logistics_batch.ledger.failures import is_unreadable
 with open_ledger("sqlite:///{tmp_path}/ledger.db", account="x").sending("another"):
     print("sends")
 """

@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
@@ -11,16 +12,30 @@ from logistics_batch.ledger.schema import SCHEMA_VERSION
 
 LOCKED = "database is locked"  # in SQLite's words
 DAMAGED = ("file is not a database", "database disk image is malformed")
-FAILED_DISK = ("disk I/O error", "database or disk is full")
+DISK_ERROR = "disk I/O error"
+FAILED_DISK = (DISK_ERROR, "database or disk is full")
+_READ_AT_ONCE = 1 << 20
 PUT_BACK = (
     "Its disk may fail: see to that, and look at `ledger verify`. If that says the same, keep the ledger as it is, and "
     "put the newest backup in its place (operator's guide, Backup)."
 )
+SEE_TO_THE_DISK = "See to the disk that it lies on and its free space, then run again."
 
 
 def cause_of(error: Exception) -> str:
     """The database's own words: their first line, for further ones quote values."""
     return str(error.orig if isinstance(error, DBAPIError) else error).splitlines()[0]
+
+
+def is_unreadable(file: Path) -> bool:
+    """Whether a disk fails while a file is read: SQLite calls such a page malformed."""
+    try:
+        with file.open("rb", buffering=0) as read:
+            while read.read(_READ_AT_ONCE):
+                pass
+    except OSError:
+        return True
+    return False
 
 
 def require_known(version: int, *, known: int = SCHEMA_VERSION) -> None:
@@ -61,7 +76,7 @@ def _remedy(error: DBAPIError) -> str:
     if cause_of(error) in DAMAGED:
         return PUT_BACK
     if cause_of(error) in FAILED_DISK:
-        return "See to the disk that it lies on and its free space, then run again."
+        return SEE_TO_THE_DISK
     if isinstance(error, IntegrityError):
         return (
             "Another program may have written into it at the same moment: run again. If that does not help, report it."

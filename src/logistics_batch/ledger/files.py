@@ -67,7 +67,7 @@ def place_of(name: str, origin: Mapping[str, object]) -> str:
 
 def without_names(origin: Mapping[str, object], *, name: str) -> dict[str, object]:
     """An origin that tells the same place and path from others, and neither of them itself."""
-    kept = {key: value for key, value in origin.items() if key not in ("path", "archive", "archive_notes")}
+    kept = {key: value for key, value in origin.items() if key not in ("path", "archive", "inside", "archive_notes")}
     return kept | {_PLACE: place_of(name, origin), _PATH: digest_of_names(origin.get("path", ""))}
 
 

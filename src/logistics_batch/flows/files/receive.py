@@ -198,7 +198,7 @@ def _members(file: ReceivedFile, members: Sequence[Member]) -> list[ReceivedFile
     for each in taken.values():
         inside = {"inside": each.inside} if each.inside else {}
         came_in = Issue.of("archive.inside" if inside else "archive.file", archive=printable(file.name), **inside)
-        origin = file.origin | {"archive": file.name, "archive_notes": stored_notes([came_in, *notes])}
+        origin = file.origin | inside | {"archive": file.name, "archive_notes": stored_notes([came_in, *notes])}
         found.append(replace(file, path=each.path, name=each.name, origin=origin, held=each.held))
     return found
 

@@ -340,17 +340,22 @@ def write_again(parts: Parts, run_id: str) -> list[Delivered]:
 def answers_of_run(parts: Parts, run_id: str) -> list[tuple[str, list[str]]]:
     """The name of each file of a run, in their order, and the start of its answers' names at each place.
 
-    Files of one name are told apart by where they lay. Of a file whose answers could not be written yet there are none.
+    Files of one name are told apart by where they lay, also in their archive. Of a file whose answers could not be
+    written yet there are none.
     """
     files = parts.ledger.files.of_run(run=run_id)
     times = Counter(file.name for file in files)
     return [
         (
-            file.name if times[file.name] == 1 else str(file.origin.get("path") or file.name),
+            file.name if times[file.name] == 1 else _place_of(file),
             _answers(parts, file) if file.state != "planned" else [],
         )
         for file in files
     ]
+
+
+def _place_of(file: StoredFile) -> str:
+    return "/".join(str(file.origin[each]) for each in ("path", "inside") if each in file.origin) or file.name
 
 
 def _answers(parts: Parts, file: StoredFile) -> list[str]:

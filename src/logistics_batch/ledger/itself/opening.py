@@ -2,18 +2,28 @@
 
 import os
 import re
+import sqlite3
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy import Connection, Engine, ExceptionContext, create_engine, event
+from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.pool import StaticPool
 
 from logistics_batch.errors import LedgerBusy, LedgerRefused, is_of_machine
 from logistics_batch.ledger.bulk import execute_plain
 from logistics_batch.ledger.connection import LOCK_WAIT_SECONDS, entry, put_entry
-from logistics_batch.ledger.failures import DAMAGED, FAILED_DISK, LOCKED, PUT_BACK, cause_of
+from logistics_batch.ledger.failures import (
+    DAMAGED,
+    DISK_ERROR,
+    FAILED_DISK,
+    LOCKED,
+    PUT_BACK,
+    SEE_TO_THE_DISK,
+    cause_of,
+    is_unreadable,
+)
 from logistics_batch.ledger.itself.version import prepare
 
 # Before these SQLite versions a reset of the write-ahead log could corrupt the file.
@@ -81,12 +91,12 @@ def open_engine(url: str, *, read_only: bool = False) -> Engine:
                 f"Another program has been writing into the ledger {shown} for {LOCK_WAIT_SECONDS} seconds.",
                 remedy="It may be suspended: see what it does, then run again.",
             ) from exc
+        of_disk = is_of_machine(exc) or cause_of(exc) in FAILED_DISK
+        remedy = "Check that the folder exists, is writable and has free space."
         raise LedgerRefused(
             f"The ledger {shown} cannot be opened: {cause_of(exc)}",
-            remedy=PUT_BACK
-            if cause_of(exc) in DAMAGED
-            else "Check that the folder exists, is writable and has free space.",
-            of_disk=is_of_machine(exc) or cause_of(exc) in FAILED_DISK,
+            remedy=PUT_BACK if cause_of(exc) in DAMAGED else SEE_TO_THE_DISK if of_disk else remedy,
+            of_disk=of_disk,
         ) from exc
     return engine
 
@@ -112,6 +122,13 @@ def _sqlite_engine(url: str, *, durable: bool) -> Engine:
         options = connection.get_execution_options()
         if not options.get("one_statement", False):
             execute_plain(connection, "BEGIN IMMEDIATE" if options.get("write", False) else "BEGIN", ())
+
+    @event.listens_for(engine, "handle_error", retval=True)
+    def _tell_a_failing_disk(context: ExceptionContext) -> Exception | None:
+        path = sqlite_path(url)
+        if path is None or str(context.original_exception) not in DAMAGED or not is_unreadable(path):
+            return None
+        return OperationalError(context.statement, None, sqlite3.OperationalError(DISK_ERROR), hide_parameters=True)
 
     return engine
 
@@ -202,6 +219,8 @@ def check_database(engine: Engine, *, thorough: bool = False) -> None:
             verdict = connection.exec_driver_sql(f"PRAGMA {pragma}").scalar()
     except DBAPIError as exc:
         verdict = str(exc.orig)
+    if verdict in FAILED_DISK or (verdict != "ok" and is_unreadable(Path(engine.url.database or ""))):
+        raise LedgerRefused(f"The ledger cannot be read: {DISK_ERROR}.", remedy=SEE_TO_THE_DISK, of_disk=True)
     if verdict != "ok":
         raise LedgerRefused(
             f"The ledger is damaged: {verdict}.", remedy="Restore a backup; nothing is sent with a damaged ledger."
