@@ -1,6 +1,6 @@
 """What a run of a job, or a push by hand, prints."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,13 @@ from logistics_batch.messages import moment
 from logistics_batch.model.counting import counted
 from logistics_batch.model.discrepancy import MEANINGS, Discrepancy
 from logistics_batch.model.report import ExitCode, RunReport
-from logistics_batch.model.run_reports import LabelReport, OrderStatusReport, ReconcileReport, asked_in_words
+from logistics_batch.model.run_reports import (
+    LabelReport,
+    OrderStatusReport,
+    PrintJob,
+    ReconcileReport,
+    asked_in_words,
+)
 from logistics_batch.operate.run_job import JobOutcome
 
 _SETTLED_SHOWN = 10
@@ -125,6 +131,17 @@ def print_labels(report: LabelReport) -> None:
     of = f"{counted(report.labels, 'label')} of {counted(report.orders, 'order')}"
     click.echo(f"Bundle {report.bundle_id}: {of}.")
     _print_end(report.notes, report.files, report.delivered)
+    print_printing(report.printing, report.bundle_id)
+
+
+def print_printing(jobs: Sequence[PrintJob], bundle_id: str) -> None:
+    """What became of the files of a bundle at the printer."""
+    for job in jobs:
+        unprinted = job.issue(bundle_id)
+        if unprinted is None:
+            click.echo(f"Printed: {plain(job.file)} as {plain(job.number)}.")
+        else:
+            click.echo(f"{plain(unprinted.reason)}\nWhat to do: {plain(unprinted.fix)}")
 
 
 def print_order_status(report: OrderStatusReport) -> None:

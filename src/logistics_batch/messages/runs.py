@@ -87,9 +87,29 @@ _LEDGER: Final = {
     "settling under {own} leaves {count:it|them}.",
 }
 
+_PRINT_AGAIN: Final = "`logistics-batch labels --bundle {bundle}/{file} --print {queue}` prints the file again."
+_LOOK_FIRST: Final = f"See `lpstat -W all -o {{queue}}` and the printer. If its labels did not come out: {_PRINT_AGAIN}"
+_PRINTING: Final = {
+    "printing.waiting": Entry(
+        "{file} is not printed yet: job {number} waits in the print queue {queue}.{said: }",
+        "It is printed when the printer goes on. Do not print the file again before that job is cancelled: "
+        "`cancel {number}`.",
+        level=Level.WARNING,
+    ),
+    "printing.refused": Entry(
+        "{file} was not printed: the print queue {queue} did not take it, gave it up or was told to.{said: }",
+        f"See to the printer. {_PRINT_AGAIN}",
+    ),
+    "printing.unknown": Entry(
+        "Whether {file} was printed is not known: the print queue {queue} did not answer as it should.{said: }",
+        _LOOK_FIRST,
+    ),
+}
+
 RUNS: Final[dict[str, Entry]] = {
     "answers.not_at_hand": Entry(_AS_WRITTEN, _WRITTEN_ELSEWHERE, level=Level.WARNING),
     "facts.other_key": Entry(_OF_ANOTHER_KEY, _RUN_IT_AGAIN, level=Level.WARNING),
+    **_PRINTING,
     "ledger.elsewhere": Entry(_USED_LAST, _ONE_OF_THEM, level=Level.WARNING),
     **{
         code: Entry(words, level=Level.NOTE)

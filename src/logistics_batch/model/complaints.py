@@ -10,6 +10,7 @@ ONE_WORD = r"^\S+$"
 AMOUNT = r"^\d+(\.\d{1,2})?$"
 FROM_THE_ROOT = r"^/"
 FILE_STEM = r"^[\w.-]*$"
+PRINT_QUEUE = r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,126}$"
 
 _OF_PATTERN = {
     TIME_OF_DAY: 'a time of day, as "18:00"',
@@ -18,6 +19,7 @@ _OF_PATTERN = {
     AMOUNT: 'an amount without a sign and with at most two decimals, as "0.50"',
     FROM_THE_ROOT: 'a path that begins with "/"',
     FILE_STEM: 'letters, digits, ".", "_" and "-" alone',
+    PRINT_QUEUE: "the name of a print queue, as `lpstat -e` lists them",
 }
 _OF_FAMILY = {
     "int": "a whole number",

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from decimal import Decimal
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -40,12 +41,40 @@ class MissingLabel:
     rows: tuple[int, ...] = ()
 
 
+class PrintState(StrEnum):
+    """What is known of a job of a print queue."""
+
+    PRINTED = "printed"  # the queue says that it is done
+    WAITING = "waiting"  # the queue has it, and has not said yet what became of it
+    REFUSED = "refused"  # the queue did not take it, or gave it up
+    UNKNOWN = "unknown"  # the queue may have it
+
+
+@dataclass(frozen=True, slots=True)
+class PrintJob:
+    """A file of labels at a print queue. number: as the queue counts its jobs, "dock-7"; said: its own words."""
+
+    file: str
+    queue: str
+    state: PrintState
+    number: str = ""
+    said: str = ""
+
+    def issue(self, bundle_id: str) -> Issue | None:
+        """What a person has to see to; None for what was printed."""
+        if self.state is PrintState.PRINTED:
+            return None
+        told = {"file": self.file, "queue": self.queue, "number": self.number, "said": self.said, "bundle": bundle_id}
+        return Issue.of(f"printing.{self.state}", **told)
+
+
 @dataclass(frozen=True, slots=True)
 class LabelReport:
     """What came of a label run.
 
     labels, orders: how many are in the bundle. missing: asked for and not there. printed_before: left out because they
-    were printed. files: the paths written on this machine. delivered: where else, as "store:path".
+    were printed. files: the paths written on this machine. delivered: where else, as "store:path". printing: what
+    became of its files at the printer, where one was asked for.
     """
 
     bundle_id: str
@@ -57,6 +86,12 @@ class LabelReport:
     files: tuple[Path, ...]
     delivered: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    printing: tuple[PrintJob, ...] = ()
+
+    @property
+    def unprinted(self) -> list[Issue]:
+        """What a person has to see to at the printer."""
+        return [told for job in self.printing if (told := job.issue(self.bundle_id)) is not None]
 
     @property
     def counts(self) -> dict[str, int]:

@@ -7,11 +7,10 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, model_validator
 
-from logistics_batch.model.complaints import FROM_THE_ROOT
+from logistics_batch.model.complaints import FROM_THE_ROOT, PRINT_QUEUE
 from logistics_batch.model.jobs.job_fields import Seconds, Zone
 
 _RATE = re.compile(r"none|\d+(\.\d+)?/(s|min)")
-_QUEUE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,126}")
 _SHORTEST_RETENTION_SECONDS = 30 * 86400.0
 
 Tree = dict[str, Any]
@@ -61,13 +60,6 @@ def _retention(seconds: float) -> float:
             'What is younger than 30 days is still worked with. Write "30d" or more, or leave the key out.'
         )
     return seconds
-
-
-def _queues(values: tuple[str, ...]) -> tuple[str, ...]:
-    for value in values:
-        if not _QUEUE.fullmatch(value):
-            raise ValueError(f'"{value}" is no name of a print queue. `lpstat -e` lists them.')
-    return values
 
 
 def _whole_paths(values: tuple[str, ...]) -> tuple[str, ...]:
@@ -221,7 +213,7 @@ class WebSettings(_Section):
     cert_file: str | None = None
     key_file: str | None = None
     proxy: Annotated[str, AfterValidator(_ip_address)] = ""
-    print_queues: Annotated[Listed, AfterValidator(_queues)] = ()
+    print_queues: Annotated[tuple[Annotated[str, Field(pattern=PRINT_QUEUE)], ...], BeforeValidator(_listed)] = ()
     oidc: OidcSettings | None = None
 
 

@@ -160,6 +160,7 @@ def _make_labels(parts: Parts, job: LabelsJob, order: Order) -> LabelReport:
         reverse=job.reverse,
         max_pages=job.max_pages,
         results=job.results_place,
+        printer=job.printer,
         business_date=order.business_date,
         job=job.name,
     )
@@ -213,6 +214,11 @@ def outcome_of(report: RunReport | LabelReport | ReconcileReport | OrderStatusRe
         case LabelReport():
             of = f"{counted(report.labels, 'label')} of {counted(report.orders, 'order')}"
             line = f"bundle {report.bundle_id}: {of}, {len(report.missing)} missing"
+            cause = " ".join(each.reason for each in report.unprinted)
+            if cause:
+                line += f". {cause}".removesuffix(".")
+            elif report.printing:
+                line += f", printed on {report.printing[0].queue}"
         case OrderStatusReport():
             differing = "1 order differs" if report.differences == 1 else f"{report.differences:,} orders differ"
             failed = [text for text in (*report.failed, report.feed.failed) if text]

@@ -53,7 +53,7 @@ def a_printing_system(night: Workspace) -> Path:
     lines = (
         "#!/bin/sh",
         'if [ "$2" = office ]; then echo "lp: The printer is not accepting jobs." >&2; exit 1; fi',
-        f'cp "$6" "{folder}/printed"; echo "$1 $2 $3 $4" > "{folder}/asked"; echo "request id is $2-7 (1 file(s))"',
+        f'cp "$8" "{folder}/printed"; echo "$1 $2 $3 $4" > "{folder}/asked"; echo "request id is $2-7 (1 file(s))"',
     )
     lp.write_text("\n".join([*lines, ""]))
     lp.chmod(0o755)

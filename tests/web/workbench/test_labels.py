@@ -66,10 +66,13 @@ def test_a_bundle_is_given_to_a_print_queue(pages: RunningPages, night: Workspac
     made = bundles(operator)[0]["id"]
     form = {"bundle": made, "name": "labels.pdf", "queue": "dock"}
     assert operator.post("/labels/queue", form).headers["location"] == f"/labels/{made}"
-    assert "labels.pdf was given to dock: request id is dock-7" in operator.get(f"/labels/{made}").text
+    assert (
+        "labels.pdf is not printed yet: job dock-7 waits in the print queue dock"
+        in operator.get(f"/labels/{made}").text
+    )
     printing = night.root / "printing"
     assert (printing / "printed").read_bytes() == operator.get(f"/labels/file/{made}/labels.pdf").content
-    assert (printing / "asked").read_text() == f"-d dock -t {made} labels.pdf\n"
+    assert (printing / "asked").read_text() == f"-d dock -t Labels {made} labels.pdf\n"
     refused = operator.post("/labels/queue", form | {"queue": "office"})
     assert (refused.status_code, "not accepting jobs" in refused.text) == (409, True)
     for other, status in (({"queue": "elsewhere"}, 409), ({"name": "index.csv"}, 404), ({"bundle": "nightly"}, 404)):

@@ -1,11 +1,13 @@
 """`labels`: a bundle for the printer."""
 
 import datetime
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import click
 
-from logistics_batch.cli.opening import in_workspace, json_option, working
+from logistics_batch.cli.opening import WholeNumber, in_workspace, json_option, opened, watched, working
 
 _LAYOUTS = ("4x6", "a4-2up", "a4-4up", "letter-4up")
 
@@ -23,6 +25,12 @@ _LAYOUTS = ("4x6", "a4-2up", "a4-4up", "letter-4up")
 @click.option("--per-group", is_flag=True, help="Files of its own for each group, as for each hub or route.")
 @click.option("--max-pages", type=click.IntRange(1, 10_000), default=200, show_default=True, help="Of one file.")
 @click.option("--output", metavar="DIR", help="Where the bundle goes; by default a folder below the reports.")
+@click.option("--print", "queue", metavar="QUEUE", help="Print the labels on this queue (CUPS) and watch the job.")
+@click.option("--media", default="", help="With --print: the paper, as the printer names it.")
+@click.option("--tray", default="", help="With --print: the tray, as the printer names it.")
+@click.option("--copies", type=WholeNumber(1, 20), default=1, help="With --print: of each label.")
+@click.option("--zpl", type=click.Choice(("203", "300")), help="With --print: as ZPL graphics of so many dots an inch.")
+@click.option("--bundle", metavar="ID[/FILE]", help="With --print: print what was made before, and make nothing.")
 @click.option("--reprint", is_flag=True, help="Print again what was printed; needs --reason.")
 @click.option("--reason", metavar="TEXT", help="Why it is printed again.")
 @json_option
@@ -40,6 +48,12 @@ def labels(
     per_group: bool,
     max_pages: int,
     output: str | None,
+    bundle: str | None,
+    queue: str | None,
+    media: str,
+    tray: str,
+    copies: int,
+    zpl: str | None,
     reprint: bool,
     reason: str | None,
     as_json: bool,
@@ -47,13 +61,19 @@ def labels(
     """Fetch labels, check them, and bundle them in the order in which people pick: all that were never printed,
     unless --run, --date or --orders choose others.
 
-    Exit code: 0 all there, 3 some are missing, 4 something asked for is in doubt or held.
+    Exit code: 0 all there, 3 some are missing, 4 something asked for is in doubt or held, or not known to be printed.
     """
     from getpass import getuser
 
+    told = {"queue": queue, "media": media, "tray": tray, "copies": copies, "zpl": int(zpl) if zpl else None}
+    if queue is None and (bundle or media or tray or zpl or copies != 1):
+        raise click.UsageError("--bundle, --media, --tray, --copies and --zpl belong to --print QUEUE.")
+    if bundle is not None:
+        return _print_again(folder, bundle, told, as_json=as_json)
     from logistics_batch.cli.job_report import print_outcome
     from logistics_batch.flows.labels.labels import LabelsPlan, NamedOrders, make_labels, order_numbers
     from logistics_batch.flows.labels.orders import LabelChoice
+    from logistics_batch.flows.labels.printing import printer_of
     from logistics_batch.operate.run_job import outcome_of
 
     _check((run, date, orders), mapping, reprint=reprint, reason=reason)
@@ -69,11 +89,27 @@ def labels(
             max_pages=max_pages,
             output=Path(output) if output else None,
             reprint_reason=reason or "",
+            printer=printer_of(told) if queue else None,
             who=getuser(),
         )
         outcome = outcome_of(make_labels(parts, plan))
         print_outcome(parts, outcome, as_json=as_json)
         return outcome.exit_code
+
+
+def _print_again(folder: str, bundle: str, told: dict[str, Any], *, as_json: bool) -> int:
+    from logistics_batch.cli.job_report import print_printing
+    from logistics_batch.cli.show import print_json
+    from logistics_batch.flows.labels.printing import print_again, printer_of
+
+    with opened(folder, calls=False, writes=False, progress=watched()) as parts:
+        jobs = print_again(parts, bundle, printer_of(told))
+    bundle_id = bundle.partition("/")[0]
+    if as_json:
+        print_json({"bundle_id": bundle_id, "printing": [asdict(job) for job in jobs]})
+    else:
+        print_printing(jobs, bundle_id)
+    return 4 if any(job.issue(bundle_id) for job in jobs) else 0
 
 
 def _check(choices: tuple[str | None, ...], mapping: str | None, *, reprint: bool, reason: str | None) -> None:

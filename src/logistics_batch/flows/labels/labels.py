@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -23,12 +23,13 @@ from logistics_batch.flows.labels.orders import (
     source_of,
 )
 from logistics_batch.flows.labels.paper import Printed, put_together
+from logistics_batch.flows.labels.printing import print_files
 from logistics_batch.flows.labels.sorting import DEFAULT_KEYS, sort_orders
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.run_record import recorded_run
 from logistics_batch.model.counting import counted
 from logistics_batch.model.document import Operation, RowState
-from logistics_batch.model.jobs.job import JobPlace
+from logistics_batch.model.jobs.job import JobPlace, Printer
 from logistics_batch.model.report import ExitCode
 from logistics_batch.model.run_reports import LabelReport
 from logistics_batch.paper.labels.barcodes import can_read_barcodes
@@ -149,7 +150,8 @@ class LabelsPlan:
     output: a folder for the bundle, what an earlier one left there is put aside; None: a new folder under the reports,
     as for a bundle without labels if the folder holds another. results: where else it goes, into a folder
     named after the bundle.
-    reprint_reason: why labels are printed again; without one, labels that were printed are left out.
+    reprint_reason: why labels are printed again; without one, labels that were printed are left out. printer: where
+    the bundle is printed once it lies in all its places; None: people print it.
     who: who asked for it; job: the job's name, "" by hand.
     """
 
@@ -162,6 +164,7 @@ class LabelsPlan:
     output: Path | None = None
     results: JobPlace | None = None
     reprint_reason: str = ""
+    printer: Printer | None = None
     business_date: date | None = None
     who: str = ""
     job: str = ""
@@ -198,6 +201,8 @@ def make_labels(parts: Parts, plan: LabelsPlan) -> LabelReport:
         _refuse_printed_meanwhile(parts, printed.orders)
         manifest = _manifest(parts, plan, run.id, chosen, printed)
         report = _hand_over(parts, plan, chosen, printed, manifest)
+        if plan.printer is not None and report.labels:
+            report = _printed(parts, plan.printer, report, manifest)
         run.ended(report.exit_code, report.counts)
     return report
 
@@ -332,6 +337,13 @@ def _hand_over(parts: Parts, plan: LabelsPlan, chosen: Chosen, printed: Printed,
         delivered=delivered,
         notes=(*manifest.notes, *left),
     )
+
+
+def _printed(parts: Parts, printer: Printer, report: LabelReport, manifest: Manifest) -> LabelReport:
+    """The report with what became of its labels at the printer; what is not known to be printed waits for a person."""
+    files = [path for path in report.files if path.name in manifest.files]
+    report = replace(report, printing=print_files(parts, files, printer, bundle_id=report.bundle_id))
+    return replace(report, exit_code=int(ExitCode.DOUBT)) if report.unprinted else report
 
 
 def _put(parts: Parts, place: JobPlace, path: str, contents: dict[str, bytes]) -> tuple[str, ...]:

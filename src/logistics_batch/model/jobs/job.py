@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from logistics_batch.model.complaints import AMOUNT, FILE_STEM, ONE_WORD
+from logistics_batch.model.complaints import AMOUNT, FILE_STEM, ONE_WORD, PRINT_QUEUE
 from logistics_batch.model.jobs.job_fields import (
     Days,
     JobPart,
@@ -323,11 +323,32 @@ class ReconcileJob(_DeliveringJob):
 SortKey = Annotated[str, Field(pattern=ONE_WORD)]
 
 
+class Printer(JobPart):
+    """A queue of the printing system (CUPS), and what it is told.
+
+    media, tray: as the printer names them (`lpoptions -p QUEUE -l`). zpl: the labels are drawn as ZPL graphics with so
+    many dots per inch, for a raw queue of a thermal printer. wait_seconds: for so long the queue is watched.
+    """
+
+    queue: str = Field(pattern=PRINT_QUEUE)
+    media: str = Field(default="", pattern=FILE_STEM)
+    tray: str = Field(default="", pattern=FILE_STEM)
+    copies: int = Field(default=1, ge=1, le=20)
+    zpl: Literal[203, 300] | None = None
+    wait_seconds: Seconds = Field(default=120.0, alias="wait", validate_default=False)
+
+
+def _printer(value: object) -> object:
+    """The name of a queue alone is a printer."""
+    return {"queue": value} if isinstance(value, str) else value
+
+
 class LabelsJob(_DeliveringJob):
     """A bundle of labels in the order in which people pick.
 
     orders: all that were never printed (also None), or those of all runs for the business date. from_run: instead, the
-    orders of one run: its id, or a job's name for its latest run. per_group: each group in files of its own.
+    orders of one run: its id, or a job's name for its latest run. per_group: each group in files of its own. printer:
+    where the labels are printed as soon as the bundle is made.
     """
 
     kind: Literal["labels"]
@@ -338,6 +359,7 @@ class LabelsJob(_DeliveringJob):
     reverse: bool = False
     max_pages: int = Field(default=200, ge=1, le=10_000)
     per_group: bool = False
+    printer: Annotated[Printer, BeforeValidator(_printer)] | None = Field(default=None, alias="print")
 
     @model_validator(mode="after")
     def _one_choice(self) -> Self:

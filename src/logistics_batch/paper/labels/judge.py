@@ -18,6 +18,7 @@ from logistics_batch.paper.labels.check import LabelFault, LabelFaultKind, check
 from logistics_batch.paper.labels.fit import fit_to_stock
 from logistics_batch.paper.labels.layout import Fitted, StockLayout
 from logistics_batch.paper.labels.parts import PartWriter, Sources, Sticker
+from logistics_batch.paper.labels.zpl import zpl_of
 
 _ALLOWANCE = Allowance(memory_bytes=1 << 30, resident_bytes=1 << 29, cpu_seconds=15, wait_seconds=30.0)
 
@@ -65,6 +66,11 @@ class LabelJudge:
             return fault.message
         return [box and (box[0], box[1], box[2], box[3]) for box in boxes]
 
+    def draw(self, content: bytes, dots_per_inch: int, copies: int) -> bytes:
+        """The pages of a file as ZPL graphics (see `zpl_of`); raises LabelFault where one cannot be drawn."""
+        (drawn,) = self._ask({"zpl": dots_per_inch, "copies": copies}, content).files
+        return drawn
+
     def close(self) -> None:
         """End the child processes."""
         for child in self._children:
@@ -89,6 +95,8 @@ def answer(question: dict[str, Any], files: tuple[bytes, ...]) -> ChildAnswer:
     limit_decoding()
     (content,) = files
     try:
+        if "zpl" in question:
+            return ChildAnswer({}, (zpl_of(content, question["zpl"], copies=question["copies"]),))
         if "fit" in question:
             return ChildAnswer({"boxes": fit_to_stock(content)})
         orders = question.get("orders")

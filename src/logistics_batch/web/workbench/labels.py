@@ -5,9 +5,12 @@ from dataclasses import replace
 from typing import Any, Final
 
 from logistics_batch.errors import UsageError
-from logistics_batch.flows.labels.bundles import LAYOUTS, file_of_bundle, files_of_bundle, send_to_queue
+from logistics_batch.flows.labels.bundles import LAYOUTS, file_of_bundle, files_of_bundle
 from logistics_batch.flows.labels.orders import Chosen, LabelChoice, choose_orders
+from logistics_batch.flows.labels.printing import print_files
 from logistics_batch.model.counting import counted
+from logistics_batch.model.jobs.job import Printer
+from logistics_batch.model.run_reports import PrintState
 from logistics_batch.web.workbench.asked import Changed, Download, Moved, NotThere, PageData, PageRequest
 from logistics_batch.web.workbench.rendering import in_address
 from logistics_batch.web.workbench.work import Begun
@@ -17,6 +20,7 @@ _MOST_NUMBERS: Final = 1000
 _LISTED: Final = 200
 _LONGEST_REASON: Final = 500
 _KEY: Final = "labels"
+_WATCHED: Final = "2s"  # the page is waited for
 
 
 def bundles(asked: PageRequest) -> PageData:
@@ -65,8 +69,11 @@ def to_queue(asked: PageRequest) -> Moved:
     found = file_of_bundle(asked.parts, of, name) if name.endswith(".pdf") else None
     if found is None:
         raise NotThere("This bundle has no such file here.")
-    said = send_to_queue(found, queue=queue, title=f"{of} {name}")
-    return Moved(f"/labels/{in_address(of)}", f"{name} was given to {queue}: {said}")
+    (job,) = print_files(asked.parts, [found], Printer(queue=queue, wait=_WATCHED), bundle_id=of)
+    told = job.issue(of)
+    if told is not None and job.state is not PrintState.WAITING:
+        raise UsageError(told.reason, remedy="See to the printer, then print it again.")
+    return Moved(f"/labels/{in_address(of)}", told.reason if told else f"{name} was printed as {job.number}.")
 
 
 def look(asked: PageRequest) -> PageData:
