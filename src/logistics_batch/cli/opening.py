@@ -54,6 +54,17 @@ class WholeNumber(click.IntRange):
 DAY = Day()
 
 
+def names_in(kind: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    """What a shell completes: the names of a workspace's files of a kind. kind: its folder, "jobs" or "mappings"."""
+
+    def found(ctx: click.Context, _param: click.Parameter, begun: str) -> list[str]:
+        above = ctx.parent.params.get("workspace") if ctx.parent else None
+        folder = Path(ctx.params.get("here") or above or ".") / kind
+        return sorted(path.stem for path in folder.glob("*.yaml") if path.stem.startswith(begun))
+
+    return found
+
+
 def in_workspace(command: Command) -> Command:
     """Give a command the folder of its workspace as `folder`; --workspace may stand before or after its name."""
 

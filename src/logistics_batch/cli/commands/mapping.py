@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from logistics_batch.cli.opening import early_worker, in_workspace, json_option
+from logistics_batch.cli.opening import early_worker, in_workspace, json_option, names_in
 
 _PAYLOADS_SHOWN = 3
 
@@ -46,7 +46,14 @@ def lint(*, folder: str, names: tuple[str, ...], as_json: bool) -> int:
 
 @mapping.command(epilog="Example: logistics-batch mapping preview orders.xlsx --mapping orders_standard --output out")
 @click.argument("file", metavar="FILE")
-@click.option("--mapping", "name", required=True, metavar="M", help="Name or path of the mapping.")
+@click.option(
+    "--mapping",
+    "name",
+    required=True,
+    metavar="M",
+    shell_complete=names_in("mappings"),
+    help="Name or path of the mapping.",
+)
 @click.option("--output", metavar="DIR", help="Write documents.ndjson and issues.ndjson there.")
 @json_option
 @in_workspace

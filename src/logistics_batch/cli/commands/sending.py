@@ -5,14 +5,29 @@ from pathlib import Path
 
 import click
 
-from logistics_batch.cli.opening import DAY, early_worker, in_workspace, json_option, stopping, watched, working
+from logistics_batch.cli.opening import (
+    DAY,
+    early_worker,
+    in_workspace,
+    json_option,
+    names_in,
+    stopping,
+    watched,
+    working,
+)
 
 
 @click.command(
     epilog="Example: logistics-batch push orders.xlsx --mapping orders_standard --dry-run",
 )
 @click.argument("files", metavar="FILE…", nargs=-1, required=True)
-@click.option("--mapping", required=True, metavar="NAME-or-PATH", help="The mapping that reads the files.")
+@click.option(
+    "--mapping",
+    required=True,
+    metavar="NAME-or-PATH",
+    shell_complete=names_in("mappings"),
+    help="The mapping that reads the files.",
+)
 @click.option("--dry-run", is_flag=True, help="Send and write nothing; show what would happen.")
 @click.option("--results", metavar="DIR", help="Where the answers go; by default the reports folder.")
 @json_option
@@ -44,7 +59,7 @@ def push(
 
 
 @click.command(epilog="Example: logistics-batch run orders-nightly --business-date 2026-11-03")
-@click.argument("job")
+@click.argument("job", shell_complete=names_in("jobs"))
 @click.option("--business-date", type=DAY, metavar="D", help="The day the run is for; by default today.")
 @click.option("--dry-run", is_flag=True, help="Send and write nothing; show what would happen.")
 @json_option

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from logistics_batch.cli.opening import WholeNumber, in_workspace, json_option, stopping
+from logistics_batch.cli.opening import WholeNumber, in_workspace, json_option, names_in, stopping
 
 _PATIENCE_SECONDS, _END_SECONDS = 8.0, 9.5  # a supervisor that sent SIGTERM gets its exit within ten
 
@@ -108,7 +108,7 @@ def list_jobs(*, folder: str, as_json: bool) -> int:
 
 
 @schedule.command(epilog='Example: logistics-batch schedule pause orders-nightly --reason "the supplier counts stock"')
-@click.argument("job")
+@click.argument("job", shell_complete=names_in("jobs"))
 @click.option("--reason", required=True, metavar="TEXT", help="Why; it is kept.")
 @in_workspace
 def pause(*, folder: str, job: str, reason: str) -> int:
@@ -124,7 +124,7 @@ def pause(*, folder: str, job: str, reason: str) -> int:
 
 
 @schedule.command(epilog='Example: logistics-batch schedule resume orders-nightly --reason "the stock is counted"')
-@click.argument("job")
+@click.argument("job", shell_complete=names_in("jobs"))
 @click.option("--reason", required=True, metavar="TEXT", help="Why; it is kept.")
 @in_workspace
 def resume(*, folder: str, job: str, reason: str) -> int:
