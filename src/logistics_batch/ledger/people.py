@@ -182,8 +182,8 @@ class People(Repository):
         return self._values(StoredSession, query.where(_MAY, *wanted).order_by(web_session.c.seen_at.desc()))  # type: ignore[arg-type]
 
     def seen(self, digest: str, *, now: str) -> None:
-        """Note that a session goes on."""
-        with self._write(counts=False, patience_seconds=_QUICKLY) as connection:
+        """Note that a session goes on; what a power cut takes of that is no loss."""
+        with self._write(counts=False, durable=False) as connection:
             connection.execute(web_session.update().where(web_session.c.digest == digest).values(seen_at=now))
 
     def sign_out(self, digest: str) -> None:

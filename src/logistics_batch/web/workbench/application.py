@@ -80,7 +80,7 @@ class Workbench:
     def __init__(self, on: Surface, around: Around, sign_on: SignOn | None = None) -> None:
         self._on, self._around, self._sign_on = on, around, sign_on
         self._people = on.parts.ledger.people
-        self._door = Doorkeeper(self._people, now=on.parts.clock.now)
+        self._door = Doorkeeper(self._people, now=on.parts.clock.now, behind=on.behind)
         self._said: dict[str, str] = {}  # to a session, on its next page
         self._limiter: CapacityLimiter | None = None
 

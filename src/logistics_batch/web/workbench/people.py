@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import partial
 from itertools import pairwise
 from string import digits, punctuation
 from typing import Final
@@ -251,8 +252,12 @@ def network_of(address: str) -> str:
 class Doorkeeper:
     """Lets people in, and knows who is in."""
 
-    def __init__(self, people: People, *, now: Callable[[], datetime]) -> None:
-        self._people, self._now = people, now
+    def __init__(
+        self, people: People, *, now: Callable[[], datetime], behind: Callable[[Callable[[], None]], None]
+    ) -> None:
+        """behind: does a piece of work after the answer."""
+        self._people, self._now, self._behind = people, now, behind
+        self._to_note: set[str] = set()  # sessions whose last click is still to be written down
         self._patience = Patience()
         self._hashing = threading.Semaphore(2)
         self._nobody = _HASHER.hash(secrets.token_hex(16))  # so that a name that is not there takes as long
@@ -351,10 +356,16 @@ class Doorkeeper:
         if idle > IDLE or now - datetime.fromisoformat(found.started_at) > LONGEST:
             self._people.sign_out(found.digest)
             return None
-        if clicks and idle > _SEEN_EVERY:
-            with suppress(LedgerRefused):  # who only looks need not wait for a writer
-                self._people.seen(found.digest, now=now.isoformat())
+        if clicks and idle > _SEEN_EVERY and found.digest not in self._to_note:
+            self._to_note.add(found.digest)
+            self._behind(partial(self._note, found.digest, now.isoformat()))
         return SignedIn(found.person, Role(found.role), address, secret)
+
+    def _note(self, digest: str, now: str) -> None:
+        """Write down that a session goes on: behind the answer, for who only looks need not wait for a writer."""
+        self._to_note.discard(digest)
+        with suppress(LedgerRefused):
+            self._people.seen(digest, now=now)
 
     def of_token(self, secret: str, *, address: str) -> SignedIn | None:
         """For whom a program with this token asks; None if it is no token, its time is over, or its person has another
