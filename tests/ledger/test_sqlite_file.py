@@ -177,3 +177,14 @@ def test_a_log_written_ahead_is_used_only_where_its_reset_cannot_damage_the_file
     with ledger._connection.read() as connection:
         assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == mode
     ledger.close()
+
+
+def test_a_large_file_that_is_planned_keeps_no_page_waiting(tmp_path: Path) -> None:
+    """Its rows go in by one transaction, which needs seconds; whoever reads meanwhile sees what was there before."""
+    path = tmp_path / "ledger.db"
+    ledger = open_ledger(f"sqlite:///{path}", account="x")
+    with closing(sqlite3.connect(path, timeout=0)) as reader, ledger.people._write() as connection:
+        for number in range(3_000):
+            connection.exec_driver_sql("INSERT INTO meta VALUES (?, ?)", (f"row {number}", "x" * 3_000))
+        assert reader.execute("SELECT count(*) FROM meta WHERE name LIKE 'row %'").fetchone() == (0,)
+    ledger.close()

@@ -30,6 +30,7 @@ from logistics_batch.ledger.itself.version import prepare
 _WAL_SAFE_FROM = (3, 51, 3)
 _WAL_SAFE_PATCHES = {(3, 44): 6, (3, 50): 7}
 _CONNECTIONS_KEPT = 8  # as many pages are made at once
+_PAGES_BEFORE_SPILL = 32_768  # of 4 kB; once a transaction writes before its commit, nobody reads until then
 _SQLITE_ARGUMENTS = {
     "timeout": LOCK_WAIT_SECONDS,
     "check_same_thread": False,
@@ -115,6 +116,7 @@ def _sqlite_engine(url: str, *, durable: bool) -> Engine:
         # EXTRA also syncs the folder after the journal is removed: a lost intent would be a second POST.
         connection.execute("PRAGMA synchronous = EXTRA")
         connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute(f"PRAGMA cache_spill = {_PAGES_BEFORE_SPILL}")
         connection.execute("PRAGMA secure_delete = ON")  # what is emptied is overwritten, not only marked as free
 
     @event.listens_for(engine, "begin")
