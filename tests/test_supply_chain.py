@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import notice
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -51,6 +52,11 @@ def test_every_package_is_pinned_and_hashed(lock: str) -> None:
 @pytest.mark.parametrize("lock", LOCKS)
 def test_the_lock_names_no_host_and_no_path(lock: str) -> None:
     assert re.findall(r"https?:|index-url|find-links|file:|[a-z]+\.(?:org|com)\b", LOCKS[lock]) == []
+
+
+def test_the_licence_of_everything_that_a_server_installs_is_named() -> None:
+    assert notice.NOTICE.read_text(encoding="utf-8") == notice.text(), "PYTHONPATH=tests python -m notice"
+    assert [name for name in notice.packages() if not notice.licence_of(name)] == []
 
 
 def test_a_server_gets_what_was_tested_and_no_more() -> None:
