@@ -185,6 +185,22 @@ def test_what_says_more_than_a_default_is_not_named(old: str, new: str) -> None:
     assert hints(BARE.replace(old, new, 1)) == []
 
 
+@pytest.mark.parametrize(
+    ("sheet", "told"),
+    [
+        ("fill_down: [Order No, Phone], skip_rows_where: {Status: Cancelled}", True),
+        ("fill_down: [Order No, Phone, Status], skip_rows_where: {Status: Cancelled}", False),
+        ("fill_down: [Phone], skip_rows_where: {Status: Cancelled}", False),
+        ('fill_down: [Order No], skip_rows_where: {SKU: Freight, Order No: "VOID*", "S.No": "Page * of *"}', False),
+    ],
+)
+def test_a_rule_on_a_column_that_may_be_written_once_is_named_where_it_is_not_filled_down(
+    sheet: str, told: bool
+) -> None:
+    found = hints(BARE.replace("key:", f"sheet: {{{sheet}}}\nkey:"))
+    assert ["`Status`: it is not in `fill_down`, and the key is" in each for each in found] == [True] * told
+
+
 def test_a_mapping_that_restates_defaults_makes_the_same_documents() -> None:
     said = orders(ROW, order(Order_No="A2", Qty="x"))
     bare = orders(

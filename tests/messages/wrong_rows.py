@@ -167,6 +167,11 @@ BLOCKED: dict[str, WrongRow] = {
         {"Site": "BLR"}, more=[{"Site": "CCU"}], key="Order No, Site", rest="keep: {site: {from: Site}}"
     ),
     "equal rows": WrongRow(more=[{}]),
+    "half document": WrongRow(
+        {"State": "Ready"},
+        more=[{"Address": "", "SKU": "MILK", "State": ""}],
+        rest="sheet: {only_rows_where: {State: [Ready]}}\nkeep: {state: {from: State}}",
+    ),
     "hidden row": WrongRow(more=[{"SKU": "MILK"}], hidden=(3,), rest="sheet: {hidden_rows: skip}"),
 }
 

@@ -13,7 +13,6 @@ from logistics_batch.mapping.fields.compile import (
     CompiledSheet,
     is_marked,
     rows_where,
-    written_key,
 )
 from logistics_batch.mapping.fields.fields import Field, second_phone_of
 from logistics_batch.mapping.fields.values.numbers import unit_wanted
@@ -29,7 +28,6 @@ from logistics_batch.model.sheet import CellFact
 _COLUMNS_ON_THEIR_OWN: Final = 3
 _SHOWN: Final = (ColumnKind.NUMBER, ColumnKind.GOODS, ColumnKind.IDENTITY)  # what says nothing of a person
 _A_CODE: Final = re.compile(r"(?=.*[0-9])[^ ]{1,40}")  # an identity may be made of a person's name
-_SHOWN_DOCUMENTS: Final = 5
 _SHOWN_RANGES: Final = 5
 
 _PLACES: Final = {"money": ("two", 2), **dict.fromkeys(("decimal", "percent", "unit"), ("nine", 9))}  # kept decimals
@@ -82,7 +80,6 @@ def notes_of(table: CompiledSheet, rows: Rows) -> list[Issue]:
         *units_taken_over(table),
         # A rule of the mapping that fits every row is wrong, or the file is.
         *([Issue.of("left_out.all", rows=left_out)] if left_out and rows.data.is_empty() else []),
-        *_split_documents(table, rows),
         *_repairs(table, rows.cleaned.repairs),
         *_unused_errors(table),
         *_two_numbers(table),
@@ -94,7 +91,10 @@ def notes_of(table: CompiledSheet, rows: Rows) -> list[Issue]:
 def _of_reading(table: CompiledSheet, rows: Rows) -> Iterator[Issue]:
     """What the reader noted; of merged cells those of rows of data in columns that are read and not filled down."""
     origins, sheet = table.sheet.origins, table.sheet
-    filled = {*table.columns([*table.mapping.spec.key, *table.mapping.spec.sheet.fill_down])}
+    form = table.mapping.spec.sheet
+    by_rules = {*table.columns([*form.skip_rows_where, *form.only_rows_where])}
+    by_rules -= {*table.bound.bound(names for field in table.fields for names in field.spec.columns)}
+    filled = by_rules.union(table.columns([*table.mapping.spec.key, *form.fill_down]))
     data, read = {*rows.data["row"]}, {name_of(number): number for number in range(1, sheet.width + 1)}
     read_columns = {read[name] for name in rows.data.columns if name in read}
     open_ = [(top, left, bottom, right) for top, left, bottom, right in sheet.merged_ranges
@@ -109,31 +109,6 @@ def _of_reading(table: CompiledSheet, rows: Rows) -> Iterator[Issue]:
                 for top, left, bottom, right in open_
             ]
             yield Issue.of("merged_cells", ranges=shortened([":".join(each) for each in ends], limit=_SHOWN_RANGES))
-
-
-def _split_documents(table: CompiledSheet, rows: Rows) -> Iterator[Issue]:
-    """A note on the documents with rows that the rule leaves out; it may be meant so, as of lines that are not ready.
-
-    `skip_rows_where` names the rows that are no data, which says it plainly.
-    """
-    left_out = rows.skipped_by("only_rows_where")
-    if left_out.is_empty() or "key" not in table.lines.columns:  # receipts have none
-        return
-    keys = [name_of(column) for column in table.columns(table.mapping.spec.key)]
-    filled = {name_of(column) for column in table.columns(table.mapping.spec.sheet.fill_down)}
-    named = rows.cleaned.frame.select("row", *(pl.col(key).forward_fill() if key in filled else key for key in keys))
-    theirs = named.filter(pl.col("row").is_in(left_out.implode()), pl.any_horizontal(pl.col(keys).is_not_null()))
-    key = written_key(pl.col("key").first())
-    split = table.of_documents(theirs).group_by("doc", maintain_order=True).agg(key, "row")
-    if split.is_empty():
-        return
-    told = [
-        ["left_out.rows", {"key": key, "rows": table.sheet.physical_rows(numbers)}]
-        for _, key, numbers in split.head(_SHOWN_DOCUMENTS).iter_rows()
-    ]
-    more = [["left_out.more", {"count": split.height - len(told)}]] if split.height > len(told) else []
-    code = "left_out.document" if split.height == 1 else "left_out.documents"
-    yield Issue.of(code, documents=split.height, told=told, more=more)
 
 
 def _repairs(table: CompiledSheet, repairs: Sequence[Repairs]) -> Iterator[Issue]:

@@ -64,9 +64,22 @@ def doubtful(spec: MappingSpec) -> Iterator[LintFinding]:
     ids = [place for place in spec.everything if place.endswith(".package_id")]
     if ids and "packages_count" in spec.fields:
         yield said(("fields", "packages_count"), "packages", ids=ids[0])
+    yield from _written_once(spec)
     counts = any(name in spec.lines and not spec.lines[name].is_always_filled for name in _QUANTITIES)
     if spec.lines and spec.operation in _OF_PIECES and not counts and "equal_rows" not in spec.checks.model_fields_set:
         yield said(("lines",), "equal_lines")
+
+
+def _written_once(spec: MappingSpec) -> Iterator[LintFinding]:
+    """Rules on columns that may be written on a document's first row only, as its key is, and are not filled down."""
+    lines = (names for place, field in spec.everything.items() if place.startswith("lines.") for names in field.columns)
+    filled, keys, goods = (
+        {ColumnName.of(name).identity for name in names}
+        for names in (spec.sheet.fill_down, spec.key, chain.from_iterable(lines))
+    )
+    for name, patterns in spec.sheet.skip_rows_where.items() if keys & filled else ():
+        if ColumnName.of(name).identity not in filled | keys | goods and not all(map(is_known_pattern, patterns)):
+            yield said(("sheet", "skip_rows_where", name), "rule_once", name=name)
 
 
 def _values(part: BaseModel, here: Place) -> Iterator[LintFinding]:

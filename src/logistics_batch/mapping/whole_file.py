@@ -87,7 +87,7 @@ def _map_sheet(bound: BoundSheet, run_values: RunValues, longitude: LongitudeNam
     notes = notes_of(table, rows)
     skipped = rows.skipped
     heads = _heads(table)
-    strays, blocked = stray_rows(table), blocked_documents(table, heads, rows.hidden, notes)
+    strays, blocked = stray_rows(table), blocked_documents(table, heads, rows, notes)
     notes += (*found.notes, *bound.notes)
     barred = with_siblings(blocked, table, found, strays)
     del rows

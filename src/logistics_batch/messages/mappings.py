@@ -466,6 +466,10 @@ _HINTS: Final = {
         "`packages_count` and `{ids}` are both read: an order that has both is not sent, for the service rejects it.",
         "Keep the one that the sheets fill; the other one belongs under `ignore` or `keep`.",
     ),
+    "rule_once": (
+        "Only the first row of a document may say `{name}`: it is not in `fill_down`, and the key is.",
+        "Name it in `fill_down` if it counts for the whole document, as for cancelled orders; not if each row has one.",
+    ),
     "equal_lines": (
         "No column says how many, so that each row is one piece; of a document with equal rows nothing is sent.",
         (

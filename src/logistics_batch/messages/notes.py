@@ -43,9 +43,8 @@ _SHEETS: Final = {
 }
 _ROWS: Final = {
     "left_out.all": "The rules of the mapping leave out all rows with data ({rows:,}): nothing of this file is sent.",
-    "left_out.document": f"`only_rows_where` of the mapping leaves out some rows of a document and {_SPLIT}",
-    "left_out.documents": "`only_rows_where` of the mapping leaves out some rows of {documents:,} documents and "
-    f"{_SPLIT}",
+    "left_out.document": f"`{{rule}}` of the mapping leaves out some rows of a document and {_SPLIT}",
+    "left_out.documents": f"`{{rule}}` of the mapping leaves out some rows of {{documents:,}} documents and {_SPLIT}",
     "left_out.rows": '"{key}" ({rows:row|rows} {rows:rows})',
     "left_out.more": " and {count:,} more",
     "equal_rows.note": f"The rows {{rows:rows}} are equal, in every cell, {_PASTED}",

@@ -11,6 +11,11 @@ _PASTED: Final = (
 )
 _ALLOWED: Final = "If equal rows are right in all files, write `checks: {{equal_rows: allow}}`."
 _SHOW: Final = "Show the hidden row, or delete it, and drop the file again."
+_HALVED: Final = (
+    'The document is not sent: by "{name}" the mapping leaves out its {rows:row|rows} {rows:rows} and takes '
+    "{others:row|rows} {others:rows}. The column is not filled in each of them."
+)
+_SAY_EACH: Final = 'Fill in "{name}" in each row of this document, the same if it counts for all; drop the file again.'
 _CONTINUED: Final = Entry("It belongs to row {row}, which the mapping leaves out.", level=Level.NOTE)
 
 ROWS: Final[dict[str, Entry]] = {
@@ -40,6 +45,12 @@ ROWS: Final[dict[str, Entry]] = {
     "hidden row": Entry(
         "The document is not sent: its {rows:in rows} {rows:is|are} hidden and {rows:was|were} skipped.",
         _SHOW,
+    ),
+    "half document.skip_rows_where": Entry(
+        _HALVED, _SAY_EACH, "If it counts for the whole document, name it in `fill_down`."
+    ),
+    "half document.only_rows_where": Entry(
+        _HALVED, _SAY_EACH, 'If it counts for the whole document, name it in `fill_down`, and `""` among its patterns.'
     ),
     "disagree": Entry("{names:names} {names:differs|differ} between the rows {rows:rows} of one document.", _SAME),
     "duplicate": Entry('"{name}" stands for different documents of this file (rows {rows:rows}).', _OWN_NUMBER),

@@ -8,9 +8,11 @@ from typing import Any, Final
 import polars as pl
 
 from logistics_batch import messages
+from logistics_batch.mapping.checks.split import halved, noted, rows_left_out
 from logistics_batch.mapping.fields.compile import CompiledSheet
 from logistics_batch.mapping.findings import Findings
 from logistics_batch.mapping.rows.cells import BLANKS, name_of
+from logistics_batch.mapping.rows.classify import Rows
 from logistics_batch.mapping.rows.header import Header
 from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import Issue
@@ -31,16 +33,20 @@ BLOCKED_SCHEMA: Final = {"doc": pl.UInt32, "code": pl.String, "values": pl.Strin
 _Found = Iterator[tuple[int, str, dict[str, Any]]]
 
 
-def blocked_documents(
-    table: CompiledSheet, documents: pl.DataFrame, hidden: pl.DataFrame, notes: list[Issue]
-) -> pl.DataFrame:
+def blocked_documents(table: CompiledSheet, documents: pl.DataFrame, rows: Rows, notes: list[Issue]) -> pl.DataFrame:
     """The documents that have lost a row, contradict themselves, or share their name (BLOCKED_SCHEMA).
 
-    documents: doc, natural (its natural key). hidden: the rows that are skipped because they are hidden. notes: takes
-    what holds none of them back.
+    documents: doc, natural (its natural key). notes: takes what holds none of them back.
     """
-    found = (_hidden(table, hidden), _torn(table), _with_equal_rows(table, notes), _doubled(table, documents))
-    lines = [(doc, code, messages.packed(values)) for each in found for doc, code, values in each]
+    left_out = rows_left_out(table, rows)
+    halves = [*halved(table, rows, left_out)]
+    notes += noted(table, rows, left_out.filter(~pl.col("doc").is_in([doc for doc, *_ in halves])))
+    found = (_hidden(table, rows.hidden), halves, _torn(table), _with_equal_rows(table, notes))
+    lines = [
+        (doc, code, messages.packed(values))
+        for each in (*found, _doubled(table, documents))
+        for doc, code, values in each
+    ]
     return pl.DataFrame(lines, schema=BLOCKED_SCHEMA, orient="row").unique("doc", keep="first", maintain_order=True)
 
 

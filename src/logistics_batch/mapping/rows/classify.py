@@ -28,14 +28,15 @@ from logistics_batch.model.sheet import CellFact, Sheet
 
 _DRAWN: Final = r"^[-=_+]{3,}$"
 _SHOWN_CHARACTERS: Final = 40  # of a cell in a reason
-_BY_PATTERN: Final = ("skip_rows_where", "only_rows_where")
-LEFT_OUT: Final = (*_BY_PATTERN, "hidden row")
+BY_PATTERN: Final = ("skip_rows_where", "only_rows_where")
+LEFT_OUT: Final = (*BY_PATTERN, "hidden row")
 """The rules by which a mapping leaves out rows that might be data."""
 
 FOOT: Final = "title.below"
 """The code of rows below the table in which values stand that are read once for the whole file."""
 
 _DITTO: Final = "ditto:"
+_SEEN: Final = "seen:"
 _MARKS: Final = ("〃", '"', "''", "-do-", "-Do-", "-DO-", "- do -", "- Do -", "ditto", "Ditto", "DITTO", "-〃-", '-"-')
 HIDDEN: Final = "hidden row.skipped"
 _MAY_BE_DATA: Final = pl.col("code").is_null() | (pl.col("code") == HIDDEN)
@@ -91,7 +92,8 @@ def classify_rows(mapping: Mapping, sheet: Sheet, header: Header) -> Rows:
     frame = without_dittos(cleaned.frame, uses, header.numbers(mapping, mapping.spec.sheet.fill_down))
     of_digits = (ColumnKind.NUMBER, ColumnKind.DIGITS)
     numbers = [column for column, use in uses.items() if use in of_digits and column not in sheet.above]
-    skipped = _skipped(mapping, sheet, header, numbers, body=body, trimmed=trimmed, cleaned=frame)
+    seen = _as_seen(mapping, sheet, header, frame)
+    skipped = _skipped(mapping, sheet, header, numbers, body=body, trimmed=trimmed, cleaned=seen)
     if skipped.is_empty():  # a join would copy all cells
         told = (pl.lit(None, dtype=skipped.schema[name]).alias(name) for name in ("code", "values"))
         marked = frame.with_columns(told)
@@ -219,15 +221,24 @@ def _rules(
 def _by_pattern(mapping: Mapping, header: Header) -> list[_Rule]:
     """The rules of the mapping: rows that it skips, and those that are none of what it takes."""
     sheet, rules = mapping.spec.sheet, list[_Rule]()
-    for rule, conditions in zip(_BY_PATTERN, (sheet.skip_rows_where, sheet.only_rows_where), strict=True):
+    for rule, conditions in zip(BY_PATTERN, (sheet.skip_rows_where, sheet.only_rows_where), strict=True):
         for name, patterns in conditions.items():
-            for text, fit in where(mapping, header, {name: patterns}):
-                cell = pl.col(name_of(header.numbers(mapping, [name])[0]))
+            for text, fit in where(mapping, header, {name: patterns}, prefix=_SEEN):
+                cell = pl.col(_SEEN + name_of(header.numbers(mapping, [name])[0]))
                 said = cell.str.strip_chars().str.slice(0, _SHOWN_CHARACTERS).alias("value")
                 told = [said] if rule == "skip_rows_where" else [pl.lit(patterns).alias("patterns")]
                 values = pl.struct(*told, pl.lit(text).alias("name")).struct.json_encode()
                 rules.append(_Rule(f"{rule}.row", fit if rule == "skip_rows_where" else ~fit, values=values))
     return rules
+
+
+def _as_seen(mapping: Mapping, sheet: Sheet, header: Header, frame: pl.DataFrame) -> pl.DataFrame:
+    """The rows with `seen:c1` for each column of a rule: a merged cell says the same of every row that it covers."""
+    form = mapping.spec.sheet
+    for column in header.numbers(mapping, (*form.skip_rows_where, *form.only_rows_where)):
+        cell = spread(sheet, header, column, frame).alias(_SEEN + name_of(column))
+        frame = frame.with_columns(cell)
+    return frame
 
 
 def _key_numbers(mapping: Mapping, header: Header) -> list[int]:
@@ -262,7 +273,7 @@ def _continuations(mapping: Mapping, header: Header, marked: pl.DataFrame) -> pl
     is_blank = pl.all_horizontal(pl.col(name_of(column)).is_null() for column in once)
     same_key = pl.all_horizontal(cell.is_null() | (cell == cell.forward_fill().shift(1)) for cell in cells)
     rule = pl.col("code").str.strip_suffix(".row")
-    leads = rule.is_in(_BY_PATTERN).fill_null(value=False) & ~is_blank
+    leads = rule.is_in(BY_PATTERN).fill_null(value=False) & ~is_blank
     leads &= pl.any_horizontal(cell.is_not_null() for cell in cells)
     follows = pl.col("code").is_null() & is_blank & same_key.fill_null(value=False)
     block = (~follows).cum_sum()
@@ -313,6 +324,15 @@ def _filled(name: str, block: str) -> pl.Expr:
     """A column with its blanks filled from above, as long as the block is the same."""
     origin = pl.when(pl.col(name).is_not_null()).then(pl.col(block)).forward_fill()
     return pl.when(origin == pl.col(block)).then(pl.col(name).forward_fill())
+
+
+def spread(sheet: Sheet, header: Header, column: int, frame: pl.DataFrame) -> pl.Series:
+    """A column's cells, the value of a merged one in every row that it covers."""
+    own, under = frame[name_of(column)], _under_merged(sheet, header, column, frame)
+    if under.is_empty():
+        return own
+    covered = frame.select("row").join(under, on="row", how="left", maintain_order="left")["under"]
+    return pl.select(pl.coalesce(own, covered)).to_series()
 
 
 def _under_merged(sheet: Sheet, header: Header, column: int, marked: pl.DataFrame) -> pl.DataFrame:

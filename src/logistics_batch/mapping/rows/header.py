@@ -313,11 +313,16 @@ def name_fits(name: str, pattern: str) -> bool:
     return bool(pl.select(fits(pl.lit(name.strip()), [pattern])).item())
 
 
-def where(mapping: Mapping, header: Header, conditions: dict[str, list[str]]) -> list[tuple[str, pl.Expr]]:
-    """Each condition as the header's text and whether the row fits; columns that the sheet lacks are left out."""
+def where(
+    mapping: Mapping, header: Header, conditions: dict[str, list[str]], *, prefix: str = ""
+) -> list[tuple[str, pl.Expr]]:
+    """Each condition as the header's text and whether the row fits; columns that the sheet lacks are left out.
+
+    prefix: of the names of the columns that are asked.
+    """
     found: list[tuple[str, pl.Expr]] = []
     for name, patterns in conditions.items():
         column = header.column(mapping.names_of(name))
         if column is not None:
-            found.append((header.texts[column - 1].strip(), fits(pl.col(f"c{column}"), patterns)))
+            found.append((header.texts[column - 1].strip(), fits(pl.col(f"{prefix}c{column}"), patterns)))
     return found
