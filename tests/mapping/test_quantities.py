@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from mapping.sheets import mapping_of, rules, run, sheet_of, states
 
+from logistics_batch import messages
 from logistics_batch.errors import SpecificationError
 from logistics_batch.mapping.restated import hints_of
 from logistics_batch.model.document import MappedFile
@@ -23,9 +24,9 @@ lines:
 HEADER = ["Invoice", "Item", "Qty", "Rate", "Ctn"]
 
 
-def read(quantity: str, rate: str = "5", carton: str = "", **fields: str) -> MappedFile:
+def read(quantity: str, rate: str = "5", carton: str = "", more: str = "", **fields: str) -> MappedFile:
     """A notice of one line, its fields as the mapping says."""
-    mapping = NOTICE
+    mapping = NOTICE + more
     for target, spec in fields.items():
         old = {"qty": "{from: Qty}", "price_per_qty": "{from: Rate}"}[target]
         mapping = mapping.replace(old, spec)
@@ -94,6 +95,40 @@ def test_the_sign_of_another_currency_is_read_only_where_it_is_declared(cell: st
 def test_a_price_for_another_unit_is_not(cell: str) -> None:
     (issue,) = read("2", cell, price_per_qty="{from: Rate, read: {suffix: /Nos}}").issues
     assert (issue.rule, issue.code) == ("price_per_qty|money", "money.word")
+
+
+@pytest.mark.parametrize(("cell", "digit"), [("4O", 0), ("l2", 1), ("1o0", 0), ("2I", 1), ("1S", 5), ("B4", 8)])
+def test_a_letter_that_looks_like_a_digit_is_no_word_behind_a_number(cell: str, digit: int) -> None:
+    """As a word for one piece the O of 4O made four pieces of forty."""
+    (issue,) = read(cell, "9").issues
+    letter = next(sign for sign in cell if sign.isalpha())
+    assert issue.reason == f'The letter "{letter}" stands among the digits: is it a {digit}?'
+    assert "suffix" not in messages.operator_words(issue.code, issue.given)
+    assert read("40", cell).issues[0].code == "money.letter"
+
+
+@pytest.mark.parametrize("cell", ["4 O", "4 l", "5kg", "2Sets"])
+def test_a_letter_that_stands_apart_from_the_digits_is_a_word(cell: str) -> None:
+    assert read(cell, "9").issues[0].code == "integer.word"
+
+
+COMMA = 'sheet: {decimal: ","}\n'
+
+
+@pytest.mark.parametrize(
+    ("cells", "code", "such"),
+    [
+        (("2", "84.25"), "money.comma", "1499,00"),
+        (("2", "84.00"), "money.comma", "1499,00"),
+        (("2", "84,25/Doz"), "money.comma_word", "1499,00"),
+        (("12,5 Pcs", "9"), "integer", "such as 12."),
+        (("12,0 Box", "9"), "integer.word", "such as 12;"),
+    ],
+)
+def test_what_is_to_be_written_has_the_decimal_mark_of_the_sheet(cells: tuple[str, str], code: str, such: str) -> None:
+    """`84.25` was refused with "such as 1499.00", and 12,5 pieces for the word behind it, which is read."""
+    (issue,) = read(*cells, qty="{from: Qty, read: {suffix: [Pcs]}}", more=COMMA).issues
+    assert (issue.code, such in issue.fix) == (code, True)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,8 @@ from logistics_batch.messages.entry import Entry
 _AS_TEXT_AGAIN: Final = "Format the column as Text and type the value again."
 _FULL_NUMBER: Final = "Format the column as Text and enter the full number again."
 _CHECK_DATE: Final = "Check day, month and year; 3 November 2026 is written {written}."
+_LETTER: Final = 'The letter "{letter}" stands among the digits: is it a {digit}?'
+_PRICED: Final = 'If it is the price of one piece, write `{{suffix: "{word}"}}` under `read` of the mapping.'
 _READ: Final[dict[str, Entry]] = {
     "required": Entry('"{name}" is required and the cell is blank.', 'Fill in "{name}".'),
     "required.key": Entry(
@@ -24,6 +26,7 @@ _READ: Final[dict[str, Entry]] = {
         'If it stands for one piece, write `{{suffix: "{word}"}}` under `read` of the mapping; else how many: '
         '`{{suffix: {{"{word}": 12}}}}`.',
     ),
+    "integer.letter": Entry(_LETTER, "Write digits only, such as 12."),
     "times": Entry("The number in the cell is to be multiplied by, and it is none.", "Write digits only, such as 12."),
     "times.part": Entry(
         "Multiplied as the mapping says, this is no whole number.",
@@ -35,14 +38,28 @@ _READ: Final[dict[str, Entry]] = {
     ),
     "integer.long": Entry("The number is too long.", "Write a smaller number."),
     "decimal": Entry("The cell is not a number.", "Write digits and at most one decimal point, such as 0.75."),
+    "decimal.comma": Entry("The cell is not a number.", "Write digits and at most one decimal comma, such as 0,75."),
     "percent": Entry("The cell is not a percentage.", "Write digits and at most one decimal point, such as 12.5."),
+    "percent.comma": Entry(
+        "The cell is not a percentage.", "Write digits and at most one decimal comma, such as 12,5."
+    ),
     "money": Entry("The cell is not an amount of money.", "Write the amount in digits, such as 1499.00."),
+    "money.comma": Entry(
+        "The cell is not an amount of money with a decimal comma.", "Write the amount in digits, such as 1499,00."
+    ),
+    "money.letter": Entry(_LETTER, "Write the amount in digits only."),
     "money.word": Entry(
         'Behind the amount stands "{word}".',
         "Write the amount in digits, such as 1499.00; if all files say so, ask the operator to have the word read.",
-        'If it is the price of one piece, write `{{suffix: "{word}"}}` under `read` of the mapping.',
+        _PRICED,
+    ),
+    "money.comma_word": Entry(
+        'Behind the amount stands "{word}".',
+        "Write the amount in digits, such as 1499,00; if all files say so, ask the operator to have the word read.",
+        _PRICED,
     ),
     "sum": Entry("The cell is not a number.", "Write digits only, such as 1499.00."),
+    "sum.comma": Entry("The cell is not a number.", "Write digits only, such as 1499,00."),
     "unit": Entry("The cell is not a number of {unit}.", "Write the number in {unit}, without another unit."),
     "mobile": Entry(
         "This is no Indian mobile number ({digits} {digits:digit|digits}).",

@@ -15,6 +15,7 @@ from logistics_batch.mapping.fields.compile import CompiledSheet, is_marked
 from logistics_batch.mapping.fields.fields import KIT, Field, cell_of, factors, summed_columns
 from logistics_batch.mapping.fields.values.numbers import without_currency
 from logistics_batch.mapping.fields.values.reading import Said
+from logistics_batch.mapping.fields.values.verbs import no_number
 from logistics_batch.mapping.findings import Findings
 from logistics_batch.mapping.rows.cells import BLANKS, name_of
 from logistics_batch.mapping.rows.classify import A_TOTAL, Rows, keys_filled_down
@@ -119,7 +120,7 @@ def _factors(table: CompiledSheet) -> Iterator[CheckContext]:
 
 def _summands(table: CompiledSheet) -> Iterator[CheckContext]:
     """What can be wrong with cells that are added up; a row with one factor of a product alone counts for nothing."""
-    texts = table.bound.texts
+    texts, mark = table.bound.texts, table.mapping.spec.sheet.decimal
     for field in table.fields:
         spec = field.spec
         taken_off = [*map(table.bound.column, (spec.less or (), *spec.minus))]
@@ -127,7 +128,7 @@ def _summands(table: CompiledSheet) -> Iterator[CheckContext]:
         for column in summed_columns(table.bound, spec) if spec.source == "sum" else ():
             told, cell = cell_of(field.target, column), pl.col(name_of(column))
             number = pl.col(f"sum:{field.place}:{column}")
-            yield CheckContext(told, cell.is_not_null() & number.is_null(), Issue("sum"))
+            yield CheckContext(told, cell.is_not_null() & number.is_null(), no_number("sum", mark))
             if column in taken_off:
                 yield CheckContext(told, number < 0, Issue("negative.taken_off"))
             for other in (each for each in factors if each and column in factors and each != column):

@@ -10,6 +10,7 @@ from logistics_batch.mapping.fields.compile import CompiledSheet, written_key
 from logistics_batch.mapping.rows.cells import name_of
 from logistics_batch.mapping.rows.classify import BY_PATTERN, Rows, spread
 from logistics_batch.mapping.rows.header import fits
+from logistics_batch.mapping.spec.words import TOTAL
 from logistics_batch.model.issue import Issue
 
 _SHOWN_DOCUMENTS: Final = 5
@@ -36,11 +37,12 @@ def rows_left_out(table: CompiledSheet, rows: Rows) -> pl.DataFrame:
 def noted(table: CompiledSheet, rows: Rows, left_out: pl.DataFrame) -> Iterator[Issue]:
     """A note for each rule on the documents that go out without some rows: it may be meant so, as of cancelled lines.
 
-    `skip_rows_where` on a column of goods names what is none, as freight, which says it plainly.
+    `skip_rows_where` on a column of goods names what is none, as freight, which says it plainly; so does a total.
     """
     goods = {table.text_of(column) for column in table.columns(table.mapping.spec.key)}
     goods |= {table.text_of(column) for each in table.line for column in table.bound.bound(each.spec.columns)}
-    is_plain = pl.col("values").str.json_path_match("$.name").is_in([*goods]).fill_null(value=False)
+    name, value = (pl.col("values").str.json_path_match(f"$.{each}") for each in ("name", "value"))
+    is_plain = (name.is_in([*goods]) | value.str.contains(TOTAL)).fill_null(value=False)
     lines = pl.col("row").is_in(_lines_in(table, rows, left_out["row"])["row"].implode())
     of_rule = {"only_rows_where": pl.lit(value=True), "skip_rows_where": lines & ~is_plain}
     for rule, told in of_rule.items():

@@ -21,6 +21,7 @@ from logistics_batch.mapping.rows.cells import (
     name_of,
 )
 from logistics_batch.mapping.rows.header import Header, where
+from logistics_batch.mapping.rows.remarks import notes_below, units_below
 from logistics_batch.mapping.rows.repeats import repeats_header, repeats_title, resembles_header
 from logistics_batch.mapping.spec.targets import FieldForm, form_of
 from logistics_batch.mapping.spec.words import PAGE, SIGNED, SUBTOTAL, TOTAL, TOTAL_ALONE, TOTAL_INVOICE, TOTAL_KEY
@@ -143,15 +144,19 @@ def _skipped(
     """
     resembles = resembles_header(header, numbers, trimmed)
     rules, suspects = _rules(mapping, sheet, header, numbers, body=trimmed)
-    places = cleaned.select(pl.any_horizontal(pl.lit(resembles), *suspects)).to_series().arg_true()
+    is_suspect = cleaned.select(pl.any_horizontal(pl.lit(resembles), *suspects).fill_null(value=False)).to_series()
+    places = is_suspect.arg_true()
     if places.is_empty():
         return pl.DataFrame(schema={"row": pl.UInt32, "code": pl.String, "values": pl.String})
     every = body[places].with_columns(map(bare, body.columns[1:]))
     again = repeats_header(mapping, sheet, header, every.filter(resembles.gather(places)))
     raw = every.drop("row").select(pl.all().name.prefix("raw:"))
     titles = repeats_title(sheet, header, every)
-    is_again = {"again": pl.col("row").is_in(again), "title": pl.col("row").is_in(titles.implode())}
-    marked = every.with_columns(*cleaned[places].drop("row"), *raw, **is_again)
+    last = int(cleaned["row"].filter(~is_suspect).max() or 0)  # type: ignore[arg-type]
+    notes = notes_below(every, _kinds_read(mapping, sheet, header), last=last, body=trimmed) if last else []
+    told = {"again": again, "title": titles.to_list(), "note": notes, "units": units_below(every, header=header.row)}
+    is_told = {name: pl.col("row").is_in(numbers) for name, numbers in told.items()}
+    marked = every.with_columns(*cleaned[places].drop("row"), *raw, **is_told)
     code = pl.coalesce(pl.when(rule.holds).then(pl.lit(rule.code)) for rule in rules)
     values = pl.coalesce(pl.when(rule.holds).then(rule.values) for rule in rules)
     found = marked.select("row", code=code, values=values).drop_nulls("code")
@@ -182,8 +187,7 @@ def _rules(
     line = pl.any_horizontal(lacks, *(key.str.contains(_DRAWN) for key in keys[:1]))
     hidden = sheet.hidden_rows if mapping.spec.sheet.hidden_rows != "read" else ()
     declared = [where(mapping, header, control.row_where) for control in mapping.spec.checks.control_total]
-    read = header.bound(names for field in mapping.spec.everything.values() for names in field.columns)
-    mapped = [name_of(column) for column in {*read, *header.numbers(mapping, mapping.spec.key)} - {*sheet.above}]
+    mapped = [*map(name_of, _kinds_read(mapping, sheet, header))]
     first, by_pattern = pl.coalesce(cells), _by_pattern(mapping, header)
     totals = [
         *(_Rule("total", pl.col(name_of(column)).str.contains(TOTAL_INVOICE)) for column in invoices),
@@ -203,6 +207,8 @@ def _rules(
         _Rule("total", lacks & is_called_total(keys, cells, needed if filled else [], body=body)),
         *totals,
         _Rule("comment.signature", lacks & pl.all_horizontal(first.str.contains(SIGNED), *bare_of)),
+        _Rule("comment.units", lacks & pl.col("units")),
+        _Rule("comment.note", lacks & pl.col("note")),
         _Rule("comment.unmapped", pl.all_horizontal(pl.col(f"raw:{name}").is_null() for name in mapped)),
         _Rule(HIDDEN, unseen),
     ]
@@ -230,6 +236,13 @@ def _by_pattern(mapping: Mapping, header: Header) -> list[_Rule]:
                 values = pl.struct(*told, pl.lit(text).alias("name")).struct.json_encode()
                 rules.append(_Rule(f"{rule}.row", fit if rule == "skip_rows_where" else ~fit, values=values))
     return rules
+
+
+def _kinds_read(mapping: Mapping, sheet: Sheet, header: Header) -> dict[int, ColumnKind]:
+    """What the columns of the table are used for that a field reads or the key names."""
+    read = header.bound(names for field in mapping.spec.everything.values() for names in field.columns)
+    wanted = {*read, *header.numbers(mapping, mapping.spec.key)} - {*sheet.above}
+    return {column: kind for column, kind in column_kinds(mapping, header).items() if column in wanted}
 
 
 def _as_seen(mapping: Mapping, sheet: Sheet, header: Header, frame: pl.DataFrame) -> pl.DataFrame:

@@ -58,12 +58,13 @@ class Reading:
     """What a cell is read as so far.
 
     value: text, or null where the cell is empty or a rule is broken. form: the form it has by now, None as long as it
-    is plain text. rules: in the order in which they are tried.
+    is plain text. rules: in the order in which they are tried. words: those behind a number that a step took off.
     """
 
     value: pl.Expr
     form: FieldForm | None = None
     rules: tuple[Rule, ...] = ()
+    words: frozenset[str] = frozenset()
 
     def then(self, value: pl.Expr, broken: Said, *, form: FieldForm | None) -> "Reading":
         """The reading after a step that gives null where it cannot read: that breaks its rule."""

@@ -22,6 +22,9 @@ from logistics_batch.mapping.spec.targets import JSON_NUMBERS, FieldForm
 from logistics_batch.mapping.spec.words import PAYMENT_WORDS
 from logistics_batch.model.issue import Issue
 
+_LIKE_DIGITS: Final = {"O": 0, "o": 0, "l": 1, "I": 1, "S": 5, "B": 8}
+_WITH_LETTERS: Final = rf"[{''.join(_LIKE_DIGITS)}]?[0-9][0-9.,{''.join(_LIKE_DIGITS)}]*"
+
 
 def text(reading: Reading, _step: Step, _around: ReadContext) -> Reading:
     """The trimmed text as it stands; this is the default."""
@@ -41,19 +44,34 @@ def lower(reading: Reading, _step: Step, _around: ReadContext) -> Reading:
 def integer(reading: Reading, _step: Step, around: ReadContext) -> Reading:
     """A whole number; `12.0` and `1,200` are read, `1.5` and `12 pcs` are not."""
     digits = numbers.whole(reading.value, around)
-    return reading.then(digits, partial(_with_word, "integer", r"(?:\.0+)?"), form=FieldForm.COUNT)
+    said = partial(_with_word, "integer", "0+", reading.words, around.decimal)
+    return reading.then(digits, said, form=FieldForm.COUNT)
 
 
-def _with_word(rule: str, decimals: str, cell: str) -> Issue:
-    """What is said of a cell that is no number, with the word behind it if that is why. decimals: a pattern."""
-    word = re.fullmatch(rf"[^\w(]*[0-9][0-9,]*{decimals}\s*((?:/|per )?\s*[^\W\d_][\w.]{{0,15}})", cell)
-    return Issue.of(f"{rule}.word", word=word[1]) if word else Issue(rule)
+def _with_word(rule: str, decimals: str, known: frozenset[str], mark: str, cell: str) -> Issue:
+    """What is said of a cell that is no number, with the word behind it if that is why, or with a letter that looks
+    like a digit. decimals: a pattern of them. known: words that are read there. mark: that of decimals.
+    """
+    if (letter := re.search(f"[{''.join(_LIKE_DIGITS)}]", cell)) and re.fullmatch(_WITH_LETTERS, cell):
+        return Issue.of(f"{rule}.letter", letter=letter[0], digit=_LIKE_DIGITS[letter[0]])
+    groups = "," if mark == "." else "."
+    word = re.fullmatch(
+        rf"[^\w(]*[0-9][0-9{groups}]*(?:[{mark}]{decimals})?\s*((?:(?:/|per )\s*)?[^\W\d_][\w.]{{0,15}})", cell
+    )
+    if word is None or word[1].rstrip(".").lower() in known:
+        return no_number(rule, mark)
+    return Issue.of(f"{rule}.word" if rule == "integer" or mark == "." else f"{rule}.comma_word", word=word[1])
+
+
+def no_number(rule: str, mark: str) -> Issue:
+    """What is said of a cell that is no number, of which the example has the decimal mark of the sheet."""
+    return Issue(rule if rule == "integer" or mark == "." else f"{rule}.comma")
 
 
 def decimal(reading: Reading, _step: Step, around: ReadContext) -> Reading:
     """A number, without trailing zeros; thousands may be grouped as 1,234,567 or 12,34,567."""
     value = numbers.decimal(reading.value, around)
-    return reading.then(value, Issue("decimal"), form=FieldForm.DECIMAL)
+    return reading.then(value, no_number("decimal", around.decimal), form=FieldForm.DECIMAL)
 
 
 def percent(reading: Reading, _step: Step, around: ReadContext) -> Reading:
@@ -61,13 +79,14 @@ def percent(reading: Reading, _step: Step, around: ReadContext) -> Reading:
     number = numbers.decimal(reading.value.str.replace(r"\s*%$", ""), around)
     if around.hundredths is not None:
         number = pl.when(around.hundredths).then(numbers.shortest(number, factor="100")).otherwise(number)
-    return reading.then(number, Issue("percent"), form=FieldForm.PERCENT)
+    return reading.then(number, no_number("percent", around.decimal), form=FieldForm.PERCENT)
 
 
 def money(reading: Reading, _step: Step, around: ReadContext) -> Reading:
     """An amount; ₹, Rs., रु., INR, /- and lakh grouping are read, (250) is negative; rounded to paise with a note."""
     value = numbers.money(reading.value, around)
-    return reading.then(value, partial(_with_word, "money", r"(?:\.[0-9]*)?"), form=FieldForm.MONEY)
+    said = partial(_with_word, "money", "[0-9]*", reading.words, around.decimal)
+    return reading.then(value, said, form=FieldForm.MONEY)
 
 
 def mobile(reading: Reading, _step: Step, around: ReadContext) -> Reading:
@@ -153,7 +172,8 @@ def before(reading: Reading, step: Step, _around: ReadContext) -> Reading:
 def suffix(reading: Reading, step: Step, around: ReadContext) -> Reading:
     """A declared word behind a number taken off (`€` also before it); `{suffix: {Doz: 12}}` reads `2 Doz` as 24."""
     words = step.suffix if isinstance(step, SuffixRead) else {}
-    return Reading(numbers.without_suffix(reading.value, words, around), reading.form, reading.rules)
+    value = numbers.without_suffix(reading.value, words, around)
+    return replace(reading, value=value, words=frozenset(word.strip().rstrip(".").lower() for word in words))
 
 
 @dataclass(frozen=True, slots=True)
