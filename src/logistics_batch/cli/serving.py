@@ -124,6 +124,7 @@ def _sign_on(workspace: Workspace, settings: Settings, parts: Parts) -> SignOn |
         oidc.name_claim,
         oidc.roles_claim,
         {each: Role(role) for each, role in oidc.roles.items()},
+        oidc.partners_claim,
         oidc.label,
     )
     return SignOn(provider, parts.clock.now)

@@ -1,6 +1,6 @@
 """The memory: what was sent and what was said, on SQLite or PostgreSQL."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import tzinfo
 from pathlib import Path
@@ -164,6 +164,12 @@ class Ledger:
             finally:
                 self.attempts.lock_is_held = lambda: True
                 self.itself.keep_mark()
+
+    def of_jobs(self, jobs: Collection[str]) -> "Ledger":
+        """The same ledger, of which only what belongs to some jobs is read; for people, never for what sends."""
+        own = self._connection
+        made = LedgerConnection(own.engine, account=own.account, url=own.url, high_water=own.high_water, jobs=jobs)
+        return Ledger(made, zone=self._zone)
 
     def close(self) -> None:
         """Give back all connections."""

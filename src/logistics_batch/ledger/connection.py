@@ -19,6 +19,7 @@ from logistics_batch.ledger.records import StoredDocument, select_documents, sto
 from logistics_batch.ledger.schema import document, meta
 
 LOCK_WAIT_SECONDS = 30
+CONNECTIONS_KEPT = 8  # as many pages are made at once
 _LINE_BYTES = 128  # one small write within a sector: whole or not at all
 _REMEDY = (
     "Do not send anything yet. Find the ledger as it was last, and put it back. If it is lost: “reconcile” the days "
@@ -189,8 +190,12 @@ def _write_note(path: Path, mark: Mark, *, durable: bool) -> None:
 class LedgerConnection:
     """What all repositories stand on: an engine, the account of documents, and marks of what was sent."""
 
-    def __init__(self, engine: Engine, *, account: str, url: str, high_water: HighWater) -> None:
+    def __init__(
+        self, engine: Engine, *, account: str, url: str, high_water: HighWater, jobs: Collection[str] | None = None
+    ) -> None:
+        """jobs: those whose part alone is read; None: all."""
         self.engine = engine
+        self.jobs = jobs
         self.account = account
         self.url = url
         self.high_water = high_water
@@ -206,7 +211,7 @@ class LedgerConnection:
         """
         with (
             told_plainly("read", patience_seconds=LOCK_WAIT_SECONDS),
-            self.engine.connect().execution_options(one_statement=one_statement) as connection,
+            self.engine.connect().execution_options(one_statement=one_statement, jobs=self.jobs) as connection,
             connection.begin(),
         ):
             yield connection

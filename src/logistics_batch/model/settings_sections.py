@@ -187,7 +187,8 @@ class OidcSettings(_Section):
 
     issuer: the provider's address. client_id, client_secret_file: as what it knows the pages. name_claim: what a person
     is called; one that people cannot change themselves. roles_claim: what they belong to; roles: which role each of
-    that has. label: what the provider is called on the page.
+    that has. partners_claim: the partners to whom they are limited, "*" for all; "": nobody is limited. label: what the
+    provider is called on the page.
     """
 
     issuer: WebAddress
@@ -196,6 +197,7 @@ class OidcSettings(_Section):
     name_claim: str = Field(default="email", min_length=1)
     roles_claim: str = Field(default="groups", min_length=1)
     roles: dict[str, str] = Field(min_length=1)
+    partners_claim: str = ""
     label: str = Field(default="your organisation", min_length=1, max_length=60)
 
 

@@ -185,3 +185,31 @@ def test_a_provider_that_is_away_or_somebody_else_is_told(
         other.configure("[web.oidc]", f"issuer = {wrong}", 'client_id = "x"', f'roles = {{all = "{role}"}}')
         done = other.run("serve", "--port", "0")
         assert (done.code, said in done.err) == (2, True), done.err
+
+
+def test_the_provider_says_for_which_partners_somebody_is_here(
+    workspace: Workspace, provider: OidcProvider, tmp_path: Path
+) -> None:
+    """Where it says partners, whoever has none is no longer somebody who sees everything."""
+    own = Workspace(tmp_path / "own", url="https://service.invalid")
+    for name in ("secrets/pages", "logistics-batch.toml"):
+        (own.root / name).write_bytes((workspace.root / name).read_bytes())
+        (own.root / name).chmod(0o600)
+    told = (own.root / "logistics-batch.toml").read_text()
+    (own.root / "logistics-batch.toml").write_text(
+        told.replace("[web.oidc.roles]", 'partners_claim = "partners"\n[web.oidc.roles]\nboss = "admin"')
+    )
+    pages = RunningPages(own)
+    try:
+        for said, partners in ((["acme", "kaveri"], ["acme", "kaveri"]), ("acme", ["acme"]), (["acme", "*"], [])):
+            provider.claims["partners"] = said
+            person = pages.stranger()
+            assert signed_in(pages, person).status_code == 303
+            assert person.get("/me.json").json()["partners"] == partners
+        for nothing in ([], "", None, ["a, b"], 7):
+            provider.claims["partners"] = nothing
+            assert signed_in(pages).status_code == 403
+        provider.claims |= {"groups": ["boss"], "partners": None}
+        assert signed_in(pages).status_code == 303
+    finally:
+        pages.close()

@@ -11,6 +11,12 @@ from logistics_batch.cli.opening import DAY, WholeNumber, early_worker, in_works
 _END_SECONDS = 9.5
 _ROLES = ("viewer", "clerk", "analyst", "operator", "integrator", "admin")
 _TOKEN_DAYS = 90
+_PARTNER = click.option(
+    "--partner",
+    multiple=True,
+    metavar="P",
+    help="See only what belongs to jobs of this partner; may be repeated. Without it: everything.",
+)
 
 
 @contextmanager
@@ -55,16 +61,17 @@ def user() -> None:
 @user.command(epilog="Example: logistics-batch user add priya --role operator")
 @click.argument("name")
 @click.option("--role", type=click.Choice(_ROLES), required=True, help="What the person is here for.")
+@_PARTNER
 @json_option
 @in_workspace
-def add(*, folder: str, name: str, role: str, as_json: bool) -> int:
+def add(*, folder: str, name: str, role: str, partner: tuple[str, ...], as_json: bool) -> int:
     """Add a person; prints the one-time link by which NAME chooses a password."""
     with _extra():
-        from logistics_batch.web.workbench.people import new_link, require_name
+        from logistics_batch.web.workbench.people import Duty, new_link, require_name
     with opened(folder, calls=False) as parts:
-        name = require_name(name)
-        with _audited(parts, "added a person", f"{name} {role}"):
-            link = new_link(parts.ledger.people, name, role=role, now=parts.clock.now())
+        name, duty = require_name(name), Duty.of(role, partner).kept
+        with _audited(parts, "added a person", f"{name} {duty}"):
+            link = new_link(parts.ledger.people, name, role=duty, now=parts.clock.now())
     _print_link(name, link, as_json=as_json)
     return 0
 
@@ -86,13 +93,17 @@ def reset(*, folder: str, name: str, as_json: bool) -> int:
 @user.command(epilog="Example: logistics-batch user role priya --role admin")
 @click.argument("name")
 @click.option("--role", type=click.Choice(_ROLES), required=True, help="What the person is here for.")
+@_PARTNER
 @in_workspace
-def role(*, folder: str, name: str, role: str) -> int:
-    """Give a person another role, from the next click on."""
-    with opened(folder, calls=False) as parts, _audited(parts, "changed a role", f"{name} {role}"):
-        if not parts.ledger.people.change_role(name, role):
+def role(*, folder: str, name: str, role: str, partner: tuple[str, ...]) -> int:
+    """Give a person another role, with these partners alone, from the next click on."""
+    with _extra():
+        from logistics_batch.web.workbench.people import Duty
+    duty = Duty.of(role, partner).kept
+    with opened(folder, calls=False) as parts, _audited(parts, "changed a role", f"{name} {duty}"):
+        if not parts.ledger.people.change_role(name, duty):
             raise _nobody(name)
-    click.echo(f"{name} is {role} now.")
+    click.echo(f"{name} is {duty} now.")
     return 0
 
 
@@ -127,11 +138,8 @@ def token(*, folder: str, name: str, role: str | None, expires: Any, as_json: bo
     with opened(folder, calls=False) as parts:
         now = parts.clock.now()
         ends = datetime.combine(expires, time.max, now.tzinfo) if expires else now + timedelta(days=_TOKEN_DAYS)
-        found = parts.ledger.people.get(name)
         with _audited(parts, "made a token", name):
-            secret = new_token(
-                parts.ledger.people, name, role=role or (found.role if found else ""), ends=ends, now=now
-            )
+            secret = new_token(parts.ledger.people, name, role=role or "", ends=ends, now=now)
     print_json({"token": secret}) if as_json else click.echo(secret)
     return 0
 

@@ -13,7 +13,7 @@ from sqlalchemy.pool import StaticPool
 
 from logistics_batch.errors import LedgerBusy, LedgerRefused, is_of_machine
 from logistics_batch.ledger.bulk import execute_plain
-from logistics_batch.ledger.connection import LOCK_WAIT_SECONDS, entry, put_entry
+from logistics_batch.ledger.connection import CONNECTIONS_KEPT, LOCK_WAIT_SECONDS, entry, put_entry
 from logistics_batch.ledger.failures import (
     DAMAGED,
     DISK_ERROR,
@@ -25,11 +25,11 @@ from logistics_batch.ledger.failures import (
     is_unreadable,
 )
 from logistics_batch.ledger.itself.version import prepare
+from logistics_batch.ledger.of_jobs import narrowed
 
 # Before these SQLite versions a reset of the write-ahead log could corrupt the file.
 _WAL_SAFE_FROM = (3, 51, 3)
 _WAL_SAFE_PATCHES = {(3, 44): 6, (3, 50): 7}
-_CONNECTIONS_KEPT = 8  # as many pages are made at once
 _PAGES_BEFORE_SPILL = 32_768  # of 4 kB; once a transaction writes before its commit, nobody reads until then
 _SQLITE_ARGUMENTS = {
     "timeout": LOCK_WAIT_SECONDS,
@@ -83,6 +83,7 @@ def open_engine(url: str, *, read_only: bool = False) -> Engine:
             if not path.exists():
                 path.touch(mode=0o600)
             engine = _sqlite_engine(url, durable=True)
+        event.listen(engine, "before_execute", _of_jobs, retval=True)
         prepare(engine, path=path)
         if path is not None and path.exists():
             _check_at_opening(engine, path, read_only=read_only)
@@ -102,8 +103,14 @@ def open_engine(url: str, *, read_only: bool = False) -> Engine:
     return engine
 
 
+def _of_jobs(connection: Connection, statement: Any, several: Any, values: Any, _options: object) -> Any:
+    """Where somebody reads who sees the part of some jobs alone, the question about that part."""
+    jobs = connection.get_execution_options().get("jobs")
+    return (statement if jobs is None else narrowed(statement, jobs)), several, values
+
+
 def _sqlite_engine(url: str, *, durable: bool) -> Engine:
-    extra: dict[str, Any] = {"pool_size": _CONNECTIONS_KEPT} if durable else {"poolclass": StaticPool}
+    extra: dict[str, Any] = {"pool_size": CONNECTIONS_KEPT} if durable else {"poolclass": StaticPool}
     engine = create_engine(url, connect_args=_SQLITE_ARGUMENTS, hide_parameters=True, **extra)
 
     @event.listens_for(engine, "connect")

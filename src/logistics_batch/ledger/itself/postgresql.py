@@ -11,7 +11,7 @@ from sqlalchemy import Engine, create_engine, event, text
 from sqlalchemy.exc import ArgumentError
 
 from logistics_batch.errors import LedgerRefused
-from logistics_batch.ledger.connection import LOCK_WAIT_SECONDS
+from logistics_batch.ledger.connection import CONNECTIONS_KEPT, LOCK_WAIT_SECONDS
 
 
 def postgresql_engine(url: str, *, shown: str) -> Engine:
@@ -24,7 +24,9 @@ def postgresql_engine(url: str, *, shown: str) -> Engine:
             pooler gives each transaction another session, so that no lock would hold a run.
     """
     try:
-        engine = create_engine(url, hide_parameters=True)  # exceptions hold none of what is written
+        engine = create_engine(
+            url, pool_size=CONNECTIONS_KEPT, hide_parameters=True
+        )  # exceptions hold none of what is written
     except (ArgumentError, ValueError):  # its text shows a part of the URL
         raise LedgerRefused(
             "ledger.url cannot be read as an address.",

@@ -206,11 +206,15 @@ class Budget(JobPart):
 
 
 class _Job(JobPart):
-    """resume_for_seconds: for how long a run that stopped early is tried again; by default as long as the grace."""
+    """partner: whose people see what belongs to it, beside those who see everything.
+
+    resume_for_seconds: for how long a run that stopped early is tried again; by default as long as the grace.
+    """
 
     sends: ClassVar[bool] = False  # whether runs of this kind take the ledger's lock
 
     name: str = Field(default="", pattern=FILE_STEM)
+    partner: str = Field(default="", pattern=FILE_STEM)
     schedule: Schedule | None = None
     after: Names = ()
     notify: Annotated[tuple[NotifyKind, ...], BeforeValidator(listed)] = DEFAULT_NOTIFY

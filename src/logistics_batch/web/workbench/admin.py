@@ -9,7 +9,7 @@ from logistics_batch.errors import UsageError
 from logistics_batch.operate.doctor import CheckState
 from logistics_batch.operate.metrics import figures
 from logistics_batch.web.workbench.asked import Moved, PageData, PageRequest, number_of
-from logistics_batch.web.workbench.people import LINK_HOLDS, Role, new_link, require_name
+from logistics_batch.web.workbench.people import LINK_HOLDS, Duty, Role, new_link, require_name
 
 _PAGE: Final = 100
 
@@ -20,7 +20,8 @@ def people(asked: PageRequest) -> PageData:
     everybody = [
         {
             "name": each.name,
-            "role": each.role,
+            "role": (duty := Duty.read(each.role)).role.value,
+            "partners": list(duty.partners),
             "since": each.since,
             "chose": bool(each.secret),
             "ended_at": each.ended_at,
@@ -74,18 +75,18 @@ def metrics(asked: PageRequest) -> PageData:
 
 def add(asked: PageRequest) -> PageData:
     """Add a person; the page shows the one-time link once."""
-    name, role = require_name(asked.form.get("name", "")), _role(asked)
-    link = new_link(asked.parts.ledger.people, name, role=role, now=asked.parts.clock.now())
+    name, duty = require_name(asked.form.get("name", "")), _duty(asked)
+    link = new_link(asked.parts.ledger.people, name, role=duty.kept, now=asked.parts.clock.now())
     return _link(name, link)
 
 
 def change_role(asked: PageRequest) -> Moved:
-    """Give a person another role, from their next click on."""
-    name, role = asked.form.get("name", ""), _role(asked)
-    _require_another_admin(asked, name, stays=role == Role.ADMIN)
-    if not asked.parts.ledger.people.change_role(name, role):
+    """Give a person another role, or other partners, from their next click on."""
+    name, duty = asked.form.get("name", ""), _duty(asked)
+    _require_another_admin(asked, name, stays=duty.role == Role.ADMIN)
+    if not asked.parts.ledger.people.change_role(name, duty.kept):
         raise UsageError(f'There is no person "{name}".', remedy="Open the page again.")
-    return Moved("/admin", f"{name} is {role} now.")
+    return Moved("/admin", f"{name} is {duty.kept} now.")
 
 
 def reset(asked: PageRequest) -> PageData:
@@ -115,11 +116,8 @@ def end(asked: PageRequest) -> Moved:
     return Moved("/admin", "It is ended.")
 
 
-def _role(asked: PageRequest) -> str:
-    role = asked.form.get("role", "")
-    if role not in {each.value for each in Role}:
-        raise UsageError("No role is chosen.", remedy="Choose one.")
-    return role
+def _duty(asked: PageRequest) -> Duty:
+    return Duty.of(asked.form.get("role", ""), asked.form.get("partners", "").split(","))
 
 
 def _require_another_admin(asked: PageRequest, name: str, *, stays: bool) -> None:

@@ -26,6 +26,7 @@ from logistics_batch.web.workbench.asked import (
     Posted,
     Surface,
     posted,
+    seen_by,
 )
 from logistics_batch.web.workbench.people import LONGEST, Doorkeeper, NotVouched, SignedIn, TooOften, digest_of
 from logistics_batch.web.workbench.rendering import rendered, text_of
@@ -56,7 +57,7 @@ _HEADERS: Final = {
     "Cache-Control": "no-store",
 }
 _AT_ONCE = 8  # pages that are made at the same time
-_NAMED_IN_AUDIT: Final = ("name", "role", "job", "bundle", "queue")  # of a form
+_NAMED_IN_AUDIT: Final = ("name", "role", "partners", "job", "bundle", "queue")  # of a form
 _MOST_AUDITED = 4000  # characters of what something was about
 
 
@@ -336,7 +337,9 @@ class Workbench:
         if not who.session and not as_json:
             return _json({"error": "A token is for the addresses that end in .json."}, 403)
         one = {name: values[0] for name, values in sent.fields.items()}
-        asked = PageRequest(self._on, who, named, dict(request.query_params), one, sent.fields, sent.upload)
+        asked = PageRequest(
+            seen_by(self._on, who), who, named, dict(request.query_params), one, sent.fields, sent.upload
+        )
         return self._of_route(route, asked, request, as_json=as_json)
 
     def _of_route(self, route: Route, asked: PageRequest, request: Request, *, as_json: bool) -> Response:
@@ -345,7 +348,7 @@ class Workbench:
         about = " ".join(
             filter(
                 None,
-                [*named, *(asked.form.get(name, "") for name in ("name", "role", "job", "bundle", "queue")), upload],
+                [*named, *(asked.form.get(name, "") for name in _NAMED_IN_AUDIT), upload],
             )
         )
         entry = 0

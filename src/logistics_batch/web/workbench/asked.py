@@ -4,7 +4,7 @@ import secrets
 import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Protocol, TypeVar
 from urllib.parse import parse_qsl
 
@@ -12,6 +12,7 @@ from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
+from logistics_batch.errors import LogisticsBatchError
 from logistics_batch.flows.files.check import CheckedSheet
 from logistics_batch.flows.mappings.mapping_files import MappingFiles
 from logistics_batch.flows.mappings.suggest_mapping import Wanted
@@ -164,6 +165,25 @@ class Surface:
     print_queues: Sequence[str] = ()
     checks: Kept[SheetCheck] = field(default_factory=Kept)
     studios: Kept[StudioSheet] = field(default_factory=lambda: Kept(_STUDIOS_KEPT))
+
+
+def seen_by(on: Surface, who: SignedIn) -> Surface:
+    """The same, of which somebody with partners sees only what belongs to their jobs.
+
+    What belongs to a job is what its runs read, made and noted; of a job whose file is gone or wrong, nothing is seen.
+    """
+    if not who.partners:
+        return on
+
+    def jobs() -> tuple[Sequence[JobSpec], Mapping[str, Calendar]]:
+        found, calendars = on.jobs()
+        return [each for each in found if each.partner in who.partners], calendars
+
+    try:
+        names = [each.name for each in jobs()[0]]
+    except LogisticsBatchError:  # told where jobs are shown
+        names = []
+    return replace(on, parts=replace(on.parts, ledger=on.parts.ledger.of_jobs(names)), jobs=jobs)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ _LONGEST_REASON = 2000
 
 def waiting(asked: PageRequest) -> PageData:
     """Everything that waits for a person, and what is in doubt; the oldest of each first."""
-    held = everything_held(asked.parts)
+    held = held_for(asked)
     words = _in_words(asked, held)
     doubts = asked.parts.ledger.attempts.in_doubt()
     data = {
@@ -32,10 +32,20 @@ def waiting(asked: PageRequest) -> PageData:
     return PageData("decisions.html", data)
 
 
+def held_for(asked: PageRequest) -> list[HeldLine]:
+    """What waits and is theirs to decide: all that waits at an address at once is nobody's who has partners."""
+    return [each for each in everything_held(asked.parts) if not (asked.who.partners and each.is_address)]
+
+
+def _waiting(asked: PageRequest) -> dict[HeldId, HeldLine]:
+    found = held_by_id(asked.parts)
+    return {name: each for name, each in found.items() if not (asked.who.partners and each.is_address)}
+
+
 def one(asked: PageRequest) -> PageData:
     """One thing that waits: why, old beside new with what differs, what was seen, and what can be decided."""
     name = asked.path["name"]
-    found = held_by_id(asked.parts).get(_number(name))
+    found = _waiting(asked).get(_number(name))
     if found is None:
         raise NotThere(f"Nothing with the number {name} waits any more: it was decided, or asking settled it.")
     (why,) = _in_words(asked, [found])
@@ -68,7 +78,7 @@ def look(asked: PageRequest) -> PageData:
     chosen, decision, reason = _chosen(asked)
     lines: list[dict[str, Any]] = []
     words: dict[str, Any] = {"decision": decision, "reason": reason, "reissue": _reissue(asked)}
-    waiting_now = held_by_id(asked.parts)
+    waiting_now = _waiting(asked)
     with asked.on.calling() as parts:
         for held_id in chosen:
             held = waiting_now.get(_number(held_id))
@@ -88,7 +98,7 @@ def look(asked: PageRequest) -> PageData:
 def decide(asked: PageRequest) -> Moved:
     """Decide about each by what was seen of it; where that changed meanwhile, about none."""
     chosen, decision, reason = _chosen(asked)
-    seen, waiting_now = asked.several.get("seen", ()), held_by_id(asked.parts)
+    seen, waiting_now = asked.several.get("seen", ()), _waiting(asked)
     lines = {each: waiting_now.get(_number(each)) for each in chosen}
     as_seen = {each: _line(held)["seen"] for each, held in lines.items() if held is not None}
     if not as_seen:

@@ -31,7 +31,7 @@ def bundles(asked: PageRequest) -> PageData:
         | {"counts": dict(each.summary), "stopped": each.stopped}
         for each in found
     ]
-    begun = [each for each in asked.on.work.all() if each.key == _KEY]
+    begun = [each for each in asked.on.work.all() if each.key == _KEY and _is_own(asked, each)]
     going = [{"what": each.what, "who": each.who, "at": each.at} for each in begun if not each.outcome]
     ended = [{"what": each.what, "outcome": each.outcome, "failed": each.failed} for each in begun if each.outcome]
     return PageData(
@@ -127,7 +127,9 @@ def print_them(asked: PageRequest) -> Moved:
 
         with asked.on.calling() as parts:
             plan = LabelsPlan(orders=choice, layout=layout, reprint_reason=reason, who=who)
-            report = make_labels(replace(parts, person=who), plan)
+            # What somebody does not see is not printed either.
+            seen = asked.parts.ledger if asked.who.partners else parts.ledger
+            report = make_labels(replace(parts, person=who, ledger=seen), plan)
         words = f"{counted(report.labels, 'label')} of {counted(report.orders, 'order')}, {len(report.missing)} missing"
         return f"Bundle {report.bundle_id}: {words}.", f"/labels/{report.bundle_id}"
 
@@ -138,6 +140,10 @@ def print_them(asked: PageRequest) -> Moved:
     return Moved(
         begun.page or "/labels", begun.outcome or f"{what} are being fetched; this page shows the bundle then."
     )
+
+
+def _is_own(asked: PageRequest, work: Begun) -> bool:
+    return not asked.who.partners or work.who == asked.who.name
 
 
 def _choice(asked: PageRequest) -> LabelChoice:

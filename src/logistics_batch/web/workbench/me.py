@@ -12,4 +12,12 @@ def me(asked: PageRequest) -> PageData:
         | {"id": each.number, "here": each.digest == here}
         for each in asked.parts.ledger.people.sessions(of=asked.who.name)
     ]
-    return PageData("me.html", {"name": asked.who.name, "role": asked.who.role.value, "sessions": sessions})
+    return PageData(
+        "me.html",
+        {
+            "name": asked.who.name,
+            "role": asked.who.role.value,
+            "partners": list(asked.who.partners),
+            "sessions": sessions,
+        },
+    )

@@ -6,10 +6,11 @@ Passwords do not do that are too short, or among those that everybody tries firs
 import hashlib
 import hmac
 import ipaddress
+import re
 import secrets
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -25,6 +26,7 @@ from argon2.exceptions import Argon2Error, InvalidHashError
 from logistics_batch.errors import LedgerRefused, UsageError
 from logistics_batch.flows.parts import OPERATOR
 from logistics_batch.ledger import People
+from logistics_batch.model.complaints import FILE_STEM
 
 SHORTEST, MOST_CHARACTERS = 12, 200
 _LEAST_DIFFERENT, _LEAST_OWN = 7, 8
@@ -106,6 +108,45 @@ RECONCILE: Final = frozenset({Role.ANALYST, Role.OPERATOR, Role.ADMIN})
 """Who works on the exceptions of reconciliations."""
 MAP: Final = frozenset({Role.INTEGRATOR, Role.ADMIN})
 """Who makes mappings."""
+FOR_ALL: Final = frozenset({Role.INTEGRATOR, Role.ADMIN})
+"""Whose work is about the whole workspace, so that it is never limited to partners."""
+
+
+@dataclass(frozen=True)
+class Duty:
+    """What somebody is here for: a role, and the partners whose jobs alone they see; without any, all.
+
+    >>> Duty.read("operator of ACME, Kaveri"), Duty(Role.CLERK).kept
+    (Duty(role=<Role.OPERATOR: 'operator'>, partners=('ACME', 'Kaveri')), 'clerk')
+    """
+
+    role: Role
+    partners: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, kept: str) -> "Duty":
+        """As it stands with the person; a program that knows no partners reads no role in it, and lets nobody in."""
+        role, _, named = kept.partition(" of ")
+        return cls(Role(role), tuple(named.split(", ")) if named else ())
+
+    @classmethod
+    def of(cls, role: str, partners: Iterable[str]) -> "Duty":
+        """A role with partners as people write them. Raises UsageError where they do not go together."""
+        named = tuple(dict.fromkeys(filter(None, (each.strip() for each in partners))))
+        if role not in set(Role):
+            raise UsageError("No role is chosen.", remedy="Choose one.")
+        if wrong := [each for each in named if not re.fullmatch(FILE_STEM, each)]:
+            raise UsageError(f"“{wrong[0]}” is no partner.", remedy="Write it as the jobs do: partner: NAME.")
+        if named and role in FOR_ALL:
+            raise UsageError(f"The work of {role} is about all partners.", remedy="Leave the partners out.")
+        return cls(Role(role), named)
+
+    @property
+    def kept(self) -> str:
+        """As it is written down, and read by people."""
+        return f"{self.role} of {', '.join(self.partners)}" if self.partners else self.role.value
+
+
 LINK_HOLDS: Final = timedelta(days=3)
 IDLE, LONGEST = timedelta(hours=1), timedelta(hours=12)  # a session that is not used, and any
 _SEEN_EVERY = timedelta(minutes=1)
@@ -149,23 +190,25 @@ def new_token(people: People, name: str, *, role: str, ends: datetime, now: date
     found = people.get(name)
     if found is None or found.ended_at:
         raise UsageError(f'There is no person "{name}".', remedy="The page Admin lists everybody.")
-    if found.role != Role.ADMIN and role != found.role:
-        raise UsageError(f"{name} is {found.role}, and so are the tokens of {name}.", remedy="Leave --role out.")
+    own = Duty.read(found.role).role
+    if own != Role.ADMIN and role not in ("", own):
+        raise UsageError(f"{name} is {own}, and so are the tokens of {name}.", remedy="Leave --role out.")
     secret = secrets.token_urlsafe(32)
     people.add_token(
-        digest_of(secret), name=name, role=role, now=now.isoformat(), ends_at=ends.isoformat(timespec="seconds")
+        digest_of(secret), name=name, role=role or own, now=now.isoformat(), ends_at=ends.isoformat(timespec="seconds")
     )
     return secret
 
 
 @dataclass(frozen=True)
 class SignedIn:
-    """Who asks. session: the secret of the browser's session, "" for a program with a token."""
+    """Who asks. session: the secret of the browser's session, "" for a program with a token. partners: see `Duty`."""
 
     name: str
     role: Role
     address: str
     session: str = ""
+    partners: tuple[str, ...] = ()
 
     @property
     def form_token(self) -> str:
@@ -180,12 +223,12 @@ class SignedIn:
 
 @dataclass(frozen=True)
 class Identity:
-    """For whom a provider vouches. subject: who they are there, whatever they are called. role: None if they have none
+    """For whom a provider vouches. subject: who they are there, whatever they are called. duty: None if they have none
     here."""
 
     name: str
     subject: str
-    role: Role | None
+    duty: Duty | None
 
 
 class NotVouched(Exception):
@@ -272,7 +315,7 @@ class Doorkeeper:
         Whoever comes first is added. Raises UsageError: no role here, taken away here, or the name is another's.
         """
         name, kept = require_name(who.name), f"{_VOUCHED}{digest_of(who.subject)}"
-        if who.role is None:
+        if who.duty is None:
             raise UsageError(f"{name} has no role here.", remedy="Ask your admin for one, then sign in again.")
         found = self._people.get(name)
         if found is not None and found.ended_at:
@@ -282,7 +325,7 @@ class Doorkeeper:
                 f"{name} signs in here in another way, or is somebody else.",
                 remedy=f"If it is the same person, an admin takes the password of {name} away first.",
             )
-        self._people.keep_vouched(name, role=who.role.value, secret=kept, now=self._now().isoformat())
+        self._people.keep_vouched(name, role=who.duty.kept, secret=kept, now=self._now().isoformat())
         return self._begin(name, address=address)
 
     def require_password(self, who: SignedIn, password: str) -> None:
@@ -359,7 +402,8 @@ class Doorkeeper:
         if clicks and idle > _SEEN_EVERY and found.digest not in self._to_note:
             self._to_note.add(found.digest)
             self._behind(partial(self._note, found.digest, now.isoformat()))
-        return SignedIn(found.person, Role(found.role), address, secret)
+        duty = Duty.read(found.role)
+        return SignedIn(found.person, duty.role, address, secret, duty.partners)
 
     def _note(self, digest: str, now: str) -> None:
         """Write down that a session goes on: behind the answer, for who only looks need not wait for a writer."""
@@ -371,8 +415,9 @@ class Doorkeeper:
         """For whom a program with this token asks; None if it is no token, its time is over, or its person has another
         role by now. Raises TooOften."""
         found = self._people.token(digest_of(secret), now=self._now().isoformat())
-        if found is not None and found.role_of_person in (found.role, Role.ADMIN):
-            return SignedIn(found.person, Role(found.role), address)
+        duty = Duty.read(found.role_of_person) if found is not None else None
+        if found is not None and duty is not None and duty.role in (found.role, Role.ADMIN):
+            return SignedIn(found.person, Role(found.role), address, partners=duty.partners)
         where = f"address:{network_of(address)}"
         self._patience.require(where)
         self._patience.wrong(where)

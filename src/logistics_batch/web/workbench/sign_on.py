@@ -19,12 +19,13 @@ import httpx
 from pydantic import SecretStr
 
 from logistics_batch.errors import SettingsError, UsageError
-from logistics_batch.web.workbench.people import Identity, NotVouched, Role
+from logistics_batch.web.workbench.people import FOR_ALL, Duty, Identity, NotVouched, Role
 
 HOLDS: Final = timedelta(minutes=10)
 _MOST_PENDING, _MOST_BYTES, _SECONDS = 1000, 1 << 20, 10.0
 _METADATA_HOLDS: Final = timedelta(hours=1)
 _LEEWAY_SECONDS: Final = 60
+EVERY_PARTNER: Final = "*"
 _ALGORITHMS: Final = ["RS256", "PS256", "ES256", "EdDSA", "RS384", "PS384", "ES384", "RS512", "PS512", "ES512"]
 
 
@@ -34,6 +35,7 @@ class Provider:
     knows these pages.
 
     name_claim: what a person is called here. roles_claim: what they belong to; roles: which role each of that has here.
+    partners_claim: the partners to whom they are limited, "" where nobody is.
     label: what the provider is called on the page.
     """
 
@@ -43,6 +45,7 @@ class Provider:
     name_claim: str
     roles_claim: str
     roles: Mapping[str, Role]
+    partners_claim: str
     label: str
 
 
@@ -170,7 +173,16 @@ class SignOn:
         name = claims.get(provider.name_claim)
         if not isinstance(name, str) or not name.strip():
             raise NotVouched(f"its token has no {provider.name_claim}")
-        return Identity(name, f"{provider.issuer} {claims['sub']}", role)
+        return Identity(name, f"{provider.issuer} {claims['sub']}", self._duty(role, claims) if role else None)
+
+    def _duty(self, role: Role, claims: Mapping[str, Any]) -> Duty:
+        """Raises UsageError: it is said for no partner, where partners are said."""
+        if not (claim := self.provider.partners_claim) or role in FOR_ALL:
+            return Duty(role)
+        named = _texts(claims.get(claim))
+        if not any(named):
+            raise UsageError("You are here for no partner.", remedy="Ask your admin for one, then sign in again.")
+        return Duty.of(role, () if EVERY_PARTNER in named else named)
 
     def _asked(
         self, method: str, address: str, *, form: Mapping[str, str] | None = None, auth: httpx.BasicAuth | None = None

@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from logistics_batch.flows.doubts.held import everything_held
 from logistics_batch.ledger import StoredRun
 from logistics_batch.model.report import Fate
 from logistics_batch.web.workbench.asked import PageData, PageRequest
+from logistics_batch.web.workbench.decisions import held_for
 from logistics_batch.web.workbench.documents import line_of
 from logistics_batch.web.workbench.jobs import jobs_and_times
 
@@ -21,7 +21,7 @@ _MOST = 50
 def tonight(asked: PageRequest) -> PageData:
     """What needs a person now, oldest first; the jobs of the night; how many rows of the last nights came to what."""
     parts, mark = asked.parts, asked.mark
-    held = everything_held(parts)
+    held = held_for(asked)
     runs = parts.ledger.runs.latest(limit=_RUNS_LOOKED_AT)
     kinds = Counter(
         "files to approve"

@@ -1,0 +1,95 @@
+"""The part of the ledger that belongs to some jobs: every question of somebody who sees no more passes here."""
+
+from collections.abc import Collection
+from typing import Any, Final
+
+from sqlalchemy import Alias, ColumnElement, Executable, Join, Select, Table, exists, or_, select
+from sqlalchemy.sql import visitors
+from sqlalchemy.sql.elements import ClauseElement
+from sqlalchemy.sql.selectable import FromClause
+
+from logistics_batch.ledger.schema import document, file, print_line, reconciliation, run
+
+_BY: Final = {
+    **dict.fromkeys(("run", "slot", "notice", "held_file", "left_file", "feed"), "job"),
+    **dict.fromkeys(("reconciliation", "exception"), "series"),
+    **dict.fromkeys(("file", "run_note"), "run_id"),
+    **dict.fromkeys(("document", "row", "issue"), "file_id"),
+    **dict.fromkeys(("attempt", "evidence", "decision", "order_state"), "document_id"),
+    "exception_change": "reconciliation_id",
+}
+"""The column of a table by which its records belong to a job, directly or by what they are part of."""
+OF_NO_JOB: Final = frozenset(
+    (
+        *("meta", "person", "web_session", "web_view", "access_token", "audit"),
+        *("result_name", "cancelled_number", "label", "print_line", "event"),
+    )
+)
+"""Tables that are asked by what is known already: a name, or the number of an order that is seen."""
+
+
+def narrowed(query: Executable, jobs: Collection[str]) -> Executable:
+    """The same question about what belongs to these jobs alone; also the questions within it.
+
+    Raises KeyError for a table of which is not said to whom its records belong.
+    """
+
+    def narrow(inner: Select[Any]) -> None:
+        found = [each for start in inner.get_final_froms() for each in _tables(start)]
+        inner._where_criteria += tuple(
+            _belongs(each, name, jobs) for each in found if (name := _name(each)) and name not in OF_NO_JOB
+        )
+
+    assert isinstance(query, ClauseElement)
+    made = visitors.cloned_traverse(query, {}, {"select": narrow})
+    assert isinstance(made, Executable)
+    return made
+
+
+def _tables(found: ClauseElement) -> list[FromClause]:
+    if isinstance(found, Join):
+        return [*_tables(found.left), *_tables(found.right)]
+    return [found] if isinstance(found, FromClause) else []
+
+
+def _name(found: FromClause) -> str:
+    """Of the ledger's table; "" of a question within, whose own tables are narrowed."""
+    table = found.element if isinstance(found, Alias) else found
+    return table.name if isinstance(table, Table) else ""
+
+
+def _belongs(found: FromClause, name: str, jobs: Collection[str]) -> ColumnElement[bool]:
+    by = _BY[name]
+    column = found.c[by]
+    own: ColumnElement[bool]
+    match by:
+        case "job" | "series":
+            own = column.in_(jobs)
+            if name == "run":
+                own = own | _is_bundle_of(found, jobs)
+        case "run_id":
+            own = exists(select(_RUN.c.id).where(_RUN.c.id == column, _RUN.c.job.in_(jobs)).correlate(found))
+        case "file_id":
+            own = exists(_files(jobs).where(_FILE.c.id == column).correlate(found))
+        case "document_id":
+            of = _files(jobs).join(_DOCUMENT, _DOCUMENT.c.file_id == _FILE.c.id)
+            own = exists(of.where(_DOCUMENT.c.id == column).correlate(found))
+        case _:
+            night = reconciliation.alias()
+            own = exists(select(night.c.id).where(night.c.id == column, night.c.series.in_(jobs)).correlate(found))
+    return or_(own, column.is_(None))  # of a record that is not there, beside one that is
+
+
+_RUN, _FILE, _DOCUMENT, _PRINT = run.alias(), file.alias(), document.alias(), print_line.alias()
+
+
+def _files(jobs: Collection[str]) -> Select[Any]:
+    return select(_FILE.c.id).join(_RUN, _RUN.c.id == _FILE.c.run_id).where(_RUN.c.job.in_(jobs))
+
+
+def _is_bundle_of(found: FromClause, jobs: Collection[str]) -> ColumnElement[bool]:
+    """Whether it is a bundle of labels, made by hand, in which there are labels of these jobs' orders alone."""
+    of = select(_DOCUMENT.c.id).join(_FILE, _FILE.c.id == _DOCUMENT.c.file_id).join(_RUN, _RUN.c.id == _FILE.c.run_id)
+    of = of.where(_DOCUMENT.c.awb_number == _PRINT.c.awb_number, _RUN.c.job.in_(jobs)).correlate(_PRINT)
+    printed = select(_PRINT.c.id).where(_PRINT.c.bundle_id == found.c.id).correlate(found)
+    return (found.c.kind == "labels") & exists(printed) & ~exists(printed.where(~exists(of)))

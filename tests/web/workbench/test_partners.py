@@ -1,0 +1,221 @@
+"""People of one partner see what belongs to that partner's jobs, and of everything else not even that it is there."""
+
+import json
+import re
+import time
+from collections.abc import Iterator
+
+import pytest
+from support.pages_process import Person, RunningPages, hidden_fields
+from support.workspace import APPROVED_JOB
+
+from logistics_batch.ledger import open_ledger
+from logistics_batch.ledger.of_jobs import OF_NO_JOB, narrowed
+from logistics_batch.ledger.schema import metadata
+from logistics_batch.web.workbench.people import FOR_ALL, Role
+from logistics_batch.web.workbench.routes import ROUTES, Route
+
+from .conftest import JOB, SLASHED
+
+OF_ACME = ("R-1", "R-2", "R-3", SLASHED, "orders.csv", "more.csv", "changed.csv", "nightly")
+OF_KAVERI = ("N-1", "N-2", "new.csv", "approved")
+OF_NOBODY = ("A-1", "asns.csv")  # pushed by hand
+LIMITED = [role for role in Role if role not in FOR_ALL]
+
+
+@pytest.fixture(scope="module")
+def shared(pages: RunningPages) -> Iterator[RunningPages]:
+    """The night, with a partner for each of its jobs, and a bundle of labels of the first one's orders."""
+    night = pages.workspace
+    night.job("nightly", f"partner: acme\n{JOB}")
+    night.job("approved", f"partner: kaveri\n{APPROVED_JOB}")
+    assert night.run("labels", "--orders", night.drop("list.csv", "R-3\n", folder="lists")).code == 0
+    yield pages
+
+
+def person(pages: RunningPages, role: str, *partners: str) -> Person:
+    """Somebody with a role for partners, added at the machine and signed in."""
+    name = f"{role} of {' and '.join(partners)}"
+    if name not in pages.people:
+        named = [word for each in partners for word in ("--partner", each)]
+        done = pages.workspace.run("user", "add", name, "--role", role, *named, "--json")
+        assert done.code == 0, done.err
+        pages.people[name] = pages.stranger().chooses(json.loads(done.out)["link"])
+    return pages.people[name]
+
+
+def names(pages: RunningPages, path: str) -> list[str]:
+    """What stands in the ledger under the names that addresses take."""
+    workspace = pages.workspace
+    ledger = open_ledger(f"sqlite:///{workspace.root}/var/ledger.db", account=workspace.url)
+    operator = pages.person("operator")
+    try:
+        files = [str(each.id) for each in ledger.files.latest(limit=100)]
+        runs = {each.id: each for each in ledger.runs.latest(limit=100)}
+    finally:
+        ledger.close()
+    match path:
+        case "/files/{name}":
+            return files
+        case "/files/file/{name}":
+            return [f"{each}/{ending}" for each in files for ending in ("original", "result.csv")]
+        case "/runs/{name}":
+            return [*runs, "nightly", "approved", "push"]
+        case "/jobs/{name}":
+            return ["nightly", "approved"]
+        case "/orders/{name}":
+            return ["R-1", SLASHED, "N-1"]
+        case "/asns/{name}":
+            return ["A-1"]
+        case "/decisions/{name}":
+            return [str(each["id"]) for each in operator.get("/decisions.json").json()["held"]]
+        case "/labels/{name}":
+            return [each for each, run in runs.items() if run.kind == "labels"]
+        case "/labels/file/{name}":
+            bundles = [each for each, run in runs.items() if run.kind == "labels"]
+            return [
+                f"{each}/{file['name']}"
+                for each in bundles
+                for file in operator.get(f"/labels/{each}.json").json()["files"]
+            ]
+        case _:
+            return ["x"]
+
+
+def without_forms(page: str) -> str:
+    return re.sub(r'name="form_token" value="\w*"|<input id="find"[^>]*>', "", page)
+
+
+@pytest.mark.parametrize("role", LIMITED)
+@pytest.mark.parametrize("route", [each for each in ROUTES if each.method == "GET"], ids=lambda route: route.path)
+def test_of_another_partner_nothing_is_there(shared: RunningPages, route: Route, role: Role) -> None:
+    other, everybody = person(shared, role, "nobody-else"), shared.person(role)
+    if role not in route.roles:
+        return
+    for name in names(shared, route.path):
+        address = route.path.replace("{name}", name.replace("/", "%2F") if "file" not in route.path else name)
+        for path in filter(None, (address, route.twin and route.twin.replace("{name}", name.replace("/", "%2F")))):
+            told = other.get(path)
+            if "{name}" in route.path:
+                assert told.status_code == 404, path
+                nothing = other.get(path.replace(name.replace("/", "%2F"), "nothing-of-this-name"))
+                assert nothing.status_code == 404
+            else:
+                assert told.status_code == everybody.get(path).status_code == 200, told.text
+            if "{name}" not in route.path:
+                shown = [word for word in (*OF_ACME, *OF_KAVERI, *OF_NOBODY) if word in without_forms(told.text)]
+                assert not shown, path
+
+
+@pytest.mark.parametrize("role", LIMITED)
+def test_people_see_what_belongs_to_their_partner(shared: RunningPages, role: Role) -> None:
+    acme = person(shared, role, "acme")
+    assert {each["name"] for each in acme.get("/files.json").json()["files"]} == {
+        "orders.csv",
+        "more.csv",
+        "changed.csv",
+    }
+    assert {each["job"] for each in acme.get("/runs.json").json()["runs"]} == {"nightly", "labels"}
+    assert [each["job"] for each in acme.get("/jobs.json").json()["jobs"]] == ["nightly"]
+    assert {each["reference"] for each in acme.get("/find.json?q=R-").json()["documents"]} == {
+        "R-1",
+        "R-2",
+        "R-3",
+        "R-9",
+    }
+    assert not acme.get("/find.json?q=N-").json()["documents"]
+    assert len(acme.get("/orders/R-1.json").json()["versions"]) == 2
+    assert acme.get("/orders/N-1.json").status_code == 404
+    held = acme.get("/decisions.json").json()["held"]
+    assert {each["reference"] for each in held} == {"R-1", "R-2"}
+    for path, shown in (("/files/{name}", 3), ("/jobs/{name}", 1), ("/decisions/{name}", 2)):
+        found = [acme.get(path.replace("{name}", each)).status_code for each in names(shared, path)]
+        assert (found.count(200), {*found} - {200, 404}) == (shown, set()), path
+    both = person(shared, role, "acme", "kaveri")
+    assert [each["job"] for each in both.get("/jobs.json").json()["jobs"]] == ["approved", "nightly"]
+    assert {each["reference"] for each in both.get("/find.json?q=N-").json()["documents"]} == {"N-1", "N-2"}
+
+
+def test_the_counts_of_a_file_are_as_for_everybody(shared: RunningPages) -> None:
+    for name in names(shared, "/files/{name}"):
+        found = person(shared, "operator", "acme").get(f"/files/{name}.json")
+        if found.status_code == 200:
+            assert found.json() == shared.person("operator").get(f"/files/{name}.json").json()
+
+
+@pytest.mark.parametrize("route", [each for each in ROUTES if each.method == "POST"], ids=lambda route: route.path)
+def test_nothing_of_another_partner_is_done(shared: RunningPages, route: Route) -> None:
+    """A form may name anything; what its sender does not see stays as it is."""
+    other = person(shared, Role.OPERATOR, "nobody-else")
+    operator = shared.person("operator")
+    held = operator.get("/decisions.json").json()["held"]
+    before = [operator.get(path).json() for path in ("/decisions.json", "/jobs.json", "/labels.json", "/runs.json")]
+    form: dict[str, str | list[str]] = {"job": "nightly", "reason": "because", "decision": "drop", "orders": "R-3"}
+    form |= {"id": [str(each["id"]) for each in held], "seen": [each["seen"] for each in held]}
+    if route.path.startswith("/labels"):
+        bundle, _, name = names(shared, "/labels/file/{name}")[0].partition("/")
+        form |= {"seen": "x", "queue": "dock", "bundle": bundle, "name": name}
+    if route.path == "/service/look":
+        form["id"] = ["1"]
+    told = other.post(route.path, form)
+    assert told.status_code in (200, 403, 404, 409), told.text
+    said = {"nightly", "R-3"}  # by the form itself
+    assert not [word for word in (*OF_ACME, *OF_KAVERI) if word not in said and word in without_forms(told.text)]
+    after = [operator.get(path).json() for path in ("/decisions.json", "/jobs.json", "/labels.json", "/runs.json")]
+    assert [{**each, "mark": ""} for each in after] == [{**each, "mark": ""} for each in before]
+
+
+def test_labels_are_chosen_among_what_is_seen(shared: RunningPages) -> None:
+    told = person(shared, "operator", "acme").post("/labels/look", {"all": "yes"}).text
+    assert SLASHED in told
+    assert SLASHED not in person(shared, "operator", "kaveri").post("/labels/look", {"all": "yes"}).text
+    acme = person(shared, "operator", "acme")
+    form = {"orders": SLASHED, "layout": "4x6", "reason": ""}
+    look = acme.post("/labels/look", form).text
+    acme.post("/labels/print", hidden_fields(look))
+    for _ in range(300):
+        bundles = acme.get("/labels.json").json()
+        if len(bundles["bundles"]) > 1 and not bundles["going"]:
+            break
+        time.sleep(0.1)
+    assert [each["id"] for each in bundles["bundles"]] == names(shared, "/labels/{name}"), bundles
+    assert [each["failed"] for each in bundles["ended"]] == [False]
+    assert person(shared, "operator", "kaveri").get("/labels.json").json()["bundles"] == []
+
+
+def test_a_token_sees_what_its_person_sees(shared: RunningPages) -> None:
+    person(shared, "viewer", "kaveri")
+    token = json.loads(shared.workspace.run("user", "token", "viewer of kaveri", "--json").out)["token"]
+    found = Person(shared.url).get("/files.json", Authorization=f"Bearer {token}").json()["files"]
+    assert [each["name"] for each in found] == ["new.csv"]
+
+
+def test_an_admin_changes_partners_and_they_hold_at_once(shared: RunningPages) -> None:
+    admin, viewer = shared.person("admin"), person(shared, "viewer", "moving")
+    assert viewer.get("/files.json").json()["files"] == []
+    form: dict[str, str | list[str]] = {"name": "viewer of moving", "role": "viewer", "partners": "kaveri, acme"}
+    assert admin.post("/admin/role", form).status_code == 303
+    assert len(viewer.get("/files.json").json()["files"]) == 4
+    (own,) = [each for each in admin.get("/admin.json").json()["people"] if each["name"] == "viewer of moving"]
+    assert (own["role"], own["partners"]) == ("viewer", ["kaveri", "acme"])
+    assert viewer.get("/me.json").json()["partners"] == ["kaveri", "acme"]
+    refused = admin.post("/admin/role", form | {"role": "integrator"})
+    assert (refused.status_code, "about all partners" in refused.text) == (409, True)
+    assert admin.post("/admin/role", form | {"partners": "a b"}).status_code == 409
+
+
+def test_a_job_that_cannot_be_read_is_nobodys(shared: RunningPages) -> None:
+    acme = person(shared, "viewer", "acme")
+    shared.workspace.job("broken", "kind: nothing\n")
+    try:
+        assert acme.get("/files.json").json()["files"] == []
+        assert acme.get("/").status_code == 200
+    finally:
+        (shared.workspace.root / "jobs/broken.yaml").unlink()
+    assert acme.get("/files.json").json()["files"]
+
+
+def test_of_each_table_it_is_said_to_whom_its_records_belong() -> None:
+    for table in metadata.tables.values():
+        if table.name not in OF_NO_JOB:
+            assert "WHERE" in str(narrowed(table.select(), ["x"]))
