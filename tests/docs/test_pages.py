@@ -83,7 +83,7 @@ def models_in(annotation: object) -> list[type[BaseModel]]:
 
 
 COMMON = {
-    *("kind", "name", "schedule.cron", "schedule.every", "schedule.timezone", "schedule.calendar"),
+    *("kind", "name", "partner", "schedule.cron", "schedule.every", "schedule.timezone", "schedule.calendar"),
     *("schedule.missed", "schedule.grace", "after", "notify", "resume_for"),
 }
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Any, Final
 
-from sqlalchemy import Alias, ColumnElement, Executable, Join, Select, Table, exists, or_, select
+from sqlalchemy import Alias, ColumnElement, Executable, Join, Select, Table, exists, select
 from sqlalchemy.sql import visitors
 from sqlalchemy.sql.elements import ClauseElement
 from sqlalchemy.sql.selectable import FromClause
@@ -36,9 +36,7 @@ def narrowed(query: Executable, jobs: Collection[str]) -> Executable:
 
     def narrow(inner: Select[Any]) -> None:
         found = [each for start in inner.get_final_froms() for each in _tables(start)]
-        inner._where_criteria += tuple(
-            _belongs(each, name, jobs) for each in found if (name := _name(each)) and name not in OF_NO_JOB
-        )
+        inner._where_criteria += tuple(_belongs(each, jobs) for each in found if _has_owner(each))
 
     assert isinstance(query, ClauseElement)
     made = visitors.cloned_traverse(query, {}, {"select": narrow})
@@ -47,9 +45,15 @@ def narrowed(query: Executable, jobs: Collection[str]) -> Executable:
 
 
 def _tables(found: ClauseElement) -> list[FromClause]:
+    """What a question takes records from. What an outer join puts beside them, as the state of the order that a row
+    repeats, is part of what is seen."""
     if isinstance(found, Join):
-        return [*_tables(found.left), *_tables(found.right)]
+        return [*_tables(found.left), *([] if found.isouter else _tables(found.right))]
     return [found] if isinstance(found, FromClause) else []
+
+
+def _has_owner(found: FromClause) -> bool:
+    return (name := _name(found)) != "" and name not in OF_NO_JOB
 
 
 def _name(found: FromClause) -> str:
@@ -58,26 +62,23 @@ def _name(found: FromClause) -> str:
     return table.name if isinstance(table, Table) else ""
 
 
-def _belongs(found: FromClause, name: str, jobs: Collection[str]) -> ColumnElement[bool]:
-    by = _BY[name]
+def _belongs(found: FromClause, jobs: Collection[str]) -> ColumnElement[bool]:
+    by = _BY[name := _name(found)]
     column = found.c[by]
-    own: ColumnElement[bool]
     match by:
         case "job" | "series":
             own = column.in_(jobs)
-            if name == "run":
-                own = own | _is_bundle_of(found, jobs)
+            return own | _is_bundle_of(found, jobs) if name == "run" else own
         case "run_id":
-            own = exists(select(_RUN.c.id).where(_RUN.c.id == column, _RUN.c.job.in_(jobs)).correlate(found))
+            return exists(select(_RUN.c.id).where(_RUN.c.id == column, _RUN.c.job.in_(jobs)).correlate(found))
         case "file_id":
-            own = exists(_files(jobs).where(_FILE.c.id == column).correlate(found))
+            return exists(_files(jobs).where(_FILE.c.id == column).correlate(found))
         case "document_id":
             of = _files(jobs).join(_DOCUMENT, _DOCUMENT.c.file_id == _FILE.c.id)
-            own = exists(of.where(_DOCUMENT.c.id == column).correlate(found))
+            return exists(of.where(_DOCUMENT.c.id == column).correlate(found))
         case _:
             night = reconciliation.alias()
-            own = exists(select(night.c.id).where(night.c.id == column, night.c.series.in_(jobs)).correlate(found))
-    return or_(own, column.is_(None))  # of a record that is not there, beside one that is
+            return exists(select(night.c.id).where(night.c.id == column, night.c.series.in_(jobs)).correlate(found))
 
 
 _RUN, _FILE, _DOCUMENT, _PRINT = run.alias(), file.alias(), document.alias(), print_line.alias()

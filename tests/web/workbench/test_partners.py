@@ -10,8 +10,6 @@ from support.pages_process import Person, RunningPages, hidden_fields
 from support.workspace import APPROVED_JOB
 
 from logistics_batch.ledger import open_ledger
-from logistics_batch.ledger.of_jobs import OF_NO_JOB, narrowed
-from logistics_batch.ledger.schema import metadata
 from logistics_batch.web.workbench.people import FOR_ALL, Role
 from logistics_batch.web.workbench.routes import ROUTES, Route
 
@@ -213,9 +211,3 @@ def test_a_job_that_cannot_be_read_is_nobodys(shared: RunningPages) -> None:
     finally:
         (shared.workspace.root / "jobs/broken.yaml").unlink()
     assert acme.get("/files.json").json()["files"]
-
-
-def test_of_each_table_it_is_said_to_whom_its_records_belong() -> None:
-    for table in metadata.tables.values():
-        if table.name not in OF_NO_JOB:
-            assert "WHERE" in str(narrowed(table.select(), ["x"]))
