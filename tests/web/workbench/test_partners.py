@@ -202,6 +202,26 @@ def test_an_admin_changes_partners_and_they_hold_at_once(shared: RunningPages) -
     assert admin.post("/admin/role", form | {"partners": "a b"}).status_code == 409
 
 
+def test_another_role_does_not_take_the_limit_away(shared: RunningPages) -> None:
+    mover, run = person(shared, "viewer", "acme", "mover"), shared.workspace.run
+    assert (
+        run("user", "role", "viewer of acme and mover", "--role", "clerk")
+        .out.strip()
+        .endswith("clerk of acme, mover now.")
+    )
+    assert mover.get("/me.json").json() | {"sessions": []} == {
+        "name": "viewer of acme and mover",
+        "role": "clerk",
+        "partners": ["acme", "mover"],
+        "sessions": [],
+    }
+    assert run("user", "role", "viewer of acme and mover", "--role", "admin").code == 2
+    assert run("user", "role", "viewer of acme and mover", "--role", "clerk", "--partner", "kaveri").code == 0
+    assert mover.get("/me.json").json()["partners"] == ["kaveri"]
+    assert run("user", "role", "viewer of acme and mover", "--role", "viewer", "--all-partners").code == 0
+    assert mover.get("/me.json").json()["partners"] == []
+
+
 def test_a_job_that_cannot_be_read_is_nobodys(shared: RunningPages) -> None:
     acme = person(shared, "viewer", "acme")
     shared.workspace.job("broken", "kind: nothing\n")

@@ -84,6 +84,19 @@ def test_whoever_the_provider_vouches_for_is_in_with_the_role_of_today(
     assert provider.refused == []
 
 
+def test_where_the_provider_says_nothing_of_partners_an_admin_does(pages: RunningPages, provider: OidcProvider) -> None:
+    provider.claims |= {"sub": "u-99", "email": "limited@example.com"}
+    person = pages.stranger()
+    signed_in(pages, person)
+    named = ("user", "role", "limited@example.com", "--role", "clerk", "--partner", "acme")
+    assert pages.workspace.run(*named).code == 0
+    provider.claims["groups"] = ["shift"]
+    again = pages.stranger()
+    signed_in(pages, again)
+    found = again.get("/me.json").json()
+    assert (found["role"], found["partners"]) == ("operator", ["acme"])
+
+
 @pytest.mark.parametrize(
     "lie",
     [

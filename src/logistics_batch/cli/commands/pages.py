@@ -93,16 +93,20 @@ def reset(*, folder: str, name: str, as_json: bool) -> int:
 @user.command(epilog="Example: logistics-batch user role priya --role admin")
 @click.argument("name")
 @click.option("--role", type=click.Choice(_ROLES), required=True, help="What the person is here for.")
-@_PARTNER
+@click.option("--partner", multiple=True, metavar="P", help="Of these partners from now on; by default as it was.")
+@click.option("--all-partners", is_flag=True, help="See everything from now on.")
 @in_workspace
-def role(*, folder: str, name: str, role: str, partner: tuple[str, ...]) -> int:
-    """Give a person another role, with these partners alone, from the next click on."""
+def role(*, folder: str, name: str, role: str, partner: tuple[str, ...], all_partners: bool) -> int:
+    """Give a person another role, or other partners, from the next click on."""
     with _extra():
         from logistics_batch.web.workbench.people import Duty
-    duty = Duty.of(role, partner).kept
-    with opened(folder, calls=False) as parts, _audited(parts, "changed a role", f"{name} {duty}"):
-        if not parts.ledger.people.change_role(name, duty):
-            raise _nobody(name)
+    with opened(folder, calls=False) as parts:
+        found = parts.ledger.people.get(name)
+        kept = Duty.read(found.role).partners if found and not (partner or all_partners) else partner
+        duty = Duty.of(role, () if all_partners else kept).kept
+        with _audited(parts, "changed a role", f"{name} {duty}"):
+            if not parts.ledger.people.change_role(name, duty):
+                raise _nobody(name)
     click.echo(f"{name} is {duty} now.")
     return 0
 

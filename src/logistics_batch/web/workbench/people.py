@@ -138,7 +138,9 @@ class Duty:
         if wrong := [each for each in named if not re.fullmatch(FILE_STEM, each)]:
             raise UsageError(f"“{wrong[0]}” is no partner.", remedy="Write it as the jobs do: partner: NAME.")
         if named and role in FOR_ALL:
-            raise UsageError(f"The work of {role} is about all partners.", remedy="Leave the partners out.")
+            raise UsageError(
+                f"The work of {role} is about all partners.", remedy="Leave the partners out (--all-partners)."
+            )
         return cls(Role(role), named)
 
     @property
@@ -224,11 +226,12 @@ class SignedIn:
 @dataclass(frozen=True)
 class Identity:
     """For whom a provider vouches. subject: who they are there, whatever they are called. duty: None if they have none
-    here."""
+    here. says_partners: whether the provider says for which partners, so that an admin does not."""
 
     name: str
     subject: str
     duty: Duty | None
+    says_partners: bool = False
 
 
 class NotVouched(Exception):
@@ -325,7 +328,10 @@ class Doorkeeper:
                 f"{name} signs in here in another way, or is somebody else.",
                 remedy=f"If it is the same person, an admin takes the password of {name} away first.",
             )
-        self._people.keep_vouched(name, role=who.duty.kept, secret=kept, now=self._now().isoformat())
+        duty = who.duty
+        if found is not None and not who.says_partners and duty.role not in FOR_ALL:
+            duty = Duty(duty.role, Duty.read(found.role).partners)
+        self._people.keep_vouched(name, role=duty.kept, secret=kept, now=self._now().isoformat())
         return self._begin(name, address=address)
 
     def require_password(self, who: SignedIn, password: str) -> None:

@@ -173,7 +173,8 @@ class SignOn:
         name = claims.get(provider.name_claim)
         if not isinstance(name, str) or not name.strip():
             raise NotVouched(f"its token has no {provider.name_claim}")
-        return Identity(name, f"{provider.issuer} {claims['sub']}", self._duty(role, claims) if role else None)
+        duty = self._duty(role, claims) if role else None
+        return Identity(name, f"{provider.issuer} {claims['sub']}", duty, bool(provider.partners_claim))
 
     def _duty(self, role: Role, claims: Mapping[str, Any]) -> Duty:
         """Raises UsageError: it is said for no partner, where partners are said."""
