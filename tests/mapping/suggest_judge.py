@@ -225,7 +225,8 @@ def answered(text: str, truth: Callable[[str], Sequence[str]]) -> str:
                     del data[part][target]
             if form.get("read") == {"date": "?"}:  # a day that no format reads is left out
                 del data[part][target]
-            form.update({word: form[word].removeprefix("? ") for word in ("beside", "cell") if word in form})
+            above = [word for word in ("beside", "cell", "times", "cartons") if word in form]
+            form.update({word: form[word].removeprefix("? ") for word in above})
             _answer_reading(form)
     rules = data.get("sheet", {}).get("skip_rows_where", {})
     for name in rules:
@@ -351,7 +352,7 @@ def _columns(form: Any) -> list[str]:
     if not isinstance(form, dict):
         return []
     given = [form.get(word) for word in ("from", "join", "first", "sum")]
-    given += [f"? {form['times']}"] if "times" in form and str(form.get("from")).startswith("?") else []
+    given += [form.get("times")] if str(form.get("from")).startswith("?") else []
     given += [f"{'?' * form[word].startswith('?')}above {form[word].removeprefix('?').strip()}"
               for word in ("beside", "cell") if word in form]  # fmt: skip
     flat = [each for value in given if value for each in (value if isinstance(value, list) else [value])]

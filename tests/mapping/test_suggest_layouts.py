@@ -214,14 +214,14 @@ def test_amounts_that_show_a_quantity_per_box_make_it_a_question() -> None:
     rows += [[f"A{n}", "9822012345", "12 MG Road, Pune", "411001", "K-1", f"{n}", "12", "10", f"{n * 120}"]
              for n in range(2, 6)]  # fmt: skip
     _, data = drafts(rows)
-    assert data["lines"]["item_quantity"] == {"from": "? Qty", "times": "Boxes", "required": True}  # type: ignore[index]
+    assert data["lines"]["item_quantity"] == {"from": "? Qty", "times": "? Boxes", "required": True}  # type: ignore[index]
 
 
 def test_pieces_per_carton_alone_are_proposed_times_the_cartons() -> None:
     rows = [["Invoice No", "Supplier", "Warehouse", "Part No", "Qty/Ctn", "No. of Ctns"],
             ["I-1", "Hosur Fasteners", "Pune DC", "M8", "250", "8"]]  # fmt: skip
     _, data = drafts(rows)
-    assert data["lines"]["qty"] == {"from": "? Qty/Ctn", "times": "No. of Ctns"}  # type: ignore[index]
+    assert data["lines"]["qty"] == {"from": "? Qty/Ctn", "times": "? No. of Ctns"}  # type: ignore[index]
 
 
 def test_rows_of_tax_and_freight_below_a_table_are_no_items() -> None:
@@ -551,7 +551,7 @@ def test_the_only_sheet_needs_no_name_and_of_several_a_date_is_no_part_of_it() -
     [
         (["Carton No.", "Qty"], ["1-5", "24"], ["6", "12"], {"from": "? Qty"}),
         (["Carton No.", "Pcs per Carton"], ["1-5", "24"], ["6", "12"],
-         {"from": "? Pcs per Carton", "cartons": "Carton No."}),
+         {"from": "? Pcs per Carton", "cartons": "? Carton No."}),
         (["Carton No.", "Pcs per Carton", "Qty"], ["1-5", "24", "120"], ["6-7", "12", "24"], {"from": "Qty"}),
         (["Cartons", "Per Ctn", "Qty"], ["5", "24", "120"], ["1", "12", "12"], {"from": "Qty"}),
         (["Cartons", "Qty", "Rate", "Amount"], ["5", "24", "10", "240"], ["2", "12", "5", "60"], {"from": "Qty"}),

@@ -383,7 +383,9 @@ def _control_totals(spec: MappingSpec) -> Iterator[LintFinding]:
 
 
 # In words of their own.
-_ASKED_APART: Final = ("lookup", "when", "date", "unit", "suffix", "join", "operation", "skip_rows_where", "sheet")
+_ASKED_APART: Final = (
+    "lookup", "when", "date", "unit", "suffix", "join", "operation", "skip_rows_where", "sheet", "times", "cartons"
+)  # fmt: skip
 
 
 def open_questions(data: Any) -> Iterator[LintFinding]:
@@ -414,7 +416,10 @@ def _questions_in(data: Any, place: Place = ()) -> Iterator[tuple[LintFinding, l
         yield _asked((*place, data.index(asked[0])), asked)
         data = [each for each in data if not _is_open(each)]
     for key, value in _below(data):
-        yield from _questions_in(value, (*place, key))
+        if key in ("times", "cartons") and _is_open(value):
+            yield _asked((*place, key), [value], beside=str(data.get("from", "")).removeprefix(MARK))
+        else:
+            yield from _questions_in(value, (*place, key))
     if _is_open(data):
         yield _asked(place, [data])
 
@@ -427,15 +432,18 @@ def _is_open(value: Any) -> bool:
     return isinstance(value, str) and (value == MARK.strip() or value.startswith(MARK))
 
 
-def _asked(place: Place, asked: list[str]) -> tuple[LintFinding, list[str]]:
-    """What a draft asks, by a key above the question, and how it is answered; and the answers without their mark."""
+def _asked(place: Place, asked: list[str], *, beside: str = "") -> tuple[LintFinding, list[str]]:
+    """What a draft asks, by a key above the question, and how it is answered; and the answers without their mark.
+
+    beside: the column that would be multiplied.
+    """
     field = next((str(part) for part in (place[1:2] or place[:1])), "")
     names = [text.removeprefix(MARK.strip()).strip() for text in asked]
     named = "key" if place[:1] == ("key",) else next((part for part in _ASKED_APART if part in place), "")
     above = "above" if place[-1:] in (("cell",), ("beside",)) else "is_it"
     if names == [""]:
         named = {"": _of_field("missing", field), "key": "no_key", "date": "no_date"}.get(named, named)
-    column = place[2] if named == "skip_rows_where" else ""
+    column = place[2] if named == "skip_rows_where" else beside
     code = named or ("which" if len(asked) > 1 else _of_field(above, field))
     return said(place, f"draft.{code}", names=names, field=field, last=place[-1] if place else "", column=column), names
 

@@ -277,6 +277,14 @@ _DRAFTS: Final = {
         "are `{names:joined ` and `}` together `{field}`?",
         "Take the `?` from each column that belongs to it, and move the others to `ignore`.",
     ),
+    "times": (
+        "is `{field}` `{column}` × `{names:joined ` or `}`?",
+        "Take the `?` away from both columns; if `{column}` counts what all boxes hold, delete `{last}`.",
+    ),
+    "cartons": (
+        "is `{field}` `{column}` × as many cartons as `{names:joined ` or `}` names?",
+        "Take the `?` away from both columns; if `{column}` counts what all cartons hold, delete `{last}`.",
+    ),
     "is_it": (
         _IS_IT,
         (
@@ -353,6 +361,8 @@ _REASONS: Final = {
     "part_of_address": "it is but a part of an address",
     "unit_beside": "but “{names[0]}” says of some rows that it counts no pieces ({names[1]}): it goes out as it is, "
     "and where one is several pieces, the sender must write pieces",
+    "unit_named": "but its name says “{names[0]}”: it goes out as it is, and where one is several pieces, the sender "
+    "must write pieces",
     "of_payment": "but it may be the day on which the money is due",
     "beside_address": "but “{names:joined ” and “}” beside it may be a part of it: keep what is, without the `?`",
     "below": "it stands below the table, beside “{names[0]}”",
@@ -391,6 +401,7 @@ _REASONS: Final = {
     "done": "“{names:joined ” and “}” says of rows that they are cancelled, returned or gone already, or exchanges, of "
     "which nobody would fetch the other part",
     "twins": "they have the same columns, and one sheet of a file is read",
+    "notes": "“{names:joined ” and “}” holds a note, or units, in a row that is no document",
     "charges": "“{names:joined ” and “}” names charges, taxes or sums carried over, which are no goods",
     "no_payment": "an amount is collected, and no column says of which orders",
     "not_said_who_pays": 'no column says who pays: `{{constant: "false"}}` if all are prepaid',
@@ -400,12 +411,14 @@ _REASONS: Final = {
     "key_doubted": "but rows with the same one have several in “{names[0]}”",
     "filled_where_cod": "filled where “{names[0]}” says COD",
     "filled_only_where_cod": "it is filled where “{names[0]}” says COD, and nowhere else",
+    "filled_with_some": "it is filled with some words of “{names[0]}” and with no others",
     "filled_on_paid": "it is filled on paid orders as well; if it is what COD orders are charged, “{names[0]}” tells "
     "which",
     "left_out_on_paid": "orders that “{names[0]}” does not call COD have one as well: nothing is collected of them, "
     "and it goes out with COD orders alone",
     "if_collected": "if it is what the order is charged",
     "product": "it is “{names[0]}” × “{names[1]}” on each row",
+    "product_and_loose": "it is “{names[0]}” × “{names[1]}” and what is loose, on each row",
     "product_less": "it is “{names[0]}” × “{names[1]}” on each row, less “{names[2]}”",
     "sum_of_lines": "it is what “{names[0]}” comes to for each document",
     "stated_total": "the sheet's own total of “{names[0]}”, which is not what its rows come to",

@@ -91,11 +91,19 @@ def preview(*, folder: str, file: str, name: str, output: str | None, as_json: b
 @click.argument("file", metavar="FILE")
 @click.option("--operation", metavar="OP", help="What the rows shall become, as order.create; guessed if left out.")
 @click.option("--sheet", metavar="NAME", help="The sheet with the rows; the likeliest one if left out.")
+@click.option("--header", metavar="ROW", type=click.IntRange(min=1), help="The row that names the columns.")
 @click.option("--like", metavar="MAPPING", help="Propose how this mapping would have to change, as a diff.")
 @json_option
 @in_workspace
 def suggest(
-    *, folder: str, file: str, operation: str | None, sheet: str | None, like: str | None, as_json: bool
+    *,
+    folder: str,
+    file: str,
+    operation: str | None,
+    sheet: str | None,
+    header: int | None,
+    like: str | None,
+    as_json: bool,
 ) -> int:
     """Propose a mapping for an unknown file, with a confidence and a reason for each column. Nothing is written.
 
@@ -109,12 +117,13 @@ def suggest(
     from logistics_batch.flows.mappings.suggest_mapping import suggest as suggest_mapping
     from logistics_batch.wiring import Need, Workspace
 
-    for name in (name for name, given in (("--operation", operation), ("--sheet", sheet)) if like and given):
+    given = {"--operation": operation, "--sheet": sheet, "--header": header}
+    for name in (name for name, each in given.items() if like and each):
         raise click.UsageError(f"Give either --like or {name}.")
     workspace = Workspace(Path(folder))
     with workspace.parts(Need(calls=False, writes=False, knows_service=False)) as parts:
         if like is None:
-            found = suggest_mapping(parts, Path(file), operation=operation, sheet=sheet)
+            found = suggest_mapping(parts, Path(file), operation=operation, sheet=sheet, header=header or 0)
             if as_json:
                 print_json(found)
             else:

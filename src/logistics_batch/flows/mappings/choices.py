@@ -226,7 +226,7 @@ def asked_in(data: Mapping[str, Any], look: Mapping[str, Any]) -> list[dict[str,
                 or word == "skip_rows_where"
                 or (word == "date" and not given),
                 "writes": word in ("lookup", "suffix", "unit", "date", "when") and not is_flag,
-                "constant": not word and path[0] in ("fields", "lines"),
+                "constant": not word and path[0] in ("fields", "lines") and path[-1] not in _BESIDE,
                 "candidates": evidence.get("candidates", []),
                 "reason": evidence.get("reason", ""),
             }
@@ -249,7 +249,7 @@ def answered(text: str, asked: Mapping[str, Any], answer: ChosenAnswer) -> str:
     """The text with a question answered."""
     path, data, value = asked["path"], plain(text), answer.text
     if answer.is_left or answer.is_constant:
-        field = path[:3] if "skip_rows_where" in path else path[:2]
+        field = path[:3] if "skip_rows_where" in path or path[-1] in _BESIDE else path[:2]
         text = rewritten(text, field, None if answer.is_left else {"constant": value})
         for name in asked["answers"]:
             text = _not_filled(text, name)

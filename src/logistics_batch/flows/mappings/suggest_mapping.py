@@ -10,6 +10,7 @@ import polars as pl
 
 from logistics_batch.errors import FileHeld, UsageError
 from logistics_batch.flows.files.receive import ReceivedFile, unpacked
+from logistics_batch.flows.mappings.rewritten import rewritten
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.program_errors import held_as_mistake
 from logistics_batch.intake.readers import read_file
@@ -37,24 +38,29 @@ class Wanted:
     header_rows: int = 0
 
 
-def suggest(parts: Parts, path: Path, *, operation: str | None, sheet: str | None = None) -> dict[str, Any]:
+def suggest(
+    parts: Parts, path: Path, *, operation: str | None, sheet: str | None = None, header: int = 0
+) -> dict[str, Any]:
     """A draft for a file, as `--json` prints it; its `text` is the mapping. sheet: its sheet's name, or a pattern.
+    header: the row that names the columns, 0 if it is to be found.
 
     Raises:
         UsageError: no such file, sheet or operation, the file cannot be read, or nothing in it looks like a header.
     """
     wanted = _operation(operation)
     with _one_file(parts, path) as file:
-        found = parts.limited(_draft, about=file.name)(file.path, name=file.name, operation=wanted, sheet=sheet)
+        found = parts.limited(_draft, about=file.name)(
+            file.path, name=file.name, operation=wanted, sheet=sheet, header=header
+        )
     if found is not None and "sheets" in found:
         there = ", ".join(f"“{name}”" for name in found["sheets"])
         raise UsageError(f"{path.name} has no sheet “{sheet}”.", remedy=f"Its sheets are {there}.")
     if found is None:
         raise UsageError(
             f"No row of {path.name} looks like a header.",
-            remedy="A header names the columns in one of the first 30 rows; --operation says what the rows are.",
+            remedy="A header names the columns in one of the first 30 rows; --header ROW says in which one.",
         )
-    return found
+    return found | {"text": rewritten(found["text"], ("sheet", "header"), header)} if header else found
 
 
 def drifted(parts: Parts, path: Path, mapping: Mapping, *, text: str, load: Callable[[str], Mapping]) -> Drift:
@@ -121,12 +127,15 @@ def _from_header(sheet: Sheet, wanted: Wanted) -> Sheet:
     return replace(sheet, frame=frame, facts=sheet.facts.filter(pl.col("row") >= wanted.header))
 
 
-def _draft(path: Path, *, name: str, operation: Operation | None, sheet: str | None) -> dict[str, Any] | None:
+def _draft(
+    path: Path, *, name: str, operation: Operation | None, sheet: str | None, header: int
+) -> dict[str, Any] | None:
     """What runs in the limited process; the file's `sheets` where it lacks this one, None where no header is found."""
     sheets = read_file(path, name=name, options=ReadOptions())
     wanted = [each for each in sheets if sheet is None or name_fits(each.name, sheet)]
     if not wanted:
         return {"sheets": [each.name for each in sheets]}
+    wanted = [_from_header(each, Wanted(header=header)) for each in wanted] if header else wanted
     draft = draft_of(wanted, operation=operation, among=len(sheets))
     return draft_json(draft, file_name=name) if draft else None
 

@@ -1,5 +1,6 @@
 """Which column of amounts is which: the item's, the line's, the order's, or what is collected."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -50,7 +51,8 @@ def with_amounts(table: SampleTable, guesses: dict[str, Guess]) -> dict[str, Gue
         elif some and "tax" not in said:
             reason = ("filled_on_paid", pay) if pay else ("if_collected",)
             others.append(Candidate((column,), 0.4, (reason,)))
-    others += _otherwise_named(table, taken, pay) if some else []
+    wholes = [each.columns[0] for each in others]
+    others += _otherwise_named(table, taken, pay, wholes) if some else []
     key = found.get(_KEY)
     if places.COLLECTED not in found and others:
         guess = Guess.of(places.COLLECTED, others[0])
@@ -81,12 +83,16 @@ def with_amounts(table: SampleTable, guesses: dict[str, Guess]) -> dict[str, Gue
     return found
 
 
-def _otherwise_named(table: SampleTable, taken: set[str], pay: str) -> list[Candidate]:
-    """The columns of money under names that nobody knows, as Balance and Debit, which may be what is collected."""
+def _otherwise_named(table: SampleTable, taken: set[str], pay: str, wholes: Sequence[str]) -> list[Candidate]:
+    """The columns of money under names that nobody knows, as Balance and Debit, which may be what is collected.
+
+    wholes: the amounts of whole orders; what is nowhere more than one of these may be what is left of it to pay.
+    """
     found = list[Candidate]()
     for column in (each for each in table.columns if each not in taken and table.readings[each].meanings <= {"net"}):
         profile, of_cod = table.profiles[column], bool(pay) and table.is_filled_where_cod(column, pay)
-        if profile.is_mostly("amount") and not profile.counts_rows and (of_cod or profile.shows_money):
+        may_be = of_cod or profile.shows_money or any(table.is_part(column, whole) for whole in wholes)
+        if profile.is_mostly("amount") and not profile.counts_rows and may_be:
             reason: Reason = ("filled_only_where_cod", pay) if of_cod else ("if_collected",)
             found.append(Candidate((column,), 0.4, (reason,)))
     return found

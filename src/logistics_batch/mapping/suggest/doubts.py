@@ -33,6 +33,9 @@ _UNITS: Final = frozenset(
 _MEASURES: Final = _UNITS | frozenset(
     ["sqft", "sft", "sqm", "ft", "feet", "mtr", "meter", "metre", "gm", "gram", "ltr", "litre", "liter", "ml", "ton"]
 )
+_PACKS: Final = _UNITS - {"kg"}
+_IN_NAMES: Final = re.compile(r"[^\W\d_]+|\b0{2,3}\b")  # Qty (000)
+_THOUSANDS: Final = frozenset(["00", "000", "hundred", "thousand", "lakh", "gross"])
 _PER: Final = re.compile(r"(?:/|\bper)\s*([a-z]+)")
 _SHIPPED_TO: Final = frozenset(["ship", "deliver"])
 _COUNTED: Final = (FieldForm.QUANTITY, FieldForm.COUNT)
@@ -55,11 +58,12 @@ def against_rivals(table: SampleTable, guess: Guess, spare: list[Candidate]) -> 
         else _RIVALS
     )
     is_shipped = bool(table.readings[guess.column].meanings & _SHIPPED_TO) and guess.place not in places.DAYS
+    margin = RIVAL_KEYS if guess.place == places.PERSON and not is_shipped else margin
     rivals = [
         each
         for each in spare
         if bool(table.readings[each.columns[0]].meanings & _SHIPPED_TO) >= is_shipped
-        and guess.confidence - each.confidence < margin
+        and (guess.confidence - each.confidence < margin or _names_the_papers(table, guess, each.columns[0]))
         and table.profiles[each.columns[0]].filled
         and not table.cells[each.columns[0]].equals(table.cells[guess.column])
         and not (guess.column in table.numbered and each.columns[0] not in table.numbered)
@@ -68,6 +72,13 @@ def against_rivals(table: SampleTable, guess: Guess, spare: list[Candidate]) -> 
         return guess
     asked = replace(guess, candidates=(*guess.candidates, *rivals), asked=True)
     return replace(asked, confidence=round(guess.confidence / 2, 2), reasons=(("rivals", *asked.columns),))
+
+
+def _names_the_papers(table: SampleTable, guess: Guess, name: str) -> bool:
+    """Whether the number of an invoice stands before that of the order: the sheet may be a list of invoices."""
+    names = table.names
+    is_earlier = name in names and guess.column in names and names.index(name) < names.index(guess.column)
+    return guess.place == places.KEYS[0] and is_earlier and "invoice" in table.readings[name].meanings
 
 
 def whole_address(table: SampleTable, guess: Guess, spare: list[Candidate]) -> Guess:
@@ -210,6 +221,8 @@ def _doubts(table: SampleTable, found: dict[str, Guess]) -> Iterator[tuple[str, 
     if unit:
         packs = [each for each in table.profiles[unit].words if each.casefold().strip(". ") not in PIECES]
         yield from ((place, ("unit_beside", unit, *packs[:3])) for place in places.QUANTITIES)
+    if quantity and (word := unit_named(quantity)):
+        yield from ((place, ("unit_named", word)) for place in places.QUANTITIES)
     day = found.get(places.EXPECTED)
     if day and day.column and "due" in re.findall(r"[a-z]+", day.column.casefold()) and not said[day.place] & TO:
         yield day.place, ("of_payment",)
@@ -229,7 +242,7 @@ def _doubts(table: SampleTable, found: dict[str, Guess]) -> Iterator[tuple[str, 
             each for each in table.profiles[found[place].column].suffixes if each.casefold().strip("/") not in PIECES
         ]
         per = [each for each in _PER.findall(found[place].column.casefold()) if each in _MEASURES]
-        words += [each for each in per if each not in quantity.casefold()]  # Rate/kg beside Qty (kg) is that of one
+        words += [each for each in per if each in _PACKS or each not in quantity.casefold()]  # Rate/kg beside Qty (kg)
         yield from [(place, ("price_per", *words))] * bool(words)
         price = found[place].column  # `item-price` is that of one in some shops' exports, of the line in others'
         if several and said[place] == {"item", "price"}:
@@ -279,6 +292,18 @@ def says_units(table: SampleTable, name: str) -> bool:
     return is_unit and name not in table.nameless and all(word.isalpha() for word in words) and not words <= {*PIECES}
 
 
+def unit_named(name: str) -> str:
+    """The word in a quantity's name that says that one is not one piece; "" if there is none.
+
+    >>> [unit_named(name) for name in ("Qty (Doz)", "Quantity in kg", "Qty (000)", "Cases", "Total Pcs", "Qty")]
+    ['doz', 'kg', '000', 'cases', '', '']
+    """
+    known, words = _MEASURES | _THOUSANDS, _IN_NAMES.findall(name.casefold())
+    if len(words) == 1 and reading_of(name).meanings == {"qty"}:  # Bags may be what is sold
+        return ""
+    return next((word for word in words if {word, word.removesuffix("s")} & known), "")
+
+
 def _boxes(table: SampleTable, found: dict[str, Guess]) -> str:
     """The column of boxes by which a quantity has to be multiplied, as amounts show; "" if there is none."""
     quantity = next((found[place].column for place in places.QUANTITIES if place in found), "")
@@ -316,20 +341,32 @@ def _of_one_box(table: SampleTable, found: dict[str, Guess], guess: Guess) -> Gu
 
 
 def ranges_of_boxes(table: SampleTable) -> list[str]:
-    """The columns that hold numbers of boxes, some of them ranges: 1-5, 6."""
-    named = [name for name in table.columns if "box" in table.readings[name].meanings <= {"box", "number", "qty"}]
+    """The columns that hold numbers of boxes, some of them ranges: 1-5, 6; by their values, too: each begins behind the
+    one above.
+    """
+    named = [name for name in table.columns if table.profiles[name].filled and _may_number_boxes(table, name)]
     found = table.cells.select(
-        (cartons(pl.col(name)).cast(pl.Int64, strict=False) > 1).sum().alias(name)
-        for name in named
-        if table.profiles[name].filled
+        (cartons(pl.col(name)).cast(pl.Int64, strict=False) > 1).sum().alias(name) for name in named
     )
     return [name for name in found.columns if found[name].item() and not table.profiles[name].is_mostly("whole number")]
 
 
+def _may_number_boxes(table: SampleTable, name: str) -> bool:
+    reading = table.readings[name]
+    if "box" in reading.meanings:
+        return reading.meanings <= {"box", "number", "qty"}
+    first = table.cells[name].str.extract(r"^(\d{1,6})\b").cast(pl.Int64, strict=False)
+    begins = first.drop_nulls().diff().drop_nulls()
+    is_row = len(begins) > 1 and bool((begins > 0).all()) and first.count() * 2 > len(first)
+    return is_row and bool(reading.unknown) and reading.meanings <= {"number"}
+
+
 def counted_boxes(table: SampleTable) -> list[str]:
-    """The columns that say how many boxes."""
+    """The columns that say how many boxes; the number of the first box or of the last one is none."""
     said = {name: table.readings[name].meanings for name in table.columns if table.profiles[name].fits(FieldForm.COUNT)}
-    return [name for name, each in said.items() if "box" in each and each <= {"box", "number", "qty"}]
+    named = [name for name, each in said.items() if "box" in each and each <= {"box", "number", "qty"}]
+    counts = [name for name in named if table.counts_a_range(name)]
+    return counts or [name for name in named if not table.ends_a_range(name)]
 
 
 def _asked(guess: Guess, reason: Reason) -> Guess:

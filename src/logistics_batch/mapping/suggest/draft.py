@@ -4,47 +4,39 @@ Nobody applies a draft by itself: it is text for a person, who answers its quest
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from logistics_batch.mapping.naming.names import LIKELY, TO, likeness, names_of_targets, reading_of, vocabulary
+import polars as pl
+
+from logistics_batch.mapping.naming.names import LIKELY, likeness, names_of_targets, reading_of, vocabulary
 from logistics_batch.mapping.spec.targets import FieldForm, form_of, targets_of
 from logistics_batch.mapping.suggest import places
 from logistics_batch.mapping.suggest.amounts import summed, unit_price, with_amounts
+from logistics_batch.mapping.suggest.by_values import HARDLY_KNOWN
 from logistics_batch.mapping.suggest.doubts import (
     RIVAL_KEYS,
     against_rivals,
     beside_address,
     by_document,
-    counted_boxes,
     doubted,
     ids_or_count,
     is_bare_name,
-    looks,
     put_aside,
-    ranges_of_boxes,
     whole_address,
 )
 from logistics_batch.mapping.suggest.evidence import WORTH_ASKING, evidence_of, of_fact, unlike
 from logistics_batch.mapping.suggest.guess import SURE, Candidate, Guess, Reason
 from logistics_batch.mapping.suggest.joined import PART_OF_AN_ADDRESS
 from logistics_batch.mapping.suggest.left_out import may_be_left_out
-from logistics_batch.mapping.suggest.profile import Profile, numbers_of, profile_of
+from logistics_batch.mapping.suggest.missing import missing_of
+from logistics_batch.mapping.suggest.profile import Profile, profile_of
 from logistics_batch.mapping.suggest.table import SampleTable, table_of
 from logistics_batch.model.document import Operation
 from logistics_batch.model.sheet import Sheet
 
 _PURCHASE: Final = "fields.description"  # of an ASN: the PO number, unless that is the only number there is
-_BY_VALUES: Final = {
-    places.PHONE: ("phone", "name and phone"),
-    places.PIN: ("pin",),
-    **dict.fromkeys(places.ADDRESSES, ("name and address",)),
-}
-_TOGETHER: Final[dict[str, Reason]] = {
-    "name and phone": ("name_and_phone",),
-    "name and address": ("name_and_address",),
-}  # in cells that fill another place as well
 # What may be guessed, and the places of which one must be found; never what cancels or deletes: a person says so.
 _GUESSED: Final = {
     Operation.ORDER_CREATE: "fields.customer_mobile fields.delivery_address fields.delivery_postal_code",
@@ -62,7 +54,6 @@ _TITLED: Final = 2.0  # what a title counts that says what the rows become
 _LACKING: Final = 0.5  # what it costs an operation that something is not found without which nothing can be sent
 _NOTHING: Final = profile_of(())
 _OF_GOODS: Final = frozenset(["item", "sku", "desc", "ean", "size"])
-_OF_PERSONS: Final = frozenset(["desc", "name", "company", "number", *TO])
 _OF_ROWS: Final = frozenset(["number", "line", "serial", "serialrow"])
 _BLANK_BELOW: Final = 0.05  # share of blank cells beside a filled line from which a column is filled down
 
@@ -131,100 +122,6 @@ def _with_facts(table: SampleTable, operation: Operation, found: dict[str, Guess
     return found
 
 
-def missing_of(table: SampleTable, operation: Operation, found: dict[str, Guess]) -> Iterator[Guess]:
-    """A question for each place that the service demands and no column was found for."""
-    targets = targets_of(operation)
-    demanded = [place for place in targets.required if place.startswith("fields.") or targets.lines]
-    for group in targets.either:
-        if not any(f"fields.{name}" in found for name in group):
-            demanded.append(f"fields.{group[0 if operation is Operation.LABEL_CREATE else -1]}")
-    if operation is Operation.ORDER_CREATE:  # the service demands neither, but whoever ordered twelve does
-        demanded.append(places.QUANTITIES[0])
-        demanded.append(places.PAID)
-    used = {name for guess in found.values() for name in guess.columns}
-    if persons := [] if places.PERSON in found else _persons(table, found, used, operation):
-        who = tuple(Candidate((name,), 0.4, (("only_values", "name of a person"),)) for name in persons)
-        yield replace(Guess.of(places.PERSON, who[0]), candidates=who, asked=True)
-    read = {guess.fact.address for guess in found.values() if guess.fact}
-    persons_column = found[places.PERSON].columns[:1] if places.PERSON in found else ()
-    for place in (each for each in demanded if each not in found):
-        shapes, names = _BY_VALUES.get(place, ()), names_of_targets(operation).get(place, "")
-        free = [name for name in table.columns if name not in used]
-        candidates = (
-            [
-                Candidate((name,), 0.4, (_TOGETHER.get(shape, ("only_values", shape)),))
-                for shape in shapes
-                for name in ([*free, *persons_column] if shape in _TOGETHER else free)
-                if table.profiles[name].is_mostly(shape)
-                and (len(table.profiles[name].values) > 1 or shape in _TOGETHER)
-            ]
-            or [
-                Candidate((), 0.4, (("name_and_phone",),), fact)
-                for fact in table.above
-                if place == places.PHONE and looks(table, fact, "name and phone")
-            ]
-            or [
-                Candidate(
-                    (),
-                    0.4,
-                    (("payment_and_amount",) if told.has_payment_with_amount else ("says_who_pays", fact.value),),
-                    fact,
-                )
-                for fact, told in ((each, profile_of((each.value,))) for each in table.above)
-                if place == places.PAID and fact.address not in read and told.mentions_payment
-            ]
-            or [
-                replace(candidate, fact=fact, reasons=(("below", fact.label),))
-                for fact in table.below  # Goods despatched against Invoice No.
-                if (candidate := of_fact(replace(fact, label=" ".join(fact.label.split()[-2:])), place, operation))
-            ]
-            or [
-                Candidate((name,), 0.3, (unlike(table.profiles[name], form_of(place.split(".")[1], operation)),))
-                for name in free
-                if place in (*targets.required, places.QUANTITIES[0])
-                and likeness(table.readings[name], names) >= LIKELY
-            ]
-        )
-        per_box = [name for name in free if "size_of_case" in table.readings[name].meanings]
-        ranges = ranges_of_boxes(table)
-        if place in places.QUANTITIES and per_box and (boxes := counted_boxes(table) or ranges):
-            guess = Guess.of(place, Candidate((per_box[0],), 0.4, (("in_one_box", boxes[0]),)))
-            by = {"cartons" if boxes is ranges else "times": boxes[0]}
-            yield replace(guess, asked=True, **by)  # type: ignore[arg-type]
-        elif place == places.PAID and (paid := _told_by_amount(table, found.get(places.COLLECTED))):
-            yield replace(Guess.of(place, paid), asked=True)
-        elif candidates:
-            yield replace(Guess.of(place, candidates[0]), candidates=tuple(candidates), asked=True)
-        else:
-            unpaid = "no_payment" if places.COLLECTED in found else "not_said_who_pays"
-            told = {places.QUANTITIES[0]: "no_quantity", places.PAID: unpaid}.get(place, "not_found")
-            yield Guess(place, (), 0.0, ((told,),), asked=True)
-
-
-def _told_by_amount(table: SampleTable, collected: Guess | None) -> Candidate | None:
-    """The column of what is collected, where it is blank or nought for some orders and not for others."""
-    column = collected.column if collected is not None and not collected.asked else ""
-    if not column:
-        return None
-    filled = (numbers_of(table.cells[column]) > 0).fill_null(value=False)
-    return Candidate((column,), 0.4, (("by_amount", column),)) if filled.any() and not filled.all() else None
-
-
-def _persons(table: SampleTable, found: dict[str, Guess], used: set[str], operation: Operation) -> list[str]:
-    """The columns that may name whoever gets the goods, by their values, where the name says nothing against it."""
-    if operation not in (Operation.ORDER_CREATE, Operation.LABEL_CREATE):
-        return []
-    named = [name for name in table.columns if name not in used and table.readings[name].meanings <= _OF_PERSONS
-             and table.profiles[name].filled and table.profiles[name].is_mostly("name of a person")]  # fmt: skip
-    goods = next((found[place].column for place in places.GOODS if place in found), "")
-    if goods and table.cells[goods].is_duplicated().any():  # what is the same for the same goods describes these
-        named = [name for name in named if table.differs_within(name, goods)]
-    phones = [name for name, each in table.profiles.items() if len(named) > 1 and each.is_mostly("phone")
-              and each.filled == 1]  # fmt: skip
-    # Of one phone's orders the goods differ, and whose they are does not.
-    return [name for name in named if not any(table.differs_within(name, phone) for phone in phones)] or named
-
-
 @dataclass(frozen=True, slots=True)
 class Draft:
     """What is known about an unknown sheet.
@@ -256,10 +153,9 @@ def draft_of(sheets: Sequence[Sheet], *, operation: Operation | None = None, amo
     """
     operations, least = ([operation], 1) if operation else ([*_GUESSED], 2)
     shown = [sheet for sheet in sheets if not _FOR_SHOW.search(sheet.name)] or sheets
-    drafts = {
-        each: [_draft(table, each) for sheet in shown if (table := table_of(sheet, each, least=least))]
-        for each in operations
-    }
+    drafts = _drafts(shown, operations, least=least)
+    if not any(drafts.values()):  # nobody knows the names: a skeleton of questions
+        drafts = _skeletons(shown, operation)
     likely = sorted((each for each in drafts if drafts[each]), key=lambda each: -_worth(each, drafts[each]))
     if not likely:
         return None
@@ -270,12 +166,27 @@ def draft_of(sheets: Sequence[Sheet], *, operation: Operation | None = None, amo
     twins = tuple(table.sheet for table in others_like_it if table.cells.height)
     draft = replace(draft, alone=max(among, len(sheets)) == 1, twins=twins)
     lacking = [
-        each for each in draft.guesses.values() if not each.candidates and each.place in targets_of(best).required
+        each for each in draft.guesses.values() if not _is_known(each) and each.place in targets_of(best).required
     ]
     rival = next(iter(others), Operation.ORDER_CREATE if best is Operation.ASN_CREATE else Operation.ASN_CREATE)
     more = _worth(best, drafts[best]) - max(0.0, _worth(rival, drafts[rival]) if rival in others else 0.0)
     is_told = operation is not None or more >= (_PLAINLY_MORE if len(lacking) < _MANY else _ALONE)
     return draft if is_told else replace(draft, rival=rival)
+
+
+def _drafts(sheets: Sequence[Sheet], operations: Sequence[Operation], *, least: int) -> dict[Operation, list[Draft]]:
+    """For each operation the drafts of the sheets in which a header is found; least: as in `table_of`."""
+    tables = {each: [table_of(sheet, each, least=least) for sheet in sheets] for each in operations}
+    return {operation: [_draft(table, operation) for table in found if table] for operation, found in tables.items()}
+
+
+def _skeletons(sheets: Sequence[Sheet], operation: Operation | None) -> dict[Operation, list[Draft]]:
+    """Drafts of sheets of which nobody knows a name: orders, if phones or PINs stand in them, else ASNs."""
+    orders = _drafts(sheets, [operation or Operation.ORDER_CREATE], least=0)
+    profiles = (profile for drafts in orders.values() for each in drafts for profile in each.table.profiles.values())
+    if operation or any(each.is_mostly("phone", "pin") for each in profiles if each.filled):
+        return orders
+    return _drafts(sheets, [Operation.ASN_CREATE], least=0)
 
 
 def _demanded(operation: Operation) -> set[str]:
@@ -289,15 +200,20 @@ def _demanded(operation: Operation) -> set[str]:
     }
 
 
+def _is_known(guess: Guess) -> bool:
+    """Whether something is found for a place by more than the values of columns whose names nobody knows."""
+    return bool(guess.candidates) and guess.candidates[0].confidence > HARDLY_KNOWN
+
+
 def _worth(operation: Operation, drafts: Sequence[Draft]) -> float:
     """How much drafts of a file's sheets explain together; an operation without what tells it hardly anything."""
     found: dict[str, tuple[float, str, Profile | None]] = {}
     for draft in drafts:
         for place, guess in draft.guesses.items():
-            sure = guess.candidates[0].confidence if guess.candidates else -1.0
+            sure = guess.candidates[0].confidence if _is_known(guess) else -1.0
             if sure > found.get(place, (-1.0,))[0]:
                 found[place] = (sure, guess.column, draft.table.profiles.get(guess.column))
-    lacking = {place for draft in drafts for place, guess in draft.guesses.items() if not guess.candidates} - {
+    lacking = {place for draft in drafts for place, guess in draft.guesses.items() if not _is_known(guess)} - {
         *found,
         places.PAID,
     }
@@ -344,6 +260,7 @@ def _draft(table: SampleTable, operation: Operation) -> Draft:
     used = {name for guess in found.values() for name in (*guess.columns, guess.times, guess.cartons)}
     numbered = tuple(stem for stem in table.numbered if stem in used)
     used |= {name for stem in numbered for name in table.numbered[stem]}
+    done = may_be_left_out(table, operation, found)
     beside = {place: guess.fact.label if guess.fact else guess.column
               for place, guess in found.items() if not guess.asked}  # fmt: skip
     return Draft(
@@ -358,8 +275,8 @@ def _draft(table: SampleTable, operation: Operation) -> Draft:
             for name in table.names
             if name and name not in used
         },
-        fill_down=_fill_down(found, table.profiles),
-        done=may_be_left_out(table, operation, found),
+        fill_down=_fill_down(found, table, done),
+        done=done,
     )
 
 
@@ -405,11 +322,13 @@ def _unused(table: SampleTable, name: str, beside: dict[str, str], operation: Op
     return ("no_match",) if said and not table.readings[name].unknown else ("nothing",)
 
 
-def _fill_down(guesses: dict[str, Guess], profiles: dict[str, Profile]) -> tuple[str, ...]:
+def _fill_down(guesses: dict[str, Guess], table: SampleTable, done: Iterable[str]) -> tuple[str, ...]:
     """Columns of the document that are filled less often than those of the lines: blank below the first row.
 
-    Where no column of goods was recognised, less often than the column that is filled most.
+    Where no column of goods was recognised, less often than the column that is filled most. done: the columns by which
+    rows may be left out; where a document has one cell of these as well, it counts for all of its rows.
     """
+    profiles = table.profiles
     columns = {place: each.candidates[0].columns for place, each in guesses.items() if each.column}
     line = next((columns[place] for place in ("lines.item_name", "lines.sku_name") if place in columns), ())
     most = profiles[line[0]].filled if line else max((each.filled for each in profiles.values()), default=0.0)
@@ -418,4 +337,7 @@ def _fill_down(guesses: dict[str, Guess], profiles: dict[str, Profile]) -> tuple
     named = dict.fromkeys(name for names in header for name in names)
     blank = tuple(name for name in named if 0 < profiles[name].filled < least)
     key = next((columns[place][0] for place in places.KEYS if place in columns), "")
-    return blank if key in blank or len(blank) * 2 > len(header) else ()
+    if key not in blank and len(blank) * 2 <= len(header):
+        return ()
+    below = table.cells.filter(pl.all_horizontal(pl.col(name) == "" for name in blank))
+    return (*blank, *(name for name in done if name not in blank and not (below[name] != "").any()))

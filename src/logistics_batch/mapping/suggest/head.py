@@ -19,6 +19,8 @@ _CHANGES: Final = re.compile(  # a date, or a number in a name of several words
     rf"(?i)(?:\b{_MONTH}[ .-]?)?(?<![^\W_])\d{{1,8}}(?:[ ./_-]?(?:\d{{1,8}}\b|{_MONTH}\b)){{0,3}}(?: ?\(\d{{1,3}}\))?"
 )
 _NAMES_OF_GROUPS: Final = 2
+_NAMES_OF_A_TABLE: Final = 4  # whose names nobody knows
+_ROWS_BELOW: Final = 5  # that show whether a row names them
 _DIGITS_OF_A_NAME: Final = 2  # as in `Address line 10`; a cell with more holds a value
 _TELLING_ALONE: Final = frozenset(
     ["pickup", "return", "bill", "order", "invoice", "docket", "item", "sku", "qty", "supplier", "deliver", "ship"]
@@ -67,6 +69,27 @@ def head_of(sheet: Sheet, operation: Operation, *, least: int) -> Head | None:
                 best = (max(both, count), two)
         upper = texts
     return best[1]
+
+
+def head_by_shape(sheet: Sheet) -> Head | None:
+    """The header where no name of it is known: a row of different texts above rows that are filled below them, with
+    numbers, days or codes in some column; None if there is no such row.
+    """
+    best: Head | None = None
+    rows = [(int(row), [cell or "" for cell in cells]) for row, *cells in sheet.frame.head(_SEARCHED_ROWS).iter_rows()]
+    for at, (row, texts) in enumerate(rows):
+        filled = [column for column, text in enumerate(texts) if text.strip()]
+        names = tuple(text.strip() for text in texts)
+        labels = {names[column].casefold() for column in filled if is_label(names[column])}
+        below = [cells for _, cells in rows[at + 1 : at + 1 + _ROWS_BELOW]]
+        shares = [sum(bool(cells[column].strip()) for cells in below) for column in filled]
+        digits = [sum(any(map(str.isdigit, cells[column])) for cells in below) for column in filled]
+        full, typed = (sum(each * 2 > len(below) for each in counts) for counts in (shares, digits))
+        is_table = below and full * 2 > len(filled) and typed > 1
+        is_more = best is None or len(filled) > sum(map(bool, best.names))
+        if len(filled) >= _NAMES_OF_A_TABLE and len(labels) == len(filled) and is_table and is_more:
+            best = Head(row, 1, names, {name: reading_of(name) for name in names if name})
+    return best
 
 
 def _sure(reading: NameReading, known: set[str]) -> tuple[float, str]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial, reduce
+from itertools import permutations
 from typing import Final
 
 import polars as pl
@@ -28,7 +29,7 @@ from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.mapping.spec.targets import FieldForm, form_of
 from logistics_batch.mapping.spec.words import PAGE
 from logistics_batch.mapping.suggest.above import Fact, facts_of
-from logistics_batch.mapping.suggest.head import Head, head_of
+from logistics_batch.mapping.suggest.head import Head, head_by_shape, head_of
 from logistics_batch.mapping.suggest.profile import (
     SOME,
     Profile,
@@ -47,7 +48,8 @@ _SAMPLED_ROWS: Final = 300
 _LONGEST_NAME: Final = 100
 _A_NUMBER: Final = re.compile(rf"(?i)(?:{RUPEE}|{FOREIGN})?\s{{0,3}}[-(]?\d")
 _NO_DATA: Final = re.compile(
-    r"(?i)((?:grand|sub|net)?[\s-]*total|summe|gesamt|prepared by|checked by|कुल|एकूण|कुल योग|કુલ)\b.{0,20}"
+    r"(?i)((?:grand|sub|net)?[\s-]*total|summe|gesamt|totaal|totale|razem|suma|prepared by|checked by|कुल|एकूण|कुल योग|કુલ)"
+    r"\b.{0,20}"
 )
 _PAGE: Final = re.compile(f"(?i)({PAGE})")
 _NUMBERED: Final = re.compile(r"(\D*)(\d{1,9})(\D*)")
@@ -57,6 +59,8 @@ _LOOKED_AT: Final = 40  # new columns; a file with more of them is another layou
 _LETTERS_OF_A_WORD: Final = 5  # shorter ones stand in others by chance
 _HALF: Final = 0.5
 _A_ROW_OF_NUMBERS: Final = 3
+_IN_BRACKETS: Final = re.compile(r"[(\[][^()\[\]]{1,15}[)\]]")
+_CELLS_OF_A_NOTE, _WORDS_OF_A_NOTE = 2, 4
 _WORDS_OF_A_TITLE: Final = 5  # a sentence is none
 
 
@@ -69,6 +73,7 @@ class SampleTable:
     numbered: for a column `SKU {n}` the ones that it stands for; it has the cells of the first. skipped: rows that are
     no data, as the column and the text by which they are told. above, below: the facts there. nameless: the names
     that a mapping gives to columns which have none. outside: the cells above and below the table: row, column, text.
+    notes: closing notes and units below the header, as the column and a pattern of the cell.
     """
 
     sheet: str
@@ -83,6 +88,7 @@ class SampleTable:
     below: tuple[Fact, ...] = ()
     nameless: tuple[str, ...] = ()
     outside: tuple[tuple[int, int, str], ...] = ()
+    notes: tuple[tuple[str, str], ...] = ()
 
     @cached_property
     def profiles(self) -> dict[str, Profile]:
@@ -114,6 +120,25 @@ class SampleTable:
         numbers = numbers_of(self.cells[name])
         return len(numbers) >= _A_ROW_OF_NUMBERS and bool((numbers.diff().drop_nulls() > 0).all())
 
+    def counts_a_range(self, name: str) -> bool:
+        """Whether a column says how many there are from one number to another in its row, both included: 5-9, 5."""
+        numbers, counts = self._counts, [each for each in self._counts if each != name]
+        pairs = (numbers[last] - numbers[first] + 1 - numbers[name] for first, last in permutations(counts, 2))
+        return any(off.count() > 1 and (off.drop_nulls() == 0).all() for off in pairs)
+
+    def ends_a_range(self, name: str) -> bool:
+        """Whether the numbers of another column lie, row by row, between the number above and the one in this row."""
+        last = self._counts[name]
+        firsts = (each for other, each in self._counts.items() if other != name)
+        return len(last) > 1 and any(
+            bool((first <= last).all() and (first > last.shift(1)).slice(1).all()) for first in firsts
+        )
+
+    @cached_property
+    def _counts(self) -> dict[str, pl.Series]:
+        counts = (name for name, profile in self.profiles.items() if profile.fits(FieldForm.COUNT))
+        return {name: numbers_of(self.cells[name]) for name in counts}
+
     def differs_within(self, name: str, key: str, *, share: float = 0.0) -> bool:
         """Whether a column has several values in more than this share of the documents that have several rows.
 
@@ -140,6 +165,20 @@ class SampleTable:
         is_near = (off <= 1.0) | (off <= 0.005 * product)
         is_shown = all((each != 1).any() for each in numbers)
         return filled.height > 1 and is_shown and is_near.fill_null(value=False).all()
+
+    def is_part(self, part: str, whole: str) -> bool:
+        """Whether the amounts of a column are on some rows those of another one, on some less, and nowhere more."""
+        number = partial(numbers_of, marks=self._marks)
+        less = (number(self.cells[whole]) - number(self.cells[part])).drop_nulls()
+        return bool((less == 0).any() and (less > 0).any() and (less >= 0).all())
+
+    def is_rest(self, total: str, *factors: str) -> bool:
+        """Whether a column is the product of others and what stands loose in another one on every row."""
+        number = partial(numbers_of, marks=self._marks)
+        numbers = {name: number(self.cells[name]) for name in (*factors, *self.profiles)}
+        off = numbers[total] - reduce(operator.mul, (numbers[each] for each in factors))
+        loose = (each.fill_null(0) for name, each in numbers.items() if name not in (total, *factors))
+        return off.count() > 1 and any((off.drop_nulls() == each.filter(off.is_not_null())).all() for each in loose)
 
     def is_sum(self, total: str, parts: str, key: str) -> bool:
         """Whether a column says once for each document what another one comes to, of which some document has more.
@@ -253,13 +292,22 @@ class SampleTable:
 
 
 def table_of(sheet: Sheet, operation: Operation, *, least: int) -> SampleTable | None:
-    """The table of a sheet; None if no row names at least so many different things that an operation wants."""
-    head = head_of(sheet, operation, least=least)
+    """The table of a sheet; None if no row names at least so many different things that an operation wants.
+
+    least: 0 for a header that is told by its shape.
+    """
+    head = head_of(sheet, operation, least=least) if least else head_by_shape(sheet)
     if head is None:
         return None
     body = sheet.frame.filter(pl.col("row") > head.row).head(_SAMPLED_ROWS)
     body = _as_shown(sheet, body)
-    data, skipped, end = _data(body.select(pl.exclude("row").fill_null("").str.strip_chars()), head.names)
+    texts = body.select(pl.exclude("row").fill_null("").str.strip_chars())
+    data, skipped, end = _data(texts, head.names)
+    notes = {at: note for at, note in _notes(texts, head.names).items() if at < end}
+    if notes:
+        is_note = pl.Series([at in notes for at in range(texts.height)], dtype=pl.Boolean)
+        data, skipped, end = _data(texts.filter(~is_note), head.names)
+        end += 0 in notes
     names, readings = _with_nameless(sheet, head, data)
     nameless = tuple(name for name in names if name not in head.names)
     once = {name: data.to_series(at).alias(name) for at, name in enumerate(names) if name and names.count(name) == 1}
@@ -273,11 +321,12 @@ def table_of(sheet: Sheet, operation: Operation, *, least: int) -> SampleTable |
     rows = sheet.frame.filter(pl.col("row") < (first := head.row - head.rows + 1)), body[end:]
     above, below = (facts_of(sheet, each, header=first) for each in rows)
     outside = tuple((row, column, text.strip())
-                    for row, *texts in pl.concat(rows).iter_rows()
-                    for column, text in enumerate(texts, 1) if text and text.strip())  # fmt: skip
+                    for row, *cells_of_row in pl.concat(rows).iter_rows()
+                    for column, text in enumerate(cells_of_row, 1) if text and text.strip())  # fmt: skip
     table = SampleTable(
-        sheet.name, head.row, head.rows, names, readings, cells, skipped, {}, above, below, nameless, outside
-    )
+        sheet.name, head.row, head.rows, names, readings, cells, skipped, {}, above, below, nameless, outside,
+        tuple(notes.values()),
+    )  # fmt: skip
     return _with_numbered(table, operation)
 
 
@@ -340,6 +389,26 @@ def _data(rows: pl.DataFrame, names: Sequence[str]) -> tuple[pl.DataFrame, tuple
     told_by = tuple((column, each) for (column, _), each in skipped.items())
     end = max((at for at, each in enumerate(is_data, 1) if each), default=0)
     return rows.filter(pl.Series(is_data, dtype=pl.Boolean)), told_by, end
+
+
+def _notes(rows: pl.DataFrame, names: Sequence[str]) -> dict[int, tuple[str, str]]:
+    """The rows that are sentences below all others, and one of units below the header: by their places the column and
+    a pattern of the cell.
+    """
+    found = dict[int, tuple[str, str]]()
+    filled = [[(name, cell) for name, cell in zip(names, cells, strict=True) if cell] for cells in rows.iter_rows()]
+    if filled and filled[0] and all(_IN_BRACKETS.fullmatch(cell) for _, cell in filled[0]):
+        found[0] = filled[0][0]
+    for at in range(len(filled) - 1, 0, -1):
+        if not filled[at]:
+            continue
+        name, cell = filled[at][0]
+        if len(filled[at]) > _CELLS_OF_A_NOTE or any(len(text.split()) < _WORDS_OF_A_NOTE for _, text in filled[at]):
+            break
+        words = re.split(r"\d", cell)[0].split()[:_WORDS_OF_A_NOTE]
+        if names.count(name) == 1 and words and not _NO_DATA.fullmatch(cell):
+            found[at] = name, f"{' '.join(words)}*"
+    return {at: each for at, each in found.items() if each[0]}
 
 
 def _last_row(rows: pl.DataFrame, may_be: Sequence[bool]) -> int:

@@ -190,7 +190,7 @@ def _sheet(draft: Draft) -> dict[str, Any]:
     for name, pattern in table.skipped:
         if name not in keys or not is_known_pattern(pattern):
             rules.setdefault(name, []).append(pattern)
-    for name, words in draft.done.items():
+    for name, words in (*draft.done.items(), *((name, (pattern,)) for name, pattern in table.notes)):
         rules[name] = [*rules.get(name, ()), *(f"{MARK}{word}" for word in words)]
     read = [draft.table.profiles[each.column] for each in draft.guesses.values() if each.column]
     sheet = {
@@ -215,9 +215,10 @@ def _names_of_sheets(draft: Draft) -> str | list[str]:
 def _explained(line: str, draft: Draft, place: str) -> list[str]:
     """A line of the mapping with what is said of it, and the answers to its question with what speaks for each."""
     guess = draft.guesses.get(place)
-    if guess is None and place == "sheet.skip_rows_where" and draft.done:
+    notes = [name for name, _ in draft.table.notes]
+    if guess is None and place == "sheet.skip_rows_where" and (draft.done or notes):
         charged = [name for name, words in draft.done.items() if all(map(says_charge, words))]
-        said = {"done": [name for name in draft.done if name not in charged], "charges": charged}
+        said = {"done": [name for name in draft.done if name not in charged], "charges": charged, "notes": notes}
         return [line + f"  # ask! {_said([(code, *names) for code, names in said.items() if names])}"]
     if guess is None and place == "sheet.name" and draft.twins:
         return [line + f"  # ask! {_said([('twins',)])}"]
@@ -351,10 +352,11 @@ def _source(draft: Draft, guess: Guess) -> dict[str, Any]:
         return guess.fact.source(MARK * guess.asked) | ({"read": read} if read else {})
     if len(guess.columns) > 1 and len(guess.candidates) == 1:
         return {"join": _marked(guess)} | ({"with": ", "} if guess.place in places.ADDRESSES else {})
+    by = MARK * (guess.asked and guess.place in places.QUANTITIES)
     source = {
         "sum" if guess.added_up else "from": _names(guess),
-        "times": guess.times,
-        "cartons": guess.cartons,
+        "times": by + guess.times if guess.times else "",
+        "cartons": by + guess.cartons if guess.cartons else "",
         "default": "false" if _is_by_amount(guess) else "",
         "read": _read(draft, guess) if guess.column and not guess.added_up else {},  # a sum reads numbers by itself
         "when": _when(draft, guess) if guess.place == places.COLLECTED else {},
@@ -415,8 +417,8 @@ def _answers(draft: Draft, guess: Guess, profile: Profile) -> dict[str, Any]:
     if ("payment_and_amount",) in guess.reasons:  # each cell would be a word of its own
         return {}
     if _is_by_amount(guess):
-        noughts = [value for value in dict.fromkeys(profile.values) if not value.strip("0.,")]
-        return {"lookup": dict.fromkeys(noughts, "false") | {"*": "true"}}
+        paid = [each for each in profile.words if not each.strip("0.,") or meaning_of_payment(each) is False]
+        return {"lookup": dict.fromkeys(paid, "false") | {"*": "true"}}
     is_payment = form_of(guess.place.split(".", 1)[1], draft.operation) is FieldForm.PAYMENT
     known = {word.casefold() for word in PAYMENT_WORDS} if is_payment else {"true", "false"}
     name = guess.fact.label if guess.fact else guess.column

@@ -1,0 +1,157 @@
+"""What no column was found for though the service demands it: a question, with what may be meant."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from logistics_batch.mapping.naming.names import LIKELY, TO, likeness, names_of_targets
+from logistics_batch.mapping.spec.targets import FieldForm, form_of, targets_of
+from logistics_batch.mapping.suggest import places
+from logistics_batch.mapping.suggest.by_values import by_values, collected_by_values
+from logistics_batch.mapping.suggest.doubts import counted_boxes, looks, ranges_of_boxes, unit_named
+from logistics_batch.mapping.suggest.evidence import of_fact, unlike
+from logistics_batch.mapping.suggest.guess import Candidate, Guess, Reason
+from logistics_batch.mapping.suggest.profile import numbers_of, profile_of
+from logistics_batch.mapping.suggest.table import SampleTable
+from logistics_batch.model.document import Operation
+
+_BY_VALUES: Final = {
+    places.PHONE: ("phone", "name and phone"),
+    places.PIN: ("pin",),
+    **dict.fromkeys(places.ADDRESSES, ("name and address",)),
+}
+_TOGETHER: Final[dict[str, Reason]] = {
+    "name and phone": ("name_and_phone",),
+    "name and address": ("name_and_address",),
+}  # in cells that fill another place as well
+_OF_PERSONS: Final = frozenset(["desc", "name", "company", "number", *TO])
+_OF_COUNTS: Final = frozenset(["qty", "box", "each", "order", "dispatch", "item"])
+
+
+def missing_of(table: SampleTable, operation: Operation, found: dict[str, Guess]) -> Iterator[Guess]:
+    """A question for each place that the service demands and no column was found for."""
+    targets = targets_of(operation)
+    demanded = [place for place in targets.required if place.startswith("fields.") or targets.lines]
+    for group in targets.either:
+        if not any(f"fields.{name}" in found for name in group):
+            demanded.append(f"fields.{group[0 if operation is Operation.LABEL_CREATE else -1]}")
+    if operation is Operation.ORDER_CREATE:  # the service demands neither, but whoever ordered twelve does
+        demanded.append(places.QUANTITIES[0])
+        demanded.append(places.PAID)
+    if operation is Operation.ASN_CREATE:  # nothing tells then what came
+        demanded.append(places.GOODS[1])
+    used = {name for guess in found.values() for name in guess.columns}
+    if persons := [] if places.PERSON in found else _persons(table, found, used, operation):
+        who = tuple(Candidate((name,), 0.4, (("only_values", "name of a person"),)) for name in persons)
+        yield replace(Guess.of(places.PERSON, who[0]), candidates=who, asked=True)
+    read = {guess.fact.address for guess in found.values() if guess.fact}
+    persons_column = found[places.PERSON].columns[:1] if places.PERSON in found else ()
+    for place in (each for each in demanded if each not in found):
+        shapes, names = _BY_VALUES.get(place, ()), names_of_targets(operation).get(place, "")
+        free = [name for name in table.columns if name not in used]
+        candidates = (
+            [
+                Candidate((name,), 0.4, (_TOGETHER.get(shape, ("only_values", shape)),))
+                for shape in shapes
+                for name in ([*free, *persons_column] if shape in _TOGETHER else free)
+                if table.profiles[name].is_mostly(shape)
+                and (len(table.profiles[name].values) > 1 or shape in _TOGETHER)
+            ]
+            or [
+                Candidate((), 0.4, (("name_and_phone",),), fact)
+                for fact in table.above
+                if place == places.PHONE and looks(table, fact, "name and phone")
+            ]
+            or [
+                Candidate(
+                    (),
+                    0.4,
+                    (("payment_and_amount",) if told.has_payment_with_amount else ("says_who_pays", fact.value),),
+                    fact,
+                )
+                for fact, told in ((each, profile_of((each.value,))) for each in table.above)
+                if place == places.PAID and fact.address not in read and told.mentions_payment
+            ]
+            or [
+                replace(candidate, fact=fact, reasons=(("below", fact.label),))
+                for fact in table.below  # Goods despatched against Invoice No.
+                if (candidate := of_fact(replace(fact, label=" ".join(fact.label.split()[-2:])), place, operation))
+            ]
+            or [
+                Candidate((name,), 0.3, (unlike(table.profiles[name], form_of(place.split(".")[1], operation)),))
+                for name in free
+                if place in (*targets.required, places.QUANTITIES[0])
+                and likeness(table.readings[name], names) >= LIKELY
+            ]
+            or [
+                Candidate((name,), 0.4, (("unit_named", word),))
+                for name in free
+                if place in places.QUANTITIES
+                and table.profiles[name].fits(FieldForm.QUANTITY)
+                and not table.numbers_in_order(name)
+                and table.readings[name].meanings <= _OF_COUNTS
+                and (word := unit_named(name))
+            ]
+            or by_values(table, place, free, operation)
+        )
+        if place in places.QUANTITIES and (packed := _packed(table, place, free)):
+            yield packed
+        elif place == places.PAID and (paid := _told_by_amount(table, found.get(places.COLLECTED))):
+            yield replace(Guess.of(place, paid), asked=True)
+        elif candidates:
+            yield replace(Guess.of(place, candidates[0]), candidates=tuple(candidates), asked=True)
+            pay = next(iter(candidates[0].columns), "") if place == places.PAID else ""
+            if pay and places.COLLECTED not in found and (amounts := collected_by_values(table, pay, free)):
+                yield replace(Guess.of(places.COLLECTED, amounts[0]), candidates=tuple(amounts), asked=True)
+        else:
+            unpaid = "no_payment" if places.COLLECTED in found else "not_said_who_pays"
+            told = {places.QUANTITIES[0]: "no_quantity", places.PAID: unpaid}.get(place, "not_found")
+            yield Guess(place, (), 0.0, ((told,),), asked=True)
+    yield from _days_of(table, found, operation)
+
+
+def _packed(table: SampleTable, place: str, free: Sequence[str]) -> Guess | None:
+    """The quantity by what one box holds; None if no column says that."""
+    per_box = next((name for name in free if "size_of_case" in table.readings[name].meanings), "")
+    counts, ranges = counted_boxes(table), ranges_of_boxes(table)
+    if not per_box or not (counts or ranges):
+        return None
+    box = (counts or ranges)[0]
+    money = [name for name in free if name not in (per_box, box) and table.profiles[name].is_mostly("amount")]
+    if counts and (whole := next((name for name in money if table.is_rest(name, per_box, box)), "")):
+        return replace(Guess.of(place, Candidate((whole,), 0.4, (("product_and_loose", per_box, box),))), asked=True)
+    guess = replace(Guess.of(place, Candidate((per_box,), 0.4, (("in_one_box", box),))), asked=True)
+    return replace(guess, times=box) if counts else replace(guess, cartons=box)
+
+
+def _days_of(table: SampleTable, found: dict[str, Guess], operation: Operation) -> Iterator[Guess]:
+    """A question about the day of delivery, where no column is called so and one whose name nobody knows holds days."""
+    used = {name for guess in found.values() for name in guess.columns}
+    wanted = [place for place in places.DAYS[:2] if place in targets_of(operation).places and place not in found]
+    for place in wanted:
+        if days := by_values(table, place, [name for name in table.columns if name not in used], operation):
+            yield replace(Guess.of(place, days[0]), candidates=tuple(days), asked=True)
+
+
+def _told_by_amount(table: SampleTable, collected: Guess | None) -> Candidate | None:
+    """The column of what is collected, where it is blank or nought for some orders and not for others."""
+    column = collected.column if collected is not None and not collected.asked else ""
+    if not column:
+        return None
+    filled = (numbers_of(table.cells[column]) > 0).fill_null(value=False)
+    return Candidate((column,), 0.4, (("by_amount", column),)) if filled.any() and not filled.all() else None
+
+
+def _persons(table: SampleTable, found: dict[str, Guess], used: set[str], operation: Operation) -> list[str]:
+    """The columns that may name whoever gets the goods, by their values, where the name says nothing against it."""
+    if operation not in (Operation.ORDER_CREATE, Operation.LABEL_CREATE):
+        return []
+    named = [name for name in table.columns if name not in used and table.readings[name].meanings <= _OF_PERSONS
+             and table.profiles[name].filled and table.profiles[name].is_mostly("name of a person")]  # fmt: skip
+    goods = next((found[place].column for place in places.GOODS if place in found), "")
+    if goods and table.cells[goods].is_duplicated().any():  # what is the same for the same goods describes these
+        named = [name for name in named if table.differs_within(name, goods)]
+    phones = [name for name, each in table.profiles.items() if len(named) > 1 and each.is_mostly("phone")
+              and each.filled == 1]  # fmt: skip
+    # Of one phone's orders the goods differ, and whose they are does not.
+    return [name for name in named if not any(table.differs_within(name, phone) for phone in phones)] or named
