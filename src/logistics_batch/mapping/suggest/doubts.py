@@ -58,12 +58,11 @@ def against_rivals(table: SampleTable, guess: Guess, spare: list[Candidate]) -> 
         else _RIVALS
     )
     is_shipped = bool(table.readings[guess.column].meanings & _SHIPPED_TO) and guess.place not in places.DAYS
-    margin = RIVAL_KEYS if guess.place == places.PERSON and not is_shipped else margin
     rivals = [
         each
         for each in spare
         if bool(table.readings[each.columns[0]].meanings & _SHIPPED_TO) >= is_shipped
-        and (guess.confidence - each.confidence < margin or _names_the_papers(table, guess, each.columns[0]))
+        and (guess.confidence - each.confidence < margin or _competes(table, guess, each.columns[0]))
         and table.profiles[each.columns[0]].filled
         and not table.cells[each.columns[0]].equals(table.cells[guess.column])
         and not (guess.column in table.numbered and each.columns[0] not in table.numbered)
@@ -74,11 +73,16 @@ def against_rivals(table: SampleTable, guess: Guess, spare: list[Candidate]) -> 
     return replace(asked, confidence=round(guess.confidence / 2, 2), reasons=(("rivals", *asked.columns),))
 
 
-def _names_the_papers(table: SampleTable, guess: Guess, name: str) -> bool:
-    """Whether the number of an invoice stands before that of the order: the sheet may be a list of invoices."""
-    names = table.names
+def _competes(table: SampleTable, guess: Guess, name: str) -> bool:
+    """Whether a column may be meant though another is likelier by its name: the invoice's number before the order's,
+    as the sheet may be a list of invoices; beside the buyer's name that of whoever it is shipped to.
+    """
+    names, reading = table.names, table.readings[name]
+    if guess.place == places.PERSON:
+        is_name = not reading.digits and table.profiles[name].is_mostly("name of a person")
+        return is_name and bool(reading.meanings & _SHIPPED_TO - table.readings[guess.column].meanings)
     is_earlier = name in names and guess.column in names and names.index(name) < names.index(guess.column)
-    return guess.place == places.KEYS[0] and is_earlier and "invoice" in table.readings[name].meanings
+    return guess.place == places.KEYS[0] and is_earlier and "invoice" in reading.meanings
 
 
 def whole_address(table: SampleTable, guess: Guess, spare: list[Candidate]) -> Guess:
