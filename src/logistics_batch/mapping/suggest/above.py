@@ -1,5 +1,7 @@
 """What stands outside the table of an unknown sheet: labels with their values, as `Invoice No` beside `INV-22`."""
 
+import re
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
@@ -14,6 +16,8 @@ from logistics_batch.mapping.suggest.head import is_label
 from logistics_batch.model.issue import cell_address
 from logistics_batch.model.sheet import Sheet
 
+_IN_BRACKETS: Final = re.compile(r"[(\[][^()\[\]]{1,15}[)\]]")
+_CELLS_OF_A_NOTE, _WORDS_OF_A_NOTE = 2, 4
 _APART: Final = 5  # columns, at most, between a label and a value that the mapping reads by its address
 
 
@@ -70,3 +74,23 @@ def _fact(outside: Outside, cell: Cell, label: str) -> Fact | None:
     address = cell_address(*place)
     is_value = cell[1] < place[1] <= cell[1] + _APART and not names_something(text)
     return Fact(label, text, address, ("cell", address)) if is_value else None
+
+
+def notes_of(rows: pl.DataFrame, names: Sequence[str]) -> dict[int, tuple[str, str]]:
+    """The rows that are sentences below all others, and one of units below the header: by their places the column and
+    a pattern of the cell.
+    """
+    found = dict[int, tuple[str, str]]()
+    filled = [[(name, cell) for name, cell in zip(names, cells, strict=True) if cell] for cells in rows.iter_rows()]
+    if filled and filled[0] and all(_IN_BRACKETS.fullmatch(cell) for _, cell in filled[0]):
+        found[0] = filled[0][0]
+    for at in range(len(filled) - 1, 0, -1):
+        if not filled[at]:
+            continue
+        name, cell = filled[at][0]
+        if len(filled[at]) > _CELLS_OF_A_NOTE or any(len(text.split()) < _WORDS_OF_A_NOTE for _, text in filled[at]):
+            break
+        words = re.split(r"\d", cell)[0].split()[:_WORDS_OF_A_NOTE]
+        if names.count(name) == 1 and words:
+            found[at] = name, f"{' '.join(words)}*"
+    return {at: each for at, each in found.items() if each[0]}

@@ -44,56 +44,9 @@ def missing_of(table: SampleTable, operation: Operation, found: dict[str, Guess]
     if persons := [] if places.PERSON in found else _persons(table, found, used, operation):
         who = tuple(Candidate((name,), 0.4, (("only_values", "name of a person"),)) for name in persons)
         yield replace(Guess.of(places.PERSON, who[0]), candidates=who, asked=True)
-    read = {guess.fact.address for guess in found.values() if guess.fact}
-    persons_column = found[places.PERSON].columns[:1] if places.PERSON in found else ()
     for place in (each for each in demanded if each not in found):
-        shapes, names = _BY_VALUES.get(place, ()), names_of_targets(operation).get(place, "")
         free = [name for name in table.columns if name not in used]
-        candidates = (
-            [
-                Candidate((name,), 0.4, (_TOGETHER.get(shape, ("only_values", shape)),))
-                for shape in shapes
-                for name in ([*free, *persons_column] if shape in _TOGETHER else free)
-                if table.profiles[name].is_mostly(shape)
-                and (len(table.profiles[name].values) > 1 or shape in _TOGETHER)
-            ]
-            or [
-                Candidate((), 0.4, (("name_and_phone",),), fact)
-                for fact in table.above
-                if place == places.PHONE and looks(table, fact, "name and phone")
-            ]
-            or [
-                Candidate(
-                    (),
-                    0.4,
-                    (("payment_and_amount",) if told.has_payment_with_amount else ("says_who_pays", fact.value),),
-                    fact,
-                )
-                for fact, told in ((each, profile_of((each.value,))) for each in table.above)
-                if place == places.PAID and fact.address not in read and told.mentions_payment
-            ]
-            or [
-                replace(candidate, fact=fact, reasons=(("below", fact.label),))
-                for fact in table.below  # Goods despatched against Invoice No.
-                if (candidate := of_fact(replace(fact, label=" ".join(fact.label.split()[-2:])), place, operation))
-            ]
-            or [
-                Candidate((name,), 0.3, (unlike(table.profiles[name], form_of(place.split(".")[1], operation)),))
-                for name in free
-                if place in (*targets.required, places.QUANTITIES[0])
-                and likeness(table.readings[name], names) >= LIKELY
-            ]
-            or [
-                Candidate((name,), 0.4, (("unit_named", word),))
-                for name in free
-                if place in places.QUANTITIES
-                and table.profiles[name].fits(FieldForm.QUANTITY)
-                and not table.numbers_in_order(name)
-                and table.readings[name].meanings <= _OF_COUNTS
-                and (word := unit_named(name))
-            ]
-            or by_values(table, place, free, operation)
-        )
+        candidates = _candidates(table, place, operation, found, free)
         if place in places.QUANTITIES and (packed := _packed(table, place, free)):
             yield packed
         elif place == places.PAID and (paid := _told_by_amount(table, found.get(places.COLLECTED))):
@@ -108,6 +61,59 @@ def missing_of(table: SampleTable, operation: Operation, found: dict[str, Guess]
             told = {places.QUANTITIES[0]: "no_quantity", places.PAID: unpaid}.get(place, "not_found")
             yield Guess(place, (), 0.0, ((told,),), asked=True)
     yield from _days_of(table, found, operation)
+
+
+def _candidates(
+    table: SampleTable, place: str, operation: Operation, found: dict[str, Guess], free: Sequence[str]
+) -> list[Candidate]:
+    """What may fill a place of which no name speaks plainly, the likeliest first."""
+    targets, shapes = targets_of(operation), _BY_VALUES.get(place, ())
+    names = names_of_targets(operation).get(place, "")
+    read = {guess.fact.address for guess in found.values() if guess.fact}
+    persons_column = found[places.PERSON].columns[:1] if places.PERSON in found else ()
+    return (
+        [
+            Candidate((name,), 0.4, (_TOGETHER.get(shape, ("only_values", shape)),))
+            for shape in shapes
+            for name in ([*free, *persons_column] if shape in _TOGETHER else free)
+            if table.profiles[name].is_mostly(shape) and (len(table.profiles[name].values) > 1 or shape in _TOGETHER)
+        ]
+        or [
+            Candidate((), 0.4, (("name_and_phone",),), fact)
+            for fact in table.above
+            if place == places.PHONE and looks(table, fact, "name and phone")
+        ]
+        or [
+            Candidate(
+                (),
+                0.4,
+                (("payment_and_amount",) if told.has_payment_with_amount else ("says_who_pays", fact.value),),
+                fact,
+            )
+            for fact, told in ((each, profile_of((each.value,))) for each in table.above)
+            if place == places.PAID and fact.address not in read and told.mentions_payment
+        ]
+        or [
+            replace(candidate, fact=fact, reasons=(("below", fact.label),))
+            for fact in table.below  # Goods despatched against Invoice No.
+            if (candidate := of_fact(replace(fact, label=" ".join(fact.label.split()[-2:])), place, operation))
+        ]
+        or [
+            Candidate((name,), 0.3, (unlike(table.profiles[name], form_of(place.split(".")[1], operation)),))
+            for name in free
+            if place in (*targets.required, places.QUANTITIES[0]) and likeness(table.readings[name], names) >= LIKELY
+        ]
+        or [
+            Candidate((name,), 0.4, (("unit_named", word),))
+            for name in free
+            if place in places.QUANTITIES
+            and table.profiles[name].fits(FieldForm.QUANTITY)
+            and not table.numbers_in_order(name)
+            and table.readings[name].meanings <= _OF_COUNTS
+            and (word := unit_named(name))
+        ]
+        or by_values(table, place, free, operation)
+    )
 
 
 def _packed(table: SampleTable, place: str, free: Sequence[str]) -> Guess | None:

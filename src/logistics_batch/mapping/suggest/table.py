@@ -28,7 +28,7 @@ from logistics_batch.mapping.rows.outside import MARKS
 from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.mapping.spec.targets import FieldForm, form_of
 from logistics_batch.mapping.spec.words import PAGE
-from logistics_batch.mapping.suggest.above import Fact, facts_of
+from logistics_batch.mapping.suggest.above import Fact, facts_of, notes_of
 from logistics_batch.mapping.suggest.head import Head, head_by_shape, head_of
 from logistics_batch.mapping.suggest.profile import (
     SOME,
@@ -59,8 +59,6 @@ _LOOKED_AT: Final = 40  # new columns; a file with more of them is another layou
 _LETTERS_OF_A_WORD: Final = 5  # shorter ones stand in others by chance
 _HALF: Final = 0.5
 _A_ROW_OF_NUMBERS: Final = 3
-_IN_BRACKETS: Final = re.compile(r"[(\[][^()\[\]]{1,15}[)\]]")
-_CELLS_OF_A_NOTE, _WORDS_OF_A_NOTE = 2, 4
 _WORDS_OF_A_TITLE: Final = 5  # a sentence is none
 
 
@@ -303,7 +301,7 @@ def table_of(sheet: Sheet, operation: Operation, *, least: int) -> SampleTable |
     body = _as_shown(sheet, body)
     texts = body.select(pl.exclude("row").fill_null("").str.strip_chars())
     data, skipped, end = _data(texts, head.names)
-    notes = {at: note for at, note in _notes(texts, head.names).items() if at < end}
+    notes = {at: note for at, note in notes_of(texts, head.names).items() if at < end}
     if notes:
         is_note = pl.Series([at in notes for at in range(texts.height)], dtype=pl.Boolean)
         data, skipped, end = _data(texts.filter(~is_note), head.names)
@@ -389,26 +387,6 @@ def _data(rows: pl.DataFrame, names: Sequence[str]) -> tuple[pl.DataFrame, tuple
     told_by = tuple((column, each) for (column, _), each in skipped.items())
     end = max((at for at, each in enumerate(is_data, 1) if each), default=0)
     return rows.filter(pl.Series(is_data, dtype=pl.Boolean)), told_by, end
-
-
-def _notes(rows: pl.DataFrame, names: Sequence[str]) -> dict[int, tuple[str, str]]:
-    """The rows that are sentences below all others, and one of units below the header: by their places the column and
-    a pattern of the cell.
-    """
-    found = dict[int, tuple[str, str]]()
-    filled = [[(name, cell) for name, cell in zip(names, cells, strict=True) if cell] for cells in rows.iter_rows()]
-    if filled and filled[0] and all(_IN_BRACKETS.fullmatch(cell) for _, cell in filled[0]):
-        found[0] = filled[0][0]
-    for at in range(len(filled) - 1, 0, -1):
-        if not filled[at]:
-            continue
-        name, cell = filled[at][0]
-        if len(filled[at]) > _CELLS_OF_A_NOTE or any(len(text.split()) < _WORDS_OF_A_NOTE for _, text in filled[at]):
-            break
-        words = re.split(r"\d", cell)[0].split()[:_WORDS_OF_A_NOTE]
-        if names.count(name) == 1 and words and not _NO_DATA.fullmatch(cell):
-            found[at] = name, f"{' '.join(words)}*"
-    return {at: each for at, each in found.items() if each[0]}
 
 
 def _last_row(rows: pl.DataFrame, may_be: Sequence[bool]) -> int:
