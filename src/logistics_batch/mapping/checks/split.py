@@ -72,9 +72,9 @@ def halved(table: CompiledSheet, rows: Rows, left_out: pl.DataFrame) -> Iterator
     of_document = {column for each in table.header for column in table.bound.bound(each.spec.columns)}
     once = {*table.columns([*mapping.key_in_table, *form.fill_down])}
     once = (once | of_document.intersection(table.bound.bound(mapping.required))).difference(table.sheet.above)
-    taken = table.lines.select("doc", "row", key=pl.lit(None, pl.String), out=False).unique()
-    both = pl.concat([taken, left_out.select("doc", "row", "key", out=True)])
-    both = both.filter(pl.col("doc").is_in(left_out["doc"].unique().implode()))
+    docs = left_out["doc"].unique().implode()
+    taken = table.lines.filter(pl.col("doc").is_in(docs)).select("doc", "row", out=False).unique()
+    both = pl.concat([taken, left_out.select("doc", "row", out=True)])
     with_goods = pl.col("row").is_in(_lines_in(table, rows, left_out["row"])["row"].implode())
     cells, is_out = rows.cleaned.frame, pl.col("out")
     for rule, (name, patterns) in chain.from_iterable(
