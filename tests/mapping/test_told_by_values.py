@@ -251,3 +251,10 @@ def test_an_address_with_its_pin_is_offered_and_paid_is_no_amount() -> None:
     """)))  # fmt: skip
     assert data["fields"]["delivery_address"] == {"from": "? Address with pincode"}
     assert data["fields"]["is_cod"]["read"] == {"lookup": {"PAID": "false", "*": "true"}}
+
+
+def test_sizes_as_columns_are_no_product_of_each_other() -> None:
+    names = [name for name in HEADER if name != "Qty"]
+    rows = [[*row[:6], *row[7:], "4", "2", "2"] for row in (FIRST, SECOND, THIRD)]
+    found = drafted(sheet_of([[*names, "Jk", "Mq", "Zv"], *rows]))[1]["lines"]["item_quantity"]
+    assert found["from"] == ["? Jk", "? Mq", "? Zv"]
