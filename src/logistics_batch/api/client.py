@@ -16,7 +16,7 @@ from urllib.parse import quote, urlencode, urlsplit
 import httpcore
 
 from logistics_batch.api.endpoints import Endpoint, ServiceAccess, fill_path, find_endpoint
-from logistics_batch.api.pacing import Pacer
+from logistics_batch.api.pacing import Pacer, Turn
 from logistics_batch.api.reply import Failure, Reply, Trace, retry_after_seconds
 from logistics_batch.api.secret import Redactor
 from logistics_batch.api.transport import (
@@ -95,12 +95,14 @@ class Client:
         query: Mapping[str, str] | None = None,
         turn_taken: bool = False,
         finishes: bool = False,
+        may_leave: Callable[[], bool] = lambda: True,
     ) -> Reply:
         """Make one call and say what came of it; the network never raises.
 
         turn_taken: the caller has its turn from `pacer` already; otherwise the call waits for one first, and for
         another where the service asks for a pause before it has left. finishes: it belongs to what is under way, and is
-        made also when the program was asked to end, if it has its turn at once.
+        made also when the program was asked to end, if it has its turn at once. may_leave: asked just before the first
+        byte; a call that must not leave fails as one that is late.
 
         Raises:
             UsageError: there is no such call, or it does not take this id or body.
@@ -113,7 +115,7 @@ class Client:
             url += "?" + urlencode(query, quote_via=quote)
         content = body.encode() if isinstance(body, str) else body
         while turn_taken or self.pacer.wait_turn(stop=_NEVER if finishes else None):
-            reply, missed_turn = self._exchange(found, url, content)
+            reply, missed_turn = self._exchange(found, url, content, may_leave)
             if turn_taken or not missed_turn or (finishes and self.pacer.is_ending):
                 return reply
         return Reply(endpoint, detail="the program was asked to end before the call had its turn")
@@ -134,7 +136,9 @@ class Client:
         elif reply.status is not None and reply.status < 500:
             self.pacer.answered(departed)
 
-    def _exchange(self, endpoint: Endpoint, url: str, body: bytes | None) -> tuple[Reply, bool]:
+    def _exchange(
+        self, endpoint: Endpoint, url: str, body: bytes | None, may_leave: Callable[[], bool]
+    ) -> tuple[Reply, bool]:
         """What came of a call that has its turn, and whether it missed it, so that nothing was sent."""
         seconds = self.settings.create_deadline_seconds if endpoint.creates else self.settings.deadline_seconds
         deadline = Deadline(seconds)
@@ -152,7 +156,7 @@ class Client:
             if turn is None:
                 trace.missed_turn = True
                 raise TooLate("there was no turn soon; nothing was sent")
-            trace.depart = partial(self.pacer.depart, turn)
+            trace.depart = partial(self._depart, turn, may_leave)
             with self._connections.exchange(request, trace=trace, read_seconds=read, alone=alone) as response:
                 received.read(response)
         except tuple(FAILURES) as error:
@@ -175,6 +179,10 @@ class Client:
         )
         self._heed(reply, trace.departed)
         return reply, trace.missed_turn
+
+    def _depart(self, turn: Turn, may_leave: Callable[[], bool]) -> float | None:
+        departed = self.pacer.depart(turn)
+        return departed if may_leave() else None
 
     def _request(self, endpoint: Endpoint, url: str, body: bytes | None, *, alone: bool) -> httpcore.Request:
         """The request as it goes over the wire, with the key: in the query (API §4.4) or in a header (API §5)."""

@@ -36,6 +36,7 @@ from logistics_batch.ledger.itself.itself import Itself, LedgerFinding, Verifica
 from logistics_batch.ledger.itself.lock import WRITING_ANSWERS, sending_lock
 from logistics_batch.ledger.itself.opening import check_database, open_engine, require_local_disk, sqlite_path
 from logistics_batch.ledger.itself.purging import Purged, Purging
+from logistics_batch.ledger.lanes import Lanes, Lease, LeaseEnded, LivingSender
 from logistics_batch.ledger.orders import Events, Feeds, Labels, Orders, WriteFeed
 from logistics_batch.ledger.people import AuditEntry, People, StoredPerson
 from logistics_batch.ledger.records import (
@@ -77,9 +78,12 @@ __all__ = [
     "FileArrival",
     "HeldFile",
     "HeldNow",
+    "Lease",
+    "LeaseEnded",
     "Ledger",
     "LedgerFinding",
     "LeftFile",
+    "LivingSender",
     "NamedOrder",
     "NeverSent",
     "NewEvent",
@@ -126,6 +130,7 @@ class Ledger:
         self.documents = StoredDocuments(connection)
         self.addresses = Addresses(connection)
         self.attempts = Attempts(connection)
+        self.lanes = Lanes(connection)
         self.pace = Pace(connection)
         self.files = Files(connection)
         self.runs = Runs(connection)
@@ -158,6 +163,7 @@ class Ledger:
                 check_database(engine)
             self.itself.require_newest()
             self.itself.keep_mark()
+            self.lanes.close_runs()
             self.attempts.lock_is_held = is_held
             try:
                 yield
@@ -170,6 +176,16 @@ class Ledger:
         own = self._connection
         made = LedgerConnection(own.engine, account=own.account, url=own.url, high_water=own.high_water, jobs=jobs)
         return Ledger(made, zone=self._zone)
+
+    @contextmanager
+    def sending_in_lanes(self, *, run: str = "") -> Iterator[Lease]:
+        """Send beside others: claims are those of a lease while the block runs; see `Lanes.leased`."""
+        with self.lanes.leased(run=run) as lease:
+            self.attempts.lease = lease
+            try:
+                yield lease
+            finally:
+                self.attempts.lease = None
 
     def close(self) -> None:
         """Give back all connections."""

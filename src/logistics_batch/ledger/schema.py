@@ -10,12 +10,23 @@ from collections.abc import Iterator
 from enum import IntEnum
 from typing import Final
 
-from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Text, UniqueConstraint
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+)
 
 from logistics_batch.model.document_state import ENDED, TRANSITIONS, DocumentState
 
 # A change here needs a step in `version`, frozen as it was written.
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 metadata = MetaData()
 
@@ -119,6 +130,7 @@ document = Table(
     *_later_texts("child_awb_numbers", default="[]"),
     *_later_numbers("seen"),  # the service has shown our reference under its AWB
     *_later_texts("baseline"),  # ASN: digests of what the service had before the first send
+    *_later_numbers("lane"),  # of its key: see `lanes`
     UniqueConstraint("account", "kind", "key", "generation"),
 )
 Index("document_state", document.c.state, document.c.file_id)
@@ -164,9 +176,22 @@ attempt = Table(
     *_later_texts("trace", "failure", "message", "reply", "finished_at"),
     *_later_texts("meaning"),  # "" while nothing came back
     Column("status", Integer),
+    *_later_numbers("lease_id"),  # under which it was begun; 0: by who alone sent
     UniqueConstraint("document_id", "n"),
 )
 Index("attempt_run", attempt.c.run_id)
+
+# PostgreSQL only: who may send now, see `lanes`. run: which it has opened for all, "" for who helps. until: in
+# milliseconds by the server's clock; clock_ahead: so many is its own ahead of that.
+lease = Table(
+    "lease",
+    metadata,
+    _number_key(),
+    *_texts("account", "process", "run"),
+    Column("until", BigInteger, nullable=False),
+    *_numbers("clock_ahead"),
+)
+lane = Table("lane", metadata, _text_key("account"), _number_key("number"), *_numbers("lease_id"))
 
 # Append-only: what was seen of a document besides its attempts. The text may only go, once its time is over.
 evidence = Table("evidence", metadata, _number_key(), _of("document"), *_texts("at", "kind", "text"))

@@ -137,6 +137,56 @@ def resume(*, folder: str, job: str, reason: str) -> int:
     return 0
 
 
+@click.command(epilog="Example: logistics-batch worker")
+@in_workspace
+def worker(*, folder: str) -> int:
+    """Help the runs of other machines to send, until SIGTERM or Ctrl-C; needs a ledger on PostgreSQL.
+
+    As many may run as you like, each with the settings of the service and of the ledger; jobs and mappings stay where
+    `run` or `schedule` plans and answers. When asked to stop, it finishes what is under way, and others go on.
+    """
+    from logistics_batch.cli.opening import opened
+    from logistics_batch.flows.push.beside_others import help_to_send
+
+    with stopping() as stop, opened(folder, stop=stop) as parts:
+        help_to_send(parts, say=_log)
+    return 0
+
+
+@click.group()
+def cluster() -> None:
+    """Which programs send with this ledger."""
+
+
+@cluster.command(epilog="Example: logistics-batch cluster status")
+@json_option
+@in_workspace
+def status(*, folder: str, as_json: bool) -> int:
+    """List the programs that send now or wait to help, with their lanes, and how far their clocks are off."""
+    import json
+
+    from logistics_batch.cli.opening import reading
+    from logistics_batch.cli.show import print_json, print_table
+
+    with reading(folder) as parts:
+        senders = parts.ledger.lanes.senders()
+    lines = [
+        {
+            **{name: json.loads(each.process)[name] for name in ("host", "pid")},
+            "does": f"sends run {each.run}" if each.run else "helps",
+            "lanes": each.lanes,
+            "clock_ahead_seconds": each.clock_ahead_seconds,
+        }
+        for each in senders
+    ]
+    if as_json:
+        print_json({"senders": lines})
+        return 0
+    heads = ["host", "process", "does", "lanes", "clock ahead (s)"]
+    print_table(heads, (list(line.values()) for line in lines), empty="No program sends now or waits to help.")
+    return 0
+
+
 @click.command(epilog="Example: logistics-batch receive --port 8480")
 @click.option("--port", type=WholeNumber(0, 65535), help="0: any free one; by default that of the settings.")
 @json_option

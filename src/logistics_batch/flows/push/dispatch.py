@@ -34,20 +34,24 @@ _TURN_AHEAD_SECONDS = 0.25  # so long before its turn an intent may be written: 
 _LONGEST_NAP_SECONDS = 0.5  # how soon a waiting run notices that it was asked to end
 
 
-def send_in_turn(parts: Parts, planned: pl.DataFrame, *, run: str) -> DispatchResult:
+def send_in_turn(
+    parts: Parts, planned: pl.DataFrame, *, run: str, before: DispatchResult | None = None
+) -> DispatchResult:
     """Send documents for a run; what is left when sending stops stays planned.
 
     planned: as `Ledger.planned_of` gives it. Changes of one order or ASN go out one after the other, each after the
-    answer to the one before. Call while holding the ledger's sending lock.
+    answer to the one before. Call while holding the ledger's sending lock, or beside others with a lease: then it may
+    end before all is sent, so that lanes are shared out. before: how sending went so far.
     """
     creates = pl.col("operation").is_in([str(each) for each in Operation if each.creates])
     earlier = pl.int_range(pl.len(), dtype=pl.Int64).over("key", creates)
     rounds = planned.with_columns(round=pl.when(creates).then(0).otherwise(earlier)).partition_by("round")
-    result = DispatchResult()
+    result = before or DispatchResult()
+    lease = parts.ledger.attempts.lease
     for some in sorted(rounds, key=lambda some: some.item(0, "round")) or [planned]:
         waits = hold_behind_open_changes(parts, some.filter(~creates))
         result = Dispatcher(parts, run=run, before=result).send([each for each in some["id"] if each not in waits])
-        if result.stopped:
+        if result.stopped or (lease is not None and lease.calls_for_sharing):
             break
     return result
 
@@ -64,12 +68,13 @@ class _Finished:
 
 
 class Dispatcher:
-    """Sends documents of one run, once; call while holding the ledger's sending lock."""
+    """Sends documents of one run, once; call while holding the ledger's sending lock, or a lease."""
 
     def __init__(self, parts: Parts, *, run: str, before: DispatchResult | None = None) -> None:
         """before: how the documents went that were sent before these; what is told of them is told with these."""
         self._parts = parts
         self._run = run
+        self._lease = parts.ledger.attempts.lease  # None: nobody sends beside this
         self._health = ServiceHealth(parts, before=before or DispatchResult())
         history_lost = history_is_lost(parts)
         self._preflight = Preflight(parts, history_lost=history_lost)
@@ -85,7 +90,7 @@ class Dispatcher:
         self._pause_seconds = 0.0  # until a turn may be taken, where one is waited for
 
     def send(self, numbers: Collection[int]) -> DispatchResult:
-        """Send these documents, in order, until done or until something says to stop."""
+        """Send these documents, in order, until done, until something says to stop or lanes are to be shared out."""
         self._numbers.extend(numbers)
         self._parts.progress.start("Sending", len(numbers))
         with self._workers:
@@ -109,6 +114,9 @@ class Dispatcher:
         """As many documents as fit, with their turns; of some the service is asked something first, which is a call."""
         if self._parts.stop.is_set():
             self._health.stop("The program was asked to end.", "Run the job again: it goes on where it stopped.")
+        if self._lease is not None and self._lease.calls_for_sharing:
+            self._numbers.clear()
+            self._queue.clear()
         claims: list[StoredDocument] = []
         self._pause_seconds = 0.0
         room = self._health.calls_at_once + self._health.intents_ahead - len(self._under_way)
@@ -200,7 +208,12 @@ class Dispatcher:
 
     def _call(self, document: StoredDocument) -> Reply:
         number, body = document.order_id or None, document.body or None
-        return self._parts.client.call(document.operation, order_id=number, body=body, turn_taken=True)
+        return self._parts.client.call(
+            document.operation, order_id=number, body=body, turn_taken=True, may_leave=self._may_leave
+        )
+
+    def _may_leave(self) -> bool:
+        return self._lease is None or self._lease.may_send
 
     @staticmethod
     def _ask(document: StoredDocument, question: Callable[[], Told]) -> _Finished:

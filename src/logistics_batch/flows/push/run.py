@@ -33,7 +33,7 @@ from logistics_batch.flows.files.waiting_files import follow_held_files, follow_
 from logistics_batch.flows.orders.awb_ownership import find_missing_numbers
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.program_errors import holding_file
-from logistics_batch.flows.push.dispatch import send_in_turn
+from logistics_batch.flows.push.beside_others import send_beside_others
 from logistics_batch.flows.push.run_record import new_run_id, recover_orphans, stopping_early, told_of_never_sent
 from logistics_batch.flows.verify_ledger import told_of_move
 from logistics_batch.intake.stores.store import RemoteFile
@@ -186,12 +186,12 @@ def send(parts: Parts, run: PushRun) -> None:
     """Everything that this run's files ask for goes out; then doubts that became due are settled."""
     planned = parts.ledger.documents.planned_of(run.id)
     run.sent_along = tuple(planned.filter("send_approved")["id"])
-    result = send_in_turn(parts, planned, run=run.id)
+    result = send_beside_others(parts, planned, run=run.id)
     run.stopped, run.remedy = result.stopped, result.remedy
     run.waits = bool(result.stopped) and not result.lasting
     run.pauses += result.pauses
     run.paused_seconds += round(result.paused_seconds)
-    run.notes += result.notes
+    run.notes += [*result.notes, *recover_orphans(parts)]
     if not run.stopped:
         run.notes += settle_due(parts, run=run.id, give_up=False).notes
         find_missing_numbers(parts)

@@ -13,6 +13,7 @@ from logistics_batch.model.issue import Issue
 from logistics_batch.model.report import ExitCode
 
 _FILES_NAMED = 3
+_LOOK_SECONDS = 0.2
 
 
 @dataclass
@@ -90,11 +91,12 @@ def stopping_early() -> Iterator[None]:
 def recover_orphans(parts: Parts) -> list[Issue]:
     """Turn all that was being sent into doubts; gives what a run's report should mention.
 
-    Call while holding the sending lock.
+    What living programs send that help a run is waited for. Call while holding the sending lock, between calls.
     """
+    while parts.ledger.attempts.sent_by_others() and not parts.stop.is_set():
+        parts.clock.sleep(_LOOK_SECONDS)
     files = parts.ledger.attempts.being_sent()
-    parts.ledger.attempts.take_over(parts.clock.now().isoformat())
-    if not files:
+    if not files or not parts.ledger.attempts.take_over(parts.clock.now().isoformat()):
         return []
     named = [f"{name} (run {run})" for name, run in files]
     more = [(".and_more", {"count": len(named) - _FILES_NAMED})] if len(named) > _FILES_NAMED else []

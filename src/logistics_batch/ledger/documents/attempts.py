@@ -1,6 +1,7 @@
 """Intents before the first byte, outcomes after the last: every change of a document's state goes through here."""
 
 from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
 from sqlalchemy import func, select
 
@@ -19,6 +20,7 @@ from logistics_batch.ledger.documents.recording import (
     move_all,
     record_all,
 )
+from logistics_batch.ledger.lanes import Lease, living_helpers
 from logistics_batch.ledger.records import Decided, Outcome, StoredAttempt, StoredDocument
 from logistics_batch.ledger.schema import attempt, document, evidence, file
 from logistics_batch.messages.reasons import WaitsFor
@@ -26,6 +28,7 @@ from logistics_batch.model.issue import Issue
 from logistics_batch.processes import is_gone, this_process
 
 _LOOKS_AT_MOST = 3  # for an accepted ASN that is not found by its marker
+_LAST_ATTEMPT = (attempt.c.document_id == document.c.id) & (attempt.c.n == document.c.attempts)
 
 
 class Attempts(Repository):
@@ -35,6 +38,7 @@ class Attempts(Repository):
         super().__init__(connection)
         self._claimed: dict[int, int] = {}  # the attempts that this object began, by document
         self.lock_is_held: Callable[[], bool] = lambda: True  # while this object sends
+        self.lease: Lease | None = None  # while others send beside it
 
     def step(
         self,
@@ -58,13 +62,20 @@ class Attempts(Repository):
                 "What held the ledger for this run is gone (connection, lock file); another run may be sending.",
                 remedy="See that the ledger can be reached, then run again: it goes on where it stopped.",
             )
+        if claim and self.lease is not None and not self.lease.may_send:
+            self.step(outcomes=outcomes, claim=[], run=run, now=now)
+            self.lease.require()
         if claim:
             crash_point("intent.before_commit")
         if outcomes:
             crash_point("outcome.before_commit")
         with self._write() as connection:
+            by: dict[str, Any] = {"run_id": run, "owner": this_process()}
+            if claim and self.lease is not None:
+                claim = self.lease.granted(connection, claim)
+                by["lease_id"] = self.lease.number
             record_all(connection, outcomes, attempts=self._claimed, now=now, expected="sending")
-            intents = claim_all(connection, claim, run=run, owner=this_process(), now=now, expected=expected)
+            intents = claim_all(connection, claim, by=by, now=now, expected=expected)
         self._claimed |= {intent.document.id: intent.n for intent in intents}
         if outcomes:
             crash_point("outcome.after_commit")
@@ -106,19 +117,32 @@ class Attempts(Repository):
         )
         return {(name, run): number for name, run, number in self._rows(query)}
 
+    def sent_by_others(self) -> int:
+        """How many documents are being sent by living programs that help a run."""
+        query = select(func.count()).select_from(document).join(attempt, _LAST_ATTEMPT)
+        sending = document.c.account == self.account, document.c.state == "sending"
+        with self._read() as connection:
+            helpers = living_helpers(connection, self.account)
+            theirs = query.where(*sending, attempt.c.lease_id.in_(helpers))
+            return int(connection.execute(theirs).scalar_one()) if helpers else 0
+
     def take_over(self, now: str) -> list[int]:
         """Whatever is still `sending` has lost its sender: it is in doubt. Call only while holding the sending lock.
+
+        Not so what a living program sends that helps a run: it will say itself what became of it.
 
         Rule "sender_died": it certainly sends no more. "sender_lost": it may still be alive somewhere, so that nothing
         of it is ever sent again without a person; whether it is gone later says nothing about the time between.
         """
         query = (
             select(document.c.id, attempt.c.owner)
-            .join(attempt, (attempt.c.document_id == document.c.id) & (attempt.c.n == document.c.attempts))
+            .join(attempt, _LAST_ATTEMPT)
             .where(document.c.account == self.account, document.c.state == "sending")
             .order_by(document.c.id)
         )
         with self._write() as connection:
+            if helpers := living_helpers(connection, self.account):
+                query = query.where(attempt.c.lease_id.not_in(helpers))
             sqlite = connection.dialect.name == "sqlite"  # its lock is kept while its holder lives
             dead = {found.id: sqlite or is_gone(found.owner) is True for found in connection.execute(query)}
             for rule, gone in (("sender_died", True), ("sender_lost", False)):
@@ -159,8 +183,12 @@ class Attempts(Repository):
         return str(self._column(query.order_by(attempt.c.n).limit(1))[0])
 
     def set_baseline(self, document_id: int, baseline: str) -> None:
-        """Keep what the service already had under this ASN's invoice number before the first send."""
-        self._execute(document.update().where(document.c.id == document_id).values(baseline=baseline))
+        """Keep what the service already had under this ASN's invoice number before the first send.
+
+        What was asked before another one sent it meanwhile says nothing any more.
+        """
+        unsent = document.update().where(document.c.id == document_id, document.c.state == "planned")
+        self._execute(unsent.values(baseline=baseline))
 
     def doubtful_attempts(self, document_id: int) -> int:
         """How many attempts may have arrived: those that were answered without an effect do not count.

@@ -239,23 +239,24 @@ class StoredDocuments(Repository):
 
     def count_planned_of(self, run: str) -> int:
         """How many documents `planned_of` gives."""
-        return self._count(*self._due(run))
+        return self._count(*self._due(run, None))
 
     def _count(self, *wanted: ColumnElement[bool]) -> int:
         return int(self._column(select(func.count()).select_from(document).where(*wanted))[0])
 
-    def _due(self, run: str) -> tuple[ColumnElement[bool], ...]:
+    def _due(self, run: str, lanes: Collection[int] | None) -> tuple[ColumnElement[bool], ...]:
         asked = document.c.id.in_(_asked_for_in(run))
         wanted = asked | (document.c.send_approved == 1) | (document.c.waits_for == WaitsFor.NEXT_RUN)
-        return document.c.account == self.account, document.c.state == "planned", wanted
+        in_lanes = () if lanes is None else (document.c.lane.in_(lanes),)
+        return document.c.account == self.account, document.c.state == "planned", wanted, *in_lanes
 
-    def planned_of(self, run: str) -> pl.DataFrame:
+    def planned_of(self, run: str, *, lanes: Collection[int] | None = None) -> pl.DataFrame:
         """What this run has to send, in file order, as `PLANNED`: what its files ask for, and what a person wants sent.
 
         That is what was released, and what was to be tried again: a retry that was broken off has no file that would
-        bring its documents again.
+        bring its documents again. lanes: only what lies in these.
         """
-        query = select(*(document.c[name] for name in PLANNED)).where(*self._due(run)).order_by(document.c.id)
+        query = select(*(document.c[name] for name in PLANNED)).where(*self._due(run, lanes)).order_by(document.c.id)
         with self._read() as connection:
             return read_frame(connection, query, {**PLANNED, "send_approved": pl.Int64}).cast(PLANNED)
 

@@ -37,6 +37,7 @@ from logistics_batch.ledger.documents.known import (
 )
 from logistics_batch.ledger.documents.recording import in_state, mark_stale
 from logistics_batch.ledger.files import place_of
+from logistics_batch.ledger.lanes import lane_of
 from logistics_batch.ledger.records import StoredDocument
 from logistics_batch.ledger.schema import document, file, issue, row
 from logistics_batch.messages import packed, unpacked
@@ -241,6 +242,7 @@ class Planning(Repository):
             file_id=pl.lit(file_id),
             planned_at=pl.lit(arrival.received_at),
             folded_key=folded_keys(new["key"]),
+            lane=pl.Series([lane_of(self.account, key) for key in new["key"]], dtype=pl.Int64),
         )
 
 

@@ -65,9 +65,12 @@ def mark_stale(connection: Connection, *document_ids: int) -> None:
 
 
 def claim_all(
-    connection: Connection, wanted: Sequence[StoredDocument], *, run: str, owner: str, now: str, expected: str
+    connection: Connection, wanted: Sequence[StoredDocument], *, by: Mapping[str, Any], now: str, expected: str
 ) -> list[Intent]:
-    """Claim the documents that are still in state `expected`, and open an attempt of each."""
+    """Claim the documents that are still in state `expected`, and open an attempt of each.
+
+    by: who sends them, and for which run, as attempts hold it.
+    """
     changes = [
         Change(
             {"id": each.id, "state": expected, "attempts": each.attempts},
@@ -81,10 +84,9 @@ def claim_all(
         {
             "document_id": intent.document.id,
             "n": intent.n,
-            "run_id": run,
-            "owner": owner,
             "intent_at": now,
             "request_sha256": digest(intent.document.body),
+            **by,
         }
         for intent in intents
     ]

@@ -3,6 +3,7 @@
 import os
 import secrets
 import sqlite3
+import zlib
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -36,7 +37,34 @@ def _to_version_3(op: Any, _: str) -> None:
     op.create_index("document_state", "document", ["state", "file_id"])
 
 
-STEPS: dict[int, Callable[[Any, str], None]] = {2: _to_version_2, 3: _to_version_3}
+def _to_version_4(op: Any, _: str) -> None:
+    """Several programs may send, each what lies in its lanes."""
+    for table, name in (("document", "lane"), ("attempt", "lease_id")):
+        op.add_column(table, sa.Column(name, sa.Integer, nullable=False, server_default="0"))
+    texts = (sa.Column(name, sa.Text, nullable=False) for name in ("account", "process", "run"))
+    op.create_table(
+        "lease",
+        sa.Column("id", sa.Integer, primary_key=True),
+        *texts,
+        sa.Column("until", sa.BigInteger, nullable=False),
+        sa.Column("clock_ahead", sa.Integer, nullable=False),
+    )
+    op.create_table(
+        "lane",
+        sa.Column("account", sa.Text, primary_key=True),
+        sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
+        sa.Column("lease_id", sa.Integer, nullable=False),
+    )
+    document = sa.table("document", sa.column("id"), sa.column("account"), sa.column("key"), sa.column("lane"))
+    connection = op.get_bind()
+    found = connection.execute(sa.select(document.c.id, document.c.account, document.c.key)).all()
+    lanes = [{"its": number, "to": zlib.crc32(f"{account}\0{key}".encode()) % 64} for number, account, key in found]
+    if lanes:
+        put = document.update().where(document.c.id == sa.bindparam("its")).values(lane=sa.bindparam("to"))
+        connection.execute(put, lanes)
+
+
+STEPS: dict[int, Callable[[Any, str], None]] = {2: _to_version_2, 3: _to_version_3, 4: _to_version_4}
 """How a ledger gets to each version from the one before, by alembic's operations and the name of the dialect.
 
 A step neither reads today's schema nor today's guards: what it makes of an old ledger never changes again.

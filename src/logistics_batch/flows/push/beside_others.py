@@ -1,0 +1,104 @@
+"""Several programs send for one run: who runs the job opens it, sends in its own lanes and waits; workers help.
+
+See decision 23. Where one program has all lanes, it sends as if there were none.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+
+import polars as pl
+
+from logistics_batch.errors import LedgerRefused, UsageError
+from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.push.dispatch import send_in_turn
+from logistics_batch.flows.push.health import DispatchResult
+from logistics_batch.ledger import Lease, LeaseEnded
+
+_LOOK_SECONDS = 0.3  # how soon something to do is seen
+_AGAIN_SECONDS = 5.0  # after the ledger failed, or a lease ended
+_PAUSE_SECONDS = 60.0  # of a worker, after the service did not do well; others go on with its lanes
+
+
+def send_beside_others(parts: Parts, planned: pl.DataFrame, *, run: str) -> DispatchResult:
+    """Send what a run has planned, with all who help; returns when nothing of it is left, or sending stopped.
+
+    What others have under way then comes to its end by itself. Call while holding the ledger's sending lock.
+    """
+    if not parts.ledger.lanes.are_shared:
+        return send_in_turn(parts, planned, run=run)
+    result = None
+    while result is None:
+        # Once more with a new lease: where the lock is gone as well, nothing is claimed.
+        with suppress(LeaseEnded), parts.ledger.sending_in_lanes(run=run) as lease:
+            result = _send_own_lanes(parts, lease, run=run)
+    return result
+
+
+def _send_own_lanes(parts: Parts, lease: Lease, *, run: str) -> DispatchResult:
+    """Send what lies in the lanes of this run's own program, again and again until nothing is left in any."""
+    result, last = DispatchResult(), pl.Series(dtype=pl.Int64)
+    while not result.stopped:
+        lease.share_out()
+        mine = parts.ledger.documents.planned_of(run, lanes=lease.lanes)
+        if not mine.is_empty() and not mine["id"].equals(last):
+            result = send_in_turn(parts, mine, run=run, before=result)
+            last = last.clear() if lease.calls_for_sharing else mine["id"]
+        elif parts.ledger.documents.count_planned_of(run) == mine.height and not parts.ledger.attempts.sent_by_others():
+            break
+        elif parts.stop.is_set():
+            asked = "The program was asked to end.", "Run the job again: it goes on where it stopped."
+            result = replace(result, stopped=asked[0], remedy=asked[1])
+        else:
+            parts.clock.sleep(_LOOK_SECONDS)
+    return result
+
+
+def help_to_send(parts: Parts, *, say: Callable[[str], None]) -> None:
+    """Send for the runs of others, until asked to end.
+
+    Raises:
+        UsageError: one program alone can send with this ledger.
+    """
+    if not parts.ledger.lanes.are_shared:
+        raise UsageError(
+            "The ledger is a SQLite file, with which one program sends at a time.",
+            remedy='Several machines need one PostgreSQL: write ledger.url = "postgresql://…" in the settings of each.',
+        )
+    say("waits for runs to help")
+    while not parts.stop.is_set():
+        pause = _AGAIN_SECONDS
+        try:
+            parts.ledger.itself.require_newest()
+            with parts.ledger.sending_in_lanes() as lease:
+                stopped = _help(parts, lease, say)
+        except LedgerRefused as error:
+            stopped = f"{error.message} {error.remedy}"
+        else:
+            pause = _PAUSE_SECONDS
+        if not parts.stop.is_set():
+            say(f"pauses for {pause:g} s: {stopped}")
+        parts.clock.sleep(pause)
+    say("stopped")
+
+
+def _help(parts: Parts, lease: Lease, say: Callable[[str], None]) -> str:
+    """Send what lies in this program's lanes while a run is open; gives what stopped it."""
+    helps = ""
+    while not parts.stop.is_set():
+        run = parts.ledger.lanes.open_run()
+        if run != helps:
+            say(f"helps run {run}" if run else "waits for runs to help")
+            helps = run
+        if run:
+            lease.share_out()
+            mine = parts.ledger.documents.planned_of(run, lanes=lease.lanes)
+            result = send_in_turn(parts, mine, run=run) if not mine.is_empty() else DispatchResult()
+            for note in result.notes:
+                say(note.reason)
+            if result.stopped:
+                return f"{result.stopped} {result.remedy}"
+        else:
+            lease.give_back()
+        parts.clock.sleep(_LOOK_SECONDS)
+    return ""
