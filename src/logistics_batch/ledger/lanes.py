@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import BigInteger, ColumnElement, Connection, Row, func, literal, literal_column, select, text
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import SQLAlchemyError
 
 from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger.bulk import insert_into
@@ -246,9 +246,10 @@ class Lease(Repository):
                         self._asked = asked
                     self._senders, lanes = connection.execute(look).one()
                     self._more_are_free = lanes < LANES
-        except DBAPIError:
+        except SQLAlchemyError:
             pass
-        self._lost = True
+        finally:
+            self._lost = True
 
 
 def _clock() -> float:

@@ -106,7 +106,7 @@ def record_all(
     except StateConflict as conflict:
         raise LedgerRefused(
             f"Document {conflict.document_id} was changed by somebody else while it was being sent.",
-            remedy="Run “logistics-batch ledger verify”; only one program may send with a ledger.",
+            remedy="It is in doubt there, and is settled as such. “logistics-batch ledger verify” looks at the ledger.",
         ) from conflict
     told = ("trace", "status", "failure", "meaning", "message", "reply")
     finished = [
