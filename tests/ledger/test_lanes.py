@@ -191,6 +191,31 @@ def test_what_a_living_helper_sends_is_no_orphan_and_what_a_dead_one_sent_is(run
 
 
 @pytest.mark.real
+def test_two_senders_that_got_one_awb_number_leave_two_doubts(runner: Ledger, helper: Ledger) -> None:
+    """Neither saw the other's answer when it wrote down its own."""
+    first, second, seen, own = planned(runner)[:4]
+    runner.attempts.step(outcomes=[], claim=[first, seen], run="R1", now=NOW)
+    helper.attempts.step(outcomes=[], claim=[second, own], run="R1", now=NOW)
+    for ledger, numbers in (
+        (runner, {first.id: "SH-1", seen.id: "SH-2"}),
+        (helper, {second.id: "SH-1", own.id: "SH-2"}),
+    ):
+        came = [
+            Outcome(each, "accepted", "accepted", awb_number=number, accepted_run="R1", seen=number == "SH-2")
+            for each, number in numbers.items()
+        ]
+        ledger.attempts.step(outcomes=came, claim=[], run="R1", now=NOW)
+    runner.awb_numbers.doubt_shared("R1", at=LATER)
+    doubts = runner.attempts.in_doubt()
+    assert [(each.reference, each.rule, each.awb_number) for each in doubts] == [
+        (first.reference, "mixed_up", ""),
+        (second.reference, "mixed_up", ""),
+    ]
+    assert second.reference in doubts[0].why.reason
+    assert [each.awb_number for each in runner.documents.stored([seen.id, own.id])] == ["SH-2", "SH-2"]
+
+
+@pytest.mark.real
 def test_lanes_of_a_killed_process_are_free_at_once(runner: Ledger) -> None:
     program = (
         "import os, signal\nfrom logistics_batch.ledger import open_ledger\n"

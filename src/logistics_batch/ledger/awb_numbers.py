@@ -15,6 +15,7 @@ from sqlalchemy import (
     CompoundSelect,
     Connection,
     bindparam,
+    func,
     literal,
     or_,
     select,
@@ -108,6 +109,22 @@ class AwbNumbers(Repository):
                 *self._doubt_again(connection, others, why=taken, at=at),
                 *(self._doubt_again(connection, itself, why=shown, at=at) if awb_number and reference else ()),
             ]
+
+    def doubt_shared(self, run: str, *, at: str) -> None:
+        """Orders that a run had accepted under one AWB number are in doubt again, but for what the service has shown.
+
+        Each of several senders looks whose a number is before it writes it down, and two may do so at one moment.
+        """
+        mine = _ACCEPTED & (document.c.account == self.account) & (document.c.accepted_run == run)
+        numbered = select(document.c.awb_number).where(mine, document.c.awb_number != "")
+        shared = numbered.group_by(document.c.awb_number).having(func.count() > 1)
+        columns = select(*document.c["id", "reference", "awb_number", "seen"]).where(mine)
+        with self._write() as connection:
+            found = connection.execute(columns.where(document.c.awb_number.in_(shared)).order_by(document.c.id)).all()
+            for each in (order for order in found if not order.seen):
+                other = next(one for one in found if one.awb_number == each.awb_number and one.id != each.id)
+                why = Issue.of(MIXED_UP, awb_number=each.awb_number, reference=other.reference)
+                self._doubt_again(connection, document.c.id == each.id, why=why, at=at)
 
     def _doubt_again(self, connection: Connection, which: ColumnElement[bool], *, why: Issue, at: str) -> list[str]:
         accepted = select(document.c.id, document.c.reference).where(document.c.account == self.account, _ACCEPTED)

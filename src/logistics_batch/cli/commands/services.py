@@ -7,6 +7,7 @@ import click
 
 from logistics_batch.cli.opening import WholeNumber, in_workspace, json_option, names_in, stopping
 
+_CLOCKS_APART_SECONDS = 1.0
 _PATIENCE_SECONDS, _END_SECONDS = 8.0, 9.5  # a supervisor that sent SIGTERM gets its exit within ten
 
 
@@ -153,7 +154,7 @@ def worker(*, folder: str) -> int:
     return 0
 
 
-@click.group()
+@click.group(epilog="Example: logistics-batch cluster status")
 def cluster() -> None:
     """Which programs send with this ledger."""
 
@@ -184,6 +185,9 @@ def status(*, folder: str, as_json: bool) -> int:
         return 0
     heads = ["host", "process", "does", "lanes", "clock ahead (s)"]
     print_table(heads, (list(line.values()) for line in lines), empty="No program sends now or waits to help.")
+    for line in lines:
+        if abs(line["clock_ahead_seconds"]) > _CLOCKS_APART_SECONDS:
+            _log(f"The clock of {line['host']} is off by {line['clock_ahead_seconds']:.1f} s. Set it right (NTP).")
     return 0
 
 

@@ -192,6 +192,8 @@ def send(parts: Parts, run: PushRun) -> None:
     run.pauses += result.pauses
     run.paused_seconds += round(result.paused_seconds)
     run.notes += [*result.notes, *recover_orphans(parts)]
+    if parts.ledger.lanes.are_shared:
+        parts.ledger.awb_numbers.doubt_shared(run.id, at=parts.now)
     if not run.stopped:
         run.notes += settle_due(parts, run=run.id, give_up=False).notes
         find_missing_numbers(parts)
