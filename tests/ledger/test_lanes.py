@@ -107,8 +107,18 @@ def test_without_an_open_run_nobody_helps(runner: Ledger, helper: Ledger) -> Non
         with runner.sending("orders"):
             with runner.sending_in_lanes(run="R1"):
                 assert helper.lanes.open_run() == "R1"
+                assert not helper.attempts.step(outcomes=[], claim=planned(helper), run="R0", now=NOW)
                 assert claims(helper) == set(ORDERS)
             assert helper.lanes.open_run() == ""
+
+
+@pytest.mark.real
+def test_who_lost_the_sending_lock_opens_no_run(runner: Ledger, helper: Ledger) -> None:
+    with runner.sending("orders"):
+        runner.attempts.lock_is_held = lambda: False
+        with pytest.raises(LedgerRefused, match="another run may be sending"), runner.sending_in_lanes(run="R1"):
+            pass
+        assert helper.lanes.open_run() == ""
 
 
 @pytest.mark.real
@@ -178,12 +188,12 @@ def test_what_a_living_helper_sends_is_no_orphan_and_what_a_dead_one_sent_is(run
         lease.share_out()
         first, second, *_ = in_its_lanes(helper, lease)
         helper.attempts.step(outcomes=[], claim=[first, second], run="R1", now=NOW)
-        assert runner.attempts.sent_by_others() == 2
+        assert runner.lanes.being_sent_by_helpers() == 2
         assert runner.attempts.take_over(LATER) == []
         helper.attempts.step(outcomes=[Outcome(first.id, "accepted", "accepted")], claim=[], run="R1", now=NOW)
         with psycopg.connect(runner.url, autocommit=True) as server:
             server.execute("UPDATE lease SET until = 0 WHERE id = %s", (lease.number,))
-        assert runner.attempts.sent_by_others() == 0
+        assert runner.lanes.being_sent_by_helpers() == 0
         assert runner.attempts.take_over(LATER) == [second.id]
         assert [each.rule for each in runner.attempts.in_doubt()] == ["sender_lost"]  # its process lives
         with pytest.raises(LedgerRefused, match="changed by somebody else"):

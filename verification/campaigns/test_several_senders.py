@@ -24,7 +24,7 @@ ORDERS = size(sample=80, full=2000)
 ASNS = size(sample=30, full=500)
 WORKERS = 3 if FULL else 2
 SHORTEST_SECONDS, LONGEST_SECONDS = 0.05, 1.5
-PATIENCE_SECONDS = 20  # until enough requests came in
+PATIENCE_SECONDS = 8  # until enough requests came in
 LINES = 12 * (ORDERS + ASNS) // KILLS  # of the journal until a kill, at most: so the kills last about until all is sent
 SLEEP_SECONDS = 18  # longer than a lease
 CUT_OFF = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> %s"

@@ -33,7 +33,7 @@ from logistics_batch.ledger.files import (
     identity_of,
 )
 from logistics_batch.ledger.itself.itself import Itself, LedgerFinding, Verification
-from logistics_batch.ledger.itself.lock import WRITING_ANSWERS, sending_lock
+from logistics_batch.ledger.itself.lock import WRITING_ANSWERS, require_held, sending_lock
 from logistics_batch.ledger.itself.opening import check_database, open_engine, require_local_disk, sqlite_path
 from logistics_batch.ledger.itself.purging import Purged, Purging
 from logistics_batch.ledger.lanes import Lanes, Lease, LeaseEnded, LivingSender
@@ -179,8 +179,15 @@ class Ledger:
 
     @contextmanager
     def sending_in_lanes(self, *, run: str = "") -> Iterator[Lease]:
-        """Send beside others: claims are those of a lease while the block runs; see `Lanes.leased`."""
+        """Send beside others: claims are those of a lease while the block runs; see `Lanes.leased`.
+
+        Raises:
+            LedgerRefused: it cannot be written, or the sending lock is lost.
+        """
         with self.lanes.leased(run=run) as lease:
+            require_held(
+                self.attempts.lock_is_held()
+            )  # who held it when the run was opened closes it before anybody else plans
             self.attempts.lease = lease
             try:
                 yield lease

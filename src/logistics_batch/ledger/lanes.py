@@ -21,11 +21,12 @@ from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger.bulk import insert_into
 from logistics_batch.ledger.connection import LedgerConnection, Repository
 from logistics_batch.ledger.records import StoredDocument
-from logistics_batch.ledger.schema import lane, lease
+from logistics_batch.ledger.schema import attempt, document, lane, lease
 from logistics_batch.processes import is_gone, this_process
 
 LANES: Final = 64
 LEASE_SECONDS: Final = 15.0
+LAST_ATTEMPT: Final = (attempt.c.document_id == document.c.id) & (attempt.c.n == document.c.attempts)
 _MARGIN_SECONDS = 2.0  # before the end of its lease a sender begins no more, by its own clock
 _LOOK_SECONDS = 1.0  # how soon a sender sees that there are more of them, or fewer
 _CLAIMING_KEY = 0x6C6F6764  # "logd"; that of sending is another
@@ -106,6 +107,15 @@ class Lanes(Repository):
         open_ = lease.c.account == self.account, lease.c.run != "", lease.c.until > _now()
         return next(iter(self._column(select(lease.c.run).where(*open_).order_by(lease.c.id.desc()))), "")
 
+    def being_sent_by_helpers(self) -> int:
+        """How many documents living programs are sending that help a run."""
+        query = select(func.count()).select_from(document).join(attempt, LAST_ATTEMPT)
+        sending = document.c.account == self.account, document.c.state == "sending"
+        with self._read() as connection:
+            helpers = living_helpers(connection, self.account)
+            theirs = query.where(*sending, attempt.c.lease_id.in_(helpers))
+            return int(connection.execute(theirs).scalar_one()) if helpers else 0
+
     def senders(self) -> list[LivingSender]:
         """Who sends, or helps, now."""
         if not self.are_shared:
@@ -157,11 +167,13 @@ class Lease(Repository):
                 remedy="It goes on by itself. See that PostgreSQL can be reached and nothing suspends this machine.",
             )
 
-    def granted(self, connection: Connection, wanted: Sequence[StoredDocument]) -> list[StoredDocument]:
-        """Those of some documents that may be claimed in this transaction: in lanes of this lease, for an open run."""
+    def granted(self, connection: Connection, wanted: Sequence[StoredDocument], *, run: str) -> list[StoredDocument]:
+        """Those of some documents that may be claimed in this transaction: in lanes of this lease, while the run is
+        open.
+        """
         connection.execute(text("SELECT pg_advisory_xact_lock_shared(:key)"), {"key": _CLAIMING_KEY})
         opens = lease.alias()
-        is_open = select(literal(1)).where(opens.c.account == self.account, opens.c.run != "", opens.c.until > _now())
+        is_open = select(literal(1)).where(opens.c.account == self.account, opens.c.run == run, opens.c.until > _now())
         mine = select(lane.c.number).join(lease, lane.c.lease_id == lease.c.id).where(lane.c.account == self.account)
         lasts = lease.c.id == self.number, lease.c.until > _now(), is_open.exists()
         lanes = set(connection.execute(mine.where(*lasts)).scalars())

@@ -44,7 +44,10 @@ def _send_own_lanes(parts: Parts, lease: Lease, *, run: str) -> DispatchResult:
         if not mine.is_empty() and not mine["id"].equals(last):
             result = send_in_turn(parts, mine, run=run, before=result)
             last = last.clear() if lease.calls_for_sharing else mine["id"]
-        elif parts.ledger.documents.count_planned_of(run) == mine.height and not parts.ledger.attempts.sent_by_others():
+        elif (
+            parts.ledger.documents.count_planned_of(run) == mine.height
+            and not parts.ledger.lanes.being_sent_by_helpers()
+        ):
             break
         elif parts.stop.is_set():
             asked = "The program was asked to end.", "Run the job again: it goes on where it stopped."

@@ -93,7 +93,7 @@ def recover_orphans(parts: Parts) -> list[Issue]:
 
     What living programs send that help a run is waited for. Call while holding the sending lock, between calls.
     """
-    while parts.ledger.attempts.sent_by_others() and not parts.stop.is_set():
+    while parts.ledger.lanes.being_sent_by_helpers() and not parts.stop.is_set():
         parts.clock.sleep(_LOOK_SECONDS)
     files = parts.ledger.attempts.being_sent()
     if not files or not parts.ledger.attempts.take_over(parts.clock.now().isoformat()):

@@ -6,7 +6,6 @@ from typing import Any
 from sqlalchemy import func, select
 
 from logistics_batch.crash_points import crash_point
-from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger.connection import LedgerConnection, Repository
 from logistics_batch.ledger.documents.recording import (
     Intent,
@@ -20,7 +19,8 @@ from logistics_batch.ledger.documents.recording import (
     move_all,
     record_all,
 )
-from logistics_batch.ledger.lanes import Lease, living_helpers
+from logistics_batch.ledger.itself.lock import require_held
+from logistics_batch.ledger.lanes import LAST_ATTEMPT, Lease, living_helpers
 from logistics_batch.ledger.records import Decided, Outcome, StoredAttempt, StoredDocument
 from logistics_batch.ledger.schema import attempt, document, evidence, file
 from logistics_batch.messages.reasons import WaitsFor
@@ -28,7 +28,6 @@ from logistics_batch.model.issue import Issue
 from logistics_batch.processes import is_gone, this_process
 
 _LOOKS_AT_MOST = 3  # for an accepted ASN that is not found by its marker
-_LAST_ATTEMPT = (attempt.c.document_id == document.c.id) & (attempt.c.n == document.c.attempts)
 
 
 class Attempts(Repository):
@@ -56,15 +55,11 @@ class Attempts(Repository):
         """
         if not outcomes and not claim:
             return []
-        if claim and not self.lock_is_held():
+        if claim and not (self.lock_is_held() and (self.lease is None or self.lease.may_send)):
             self.step(outcomes=outcomes, claim=[], run=run, now=now)
-            raise LedgerRefused(
-                "What held the ledger for this run is gone (connection, lock file); another run may be sending.",
-                remedy="See that the ledger can be reached, then run again: it goes on where it stopped.",
-            )
-        if claim and self.lease is not None and not self.lease.may_send:
-            self.step(outcomes=outcomes, claim=[], run=run, now=now)
-            self.lease.require()
+            require_held(self.lock_is_held())
+            if self.lease is not None:
+                self.lease.require()
         if claim:
             crash_point("intent.before_commit")
         if outcomes:
@@ -72,7 +67,7 @@ class Attempts(Repository):
         with self._write() as connection:
             by: dict[str, Any] = {"run_id": run, "owner": this_process()}
             if claim and self.lease is not None:
-                claim = self.lease.granted(connection, claim)
+                claim = self.lease.granted(connection, claim, run=run)
                 by["lease_id"] = self.lease.number
             record_all(connection, outcomes, attempts=self._claimed, now=now, expected="sending")
             intents = claim_all(connection, claim, by=by, now=now, expected=expected)
@@ -117,15 +112,6 @@ class Attempts(Repository):
         )
         return {(name, run): number for name, run, number in self._rows(query)}
 
-    def sent_by_others(self) -> int:
-        """How many documents are being sent by living programs that help a run."""
-        query = select(func.count()).select_from(document).join(attempt, _LAST_ATTEMPT)
-        sending = document.c.account == self.account, document.c.state == "sending"
-        with self._read() as connection:
-            helpers = living_helpers(connection, self.account)
-            theirs = query.where(*sending, attempt.c.lease_id.in_(helpers))
-            return int(connection.execute(theirs).scalar_one()) if helpers else 0
-
     def take_over(self, now: str) -> list[int]:
         """Whatever is still `sending` has lost its sender: it is in doubt. Call only while holding the sending lock.
 
@@ -136,7 +122,7 @@ class Attempts(Repository):
         """
         query = (
             select(document.c.id, attempt.c.owner)
-            .join(attempt, _LAST_ATTEMPT)
+            .join(attempt, LAST_ATTEMPT)
             .where(document.c.account == self.account, document.c.state == "sending")
             .order_by(document.c.id)
         )

@@ -69,6 +69,15 @@ def sending_lock(
         time.sleep(_POLL_SECONDS)
 
 
+def require_held(is_held: bool) -> None:
+    """Raises LedgerRefused if the lock of a sending run is gone."""
+    if not is_held:
+        raise LedgerRefused(
+            "What held the ledger for this run is gone (connection, lock file); another run may be sending.",
+            remedy="See that the ledger can be reached, then run again: it goes on where it stopped.",
+        )
+
+
 class _Taken(Exception):
     """Another run holds the lock."""
 
