@@ -229,8 +229,9 @@ class Caller(Client):
         query: Mapping[str, str] | None = None,
         turn_taken: bool = False,
         finishes: bool = False,
+        may_leave: Callable[[], bool] = lambda: True,
     ) -> Reply:
-        del turn_taken, finishes
+        del turn_taken, finishes, may_leave
         sent = body.decode() if isinstance(body, bytes) else body or ""
         reply = self._ask(endpoint, order_id=order_id or "", body=sent, query=query or {})
         self._heed(reply, self.pacer._clock())
