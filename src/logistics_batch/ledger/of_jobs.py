@@ -22,7 +22,7 @@ _BY: Final = {
 OF_NO_JOB: Final = frozenset(
     (
         *("meta", "person", "web_session", "web_view", "access_token", "audit"),
-        *("result_name", "cancelled_number", "label", "print_line", "event"),
+        *("result_name", "cancelled_number", "label", "print_line", "event", "lease", "lane"),
     )
 )
 """Tables that are asked by what is known already: a name, or the number of an order that is seen."""
