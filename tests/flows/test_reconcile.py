@@ -285,7 +285,7 @@ def test_each_receipts_row_that_cannot_be_read_is_listed_with_its_cell_and_what_
     report = run_reconcile(parts, with_receipts(tmp_path, "I1,W,12O,,", *(f"X{nth},V,1O,," for nth in range(9))))
     listed = report.document["receipt_rows_not_read"]
     assert len(listed) == 10 and (listed[0]["invoice_number"], listed[0]["sku_name"]) == ("I1", "W")
-    told = 'C2 "12O": Behind the number stands "O". Write the pieces in digits only'
+    told = 'C2 "12O": The letter "O" stands among the digits: is it a 0? Write digits only'
     spot = f"receipts.csv row 2, cell {told}"
     assert listed[0]["spot"].startswith(spot) and spot in report.document["exceptions"][0]["reason"]
     assert told in report.doubts[0]
