@@ -44,7 +44,7 @@ def test_no_command_takes_a_secret_of_ours_as_an_argument() -> None:
         for option in re.findall(r"--[a-z-]*(?:key|secret|pass|token|header|credential)[a-z-]*", text)
         if not option.endswith("-file")
     }
-    assert options == {(("sandbox",), "--api-key")}
+    assert options == {(("sandbox",), "--api-key"), (("mapping", "suggest"), "--header")}  # the row of a sheet
 
 
 def test_help_of_a_command_is_printed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
