@@ -67,11 +67,11 @@ def user() -> None:
 def add(*, folder: str, name: str, role: str, partner: tuple[str, ...], as_json: bool) -> int:
     """Add a person; prints the one-time link by which NAME chooses a password."""
     with _extra():
-        from logistics_batch.web.workbench.people import Duty, new_link, require_name
+        from logistics_batch.web.workbench.people import AccessGrant, new_link, require_name
     with opened(folder, calls=False) as parts:
-        name, duty = require_name(name), Duty.of(role, partner).kept
-        with _audited(parts, "added a person", f"{name} {duty}"):
-            link = new_link(parts.ledger.people, name, role=duty, now=parts.clock.now())
+        name, grant = require_name(name), AccessGrant.of(role, partner).kept
+        with _audited(parts, "added a person", f"{name} {grant}"):
+            link = new_link(parts.ledger.people, name, role=grant, now=parts.clock.now())
     _print_link(name, link, as_json=as_json)
     return 0
 
@@ -99,15 +99,15 @@ def reset(*, folder: str, name: str, as_json: bool) -> int:
 def role(*, folder: str, name: str, role: str, partner: tuple[str, ...], all_partners: bool) -> int:
     """Give a person another role, or other partners, from the next click on."""
     with _extra():
-        from logistics_batch.web.workbench.people import Duty
+        from logistics_batch.web.workbench.people import AccessGrant
     with opened(folder, calls=False) as parts:
         found = parts.ledger.people.get(name)
-        kept = Duty.read(found.role).partners if found and not (partner or all_partners) else partner
-        duty = Duty.of(role, () if all_partners else kept).kept
-        with _audited(parts, "changed a role", f"{name} {duty}"):
-            if not parts.ledger.people.change_role(name, duty):
+        kept = AccessGrant.read(found.role).partners if found and not (partner or all_partners) else partner
+        grant = AccessGrant.of(role, () if all_partners else kept).kept
+        with _audited(parts, "changed a role", f"{name} {grant}"):
+            if not parts.ledger.people.change_role(name, grant):
                 raise _nobody(name)
-    click.echo(f"{name} is {duty} now.")
+    click.echo(f"{name} is {grant} now.")
     return 0
 
 

@@ -9,7 +9,7 @@ from logistics_batch.errors import UsageError
 from logistics_batch.operate.doctor import CheckState
 from logistics_batch.operate.metrics import figures
 from logistics_batch.web.workbench.asked import Moved, PageData, PageRequest, number_of
-from logistics_batch.web.workbench.people import LINK_HOLDS, Duty, Role, new_link, require_name
+from logistics_batch.web.workbench.people import LINK_HOLDS, AccessGrant, Role, new_link, require_name
 
 _PAGE: Final = 100
 
@@ -20,8 +20,8 @@ def people(asked: PageRequest) -> PageData:
     everybody = [
         {
             "name": each.name,
-            "role": (duty := Duty.read(each.role)).role.value,
-            "partners": list(duty.partners),
+            "role": (grant := AccessGrant.read(each.role)).role.value,
+            "partners": list(grant.partners),
             "since": each.since,
             "chose": bool(each.secret),
             "ended_at": each.ended_at,
@@ -75,18 +75,18 @@ def metrics(asked: PageRequest) -> PageData:
 
 def add(asked: PageRequest) -> PageData:
     """Add a person; the page shows the one-time link once."""
-    name, duty = require_name(asked.form.get("name", "")), _duty(asked)
-    link = new_link(asked.parts.ledger.people, name, role=duty.kept, now=asked.parts.clock.now())
+    name, grant = require_name(asked.form.get("name", "")), _grant(asked)
+    link = new_link(asked.parts.ledger.people, name, role=grant.kept, now=asked.parts.clock.now())
     return _link(name, link)
 
 
 def change_role(asked: PageRequest) -> Moved:
     """Give a person another role, or other partners, from their next click on."""
-    name, duty = asked.form.get("name", ""), _duty(asked)
-    _require_another_admin(asked, name, stays=duty.role == Role.ADMIN)
-    if not asked.parts.ledger.people.change_role(name, duty.kept):
+    name, grant = asked.form.get("name", ""), _grant(asked)
+    _require_another_admin(asked, name, stays=grant.role == Role.ADMIN)
+    if not asked.parts.ledger.people.change_role(name, grant.kept):
         raise UsageError(f'There is no person "{name}".', remedy="Open the page again.")
-    return Moved("/admin", f"{name} is {duty.kept} now.")
+    return Moved("/admin", f"{name} is {grant.kept} now.")
 
 
 def reset(asked: PageRequest) -> PageData:
@@ -116,8 +116,8 @@ def end(asked: PageRequest) -> Moved:
     return Moved("/admin", "It is ended.")
 
 
-def _duty(asked: PageRequest) -> Duty:
-    return Duty.of(asked.form.get("role", ""), asked.form.get("partners", "").split(","))
+def _grant(asked: PageRequest) -> AccessGrant:
+    return AccessGrant.of(asked.form.get("role", ""), asked.form.get("partners", "").split(","))
 
 
 def _require_another_admin(asked: PageRequest, name: str, *, stays: bool) -> None:

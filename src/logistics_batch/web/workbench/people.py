@@ -113,24 +113,24 @@ FOR_ALL: Final = frozenset({Role.INTEGRATOR, Role.ADMIN})
 
 
 @dataclass(frozen=True)
-class Duty:
+class AccessGrant:
     """What somebody is here for: a role, and the partners whose jobs alone they see; without any, all.
 
-    >>> Duty.read("operator of ACME, Kaveri"), Duty(Role.CLERK).kept
-    (Duty(role=<Role.OPERATOR: 'operator'>, partners=('ACME', 'Kaveri')), 'clerk')
+    >>> AccessGrant.read("operator of ACME, Kaveri"), AccessGrant(Role.CLERK).kept
+    (AccessGrant(role=<Role.OPERATOR: 'operator'>, partners=('ACME', 'Kaveri')), 'clerk')
     """
 
     role: Role
     partners: tuple[str, ...] = ()
 
     @classmethod
-    def read(cls, kept: str) -> "Duty":
+    def read(cls, kept: str) -> "AccessGrant":
         """As it stands with the person; a program that knows no partners reads no role in it, and lets nobody in."""
         role, _, named = kept.partition(" of ")
         return cls(Role(role), tuple(named.split(", ")) if named else ())
 
     @classmethod
-    def of(cls, role: str, partners: Iterable[str]) -> "Duty":
+    def of(cls, role: str, partners: Iterable[str]) -> "AccessGrant":
         """A role with partners as people write them. Raises UsageError where they do not go together."""
         named = tuple(dict.fromkeys(filter(None, (each.strip() for each in partners))))
         if role not in set(Role):
@@ -192,7 +192,7 @@ def new_token(people: People, name: str, *, role: str, ends: datetime, now: date
     found = people.get(name)
     if found is None or found.ended_at:
         raise UsageError(f'There is no person "{name}".', remedy="The page Admin lists everybody.")
-    own = Duty.read(found.role).role
+    own = AccessGrant.read(found.role).role
     if own != Role.ADMIN and role not in ("", own):
         raise UsageError(f"{name} is {own}, and so are the tokens of {name}.", remedy="Leave --role out.")
     secret = secrets.token_urlsafe(32)
@@ -204,7 +204,7 @@ def new_token(people: People, name: str, *, role: str, ends: datetime, now: date
 
 @dataclass(frozen=True)
 class SignedIn:
-    """Who asks. session: the secret of the browser's session, "" for a program with a token. partners: see `Duty`."""
+    """Who asks. session: the secret of the browser's session, "" for a program with a token. partners: of the grant."""
 
     name: str
     role: Role
@@ -225,12 +225,12 @@ class SignedIn:
 
 @dataclass(frozen=True)
 class Identity:
-    """For whom a provider vouches. subject: who they are there, whatever they are called. duty: None if they have none
+    """For whom a provider vouches. subject: who they are there, whatever they are called. grant: None if they have none
     here. says_partners: whether the provider says for which partners, so that an admin does not."""
 
     name: str
     subject: str
-    duty: Duty | None
+    grant: AccessGrant | None
     says_partners: bool = False
 
 
@@ -318,7 +318,7 @@ class Doorkeeper:
         Whoever comes first is added. Raises UsageError: no role here, taken away here, or the name is another's.
         """
         name, kept = require_name(who.name), f"{_VOUCHED}{digest_of(who.subject)}"
-        if who.duty is None:
+        if who.grant is None:
             raise UsageError(f"{name} has no role here.", remedy="Ask your admin for one, then sign in again.")
         found = self._people.get(name)
         if found is not None and found.ended_at:
@@ -328,10 +328,10 @@ class Doorkeeper:
                 f"{name} signs in here in another way, or is somebody else.",
                 remedy=f"If it is the same person, an admin takes the password of {name} away first.",
             )
-        duty = who.duty
-        if found is not None and not who.says_partners and duty.role not in FOR_ALL:
-            duty = Duty(duty.role, Duty.read(found.role).partners)
-        self._people.keep_vouched(name, role=duty.kept, secret=kept, now=self._now().isoformat())
+        grant = who.grant
+        if found is not None and not who.says_partners and grant.role not in FOR_ALL:
+            grant = AccessGrant(grant.role, AccessGrant.read(found.role).partners)
+        self._people.keep_vouched(name, role=grant.kept, secret=kept, now=self._now().isoformat())
         return self._begin(name, address=address)
 
     def require_password(self, who: SignedIn, password: str) -> None:
@@ -408,8 +408,8 @@ class Doorkeeper:
         if clicks and idle > _SEEN_EVERY and found.digest not in self._to_note:
             self._to_note.add(found.digest)
             self._behind(partial(self._note, found.digest, now.isoformat()))
-        duty = Duty.read(found.role)
-        return SignedIn(found.person, duty.role, address, secret, duty.partners)
+        grant = AccessGrant.read(found.role)
+        return SignedIn(found.person, grant.role, address, secret, grant.partners)
 
     def _note(self, digest: str, now: str) -> None:
         """Write down that a session goes on: behind the answer, for who only looks need not wait for a writer."""
@@ -421,9 +421,9 @@ class Doorkeeper:
         """For whom a program with this token asks; None if it is no token, its time is over, or its person has another
         role by now. Raises TooOften."""
         found = self._people.token(digest_of(secret), now=self._now().isoformat())
-        duty = Duty.read(found.role_of_person) if found is not None else None
-        if found is not None and duty is not None and duty.role in (found.role, Role.ADMIN):
-            return SignedIn(found.person, Role(found.role), address, partners=duty.partners)
+        grant = AccessGrant.read(found.role_of_person) if found is not None else None
+        if found is not None and grant is not None and grant.role in (found.role, Role.ADMIN):
+            return SignedIn(found.person, Role(found.role), address, partners=grant.partners)
         where = f"address:{network_of(address)}"
         self._patience.require(where)
         self._patience.wrong(where)

@@ -19,7 +19,7 @@ import httpx
 from pydantic import SecretStr
 
 from logistics_batch.errors import SettingsError, UsageError
-from logistics_batch.web.workbench.people import FOR_ALL, Duty, Identity, NotVouched, Role
+from logistics_batch.web.workbench.people import FOR_ALL, AccessGrant, Identity, NotVouched, Role
 
 HOLDS: Final = timedelta(minutes=10)
 _MOST_PENDING, _MOST_BYTES, _SECONDS = 1000, 1 << 20, 10.0
@@ -173,17 +173,17 @@ class SignOn:
         name = claims.get(provider.name_claim)
         if not isinstance(name, str) or not name.strip():
             raise NotVouched(f"its token has no {provider.name_claim}")
-        duty = self._duty(role, claims) if role else None
-        return Identity(name, f"{provider.issuer} {claims['sub']}", duty, bool(provider.partners_claim))
+        grant = self._grant(role, claims) if role else None
+        return Identity(name, f"{provider.issuer} {claims['sub']}", grant, bool(provider.partners_claim))
 
-    def _duty(self, role: Role, claims: Mapping[str, Any]) -> Duty:
+    def _grant(self, role: Role, claims: Mapping[str, Any]) -> AccessGrant:
         """Raises UsageError: it is said for no partner, where partners are said."""
         if not (claim := self.provider.partners_claim) or role in FOR_ALL:
-            return Duty(role)
+            return AccessGrant(role)
         named = _texts(claims.get(claim))
         if not any(named):
             raise UsageError("You are here for no partner.", remedy="Ask your admin for one, then sign in again.")
-        return Duty.of(role, () if EVERY_PARTNER in named else named)
+        return AccessGrant.of(role, () if EVERY_PARTNER in named else named)
 
     def _asked(
         self, method: str, address: str, *, form: Mapping[str, str] | None = None, auth: httpx.BasicAuth | None = None
