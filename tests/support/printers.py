@@ -92,6 +92,8 @@ def running_cups() -> Iterator[Printers]:
     folder.chmod(0o755)
     for name in ("root", "spool", "cache", "state", "log", "out", "bin/backend", "bin/filter"):
         (folder / name).mkdir(parents=True)
+    for path in folder.rglob("*"):
+        path.chmod(0o755)  # whatever this process gives to others by itself
     (folder / "out").chmod(0o777)
     (folder / "bin/daemon").symlink_to("/usr/lib/cups/daemon")
     for name, script in (("backend/folder", _BACKEND.format(out=folder / "out")), ("filter/gziptoany", _TO_ANY)):
