@@ -23,7 +23,6 @@ source: {folder: inbound, path: /, pattern: "*.csv", ready: {unchanged_for: 2, p
 results: {folder: results, path: /}
 """
 SLOW = {"endpoint": "order.create", "kind": "delay", "seconds": 0.2}
-LEASE_SECONDS = 15
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +95,16 @@ def once(number: int) -> Counter[str]:
     return Counter({f"A-{each}": 1 for each in range(number)})
 
 
+def helped(cluster: Cluster, orders: int) -> tuple[Command, Command]:
+    """A worker, and the run of so many orders with which it helps, in the middle of both's sending."""
+    cluster.sandbox.set_faults([SLOW])
+    worker = cluster.worker("second")
+    cluster.until(lambda: cluster.helpers() == 1)
+    run = cluster.run(orders)
+    cluster.until(lambda: cluster.sent_by(worker) > 5)
+    return worker, run
+
+
 @pytest.mark.slow
 @pytest.mark.real
 def test_workers_help_a_run_and_end_when_asked(cluster: Cluster) -> None:
@@ -139,11 +148,7 @@ def test_a_worker_that_dies_leaves_a_doubt_at_most_and_others_go_on(cluster: Clu
 @pytest.mark.slow
 @pytest.mark.real
 def test_a_worker_that_sleeps_longer_than_its_lease_sends_nothing_when_it_wakes(cluster: Cluster) -> None:
-    cluster.sandbox.set_faults([SLOW])
-    worker = cluster.worker("second")
-    cluster.until(lambda: cluster.helpers() == 1)
-    run = cluster.run(200)
-    cluster.until(lambda: cluster.sent_by(worker) > 5)
+    worker, run = helped(cluster, 200)
     worker.signal(signal.SIGSTOP)
     done = run.end(seconds=120)
     assert done.code == 4, done.err  # what it had under way is in doubt
@@ -164,11 +169,7 @@ def test_a_worker_that_sleeps_longer_than_its_lease_sends_nothing_when_it_wakes(
 @pytest.mark.slow
 @pytest.mark.real
 def test_a_run_that_dies_is_gone_on_with_beside_living_workers(cluster: Cluster) -> None:
-    cluster.sandbox.set_faults([SLOW])
-    worker = cluster.worker("second")
-    cluster.until(lambda: cluster.helpers() == 1)
-    run = cluster.run(150)
-    cluster.until(lambda: cluster.sent_by(worker) > 5)
+    _, run = helped(cluster, 150)
     run.kill()
     again = cluster.forker.run(cluster.machine("first"), "run", "orders")
     assert again.code in (0, 4), again.err
@@ -180,11 +181,7 @@ def test_a_run_that_dies_is_gone_on_with_beside_living_workers(cluster: Cluster)
 @pytest.mark.slow
 @pytest.mark.real
 def test_connections_that_break_cost_a_pause_and_no_second_order(cluster: Cluster) -> None:
-    cluster.sandbox.set_faults([SLOW])
-    worker = cluster.worker("second")
-    cluster.until(lambda: cluster.helpers() == 1)
-    run = cluster.run(150)
-    cluster.until(lambda: cluster.sent_by(worker) > 5)
+    worker, run = helped(cluster, 150)
     cluster.ask("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
     ended = run.end(seconds=180)
     assert ended.code in (0, 4), ended.err  # its lock went with its connection; it goes on by itself with another

@@ -185,9 +185,8 @@ class Ledger:
             LedgerRefused: it cannot be written, or the sending lock is lost.
         """
         with self.lanes.leased(run=run) as lease:
-            require_held(
-                self.attempts.lock_is_held()
-            )  # who held it when the run was opened closes it before anybody else plans
+            # Who held the lock when the run was opened closes it before anybody else plans.
+            require_held(self.attempts.lock_is_held())
             self.attempts.lease = lease
             try:
                 yield lease

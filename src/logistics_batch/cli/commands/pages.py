@@ -11,12 +11,6 @@ from logistics_batch.cli.opening import DAY, WholeNumber, early_worker, in_works
 _END_SECONDS = 9.5
 _ROLES = ("viewer", "clerk", "analyst", "operator", "integrator", "admin")
 _TOKEN_DAYS = 90
-_PARTNER = click.option(
-    "--partner",
-    multiple=True,
-    metavar="P",
-    help="See only what belongs to jobs of this partner; may be repeated. Without it: everything.",
-)
 
 
 @contextmanager
@@ -61,7 +55,12 @@ def user() -> None:
 @user.command(epilog="Example: logistics-batch user add priya --role operator")
 @click.argument("name")
 @click.option("--role", type=click.Choice(_ROLES), required=True, help="What the person is here for.")
-@_PARTNER
+@click.option(
+    "--partner",
+    multiple=True,
+    metavar="P",
+    help="See only what belongs to jobs of this partner; may be repeated. Without it: everything.",
+)
 @json_option
 @in_workspace
 def add(*, folder: str, name: str, role: str, partner: tuple[str, ...], as_json: bool) -> int:

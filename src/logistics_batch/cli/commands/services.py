@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from logistics_batch.cli.opening import WholeNumber, in_workspace, json_option, names_in, stopping
+from logistics_batch.cli.opening import WholeNumber, in_workspace, json_option, names_in, opened, reading, stopping
 
 _CLOCKS_APART_SECONDS = 1.0
 _PATIENCE_SECONDS, _END_SECONDS = 8.0, 9.5  # a supervisor that sent SIGTERM gets its exit within ten
@@ -114,7 +114,6 @@ def list_jobs(*, folder: str, as_json: bool) -> int:
 @in_workspace
 def pause(*, folder: str, job: str, reason: str) -> int:
     """Leave a job alone until it is resumed; by hand it runs as ever."""
-    from logistics_batch.cli.opening import opened
     from logistics_batch.jobs import load_job
     from logistics_batch.operate.pauses import pause as pause_job
 
@@ -130,7 +129,6 @@ def pause(*, folder: str, job: str, reason: str) -> int:
 @in_workspace
 def resume(*, folder: str, job: str, reason: str) -> int:
     """Let a paused job run by its schedule again."""
-    from logistics_batch.cli.opening import opened
     from logistics_batch.operate.pauses import resume as resume_job
 
     with opened(folder, calls=False) as parts:
@@ -146,7 +144,6 @@ def worker(*, folder: str) -> int:
     As many may run as you like, each with the settings of the service and of the ledger; jobs and mappings stay where
     `run` or `schedule` plans and answers. When asked to stop, it finishes what is under way, and others go on.
     """
-    from logistics_batch.cli.opening import opened
     from logistics_batch.flows.push.beside_others import help_to_send
 
     with stopping() as stop, opened(folder, stop=stop) as parts:
@@ -166,7 +163,6 @@ def status(*, folder: str, as_json: bool) -> int:
     """List the programs that send now or wait to help, with their lanes, and how far their clocks are off."""
     import json
 
-    from logistics_batch.cli.opening import reading
     from logistics_batch.cli.show import print_json, print_table
 
     with reading(folder) as parts:

@@ -69,7 +69,7 @@ def print_again(parts: Parts, bundle: str, printer: Printer) -> tuple[PrintJob, 
     """
     bundle_id, _, only = bundle.partition("/")
     names = [name for name in files_of_bundle(parts, bundle_id) if name.startswith("labels") and name.endswith(".pdf")]
-    wanted = [only] if only in names else [] if only else names
+    wanted = [name for name in names if only in ("", name)]
     files = [path for name in wanted if (path := file_of_bundle(parts, bundle_id, name)) is not None]
     if not files:
         raise UsageError(

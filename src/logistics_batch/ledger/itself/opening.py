@@ -94,10 +94,10 @@ def open_engine(url: str, *, read_only: bool = False) -> Engine:
                 remedy="It may be suspended: see what it does, then run again.",
             ) from exc
         of_disk = is_of_machine(exc) or cause_of(exc) in FAILED_DISK
-        remedy = "Check that the folder exists, is writable and has free space."
+        remedy = SEE_TO_THE_DISK if of_disk else "Check that the folder exists, is writable and has free space."
         raise LedgerRefused(
             f"The ledger {shown} cannot be opened: {cause_of(exc)}",
-            remedy=PUT_BACK if cause_of(exc) in DAMAGED else SEE_TO_THE_DISK if of_disk else remedy,
+            remedy=PUT_BACK if cause_of(exc) in DAMAGED else remedy,
             of_disk=of_disk,
         ) from exc
     return engine

@@ -24,9 +24,8 @@ def postgresql_engine(url: str, *, shown: str) -> Engine:
             pooler gives each transaction another session, so that no lock would hold a run.
     """
     try:
-        engine = create_engine(
-            url, pool_size=CONNECTIONS_KEPT, hide_parameters=True
-        )  # exceptions hold none of what is written
+        # Exceptions hold none of what is written.
+        engine = create_engine(url, pool_size=CONNECTIONS_KEPT, hide_parameters=True)
     except (ArgumentError, ValueError):  # its text shows a part of the URL
         raise LedgerRefused(
             "ledger.url cannot be read as an address.",

@@ -91,10 +91,8 @@ def _quantities(table: SampleTable, free: Sequence[str]) -> list[Candidate]:
     for count in counts:
         counted = replace(table, cells=table.cells.filter(pl.col(count) != ""))
         for price, total in permutations([name for name in money if name != count], 2):
-            is_shown = (
-                counted.cells[total].n_unique() > 1
-            )  # sizes as columns, all of them with one number, show nothing
-            if is_shown and counted.is_product(total, count, price):
+            # Sizes as columns, all of them with one number, show nothing.
+            if counted.cells[total].n_unique() > 1 and counted.is_product(total, count, price):
                 return [Candidate((count,), HARDLY_KNOWN, (("price_of_one", total, price),))]
     return _candidates(counts, "whole number")
 
