@@ -261,6 +261,7 @@ def test_a_password_is_changed_by_keyboard_alone(browser: Browser, pages: Runnin
     done = pages.workspace.run("user", "add", "changer", "--role", "clerk", "--json")
     page = browser.new_context().new_page()
     page.goto(pages.url + json.loads(done.out)["link"])
+    page.locator("#password:focus").wait_for()  # the page puts the cursor there, in its own time
     for _ in range(2):
         page.keyboard.type(PASSWORD)
         page.keyboard.press("Tab")

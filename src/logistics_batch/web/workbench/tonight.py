@@ -69,7 +69,7 @@ def _time_line(asked: PageRequest, runs: Sequence[StoredRun], times: Sequence[Ma
     first = now - _BESIDE_NOW
 
     def share(moment: datetime) -> float:
-        return round((moment - first) / (2 * _BESIDE_NOW), 5)
+        return round((moment - first) / (2 * _BESIDE_NOW), 9)
 
     by_job: dict[str, list[dict[str, Any]]] = {}
     for run in runs:
