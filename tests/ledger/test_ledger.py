@@ -263,8 +263,10 @@ def test_an_interrupted_run_is_found_until_it_finishes(ledger: Ledger) -> None:
 
 def test_prints_are_counted_and_reprints_carry_a_reason(ledger: Ledger) -> None:
     ledger.labels.record_labels([StoredLabel("SH-1", "a" * 64, 1, NOW)])
-    ledger.labels.record_print("bundle-1", ["SH-1", "SH-2"], at=NOW)
-    ledger.labels.record_print("bundle-2", ["SH-1"], reason="torn", who="ravi", at=NOW)
+    assert ledger.labels.record_print("bundle-1", {"SH-1": 0, "SH-2": 0}, at=NOW) == []
+    assert ledger.labels.record_print("bundle-2", {"SH-1": 1}, reason="torn", who="ravi", at=NOW) == []
+    assert ledger.labels.record_print("bundle-3", {"SH-1": 1, "SH-3": 0}, at=NOW) == ["SH-1"]
+    assert not ledger.labels.prints(["SH-3"])
     assert [(line.copy, line.reason) for line in ledger.labels.prints(["SH-1"])] == [(1, ""), (2, "torn")]
     assert list(ledger.labels.of_orders(["SH-1", "SH-2"])) == ["SH-1"]
 

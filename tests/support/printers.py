@@ -7,7 +7,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -60,6 +60,7 @@ class Printers:
     """Queues of a CUPS: "dock" prints, "jam" gives each job up, "office" takes none, "stopped" keeps them."""
 
     folder: Path
+    process: int = 0  # of the print server
 
     @property
     def socket(self) -> str:
@@ -117,7 +118,7 @@ def running_cups() -> Iterator[Printers]:
             printers.do("lpadmin", "-p", queue, "-v", device, "-m", "raw", "-E", "-o", "printer-error-policy=abort-job")
         printers.do("cupsreject", "-r", "no toner", "office")
         printers.do("cupsdisable", "-r", "out of labels", "stopped")
-        yield printers
+        yield replace(printers, process=process.pid)
     finally:
         process.terminate()
         process.wait(10)

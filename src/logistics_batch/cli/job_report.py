@@ -21,11 +21,13 @@ from logistics_batch.flows.push.run import PastRun, answers_of_run
 from logistics_batch.messages import moment
 from logistics_batch.model.counting import counted
 from logistics_batch.model.discrepancy import MEANINGS, Discrepancy
+from logistics_batch.model.issue import Issue
 from logistics_batch.model.report import ExitCode, RunReport
 from logistics_batch.model.run_reports import (
     LabelReport,
     OrderStatusReport,
     PrintJob,
+    PrintState,
     ReconcileReport,
     asked_in_words,
 )
@@ -131,17 +133,16 @@ def print_labels(report: LabelReport) -> None:
     of = f"{counted(report.labels, 'label')} of {counted(report.orders, 'order')}"
     click.echo(f"Bundle {report.bundle_id}: {of}.")
     _print_end(report.notes, report.files, report.delivered)
-    print_printing(report.printing, report.bundle_id)
+    print_printing(report.printing, report.unprinted)
 
 
-def print_printing(jobs: Sequence[PrintJob], bundle_id: str) -> None:
-    """What became of the files of a bundle at the printer."""
+def print_printing(jobs: Sequence[PrintJob], unprinted: Sequence[Issue]) -> None:
+    """What became of the files of a bundle at the printer, what was not printed last."""
     for job in jobs:
-        unprinted = job.issue(bundle_id)
-        if unprinted is None:
+        if job.state is PrintState.PRINTED:
             click.echo(f"Printed: {plain(job.file)} as {plain(job.number)}.")
-        else:
-            click.echo(f"{plain(unprinted.reason)}\nWhat to do: {plain(unprinted.fix)}")
+    for each in unprinted:
+        click.echo(f"{plain(each.reason)}\nWhat to do: {plain(each.fix)}")
 
 
 def print_order_status(report: OrderStatusReport) -> None:

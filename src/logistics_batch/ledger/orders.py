@@ -22,7 +22,7 @@ from logistics_batch.ledger.records import (
     StoredLabel,
     stored,
 )
-from logistics_batch.ledger.schema import document, event, feed, label, meta, order_state, print_line
+from logistics_batch.ledger.schema import document, event, feed, label, meta, order_state, print_line, run
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.order_state import Hint, OrderState, Shown, ShownItem
 
@@ -286,19 +286,29 @@ class Labels(Repository):
         return {each.awb_number: each for each in self._values(StoredLabel, query)}
 
     def record_print(
-        self, bundle_id: str, awb_numbers: Sequence[str], *, reason: str = "", who: str = "", at: str
-    ) -> None:
-        """All labels of one bundle were written for printing; each gets its next copy number."""
+        self, bundle_id: str, copies: Mapping[str, int], *, reason: str = "", who: str = "", at: str
+    ) -> list[str]:
+        """All labels of one bundle were written for printing; each gets its next copy number.
+
+        copies: how often each was printed before, by AWB number. Returns those that were printed since, by somebody
+        else: then nothing is written.
+        """
         with self._write() as connection:
             query = select(print_line.c.awb_number, func.max(print_line.c.copy)).group_by(print_line.c.awb_number)
-            query = query.where(self._among(print_line.c.awb_number, awb_numbers))
-            copies = dict(map(tuple, connection.execute(query)))
+            found = connection.execute(query.where(self._among(print_line.c.awb_number, copies)))
+            known = dict(map(tuple, found))
+            if others := [number for number, times in copies.items() if known.get(number, 0) != times]:
+                return others
             said = {"bundle_id": bundle_id, "reason": reason, "who": who, "at": at}
-            lines = [
-                said | {"awb_number": awb_number, "copy": copies.get(awb_number, 0) + 1}
-                for awb_number in dict.fromkeys(awb_numbers)
-            ]
+            lines = [said | {"awb_number": number, "copy": times + 1} for number, times in copies.items()]
             insert_all(connection, print_line, lines)
+        return []
+
+    def printing_now(self) -> list[str]:
+        """The bundles whose labels count as printed and whose runs have no end: they go on, or died."""
+        query = select(run.c.id).where(run.c.kind == "labels", run.c.finished_at == "")
+        printed = select(print_line.c.id).where(print_line.c.bundle_id == run.c.id)
+        return self._column(query.where(printed.exists()).order_by(run.c.started_at, run.c.id))
 
     def copies(self, awb_numbers: Sequence[str]) -> dict[str, int]:
         """How often each of these labels was printed; those never printed are left out."""

@@ -101,7 +101,7 @@ _PRINTING: Final = {
         f"See to the printer. {_PRINT_AGAIN}",
     ),
     "printing.unknown": Entry(
-        "Whether {file} was printed is not known: the print queue {queue} did not answer as it should.{said: }",
+        "Whether {file} was printed is not known: the print queue {queue} did not say how it ended.{said: }",
         _LOOK_FIRST,
     ),
 }

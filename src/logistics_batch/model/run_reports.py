@@ -74,7 +74,7 @@ class LabelReport:
 
     labels, orders: how many are in the bundle. missing: asked for and not there. printed_before: left out because they
     were printed. files: the paths written on this machine. delivered: where else, as "store:path". printing: what
-    became of its files at the printer, where one was asked for.
+    became of its files at the printer, where one was asked for; owed: what earlier runs died before they could say.
     """
 
     bundle_id: str
@@ -87,11 +87,12 @@ class LabelReport:
     delivered: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     printing: tuple[PrintJob, ...] = ()
+    owed: tuple[Issue, ...] = ()
 
     @property
     def unprinted(self) -> list[Issue]:
         """What a person has to see to at the printer."""
-        return [told for job in self.printing if (told := job.issue(self.bundle_id)) is not None]
+        return [*self.owed, *(told for job in self.printing if (told := job.issue(self.bundle_id)) is not None)]
 
     @property
     def counts(self) -> dict[str, int]:

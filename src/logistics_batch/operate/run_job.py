@@ -67,7 +67,8 @@ class JobOutcome:
             case ReconcileReport():
                 return self.report.document
             case LabelReport():
-                return asdict(self.report) | {"files": [str(path) for path in self.report.files]}
+                owed = [{"reason": each.reason, "fix": each.fix} for each in self.report.owed]
+                return asdict(self.report) | {"files": [str(path) for path in self.report.files], "owed": owed}
             case OrderStatusReport():
                 return asdict(self.report) | {"files": [str(path) for path in self.report.files]}
 

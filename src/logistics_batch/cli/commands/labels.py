@@ -105,11 +105,12 @@ def _print_again(folder: str, bundle: str, told: dict[str, Any], *, as_json: boo
     with opened(folder, calls=False, writes=False, progress=watched()) as parts:
         jobs = print_again(parts, bundle, printer_of(told))
     bundle_id = bundle.partition("/")[0]
+    unprinted = [each for job in jobs if (each := job.issue(bundle_id))]
     if as_json:
         print_json({"bundle_id": bundle_id, "printing": [asdict(job) for job in jobs]})
     else:
-        print_printing(jobs, bundle_id)
-    return 4 if any(job.issue(bundle_id) for job in jobs) else 0
+        print_printing(jobs, unprinted)
+    return 4 if unprinted else 0
 
 
 def _check(choices: tuple[str | None, ...], mapping: str | None, *, reprint: bool, reason: str | None) -> None:

@@ -1,6 +1,6 @@
 """Labels for the printer: choose the orders, sort them as people walk, fetch, bundle, hand over, remember."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -23,15 +23,16 @@ from logistics_batch.flows.labels.orders import (
     source_of,
 )
 from logistics_batch.flows.labels.paper import Printed, put_together
-from logistics_batch.flows.labels.printing import print_files
+from logistics_batch.flows.labels.printing import check_printing, print_files
 from logistics_batch.flows.labels.sorting import DEFAULT_KEYS, sort_orders
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.run_record import recorded_run
 from logistics_batch.model.counting import counted
 from logistics_batch.model.document import Operation, RowState
+from logistics_batch.model.issue import Issue
 from logistics_batch.model.jobs.job import JobPlace, Printer
 from logistics_batch.model.report import ExitCode
-from logistics_batch.model.run_reports import LabelReport
+from logistics_batch.model.run_reports import LabelReport, PrintJob, PrintState
 from logistics_batch.paper.labels.barcodes import can_read_barcodes
 from logistics_batch.paper.labels.bundle import BundleOptions
 from logistics_batch.paper.labels.check import limit_decoding
@@ -39,6 +40,7 @@ from logistics_batch.paper.labels.judge import LabelJudge
 from logistics_batch.paper.labels.layout import Fitted, StockLayout
 from logistics_batch.paper.labels.manifest import Manifest, PrintedBefore, index_csv
 from logistics_batch.paper.labels.papers import bundle_of, manifest_pdf, pick_list_pdf
+from logistics_batch.processes import is_gone, this_process
 
 _ENDINGS = (".csv", ".tsv", ".txt", ".xlsx", ".xls", ".xlsb", ".xlsm", ".ods")
 _BETWEEN_CELLS = (",", ";", "\t")
@@ -176,8 +178,8 @@ def make_labels(parts: Parts, plan: LabelsPlan) -> LabelReport:
     Labels count as printed once the bundle lies in all its places.
 
     Raises:
-        UsageError: unknown layout, sort key or run; nothing was asked of the service. Or another label run printed some
-            of the same orders meanwhile; nothing was written.
+        UsageError: unknown layout, sort key or run, or nothing here can print; nothing was asked of the service. Or
+            another label run printed some of the same orders meanwhile; nothing stays written.
         SettingsError: several orders a call need what reads barcodes.
         RunStopped: the API key is refused, the service is not there, or the process was asked to end.
         StoreError: the bundle could not be written; its labels stay unprinted.
@@ -187,8 +189,11 @@ def make_labels(parts: Parts, plan: LabelsPlan) -> LabelReport:
     if plan.layout not in list(StockLayout):
         raise UsageError(f'There is no layout "{plan.layout}".', remedy=f"Known layouts: {', '.join(StockLayout)}.")
     _check_means(parts)
+    if plan.printer is not None:
+        check_printing(plan.printer)
     keys = plan.sort or DEFAULT_KEYS
     day = plan.business_date or parts.clock.now().date()
+    owed = _printed_before_a_death(parts)
     with recorded_run(parts, letter="L", kind="labels", job=plan.job or "labels", business_date=day) as run:
         chosen = choose_orders(parts, plan.orders, reprint=bool(plan.reprint_reason))
         orders = sort_orders(chosen.orders, keys, kept=parts.kept_names())
@@ -198,11 +203,16 @@ def make_labels(parts: Parts, plan: LabelsPlan) -> LabelReport:
         layout = StockLayout(plan.layout)
         options = BundleOptions(layout, plan.max_pages, plan.reverse, title=title, per_group=plan.per_group)
         printed = put_together(orders, files, keys=keys, options=options, fit=partial(_fitted, parts))
-        _refuse_printed_meanwhile(parts, printed.orders)
+        copies = parts.ledger.labels.copies([order.awb_number for order in printed.orders])
+        _refuse_printed_meanwhile(
+            [order for order in printed.orders if copies.get(order.awb_number, 0) != order.copies]
+        )
         manifest = _manifest(parts, plan, run.id, chosen, printed)
-        report = _hand_over(parts, plan, chosen, printed, manifest)
+        report = replace(_hand_over(parts, plan, chosen, printed, manifest), owed=owed)
         if plan.printer is not None and report.labels:
-            report = _printed(parts, plan.printer, report, manifest)
+            report = replace(report, printing=_printed(parts, plan.printer, report, manifest))
+        if report.unprinted:
+            report = replace(report, exit_code=int(ExitCode.DOUBT))
         run.ended(report.exit_code, report.counts)
     return report
 
@@ -228,16 +238,26 @@ def _fitted(parts: Parts, paths: Sequence[Path]) -> list[Fitted]:
     return found
 
 
-def _refuse_printed_meanwhile(parts: Parts, orders: Sequence[LabelOrder]) -> None:
+def _refuse_printed_meanwhile(others: Sequence[LabelOrder]) -> None:
     """Two people who print at the same time must not get the same labels twice."""
-    copies = parts.ledger.labels.copies([order.awb_number for order in orders])
-    others = [order for order in orders if copies.get(order.awb_number, 0) != order.copies]
     if others:
         raise UsageError(
             f"Another label run printed {counted(len(others), 'order')} of this one meanwhile, the first "
             f"{others[0].reference}. Nothing was written.",
             remedy="Print again: what was printed is then left out.",
         )
+
+
+def _printed_before_a_death(parts: Parts) -> tuple[Issue, ...]:
+    """What nobody told of the printing of earlier runs: their labels count as printed, and their programs died."""
+    found: list[Issue] = []
+    for bundle_id in parts.ledger.labels.printing_now():
+        notes = parts.ledger.runs.notes_of(bundle_id)
+        if notes and all(is_gone(note.given["process"]) is not False for note in notes):
+            died = "The program died before it was known whether the labels were printed."
+            parts.ledger.runs.finish(bundle_id, exit_code=ExitCode.DOUBT, summary={}, now=parts.now, stopped=died)
+            found += notes
+    return tuple(found)
 
 
 def _manifest(parts: Parts, plan: LabelsPlan, bundle_id: str, chosen: Chosen, printed: Printed) -> Manifest:
@@ -315,17 +335,26 @@ def _hand_over(parts: Parts, plan: LabelsPlan, chosen: Chosen, printed: Printed,
         left = (f"nothing to print; {plan.output} still holds an earlier bundle and is left as it is",)
     _put(parts, JobPlace(folder=str(folder.absolute())), "/", contents)
     delivered: tuple[str, ...] = ()
-    if plan.results is not None:
-        place = plan.results.on(plan.business_date or parts.clock.now().date())
-        delivered = _put(parts, place, str(PurePosixPath(place.path) / manifest.bundle_id), contents)
-    if printed.orders:
-        parts.ledger.labels.record_print(
-            manifest.bundle_id,
-            [order.awb_number for order in printed.orders],
-            reason=plan.reprint_reason,
-            who=plan.who,
-            at=parts.clock.now().isoformat(),
-        )
+    place = plan.results.on(plan.business_date or parts.clock.now().date()) if plan.results is not None else None
+    there = str(PurePosixPath(place.path) / manifest.bundle_id) if place is not None else ""
+    if place is not None:
+        delivered = _put(parts, place, there, contents)
+    if plan.printer is not None:  # whoever dies from here on says nothing more
+        jobs = [PrintJob(name, plan.printer.queue, PrintState.UNKNOWN) for name in manifest.files]
+        _note_printing(parts, manifest.bundle_id, jobs)
+    others = parts.ledger.labels.record_print(
+        manifest.bundle_id,
+        {order.awb_number: order.copies for order in printed.orders},
+        reason=plan.reprint_reason,
+        who=plan.who,
+        at=parts.now,
+    )
+    if others:
+        _note_printing(parts, manifest.bundle_id, ())
+        _take_back(parts, JobPlace(folder=str(folder.absolute())), "/", contents)
+        if place is not None:
+            _take_back(parts, place, there, contents)
+        _refuse_printed_meanwhile([order for order in printed.orders if order.awb_number in others])
     return LabelReport(
         bundle_id=manifest.bundle_id,
         exit_code=_exit_code(chosen, manifest),
@@ -339,11 +368,19 @@ def _hand_over(parts: Parts, plan: LabelsPlan, chosen: Chosen, printed: Printed,
     )
 
 
-def _printed(parts: Parts, printer: Printer, report: LabelReport, manifest: Manifest) -> LabelReport:
-    """The report with what became of its labels at the printer; what is not known to be printed waits for a person."""
+def _printed(parts: Parts, printer: Printer, report: LabelReport, manifest: Manifest) -> tuple[PrintJob, ...]:
+    """What became of the labels at the printer; what is not known to be printed waits for a person."""
     files = [path for path in report.files if path.name in manifest.files]
-    report = replace(report, printing=print_files(parts, files, printer, bundle_id=report.bundle_id))
-    return replace(report, exit_code=int(ExitCode.DOUBT)) if report.unprinted else report
+    jobs = print_files(parts, files, printer, bundle_id=report.bundle_id)
+    _note_printing(parts, report.bundle_id, jobs)
+    return jobs
+
+
+def _note_printing(parts: Parts, bundle_id: str, jobs: Sequence[PrintJob]) -> None:
+    """Keep with the run what a person has to see to at the printer, and which program says so."""
+    told = (job.issue(bundle_id) for job in jobs)
+    notes = [Issue.of(each.code, **each.given, process=this_process()) for each in told if each]
+    parts.ledger.runs.keep_notes(bundle_id, notes)
 
 
 def _put(parts: Parts, place: JobPlace, path: str, contents: dict[str, bytes]) -> tuple[str, ...]:
@@ -352,6 +389,16 @@ def _put(parts: Parts, place: JobPlace, path: str, contents: dict[str, bytes]) -
         for name, content in contents.items():
             store.put(str(PurePosixPath(path) / name), content)
         return tuple(f"{store.label}:{PurePosixPath(path) / name}" for name in contents)
+    finally:
+        store.close()
+
+
+def _take_back(parts: Parts, place: JobPlace, path: str, contents: Iterable[str]) -> None:
+    """Remove the files of a bundle that must not be printed."""
+    store = parts.open_store(place)
+    try:
+        for name in contents:
+            store.remove(str(PurePosixPath(path) / name))
     finally:
         store.close()
 

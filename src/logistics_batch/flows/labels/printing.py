@@ -4,7 +4,7 @@ import ctypes
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -36,6 +36,21 @@ def printer_of(told: Mapping[str, Any]) -> Printer:
         raise UsageError(f"{wrong} cannot be given to a print queue.", remedy="`lpstat -e` lists the queues.") from None
 
 
+def check_printing(printer: Printer) -> None:
+    """Raises UsageError if this machine has no printing system, or nothing that draws what the printer needs."""
+    from logistics_batch.paper.labels.barcodes import can_read_barcodes  # what reads PDF, for those who need it
+
+    if shutil.which("lp") is None:
+        raise UsageError(
+            "This machine has no `lp`, so nothing was printed.", remedy="Install CUPS' client, or print the files."
+        )
+    if printer.zpl is not None and not can_read_barcodes():  # the same library draws them
+        raise UsageError(
+            "Nothing here can draw labels as ZPL, so nothing was printed.",
+            remedy='Install the extra "barcodes", as in pip install "logistics-batch[barcodes]".',
+        )
+
+
 def print_files(parts: Parts, files: Sequence[Path], printer: Printer, *, bundle_id: str) -> tuple[PrintJob, ...]:
     """Give files of labels to a queue, each as a job, in their order, and watch them as long as the printer's `wait`.
 
@@ -43,19 +58,17 @@ def print_files(parts: Parts, files: Sequence[Path], printer: Printer, *, bundle
     A job that the queue may have is never given to it again.
 
     Raises:
-        UsageError: this machine has no printing system, or a label cannot be drawn for it. Nothing was printed.
+        UsageError: see `check_printing`. Nothing was printed.
     """
-    if shutil.which("lp") is None:
-        raise UsageError(
-            "This machine has no `lp`, so nothing was printed.", remedy="Install CUPS' client, or print the files."
-        )
-    contents = list(_drawn(files, printer)) if printer.zpl else [b""] * len(files)
-    jobs: list[PrintJob] = []
-    for file, content in zip(files, contents, strict=True):
-        job = PrintJob(file.name, printer.queue, PrintState.REFUSED)
-        if all(before.state is PrintState.WAITING for before in jobs):
-            job = _given(job, printer, file, title=f"Labels {bundle_id} {file.name}", content=content)
-        jobs.append(job)
+    check_printing(printer)
+    jobs = [PrintJob(file.name, printer.queue, PrintState.REFUSED) for file in files]
+    contents, fault = _drawn(files, printer) if printer.zpl else ([b""] * len(files), "")
+    if fault:
+        return tuple(replace(job, said=fault) for job in jobs)
+    for place, (job, file, content) in enumerate(zip(jobs, files, contents, strict=True)):
+        jobs[place] = _given(job, printer, file, title=f"Labels {bundle_id} {file.name}", content=content)
+        if jobs[place].state is not PrintState.WAITING:
+            break
     return tuple(_watched(parts, jobs, seconds=printer.wait_seconds))
 
 
@@ -79,25 +92,17 @@ def print_again(parts: Parts, bundle: str, printer: Printer) -> tuple[PrintJob, 
     return print_files(parts, files, printer, bundle_id=bundle_id)
 
 
-def _drawn(files: Sequence[Path], printer: Printer) -> Iterator[bytes]:
-    from logistics_batch.paper.labels.barcodes import can_read_barcodes
-    from logistics_batch.paper.labels.check import LabelFault  # what reads PDF, for those who need it
+def _drawn(files: Sequence[Path], printer: Printer) -> tuple[list[bytes], str]:
+    """The labels of each file as the printer draws them, and what is wrong where that cannot be."""
+    from logistics_batch.paper.labels.check import LabelFault
     from logistics_batch.paper.labels.judge import LabelJudge
 
     assert printer.zpl is not None
-    if not can_read_barcodes():  # the same library draws them
-        raise UsageError(
-            "Nothing here can draw labels as ZPL, so nothing was printed.",
-            remedy='Install the extra "barcodes", as in pip install "logistics-batch[barcodes]".',
-        )
     with closing(LabelJudge(processes=1, allowance=_TO_DRAW)) as judge:
-        for file in files:
-            try:
-                yield judge.draw(file.read_bytes(), printer.zpl, printer.copies)
-            except LabelFault as fault:
-                raise UsageError(
-                    f"Nothing was printed: {file.name}: {fault.message}.", remedy="Print the bundle without ZPL."
-                ) from None
+        try:
+            return [judge.draw(file.read_bytes(), printer.zpl, printer.copies) for file in files], ""
+        except LabelFault as fault:
+            return [], fault.message
 
 
 def _given(job: PrintJob, printer: Printer, file: Path, *, title: str, content: bytes) -> PrintJob:
@@ -114,32 +119,38 @@ def _given(job: PrintJob, printer: Printer, file: Path, *, title: str, content: 
     except (OSError, subprocess.TimeoutExpired) as error:
         return replace(job, state=PrintState.UNKNOWN, said=type(error).__name__)
     said = _words(done.stdout or done.stderr)
-    if done.returncode:
+    if done.returncode > 0:
         return replace(job, said=said)
     request = _REQUEST.search(said)
-    if request is None:
+    if request is None:  # also where a signal ended it
         return replace(job, state=PrintState.UNKNOWN, said=said)
     return replace(job, state=PrintState.WAITING, number=request[1])
 
 
 def _watched(parts: Parts, jobs: list[PrintJob], *, seconds: float) -> list[PrintJob]:
     """The jobs as the queue tells of them when all are over, or so many seconds have passed."""
-    until = parts.clock.monotonic() + seconds
+    until, library = parts.clock.monotonic() + seconds, _library()
     parts.progress.start("Printing", None)
-    try:
-        while True:
-            states = _states(jobs[0].queue)
-            jobs = [
-                replace(job, state=states.get(job.number, job.state)) if job.state is PrintState.WAITING else job
-                for job in jobs
-            ]
-            is_over = all(job.state is not PrintState.WAITING for job in jobs)
-            if is_over or parts.stop.is_set() or parts.clock.monotonic() >= until:
-                break
-            parts.clock.sleep(_LOOKED_AT_EVERY_SECONDS)
-    finally:
-        parts.progress.done()
-    return [replace(job, said=job.said or _said_of(job)) if job.number else job for job in jobs]
+    while True:
+        states = _states(library) if library else None
+        jobs = [_as_told(job, states) if job.state is PrintState.WAITING else job for job in jobs]
+        is_over = not library or all(job.state is not PrintState.WAITING for job in jobs)
+        if is_over or parts.stop.is_set() or parts.clock.monotonic() >= until:
+            break
+        parts.clock.sleep(_LOOKED_AT_EVERY_SECONDS)
+    parts.progress.done()
+    if states is None:  # nobody could be asked at last
+        jobs = [replace(job, state=PrintState.UNKNOWN) if job.state is PrintState.WAITING else job for job in jobs]
+    said = {} if all(job.state is PrintState.PRINTED for job in jobs) else _said(jobs[0].queue)
+    return [replace(job, said=job.said or said.get(job.number, "")) if job.number else job for job in jobs]
+
+
+def _as_told(job: PrintJob, states: Mapping[int, int] | None) -> PrintJob:
+    """The job with its state; a queue that is removed takes its jobs along. states: see `_states`."""
+    if states is None:
+        return job
+    state = states.get(int(job.number.rpartition("-")[2]))
+    return replace(job, state=PrintState.UNKNOWN if state is None else _JOB_STATES.get(state, PrintState.WAITING))
 
 
 class _Job(ctypes.Structure):
@@ -153,32 +164,47 @@ class _Job(ctypes.Structure):
     )
 
 
-def _states(queue: str) -> dict[str, PrintState]:
-    """What became of each job of a queue that is over, by its number (states: RFC 8011 §5.3.7)."""
+def _library() -> ctypes.CDLL | None:
     try:
         library = ctypes.CDLL("libcups.so.2")
     except OSError:
-        return {}
+        return None
+    library.httpConnect2.restype, library.cupsServer.restype = ctypes.c_void_p, ctypes.c_char_p
+    return library
+
+
+def _states(library: ctypes.CDLL) -> dict[int, int] | None:
+    """The state (RFC 8011 §5.3.7) of each job that the server knows, by its number; None if it does not say.
+
+    The library alone would wait for a server that stands still without end.
+    """
+    server, port, encryption = library.cupsServer(), library.ippPort(), library.cupsEncryption()
+    patience = int(_ANSWERS_WITHIN_SECONDS * 1000)
+    server = ctypes.c_void_p(library.httpConnect2(server, port, None, 0, encryption, 1, patience, None))
+    if not server:
+        return None
+    library.httpSetTimeout(server, ctypes.c_double(_ANSWERS_WITHIN_SECONDS), None, None)
     listed = ctypes.POINTER(_Job)()
-    count = library.cupsGetJobs(ctypes.byref(listed), queue.encode(), 0, -1)
-    found = {f"{queue}-{listed[place].id}": listed[place].state for place in range(count)}
+    count = library.cupsGetJobs2(server, ctypes.byref(listed), None, 0, -1)
+    found = {listed[place].id: listed[place].state for place in range(count)}
     library.cupsFreeJobs(count, listed)
-    return {number: _JOB_STATES[state] for number, state in found.items() if state in _JOB_STATES}
+    library.httpClose(server)
+    return found if count >= 0 else None
 
 
-def _said_of(job: PrintJob) -> str:
-    """The printer's own words for a job, in the long form of `lpstat`."""
+def _said(queue: str) -> dict[str, str]:
+    """The printer's own words for the jobs of a queue, in the long form of `lpstat`."""
     try:
-        listed = _asked(["lpstat", "-l", "-W", "all", "-o", job.queue]).stdout.decode(errors="replace")
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return type(error).__name__
-    _, _, behind = f"\n{listed}".partition(f"\n{job.number} ")
-    for line in behind.splitlines()[1:]:
+        listed = _asked(["lpstat", "-l", "-W", "all", "-o", queue]).stdout.decode(errors="replace")
+    except (OSError, subprocess.TimeoutExpired):
+        return {}
+    found, number = dict[str, str](), ""
+    for line in listed.splitlines():
         if not line.startswith("\t"):
-            break
-        if line.startswith("\tStatus: "):
-            return _words(line.partition(": ")[2].encode())
-    return ""
+            number = line.partition(" ")[0]
+        elif line.startswith("\tStatus: "):
+            found[number] = _words(line.partition(": ")[2].encode())
+    return found
 
 
 def _asked(command: Sequence[str], content: bytes = b"") -> "subprocess.CompletedProcess[bytes]":

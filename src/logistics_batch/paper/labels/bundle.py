@@ -203,14 +203,17 @@ def _stacks(blocks: list[_Block], options: BundleOptions, slots: int) -> Iterato
     groups = [list(members) for _, members in groupby(blocks, key=lambda block: block[0])]
     if not options.per_group or len(groups) < 2:
         groups = [blocks]
+    places = max(2, len(str(len(groups))))
     for number, members in enumerate(groups, start=1):
-        stem = "labels" if len(groups) == 1 else f"labels_{number:02}_{_slug(members[0][0])}"
+        stem = "labels" if len(groups) == 1 else f"labels_{number:0{places}}_{_slug(members[0][0])}"
         stacks = [stickers for _, stickers in members]
         if options.reverse:
             stacks = [stickers[::-1] for stickers in reversed(stacks)]
         chunks = list(_chunks(stacks, options.max_pages * slots))
+        total = f"{len(chunks):02}"
         for part, chunk in enumerate(chunks, start=1):
-            yield f"{stem}.pdf" if len(chunks) == 1 else f"{stem}_part-{part:02}-of-{len(chunks):02}.pdf", chunk
+            place = f"{part:0{len(total)}}-of-{total}"  # names in the order in which they are printed
+            yield f"{stem}.pdf" if len(chunks) == 1 else f"{stem}_part-{place}.pdf", chunk
 
 
 def _slug(group: str) -> str:

@@ -71,9 +71,11 @@ def to_queue(asked: PageRequest) -> Moved:
         raise NotThere("This bundle has no such file here.")
     (job,) = print_files(asked.parts, [found], Printer(queue=queue, wait=_WATCHED), bundle_id=of)
     told = job.issue(of)
-    if told is not None and job.state is not PrintState.WAITING:
+    if told is not None and job.state is PrintState.REFUSED:
         raise UsageError(told.reason, remedy="See to the printer, then print it again.")
-    return Moved(f"/labels/{in_address(of)}", told.reason if told else f"{name} was printed as {job.number}.")
+    return Moved(
+        f"/labels/{in_address(of)}", f"{told.reason} {told.fix}" if told else f"{name} was printed as {job.number}."
+    )
 
 
 def look(asked: PageRequest) -> PageData:
