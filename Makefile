@@ -12,7 +12,7 @@ ADVISORIES ?= --vulnerability-service pypi
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test verify static check bench campaign wheel sbom advisories lock clean
+.PHONY: help setup demo test verify static check bench campaign wheel sdist sbom advisories lock clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/:/' | column -t -s ':'
@@ -66,6 +66,9 @@ $(TOOLS)/.installed: requirements-release.lock
 
 wheel: $(TOOLS)/.installed  ## the package, for servers
 	@$(TOOLS)/bin/python -m hatchling build -t wheel -d $(DIST)
+
+sdist: $(TOOLS)/.installed  ## the source, from which the same wheel can be built
+	@$(TOOLS)/bin/python -m hatchling build -t sdist -d $(DIST)
 
 sbom: $(TOOLS)/.installed  ## what a server installs, as a CycloneDX bill of materials; needs no network
 	@mkdir -p $(DIST)

@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import threading
 import tomllib
 import venv
@@ -102,6 +103,30 @@ def test_both_ways_to_install_enforce_hashes_and_build_nothing() -> None:
     for line in INSTALLS:
         assert "--require-hashes" in line
         assert "--only-binary :all:" in line
+
+
+def build(checkout: Path, dist: Path) -> dict[str, str]:
+    """The wheel and the source of a checkout, built as the Makefile does; returns their digests by name."""
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-t", "sdist", "-d", str(dist)]
+    environment = {name: value for name, value in os.environ.items() if name != "SOURCE_DATE_EPOCH"}
+    subprocess.run(command, cwd=checkout, env=environment, check=True, capture_output=True, timeout=120)
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in dist.iterdir()}
+
+
+@pytest.mark.slow
+def test_two_builds_are_the_same_to_the_byte(tmp_path: Path) -> None:
+    """Whoever has the source, and wherever and whenever it is unpacked, can build what was released and compare it."""
+    released = build(ROOT, tmp_path / "dist")
+    assert {Path(name).suffix for name in released} == {".whl", ".gz"}
+    [source] = (tmp_path / "dist").glob("*.tar.gz")
+    with tarfile.open(source) as archive:
+        archive.extractall(tmp_path, filter="data")
+    checkout = tmp_path / source.name.removesuffix(".tar.gz")
+    (checkout / "PKG-INFO").unlink()  # was added to the source
+    for path in checkout.rglob("*"):  # a umask of its own, another day
+        path.chmod(0o700 if path.is_dir() or path.stat().st_mode & 0o100 else 0o600)
+        os.utime(path, (1_800_000_000, 1_800_000_000))
+    assert build(checkout, tmp_path / "again") == released
 
 
 def wheel(folder: Path) -> Path:
