@@ -8,6 +8,7 @@ import json
 import re
 import shlex
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,16 @@ def test_the_container_is_built_from_what_is_named() -> None:
     assert len(installs) == 3
     for line in installs:  # what is locked, by its hash; then our own wheel, from nowhere else
         assert ("--require-hashes" in line and "--only-binary :all:" in line) or "--no-index" in line
+
+
+def test_the_container_builds_the_whole_wheel() -> None:
+    """A licence file that is not there would be left out of the wheel without a word."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]
+    needed = {*wheel["force-include"], *wheel["shared-data"], *project["project"]["license-files"], "src"}
+    copied = re.findall(r"^COPY (?!--from)(.+) /src/\S*$", CONTAINER, re.MULTILINE)
+    there = {name for names in copied for name in names.split()}
+    assert {name for name in needed if not {name, str(Path(name).parent)} & there} == set()
 
 
 def test_the_container_copies_what_is_there_and_runs_what_exists() -> None:

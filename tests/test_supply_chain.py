@@ -298,6 +298,7 @@ def test_the_runtime_alone_works(release: tuple[str, str], tmp_path: Path) -> No
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
+    assert (server / "share/man/man1/logistics-batch.1").is_file()
     assert answer("--version").startswith("logistics-batch, version ")
     answer("init", "night-shift")
     answer("--workspace", "night-shift", "mapping", "test")  # reads spreadsheets, in the child that does so, too
