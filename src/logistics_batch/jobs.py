@@ -14,6 +14,7 @@ from logistics_batch.specification import load_specification, nearest
 
 FOLDER = "jobs"
 CALENDARS = "calendars"
+_BY_HAND = ("push", "labels", "reconcile", "retry")  # the jobs of runs by hand
 
 
 class _Kind(BaseModel):
@@ -177,6 +178,9 @@ def parse_job(text: str, *, name: str, path: str) -> JobSpec:
                 )
             ]
         )
+    if spec.partner and name in _BY_HAND:  # else people of the partner would see it
+        told = f'A job of a partner cannot be called "{name}": what is done by hand is noted under that name.'
+        raise SpecificationError([Finding(path, 0, 0, told, "Give the file another name.")])
     return spec.model_copy(update={"name": name})
 
 

@@ -1,14 +1,16 @@
 """A ledger of which only what belongs to some jobs is read: every question, on both databases."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from ledger.arrivals import arrival
 
-from logistics_batch.ledger import Ledger, NewNotice
+from logistics_batch.ledger import Arrival, Ledger, NewNotice, Outcome
 from logistics_batch.ledger.of_jobs import OF_NO_JOB, narrowed
 from logistics_batch.ledger.schema import metadata
+from logistics_batch.model.document import Document, Operation
 
 NOW = "2026-11-21T21:15:00+05:30"
 ASKED: dict[str, Callable[[Ledger], Any]] = {
@@ -66,6 +68,35 @@ def test_a_row_that_repeats_an_order_of_another_job_is_counted_and_the_order_is_
     tally = acme.documents.tallies("R-again")[number]
     assert sum(tally.counts.values()) == seen.rows_read
     assert "R-other" not in str(seen.rows.to_dicts())
+
+
+@pytest.mark.parametrize("job", ["labels", "acme"])
+def test_a_bundle_is_seen_by_whoever_sees_all_of_its_orders(two: Ledger, job: str) -> None:
+    """Whatever job made it: one that prints all that was never printed prints the orders of others, too."""
+    numbers = {"A0": "SH-0", "A1": "SH-1"}
+    planned = [each for each in two.documents.select() if each.reference in numbers]
+    two.attempts.step(outcomes=[], claim=planned, run="R-acme", now=NOW)
+    accepted = [Outcome(each.id, "accepted", "accepted", awb_number=numbers[each.reference]) for each in planned]
+    two.attempts.step(outcomes=accepted, claim=[], run="R-acme", now=NOW)
+    # A file of acme's names the number of an order of others.
+    change = Document("SH-1", Operation.ORDER_CANCEL, (2,), "", "A1", (2,), order_id="SH-1")
+    two.runs.start("R-change", job="acme", kind="push", business_date="2026-11-22", now=NOW)
+    two.planning.plan_file("R-change", of_one(change))
+    for number, bundle in enumerate((["SH-0"], ["SH-1"], ["SH-0", "SH-1"])):
+        two.runs.start(f"L{number}", job=job, kind="labels", business_date="2026-11-22", now=NOW)
+        copies = two.labels.copies(bundle)
+        two.labels.record_print(f"L{number}", {each: copies.get(each, 0) for each in bundle}, at=NOW)
+    acme = two.of_jobs(["acme"])
+    assert {run.id for run in acme.runs.latest(kind="labels")} == {"L0"}
+    assert [bundle for bundle in ("L0", "L1", "L2") if acme.runs.get(bundle)] == ["L0"]
+
+
+def of_one(document: Document) -> Arrival:
+    """A file that asks for one change of an order."""
+    read = arrival({document.key: "{}"}, name="change.csv")
+    assert read.mapped is not None
+    calls = {str(document.operation): ("DELETE", "/orders")}
+    return replace(read, operation=document.operation, mapped=replace(read.mapped, documents=(document,)), calls=calls)
 
 
 def test_of_each_table_it_is_said_to_whom_its_records_belong() -> None:

@@ -15,6 +15,7 @@ from sqlalchemy import BindParameter, Column, ColumnElement, Connection, Engine,
 from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger.bulk import among, execute_plain, insert_into
 from logistics_batch.ledger.failures import require_known, told_plainly
+from logistics_batch.ledger.of_jobs import narrow_questions
 from logistics_batch.ledger.records import StoredDocument, select_documents, stored
 from logistics_batch.ledger.schema import document, meta
 
@@ -211,9 +212,11 @@ class LedgerConnection:
         """
         with (
             told_plainly("read", patience_seconds=LOCK_WAIT_SECONDS),
-            self.engine.connect().execution_options(one_statement=one_statement, jobs=self.jobs) as connection,
+            self.engine.connect().execution_options(one_statement=one_statement) as connection,
             connection.begin(),
         ):
+            if self.jobs is not None:
+                narrow_questions(connection, self.jobs)
             yield connection
 
     @contextmanager

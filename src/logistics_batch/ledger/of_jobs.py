@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Any, Final
 
-from sqlalchemy import Alias, ColumnElement, Executable, Join, Select, Table, exists, select
+from sqlalchemy import Alias, ColumnElement, Connection, Executable, Join, Select, Table, event, exists, select
 from sqlalchemy.sql import visitors
 from sqlalchemy.sql.elements import ClauseElement
 from sqlalchemy.sql.selectable import FromClause
@@ -26,6 +26,15 @@ OF_NO_JOB: Final = frozenset(
     )
 )
 """Tables that are asked by what is known already: a name, or the number of an order that is seen."""
+
+
+def narrow_questions(connection: Connection, jobs: Collection[str]) -> None:
+    """From now on each question over this connection is about what belongs to these jobs alone."""
+
+    def narrow(_: Connection, query: Executable, several: Any, values: Any, _options: object) -> Any:
+        return narrowed(query, jobs), several, values
+
+    event.listen(connection, "before_execute", narrow, retval=True)
 
 
 def narrowed(query: Executable, jobs: Collection[str]) -> Executable:
@@ -68,7 +77,7 @@ def _belongs(found: FromClause, jobs: Collection[str]) -> ColumnElement[bool]:
     match by:
         case "job" | "series":
             own = column.in_(jobs)
-            return own | _is_bundle_of(found, jobs) if name == "run" else own
+            return _unless_bundle_of_others(own, found, jobs) if name == "run" else own
         case "run_id":
             return exists(select(_RUN.c.id).where(_RUN.c.id == column, _RUN.c.job.in_(jobs)).correlate(found))
         case "file_id":
@@ -88,9 +97,13 @@ def _files(jobs: Collection[str]) -> Select[Any]:
     return select(_FILE.c.id).join(_RUN, _RUN.c.id == _FILE.c.run_id).where(_RUN.c.job.in_(jobs))
 
 
-def _is_bundle_of(found: FromClause, jobs: Collection[str]) -> ColumnElement[bool]:
-    """Whether it is a bundle of labels, made by hand, in which there are labels of these jobs' orders alone."""
+def _unless_bundle_of_others(own: ColumnElement[bool], found: FromClause, jobs: Collection[str]) -> ColumnElement[bool]:
+    """Whether a run is one of these jobs, or made a bundle of labels by hand; and no label in it is of another order.
+
+    A change says of itself which order's number it has, so only what created an order says whose that is.
+    """
     of = select(_DOCUMENT.c.id).join(_FILE, _FILE.c.id == _DOCUMENT.c.file_id).join(_RUN, _RUN.c.id == _FILE.c.run_id)
-    of = of.where(_DOCUMENT.c.awb_number == _PRINT.c.awb_number, _RUN.c.job.in_(jobs)).correlate(_PRINT)
+    of = of.where(_DOCUMENT.c.awb_number == _PRINT.c.awb_number, _DOCUMENT.c.operation == "order.create")
+    of = of.where(_RUN.c.job.in_(jobs)).correlate(_PRINT)
     printed = select(_PRINT.c.id).where(_PRINT.c.bundle_id == found.c.id).correlate(found)
-    return (found.c.kind == "labels") & exists(printed) & ~exists(printed.where(~exists(of)))
+    return (own | exists(printed)) & ~exists(printed.where(~exists(of)))

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 
 import pytest
 from support.pages_process import Person, RunningPages, hidden_fields
+from support.sandbox_process import RunningSandbox
 from support.workspace import APPROVED_JOB
 
 from logistics_batch.ledger import open_ledger
+from logistics_batch.model.issue import Issue
 from logistics_batch.web.workbench.people import FOR_ALL, Role
 from logistics_batch.web.workbench.routes import ROUTES, Route
 
@@ -179,6 +181,62 @@ def test_labels_are_chosen_among_what_is_seen(shared: RunningPages) -> None:
     assert [each["id"] for each in bundles["bundles"]] == names(shared, "/labels/{name}"), bundles
     assert [each["failed"] for each in bundles["ended"]] == [False]
     assert person(shared, "operator", "kaveri").get("/labels.json").json()["bundles"] == []
+
+
+def test_what_a_run_notes_of_the_work_of_others_is_not_there(shared: RunningPages) -> None:
+    """A run also tells what runs before it left behind, whosever files these are."""
+    workspace = shared.workspace
+    ledger = open_ledger(f"sqlite:///{workspace.root}/var/ledger.db", account=workspace.url)
+    notes = (
+        Issue.of("file.left", name="own.csv", why=[("left.dot", {})]),
+        Issue.of("sending.never_sent", count=2, name="new.csv", others=[], run="20261103-000000-0000", job="approved"),
+        Issue.of("sending.broke_off", count=2, files=["new.csv (run 1)"], more=[]),
+        Issue.of("answers.unwritten", why="The results of new.csv could not be written."),
+    )
+    try:
+        run = ledger.runs.latest(job="nightly", limit=1)[0].id
+        before = ledger.runs.notes_of(run)
+        ledger.runs.keep_notes(run, notes)
+        acme, everybody = person(shared, Role.OPERATOR, "acme"), shared.person("operator")
+        told = acme.get(f"/runs/{run}.json").json()["notes"]
+        assert [note for note in told if "own.csv" in note] == told
+        assert len(told) == 1
+        assert "new.csv" not in acme.get(f"/runs/{run}").text
+        assert len(everybody.get(f"/runs/{run}.json").json()["notes"]) == len(notes)
+    finally:
+        ledger.runs.keep_notes(run, before)
+        ledger.close()
+
+
+def test_who_prints_for_another_partner_is_not_named(shared: RunningPages, service: RunningSandbox) -> None:
+    """Bundles of several people are made at the same time."""
+    service.set_faults([{"endpoint": "label.create", "kind": "delay", "seconds": 4}])
+    try:
+        forms = {}
+        for partner, order in (("acme", "R-9"), ("kaveri, acme", SLASHED)):
+            one = person(shared, "operator", *partner.split(", "))
+            look = one.post("/labels/look", {"orders": order, "layout": "4x6", "reason": "torn"}).text
+            forms[partner] = one, hidden_fields(look)
+        one, form = forms["acme"]
+        assert one.post("/labels/print", form).status_code == 303
+        other, form = forms["kaveri, acme"]
+        told = other.post("/labels/print", form)
+        assert "operator of acme" not in told.text
+        assert told.status_code == 303, told.text
+    finally:
+        service.set_faults([])
+
+
+@pytest.mark.parametrize("name", ["push", "labels", "reconcile", "retry"])
+def test_what_is_done_by_hand_is_no_partners_job(shared: RunningPages, name: str) -> None:
+    """It is noted under such a name, and would be seen."""
+    shared.workspace.job(name, f"partner: acme\n{JOB}")
+    try:
+        refused = shared.workspace.run("run", name)
+        assert refused.code == 2
+        assert f'cannot be called "{name}"' in refused.err
+    finally:
+        (shared.workspace.root / f"jobs/{name}.yaml").unlink()
 
 
 def test_a_token_sees_what_its_person_sees(shared: RunningPages) -> None:

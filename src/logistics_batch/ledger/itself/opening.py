@@ -25,7 +25,6 @@ from logistics_batch.ledger.failures import (
     is_unreadable,
 )
 from logistics_batch.ledger.itself.version import prepare
-from logistics_batch.ledger.of_jobs import narrowed
 
 # Before these SQLite versions a reset of the write-ahead log could corrupt the file.
 _WAL_SAFE_FROM = (3, 51, 3)
@@ -83,7 +82,6 @@ def open_engine(url: str, *, read_only: bool = False) -> Engine:
             if not path.exists():
                 path.touch(mode=0o600)
             engine = _sqlite_engine(url, durable=True)
-        event.listen(engine, "before_execute", _of_jobs, retval=True)
         prepare(engine, path=path)
         if path is not None and path.exists():
             _check_at_opening(engine, path, read_only=read_only)
@@ -101,12 +99,6 @@ def open_engine(url: str, *, read_only: bool = False) -> Engine:
             of_disk=of_disk,
         ) from exc
     return engine
-
-
-def _of_jobs(connection: Connection, statement: Any, several: Any, values: Any, _options: object) -> Any:
-    """Where somebody reads who sees the part of some jobs alone, the question about that part."""
-    jobs = connection.get_execution_options().get("jobs")
-    return (statement if jobs is None else narrowed(statement, jobs)), several, values
 
 
 def _sqlite_engine(url: str, *, durable: bool) -> Engine:

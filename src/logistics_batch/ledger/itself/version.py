@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Engine, inspect, text
 
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import LedgerRefused
-from logistics_batch.ledger.bulk import insert_all
+from logistics_batch.ledger.bulk import among, insert_all
 from logistics_batch.ledger.connection import entry, put_entry
 from logistics_batch.ledger.failures import require_known
 from logistics_batch.ledger.itself.lock import sending_lock
@@ -55,13 +55,13 @@ def _to_version_4(op: Any, _: str) -> None:
         sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
         sa.Column("lease_id", sa.Integer, nullable=False),
     )
-    document = sa.table("document", sa.column("id"), sa.column("account"), sa.column("key"), sa.column("lane"))
-    connection = op.get_bind()
-    found = connection.execute(sa.select(document.c.id, document.c.account, document.c.key)).all()
-    lanes = [{"its": number, "to": zlib.crc32(f"{account}\0{key}".encode()) % 64} for number, account, key in found]
-    if lanes:
-        put = document.update().where(document.c.id == sa.bindparam("its")).values(lane=sa.bindparam("to"))
-        connection.execute(put, lanes)
+    columns = (sa.Column("id", sa.Integer), *map(sa.Column, ("account", "key", "lane")))
+    document, connection = sa.Table("document", sa.MetaData(), *columns), op.get_bind()
+    lanes: dict[int, list[int]] = {}
+    for number, account, key in connection.execute(sa.select(*document.c["id", "account", "key"])):
+        lanes.setdefault(zlib.crc32(f"{account}\0{key}".encode()) % 64, []).append(number)
+    for lane, numbers in lanes.items():
+        connection.execute(document.update().where(among(connection, document.c.id, numbers)).values(lane=lane))
 
 
 STEPS: dict[int, Callable[[Any, str], None]] = {2: _to_version_2, 3: _to_version_3, 4: _to_version_4}

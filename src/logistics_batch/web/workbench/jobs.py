@@ -8,6 +8,7 @@ from typing import Final
 from logistics_batch.errors import SettingsError, UsageError
 from logistics_batch.flows.push.run import past_run
 from logistics_batch.ledger import StoredRun
+from logistics_batch.model.issue import Issue
 from logistics_batch.model.jobs.calendar import Calendar
 from logistics_batch.model.jobs.job import JobSpec, PushJob
 from logistics_batch.model.report import Fate, FileReport, RunReport
@@ -25,6 +26,7 @@ from logistics_batch.web.workbench.work import Begun
 _LATEST: Final = 50
 _RUNS, _PAUSES, _LONGEST_REASON = 10, 10, 2000
 _DAYS, _TRIED_SHOWN = 7, 20
+_OWN_NOTES: Final = ("file.", "printing.", "sending.paused", "sending.released", "sending.slowed")
 
 
 def timetable_page(asked: PageRequest) -> PageData:
@@ -184,6 +186,11 @@ def _shown(found: Sequence[StoredRun]) -> list[dict[str, object]]:
     ]
 
 
+def _is_its_own(note: Issue) -> bool:
+    """Whether a run says this of its own files, and not of what other runs left behind."""
+    return note.code.startswith(_OWN_NOTES)
+
+
 def run(asked: PageRequest) -> PageData:
     """One run: how far it is, what became of its files, what it noted, and what to do next."""
     mark = asked.mark
@@ -198,7 +205,7 @@ def run(asked: PageRequest) -> PageData:
         "state": past.stored.state,
         "exit_code": past.stored.exit_code,
         "stopped": past.stored.stopped,
-        "notes": [each.reason for each in past.report.notes],
+        "notes": [each.reason for each in past.report.notes if not asked.who.partners or _is_its_own(each)],
         "files": [
             {
                 "id": file.id,

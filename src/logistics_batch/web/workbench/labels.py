@@ -31,7 +31,7 @@ def bundles(asked: PageRequest) -> PageData:
         | {"counts": dict(each.summary), "stopped": each.stopped}
         for each in found
     ]
-    begun = [each for each in asked.on.work.all() if each.key == _KEY and _is_own(asked, each)]
+    begun = [each for each in asked.on.work.all() if each.key.startswith(_key(asked))]
     going = [{"what": each.what, "who": each.who, "at": each.at} for each in begun if not each.outcome]
     ended = [{"what": each.what, "outcome": each.outcome, "failed": each.failed} for each in begun if each.outcome]
     return PageData(
@@ -136,7 +136,7 @@ def print_them(asked: PageRequest) -> Moved:
         return f"Bundle {report.bundle_id}: {words}.", f"/labels/{report.bundle_id}"
 
     what = f"Labels of {counted(len(chosen.orders), 'order')}"
-    begun = asked.on.work.begin(Begun(_KEY, what, who, asked.now), make)
+    begun = asked.on.work.begin(Begun(_key(asked), what, who, asked.now), make)
     if begun.failed:
         raise UsageError(begun.outcome)
     return Moved(
@@ -144,8 +144,9 @@ def print_them(asked: PageRequest) -> Moved:
     )
 
 
-def _is_own(asked: PageRequest, work: Begun) -> bool:
-    return not asked.who.partners or work.who == asked.who.name
+def _key(asked: PageRequest) -> str:
+    """Of bundles that are made here: one at a time for the people of the same partners, who see each other's."""
+    return f"{_KEY} of {', '.join(sorted(asked.who.partners))};" if asked.who.partners else _KEY
 
 
 def _choice(asked: PageRequest) -> LabelChoice:
