@@ -98,6 +98,8 @@ DOORS: dict[str, tuple[str, ...]] = {
     "python_calamine": ("intake/readers/workbooks.py",),
     "pikepdf": ("paper/",),
     "sqlalchemy": ("ledger/",),
+    "sqlite3": ("ledger/sqlite.py", "sandbox/"),
+    "pysqlite3": ("ledger/sqlite.py",),
     "alembic": ("ledger/",),
     "psycopg": ("ledger/",),
     "click": ("cli/",),

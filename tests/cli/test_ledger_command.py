@@ -4,7 +4,6 @@ import json
 import os
 import shlex
 import shutil
-import sqlite3
 import stat
 import subprocess
 from collections import Counter
@@ -16,6 +15,8 @@ from cli.conftest import Run
 from support.commands import Finished
 from support.sandbox_process import RunningSandbox, created, sandbox_for_a_test
 from support.workspace import Workspace, order_lines
+
+from logistics_batch.ledger.sqlite import sqlite3
 
 ADDRESS = "Market Road"
 

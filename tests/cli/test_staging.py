@@ -1,7 +1,6 @@
 """`doctor --staging`: what test orders show, and how doubts are settled with it, for a service of each kind."""
 
 import json
-import sqlite3
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -16,6 +15,8 @@ from support.between import Service as Passed
 from support.commands import Finished
 from support.sandbox_process import RunningSandbox, start_sandbox
 from support.workspace import Workspace, order_lines
+
+from logistics_batch.ledger.sqlite import sqlite3
 
 pytestmark = pytest.mark.slow
 

@@ -2,7 +2,6 @@
 
 import io
 import json
-import sqlite3
 import zipfile
 from collections import Counter
 from pathlib import Path
@@ -14,6 +13,8 @@ from support.fix_files import corrected
 from support.sandbox_process import RunningSandbox
 from support.sftp_servers import RunningSshd, openssh_server
 from support.workspace import ASNS_MAPPING, ORDER_COLUMNS, Workspace, order_lines
+
+from logistics_batch.ledger.sqlite import sqlite3
 
 __all__ = ["openssh_server"]
 

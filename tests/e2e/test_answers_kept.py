@@ -1,7 +1,6 @@
 """What answers are never written over: what a clerk corrected in a fix file, and the sender's columns."""
 
 import csv
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 
@@ -11,6 +10,8 @@ from support.commands import Forker
 from support.fix_files import corrected, lines_of
 from support.sandbox_process import RunningSandbox
 from support.workspace import ORDER_COLUMNS, Workspace, order_lines
+
+from logistics_batch.ledger.sqlite import sqlite3
 
 WRONG = ",12345,3 Road,560001,SKU,1\n"
 NIGHTLY = """\

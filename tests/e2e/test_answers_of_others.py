@@ -1,7 +1,6 @@
 """Answers that are not the service's, or speak of something else: a gateway's page, a cache, a mixed-up proxy."""
 
 import json
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 
@@ -9,6 +8,8 @@ import pytest
 from support.between import Asked, Service, Told, between, said
 from support.sandbox_process import RunningSandbox, start_sandbox
 from support.workspace import ASN_COLUMNS, Workspace, asn_lines, order_lines
+
+from logistics_batch.ledger.sqlite import sqlite3
 
 TWO_SITES = f"{ASN_COLUMNS}\nAcme,Chennai,INV-30,TEA,10\nAcme,Bhiwandi,INV-30,TEA,10\n"
 CANCEL = "operation: order.cancel\nkey: [AWB]\norder_id: {from: AWB}\n"

@@ -1,7 +1,6 @@
 """A service that answers an ASN search without results with 400 or 404 and FAIL: calibrated, as it is for orders."""
 
 import json
-import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -10,6 +9,8 @@ import pytest
 from flows.asn_service import AsnService, record
 from support.commands import Finished
 from support.workspace import Workspace, asn_lines
+
+from logistics_batch.ledger.sqlite import sqlite3
 
 
 def answers_none(service: AsnService, status: int, words: str) -> None:

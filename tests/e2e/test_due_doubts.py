@@ -2,13 +2,14 @@
 
 import csv
 import io
-import sqlite3
 from contextlib import closing
 from datetime import datetime, timedelta
 
 import pytest
 from support.sandbox_process import RunningSandbox, created
 from support.workspace import Workspace, order_lines
+
+from logistics_batch.ledger.sqlite import sqlite3
 
 
 def held(workspace: Workspace) -> list[tuple[str, str]]:

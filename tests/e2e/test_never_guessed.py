@@ -1,7 +1,6 @@
 """Doubts that once were settled by a guess: by hand, by an earlier order, by refusals that may mean anything."""
 
 import shutil
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 
@@ -9,6 +8,8 @@ import pytest
 from support.between import Asked, Service, Told, between
 from support.sandbox_process import RunningSandbox, start_sandbox
 from support.workspace import Workspace, order_lines
+
+from logistics_batch.ledger.sqlite import sqlite3
 
 ADD_ITEMS = """\
 operation: order.add_items

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import sqlite3
 import time
 from contextlib import closing
 from datetime import datetime, timedelta
@@ -11,6 +10,8 @@ from datetime import datetime, timedelta
 import pytest
 from support.sandbox_process import RunningSandbox, created
 from support.workspace import ORDER_COLUMNS, Workspace, asn_lines, order_lines
+
+from logistics_batch.ledger.sqlite import sqlite3
 
 BAD_ROWS = f"""{ORDER_COLUMNS}
 A-1,9876543210,1 Market Road,560001,SKU-1,2

@@ -3,7 +3,6 @@
 import http.server
 import re
 import signal
-import sqlite3
 import subprocess
 import sys
 import threading
@@ -23,6 +22,7 @@ from logistics_batch import wiring
 from logistics_batch.api.pacing import Pacer
 from logistics_batch.flows.push.dispatch import Dispatcher
 from logistics_batch.ledger import open_ledger
+from logistics_batch.ledger.sqlite import sqlite3
 
 # A program whose wall clock is an hour ahead at every other reading.
 JUMPING = """

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sqlite3
 import stat
 import subprocess
 import sys
@@ -13,14 +12,16 @@ from typing import Any
 import psycopg
 import pytest
 from alembic.operations import Operations
-from sqlalchemy import Column, MetaData, Text, create_engine, inspect, text
+from sqlalchemy import Column, MetaData, Text, inspect, text
 from support.commands import Finished, forker_of_tests
+from support.engines import engine_of
 
 from logistics_batch.errors import LedgerBusy, LedgerRefused
 from logistics_batch.ledger import open_ledger
 from logistics_batch.ledger.itself import version as versions
 from logistics_batch.ledger.itself.lock import sending_lock
 from logistics_batch.ledger.schema import SCHEMA_VERSION
+from logistics_batch.ledger.sqlite import sqlite3
 
 NEXT = SCHEMA_VERSION + 1
 VERSION_1 = Path(__file__).parent / "version_1"  # ledgers with rows, as SQL, see `make`
@@ -65,7 +66,7 @@ def old(url: str) -> str:
 
 def shape(url: str) -> dict[str, Any]:
     """Everything that the database knows about its tables, keys, indexes and guards."""
-    engine = create_engine(url)
+    engine = engine_of(url)
     seen = inspect(engine)
     found: dict[str, Any] = {
         name: {
@@ -100,7 +101,7 @@ def _to_the_next(op: Operations, dialect: str) -> None:
 
 def rows(url: str) -> dict[str, list[tuple[Any, ...]]]:
     """Every row of every table, in the columns that version 1 has; its version is no row."""
-    engine = create_engine(url)
+    engine = engine_of(url)
     metadata = MetaData()
     metadata.reflect(engine)
     with engine.connect() as connection:
@@ -118,7 +119,7 @@ def _as_it_was(row: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def version(url: str) -> str:
-    engine = create_engine(url)
+    engine = engine_of(url)
     with engine.connect() as connection:
         stored = connection.execute(text("SELECT value FROM meta WHERE name = 'schema_version'")).scalar_one()
     engine.dispose()
@@ -189,7 +190,7 @@ def test_killed_while_it_is_made_it_is_empty_and_is_made_then(url: str, point: s
 @pytest.mark.parametrize("stored", ["97", "two"])
 def test_a_ledger_that_is_not_understood_is_refused_untouched(url: str, stored: str) -> None:
     open_ledger(url, account=ACCOUNT).close()
-    engine = create_engine(url)
+    engine = engine_of(url)
     with engine.begin() as connection:
         connection.execute(text("UPDATE meta SET value = :v WHERE name = 'schema_version'"), {"v": stored})
     engine.dispose()
@@ -203,7 +204,7 @@ def test_a_ledger_that_is_not_understood_is_refused_untouched(url: str, stored: 
 
 @pytest.mark.usefixtures("next_version")
 def test_nothing_is_changed_under_a_sending_run(old: str) -> None:
-    with sending_lock(create_engine(old), path=sqlite_file(old), what="orders-nightly", wait=False):
+    with sending_lock(engine_of(old), path=sqlite_file(old), what="orders-nightly", wait=False):
         with pytest.raises(LedgerBusy):
             open_ledger(old, account=ACCOUNT)
         assert version(old) == "1"

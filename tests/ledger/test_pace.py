@@ -10,7 +10,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine, text
+from sqlalchemy import text
+from support.engines import engine_of
 
 from logistics_batch.api.pacing import Pacer, Turn
 from logistics_batch.ledger import Ledger, open_ledger
@@ -56,7 +57,7 @@ def test_a_pause_that_the_service_asked_for_is_everybodys(ledger: Ledger, other:
 
 def test_a_time_that_a_wrong_clock_wrote_holds_nobody_up(ledger: Ledger, url: str) -> None:
     wait(ledger, 1)
-    engine = create_engine(url)
+    engine = engine_of(url)
     with engine.begin() as connection:
         far = json.dumps({"held_until": 99999999999.0, "given": [99999999999.0]})
         connection.execute(text("UPDATE meta SET value = :far WHERE name LIKE 'pace:%'"), {"far": far})
@@ -81,7 +82,7 @@ def waits_with(ledger: Ledger) -> float:
 
 
 def test_a_ledger_that_takes_nothing_leaves_each_its_own_rate(ledger: Ledger, url: str) -> None:
-    engine = create_engine(url)
+    engine = engine_of(url)
     pacer = Pacer("1/min")
     with pacer.sharing(ledger.pace), engine.connect() as connection:
         if connection.dialect.name != "sqlite":
@@ -101,7 +102,7 @@ def test_a_turn_taken_ahead_moves_the_next_from_its_own_moment(ledger: Ledger, o
 
 def test_what_an_earlier_version_wrote_is_kept(ledger: Ledger, url: str) -> None:
     wait(ledger, 1)
-    engine = create_engine(url)
+    engine = engine_of(url)
     with engine.begin() as connection:
         next_at = time.time() + 100
         connection.execute(text(f"UPDATE meta SET value = '{next_at!r}' WHERE name LIKE 'pace:%'"))

@@ -2,17 +2,18 @@
 
 import json
 import shutil
-import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from ledger.arrivals import arrival, planned
-from sqlalchemy import create_engine, text
+from sqlalchemy import text
+from support.engines import engine_of
 
 from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger import Ledger, Outcome, open_ledger
+from logistics_batch.ledger.sqlite import sqlite3
 from logistics_batch.model.issue import Issue
 
 NOW = "2026-11-21T21:15:00+05:30"
@@ -31,7 +32,7 @@ def opened(url: str, marks: tuple[Path, Path]) -> Opened:
 
 def seq(url: str, value: int | None = None) -> int:
     """The count that the ledger holds; with `value` it is set, as restoring an older copy does."""
-    engine = create_engine(url)
+    engine = engine_of(url)
     with engine.begin() as connection:
         found = int(connection.execute(text("SELECT value FROM meta WHERE name = 'seq'")).scalar_one())
         if value is not None:
@@ -91,7 +92,7 @@ def test_the_copy_that_was_not_accepted_stays_refused(tmp_path: Path, opened: Op
     one_run(ledger)
     before = seq(url)
     ledger.itself.accept_restored(reason="moved to another machine", now=NOW)
-    engine = create_engine(url)
+    engine = engine_of(url)
     with engine.begin() as connection:
         connection.execute(text("UPDATE meta SET value = 'theoldname' WHERE name = 'epoch'"))
     engine.dispose()

@@ -1,7 +1,6 @@
 """What is special about a ledger that is a file."""
 
 import resource
-import sqlite3
 import stat
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from ledger.arrivals import arrival, planned
 from logistics_batch.errors import LedgerBusy, LedgerRefused
 from logistics_batch.ledger import open_ledger
 from logistics_batch.ledger.failures import is_unreadable
+from logistics_batch.ledger.sqlite import sqlite3
 
 NOW = "2026-11-21T21:15:00+05:30"
 
@@ -172,7 +172,7 @@ def test_a_log_written_ahead_is_used_only_where_its_reset_cannot_damage_the_file
             return super().execute(told, *parameters)
 
     connect = sqlite3.connect
-    monkeypatch.setattr("sqlite3.dbapi2.connect", lambda *args, **more: connect(*args, factory=Connection, **more))
+    monkeypatch.setattr(sqlite3, "connect", lambda *args, **more: connect(*args, factory=Connection, **more))
     ledger = open_ledger(f"sqlite:///{path}", account="x")
     with ledger._connection.read() as connection:
         assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == mode

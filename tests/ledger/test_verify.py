@@ -5,7 +5,8 @@ from threading import Barrier
 
 import pytest
 from ledger.arrivals import arrival, planned
-from sqlalchemy import create_engine, text
+from sqlalchemy import text
+from support.engines import engine_of
 
 from logistics_batch.ledger import Ledger, Outcome, open_ledger
 
@@ -24,7 +25,7 @@ def filled(ledger: Ledger) -> None:
 
 def change(url: str, *statements: str) -> None:
     """As a disk, a person or an error of this program might; guards are what such a change would have to break."""
-    engine = create_engine(url)
+    engine = engine_of(url)
     with engine.begin() as connection:
         for statement in statements:
             connection.execute(text(statement))

@@ -3,12 +3,13 @@
 import http.client
 import json
 import signal
-import sqlite3
 import threading
 from contextlib import closing
 from typing import Any
 
 from support.workspace import Workspace
+
+from logistics_batch.ledger.sqlite import sqlite3
 
 SECRET = "0123456789abcdef0123456789abcdef-canary"
 HEADER = "X-Logistics-Secret"

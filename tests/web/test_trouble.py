@@ -6,7 +6,6 @@ import json
 import os
 import resource
 import socket
-import sqlite3
 import threading
 import time
 import urllib.request
@@ -21,6 +20,7 @@ from support.sandbox_process import RunningSandbox, start_sandbox
 from support.workspace import Workspace
 
 from logistics_batch.ledger import open_ledger
+from logistics_batch.ledger.sqlite import sqlite3
 
 FULL = os.environ.get("CAMPAIGN") == "full"
 WAIT_SECONDS = 60.0

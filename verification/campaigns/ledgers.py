@@ -1,12 +1,13 @@
 """The ledger of a campaign's workspace, seen from outside of the program: in SQLite or in PostgreSQL."""
 
-import sqlite3
 from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass
 
 import psycopg
 from support.workspace import Workspace
+
+from logistics_batch.ledger.sqlite import sqlite3
 
 
 @dataclass(frozen=True)

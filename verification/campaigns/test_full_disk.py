@@ -1,6 +1,5 @@
 """A ledger that is full, at every page: sending stops, no byte leaves without an intent, nothing is lost or doubled."""
 
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 
@@ -11,6 +10,8 @@ from campaigns.scale import FULL, numbers, report, size
 from support.commands import Forker
 from support.sandbox_process import RunningSandbox
 from support.workspace import Workspace
+
+from logistics_batch.ledger.sqlite import sqlite3
 
 DOCUMENTS = size(sample=12, full=60)
 

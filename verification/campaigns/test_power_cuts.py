@@ -7,7 +7,6 @@ import json
 import os
 import random
 import shutil
-import sqlite3
 import subprocess
 from collections import Counter
 from contextlib import closing
@@ -23,6 +22,8 @@ from campaigns.scale import SEED, numbers, report, size
 from support.commands import Forker
 from support.sandbox_process import RunningSandbox
 from support.workspace import Workspace
+
+from logistics_batch.ledger.sqlite import sqlite3
 
 CUTS = {"sample": 8, "full": 500}
 DOCUMENTS = size(sample=4, full=8)

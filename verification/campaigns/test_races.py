@@ -2,7 +2,6 @@
 
 import random
 import signal
-import sqlite3
 import time
 from collections import Counter
 from contextlib import closing
@@ -14,6 +13,8 @@ from campaigns.scale import FULL, SEED, numbers, report, size
 from support.commands import Command, Forker
 from support.sandbox_process import RunningSandbox
 from support.workspace import Workspace
+
+from logistics_batch.ledger.sqlite import sqlite3
 
 RACES = {"sample": 6, "full": 200}
 SLEEPERS = size(sample=3, full=12)

@@ -4,7 +4,6 @@ import csv
 import hashlib
 import io
 import json
-import sqlite3
 from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from histories.service import Record
 from histories.stage import KINDS, Stage
 
 from logistics_batch.ledger import StoredDocument, sqlite_path
+from logistics_batch.ledger.sqlite import sqlite3
 
 NOT_ENDED = ("planned", "sending", "in_doubt")
 LISTED = ("accepted", "in_doubt", "held", "sending")

@@ -1,6 +1,5 @@
 """A ledger that is an older copy, with thousands of orders on the way; and one that a newer program has changed."""
 
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from support.postgres import new_database, postgres_server
 
 from logistics_batch.flows.push.push import run_push_job
 from logistics_batch.ledger import sqlite_path
+from logistics_batch.ledger.sqlite import sqlite3
 
 __all__ = ["template"]
 

@@ -1,6 +1,5 @@
 """Whoever knows the receiver's secret cannot fill the disk with it; whoever does not leaves an address in the log."""
 
-import sqlite3
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -14,6 +13,7 @@ from logistics_batch.errors import LedgerRefused
 from logistics_batch.flows.files.purge import purge_old
 from logistics_batch.flows.orders.receive_event import EventStore
 from logistics_batch.ledger import NewEvent, open_ledger
+from logistics_batch.ledger.sqlite import sqlite3
 from logistics_batch.web.receiver import Troubles
 from logistics_batch.wiring import Need
 from logistics_batch.wiring import Workspace as Opened

@@ -6,7 +6,6 @@ After each step every document in the ledger is compared with the model's.
 import json
 import multiprocessing
 import shutil
-import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -38,6 +37,7 @@ from logistics_batch.flows.doubts.decisions import decide
 from logistics_batch.flows.doubts.settle import due_at
 from logistics_batch.flows.parts import Parts, Policy
 from logistics_batch.ledger import Ledger, StoredDocument
+from logistics_batch.ledger.sqlite import sqlite3
 
 PATIENCE_SECONDS = 60
 PAUSE_SECONDS = 180.0

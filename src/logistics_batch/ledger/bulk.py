@@ -6,7 +6,6 @@ the driver itself.
 """
 
 import json
-import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -35,6 +34,7 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import DBAPIError
 
 from logistics_batch.errors import LedgerRefused
+from logistics_batch.ledger.sqlite import sqlite3
 
 _AT_ONCE = 100  # records in one statement; their values stay far below the 32,766 that SQLite takes
 _Record = TypeVar("_Record")
@@ -165,7 +165,8 @@ def _update(
         return [tuple(line) for one in given for line in connection.execute(statement, one)]
     finding, assigned = _values_of(found), _values_of(values)
     given_values = tuple(chain.from_iterable((*finding(each.found), *assigned(each.values)) for each in changes))
-    return execute_plain(connection, _updating(table.name, found, values, told, len(changes)), given_values).fetchall()
+    plain = _updating(table.name, found, values, told, len(changes))
+    return list(execute_plain(connection, plain, given_values))
 
 
 def _values_of(names: Sequence[str]) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:

@@ -1,6 +1,5 @@
 """What a database could not do, in an operator's words; what was to be written is never among them."""
 
-import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,6 +8,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger.schema import SCHEMA_VERSION
+from logistics_batch.ledger.sqlite import sqlite3
 
 LOCKED = "database is locked"  # in SQLite's words
 DAMAGED = ("file is not a database", "database disk image is malformed")

@@ -3,7 +3,6 @@
 One order was accepted, one is in doubt, one waits, and one row was invalid.
 """
 
-import sqlite3
 import sys
 import tempfile
 from pathlib import Path
@@ -11,6 +10,8 @@ from pathlib import Path
 from sqlalchemy import create_engine
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.schema import CreateIndex, CreateTable
+
+from logistics_batch.ledger.sqlite import sqlite3
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parents[1]))
@@ -56,7 +57,7 @@ def postgresql_script(path: Path) -> str:
         statements.append(str(CreateTable(table).compile(dialect=dialect)))
         statements += [str(CreateIndex(each).compile(dialect=dialect)) for each in sorted(table.indexes, key=str)]
     statements += guard_statements("postgresql")
-    with create_engine(f"sqlite:///{path}").connect() as connection:
+    with create_engine(f"sqlite:///{path}", module=sqlite3).connect() as connection:
         for table in metadata.sorted_tables:
             rows = connection.execute(table.select().order_by(*table.primary_key)).all()
             statements += [f'INSERT INTO "{table.name}" VALUES ({", ".join(map(_literal, row))})' for row in rows]

@@ -1,7 +1,6 @@
 """Who may go where: each role at each address, strangers, programs, and forms that come from elsewhere."""
 
 import json
-import sqlite3
 import time
 from contextlib import closing
 from datetime import datetime, timedelta
@@ -12,6 +11,7 @@ import pytest
 from support.pages_process import PASSWORD, Person, RunningPages
 from support.workspace import Workspace
 
+from logistics_batch.ledger.sqlite import sqlite3
 from logistics_batch.web.workbench.people import Role
 from logistics_batch.web.workbench.routes import ROUTES, Route
 

@@ -1,7 +1,6 @@
 """People come by a one-time link, have one role, can be taken away, and the last admin stays."""
 
 import json
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from support.pages_process import PASSWORD, Person, RunningPages
 from support.workspace import Workspace
 
 from logistics_batch.errors import UsageError
+from logistics_batch.ledger.sqlite import sqlite3
 from logistics_batch.web.workbench.people import require_sound
 
 

@@ -4,7 +4,6 @@ import getpass
 import hashlib
 import json
 import socket
-import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -21,6 +20,7 @@ from logistics_batch.ledger.itself.opening import check_database, sqlite_path
 from logistics_batch.ledger.itself.version import copy_database
 from logistics_batch.ledger.records import CANCELLED
 from logistics_batch.ledger.schema import attempt, document, evidence, file, meta, metadata, row, run
+from logistics_batch.ledger.sqlite import sqlite3
 from logistics_batch.model.document_state import UNANSWERED
 from logistics_batch.model.issue import Issue
 

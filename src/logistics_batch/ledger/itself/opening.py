@@ -2,7 +2,6 @@
 
 import os
 import re
-import sqlite3
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from logistics_batch.ledger.failures import (
     is_unreadable,
 )
 from logistics_batch.ledger.itself.version import prepare
+from logistics_batch.ledger.sqlite import sqlite3
 
 # Before these SQLite versions a reset of the write-ahead log could corrupt the file.
 _WAL_SAFE_FROM = (3, 51, 3)
@@ -103,7 +103,7 @@ def open_engine(url: str, *, read_only: bool = False) -> Engine:
 
 def _sqlite_engine(url: str, *, durable: bool) -> Engine:
     extra: dict[str, Any] = {"pool_size": CONNECTIONS_KEPT} if durable else {"poolclass": StaticPool}
-    engine = create_engine(url, connect_args=_SQLITE_ARGUMENTS, hide_parameters=True, **extra)
+    engine = create_engine(url, module=sqlite3, connect_args=_SQLITE_ARGUMENTS, hide_parameters=True, **extra)
 
     @event.listens_for(engine, "connect")
     def _settings(connection: Any, _record: object) -> None:

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -30,6 +29,7 @@ from logistics_batch.ledger.schema import (
     run,
     run_note,
 )
+from logistics_batch.ledger.sqlite import sqlite3
 from logistics_batch.model.document_state import ENDED, OPEN
 
 _AT_ONCE = 2000  # records in one transaction: others want to write, too

@@ -2,7 +2,6 @@
 
 import os
 import secrets
-import sqlite3
 import zlib
 from collections.abc import Callable
 from contextlib import closing
@@ -19,6 +18,7 @@ from logistics_batch.ledger.connection import entry, put_entry
 from logistics_batch.ledger.failures import require_known
 from logistics_batch.ledger.itself.lock import sending_lock
 from logistics_batch.ledger.schema import SCHEMA_VERSION, guard_statements, meta, metadata
+from logistics_batch.ledger.sqlite import sqlite3
 
 
 def _to_version_2(op: Any, _: str) -> None:
