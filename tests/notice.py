@@ -30,8 +30,15 @@ def licence_of(package: str) -> str:
     told = metadata.metadata(package)
     classified = [each.split(" :: ")[-1] for each in told.get_all("Classifier") or [] if each.startswith("License")]
     found = told.get("License-Expression") or next(iter((told.get("License") or "").splitlines()), "")
-    found = found or ", ".join(classified)
+    found = found or ", ".join(classified) or _by_its_text(package)
     return next((short for pattern, short in _SHORT if re.fullmatch(pattern, found)), found)
+
+
+def _by_its_text(package: str) -> str:
+    """The licence of whoever brings its text alone; "" if nobody here knows the text."""
+    files = metadata.files(package) or []
+    texts = [each.read_text() for each in files if each.name == "LICENSE" and ".dist-info" in str(each)]
+    return "Zlib" if any("The origin of this software must not be misrepresented" in text for text in texts) else ""
 
 
 def packages() -> list[str]:

@@ -124,7 +124,8 @@ def test_how_far_each_call_came_is_kept_with_it(workspace: Workspace, sandbox: R
     slow.run("push", slow.drop("orders.csv", order_lines(["A", "B", "C"])), "--mapping", "orders")
     with closing(sqlite3.connect(workspace.root / "var/ledger.db")) as ledger:
         kept = ledger.execute(
-            "SELECT d.reference, a.trace, a.status, a.reply FROM attempt a JOIN document d ON d.id = a.document_id"
+            "SELECT d.reference, a.trace, a.status, a.reply FROM attempt a JOIN document d ON d.id = a.document_id "
+            "WHERE a.trace <> ''"  # a call that was taken back before it began has none
         ).fetchall()
     came = {reference: (json.loads(trace), status, reply) for reference, trace, status, reply in kept}
     steps = ("send", "body", "reply")
