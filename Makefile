@@ -5,6 +5,7 @@ BIN    := $(VENV)/bin
 UV     := $(shell command -v uv 2>/dev/null)
 STAMP  := $(VENV)/.installed
 TOOLS  ?= .venv-release
+WRITER ?= .venv-site
 DIST   ?= dist
 ADVISORIES ?= --vulnerability-service pypi
 
@@ -12,7 +13,7 @@ ADVISORIES ?= --vulnerability-service pypi
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test verify static check bench campaign wheel sdist sbom advisories lock clean
+.PHONY: help setup demo test verify static check bench campaign wheel sdist sbom advisories site lock clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/:/' | column -t -s ':'
@@ -86,13 +87,25 @@ advisories: $(TOOLS)/.installed  ## known weaknesses of what a server installs; 
 	  exit 2; \
 	fi; exit $$code
 
+$(WRITER)/.installed: requirements-site.lock
+	@test -x $(WRITER)/bin/python || $(PYTHON) -m venv $(WRITER)
+	@$(WRITER)/bin/python -m pip install --quiet --require-hashes --only-binary :all: -r requirements-site.lock
+	@touch $@
+
+# The pages as they stand, with a search; a link that leads nowhere is an error.
+site: $(WRITER)/.installed  ## the documentation to read in a browser or to put on a server: dist/site/index.html
+	@$(WRITER)/bin/python -m sphinx --quiet --fail-on-warning --keep-going --conf-dir docs/site --doctree-dir $(DIST)/doctrees . $(DIST)/site
+	@cp $(DIST)/site/README.html $(DIST)/site/index.html
+	@echo $(DIST)/site/index.html
+
 LOCKED := uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url --python-version 3.11
 EXTRAS := web oidc postgres pgp alerts metrics barcodes
 
-lock:  ## renew the three locks (needs uv): for development, for servers, for releases
+lock:  ## renew the four locks (needs uv): for development, for servers, for releases, for the site
 	$(LOCKED) --all-extras --upgrade pyproject.toml -o requirements.lock
 	$(LOCKED) --upgrade $(addprefix --extra ,$(EXTRAS)) --constraint requirements.lock pyproject.toml -o requirements-runtime.lock
 	$(LOCKED) --upgrade --group release --constraint requirements.lock -o requirements-release.lock
+	$(LOCKED) --upgrade --group site --constraint requirements.lock -o requirements-site.lock
 
 clean:  ## remove the environments and the demo's files
-	rm -rf $(VENV) $(TOOLS) $(DIST) demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(TOOLS) $(WRITER) $(DIST) demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
