@@ -107,3 +107,15 @@ fields:
     fields = plain(answered(text, asked, ChosenAnswer(says)))["fields"]
     assert fields["is_cod"]["read"]["lookup"]["Wallet"] == says
     assert fields["cash_on_delivery"]["when"] == {"Pay": left}
+
+
+def test_a_column_of_which_no_word_leaves_rows_out_is_not_filled_down_either() -> None:
+    text = """operation: order.create
+sheet:
+  skip_rows_where: {"Xyz": ["? No", "? Yes"]}
+  fill_down: ["Order No", "Xyz"]
+key: ["Order No"]
+fields: {reference_number: {from: "Order No"}}
+"""
+    (asked,) = asked_in(plain(text), {"draft": None, "columns": []})
+    assert plain(answered(text, asked, ChosenAnswer(is_left=True)))["sheet"] == {"fill_down": ["Order No"]}

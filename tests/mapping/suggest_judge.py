@@ -4,7 +4,8 @@
 the part that was held out; with names of sheets, what is wrong in these.
 
 What a column is, in a sheet's file: the place that it fills (`customer_mobile`, `lines.qty`), `none` if the service
-has no place for it, and `?place` if nobody could know without asking. Several, parted by `|`, are all right.
+has no place for it, and `?place` if nobody could know without asking. Several, parted by `|`, are all right. A column
+is `?left_out` where a word in it says that its rows are not to be sent; `left_out` names these words.
 
 `suggest_layouts` holds thirty more, by hands that had not seen the program, and ten (`e`) that showed what these do
 not, and (`f`) those of a newcomer's first hour: columns are told by their letters, `facts`
@@ -57,6 +58,7 @@ class Case:
     merged: tuple[tuple[str, tuple[str, ...]], ...] = ()
     head: tuple[str, int, int] | None = None
     quantity: str = ""
+    left_out: tuple[str, ...] = ()
 
     @cached_property
     def sheets(self) -> tuple[Sheet, ...]:
@@ -92,7 +94,9 @@ class Case:
         return columns + [(labels.get(cell, ""), cell, accepted) for cell, accepted in self.facts]
 
     def truth(self, place: str) -> list[str]:
-        """The columns that fill a place."""
+        """The columns that fill a place; the words by which rows are left out."""
+        if place == "left_out":
+            return [*self.left_out]
         return [name for name, accepted in self.columns if place in [each.lstrip("?") for each in accepted]]
 
 
@@ -160,6 +164,7 @@ def case_of(name: str) -> Case:
         merged=tuple((sheet, tuple(cells)) for sheet, cells in data.get("merged", {}).items()),
         head=(data.get("sheet", ""), data["header_at"], data["header_rows"]) if is_layout else None,
         quantity=str(data.get("quantity_of_first_line", "")),
+        left_out=tuple(data.get("left_out", ())),
     )
 
 
@@ -184,6 +189,9 @@ def places_of(text: str) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for name in (data.get("order_id") or {}).values():
         found.setdefault(name.removeprefix("?").strip(), set()).add("?" * name.startswith("?") + "order_id")
+    for name, words in (data.get("sheet") or {}).get("skip_rows_where", {}).items():
+        if any(word.startswith("? ") for word in words):
+            found.setdefault(name, set()).add("?left_out")
     for part in ("fields", "lines"):
         for target, form in (data.get(part) or {}).items():
             place = target if part == "fields" else f"lines.{target}"
@@ -197,8 +205,8 @@ def answered(text: str, truth: Callable[[str], Sequence[str]]) -> str:
     """A draft with its questions answered as a person would who knows the file; truth: the columns of a place.
 
     What no column fills becomes a constant if it is demanded and leaves the draft otherwise; a sum is confirmed;
-    rows that are void are left out, unknown words of payment are no COD, dates have the day first, and units are as
-    they are asked about.
+    rows with words that say so are left out, unknown words of payment are no COD, dates have the day first, and units
+    are as they are asked about.
     """
     data: dict[str, Any] = yaml.safe_load(text)
     data["operation"] = data["operation"].removeprefix("? ")
@@ -229,8 +237,12 @@ def answered(text: str, truth: Callable[[str], Sequence[str]]) -> str:
             form.update({word: form[word].removeprefix("? ") for word in above})
             _answer_reading(form)
     rules = data.get("sheet", {}).get("skip_rows_where", {})
-    for name in rules:
-        rules[name] = [each.removeprefix("? ") for each in listed(rules[name])]
+    for name, words in [*rules.items()]:
+        kept = [each for each in listed(words) if not each.startswith("? ") or each[2:] in truth("left_out")]
+        rules[name] = [each.removeprefix("? ") for each in kept]
+        if not kept:  # nothing reads it then
+            del rules[name]
+            data["sheet"]["fill_down"] = [each for each in data["sheet"].get("fill_down", ()) if each != name]
     if "order_id" in data:
         data["order_id"] = {word: (truth("order_id") or [name])[0] for word, name in data["order_id"].items()}
     parts = [] if data.get("key") == "file" else listed(data.get("key"))

@@ -55,6 +55,9 @@ REASONS: Final = {
     "price_per": "but it is per “{names:joined ” or “}”, which may be another count than the quantity's",
     "done": "“{names:joined ” and “}” says of rows that they are cancelled, returned or gone already, or exchanges, of "
     "which nobody would fetch the other part",
+    "may_say_void": "nobody knows what “{names:joined ” and “}” says: keep the words that say that an order must not "
+    "be sent, and delete the column here if none does",
+    "may_name_party": "but it may name the customer, or the supplier: no other column does",
     "twins": "they have the same columns, and one sheet of a file is read",
     "notes": "“{names:joined ” and “}” holds a note, or units, in a row that is no document",
     "charges": "“{names:joined ” and “}” names charges, taxes or sums carried over, which are no goods",

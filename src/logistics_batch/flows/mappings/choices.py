@@ -205,13 +205,13 @@ def _reads(place: str, operation: Operation, column: Mapping[str, Any], now: Any
 
 def asked_in(data: Mapping[str, Any], look: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The open questions of a text, each with its answers and what speaks for them."""
-    known = {each["place"]: each for each in (look["draft"] or {"questions": ()})["questions"]}
+    known = {(each["place"], *each["answers"]): each for each in (look["draft"] or {"questions": ()})["questions"]}
     columns, found = [each["name"] for each in look["columns"]], []
     for finding, answers in questions_of(data):
         path, place = finding.place, ".".join(str(each) for each in finding.place[:2] if isinstance(each, str))
         word = next((each for each in _WORDS if each in path), "")
         is_flag = word == "lookup" and form_of(str(path[1]), operation_of(data)) in (FieldForm.FLAG, FieldForm.PAYMENT)
-        evidence = known.get(place, {})
+        evidence = known.get((place, *answers), {})
         given = [each for each in answers if each]
         found.append(
             {
@@ -251,8 +251,8 @@ def answered(text: str, asked: Mapping[str, Any], answer: ChosenAnswer) -> str:
     if answer.is_left or answer.is_constant:
         field = path[:3] if "skip_rows_where" in path or path[-1] in _BESIDE else path[:2]
         text = rewritten(text, field, None if answer.is_left else {"constant": value})
-        for name in asked["answers"]:
-            text = _not_filled(text, name)
+        for name in path[2:3] if "skip_rows_where" in path else asked["answers"]:
+            text = _not_filled(text, str(name))
         return text
     holder, above = _at(data, path[:-1]), path[:-1]
     if path[-1] in ("beside", "cell") and answer.is_column:  # in the place of what stands outside the table

@@ -50,15 +50,22 @@ def facts_of(sheet: Sheet, rows: pl.DataFrame, *, header: int) -> tuple[Fact, ..
     for cell, text in cells.items():
         label, _, value = (part.strip(MARKS) for part in text.partition(":"))
         taken = {fact.address for fact in found.values()}
-        if cell_address(*cell) in taken or not label or not is_label(label) or not reading_of(label).meanings:
+        is_named = ":" in text or bool(reading_of(label).meanings)
+        if cell_address(*cell) in taken or not label or not is_label(label) or not is_named:
             continue
         if value:
             fact: Fact | None = Fact(label, value, cell_address(*cell), ("beside", label))
         else:
             fact = _fact(outside, cell, label)
-        if fact is not None:
+        if fact is not None and (value or not _names_its_own(fact.value)):
             found.setdefault(label, fact)
     return tuple(found.values())
+
+
+def _names_its_own(text: str) -> bool:
+    """Whether a value stands behind a label in its cell, so that no other one names it."""
+    label, _, value = text.partition(":")
+    return bool(value.strip()) and is_label(label)
 
 
 def _fact(outside: Outside, cell: Cell, label: str) -> Fact | None:

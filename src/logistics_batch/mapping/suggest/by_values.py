@@ -7,11 +7,12 @@ from typing import Final
 
 import polars as pl
 
-from logistics_batch.mapping.naming.names import TO
+from logistics_batch.mapping.naming.names import TO, reading_of
 from logistics_batch.mapping.spec.targets import FieldForm, form_of
 from logistics_batch.mapping.suggest import places
+from logistics_batch.mapping.suggest.above import Fact
 from logistics_batch.mapping.suggest.guess import Candidate, Reason
-from logistics_batch.mapping.suggest.profile import SHAPE_OF, SOME, Profile, numbers_of
+from logistics_batch.mapping.suggest.profile import SHAPE_OF, SOME, Profile, numbers_of, profile_of
 from logistics_batch.mapping.suggest.table import SampleTable
 from logistics_batch.model.document import Operation
 
@@ -24,6 +25,8 @@ _LETTERS_OF_AN_ADDRESS: Final = 10
 _TYPED: Final = ("phone", "pin", "date", "e-mail", "AWB number")
 _NAMED_GOODS: Final = frozenset(["ean", "size", "item", "sku", "model"])
 _PAPERS: Final = frozenset(["order", "po", "docket", "note", "ref", "document", "shipment", "invoice", "original"])
+_PARTICULARS: Final = frozenset(["desc"])
+_SENT, _RECEIVED = frozenset(["dispatch", "by"]), frozenset(["deliver", "ship"])
 _PARTIES: Final = ("fields.supplier_name", "fields.site_name", "fields.supplier", "fields.site")
 
 
@@ -46,11 +49,13 @@ def by_values(table: SampleTable, place: str, free: Sequence[str], operation: Op
     form = form_of(place.split(".", 1)[1], operation)
     if place in places.ADDRESSES:  # Address with pincode
         unknown += [name for name in free if {"address"} <= table.readings[name].meanings <= {"address", "pin", *TO}]
+    if place in _PARTIES:
+        unknown += [name for name in free if table.readings[name].meanings == _PARTICULARS]
     if place == places.PAID:
         told = [name for name in unknown if _may_be_payment(table, name) and collected_by_values(table, name, free)]
         unknown = told or unknown
     looks: dict[object, Callable[[SampleTable, str], bool]] = {
-        FieldForm.ADDRESS: _is_street,
+        FieldForm.ADDRESS: looks_like_street,
         FieldForm.PAYMENT: _may_be_payment,
         **dict.fromkeys(_PARTIES, _is_of_few_words),
         places.PERSON: lambda table, name: table.profiles[name].is_mostly("name of a person"),
@@ -70,6 +75,29 @@ def collected_by_values(table: SampleTable, pay: str, free: Sequence[str]) -> li
         for name in free
         if table.profiles[name].is_mostly("amount") and _is_told_by(table, name, pay)
     ][:_MOST]
+
+
+def may_be_fact(place: str, fact: Fact) -> bool:
+    """Whether a value above the table may be a paper's number or a party by what it looks like, where its label says
+    nothing against it.
+    """
+    reading, profile = reading_of(fact.label), profile_of((fact.value,))
+    if profile.is_mostly(*_TYPED):
+        return False
+    if place in places.KEYS:
+        return reading.meanings == {"number"} and profile.is_mostly("code")
+    is_supplier = "supplier" in place
+    says_nothing = not reading.meanings and not reading.unknown  # To, For
+    if place not in _PARTIES or (is_supplier and says_nothing):
+        return False
+    return profile.is_mostly("words") and reading.meanings <= (_SENT if is_supplier else _RECEIVED)
+
+
+def may_name_party(table: SampleTable, name: str, place: str) -> bool:
+    """Whether a column that is called a description, of goods, may name whoever gets them, or of a notice the sender."""
+    is_of_order = place == places.GOODS[0]
+    looks_so = table.profiles[name].is_mostly("name of a person") if is_of_order else _is_of_few_words(table, name)
+    return looks_so and table.readings[name].meanings == _PARTICULARS
 
 
 def is_untold(table: SampleTable, name: str) -> bool:
@@ -118,7 +146,7 @@ def _is_text(table: SampleTable, name: str) -> bool:
 def _may_name_goods(table: SampleTable, name: str) -> bool:
     """Whether a column holds a text in each row that is no address, town or person."""
     profile = table.profiles[name]
-    is_else = profile.is_mostly("one word", "name of a person") or _is_street(table, name)
+    is_else = profile.is_mostly("one word", "name of a person") or looks_like_street(table, name)
     return _is_text(table, name) and profile.filled == 1 and not is_else
 
 
@@ -146,7 +174,7 @@ def _may_be_payment(table: SampleTable, name: str) -> bool:
     return not has_digits and _is_of_few_words(table, name)
 
 
-def _is_street(table: SampleTable, name: str) -> bool:
+def looks_like_street(table: SampleTable, name: str) -> bool:
     """Whether a column holds texts as long as addresses, most of them with a number."""
     values = table.profiles[name].values
     long = [each for each in values if len(each) >= _LETTERS_OF_AN_ADDRESS and any(map(str.isdigit, each))]

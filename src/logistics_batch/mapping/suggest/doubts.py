@@ -1,7 +1,7 @@
 """What speaks against a guess: other columns, other values, documents. It becomes a question then."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -12,6 +12,7 @@ from logistics_batch.mapping.naming.names import TO, likeness, names_of_targets,
 from logistics_batch.mapping.spec.targets import FieldForm, form_of, targets_of
 from logistics_batch.mapping.suggest import places
 from logistics_batch.mapping.suggest.above import Fact
+from logistics_batch.mapping.suggest.by_values import looks_like_street, may_name_party
 from logistics_batch.mapping.suggest.guess import SURE, Candidate, Guess, Reason
 from logistics_batch.mapping.suggest.profile import PIECES, SHAPE_OF, numbers_of, profile_of
 from logistics_batch.mapping.suggest.table import SampleTable
@@ -45,6 +46,10 @@ _NOT_SHIPPED: Final = frozenset(["lacking", "return", "picked"])
 _PAID_BEFORE: Final = frozenset(["advance"])
 _OF_PARTS: Final = frozenset(["qty", "amount", "pay", "received", "dispatch"])
 _HARDLY_ANYTHING: Final = 0.05  # of the largest amount: a column with less than that counts something else
+_PARTIES: Final = {  # of whom the name may stand where Particulars may be goods
+    places.GOODS[0]: {places.PERSON},
+    "lines.item_desc": {"fields.supplier_name", "fields.supplier"},
+}
 _MISTAKES: Final = 0.34  # of orders, that a sample may have in these; the key is doubted where they have more
 
 
@@ -230,14 +235,7 @@ def _doubts(table: SampleTable, found: dict[str, Guess]) -> Iterator[tuple[str, 
     day = found.get(places.EXPECTED)
     if day and day.column and "due" in re.findall(r"[a-z]+", day.column.casefold()) and not said[day.place] & TO:
         yield day.place, ("of_payment",)
-    person = found.get(places.PERSON)
-    if person and person.candidates and looks(table, person.fact or person.column, "name and phone"):
-        yield places.PERSON, ("name_and_phone",)
-    if person and person.column and "phone" in reading_of(person.column).meanings:
-        yield places.PERSON, ("contact",)
-    for who in (each for each in found if each.startswith("fields.") and each.endswith("_name")):
-        if (source := found[who].fact or found[who].column) and looks(table, source, "name and address"):
-            yield who, ("name_and_address",)
+    yield from _doubts_of_names(table, found)
     amounts = (*places.PRICES, places.LINE_TOTAL, places.COLLECTED, "lines.maximum_retail_price", "lines.discount")
     yield from ((place, ("foreign",)) for place in amounts if place in said and table.is_foreign(found[place].column))
     several = bool(quantity) and not {*numbers_of(table.cells[quantity])} <= {1.0, None}
@@ -257,6 +255,21 @@ def _doubts(table: SampleTable, found: dict[str, Guess]) -> Iterator[tuple[str, 
     for place, count in ((place, count) for place in places.PRICES for count in counts):
         if place in said and goods and table.grows_with(found[place].column, count, goods):
             yield place, ("of_the_line", count)
+
+
+def _doubts_of_names(table: SampleTable, found: dict[str, Guess]) -> Iterator[tuple[str, Reason]]:
+    """What speaks against names of people and of goods."""
+    person = found.get(places.PERSON)
+    if person and person.candidates and looks(table, person.fact or person.column, "name and phone"):
+        yield places.PERSON, ("name_and_phone",)
+    if person and person.column and "phone" in reading_of(person.column).meanings:
+        yield places.PERSON, ("contact",)
+    for who in (each for each in found if each.startswith("fields.") and each.endswith("_name")):
+        if (source := found[who].fact or found[who].column) and looks(table, source, "name and address"):
+            yield who, ("name_and_address",)
+    for place, parties in ((place, parties) for place, parties in _PARTIES.items() if place in found):
+        if not parties & {*found} and may_name_party(table, found[place].column, place):
+            yield place, ("may_name_party",)
 
 
 def _parts(table: SampleTable, whole: str, used: set[str], *, is_money: bool) -> list[str]:
@@ -292,8 +305,14 @@ def _parts(table: SampleTable, whole: str, used: set[str], *, is_money: bool) ->
 def says_units(table: SampleTable, name: str) -> bool:
     """Whether a column says what a quantity counts, and not only pieces: Doz, Pcs, Box."""
     said, words = table.readings[name].meanings, {each.casefold().strip(". ") for each in table.profiles[name].words}
-    is_unit = bool(words) and words <= {*PIECES, *_UNITS} if not said or said <= {"each", "box"} else "uom" in said
+    is_unit = are_units(words) if not said or said <= {"each", "box"} else "uom" in said
     return is_unit and name not in table.nameless and all(word.isalpha() for word in words) and not words <= {*PIECES}
+
+
+def are_units(words: Iterable[str]) -> bool:
+    """Whether words say what a quantity counts, each of them, and there is one."""
+    plain = {each.casefold().strip(". ") for each in words}
+    return bool(plain) and plain <= {*PIECES, *_UNITS}
 
 
 def unit_named(name: str) -> str:
@@ -416,12 +435,11 @@ def beside_address(table: SampleTable, found: dict[str, Guess]) -> dict[str, Gue
         for first in sorted(taken):
             for step in (-1, 1):
                 at = first + step
-                while (
-                    0 <= at < len(names)
-                    and names[at] not in used
-                    and _may_be_part(table, names[at], has_lines=has_lines)
+                while 0 <= at < len(names) and (
+                    (is_pin := looks(table, names[at], "pin"))  # between the street and the town
+                    or (names[at] not in used and _may_be_part(table, names[at], has_lines=has_lines))
                 ):
-                    taken.add(at)
+                    taken |= set() if is_pin else {at}
                     at += step
         if len(taken) > len(guess.columns):
             whole = replace(guess.candidates[0], columns=tuple(names[at] for at in sorted(taken)))
@@ -438,6 +456,8 @@ def _may_be_part(table: SampleTable, name: str, *, has_lines: bool) -> bool:
         return False
     if reading.meanings and reading.meanings <= TO:
         return False
+    if reading.meanings == {"mode"}:  # Via is a street, too
+        return looks_like_street(table, name)
     if reading.meanings and reading.meanings <= _PARTS_OF_AN_ADDRESS | {"each"}:  # Unit 4B
         return not profile.is_mostly("phone", "pin", "date", "e-mail") and not says_units(table, name)
     return not reading.meanings and profile.is_mostly("words") and len(profile.words) > 1

@@ -29,7 +29,7 @@ from logistics_batch.mapping.suggest.doubts import (
 from logistics_batch.mapping.suggest.evidence import WORTH_ASKING, evidence_of, of_fact, unlike
 from logistics_batch.mapping.suggest.guess import SURE, Candidate, Guess, Reason
 from logistics_batch.mapping.suggest.joined import PART_OF_AN_ADDRESS
-from logistics_batch.mapping.suggest.left_out import may_be_left_out
+from logistics_batch.mapping.suggest.left_out import LeftOut, may_be_left_out
 from logistics_batch.mapping.suggest.missing import missing_of
 from logistics_batch.mapping.suggest.profile import Profile, profile_of
 from logistics_batch.mapping.suggest.table import SampleTable, table_of
@@ -138,7 +138,7 @@ class Draft:
     numbered: tuple[str, ...]
     unused: dict[str, Reason]
     fill_down: tuple[str, ...]
-    done: dict[str, tuple[str, ...]]
+    done: dict[str, LeftOut]
     rival: Operation | None = None
     alone: bool = True
     twins: tuple[str, ...] = ()
@@ -168,7 +168,8 @@ def draft_of(sheets: Sequence[Sheet], *, operation: Operation | None = None, amo
     lacking = [
         each for each in draft.guesses.values() if not _is_known(each) and each.place in targets_of(best).required
     ]
-    rival = next(iter(others), Operation.ORDER_CREATE if best is Operation.ASN_CREATE else Operation.ASN_CREATE)
+    usual = Operation.ORDER_CREATE if best is Operation.ASN_CREATE else Operation.ASN_CREATE
+    rival = next((each for each in others if _worth(each, drafts[each]) > 0), usual)
     more = _worth(best, drafts[best]) - max(0.0, _worth(rival, drafts[rival]) if rival in others else 0.0)
     is_told = operation is not None or more >= (_PLAINLY_MORE if len(lacking) < _MANY else _ALONE)
     return draft if is_told else replace(draft, rival=rival)

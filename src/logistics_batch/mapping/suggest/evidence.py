@@ -22,7 +22,7 @@ _LENGTHS: Final = ("length", "breadth", "height")
 _UNLIKE: Final = 0.5
 _CODE_FOR_NAME: Final = 0.12  # what it costs
 _UNREAD: Final = 0.1
-_NO_NAME: Final = ("phone", "pin", "date", "of a day", "code", "number", "e-mail")
+_NO_NAME: Final = ("phone", "pin", "date", "of a day", "code", "number", "e-mail", "payment word")
 # What the values of these look like if they are something else.
 _AGAINST: Final[dict[str, tuple[str, ...]]] = {
     FieldForm.IDENTITY: ("date", "e-mail"),

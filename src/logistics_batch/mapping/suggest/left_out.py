@@ -1,13 +1,22 @@
 """Rows of an unknown sheet that may not be meant to be sent: void, gone, exchanged, or charges among the goods."""
 
 import re
+from dataclasses import dataclass
 from typing import Final
 
+import polars as pl
+
 from logistics_batch.mapping.spec.targets import FieldForm, form_of
+from logistics_batch.mapping.suggest import places
+from logistics_batch.mapping.suggest.by_values import HARDLY_KNOWN
+from logistics_batch.mapping.suggest.doubts import are_units
 from logistics_batch.mapping.suggest.guess import Guess
-from logistics_batch.mapping.suggest.profile import numbers_of, says_charge, says_done, says_yes
+from logistics_batch.mapping.suggest.profile import SOME, numbers_of, says_charge, says_done, says_yes, says_yes_or_no
 from logistics_batch.mapping.suggest.table import SampleTable
 from logistics_batch.model.document import Operation
+
+ANY_CELL: Final = ("*",)
+"""The word of a rule for any cell that is filled."""
 
 _IS: Final = re.compile(r"(?i)^is[ _-]+")
 _WHEN_OR_WHY: Final = frozenset(["date", "time", "by", "reason", "remark"])
@@ -19,15 +28,63 @@ _KINDS: Final[dict[Operation, tuple[str, ...]]] = {
 }
 """What a row may say for which it is left out, as in the vocabulary's `done`."""
 
+_OF_A_STATE: Final = frozenset(
+    ["status", "dispatch", "ship", "deliver", "received", "order", "flag", "picked", "number"]
+)
+_BY_VALUES: Final = (places.PAID, *places.DAYS)  # of which a mark of what is void may have the looks
+_WORDS_OF_A_STATE: Final = 4  # of a column that nobody knows, at most
 
-def may_be_left_out(table: SampleTable, operation: Operation, found: dict[str, Guess]) -> dict[str, tuple[str, ...]]:
-    """The columns with cells by which rows may be left out, and these; goods that are gone make an ASN."""
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """The cells of a column by which rows may be left out. code: of the reason why they may."""
+
+    code: str
+    words: tuple[str, ...]
+
+
+def may_be_left_out(table: SampleTable, operation: Operation, found: dict[str, Guess]) -> dict[str, LeftOut]:
+    """By their columns the cells by which rows may be left out; goods that are gone make an ASN."""
     if operation not in _KINDS:
         return {}
     flags = {name for place, guess in found.items() for name in guess.columns
              if form_of(place.split(".")[1], operation) in (FieldForm.FLAG, FieldForm.PAYMENT)}  # fmt: skip
-    said = {name: _words(table, name, *_KINDS[operation]) for name in table.profiles if name not in flags}
-    return {name: words for name, words in said.items() if words}
+    read = {name for place, guess in found.items() for name in (*guess.columns, guess.times, guess.cartons)
+            if place not in _BY_VALUES or guess.confidence > HARDLY_KNOWN}  # fmt: skip
+    read |= {name for guess in found.values() for code, *names in guess.reasons for name in names
+             if code == "filled_with_some"}  # fmt: skip
+    telling = (found[place].column for place in (*places.KEYS, places.PHONE) if place in found)
+    key = next(filter(None, telling), "")
+    said = dict[str, LeftOut]()
+    for name in table.profiles:
+        if name not in flags and (words := _words(table, name, *_KINDS[operation])):
+            said[name] = LeftOut("charges" if all(map(says_charge, words)) else "done", words)
+        elif name not in read and (words := _states(table, name, key)):
+            said[name] = LeftOut("may_say_void", words)
+    return said
+
+
+def _states(table: SampleTable, name: str, key: str) -> tuple[str, ...]:
+    """The words of a column of which nobody knows what it says of whole documents; `*` where these are days.
+
+    It has one of a few words for each document, or is filled for some alone, and not with sentences. key: the column
+    that tells documents apart, "" if none is known.
+    """
+    profile, words = table.profiles[name], table.profiles[name].words
+    if not words or not table.readings[name].meanings <= _OF_A_STATE or profile.counts_rows or are_units(words):
+        return ()
+    document = pl.when(pl.col(key) != "").then(pl.col(key)).forward_fill().fill_null("")
+    by = document.alias("") if key else pl.int_range(pl.len()).alias("")
+    said = table.cells.group_by(by).agg(pl.col(name).filter(pl.col(name) != "").n_unique())[name]
+    is_marked = (said > 0).sum() <= SOME * len(said)
+    if (said > 1).any():
+        return ()
+    if is_marked and profile.is_mostly("date"):
+        return ANY_CELL
+    if len(words) > _WORDS_OF_A_STATE or (re.search(r"\d", "".join(words)) and not all(map(says_yes_or_no, words))):
+        return ()
+    is_state = len(words) == 1 or not any(" " in word for word in words) if is_marked else 1 < len(words) < len(said)
+    return words if is_state else ()
 
 
 def _words(table: SampleTable, name: str, *kinds: str) -> tuple[str, ...]:
@@ -45,4 +102,4 @@ def _words(table: SampleTable, name: str, *kinds: str) -> tuple[str, ...]:
     ):  # Returned Qty is a count
         return ()
     is_told = said & _WHEN_OR_WHY and 0 < profile.filled < 1  # Cancelled On, Cancel Reason
-    return ("*",) if is_told else tuple(filter(says_yes, profile.words))
+    return ANY_CELL if is_told else tuple(filter(says_yes, profile.words))

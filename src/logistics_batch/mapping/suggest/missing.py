@@ -7,8 +7,8 @@ from typing import Final
 from logistics_batch.mapping.naming.names import LIKELY, TO, likeness, names_of_targets
 from logistics_batch.mapping.spec.targets import FieldForm, form_of, targets_of
 from logistics_batch.mapping.suggest import places
-from logistics_batch.mapping.suggest.by_values import by_values, collected_by_values
-from logistics_batch.mapping.suggest.doubts import counted_boxes, looks, ranges_of_boxes, unit_named
+from logistics_batch.mapping.suggest.by_values import HARDLY_KNOWN, by_values, collected_by_values, may_be_fact
+from logistics_batch.mapping.suggest.doubts import beside_address, counted_boxes, looks, ranges_of_boxes, unit_named
 from logistics_batch.mapping.suggest.evidence import of_fact, unlike
 from logistics_batch.mapping.suggest.guess import Candidate, Guess, Reason
 from logistics_batch.mapping.suggest.profile import numbers_of, profile_of
@@ -40,13 +40,19 @@ def missing_of(table: SampleTable, operation: Operation, found: dict[str, Guess]
         demanded.append(places.PAID)
     if operation is Operation.ASN_CREATE:  # nothing tells then what came
         demanded.append(places.GOODS[1])
-    used = {name for guess in found.values() for name in guess.columns}
+    used = {name for guess in found.values() for name in guess.columns if ("may_name_party",) not in guess.reasons}
     if persons := [] if places.PERSON in found else _persons(table, found, used, operation):
         who = tuple(Candidate((name,), 0.4, (("only_values", "name of a person"),)) for name in persons)
         yield replace(Guess.of(places.PERSON, who[0]), candidates=who, asked=True)
+    whole = dict(found)  # with the address, so that what may be a part of it is no way to pay
     for place in (each for each in demanded if each not in found):
         free = [name for name in table.columns if name not in used]
-        candidates = _candidates(table, place, operation, found, free)
+        address = beside_address(table, whole) if place == places.PAID else {}
+        parts = {name for each in places.ADDRESSES if each in address for name in address[each].columns}
+        candidates = _candidates(table, place, operation, found, [name for name in free if name not in parts])
+        candidates = candidates or _candidates(table, place, operation, found, free)
+        if candidates and place in places.ADDRESSES:
+            whole[place] = Guess.of(place, candidates[0])
         if place in places.QUANTITIES and (packed := _packed(table, place, free)):
             yield packed
         elif place == places.PAID and (paid := _told_by_amount(table, found.get(places.COLLECTED))):
@@ -60,7 +66,7 @@ def missing_of(table: SampleTable, operation: Operation, found: dict[str, Guess]
             unpaid = "no_payment" if places.COLLECTED in found else "not_said_who_pays"
             told = {places.QUANTITIES[0]: "no_quantity", places.PAID: unpaid}.get(place, "not_found")
             yield Guess(place, (), 0.0, ((told,),), asked=True)
-    yield from _days_of(table, found, operation)
+    yield from _told_by_values(table, found, operation)
 
 
 def _candidates(
@@ -113,6 +119,11 @@ def _candidates(
             and (word := unit_named(name))
         ]
         or by_values(table, place, free, operation)
+        or [
+            Candidate((), HARDLY_KNOWN, (("above", fact.label),), fact)
+            for fact in table.above
+            if fact.address not in read and may_be_fact(place, fact)
+        ]
     )
 
 
@@ -130,13 +141,16 @@ def _packed(table: SampleTable, place: str, free: Sequence[str]) -> Guess | None
     return replace(guess, times=box) if counts else replace(guess, cartons=box)
 
 
-def _days_of(table: SampleTable, found: dict[str, Guess], operation: Operation) -> Iterator[Guess]:
-    """A question about the day of delivery, where no column is called so and one whose name nobody knows holds days."""
+def _told_by_values(table: SampleTable, found: dict[str, Guess], operation: Operation) -> Iterator[Guess]:
+    """Questions about the day of delivery and the PIN, where no column is called so and one whose name nobody knows
+    holds days, or PINs.
+    """
     used = {name for guess in found.values() for name in guess.columns}
-    wanted = [place for place in places.DAYS[:2] if place in targets_of(operation).places and place not in found]
+    named = names_of_targets(operation)
+    wanted = [place for place in (*places.DAYS[:2], places.PIN) if place in named and place not in found]
     for place in wanted:
-        if days := by_values(table, place, [name for name in table.columns if name not in used], operation):
-            yield replace(Guess.of(place, days[0]), candidates=tuple(days), asked=True)
+        if alike := by_values(table, place, [name for name in table.columns if name not in used], operation):
+            yield replace(Guess.of(place, alike[0]), candidates=tuple(alike), asked=True)
 
 
 def _told_by_amount(table: SampleTable, collected: Guess | None) -> Candidate | None:
@@ -156,7 +170,7 @@ def _persons(table: SampleTable, found: dict[str, Guess], used: set[str], operat
              and table.profiles[name].filled and table.profiles[name].is_mostly("name of a person")]  # fmt: skip
     goods = next((found[place].column for place in places.GOODS if place in found), "")
     if goods and table.cells[goods].is_duplicated().any():  # what is the same for the same goods describes these
-        named = [name for name in named if table.differs_within(name, goods)]
+        named = [name for name in named if name == goods or table.differs_within(name, goods)]
     phones = [name for name, each in table.profiles.items() if len(named) > 1 and each.is_mostly("phone")
               and each.filled == 1]  # fmt: skip
     # Of one phone's orders the goods differ, and whose they are does not.

@@ -23,6 +23,7 @@ from logistics_batch.mapping.spec.words import MONTHS, PAYMENT_WORDS
 _CURRENCY: Final = re.compile(rf"(?i)^(?:{RUPEE}|{FOREIGN})|(?:{RUPEE}|{FOREIGN})$")
 _MONEY: Final = re.compile(rf"(?i)^(?:{RUPEE}|{FOREIGN})|(?:{RUPEE}|{FOREIGN}|\bdr\.?|/-|\d[.,]\d\d)$")
 _LETTER: Final = "[a-z\u0900-\u0965\u0a80-\u0ae5]"  # of words behind numbers, with Devanagari's and Gujarati's signs
+_UNIT: Final = rf"(?:\s*/?\s*{_LETTER}{{1,8}}\.?)"  # behind a number: Nos, /Pcs
 _MONTH: Final = rf"(?:{'|'.join(sorted({name[:3].lower() for name in MONTHS}))})[^\W\d_]{{0,7}}\b"
 _NAMED_MONTH: Final = re.compile(
     r"(?i)(\d{1,2})(?:st|nd|rd|th)?([-/., ]{1,3}|(?: de )?)([^\W\d_]{3,10})\.?([-/, ]{1,2}|(?: de )?)(\d{4}|\d\d)"
@@ -44,12 +45,12 @@ _SHAPES: Final = {
     "words": r"(?s).*[^\W\d_]{3}.*",
     "code": r"[A-Z_/-]*\d[A-Z0-9_/-]*",
     "coordinate": r"-?\d{1,3}\.\d{3,}",
-    "comma": r"-?(?:\d{1,3}(?:[. \u00a0\u202f]\d{3})*|\d+),\d{1,2}",
+    "comma": rf"(?i)-?(?:\d{{1,3}}(?:[. \u00a0\u202f]\d{{3}})*|\d+),\d{{1,2}}{_UNIT}?",
     "packed": r"(?s)[^×*]{1,200}?\s[x×*]\s?\d{1,4}(?:[\s,;|].*)?|\d{1,4}\s?[x×*]\s.*",
     "word and amount": r"(?i)[a-z][a-z .:/-]{1,30}\d[\d,.]*(?:/-)?",
     "name of a person": r"(?:[^\W\d_][^\W\d_.']{0,20}\.?[\s/&-]{1,3}){1,5}[^\W\d_][^\W\d_.']{0,20}\.?",
     "foreign": rf"(?i){FOREIGN}.*|.*{FOREIGN}\W{{0,3}}",
-    "point": r"[\d,]*\d\.\d{1,2}",
+    "point": rf"(?i)[\d,]*\d\.\d{{1,2}}{_UNIT}?",
     "of a day": r"(?i)(?:.*\D)?\d{1,4}(?:[./]\s?\d{1,2}|-\d{1,2}-\d|[\s/-]{1,3}[^\d\s/-]{3,12}[\s/-]{1,3}\d).*"
     rf"|.*\d\W{{0,3}}(?:{_MONTH}).*|(?:.*\W)?(?:{_MONTH})\W{{0,3}}\d.*",
 }
@@ -86,7 +87,7 @@ SOME: Final = 0.5
 _SAMPLES: Final = 3
 _WAYS: Final = 3  # to write dates, at most, that are tried of those in a column
 A_FEW: Final = 0.2
-_BEHIND: Final = rf"(?i)\s*(?:%|/?\s*{_LETTER}{{1,8}}\.?)$"  # a number: Nos, /Pcs
+_BEHIND: Final = rf"(?i)(?:\s*%|{_UNIT})$"  # a number
 PIECES: Final = (
     "no", "nos", "pc", "pcs", "piece", "pieces", "unit", "units", "ea", "each", "stk", "st", "stck", "stück",
     "pièce", "pièces", "ud", "uds", "नग", "નંગ"

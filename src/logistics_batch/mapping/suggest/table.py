@@ -27,7 +27,7 @@ from logistics_batch.mapping.rows.header import Header, without_names
 from logistics_batch.mapping.rows.outside import MARKS
 from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.mapping.spec.targets import FieldForm, form_of
-from logistics_batch.mapping.spec.words import PAGE
+from logistics_batch.mapping.spec.words import PAGE, SIGNED
 from logistics_batch.mapping.suggest.above import Fact, facts_of, notes_of
 from logistics_batch.mapping.suggest.head import Head, head_by_shape, head_of
 from logistics_batch.mapping.suggest.profile import (
@@ -48,9 +48,9 @@ _SAMPLED_ROWS: Final = 300
 _LONGEST_NAME: Final = 100
 _A_NUMBER: Final = re.compile(rf"(?i)(?:{RUPEE}|{FOREIGN})?\s{{0,3}}[-(]?\d")
 _NO_DATA: Final = re.compile(
-    r"(?i)((?:grand|sub|net)?[\s-]*total|summe|gesamt|totaal|totale|razem|suma|prepared by|checked by|कुल|एकूण|कुल योग|કુલ)"
-    r"\b.{0,20}"
+    r"(?i)((?:grand|sub|net)?[\s-]*total|summe|gesamt|totaal|totale|razem|suma|कुल|एकूण|कुल योग|કુલ)\b.{0,20}"
 )
+_SIGNED: Final = re.compile(rf"(?i)({SIGNED.removeprefix('(?i)^')}).{{0,20}}")
 _PAGE: Final = re.compile(f"(?i)({PAGE})")
 _NUMBERED: Final = re.compile(r"(\D*)(\d{1,9})(\D*)")
 _SPELT_ALIKE: Final = 0.8
@@ -59,6 +59,7 @@ _LOOKED_AT: Final = 40  # new columns; a file with more of them is another layou
 _LETTERS_OF_A_WORD: Final = 5  # shorter ones stand in others by chance
 _HALF: Final = 0.5
 _A_ROW_OF_NUMBERS: Final = 3
+_CELLS_OF_A_BALANCE: Final = 3
 _WORDS_OF_A_TITLE: Final = 5  # a sentence is none
 
 
@@ -365,12 +366,12 @@ def _data(rows: pl.DataFrame, names: Sequence[str]) -> tuple[pl.DataFrame, tuple
     skipped: dict[tuple[str, str], str] = {}
     for cells in rows.iter_rows():
         each = (
-            (name, _NO_DATA.fullmatch(cell) or _PAGE.fullmatch(cell))
+            (name, _NO_DATA.fullmatch(cell) or _PAGE.fullmatch(cell) or _SIGNED.fullmatch(cell))
             for name, cell in zip(names, cells, strict=True)
             if name
         )
         told.append(next(((name, found) for name, found in each if found), None))
-    last = _last_row(rows, [each is None for each in told])
+    first, last = _ends(rows, [each is None for each in told])
     for at, (cells, found) in enumerate(zip(rows.iter_rows(), told, strict=True)):
         filled = [(name, cell) for name, cell in zip(names, cells, strict=True) if name and cell]
         if found is not None:
@@ -380,26 +381,35 @@ def _data(rows: pl.DataFrame, names: Sequence[str]) -> tuple[pl.DataFrame, tuple
             skipped[place] = max(
                 skipped.get(place, ""), word if "*" in word or word == found[1][0] else f"{word}*", key=len
             )
-        elif at > last and filled:
-            skipped[filled[0][0], filled[0][1].casefold()] = filled[0][1]
-    is_data = [each is None and at <= last and any(cells)
+        elif filled and not first <= at <= last:
+            name, cell = min(filled, key=lambda each: bool(_A_NUMBER.match(each[1])))  # a day is that of others, too
+            skipped[name, cell.casefold()] = cell
+    is_data = [each is None and first <= at <= last and any(cells)
                for at, (each, cells) in enumerate(zip(told, rows.iter_rows(), strict=True))]  # fmt: skip
     told_by = tuple((column, each) for (column, _), each in skipped.items())
     end = max((at for at, each in enumerate(is_data, 1) if each), default=0)
     return rows.filter(pl.Series(is_data, dtype=pl.Boolean)), told_by, end
 
 
-def _last_row(rows: pl.DataFrame, may_be: Sequence[bool]) -> int:
-    """The place of the last row of data: those below lack most of the numbers that rows have, as taxes and notes do."""
+def _ends(rows: pl.DataFrame, may_be: Sequence[bool]) -> tuple[int, int]:
+    """The places of the first and the last row of data: those around them lack most of the numbers that rows have.
+
+    Below stand taxes and notes, above a balance: a word beside one of these numbers, and a day at most.
+    """
     numbers = [
         [may and bool(_A_NUMBER.match(cell)) for may, cell in zip(may_be, column, strict=True)] for column in rows
     ]
     columns = [column for column in numbers if sum(column) >= SOME * sum(may_be)]
     counts = [sum(column[at] for column in columns) for at in range(rows.height)]
-    full = [count * 2 > len(columns) for count in counts]
-    last = max((at for at, is_full in enumerate(full) if is_full), default=rows.height)
+    full = [at for at, count in enumerate(counts) if count * 2 > len(columns)]
+    first, last = (full[0], full[-1]) if full else (0, rows.height)
+    above = [[cell for cell in cells if cell] for cells in rows[:first].iter_rows()]
+    words = [[cell for cell in cells if not re.search(r"\d", cell)] for cells in above]
+    is_balance = [not (may and cells) or (len(word) == 1 < len(cells) <= _CELLS_OF_A_BALANCE and count > 0)
+                  for may, word, cells, count in zip(may_be, words, above, counts, strict=False)]  # fmt: skip
     # Where rows between others are blank as well, those of a document stand once for several rows.
-    return rows.height if any(may and not is_full for may, is_full in zip(may_be[:last], full, strict=False)) else last
+    is_whole = all(is_balance) and not any(may_be[at] for at in {*range(first, last)} - {*full})
+    return (first, last) if is_whole else (0, rows.height)
 
 
 def _with_numbered(table: SampleTable, operation: Operation) -> SampleTable:

@@ -19,12 +19,12 @@ from logistics_batch.mapping.suggest import places
 from logistics_batch.mapping.suggest.draft import Draft
 from logistics_batch.mapping.suggest.guess import Candidate, Guess, Reason
 from logistics_batch.mapping.suggest.head import lasting_name
-from logistics_batch.mapping.suggest.profile import PIECES, Profile, meaning_of_payment, profile_of, says_charge
+from logistics_batch.mapping.suggest.profile import PIECES, Profile, meaning_of_payment, profile_of
 from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import cell_address
 
 _LENGTHS: Final = ("length", "breadth", "height")
-_SHOWN_ROWS, _SHOWN_CHARACTERS = 20, 80
+_SHOWN_ROWS, _SHOWN_CHARACTERS, _SHOWN_WORDS = 20, 80, 6
 _UNITS: Final = {"gram": "g", "inch": "in"}  # that `unit` calls otherwise than the vocabulary does
 _NUMBERS: Final = (*places.KEYS, *places.QUANTITIES)  # a constant would make all documents one, or of one piece
 _ONE_FOR_ALL: Final = {places.KEYS[1]: ", or `{run: file_name}`"}
@@ -190,7 +190,8 @@ def _sheet(draft: Draft) -> dict[str, Any]:
     for name, pattern in table.skipped:
         if name not in keys or not is_known_pattern(pattern):
             rules.setdefault(name, []).append(pattern)
-    for name, words in (*draft.done.items(), *((name, (pattern,)) for name, pattern in table.notes)):
+    asked = [(name, each.words) for name, each in draft.done.items()]
+    for name, words in (*asked, *((name, (pattern,)) for name, pattern in table.notes)):
         rules[name] = [*rules.get(name, ()), *(f"{MARK}{word}" for word in words)]
     read = [draft.table.profiles[each.column] for each in draft.guesses.values() if each.column]
     sheet = {
@@ -215,11 +216,9 @@ def _names_of_sheets(draft: Draft) -> str | list[str]:
 def _explained(line: str, draft: Draft, place: str) -> list[str]:
     """A line of the mapping with what is said of it, and the answers to its question with what speaks for each."""
     guess = draft.guesses.get(place)
-    notes = [name for name, _ in draft.table.notes]
-    if guess is None and place == "sheet.skip_rows_where" and (draft.done or notes):
-        charged = [name for name, words in draft.done.items() if all(map(says_charge, words))]
-        said = {"done": [name for name in draft.done if name not in charged], "charges": charged, "notes": notes}
-        return [line + f"  # ask! {_said([(code, *names) for code, names in said.items() if names])}"]
+    if guess is None and place == "sheet.skip_rows_where" and (draft.done or draft.table.notes):
+        counts = (f"    # {_flow(name)}: {', '.join(_counts(draft, name))}" for name in draft.done)
+        return [line + f"  # ask! {_said(_why_left_out(draft))}", *counts]
     if guess is None and place == "sheet.name" and draft.twins:
         return [line + f"  # ask! {_said([('twins',)])}"]
     if guess is None:
@@ -233,6 +232,21 @@ def _explained(line: str, draft: Draft, place: str) -> list[str]:
         why = f" ({each.confidence:.2f}: {shown['reason']})" if len(guess.candidates) > 1 else ""
         lines.append(f"    # {' + '.join(map(_flow, shown['columns']))}: {values}{why}")
     return lines
+
+
+def _why_left_out(draft: Draft) -> list[Reason]:
+    """Why rows may be left out, and by which columns."""
+    said: dict[str, list[str]] = {}
+    for name, code in (*((name, each.code) for name, each in draft.done.items()),
+                       *((name, "notes") for name, _ in draft.table.notes)):  # fmt: skip
+        said.setdefault(code, []).append(name)
+    return [(code, *names) for code, names in said.items()]
+
+
+def _counts(draft: Draft, name: str) -> list[str]:
+    """How many rows have which words of a column, the most usual first; blank ones are counted, too."""
+    counted = draft.table.cells[name].value_counts(sort=True).head(_SHOWN_WORDS).iter_rows()
+    return [f"{_flow(word)} × {rows}" for word, rows in counted]
 
 
 def _evidence(draft: Draft, candidate: Candidate) -> dict[str, Any]:
@@ -254,12 +268,16 @@ def _question(draft: Draft, asked: LintFinding, answers: list[str]) -> dict[str,
     keys = (guess for group in targets_of(draft.operation).natural for target in group
             if (guess := draft.guesses.get(f"fields.{target}")) and guess.asked)  # fmt: skip
     guess = draft.guesses.get(place) or (next(keys, None) if place == "key" else None)
+    candidates = [_evidence(draft, each) for each in guess.candidates] if guess else []
+    if place == "sheet.skip_rows_where" and (name := str(asked.place[2])) in draft.done:
+        candidate = Candidate((name,), 0.0, ((draft.done[name].code, name),))
+        candidates = [_evidence(draft, candidate) | {"samples": _counts(draft, name)}]
     return {
         "place": place,
         "question": asked.message,
         "remedy": asked.remedy,
         "answers": answers,
-        "candidates": [_evidence(draft, each) for each in guess.candidates] if guess else [],
+        "candidates": candidates,
         "confidence": guess.confidence if guess else 0.0,
         "reason": _said(guess.reasons) if guess else "",
     }
