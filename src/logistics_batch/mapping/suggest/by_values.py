@@ -94,7 +94,7 @@ def may_be_fact(place: str, fact: Fact) -> bool:
 
 
 def may_name_party(table: SampleTable, name: str, place: str) -> bool:
-    """Whether a column that is called a description, of goods, may name whoever gets them, or of a notice the sender."""
+    """Whether a column that is called a description of goods may name whoever gets them, or of a notice the sender."""
     is_of_order = place == places.GOODS[0]
     looks_so = table.profiles[name].is_mostly("name of a person") if is_of_order else _is_of_few_words(table, name)
     return looks_so and table.readings[name].meanings == _PARTICULARS
