@@ -193,6 +193,21 @@ def test_connections_that_break_cost_a_pause_and_no_second_order(cluster: Cluste
     assert lost == {key for (key,) in cluster.ask("SELECT reference FROM document WHERE state <> 'accepted'")}
 
 
+@pytest.mark.slow
+@pytest.mark.real
+def test_a_worker_with_another_address_of_the_service_says_that_it_helps_nobody(cluster: Cluster) -> None:
+    assert cluster.run(1).end(seconds=60).code == 0
+    other = cluster.machine("second")
+    spelt = cluster.sandbox.url.replace("127.0.0.1", "localhost")
+    other.settings = [line.replace(cluster.sandbox.url, spelt) for line in other.settings]
+    other.configure()
+    worker = cluster.forker.start(other, "worker")
+    cluster.started.append(worker)
+    said = worker.output.with_name(f"{worker.output.name}.err")
+    cluster.until(lambda: "waits for runs" in said.read_text())
+    assert f"1 document of {cluster.sandbox.url} and none of http://localhost" in said.read_text()
+
+
 def test_a_ledger_in_a_file_has_one_sender(workspace: Workspace) -> None:
     refused = workspace.run("worker")
     assert refused.code == 2

@@ -4,8 +4,9 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -189,11 +190,13 @@ def test_what_a_living_helper_sends_is_no_orphan_and_what_a_dead_one_sent_is(run
         first, second, *_ = in_its_lanes(helper, lease)
         helper.attempts.step(outcomes=[], claim=[first, second], run="R1", now=NOW)
         assert runner.lanes.being_sent_by_helpers() == 2
+        assert (runner.documents.count_planned_of("R1"), runner.attempts.left_of("R1")) == (198, 200)
         assert runner.attempts.take_over(LATER) == []
         helper.attempts.step(outcomes=[Outcome(first.id, "accepted", "accepted")], claim=[], run="R1", now=NOW)
         with psycopg.connect(runner.url, autocommit=True) as server:
             server.execute("UPDATE lease SET until = 0 WHERE id = %s", (lease.number,))
         assert runner.lanes.being_sent_by_helpers() == 0
+        assert runner.attempts.left_of("R1") == 198
         assert runner.attempts.take_over(LATER) == [second.id]
         assert [each.rule for each in runner.attempts.in_doubt()] == ["sender_lost"]  # its process lives
         with pytest.raises(LedgerRefused, match="changed by somebody else"):
@@ -239,6 +242,78 @@ def test_lanes_of_a_killed_process_are_free_at_once(runner: Ledger) -> None:
         (alone,) = runner.lanes.senders()
         assert (alone.lanes, alone.run) == (LANES, "")
         assert abs(alone.clock_ahead_seconds) < 5
+
+
+@pytest.mark.real
+def test_a_sender_sees_soon_that_another_one_of_its_machine_was_killed(runner: Ledger) -> None:
+    with runner.lanes.leased() as lease:
+        lease.share_out()
+        with another(runner.url, "import time; time.sleep(600)") as process:
+            until(lambda: shared_out(lease) == LANES // 2)
+            process.kill()
+            process.wait()
+            until(lambda: lease.calls_for_sharing, seconds=5)
+            lease.share_out()
+            assert len(lease.lanes) == LANES
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("within", ["claim_all", "mark_stale"])
+def test_a_sender_that_freezes_in_the_middle_of_a_commit_stops_nobody(runner: Ledger, within: str) -> None:
+    """What it holds there nobody else gets; the server takes it away, as it does where its machine has lost power."""
+    frozen = (
+        "from logistics_batch.ledger.documents import attempts, recording\n"
+        "numbers = ledger.documents.planned_of('R1', lanes=lease.lanes)['id']\n"
+        "first, second, *_ = ledger.documents.stored(numbers)\n"
+        "step = lambda **told: ledger.attempts.step(run='R1', now='2026-11-21T21:15:00+05:30', **told)\n"
+        "step(outcomes=[], claim=[first])\n"
+        f"usual = recording.{within}\n"
+        "def freezes(*told, **more):\n    usual(*told, **more)\n    os.kill(os.getpid(), signal.SIGSTOP)\n"
+        f"recording.{within} = attempts.{within} = freezes\n"
+        "step(outcomes=[Outcome(first.id, 'accepted', 'accepted')], claim=[second])\n"
+    )
+    with runner.sending("orders"), runner.sending_in_lanes(run="R1") as lease:
+        with another(runner.url, frozen) as process:
+            until(lambda: shared_out(lease) and is_stopped(process.pid))
+            began = time.monotonic()
+            until(lambda: shared_out(lease) == LANES, seconds=45)
+            runner.attempts.take_over(LATER)
+            assert time.monotonic() - began < 40
+        assert told(runner) == {"in_doubt": 1, "planned": len(ORDERS) - 1}
+
+
+def shared_out(lease: Lease) -> int:
+    lease.share_out()
+    return len(lease.lanes)
+
+
+def is_stopped(process: int) -> bool:
+    return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+
+
+def until(is_so: Callable[[], object], *, seconds: float = 30) -> None:
+    deadline = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+@contextmanager
+def another(url: str, does: str) -> Iterator["subprocess.Popen[bytes]"]:
+    """A program that helps, and does something once it has its share of the lanes."""
+    program = (
+        "import os, signal, time\nfrom logistics_batch.ledger import Outcome, open_ledger\n"
+        f"ledger = open_ledger({url!r}, account={ACCOUNT!r})\n"
+        "with ledger.sending_in_lanes() as lease:\n"
+        "    while len(lease.lanes) < 32:\n        lease._senders = -1\n        lease.share_out()\n"
+        "        time.sleep(0.1)\n"
+    ) + "".join(f"    {line}\n" for line in does.splitlines())
+    process = subprocess.Popen([sys.executable, "-c", program])
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
 
 
 @pytest.mark.real

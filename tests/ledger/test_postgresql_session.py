@@ -47,6 +47,23 @@ def test_a_suspended_writer_is_not_waited_for_without_end(
 
 
 @pytest.mark.real
+def test_who_is_cut_off_without_a_word_is_seen_within_half_a_minute(postgres: PostgresServer) -> None:
+    """The kernel would wait for hours, here for an answer, and there with the lock of a run whose machine is gone."""
+    url = new_database(postgres)
+    for given, idle in (("", "10"), ("&keepalives_idle=60", "60")):
+        ledger = open_ledger(f"{url}{given}", account="http://service.test")
+        with ledger._connection.read() as reading:
+            session = reading.connection.driver_connection
+            assert session is not None
+            told = session.info.get_parameters()
+            assert (told["keepalives_idle"], told["keepalives_interval"], told["keepalives_count"]) == (idle, "5", "3")
+            assert told["tcp_user_timeout"] == "25000"
+        ledger.close()
+    asked = [statement for statement in postgresql.SESSION if "tcp_keepalives" in statement]
+    assert len(asked) == 3, "the server asks as well; on a socket of this machine it cannot be seen that it does"
+
+
+@pytest.mark.real
 def test_a_pooler_that_gives_each_transaction_another_session_is_refused(postgres: PostgresServer) -> None:
     url = new_database(postgres)
     open_ledger(url, account="http://service.test").close()

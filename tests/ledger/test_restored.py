@@ -102,6 +102,33 @@ def test_the_copy_that_was_not_accepted_stays_refused(tmp_path: Path, opened: Op
     ledger.close()
 
 
+def test_what_was_accepted_on_one_machine_is_confirmed_on_the_others(
+    url: str, opened: Opened, marks: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """Several machines send with one ledger on a server; each has marks of its own, and nothing is accepted twice."""
+
+    def second() -> Ledger:
+        return open_ledger(url, account="http://service.test", marks=(tmp_path / "second/ledger.mark",))
+
+    for machine in (opened, second):
+        one_run(ledger := machine(), machine.__name__)
+        ledger.close()
+    seq(url, seq(url) - 3)
+    first, other = opened(), second()
+    assert first.itself.accept_restored(reason="the server was restored", now=NOW) > 0
+    first.runs.start("R3", job="orders", kind="push", business_date="2026-11-22", now=NOW)
+    first.planning.plan_file("R3", arrival({"new": "{}"}))
+    with pytest.raises(LedgerRefused):
+        other.itself.require_newest()
+    assert other.itself.accept_restored(reason="here as well", now=NOW) == 0
+    for ledger in (other, first):
+        ledger.itself.require_newest()
+        assert not next(each for each in ledger.documents.select() if each.reference == "new").may_exist
+    assert len(first.itself.restorations()) == 1
+    first.close()
+    other.close()
+
+
 def test_a_mark_that_cannot_be_read_accuses_nobody(opened: Opened, marks: tuple[Path, Path]) -> None:
     ledger = opened()
     one_run(ledger)

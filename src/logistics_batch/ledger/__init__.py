@@ -14,7 +14,6 @@ from logistics_batch.ledger.documents.documents import (
     LINES,
     PLANNED,
     Addresses,
-    NeverSent,
     StoredDocuments,
     fates,
 )
@@ -41,6 +40,7 @@ from logistics_batch.ledger.orders import Events, Feeds, Labels, Orders, WriteFe
 from logistics_batch.ledger.people import AuditEntry, People, StoredPerson
 from logistics_batch.ledger.records import (
     Decided,
+    NeverSent,
     NewEvent,
     Outcome,
     PrintLine,

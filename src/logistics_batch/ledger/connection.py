@@ -221,11 +221,17 @@ class LedgerConnection:
 
     @contextmanager
     def write(
-        self, *, patience_seconds: float = LOCK_WAIT_SECONDS, counts: bool = True, durable: bool = True
+        self,
+        *,
+        patience_seconds: float = LOCK_WAIT_SECONDS,
+        counts: bool = True,
+        durable: bool = True,
+        unhurried: bool = False,
     ) -> Iterator[Connection]:
         """One transaction; when the block ends without an exception, its content survives a power cut if `durable`.
 
-        counts: whether a copy of the ledger from before it is one that must not send.
+        counts: whether a copy of the ledger from before it is one that must not send. unhurried: much is worked out
+        between two statements; else a server takes a program for frozen that says nothing for some seconds.
 
         Raises:
             LedgerRefused: nothing of it was written; or all of it was, where the server was lost while it committed.
@@ -233,7 +239,7 @@ class LedgerConnection:
         mark = None
         with (
             told_plainly("written", patience_seconds=patience_seconds),
-            self.engine.connect().execution_options(write=True) as connection,
+            self.engine.connect().execution_options(write=True, unhurried=unhurried) as connection,
         ):
             _be_patient(connection, patience_seconds)
             _be_durable(connection, durable)

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, ColumnElement, Connection, Row, func, literal, literal_column, select, text
+from sqlalchemy import BigInteger, ColumnElement, Connection, Row, Select, func, literal, literal_column, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from logistics_batch.errors import LedgerRefused
@@ -66,6 +66,12 @@ def living_helpers(connection: Connection, account: str) -> list[int]:
     return [each.id for each in _living(connection, account) if not each.run]
 
 
+def being_sent(account: str, leases: Sequence[int]) -> Select[int]:
+    """Asks how many documents are being sent under some leases."""
+    query = select(func.count()).select_from(document).join(attempt, LAST_ATTEMPT)
+    return query.where(document.c.account == account, document.c.state == "sending", attempt.c.lease_id.in_(leases))
+
+
 class Lanes(Repository):
     """Leases of this account: taking one, and who has one."""
 
@@ -109,12 +115,9 @@ class Lanes(Repository):
 
     def being_sent_by_helpers(self) -> int:
         """How many documents living programs are sending that help a run."""
-        query = select(func.count()).select_from(document).join(attempt, LAST_ATTEMPT)
-        sending = document.c.account == self.account, document.c.state == "sending"
         with self._read() as connection:
-            helpers = living_helpers(connection, self.account)
-            theirs = query.where(*sending, attempt.c.lease_id.in_(helpers))
-            return int(connection.execute(theirs).scalar_one()) if helpers else 0
+            query = being_sent(self.account, living_helpers(connection, self.account))
+            return int(connection.execute(query).scalar_one())
 
     def senders(self) -> list[LivingSender]:
         """Who sends, or helps, now."""
@@ -244,9 +247,7 @@ class Lease(Repository):
 
     def _renew(self) -> None:
         """At a third of its time; between that it is seen how many senders there are, and whether lanes are free."""
-        living = select(lease.c.id).where(lease.c.account == self.account, lease.c.until > _now())
-        held = select(lane.c.number).where(lane.c.account == self.account, lane.c.lease_id.in_(living))
-        look = select(*(select(func.count()).select_from(each.subquery()).scalar_subquery() for each in (living, held)))
+        held = select(func.count()).where(lane.c.account == self.account)
         mine = lease.update().where(lease.c.id == self.number, lease.c.until > _now())
         try:
             with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
@@ -256,8 +257,9 @@ class Lease(Repository):
                         if not connection.execute(mine.values(_renewed(self._seconds))).rowcount:
                             break
                         self._asked = asked
-                    self._senders, lanes = connection.execute(look).one()
-                    self._more_are_free = lanes < LANES
+                    living = [each.id for each in _living(connection, self.account)]
+                    lanes = connection.execute(held.where(lane.c.lease_id.in_(living))).scalar_one()
+                    self._senders, self._more_are_free = len(living), lanes < LANES
         except SQLAlchemyError:
             pass
         finally:

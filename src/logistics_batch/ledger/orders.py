@@ -230,7 +230,7 @@ class Feeds(Repository):
         `write` must give the same for the same state of the ledger. above: the highest number that was seen elsewhere,
         which a ledger that was restored does not know.
         """
-        with self._write() as connection:
+        with self._write(unhurried=True) as connection:
             _lock_changes(connection, named_for("order-changes", self.account))
             newest = self._of(job).order_by(feed.c.number.desc()).limit(1)
             last = connection.execute(newest).first()

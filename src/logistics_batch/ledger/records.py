@@ -144,6 +144,16 @@ def select_documents() -> Select[Any]:
 
 
 @dataclass(frozen=True, slots=True)
+class NeverSent:
+    """Documents of one file that are planned, and that no run is about to send. job: of the run that planned them."""
+
+    run: str
+    job: str
+    file_name: str
+    documents: int
+
+
+@dataclass(frozen=True, slots=True)
 class RowNotSent:
     """A row that announced something which the service did not take. fault: code and values of the reason."""
 

@@ -13,6 +13,7 @@ from logistics_batch.errors import LedgerRefused, UsageError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.dispatch import send_in_turn
 from logistics_batch.flows.push.health import DispatchResult
+from logistics_batch.flows.push.run_record import told_of_other_addresses
 from logistics_batch.ledger import Lease, LeaseEnded
 
 _LOOK_SECONDS = 0.3  # how soon something to do is seen
@@ -44,10 +45,7 @@ def _send_own_lanes(parts: Parts, lease: Lease, *, run: str) -> DispatchResult:
         if not mine.is_empty() and not mine["id"].equals(last):
             result = send_in_turn(parts, mine, run=run, before=result)
             last = last.clear() if lease.calls_for_sharing else mine["id"]
-        elif (
-            parts.ledger.documents.count_planned_of(run) == mine.height
-            and not parts.ledger.lanes.being_sent_by_helpers()
-        ):
+        elif parts.ledger.attempts.left_of(run) == mine.height:
             break
         elif parts.stop.is_set():
             asked = "The program was asked to end.", "Run the job again: it goes on where it stopped."
@@ -68,6 +66,8 @@ def help_to_send(parts: Parts, *, say: Callable[[str], None]) -> None:
             "The ledger is a SQLite file, with which one program sends at a time.",
             remedy='Several machines need one PostgreSQL: write ledger.url = "postgresql://…" in the settings of each.',
         )
+    for note in told_of_other_addresses(parts):  # it would wait for runs that never come
+        say(note.reason)
     say("waits for runs to help")
     while not parts.stop.is_set():
         pause = _AGAIN_SECONDS

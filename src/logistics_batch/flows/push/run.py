@@ -34,7 +34,13 @@ from logistics_batch.flows.orders.awb_ownership import find_missing_numbers
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.program_errors import holding_file
 from logistics_batch.flows.push.beside_others import send_beside_others
-from logistics_batch.flows.push.run_record import new_run_id, recover_orphans, stopping_early, told_of_never_sent
+from logistics_batch.flows.push.run_record import (
+    new_run_id,
+    recover_orphans,
+    stopping_early,
+    told_of_never_sent,
+    told_of_other_addresses,
+)
 from logistics_batch.flows.verify_ledger import told_of_move
 from logistics_batch.intake.stores.store import RemoteFile
 from logistics_batch.ledger import FATE_OF_STATE, Arrival, StoredDocument, StoredFile, StoredRun
@@ -105,7 +111,7 @@ def run_of(
             parts.ledger.runs.resume(run.id)
     try:
         with stopping_early():
-            run.notes += [*told_of_move(parts), *_under_another_address(parts)]
+            run.notes += [*told_of_move(parts), *told_of_other_addresses(parts)]
             run.notes += settle_due(parts, run=run.id, give_up=False).notes
             find_missing_numbers(parts)
             purge_old(parts)
@@ -117,16 +123,6 @@ def run_of(
             with suppress(LedgerRefused):  # a ledger that takes nothing any more does not take this either
                 _end(parts, run, code=told.exit_code, summary=run.waited, stopped=told.message)
         raise
-
-
-def _under_another_address(parts: Parts) -> list[Issue]:
-    """What a first run should say where the ledger knows the service by another address only."""
-    if not parts.ledger.addresses.is_new():
-        return []
-    return [
-        Issue.of("ledger.other_address", count=count, account=account, own=parts.ledger.account)
-        for account, count in parts.ledger.addresses.sent().items()
-    ]
 
 
 def _interrupted(parts: Parts, job: str, day: str, meant: tuple[set[str], str] | None) -> StoredRun | None:

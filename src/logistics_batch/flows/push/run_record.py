@@ -103,6 +103,16 @@ def recover_orphans(parts: Parts) -> list[Issue]:
     return [Issue.of("sending.broke_off", count=sum(files.values()), files=named[:_FILES_NAMED], more=more)]
 
 
+def told_of_other_addresses(parts: Parts) -> list[Issue]:
+    """A note for each other address by which alone the ledger knows the service."""
+    if not parts.ledger.addresses.is_new():
+        return []
+    return [
+        Issue.of("ledger.other_address", count=count, account=account, own=parts.ledger.account)
+        for account, count in parts.ledger.addresses.sent().items()
+    ]
+
+
 def told_of_never_sent(left: Sequence[NeverSent]) -> list[Issue]:
     """A note for each run that left something, with what sends it."""
     by_run: dict[str, list[NeverSent]] = {}

@@ -7,6 +7,7 @@ from sqlalchemy import func, select
 
 from logistics_batch.crash_points import crash_point
 from logistics_batch.ledger.connection import LedgerConnection, Repository
+from logistics_batch.ledger.documents.documents import due_of
 from logistics_batch.ledger.documents.recording import (
     Intent,
     StateConflict,
@@ -20,7 +21,7 @@ from logistics_batch.ledger.documents.recording import (
     record_all,
 )
 from logistics_batch.ledger.itself.lock import require_held
-from logistics_batch.ledger.lanes import LAST_ATTEMPT, Lease, living_helpers
+from logistics_batch.ledger.lanes import LAST_ATTEMPT, Lease, being_sent, living_helpers
 from logistics_batch.ledger.records import Decided, Outcome, StoredAttempt, StoredDocument
 from logistics_batch.ledger.schema import attempt, document, evidence, file
 from logistics_batch.messages.reasons import WaitsFor
@@ -111,6 +112,16 @@ class Attempts(Repository):
             .order_by(func.min(document.c.id))
         )
         return {(name, run): number for name, run, number in self._rows(query)}
+
+    def left_of(self, run: str) -> int:
+        """How many documents a run has to send, or living programs are sending that help it.
+
+        Both of one moment: what a helper could not send is planned again.
+        """
+        planned = select(func.count()).select_from(document).where(*due_of(self.account, run)).scalar_subquery()
+        with self._read() as connection:
+            theirs = being_sent(self.account, living_helpers(connection, self.account)).scalar_subquery()
+            return int(connection.execute(select(planned + theirs)).scalar_one())
 
     def take_over(self, now: str) -> list[int]:
         """Whatever is still `sending` has lost its sender: it is in doubt. Call only while holding the sending lock.

@@ -13,6 +13,7 @@ from logistics_batch.ledger.connection import Repository
 from logistics_batch.ledger.documents.known import CHANGES, KINDS
 from logistics_batch.ledger.records import (
     CANCELLED,
+    NeverSent,
     RowNotSent,
     StoredDecision,
     StoredDocument,
@@ -71,16 +72,6 @@ class StateTally:
     last_runs: tuple[StoredRun, ...]
     last_good_runs: dict[str, str]
     owed: int
-
-
-@dataclass(frozen=True, slots=True)
-class NeverSent:
-    """Documents of one file that are planned, and that no run is about to send. job: of the run that planned them."""
-
-    run: str
-    job: str
-    file_name: str
-    documents: int
 
 
 class StoredDocuments(Repository):
@@ -239,16 +230,10 @@ class StoredDocuments(Repository):
 
     def count_planned_of(self, run: str) -> int:
         """How many documents `planned_of` gives."""
-        return self._count(*self._due(run, None))
+        return self._count(*due_of(self.account, run))
 
     def _count(self, *wanted: ColumnElement[bool]) -> int:
         return int(self._column(select(func.count()).select_from(document).where(*wanted))[0])
-
-    def _due(self, run: str, lanes: Collection[int] | None) -> tuple[ColumnElement[bool], ...]:
-        asked = document.c.id.in_(_asked_for_in(run))
-        wanted = asked | (document.c.send_approved == 1) | (document.c.waits_for == WaitsFor.NEXT_RUN)
-        in_lanes = () if lanes is None else (document.c.lane.in_(lanes),)
-        return document.c.account == self.account, document.c.state == "planned", wanted, *in_lanes
 
     def planned_of(self, run: str, *, lanes: Collection[int] | None = None) -> pl.DataFrame:
         """What this run has to send, in file order, as `PLANNED`: what its files ask for, and what a person wants sent.
@@ -256,7 +241,11 @@ class StoredDocuments(Repository):
         That is what was released, and what was to be tried again: a retry that was broken off has no file that would
         bring its documents again. lanes: only what lies in these.
         """
-        query = select(*(document.c[name] for name in PLANNED)).where(*self._due(run, lanes)).order_by(document.c.id)
+        query = (
+            select(*(document.c[name] for name in PLANNED))
+            .where(*due_of(self.account, run, lanes=lanes))
+            .order_by(document.c.id)
+        )
         with self._read() as connection:
             return read_frame(connection, query, {**PLANNED, "send_approved": pl.Int64}).cast(PLANNED)
 
@@ -474,6 +463,14 @@ class Addresses(Repository):
         sent = document.c.state.in_(("accepted", "refused", *UNANSWERED)) | (document.c.may_exist == 1)
         query = select(document.c.account, func.count()).where(document.c.account != self.account, sent)
         return dict(map(tuple, self._rows(query.group_by(document.c.account).order_by(document.c.account))))
+
+
+def due_of(account: str, run_id: str, *, lanes: Collection[int] | None = None) -> tuple[ColumnElement[bool], ...]:
+    """What holds of the documents that a run has to send, see `StoredDocuments.planned_of`."""
+    asked = document.c.id.in_(_asked_for_in(run_id))
+    wanted = asked | (document.c.send_approved == 1) | (document.c.waits_for == WaitsFor.NEXT_RUN)
+    in_lanes = () if lanes is None else (document.c.lane.in_(lanes),)
+    return document.c.account == account, document.c.state == "planned", wanted, *in_lanes
 
 
 def _asked_for_in(run_id: str) -> Select[tuple[int]]:

@@ -72,7 +72,7 @@ class Planning(Repository):
         about = {name: getattr(source, name) for name in ("sha256", "name", "size", "format")}
         about |= {"run_id": run, "received_at": arrival.received_at} | _said_of_file(arrival)
         same = select(file.c.name, file.c.run_id).where(file.c.sha256 == source.sha256, file.c.run_id != run)
-        with self._write() as connection:
+        with self._write(unhurried=True) as connection:
             earlier = connection.execute(same.order_by(file.c.id.desc()).limit(1)).first()
             about |= {"earlier_file": f"{earlier.name} (run {earlier.run_id})"} if earlier else {}
             file_id = int(connection.execute(file.insert().values(about).returning(file.c.id)).scalar_one())
@@ -90,7 +90,7 @@ class Planning(Repository):
         mine = document.c.file_id == file_id
         why = Issue("superseded.by_mapping")
         withdrawn = in_state("superseded", why) | {"send_approved": 0, "settled_at": arrival.received_at}
-        with self._write() as connection:
+        with self._write(unhurried=True) as connection:
             sent = _sent_rows(connection, file_id)
             unsent = list(connection.execute(select(document.c.id).where(mine, _WAITS, ~_MAYBE_SENT)).scalars())
             mark_stale(connection, *unsent)

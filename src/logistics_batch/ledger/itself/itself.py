@@ -102,7 +102,8 @@ class Itself(Repository):
         """A person confirms that this older copy goes on; gives how many open documents it holds.
 
         What it takes for not yet sent may have been sent by the history that is lost. So no later refusal of such a
-        document counts: the service may be refusing the second of two.
+        document counts: the service may be refusing the second of two. What was confirmed on one machine is only noted
+        on the others that send with the same ledger.
 
         Raises:
             LedgerBusy: a sending run holds the ledger.
@@ -114,6 +115,13 @@ class Itself(Repository):
 
     def _go_on(self, *, reason: str, now: str) -> int:
         noted = self._connection.high_water.noted()
+        known = {mark["epoch"] for said in self.restorations() for mark in said["noted"]}
+        with self._read() as connection:
+            found = read_mark(connection)
+        if noted and all(mark.epoch in known - {found.epoch} for mark in noted):  # accepted on another machine already
+            self._connection.mark, self._connection.older_copy = found, False
+            self.keep_mark()
+            return 0
         with self._write(counts=False) as connection:
             found = read_mark(connection)
             above = max(mark.seq for mark in (*noted, found))

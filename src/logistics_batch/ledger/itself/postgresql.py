@@ -7,11 +7,19 @@ from typing import Any
 
 from psycopg import ProgrammingError, pq
 from psycopg.conninfo import make_conninfo
-from sqlalchemy import Engine, create_engine, event, text
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError
 
 from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger.connection import CONNECTIONS_KEPT, LOCK_WAIT_SECONDS
+
+# Who is cut off without a word, as by a machine that loses power, is seen after 10 + 3 × 5 seconds: by who waits for
+# the server, and by the server, which keeps the locks of a session as long as that seems to be there.
+_SEEN_TO_BE_GONE = {"keepalives_idle": "10", "keepalives_interval": "5", "keepalives_count": "3"}
+_UNHEARD = {"tcp_user_timeout": "25000"}  # milliseconds
+SESSION = (*(f"SET tcp_{name} = {value}" for name, value in _SEEN_TO_BE_GONE.items()), "SET lock_timeout = '{wait}s'")
+# Sooner than others give up that wait for what a frozen program holds in the middle of a transaction.
+_FROZEN = f"SET LOCAL idle_in_transaction_session_timeout = '{LOCK_WAIT_SECONDS // 2}s'"
 
 
 def postgresql_engine(url: str, *, shown: str) -> Engine:
@@ -25,7 +33,7 @@ def postgresql_engine(url: str, *, shown: str) -> Engine:
     """
     try:
         # Exceptions hold none of what is written.
-        engine = create_engine(url, pool_size=CONNECTIONS_KEPT, hide_parameters=True)
+        engine = create_engine(_heard(url), pool_size=CONNECTIONS_KEPT, hide_parameters=True)
     except (ArgumentError, ValueError):  # its text shows a part of the URL
         raise LedgerRefused(
             "ledger.url cannot be read as an address.",
@@ -39,11 +47,24 @@ def postgresql_engine(url: str, *, shown: str) -> Engine:
         connection.autocommit = True  # a setting of a transaction that is rolled back would go with it
         if connection.execute("SHOW synchronous_commit").fetchone()[0] == "off":
             connection.execute("SET synchronous_commit = on")
-        connection.execute(f"SET lock_timeout = '{LOCK_WAIT_SECONDS}s'")
+        for statement in SESSION:
+            connection.execute(statement.format(wait=LOCK_WAIT_SECONDS))
         connection.autocommit = False
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        options = connection.get_execution_options()
+        if options.get("write", False) and not options.get("unhurried", False):
+            connection.exec_driver_sql(_FROZEN)
 
     _require_own_session(engine, shown)
     return engine
+
+
+def _heard(url: str) -> URL:
+    """The address with what shows that the server is gone, where it does not say that itself."""
+    read = make_url(url)
+    return read.update_query_dict({**_SEEN_TO_BE_GONE, **_UNHEARD, **read.query})
 
 
 def _require_verified_server(engine: Engine) -> None:
