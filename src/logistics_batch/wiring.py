@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -57,14 +57,18 @@ _NO_KEY_NEEDED = "no-call-is-made"  # stands in for the key where a client is as
 
 @dataclass(frozen=True, slots=True)
 class SystemClock:
-    """This machine's clock in the service's zone; waiting ends early when the process is asked to end."""
+    """The clock in the service's zone; waiting ends early when the process is asked to end.
+
+    ahead: by how many seconds this machine's is before that by which all date things that share the ledger.
+    """
 
     zone: ZoneInfo
     stop: threading.Event
+    ahead: Callable[[], float] = float
 
     def now(self) -> datetime:
         """The wall time."""
-        return datetime.now(self.zone)
+        return datetime.now(self.zone) - timedelta(seconds=self.ahead())
 
     def monotonic(self) -> float:
         """Seconds on a clock that never goes back."""
@@ -280,7 +284,7 @@ class Workspace:
             mapping=mapping,
             reports=self.folder / settings.reports.dir,
             files=self.folder / _FILES,
-            clock=SystemClock(ZoneInfo(service.timezone), need.stop),
+            clock=SystemClock(ZoneInfo(service.timezone), need.stop, lambda: ledger.clock_ahead_seconds),
             policy=Policy(
                 timezone=service.timezone,
                 concurrency=service.concurrency,

@@ -7,6 +7,7 @@ import re
 import subprocess
 import threading
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -36,6 +37,14 @@ def test_waiting_ends_when_the_process_is_asked_to_end() -> None:
     clock.sleep(3600)
     assert stop.is_set()
     assert clock.now().utcoffset() == ZoneInfo("Asia/Kolkata").utcoffset(clock.now())
+
+
+def test_the_clock_is_that_of_the_ledgers_server() -> None:
+    zone, ahead = ZoneInfo("Asia/Kolkata"), 0.0
+    clock = SystemClock(zone, threading.Event(), lambda: ahead)
+    for ahead in (0.0, 3600.0, -7200.0):
+        told = datetime.now(zone) - timedelta(seconds=ahead)
+        assert abs(clock.now() - told) < timedelta(seconds=5)
 
 
 def test_waiting_for_a_turn_ends_when_the_process_is_asked_to_end(workspace: Workspace) -> None:

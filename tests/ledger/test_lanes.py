@@ -317,6 +317,23 @@ def another(url: str, does: str) -> Iterator["subprocess.Popen[bytes]"]:
 
 
 @pytest.mark.real
+def test_all_date_by_the_clock_of_the_server(runner: Ledger, helper: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A doubt is left alone for minutes, also where another machine wrote it down: else it is asked for, and sent once
+    more, while the first call is still on its way."""
+    real = time.time
+    with monkeypatch.context() as wrong:
+        wrong.setattr(time, "time", lambda: real() - 3600)
+        with runner.sending("orders"):
+            assert abs(runner.clock_ahead_seconds + 3600) < 5
+        with helper.lanes.leased(seconds=SHORT):
+            assert abs(helper.clock_ahead_seconds + 3600) < 5
+            wrong.setattr(time, "time", lambda: real() + 7200)  # set while it sends
+            until(lambda: abs(helper.clock_ahead_seconds - 7200) < 5, seconds=5)
+    with runner.sending("orders"):
+        assert runner.clock_ahead_seconds == 0.0, "a trifle is none"
+
+
+@pytest.mark.real
 def test_a_number_of_a_lease_is_never_given_again(runner: Ledger) -> None:
     numbers = []
     for _ in range(3):

@@ -163,6 +163,7 @@ class Ledger:
                 check_database(engine)
             self.itself.require_newest()
             self.itself.keep_mark()
+            self.lanes.compare_clocks()
             self.lanes.close_runs()
             self.attempts.lock_is_held = is_held
             try:
@@ -170,6 +171,13 @@ class Ledger:
             finally:
                 self.attempts.lock_is_held = lambda: True
                 self.itself.keep_mark()
+
+    @property
+    def clock_ahead_seconds(self) -> float:
+        """How far this machine's clock was before the server's when a run, or a lease, began or was renewed; 0 for a
+        trifle, or a ledger in a file. All who send with one ledger date what they do by one clock.
+        """
+        return self._connection.clock_ahead_seconds
 
     def of_jobs(self, jobs: Collection[str]) -> "Ledger":
         """The same ledger, of which only what belongs to some jobs is read; for people, never for what sends."""

@@ -202,6 +202,7 @@ class LedgerConnection:
         self.high_water = high_water
         self.mark: Mark | None = None  # as of the last transaction of this object
         self.older_copy: bool | None = None  # not looked yet
+        self.clock_ahead_seconds = 0.0  # see `Ledger.clock_ahead_seconds`
 
     @contextmanager
     def read(self, *, one_statement: bool = False) -> Iterator[Connection]:

@@ -29,6 +29,7 @@ LEASE_SECONDS: Final = 15.0
 LAST_ATTEMPT: Final = (attempt.c.document_id == document.c.id) & (attempt.c.n == document.c.attempts)
 _MARGIN_SECONDS = 2.0  # before the end of its lease a sender begins no more, by its own clock
 _LOOK_SECONDS = 1.0  # how soon a sender sees that there are more of them, or fewer
+_CLOCKS_DIFFER = 1000  # milliseconds: more than the way to the server takes
 _CLAIMING_KEY = 0x6C6F6764  # "logd"; that of sending is another
 _AT_REST = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # goes on while the machine sleeps
 
@@ -93,13 +94,20 @@ class Lanes(Repository):
         with self._write(counts=False) as connection:
             _alone(connection)
             values = {"account": self.account, "process": this_process(), "run": run} | _renewed(seconds)
-            number = int(connection.execute(lease.insert().values(values).returning(lease.c.id)).scalar_one())
+            put = lease.insert().values(values).returning(lease.c.id, lease.c.clock_ahead)
+            number, ahead = connection.execute(put).one()
+        _note_clock(self._connection, ahead)
         mine = Lease(self._connection, number, lasts=(asked, seconds))
         mine.begin()
         try:
             yield mine
         finally:
             mine.end()
+
+    def compare_clocks(self) -> None:
+        """See how far this machine's clock is before the server's."""
+        if self.are_shared:
+            _note_clock(self._connection, self._column(select(_clock_ahead()))[0])
 
     def close_runs(self) -> None:
         """Who holds the sending lock closes what another one left open that died, or lost the lock."""
@@ -254,9 +262,11 @@ class Lease(Repository):
                 while not self._ends.wait(min(_LOOK_SECONDS, self._seconds / 6)):
                     asked = _clock()
                     if asked - self._asked >= self._seconds / 3:
-                        if not connection.execute(mine.values(_renewed(self._seconds))).rowcount:
+                        put = mine.values(_renewed(self._seconds)).returning(lease.c.clock_ahead)
+                        if (ahead := connection.execute(put).scalar()) is None:
                             break
                         self._asked = asked
+                        _note_clock(self._connection, ahead)
                     living = [each.id for each in _living(connection, self.account)]
                     lanes = connection.execute(held.where(lane.c.lease_id.in_(living))).scalar_one()
                     self._senders, self._more_are_free = len(living), lanes < LANES
@@ -276,8 +286,16 @@ def _now() -> ColumnElement[int]:
 
 
 def _renewed(seconds: float) -> dict[str, Any]:
-    here = round(time.time() * 1000)
-    return {"until": _now() + round(seconds * 1000), "clock_ahead": here - _now()}
+    return {"until": _now() + round(seconds * 1000), "clock_ahead": _clock_ahead()}
+
+
+def _clock_ahead() -> ColumnElement[int]:
+    """Milliseconds by which this machine's clock is before the server's."""
+    return literal(round(time.time() * 1000)) - _now()
+
+
+def _note_clock(connection: LedgerConnection, ahead: int) -> None:
+    connection.clock_ahead_seconds = ahead / 1000 if abs(ahead) > _CLOCKS_DIFFER else 0.0
 
 
 def _alone(connection: Connection) -> None:
