@@ -12,6 +12,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 from docs.test_pages import parse as parse_command
 from support.service_unit import UNIT, analyze
 
@@ -95,3 +96,50 @@ def test_the_container_runs_what_runs_and_not_as_root() -> None:
     assert "COPY --from=build /opt/logistics-batch " in last
     assert re.findall(r"^USER (\S+)$", last, re.MULTILINE) == ["logistics"]
     assert not re.search(r"^(?:COPY|ADD) \.", CONTAINER, re.MULTILINE)  # no history, no secrets of a checkout
+
+
+def test_compose_starts_what_exists_and_lets_it_do_nothing_else() -> None:
+    whole = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+    programs = {name: each for name, each in whole["services"].items() if each["image"] == "logistics-batch"}
+    assert set(programs) == {"night", "worker", "receive", "pages"}
+    for each in programs.values():
+        parse_command(front, each.get("command", ["logistics-batch", "schedule"])[1:])
+        assert (each["read_only"], each["cap_drop"]) == (True, ["ALL"])
+        assert "no-new-privileges:true" in each["security_opt"]
+        assert each["depends_on"] == {"ledger": {"condition": "service_healthy"}}
+    database = whole["services"]["ledger"]
+    assert database["network_mode"] == "none"
+    mounted = {each.partition(":")[0] for service in whole["services"].values() for each in service["volumes"]}
+    assert mounted == {*whole["volumes"], "/srv/night-shift"}
+
+
+def test_kubernetes_starts_what_exists_and_lets_it_do_nothing_else() -> None:
+    for whole in yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text()):
+        spec = whole["spec"]["template"]["spec"]
+        (container,) = spec["containers"]
+        parse_command(front, container["args"][1:])
+        if "livenessProbe" in container:
+            parse_command(front, container["livenessProbe"]["exec"]["command"][1:])
+        assert spec["securityContext"]["runAsNonRoot"]
+        # A group with a name in the container may have members there, and a secret that it may read is refused.
+        assert spec["securityContext"]["fsGroup"] not in (0, spec["securityContext"]["runAsGroup"])
+        limits = container["securityContext"]
+        assert limits["readOnlyRootFilesystem"]
+        assert not limits["allowPrivilegeEscalation"]
+        assert limits["capabilities"] == {"drop": ["ALL"]}
+        claimed = {each["metadata"]["name"] for each in whole["spec"].get("volumeClaimTemplates", ())}
+        there = claimed | {each["name"] for each in spec["volumes"]}
+        assert {each["name"] for each in container["volumeMounts"]} == there
+        assert not any("emptyDir" in each for each in spec["volumes"] if each["name"] != "tmp")  # everybody writes it
+
+
+def test_airflow_starts_what_exists() -> None:
+    example = (DEPLOY / "airflow_dag.py").read_text()
+    compile(example, "airflow_dag.py", "exec")
+    run, workspace = (re.search(rf'^{name} = "(.+)"$', example, re.MULTILINE) for name in ("RUN", "WORKSPACE"))
+    assert run
+    assert workspace
+    jobs = re.findall(r"\{RUN\} (\S+) ", example)
+    assert [job for job in jobs if not (ROOT / f"jobs/{job}.yaml").exists()] == []
+    for job in jobs:
+        parse_command(front, shlex.split(f"{run[1]} {job} {workspace[1]}".replace("{{ ds }}", "2026-11-30"))[1:])

@@ -13,8 +13,8 @@ from support.workspace import Workspace
 
 ROUNDS = {"sample": 1, "full": 10}
 KILLS = size(sample=16, full=100)  # of one round, as the numbers below
-ORDERS = size(sample=60, full=600)
-ASNS = size(sample=40, full=400)
+ORDERS = size(sample=60, full=2400)
+ASNS = size(sample=40, full=1600)
 FILES_LYING = 4
 SHORTEST_SECONDS, LONGEST_SECONDS = 0.02, 0.8
 LINES = 12 * (ORDERS + ASNS) // KILLS  # of the journal until a kill, at most: so the kills last about until all is sent
