@@ -214,3 +214,23 @@ def test_a_list_of_orders_is_not_asked_whether_it_is_one_of_receipts(sheet: str)
 def test_yes_and_no_are_nobodys_name() -> None:
     draft, data, _ = draft_of_sheet(sample(Ship=["Yes", "No", "Yes"]))
     assert data["fields"]["customer_name"] == {"from": "Name"} and draft.done["Ship"].code == "may_say_void"
+
+
+def test_a_rule_that_every_mapping_has_is_not_written_where_the_key_is_asked_about() -> None:
+    text = drafted(case_of("g10_portuguese_notices_situacao"))[1]
+    assert "Nota fiscal" not in yaml.safe_load(text)["sheet"]["skip_rows_where"]
+
+
+@pytest.mark.parametrize("name", ["g01", "g02", "g05", "g07", "g08", "g09", "g10", "g11", "g12", "g13"])
+def test_what_is_void_stays_here_once_a_person_has_said_so(name: str) -> None:
+    case = case_of(next(each for each in SECOND_TRIAL if each.startswith(name)))
+    draft, _ = drafted(case)
+    assert draft is not None
+    offered = {word for each in draft.done.values() for word in each.words}
+    assert {*case.left_out} <= offered, offered
+
+
+def test_yes_and_no_of_a_line_are_asked_about_as_those_of_an_order() -> None:
+    rows = [[*FIRST, "No"], [*FIRST[:5], "K-2", "1", FIRST[7], "Yes"], [*SECOND, "No"], [*THIRD, "No"]]
+    _, data, _ = draft_of_sheet(sheet_of([[*HEADER, "Backorder"], *rows]))
+    assert {*data["sheet"]["skip_rows_where"]["Backorder"]} == {"? Yes", "? No"}

@@ -27,7 +27,7 @@ _NAMED_GOODS: Final = frozenset(["ean", "size", "item", "sku", "model"])
 _PAPERS: Final = frozenset(["order", "po", "docket", "note", "ref", "document", "shipment", "invoice", "original"])
 _PARTICULARS: Final = frozenset(["desc"])
 _SENT, _RECEIVED = frozenset(["dispatch", "by"]), frozenset(["deliver", "ship"])
-_PARTIES: Final = ("fields.supplier_name", "fields.site_name", "fields.supplier", "fields.site")
+PARTIES: Final = ("fields.supplier_name", "fields.site_name", "fields.supplier", "fields.site")
 
 
 def by_values(table: SampleTable, place: str, free: Sequence[str], operation: Operation) -> list[Candidate]:
@@ -49,7 +49,9 @@ def by_values(table: SampleTable, place: str, free: Sequence[str], operation: Op
     form = form_of(place.split(".", 1)[1], operation)
     if place in places.ADDRESSES:  # Address with pincode
         unknown += [name for name in free if {"address"} <= table.readings[name].meanings <= {"address", "pin", *TO}]
-    if place in _PARTIES:
+    if place == places.PIN:  # Kode Pos
+        unknown += [name for name in free if {"number", "line"} == table.readings[name].meanings]
+    if place in PARTIES:
         unknown += [name for name in free if table.readings[name].meanings == _PARTICULARS]
     if place == places.PAID:
         told = [name for name in unknown if _may_be_payment(table, name) and collected_by_values(table, name, free)]
@@ -57,7 +59,7 @@ def by_values(table: SampleTable, place: str, free: Sequence[str], operation: Op
     looks: dict[object, Callable[[SampleTable, str], bool]] = {
         FieldForm.ADDRESS: looks_like_street,
         FieldForm.PAYMENT: _may_be_payment,
-        **dict.fromkeys(_PARTIES, _is_of_few_words),
+        **dict.fromkeys(PARTIES, _is_of_few_words),
         places.PERSON: lambda table, name: table.profiles[name].is_mostly("name of a person"),
     }
     looks_so = looks.get(place, looks.get(form))
@@ -88,7 +90,7 @@ def may_be_fact(place: str, fact: Fact) -> bool:
         return reading.meanings == {"number"} and profile.is_mostly("code")
     is_supplier = "supplier" in place
     says_nothing = not reading.meanings and not reading.unknown  # To, For
-    if place not in _PARTIES or (is_supplier and says_nothing):
+    if place not in PARTIES or (is_supplier and says_nothing):
         return False
     return profile.is_mostly("words") and reading.meanings <= (_SENT if is_supplier else _RECEIVED)
 
@@ -126,9 +128,10 @@ def _quantities(table: SampleTable, free: Sequence[str]) -> list[Candidate]:
 
 
 def _is_code(table: SampleTable, name: str) -> bool:
-    """Whether a column holds codes: letters and digits, or more digits than a count has."""
+    """Whether a column holds codes, with blanks or without: letters and digits, or more digits than a count has."""
     profile = table.profiles[name]
-    return profile.is_mostly("code") and not profile.is_mostly("whole number", "comma", "point", *_TYPED)
+    joined = profile_of(tuple("".join(value.split()) for value in profile.values))
+    return joined.is_mostly("code") and not profile.is_mostly("whole number", "comma", "point", *_TYPED)
 
 
 def _is_in_one_word(table: SampleTable, name: str) -> bool:

@@ -25,7 +25,7 @@ _UNREAD: Final = 0.1
 _NO_NAME: Final = ("phone", "pin", "date", "of a day", "code", "number", "e-mail", "payment word")
 # What the values of these look like if they are something else.
 _AGAINST: Final[dict[str, tuple[str, ...]]] = {
-    FieldForm.IDENTITY: ("date", "e-mail"),
+    FieldForm.IDENTITY: ("date", "e-mail", "one word", "payment word"),
     FieldForm.ADDRESS: NO_ADDRESS,
     "cash_on_delivery": ("payment word",),  # yes and no, 1 and 0
     **dict.fromkeys(("site", "site_name", "supplier"), ("date", "e-mail", "phone")),

@@ -22,6 +22,7 @@ _NAMES_OF_GROUPS: Final = 2
 _NAMES_OF_A_TABLE: Final = 4  # whose names nobody knows
 _ROWS_BELOW: Final = 5  # that show whether a row names them
 _DIGITS_OF_A_NAME: Final = 2  # as in `Address line 10`; a cell with more holds a value
+_LONG_NUMBER: Final = re.compile(r"\+?\d[\d -]{5,14}")  # a phone or a PIN, which names no column
 _TELLING_ALONE: Final = frozenset(
     ["pickup", "return", "bill", "order", "invoice", "docket", "item", "sku", "qty", "supplier", "deliver", "ship"]
 )
@@ -51,7 +52,8 @@ def head_of(sheet: Sheet, operation: Operation, *, least: int) -> Head | None:
     for number, *cells in sheet.frame.head(_SEARCHED_ROWS).iter_rows():
         row, texts = int(number), [cell or "" for cell in cells]
         named = [text for text in texts if text.strip() == "#" or is_label(text)]
-        count = _named([*map(reading_of, named)], known)
+        is_data = any(_LONG_NUMBER.fullmatch(text.strip()) for text in texts)
+        count = 0 if is_data else _named([*map(reading_of, named)], known)
         above, most = best[1], best[0]
         if count >= least and (count, len(named)) > (best[0], labels):
             labels = len(named)

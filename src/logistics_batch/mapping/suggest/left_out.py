@@ -8,7 +8,7 @@ import polars as pl
 
 from logistics_batch.mapping.spec.targets import FieldForm, form_of
 from logistics_batch.mapping.suggest import places
-from logistics_batch.mapping.suggest.by_values import HARDLY_KNOWN
+from logistics_batch.mapping.suggest.by_values import HARDLY_KNOWN, PARTIES
 from logistics_batch.mapping.suggest.doubts import are_units
 from logistics_batch.mapping.suggest.guess import Guess
 from logistics_batch.mapping.suggest.profile import SOME, numbers_of, says_charge, says_done, says_yes, says_yes_or_no
@@ -33,6 +33,7 @@ _OF_A_STATE: Final = frozenset(
 )
 _BY_VALUES: Final = (places.PAID, *places.DAYS)  # of which a mark of what is void may have the looks
 _WORDS_OF_A_STATE: Final = 4  # of a column that nobody knows, at most
+_BY_CHANCE: Final = 2  # words, of which each may well stand beside goods of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,24 +51,33 @@ def may_be_left_out(table: SampleTable, operation: Operation, found: dict[str, G
     flags = {name for place, guess in found.items() for name in guess.columns
              if form_of(place.split(".")[1], operation) in (FieldForm.FLAG, FieldForm.PAYMENT)}  # fmt: skip
     read = {name for place, guess in found.items() for name in (*guess.columns, guess.times, guess.cartons)
-            if place not in _BY_VALUES or guess.confidence > HARDLY_KNOWN}  # fmt: skip
+            if not _is_one_of_several(found, guess)}  # fmt: skip
     read |= {name for guess in found.values() for code, *names in guess.reasons for name in names
              if code == "filled_with_some"}  # fmt: skip
     telling = (found[place].column for place in (*places.KEYS, places.PHONE) if place in found)
     key = next(filter(None, telling), "")
+    goods = next((found[place].column for place in places.GOODS if place in found), "")
     said = dict[str, LeftOut]()
     for name in table.profiles:
         if name not in flags and (words := _words(table, name, *_KINDS[operation])):
             said[name] = LeftOut("charges" if all(map(says_charge, words)) else "done", words)
-        elif name not in read and (words := _states(table, name, key)):
+        elif name not in read and (words := _states(table, name, key)) and not _describes(table, name, goods):
             said[name] = LeftOut("may_say_void", words)
     return said
+
+
+def _is_one_of_several(found: dict[str, Guess], guess: Guess) -> bool:
+    """Whether a place is offered columns by their values alone, of which one that is not taken may say what is void."""
+    if guess.place in PARTIES:
+        open_ = [each for place in PARTIES if (each := found.get(place)) and each.confidence <= HARDLY_KNOWN]
+        return guess in open_ and len(guess.candidates) > len(open_)
+    return guess.place in _BY_VALUES and guess.confidence <= HARDLY_KNOWN
 
 
 def _states(table: SampleTable, name: str, key: str) -> tuple[str, ...]:
     """The words of a column of which nobody knows what it says of whole documents; `*` where these are days.
 
-    It has one of a few words for each document, or is filled for some alone, and not with sentences. key: the column
+    It has one of a few words for each document, or is blank for some, and holds no sentences then. key: the column
     that tells documents apart, "" if none is known.
     """
     profile, words = table.profiles[name], table.profiles[name].words
@@ -76,15 +86,24 @@ def _states(table: SampleTable, name: str, key: str) -> tuple[str, ...]:
     document = pl.when(pl.col(key) != "").then(pl.col(key)).forward_fill().fill_null("")
     by = document.alias("") if key else pl.int_range(pl.len()).alias("")
     said = table.cells.group_by(by).agg(pl.col(name).filter(pl.col(name) != "").n_unique())[name]
-    is_marked = (said > 0).sum() <= SOME * len(said)
-    if (said > 1).any():
+    filled = (said > 0).sum()
+    is_rare = filled <= SOME * len(said)
+    is_yes_or_no = all(map(says_yes_or_no, words))  # of a line as well
+    if ((said > 1).any() and not is_yes_or_no) or not (is_rare or len(words) < filled):
         return ()
-    if is_marked and profile.is_mostly("date"):
+    if is_rare and profile.is_mostly("date"):
         return ANY_CELL
-    if len(words) > _WORDS_OF_A_STATE or (re.search(r"\d", "".join(words)) and not all(map(says_yes_or_no, words))):
+    if len(words) > _WORDS_OF_A_STATE or (re.search(r"\d", "".join(words)) and not is_yes_or_no):
         return ()
-    is_state = len(words) == 1 or not any(" " in word for word in words) if is_marked else 1 < len(words) < len(said)
-    return words if is_state else ()
+    is_sentence = len(words) > 1 and any(" " in word for word in words)
+    return words if (not is_sentence if filled < len(said) else len(words) > 1) else ()
+
+
+def _describes(table: SampleTable, name: str, goods: str) -> bool:
+    """Whether each of the goods has a word of its own, as a description has."""
+    if not goods or len(table.profiles[name].words) <= _BY_CHANCE or not table.cells[goods].is_duplicated().any():
+        return False
+    return not table.differs_within(name, goods) and not table.differs_within(goods, name)
 
 
 def _words(table: SampleTable, name: str, *kinds: str) -> tuple[str, ...]:

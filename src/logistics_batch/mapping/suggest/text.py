@@ -185,7 +185,7 @@ def _control_totals(draft: Draft, data: dict[str, Any]) -> Iterator[dict[str, An
 
 
 def _sheet(draft: Draft) -> dict[str, Any]:
-    table, keys = draft.table, [*_keys(draft)]
+    table, keys = draft.table, [str(each).removeprefix(MARK) for each in _keys(draft)]
     rules: dict[str, list[str]] = {}
     for name, pattern in table.skipped:
         if name not in keys or not is_known_pattern(pattern):
