@@ -3,7 +3,7 @@
 See decision 23. Where one program has all lanes, it sends as if there were none.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 
@@ -28,31 +28,35 @@ def send_beside_others(parts: Parts, planned: pl.DataFrame, *, run: str) -> Disp
     """
     if not parts.ledger.lanes.are_shared:
         return send_in_turn(parts, planned, run=run)
-    result = None
-    while result is None:
+    result = DispatchResult()
+    while True:
         # Once more with a new lease: where the lock is gone as well, nothing is claimed.
         with suppress(LeaseEnded), parts.ledger.sending_in_lanes(run=run) as lease:
-            result = _send_own_lanes(parts, lease, run=run)
-    return result
+            for so_far in _send_own_lanes(parts, lease, run=run, before=result):
+                result = so_far  # it stays where the lease ends behind it
+            return result
 
 
-def _send_own_lanes(parts: Parts, lease: Lease, *, run: str) -> DispatchResult:
-    """Send what lies in the lanes of this run's own program, again and again until nothing is left in any."""
-    result, last = DispatchResult(), pl.Series(dtype=pl.Int64)
+def _send_own_lanes(parts: Parts, lease: Lease, *, run: str, before: DispatchResult) -> Iterator[DispatchResult]:
+    """Send what lies in the lanes of this run's own program, again and again until nothing is left in any; gives how
+    all went so far.
+    """
+    result, last = before, pl.Series(dtype=pl.Int64)
     while not result.stopped:
         lease.share_out()
         mine = parts.ledger.documents.planned_of(run, lanes=lease.lanes)
         if not mine.is_empty() and not mine["id"].equals(last):
             result = send_in_turn(parts, mine, run=run, before=result)
+            yield result
             last = last.clear() if lease.calls_for_sharing else mine["id"]
         elif parts.ledger.attempts.left_of(run) == mine.height:
             break
         elif parts.stop.is_set():
             asked = "The program was asked to end.", "Run the job again: it goes on where it stopped."
-            result = replace(result, stopped=asked[0], remedy=asked[1])
+            yield replace(result, stopped=asked[0], remedy=asked[1])
+            break
         else:
             parts.clock.sleep(_LOOK_SECONDS)
-    return result
 
 
 def help_to_send(parts: Parts, *, say: Callable[[str], None]) -> None:
