@@ -195,6 +195,43 @@ def test_connections_that_break_cost_a_pause_and_no_second_order(cluster: Cluste
 
 @pytest.mark.slow
 @pytest.mark.real
+def test_a_run_that_is_asked_to_end_leaves_its_workers_nothing_to_send(cluster: Cluster) -> None:
+    worker, run = helped(cluster, 200)
+    run.signal(signal.SIGTERM)
+    ended = run.end(seconds=60)
+    assert ended.code == 5, ended.err
+    assert cluster.ask("SELECT count(*) FROM document WHERE state NOT IN ('accepted', 'planned')") == [(0,)]
+    received = len(cluster.sandbox.received("order.create"))
+    assert received < 200
+    time.sleep(2)
+    assert (len(cluster.sandbox.received("order.create")), worker.wait(seconds=0)) == (received, None)
+    again = cluster.forker.run(cluster.machine("first"), "run", "orders")
+    assert (again.code, cluster.created()) == (0, once(200)), again.err
+
+
+@pytest.mark.slow
+@pytest.mark.real
+def test_a_worker_older_than_the_ledger_sends_nothing_until_it_is_told_so(cluster: Cluster) -> None:
+    worker, run = helped(cluster, 150)
+    with psycopg.connect(cluster.url, autocommit=True) as server:
+        server.execute("UPDATE meta SET value = '99' WHERE name = 'schema_version'")
+        ended = run.end(seconds=60)
+        assert (ended.code in (2, 5), "newer version" in ended.err) == (True, True), ended.err
+        said = worker.output.with_name(f"{worker.output.name}.err")
+        cluster.until(lambda: "newer version" in said.read_text())
+        received = len(cluster.sandbox.received("order.create"))
+        time.sleep(6)
+        assert len(cluster.sandbox.received("order.create")) == received
+        server.execute("UPDATE meta SET value = '4' WHERE name = 'schema_version'")
+    cluster.forker.run(cluster.machine("first"), "run", "orders")
+    cluster.forker.run(cluster.machine("first"), "settle", "--wait")
+    assert max(cluster.created().values()) == 1
+    lost = set(once(150)) - set(cluster.created())
+    assert lost == {key for (key,) in cluster.ask("SELECT reference FROM document WHERE state <> 'accepted'")}
+
+
+@pytest.mark.slow
+@pytest.mark.real
 def test_a_worker_with_another_address_of_the_service_says_that_it_helps_nobody(cluster: Cluster) -> None:
     assert cluster.run(1).end(seconds=60).code == 0
     other = cluster.machine("second")

@@ -6,10 +6,11 @@ it. Whatever changes who may claim (opening and closing a run, sharing lanes out
 they for it: both take one lock of the server, claims together, changes alone.
 """
 
+import math
 import threading
 import time
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final
@@ -29,6 +30,7 @@ LEASE_SECONDS: Final = 15.0
 LAST_ATTEMPT: Final = (attempt.c.document_id == document.c.id) & (attempt.c.n == document.c.attempts)
 _MARGIN_SECONDS = 2.0  # before the end of its lease a sender begins no more, by its own clock
 _LOOK_SECONDS = 1.0  # how soon a sender sees that there are more of them, or fewer
+_WAIT_SECONDS, _ENDS_WITHIN_SECONDS = 0.2, 10.0  # for the calls of others, which began before all was to end
 _CLOCKS_DIFFER = 1000  # milliseconds: more than the way to the server takes
 _CLAIMING_KEY = 0x6C6F6764  # "logd"; that of sending is another
 _AT_REST = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # goes on while the machine sleeps
@@ -126,6 +128,14 @@ class Lanes(Repository):
         with self._read() as connection:
             query = being_sent(self.account, living_helpers(connection, self.account))
             return int(connection.execute(query).scalar_one())
+
+    def wait_for_helpers(self, *, is_asked_to_end: Callable[[], bool]) -> None:
+        """Wait until no living program that helps a run sends anything; for some seconds, once this is to end."""
+        until = math.inf
+        while self.being_sent_by_helpers() and time.monotonic() < until:
+            if is_asked_to_end():
+                until = min(until, time.monotonic() + _ENDS_WITHIN_SECONDS)
+            time.sleep(_WAIT_SECONDS)
 
     def senders(self) -> list[LivingSender]:
         """Who sends, or helps, now."""

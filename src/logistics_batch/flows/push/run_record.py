@@ -13,7 +13,6 @@ from logistics_batch.model.issue import Issue
 from logistics_batch.model.report import ExitCode
 
 _FILES_NAMED = 3
-_LOOK_SECONDS = 0.2
 
 
 @dataclass
@@ -93,8 +92,7 @@ def recover_orphans(parts: Parts) -> list[Issue]:
 
     What living programs send that help a run is waited for. Call while holding the sending lock, between calls.
     """
-    while parts.ledger.lanes.being_sent_by_helpers() and not parts.stop.is_set():
-        parts.clock.sleep(_LOOK_SECONDS)
+    parts.ledger.lanes.wait_for_helpers(is_asked_to_end=parts.stop.is_set)
     files = parts.ledger.attempts.being_sent()
     if not files or not parts.ledger.attempts.take_over(parts.clock.now().isoformat()):
         return []
