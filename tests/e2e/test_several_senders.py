@@ -232,6 +232,24 @@ def test_a_worker_older_than_the_ledger_sends_nothing_until_it_is_told_so(cluste
 
 @pytest.mark.slow
 @pytest.mark.real
+def test_a_worker_with_another_rate_sends_nothing(cluster: Cluster) -> None:
+    """Of one that is quicker nobody would keep the rate of the run."""
+    other = cluster.machine("second")
+    rate = next(line for line in other.settings if line.startswith("rate"))
+    other.settings = [line.replace(rate, 'rate = "500/s"') for line in other.settings]
+    other.configure()
+    worker = cluster.forker.start(other, "worker")
+    cluster.started.append(worker)
+    cluster.until(lambda: cluster.helpers() == 1)
+    cluster.sandbox.set_faults([SLOW])
+    done = cluster.run(40).end(seconds=120)
+    assert (done.code, cluster.created(), cluster.sent_by(worker)) == (0, once(40), 0), done.err
+    said = worker.output.with_name(f"{worker.output.name}.err").read_text()
+    assert "service.rate is 500/s here and none where the run was begun" in said
+
+
+@pytest.mark.slow
+@pytest.mark.real
 def test_a_worker_with_another_address_of_the_service_says_that_it_helps_nobody(cluster: Cluster) -> None:
     assert cluster.run(1).end(seconds=60).code == 0
     other = cluster.machine("second")

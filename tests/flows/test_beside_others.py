@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from logistics_batch.api.pacing import Pacer
 from logistics_batch.flows.push import beside_others
 from logistics_batch.flows.push.health import DispatchResult
 from logistics_batch.ledger import LeaseEnded
@@ -16,7 +17,7 @@ from logistics_batch.model.issue import Issue
 
 def test_what_was_noted_before_a_lease_ended_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     planned = iter((pl.Series([1, 2]), pl.Series([2]), pl.Series([2]), pl.Series(dtype=pl.Int64)))
-    shared, leases = iter(("", "ended", "", "", "")), list[object]()
+    shared, leases, said = iter(("", "ended", "", "", "")), list[object](), list[object]()
 
     def share_out() -> None:
         if next(shared):
@@ -35,9 +36,15 @@ def test_what_was_noted_before_a_lease_ended_is_told(monkeypatch: pytest.MonkeyP
         sending_in_lanes=sending_in_lanes,
         documents=SimpleNamespace(planned_of=lambda *_, **__: pl.DataFrame({"id": next(planned)})),
         attempts=SimpleNamespace(left_of=lambda _: 0),
+        pace=SimpleNamespace(say_rate=said.append),
     )
     monkeypatch.setattr(beside_others, "send_in_turn", send_in_turn)
-    parts: Any = SimpleNamespace(ledger=ledger, stop=SimpleNamespace(is_set=bool), clock=SimpleNamespace(sleep=print))
+    parts: Any = SimpleNamespace(
+        ledger=ledger,
+        client=SimpleNamespace(pacer=Pacer("30/min")),
+        stop=SimpleNamespace(is_set=bool),
+        clock=SimpleNamespace(sleep=print),
+    )
     result = beside_others.send_beside_others(parts, pl.DataFrame(), run="R1")
-    assert leases == ["R1", "R1"]
+    assert (leases, said) == (["R1", "R1"], ["0.5/s"])
     assert (result.pauses, [note.code for note in result.notes]) == (2, ["R1.2", "R1.1"])

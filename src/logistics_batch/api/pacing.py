@@ -107,7 +107,8 @@ class Pacer:
 
         stop: set when the process was asked to end; then nobody waits any longer.
         """
-        self._allowance = _Allowance(interval_seconds(rate))
+        self._interval_seconds = interval_seconds(rate)
+        self._allowance = _Allowance(self._interval_seconds)
         self._clock = clock
         self._sleep = sleep
         self._stop = stop
@@ -130,6 +131,11 @@ class Pacer:
     def paced(self) -> bool:
         """Whether there is a rate to keep."""
         return self._allowance.interval_seconds > 0
+
+    @property
+    def rate(self) -> str:
+        """The operator's, in one spelling: "0.5/s", or "none"."""
+        return f"{1 / self._interval_seconds:.6g}/s" if self._interval_seconds else "none"
 
     def turns_in(self, seconds: float) -> float:
         """How many turns come in so long; infinity if there is no rate to keep."""

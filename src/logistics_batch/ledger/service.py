@@ -129,6 +129,16 @@ class Pace(Repository):
     those of this machine's monotonic clock.
     """
 
+    def say_rate(self, rate: str) -> None:
+        """Who opens a run says what rate it keeps, for those that help."""
+        with self._write(counts=False) as connection:
+            put_entry(connection, named_for("rate", self.account), rate)
+
+    def said_rate(self) -> str:
+        """The rate that was said last, "" if none was."""
+        with self._read(one_statement=True) as connection:
+            return entry(connection, named_for("rate", self.account)) or ""
+
     def take_turns(
         self,
         count: int,

@@ -28,6 +28,7 @@ def send_beside_others(parts: Parts, planned: pl.DataFrame, *, run: str) -> Disp
     """
     if not parts.ledger.lanes.are_shared:
         return send_in_turn(parts, planned, run=run)
+    parts.ledger.pace.say_rate(parts.client.pacer.rate)
     result = DispatchResult()
     while True:
         # Once more with a new lease: where the lock is gone as well, nothing is claimed.
@@ -97,6 +98,9 @@ def _help(parts: Parts, lease: Lease, say: Callable[[str], None]) -> str:
         if run != helps:
             say(f"helps run {run}" if run else "waits for runs to help")
             helps = run
+            own, said = parts.client.pacer.rate, parts.ledger.pace.said_rate()
+            if run and own != said:  # the quicker one would take all turns, and more than the run may
+                return f"service.rate is {own} here and {said} where the run was begun. Write the same on all machines."
         if run:
             lease.share_out()
             mine = parts.ledger.documents.planned_of(run, lanes=lease.lanes)
