@@ -1,5 +1,6 @@
 """What may fill a place where no name says it: columns whose names nobody knows, by their values alone."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import permutations
@@ -38,14 +39,15 @@ def by_values(table: SampleTable, place: str, free: Sequence[str], operation: Op
     if place in places.GOODS:
         named = [name for name in free if table.readings[name].meanings & _NAMED_GOODS]
         codes = [name for name in dict.fromkeys([*named, *unknown]) if _is_in_one_word(table, name)]
-        codes = [name for name in codes if not _is_shared(table, name)] or codes
+        apart = [name for name in codes if not _is_shared(table, name)]
+        is_told = any(table.cells[name].is_duplicated().any() for name in apart)  # else these may number the documents
+        codes = apart if is_told else [*apart, *(name for name in codes if name not in apart)]
         texts = [name for name in unknown if _may_name_goods(table, name)]
         return _candidates(codes or texts, "code" if codes else "words")
     if place in places.KEYS:
         papers = [name for name in free if table.readings[name].meanings & _PAPERS]
         shared = [name for name in unknown or papers if _is_code(table, name) and _is_in_runs(table, name)]
-        several = [name for name in shared if _is_shared(table, name)]
-        return _candidates(several or shared, "code")
+        return _candidates(sorted(shared, key=lambda name: not _is_shared(table, name)), "code")
     form = form_of(place.split(".", 1)[1], operation)
     if place in places.ADDRESSES:  # Address with pincode
         unknown += [name for name in free if {"address"} <= table.readings[name].meanings <= {"address", "pin", *TO}]
@@ -128,9 +130,11 @@ def _quantities(table: SampleTable, free: Sequence[str]) -> list[Candidate]:
 
 
 def _is_code(table: SampleTable, name: str) -> bool:
-    """Whether a column holds codes, with blanks or without: letters and digits, or more digits than a count has."""
+    """Whether a column holds codes, with blanks or without: letters of any script and digits, or more digits than a
+    count has.
+    """
     profile = table.profiles[name]
-    joined = profile_of(tuple("".join(value.split()) for value in profile.values))
+    joined = profile_of(tuple(re.sub(r"[^\W\d_a-z]", "A", "".join(value.split())) for value in profile.values))
     return joined.is_mostly("code") and not profile.is_mostly("whole number", "comma", "point", *_TYPED)
 
 

@@ -31,6 +31,10 @@ _KINDS: Final[dict[Operation, tuple[str, ...]]] = {
 _OF_A_STATE: Final = frozenset(
     ["status", "dispatch", "ship", "deliver", "received", "order", "flag", "picked", "number"]
 )
+_OTHER_QUESTIONS: Final = frozenset(
+    ["commercial", "fragile", "freight", "tax", "free", "discount", "qty", "pay", "cod"]
+)
+_OF_A_BLOCK: Final = re.compile(r"0\d{1,2}|[A-Za-z]\w{0,2}")  # as programs have for what is not delivered: 01, Z1
 _BY_VALUES: Final = (places.PAID, *places.DAYS)  # of which a mark of what is void may have the looks
 _WORDS_OF_A_STATE: Final = 4  # of a column that nobody knows, at most
 _BY_CHANCE: Final = 2  # words, of which each may well stand beside goods of its own
@@ -80,23 +84,25 @@ def _states(table: SampleTable, name: str, key: str) -> tuple[str, ...]:
     It has one of a few words for each document, or is blank for some, and holds no sentences then. key: the column
     that tells documents apart, "" if none is known.
     """
-    profile, words = table.profiles[name], table.profiles[name].words
-    if not words or not table.readings[name].meanings <= _OF_A_STATE or profile.counts_rows or are_units(words):
+    profile, words, said = table.profiles[name], table.profiles[name].words, table.readings[name].meanings
+    is_yes_or_no = all(map(says_yes_or_no, words))  # of a line as well, and to whatever question
+    is_named_otherwise = said & _OTHER_QUESTIONS if is_yes_or_no else said - _OF_A_STATE
+    if not words or is_named_otherwise or profile.counts_rows or are_units(words):
         return ()
     document = pl.when(pl.col(key) != "").then(pl.col(key)).forward_fill().fill_null("")
     by = document.alias("") if key else pl.int_range(pl.len()).alias("")
-    said = table.cells.group_by(by).agg(pl.col(name).filter(pl.col(name) != "").n_unique())[name]
-    filled = (said > 0).sum()
-    is_rare = filled <= SOME * len(said)
-    is_yes_or_no = all(map(says_yes_or_no, words))  # of a line as well
-    if ((said > 1).any() and not is_yes_or_no) or not (is_rare or len(words) < filled):
+    each = table.cells.group_by(by).agg(pl.col(name).filter(pl.col(name) != "").n_unique())[name]
+    filled = (each > 0).sum()
+    is_rare = filled <= SOME * len(each)
+    if not is_yes_or_no and ((each > 1).any() or not (is_rare or len(words) < filled)):
         return ()
     if is_rare and profile.is_mostly("date"):
         return ANY_CELL
-    if len(words) > _WORDS_OF_A_STATE or (re.search(r"\d", "".join(words)) and not is_yes_or_no):
+    numbers = [word for word in words if re.search(r"\d", word) and not (is_rare and _OF_A_BLOCK.fullmatch(word))]
+    if len(words) > _WORDS_OF_A_STATE or (numbers and not is_yes_or_no):
         return ()
     is_sentence = len(words) > 1 and any(" " in word for word in words)
-    return words if (not is_sentence if filled < len(said) else len(words) > 1) else ()
+    return words if (not is_sentence if filled < len(each) else len(words) > 1) else ()
 
 
 def _describes(table: SampleTable, name: str, goods: str) -> bool:
