@@ -18,7 +18,7 @@ from logistics_batch.api.answers import (
     read_label,
     read_order,
 )
-from logistics_batch.api.content_match import record_digest, same_asn, same_order
+from logistics_batch.api.content_match import record_digest, same_asn, same_order, same_parties
 from logistics_batch.api.envelopes import AsnPage
 from logistics_batch.api.reply import Reply, Trace
 
@@ -354,6 +354,7 @@ def test_the_same_asn(there: dict[str, Any], same: bool) -> None:
 def test_of_a_party_with_id_and_name_the_id_decides(there: dict[str, Any], same: bool) -> None:
     sent = NOTICE | {"supplier": "S-1"}
     assert same_asn(json.dumps(sent), STORED | there) is same
+    assert same_parties(json.dumps(sent), STORED | there | {"sku_lines": []}) is same, "whatever the goods"
 
 
 def test_an_asn_that_cannot_be_read_is_the_same_as_none() -> None:

@@ -74,18 +74,25 @@ def other_goods(sent_body: str, items: Iterable[dict[str, Any]]) -> bool:
 def same_asn(sent_body: str, record: dict[str, Any]) -> bool:
     """Whether a record of the service has the content that we sent: invoice, supplier, site and SKU lines.
 
-    Of a party the id decides where both sides give one, else the name; where the record gives just the other, it does
-    not speak against it, for invoice and lines must be equal in any case.
+    Where a record gives less of a party, that does not speak against it: invoice and lines must be equal in any case.
+    """
+    return same_parties(sent_body, record) and same_goods(sent_body, record)
+
+
+def same_parties(sent_body: str, record: dict[str, Any]) -> bool:
+    """Whether an ASN of the service may have the supplier and the site that we sent.
+
+    Of a party the id decides where both sides give one, else the name.
     """
     sent, theirs = _sent(sent_body), asn_header(record)
     parties = (
         ("supplier", theirs.supplier, theirs.supplier_name),
         ("site", theirs.site, theirs.site_name),
     )
-    for key, their_id, their_name in parties:
-        if _is_another(as_text(sent.get(key)), as_text(sent.get(f"{key}_name")), their_id, their_name):
-            return False
-    return same_goods(sent_body, record)
+    return not any(
+        _is_another(as_text(sent.get(key)), as_text(sent.get(f"{key}_name")), their_id, their_name)
+        for key, their_id, their_name in parties
+    )
 
 
 def same_goods(sent_body: str, record: dict[str, Any]) -> bool:

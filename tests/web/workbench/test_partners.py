@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from support.pages_process import Person, RunningPages, hidden_fields
 from support.sandbox_process import RunningSandbox
-from support.workspace import APPROVED_JOB
+from support.workspace import APPROVED_JOB, order_lines
 
 from logistics_batch.ledger import open_ledger
 from logistics_batch.model.issue import Issue
@@ -289,3 +289,21 @@ def test_a_job_that_cannot_be_read_is_nobodys(shared: RunningPages) -> None:
     finally:
         (shared.workspace.root / "jobs/broken.yaml").unlink()
     assert acme.get("/files.json").json()["files"]
+
+
+def test_what_the_service_has_of_others_under_a_number_is_not_shown(shared: RunningPages) -> None:
+    """A file may name any number: what was sent under it before is none of its sender's."""
+    night = shared.workspace
+    night.drop("again.csv", order_lines(["R-3"]))
+    assert night.run("run", "approved").code == 4
+    kaveri, everybody = person(shared, "operator", "kaveri"), shared.person("operator")
+    (own,) = kaveri.get("/orders/R-3.json").json()["versions"]
+    form: dict[str, str | list[str]] = {"id": str(own["id"])}
+    everything = everybody.post("/service/look", form).text
+    assert "It is not what was sent" in everything
+    shown = kaveri.post("/service/look", form)
+    assert (shown.status_code, "The service shows none" in shown.text) == (200, True)
+    assert "not sent with this document" in shown.text
+    acme = person(shared, "operator", "acme")
+    (own,) = acme.get("/orders/R-3.json").json()["versions"]
+    assert "those that were sent" in acme.post("/service/look", {"id": str(own["id"])}).text

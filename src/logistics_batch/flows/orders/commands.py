@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 from pydantic import BaseModel, ValidationError
 
 from logistics_batch.api.answers import Answer, OrderAbsent, OrderDetails, ReadFailed, ReplyVerdict, judge, read_order
-from logistics_batch.api.content_match import same_order, shows_change
+from logistics_batch.api.content_match import same_order, same_parties, shows_change
 from logistics_batch.errors import KeyRefused, RunStopped, ServiceMisaddressed, UsageError
 from logistics_batch.flows.asns.search import search_invoice
 from logistics_batch.flows.orders.awb_ownership import AwbOwner, awb_owner, look_at, look_under
@@ -59,8 +59,10 @@ class ShownNow:
     is_same: bool | None = None
 
 
-def shown_now(parts: Parts, document: StoredDocument, *, within_seconds: float) -> ShownNow:
+def shown_now(parts: Parts, document: StoredDocument, *, within_seconds: float, only_own: bool = False) -> ShownNow:
     """Ask the service for what a document created, if its turn comes within so many seconds (API §4.1, §4.5).
+
+    only_own: not what others have there under its number, for who must not see that.
 
     Raises KeyRefused, ServiceMisaddressed, or RunStopped if the service could not be asked.
     """
@@ -75,13 +77,19 @@ def shown_now(parts: Parts, document: StoredDocument, *, within_seconds: float) 
         if found.failed is not None and not found.said_no:
             _raise_not_asked(found.failed[1])
         more = "" if found.whole else "It has more than it showed."
-        return ShownNow(found.records, found.failed[1].message if found.failed else more)
+        records = found.records
+        if only_own:
+            records = tuple(each for each in records if document.body and same_parties(document.body, each))
+        return ShownNow(records, found.failed[1].message if found.failed else more)
     look = look_under(parts.client, document.awb_number or document.reference, turn_taken=True)
     if look.failed is not None:
         _raise_not_asked(look.failed[1])
     if look.order is None:
         return ShownNow((), look.said)
-    return ShownNow((look.order.raw,), is_same=same_order(document.body, look.order) if document.body else None)
+    is_same = same_order(document.body, look.order) if document.body else None
+    if only_own and not (document.state == "accepted" or is_same):
+        return ShownNow((), "Under this number it has an order that was not sent with this document.")
+    return ShownNow((look.order.raw,), is_same=is_same)
 
 
 def _raise_not_asked(answer: Answer) -> NoReturn:

@@ -92,7 +92,8 @@ def ask(asked: PageRequest) -> PageData:
     if document is None or document.operation not in _CREATES:
         raise UsageError("No order and no ASN of that number was sent from here.", remedy="Open its page again.")
     with asked.on.calling() as parts:
-        found = shown_now(parts, document, within_seconds=_TURN_WITHIN_SECONDS)
+        limited = bool(asked.who.partners)
+        found = shown_now(parts, document, within_seconds=_TURN_WITHIN_SECONDS, only_own=limited)
     sees = asked.who.sees_people
     data = line_of(document, asked.who) | {
         "asked_at": asked.now,
