@@ -310,6 +310,10 @@ class Labels(Repository):
         printed = select(print_line.c.id).where(print_line.c.bundle_id == run.c.id)
         return self._column(query.where(printed.exists()).order_by(run.c.started_at, run.c.id))
 
+    def printed_by(self, bundle_id: str) -> set[str]:
+        """Who made a bundle, "" where a job did; nobody if no label is in it."""
+        return set(self._column(select(print_line.c.who).where(print_line.c.bundle_id == bundle_id).distinct()))
+
     def copies(self, awb_numbers: Sequence[str]) -> dict[str, int]:
         """How often each of these labels was printed; those never printed are left out."""
         return {awb_number: line.copy for awb_number, line in self.last_prints(awb_numbers).items()}

@@ -165,6 +165,22 @@ def test_nothing_of_another_partner_is_done(shared: RunningPages, route: Route) 
     assert [{**each, "mark": ""} for each in after] == [{**each, "mark": ""} for each in before]
 
 
+def test_of_a_bundle_that_others_made_only_the_labels_are_seen(shared: RunningPages) -> None:
+    """Its manifest also names orders that have no label, whosever these are."""
+    acme = person(shared, "operator", "acme")
+    made = acme.get("/labels.json").json()["bundles"][-1]["id"]
+    files = {each["name"] for each in acme.get(f"/labels/{made}.json").json()["files"]}
+    assert files == {"labels.pdf", "pick_list.pdf"}
+    every = {each["name"] for each in shared.person("operator").get(f"/labels/{made}.json").json()["files"]}
+    assert every == files | {"manifest.pdf", "index.csv"}
+    assert {name: acme.get(f"/labels/file/{made}/{name}").status_code for name in every} == {
+        "labels.pdf": 200,
+        "pick_list.pdf": 200,
+        "manifest.pdf": 404,
+        "index.csv": 404,
+    }
+
+
 def test_labels_are_chosen_among_what_is_seen(shared: RunningPages) -> None:
     told = person(shared, "operator", "acme").post("/labels/look", {"all": "yes"}).text
     assert SLASHED in told
@@ -180,6 +196,8 @@ def test_labels_are_chosen_among_what_is_seen(shared: RunningPages) -> None:
         time.sleep(0.1)
     assert [each["id"] for each in bundles["bundles"]] == names(shared, "/labels/{name}"), bundles
     assert [each["failed"] for each in bundles["ended"]] == [False]
+    own = acme.get(f"/labels/{bundles['bundles'][0]['id']}.json").json()["files"]
+    assert {"manifest.pdf", "index.csv"} <= {each["name"] for each in own}
     assert person(shared, "operator", "kaveri").get("/labels.json").json()["bundles"] == []
 
 

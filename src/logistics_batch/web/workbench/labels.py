@@ -2,12 +2,14 @@
 
 import hashlib
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Final
 
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.labels.bundles import LAYOUTS, file_of_bundle, files_of_bundle
 from logistics_batch.flows.labels.orders import Chosen, LabelChoice, choose_orders
 from logistics_batch.flows.labels.printing import print_files
+from logistics_batch.ledger import StoredRun
 from logistics_batch.model.counting import counted
 from logistics_batch.model.jobs.job import Printer
 from logistics_batch.model.run_reports import PrintState
@@ -20,6 +22,7 @@ _MOST_NUMBERS: Final = 1000
 _LISTED: Final = 200
 _LONGEST_REASON: Final = 500
 _KEY: Final = "labels"
+_OF_ITS_ORDERS: Final = ("labels", "pick_list")
 _WATCHED: Final = "2s"  # the page is waited for
 
 
@@ -45,7 +48,7 @@ def bundle(asked: PageRequest) -> PageData:
     run = asked.parts.ledger.runs.get(name)
     if run is None or run.kind != "labels":
         raise NotThere(f"There is no bundle “{name}”.")
-    files = [{"name": file, "bytes": size} for file, size in files_of_bundle(asked.parts, name).items()]
+    files = [{"name": file, "bytes": size} for file, size in _files(asked, run).items()]
     data = {"id": run.id, "job": run.job, "started_at": run.started_at, "counts": dict(run.summary)}
     return PageData(
         "bundle.html", data | {"stopped": run.stopped, "files": files, "queues": list(asked.on.print_queues)}
@@ -55,10 +58,28 @@ def bundle(asked: PageRequest) -> PageData:
 def file(asked: PageRequest) -> Download:
     """One file of a bundle."""
     bundle_id, _, name = asked.path["name"].partition("/")
+    return Download(f"{bundle_id} {name}", _file(asked, bundle_id, name).read_bytes())
+
+
+def _file(asked: PageRequest, bundle_id: str, name: str) -> Path:
+    """Where a file of a bundle lies. Raises NotThere."""
+    run = asked.parts.ledger.runs.get(bundle_id)
     found = file_of_bundle(asked.parts, bundle_id, name)
-    if found is None:
+    if run is None or found is None or name not in _files(asked, run):
         raise NotThere("This bundle has no such file here.")
-    return Download(f"{bundle_id} {name}", found.read_bytes())
+    return found
+
+
+def _files(asked: PageRequest, run: StoredRun) -> dict[str, int]:
+    """The files of a bundle with their sizes: for people of partners none that names orders which are not in it, but of
+    a bundle that their jobs, or they themselves, made of what they see.
+    """
+    files = files_of_bundle(asked.parts, run.id)
+    if not asked.who.partners or asked.who.name in asked.parts.ledger.labels.printed_by(run.id):
+        return files
+    if run.job in {each.name for each in asked.on.jobs()[0]}:
+        return files
+    return {name: size for name, size in files.items() if name.startswith(_OF_ITS_ORDERS)}
 
 
 def to_queue(asked: PageRequest) -> Moved:
@@ -66,10 +87,9 @@ def to_queue(asked: PageRequest) -> Moved:
     name, of, queue = (asked.form.get(each, "") for each in ("name", "bundle", "queue"))
     if queue not in asked.on.print_queues:
         raise UsageError("No print queue is chosen.", remedy="Choose one; the settings name them ([web] print_queues).")
-    found = file_of_bundle(asked.parts, of, name) if name.endswith(".pdf") else None
-    if found is None:
-        raise NotThere("This bundle has no such file here.")
-    (job,) = print_files(asked.parts, [found], Printer(queue=queue, wait=_WATCHED), bundle_id=of)
+    if not name.endswith(".pdf"):
+        raise NotThere("This bundle has no such PDF here.")
+    (job,) = print_files(asked.parts, [_file(asked, of, name)], Printer(queue=queue, wait=_WATCHED), bundle_id=of)
     told = job.issue(of)
     if told is not None and job.state is PrintState.REFUSED:
         raise UsageError(told.reason, remedy="See to the printer, then print it again.")
