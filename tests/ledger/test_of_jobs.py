@@ -67,6 +67,7 @@ def test_a_row_that_repeats_an_order_of_another_job_is_counted_and_the_order_is_
     assert seen.rows_read == sum(seen.counts.values()) == sum(whole.counts.values())
     tally = acme.documents.tallies("R-again")[number]
     assert sum(tally.counts.values()) == seen.rows_read
+    assert (seen.counts, tally.counts) == (whole.counts, {fate: n for fate, n in whole.counts.items() if n})
     assert "R-other" not in str(seen.rows.to_dicts())
 
 

@@ -1,14 +1,16 @@
 """The part of the ledger that belongs to some jobs: every question of somebody who sees no more passes here."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Any, Final
 
+import polars as pl
 from sqlalchemy import Alias, ColumnElement, Connection, Executable, Join, Select, Table, event, exists, select
 from sqlalchemy.sql import visitors
 from sqlalchemy.sql.elements import ClauseElement
 from sqlalchemy.sql.selectable import FromClause
 
-from logistics_batch.ledger.schema import document, file, print_line, reconciliation, run
+from logistics_batch.ledger.bulk import read_frame
+from logistics_batch.ledger.schema import document, file, print_line, reconciliation, row, run
 
 _BY: Final = {
     **dict.fromkeys(("run", "slot", "notice", "held_file", "left_file", "feed"), "job"),
@@ -35,6 +37,19 @@ def narrow_questions(connection: Connection, jobs: Collection[str]) -> None:
         return narrowed(query, jobs), several, values
 
     event.listen(connection, "before_execute", narrow, retval=True)
+
+
+def repeated(connection: Connection, rows: pl.DataFrame, documents: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """How documents stand that rows repeat and of which nothing else is seen, for they are of another job: id, state.
+
+    rows, documents: of a file, as they are seen. Nothing is given where all documents of the rows are among these.
+    """
+    unseen = rows.filter(fate="").join(documents, left_on="document_id", right_on="id", how="anti")["document_id"]
+    if numbers := unseen.drop_nulls().unique().to_list():
+        both = row.outerjoin(document, row.c.document_id == document.c.id)
+        query = select(document.c.id, document.c.state).select_from(both).where(row.c.document_id.in_(numbers))
+        found = read_frame(connection, query.distinct(), {"id": pl.Int64, "state": pl.String})
+        yield found.with_columns(code=pl.lit(""), values=pl.lit(""))
 
 
 def narrowed(query: Executable, jobs: Collection[str]) -> Executable:

@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Connection, RowMapping, Select, case, func
 from logistics_batch.ledger.bulk import read_frame
 from logistics_batch.ledger.connection import Repository
 from logistics_batch.ledger.documents.known import CHANGES, KINDS
+from logistics_batch.ledger.of_jobs import repeated
 from logistics_batch.ledger.records import (
     CANCELLED,
     NeverSent,
@@ -277,11 +278,12 @@ class StoredDocuments(Repository):
             rows = read_frame(connection, mine, LINES)
             asked = select(row.c.document_id).where(row.c.file_id == file_id)
             documents = _documents_where(connection, document.c.id.in_(asked), more=_MORE if with_documents else {})
+            known = pl.concat([documents.select(list(KNOWN)), *repeated(connection, rows, documents)], how="diagonal")
             issues = select(issue).where(issue.c.file_id == file_id).order_by(issue.c.sheet, issue.c.row, issue.c.id)
             found = tuple(map(_issue_of, connection.execute(issues).mappings()))
         return _report_of(
             head,
-            fates(rows, documents.select(list(KNOWN))),
+            fates(rows, known),
             documents.with_columns(pl.lit("").alias("would")).select(list(DOCUMENT_RESULTS))
             if with_documents
             else DOCUMENT_RESULTS.to_frame(),
