@@ -57,15 +57,11 @@ def facts_of(sheet: Sheet, rows: pl.DataFrame, *, header: int) -> tuple[Fact, ..
             fact: Fact | None = Fact(label, value, cell_address(*cell), ("beside", label))
         else:
             fact = _fact(outside, cell, label)
-        if fact is not None and (value or not _names_its_own(fact.value)):
+            own, colon, _ = fact.value.partition(":") if fact else ("", "", "")
+            fact = None if colon and is_label(own) else fact  # it stands behind a label of its own
+        if fact is not None:
             found.setdefault(label, fact)
     return tuple(found.values())
-
-
-def _names_its_own(text: str) -> bool:
-    """Whether a value stands behind a label in its cell, so that no other one names it."""
-    label, _, value = text.partition(":")
-    return bool(value.strip()) and is_label(label)
 
 
 def _fact(outside: Outside, cell: Cell, label: str) -> Fact | None:

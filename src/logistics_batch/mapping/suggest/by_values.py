@@ -26,9 +26,9 @@ _LETTERS_OF_AN_ADDRESS: Final = 10
 _TYPED: Final = ("phone", "pin", "date", "e-mail", "AWB number")
 _NAMED_GOODS: Final = frozenset(["ean", "size", "item", "sku", "model"])
 _PAPERS: Final = frozenset(["order", "po", "docket", "note", "ref", "document", "shipment", "invoice", "original"])
-_PARTICULARS: Final = frozenset(["desc"])
+PARTICULARS: Final = frozenset(["desc"])
 _SENT, _RECEIVED = frozenset(["dispatch", "by"]), frozenset(["deliver", "ship"])
-PARTIES: Final = ("fields.supplier_name", "fields.site_name", "fields.supplier", "fields.site")
+_PARTIES: Final = ("fields.supplier_name", "fields.site_name", "fields.supplier", "fields.site")
 
 
 def by_values(table: SampleTable, place: str, free: Sequence[str], operation: Operation) -> list[Candidate]:
@@ -53,15 +53,15 @@ def by_values(table: SampleTable, place: str, free: Sequence[str], operation: Op
         unknown += [name for name in free if {"address"} <= table.readings[name].meanings <= {"address", "pin", *TO}]
     if place == places.PIN:  # Kode Pos
         unknown += [name for name in free if {"number", "line"} == table.readings[name].meanings]
-    if place in PARTIES:
-        unknown += [name for name in free if table.readings[name].meanings == _PARTICULARS]
+    if place in _PARTIES:
+        unknown += [name for name in free if table.readings[name].meanings == PARTICULARS]
     if place == places.PAID:
         told = [name for name in unknown if _may_be_payment(table, name) and collected_by_values(table, name, free)]
         unknown = told or unknown
     looks: dict[object, Callable[[SampleTable, str], bool]] = {
         FieldForm.ADDRESS: looks_like_street,
         FieldForm.PAYMENT: _may_be_payment,
-        **dict.fromkeys(PARTIES, _is_of_few_words),
+        **dict.fromkeys(_PARTIES, is_of_few_words),
         places.PERSON: lambda table, name: table.profiles[name].is_mostly("name of a person"),
     }
     looks_so = looks.get(place, looks.get(form))
@@ -82,9 +82,7 @@ def collected_by_values(table: SampleTable, pay: str, free: Sequence[str]) -> li
 
 
 def may_be_fact(place: str, fact: Fact) -> bool:
-    """Whether a value above the table may be a paper's number or a party by what it looks like, where its label says
-    nothing against it.
-    """
+    """Whether a value above the table may be a paper's number or a party by its looks, and by its label."""
     reading, profile = reading_of(fact.label), profile_of((fact.value,))
     if profile.is_mostly(*_TYPED):
         return False
@@ -92,16 +90,9 @@ def may_be_fact(place: str, fact: Fact) -> bool:
         return reading.meanings == {"number"} and profile.is_mostly("code")
     is_supplier = "supplier" in place
     says_nothing = not reading.meanings and not reading.unknown  # To, For
-    if place not in PARTIES or (is_supplier and says_nothing):
+    if place not in _PARTIES or (is_supplier and says_nothing):
         return False
     return profile.is_mostly("words") and reading.meanings <= (_SENT if is_supplier else _RECEIVED)
-
-
-def may_name_party(table: SampleTable, name: str, place: str) -> bool:
-    """Whether a column that is called a description of goods may name whoever gets them, or of a notice the sender."""
-    is_of_order = place == places.GOODS[0]
-    looks_so = table.profiles[name].is_mostly("name of a person") if is_of_order else _is_of_few_words(table, name)
-    return looks_so and table.readings[name].meanings == _PARTICULARS
 
 
 def is_untold(table: SampleTable, name: str) -> bool:
@@ -130,9 +121,7 @@ def _quantities(table: SampleTable, free: Sequence[str]) -> list[Candidate]:
 
 
 def _is_code(table: SampleTable, name: str) -> bool:
-    """Whether a column holds codes, with blanks or without: letters of any script and digits, or more digits than a
-    count has.
-    """
+    """Whether a column holds codes: letters of any script and digits, blanks too, or more digits than a count has."""
     profile = table.profiles[name]
     joined = profile_of(tuple(re.sub(r"[^\W\d_a-z]", "A", "".join(value.split())) for value in profile.values))
     return joined.is_mostly("code") and not profile.is_mostly("whole number", "comma", "point", *_TYPED)
@@ -170,7 +159,7 @@ def _is_shared(table: SampleTable, name: str) -> bool:
     return bool(table.cells[name].is_duplicated().any()) and _is_in_runs(table, name)
 
 
-def _is_of_few_words(table: SampleTable, name: str) -> bool:
+def is_of_few_words(table: SampleTable, name: str) -> bool:
     profile: Profile = table.profiles[name]
     is_few = len(profile.words) <= min(_FEW_WORDS, max(1, (len(profile.values) + 1) // 2))
     return is_few and _is_text(table, name) and profile.filled > SOME
@@ -178,7 +167,7 @@ def _is_of_few_words(table: SampleTable, name: str) -> bool:
 
 def _may_be_payment(table: SampleTable, name: str) -> bool:
     has_digits = any(map(str.isdigit, "".join(table.profiles[name].words)))
-    return not has_digits and _is_of_few_words(table, name)
+    return not has_digits and is_of_few_words(table, name)
 
 
 def looks_like_street(table: SampleTable, name: str) -> bool:

@@ -12,7 +12,7 @@ from logistics_batch.mapping.naming.names import TO, likeness, names_of_targets,
 from logistics_batch.mapping.spec.targets import FieldForm, form_of, targets_of
 from logistics_batch.mapping.suggest import places
 from logistics_batch.mapping.suggest.above import Fact
-from logistics_batch.mapping.suggest.by_values import looks_like_street, may_name_party
+from logistics_batch.mapping.suggest.by_values import PARTICULARS, is_of_few_words, looks_like_street
 from logistics_batch.mapping.suggest.guess import SURE, Candidate, Guess, Reason
 from logistics_batch.mapping.suggest.profile import PIECES, SHAPE_OF, numbers_of, profile_of
 from logistics_batch.mapping.suggest.table import SampleTable
@@ -46,10 +46,7 @@ _NOT_SHIPPED: Final = frozenset(["lacking", "return", "picked"])
 _PAID_BEFORE: Final = frozenset(["advance"])
 _OF_PARTS: Final = frozenset(["qty", "amount", "pay", "received", "dispatch"])
 _HARDLY_ANYTHING: Final = 0.05  # of the largest amount: a column with less than that counts something else
-_PARTIES: Final = {  # of whom the name may stand where Particulars may be goods
-    places.GOODS[0]: {places.PERSON},
-    "lines.item_desc": {"fields.supplier_name", "fields.supplier"},
-}
+_PARTIES: Final = frozenset([places.PERSON, "fields.supplier_name", "fields.supplier"])
 _MISTAKES: Final = 0.34  # of orders, that a sample may have in these; the key is doubted where they have more
 
 
@@ -267,8 +264,10 @@ def _doubts_of_names(table: SampleTable, found: dict[str, Guess]) -> Iterator[tu
     for who in (each for each in found if each.startswith("fields.") and each.endswith("_name")):
         if (source := found[who].fact or found[who].column) and looks(table, source, "name and address"):
             yield who, ("name_and_address",)
-    for place, parties in ((place, parties) for place, parties in _PARTIES.items() if place in found):
-        if not parties & {*found} and may_name_party(table, found[place].column, place):
+    for place in (each for each in (places.GOODS[0], "lines.item_desc") if each in found and not _PARTIES & {*found}):
+        name, is_of_order = found[place].column, place == places.GOODS[0]  # who gets the goods, or of whom they come
+        looks_so = looks(table, name, "name of a person") if is_of_order else is_of_few_words(table, name)
+        if looks_so and table.readings[name].meanings == PARTICULARS:
             yield place, ("may_name_party",)
 
 

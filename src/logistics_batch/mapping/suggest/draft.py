@@ -128,7 +128,7 @@ class Draft:
 
     guesses: what fills each place, in the contract's order, and the questions. numbered: the columns `SKU {n}` that
     are used. unused: columns that nothing was found for, and why. fill_down: columns that are filled on the first row
-    of a document only. done: by their columns the cells by which rows may be left out. rival: what the rows may
+    of a document only. left_out: the cells by which rows may be left out. rival: what the rows may
     become as well. alone: the file has no other sheet. twins: other sheets with rows and the same columns.
     """
 
@@ -138,7 +138,7 @@ class Draft:
     numbered: tuple[str, ...]
     unused: dict[str, Reason]
     fill_down: tuple[str, ...]
-    done: dict[str, LeftOut]
+    left_out: tuple[LeftOut, ...]
     rival: Operation | None = None
     alone: bool = True
     twins: tuple[str, ...] = ()
@@ -261,7 +261,7 @@ def _draft(table: SampleTable, operation: Operation) -> Draft:
     used = {name for guess in found.values() for name in (*guess.columns, guess.times, guess.cartons)}
     numbered = tuple(stem for stem in table.numbered if stem in used)
     used |= {name for stem in numbered for name in table.numbered[stem]}
-    done = may_be_left_out(table, operation, found)
+    left_out = may_be_left_out(table, operation, found)
     beside = {place: guess.fact.label if guess.fact else guess.column
               for place, guess in found.items() if not guess.asked}  # fmt: skip
     return Draft(
@@ -276,8 +276,8 @@ def _draft(table: SampleTable, operation: Operation) -> Draft:
             for name in table.names
             if name and name not in used
         },
-        fill_down=_fill_down(found, table, done),
-        done=done,
+        fill_down=_fill_down(found, table, [each.name for each in left_out if each.code != "notes"]),
+        left_out=left_out,
     )
 
 

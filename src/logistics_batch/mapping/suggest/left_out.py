@@ -8,15 +8,12 @@ import polars as pl
 
 from logistics_batch.mapping.spec.targets import FieldForm, form_of
 from logistics_batch.mapping.suggest import places
-from logistics_batch.mapping.suggest.by_values import HARDLY_KNOWN, PARTIES
+from logistics_batch.mapping.suggest.by_values import HARDLY_KNOWN
 from logistics_batch.mapping.suggest.doubts import are_units
 from logistics_batch.mapping.suggest.guess import Guess
 from logistics_batch.mapping.suggest.profile import SOME, numbers_of, says_charge, says_done, says_yes, says_yes_or_no
 from logistics_batch.mapping.suggest.table import SampleTable
 from logistics_batch.model.document import Operation
-
-ANY_CELL: Final = ("*",)
-"""The word of a rule for any cell that is filled."""
 
 _IS: Final = re.compile(r"(?i)^is[ _-]+")
 _WHEN_OR_WHY: Final = frozenset(["date", "time", "by", "reason", "remark"])
@@ -28,12 +25,8 @@ _KINDS: Final[dict[Operation, tuple[str, ...]]] = {
 }
 """What a row may say for which it is left out, as in the vocabulary's `done`."""
 
-_OF_A_STATE: Final = frozenset(
-    ["status", "dispatch", "ship", "deliver", "received", "order", "flag", "picked", "number"]
-)
-_OTHER_QUESTIONS: Final = frozenset(
-    ["commercial", "fragile", "freight", "tax", "free", "discount", "qty", "pay", "cod"]
-)
+_STATES: Final = frozenset(["status", "dispatch", "ship", "deliver", "received", "order", "flag", "picked", "number"])
+_OTHERWISE: Final = frozenset(["commercial", "fragile", "freight", "tax", "free", "discount", "qty", "pay", "cod"])
 _OF_A_BLOCK: Final = re.compile(r"0\d{1,2}|[A-Za-z]\w{0,2}")  # as programs have for what is not delivered: 01, Z1
 _BY_VALUES: Final = (places.PAID, *places.DAYS)  # of which a mark of what is void may have the looks
 _WORDS_OF_A_STATE: Final = 4  # of a column that nobody knows, at most
@@ -44,38 +37,30 @@ _BY_CHANCE: Final = 2  # words, of which each may well stand beside goods of its
 class LeftOut:
     """The cells of a column by which rows may be left out. code: of the reason why they may."""
 
+    name: str
     code: str
     words: tuple[str, ...]
 
 
-def may_be_left_out(table: SampleTable, operation: Operation, found: dict[str, Guess]) -> dict[str, LeftOut]:
-    """By their columns the cells by which rows may be left out; goods that are gone make an ASN."""
-    if operation not in _KINDS:
-        return {}
+def may_be_left_out(table: SampleTable, operation: Operation, found: dict[str, Guess]) -> tuple[LeftOut, ...]:
+    """The cells by which rows may be left out, of each column; goods that are gone make an ASN."""
     flags = {name for place, guess in found.items() for name in guess.columns
              if form_of(place.split(".")[1], operation) in (FieldForm.FLAG, FieldForm.PAYMENT)}  # fmt: skip
+    # Of several that are offered by their values alone, one that is not taken may say what is void.
     read = {name for place, guess in found.items() for name in (*guess.columns, guess.times, guess.cartons)
-            if not _is_one_of_several(found, guess)}  # fmt: skip
+            if guess.confidence > HARDLY_KNOWN or (len(guess.candidates) == 1 and place not in _BY_VALUES)}  # fmt: skip
     read |= {name for guess in found.values() for code, *names in guess.reasons for name in names
              if code == "filled_with_some"}  # fmt: skip
     telling = (found[place].column for place in (*places.KEYS, places.PHONE) if place in found)
     key = next(filter(None, telling), "")
     goods = next((found[place].column for place in places.GOODS if place in found), "")
-    said = dict[str, LeftOut]()
-    for name in table.profiles:
+    said = [LeftOut(name, "notes", (pattern,)) for name, pattern in table.notes]
+    for name in table.profiles if operation in _KINDS else ():
         if name not in flags and (words := _words(table, name, *_KINDS[operation])):
-            said[name] = LeftOut("charges" if all(map(says_charge, words)) else "done", words)
+            said.append(LeftOut(name, "charges" if all(map(says_charge, words)) else "done", words))
         elif name not in read and (words := _states(table, name, key)) and not _describes(table, name, goods):
-            said[name] = LeftOut("may_say_void", words)
-    return said
-
-
-def _is_one_of_several(found: dict[str, Guess], guess: Guess) -> bool:
-    """Whether a place is offered columns by their values alone, of which one that is not taken may say what is void."""
-    if guess.place in PARTIES:
-        open_ = [each for place in PARTIES if (each := found.get(place)) and each.confidence <= HARDLY_KNOWN]
-        return guess in open_ and len(guess.candidates) > len(open_)
-    return guess.place in _BY_VALUES and guess.confidence <= HARDLY_KNOWN
+            said.append(LeftOut(name, "may_say_void", words))
+    return tuple(said)
 
 
 def _states(table: SampleTable, name: str, key: str) -> tuple[str, ...]:
@@ -86,7 +71,7 @@ def _states(table: SampleTable, name: str, key: str) -> tuple[str, ...]:
     """
     profile, words, said = table.profiles[name], table.profiles[name].words, table.readings[name].meanings
     is_yes_or_no = all(map(says_yes_or_no, words))  # of a line as well, and to whatever question
-    is_named_otherwise = said & _OTHER_QUESTIONS if is_yes_or_no else said - _OF_A_STATE
+    is_named_otherwise = said & _OTHERWISE if is_yes_or_no else said - _STATES
     if not words or is_named_otherwise or profile.counts_rows or are_units(words):
         return ()
     document = pl.when(pl.col(key) != "").then(pl.col(key)).forward_fill().fill_null("")
@@ -97,7 +82,7 @@ def _states(table: SampleTable, name: str, key: str) -> tuple[str, ...]:
     if not is_yes_or_no and ((each > 1).any() or not (is_rare or len(words) < filled)):
         return ()
     if is_rare and profile.is_mostly("date"):
-        return ANY_CELL
+        return ("*",)
     numbers = [word for word in words if re.search(r"\d", word) and not (is_rare and _OF_A_BLOCK.fullmatch(word))]
     if len(words) > _WORDS_OF_A_STATE or (numbers and not is_yes_or_no):
         return ()
@@ -127,4 +112,4 @@ def _words(table: SampleTable, name: str, *kinds: str) -> tuple[str, ...]:
     ):  # Returned Qty is a count
         return ()
     is_told = said & _WHEN_OR_WHY and 0 < profile.filled < 1  # Cancelled On, Cancel Reason
-    return ANY_CELL if is_told else tuple(filter(says_yes, profile.words))
+    return ("*",) if is_told else tuple(filter(says_yes, profile.words))

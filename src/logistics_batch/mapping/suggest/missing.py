@@ -17,7 +17,6 @@ from logistics_batch.model.document import Operation
 
 _BY_VALUES: Final = {
     places.PHONE: ("phone", "name and phone"),
-    places.PIN: ("pin",),
     **dict.fromkeys(places.ADDRESSES, ("name and address",)),
 }
 _TOGETHER: Final[dict[str, Reason]] = {
@@ -142,9 +141,7 @@ def _packed(table: SampleTable, place: str, free: Sequence[str]) -> Guess | None
 
 
 def _told_by_values(table: SampleTable, found: dict[str, Guess], operation: Operation) -> Iterator[Guess]:
-    """Questions about the day of delivery and the PIN, where no column is called so and one whose name nobody knows
-    holds days, or PINs.
-    """
+    """Questions about the day of delivery and the PIN, where the values of a column that nobody knows alone tell it."""
     used = {name for guess in found.values() for name in guess.columns}
     named = names_of_targets(operation)
     wanted = [place for place in (*places.DAYS[:2], places.PIN) if place in named and place not in found]

@@ -174,7 +174,7 @@ def _control_totals(draft: Draft, data: dict[str, Any]) -> Iterator[dict[str, An
     be left out that a total counts.
     """
     columns = dict[str, None]()
-    for place, guess in draft.guesses.items() if not draft.done else ():
+    for place, guess in draft.guesses.items() if {each.code for each in draft.left_out} <= {"notes"} else ():
         part, target = place.split(".", 1)
         several = isinstance(data.get(part, {}).get(target, {}).get("read", {}).get("suffix"), dict)
         if guess.column and not guess.asked and not several and form_of(target, draft.operation) in _ADDED_UP:
@@ -190,9 +190,8 @@ def _sheet(draft: Draft) -> dict[str, Any]:
     for name, pattern in table.skipped:
         if name not in keys or not is_known_pattern(pattern):
             rules.setdefault(name, []).append(pattern)
-    asked = [(name, each.words) for name, each in draft.done.items()]
-    for name, words in (*asked, *((name, (pattern,)) for name, pattern in table.notes)):
-        rules[name] = [*rules.get(name, ()), *(f"{MARK}{word}" for word in words)]
+    for each in draft.left_out:
+        rules[each.name] = [*rules.get(each.name, ()), *(f"{MARK}{word}" for word in each.words)]
     read = [draft.table.profiles[each.column] for each in draft.guesses.values() if each.column]
     sheet = {
         "name": _names_of_sheets(draft),
@@ -216,9 +215,11 @@ def _names_of_sheets(draft: Draft) -> str | list[str]:
 def _explained(line: str, draft: Draft, place: str) -> list[str]:
     """A line of the mapping with what is said of it, and the answers to its question with what speaks for each."""
     guess = draft.guesses.get(place)
-    if guess is None and place == "sheet.skip_rows_where" and (draft.done or draft.table.notes):
-        counts = (f"    # {_flow(name)}: {', '.join(_counts(draft, name))}" for name in draft.done)
-        return [line + f"  # ask! {_said(_why_left_out(draft))}", *counts]
+    if guess is None and place == "sheet.skip_rows_where" and (asked := draft.left_out):
+        codes = dict.fromkeys(each.code for each in asked)
+        said = [(code, *(each.name for each in asked if each.code == code)) for code in codes]
+        counts = {each.name: ", ".join(_counts(draft, each.name)) for each in asked if each.code != "notes"}
+        return [line + f"  # ask! {_said(said)}", *(f"    # {_flow(name)}: {shown}" for name, shown in counts.items())]
     if guess is None and place == "sheet.name" and draft.twins:
         return [line + f"  # ask! {_said([('twins',)])}"]
     if guess is None:
@@ -232,15 +233,6 @@ def _explained(line: str, draft: Draft, place: str) -> list[str]:
         why = f" ({each.confidence:.2f}: {shown['reason']})" if len(guess.candidates) > 1 else ""
         lines.append(f"    # {' + '.join(map(_flow, shown['columns']))}: {values}{why}")
     return lines
-
-
-def _why_left_out(draft: Draft) -> list[Reason]:
-    """Why rows may be left out, and by which columns."""
-    said: dict[str, list[str]] = {}
-    for name, code in (*((name, each.code) for name, each in draft.done.items()),
-                       *((name, "notes") for name, _ in draft.table.notes)):  # fmt: skip
-        said.setdefault(code, []).append(name)
-    return [(code, *names) for code, names in said.items()]
 
 
 def _counts(draft: Draft, name: str) -> list[str]:
@@ -269,9 +261,10 @@ def _question(draft: Draft, asked: LintFinding, answers: list[str]) -> dict[str,
             if (guess := draft.guesses.get(f"fields.{target}")) and guess.asked)  # fmt: skip
     guess = draft.guesses.get(place) or (next(keys, None) if place == "key" else None)
     candidates = [_evidence(draft, each) for each in guess.candidates] if guess else []
-    if place == "sheet.skip_rows_where" and (name := str(asked.place[2])) in draft.done:
-        candidate = Candidate((name,), 0.0, ((draft.done[name].code, name),))
-        candidates = [_evidence(draft, candidate) | {"samples": _counts(draft, name)}]
+    for each in draft.left_out if place == "sheet.skip_rows_where" else ():
+        if each.name == asked.place[2]:
+            candidate = Candidate((each.name,), 0.0, ((each.code, each.name),))
+            candidates = [_evidence(draft, candidate) | {"samples": _counts(draft, each.name)}]
     return {
         "place": place,
         "question": asked.message,
