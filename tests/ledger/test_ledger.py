@@ -1,7 +1,10 @@
 """The ledger's promises: one transaction a file, one owner a document, history that cannot be rewritten."""
 
 import os
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -10,7 +13,8 @@ from sqlalchemy import text
 from support.issues import own, reasons
 
 from logistics_batch.errors import FileHeld, LedgerBusy, LedgerRefused
-from logistics_batch.ledger import FOUND_CANCELLED, Ledger, Outcome, StoredDocument, StoredLabel, open_ledger
+from logistics_batch.ledger import FOUND_CANCELLED, Ledger, Outcome, StoredDocument, StoredLabel, open_ledger, orders
+from logistics_batch.ledger.bulk import insert_all
 from logistics_batch.ledger.records import Decided, StoredDecision
 from logistics_batch.messages.reasons import HeldDecision
 from logistics_batch.model.issue import Issue
@@ -269,6 +273,24 @@ def test_prints_are_counted_and_reprints_carry_a_reason(ledger: Ledger) -> None:
     assert not ledger.labels.prints(["SH-3"])
     assert [(line.copy, line.reason) for line in ledger.labels.prints(["SH-1"])] == [(1, ""), (2, "torn")]
     assert list(ledger.labels.of_orders(["SH-1", "SH-2"])) == ["SH-1"]
+
+
+def test_of_two_that_print_at_one_moment_one_does(ledger: Ledger, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def slowly(*told: Any) -> None:
+        time.sleep(0.3)
+        insert_all(*told)
+
+    monkeypatch.setattr(orders, "insert_all", slowly)
+    other = open_ledger(url, account=ledger.account)
+
+    def printed(one: Ledger, bundle: str) -> list[str]:
+        return one.labels.record_print(bundle, {"SH-1": 0, "SH-2": 0}, at=NOW)
+
+    with ThreadPoolExecutor(2) as both:
+        found = list(both.map(printed, (ledger, other), ("bundle-1", "bundle-2")))
+    other.close()
+    assert sorted(found) == [[], ["SH-1", "SH-2"]]
+    assert {line.copy for line in ledger.labels.prints(["SH-1", "SH-2"])} == {1}
 
 
 def test_an_order_cancelled_by_hand_is_not_printed_and_not_created_again(ledger: Ledger) -> None:

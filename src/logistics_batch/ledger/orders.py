@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, RowMapping, Select, func, select
+from sqlalchemy import ColumnElement, Connection, Row, RowMapping, Select, func, select, text
 
 from logistics_batch.ledger.bulk import insert_all, insert_into
 from logistics_batch.ledger.connection import Repository, dump, entry, named_for, put_entry
@@ -294,6 +294,8 @@ class Labels(Repository):
         else: then nothing is written.
         """
         with self._write() as connection:
+            if connection.dialect.name != "sqlite":  # there one writes at a time anyway
+                connection.execute(text("LOCK TABLE print_line IN SHARE ROW EXCLUSIVE MODE"))
             query = select(print_line.c.awb_number, func.max(print_line.c.copy)).group_by(print_line.c.awb_number)
             found = connection.execute(query.where(self._among(print_line.c.awb_number, copies)))
             known = dict(map(tuple, found))
