@@ -236,3 +236,8 @@ def test_yes_and_no_of_a_line_are_asked_about_as_those_of_an_order() -> None:
     rows = [[*FIRST, "No"], [*FIRST[:5], "K-2", "1", FIRST[7], "Yes"], [*SECOND, "No"], [*THIRD, "No"]]
     _, data, _ = draft_of_sheet(sheet_of([[*HEADER, "Backorder"], *rows]))
     assert {*data["sheet"]["skip_rows_where"]["Backorder"]} == {"? Yes", "? No"}
+
+
+def test_goods_that_are_out_of_stock_are_asked_about_below_a_name_of_goods() -> None:
+    _, data, _ = draft_of_sheet(with_states("Stock", ["In stock", "Out of stock", "In stock", "In stock"]))
+    assert data["sheet"] == {"skip_rows_where": {"Stock": ["? Out of stock"]}}
