@@ -179,7 +179,12 @@ def _main(listening: socket.socket) -> None:
     signal.signal(signal.SIGCHLD, _bury)
     while listening in select.select([listening, sys.stdin], [], [])[0]:
         asking, _ = listening.accept()
-        numbers, descriptors, _, _ = socket.recv_fds(asking, 1024, _MOST_DESCRIPTORS)
+        try:
+            numbers, descriptors, _, _ = socket.recv_fds(asking, 1024, _MOST_DESCRIPTORS)
+        except ConnectionError:
+            continue
+        if not numbers:  # who asked was killed meanwhile
+            continue
         worker = os.fork()
         if worker == 0:
             code = 1
@@ -190,7 +195,8 @@ def _main(listening: socket.socket) -> None:
                 code = 0
             finally:
                 os._exit(code)
-        asking.send(str(worker).encode())
+        with contextlib.suppress(ConnectionError):  # the worker ends by its lifeline
+            asking.send(str(worker).encode())
         asking.close()
         for each in descriptors:
             os.close(each)
