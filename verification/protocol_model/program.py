@@ -2,6 +2,15 @@
 
 from collections.abc import Callable, Iterator
 
+from protocol_model.lanes import (
+    LASTS,
+    OVER,
+    begins_to_help,
+    is_helper,
+    is_sent_by_the_living,
+    may_claim,
+    shares_lanes,
+)
 from protocol_model.outside import MID_CALL, NEVER_SENT, SENT_AND_OPEN
 from protocol_model.states import (
     NOBODY,
@@ -36,7 +45,7 @@ IDLE = {
     "late": False,
     "heard": "",
 }
-GONE = IDLE | {"step": "away", "has_lock": False}
+GONE = IDLE | {"step": "away", "has_lock": False, "lease": ""}
 
 
 def workers_act(state: State, world: World) -> Moves:
@@ -45,6 +54,8 @@ def workers_act(state: State, world: World) -> Moves:
         if worker.suspended:
             continue
         match worker.step:
+            case "away" if is_helper(index, world):
+                yield from begins_to_help(state, index)
             case "away":
                 yield from _start(state, index, world)
             case "locked":
@@ -79,7 +90,7 @@ def _start(state: State, index: int, world: World) -> Moves:
 def _begin(state: State, index: int, world: World) -> Moves:
     """Orphans are taken over."""
     label, after = _take_over(state, index, world)
-    yield label, change(after, index, step="ready")
+    yield label, change(after, index, step="ready", lease=LASTS if world.helpers else "")
 
 
 def _take_over(state: State, index: int, world: World) -> tuple[Label, State]:
@@ -93,6 +104,8 @@ def _orphaned(state: State, number: int, world: World) -> Document:
     document = state.documents[number]
     if document.state != "sending":
         return document
+    if is_sent_by_the_living(state, number) and world.broken is not Broken.TAKE_OVER_UNDER_LEASE:
+        return document
     if world.broken is Broken.TAKEN_OVER_IS_PLANNED:
         return document._replace(state="planned")
     rule = "sender_died" if _sender_is_gone(state, number) else "sender_lost"
@@ -101,7 +114,14 @@ def _orphaned(state: State, number: int, world: World) -> Document:
 
 def _choose_work(state: State, index: int, world: World) -> Moves:
     """Read a file, put one away, send what is planned, settle what is due, or end, in any order."""
-    for lying in state.inbox:
+    if world.helpers:
+        yield from shares_lanes(state, index)
+        label, taken_over = _take_over(state, index, world)
+        if state.workers[index].has_lock and taken_over != state:
+            yield label, taken_over
+        if state.workers[index].lease == OVER:  # nothing is begun before there is a new one
+            return
+    for lying in "" if is_helper(index, world) else state.inbox:
         rest, content = state.inbox.replace(lying, ""), lying.upper()
         if lying == content:
             read = state._replace(inbox="".join(sorted({*rest, content.lower()})))
@@ -109,6 +129,8 @@ def _choose_work(state: State, index: int, world: World) -> Moves:
         if lying != content or world.broken is Broken.FILE_AWAY_FIRST:
             yield Label("put_file_away", index, detail=content), state._replace(inbox=rest)
     for number, document in enumerate(state.documents):
+        if not may_claim(state, index, world) if document.state == "planned" else is_helper(index, world):
+            continue
         if document.state == "planned" and world.kind == "order" and state.history_lost:
             found = _probed(state, number, world)
             asked = change(state, index, step="asked", document=number, attempt=document.attempts, heard=found)
@@ -123,11 +145,12 @@ def _choose_work(state: State, index: int, world: World) -> Moves:
             heard = _searched(state, number, world) if world.kind == "asn" else _probed(state, number, world)
             for found in dict.fromkeys((heard, "unreachable")):
                 label = Label("search" if world.kind == "asn" else "probe", index, number, found)
-                yield label, change(state, index, step="looked", document=number, heard=found)
+                looked = change(state, index, step="looked", document=number, attempt=document.attempts, heard=found)
+                yield label, looked
         elif document.state == "refused" and state.left.retries and _may_be_retried(state, number, world):
             again = with_document(state, number, state="planned", rule="retry", of_copy=False)
             yield Label("retry", index, number), spend(again, retries=1)
-    yield Label("end", index), change(state, index, step="away", has_lock=False)
+    yield Label("end", index), change(state, index, step="away", has_lock=False, lease="")
 
 
 def _claim(state: State, index: int, number: int, world: World, *, again: bool = False) -> tuple[Label, State]:
@@ -143,11 +166,17 @@ def _claim(state: State, index: int, number: int, world: World, *, again: bool =
     return label, with_document(claimed, number, **changes, open_attempt=True)
 
 
+def _is_anothers(state: State, index: int, world: World) -> bool:
+    """Somebody else was faster, or may send it now."""
+    worker = state.workers[index]
+    document = state.documents[worker.document]
+    return (document.state, document.attempts) != ("planned", worker.attempt) or not may_claim(state, index, world)
+
+
 def _after_asking_first(state: State, index: int, worker: Worker, world: World) -> Moves:
     """An order that may have been sent in the history that is lost is settled by what the service shows of it."""
-    number, document = worker.document, state.documents[worker.document]
-    done = change(state, index, **IDLE)
-    if document.state != "planned" or document.attempts != worker.attempt:  # somebody else was faster
+    number, done = worker.document, change(state, index, **IDLE)
+    if _is_anothers(state, index, world):
         yield Label("let_go", index, number), done
     elif worker.heard == "present":
         yield Label("settle_first", index, number, worker.heard), with_document(done, number, state="accepted", rule="")
@@ -161,7 +190,7 @@ def _after_asking_first(state: State, index: int, worker: Worker, world: World) 
 def _after_asking(state: State, index: int, worker: Worker, world: World) -> Moves:
     """What the service had before an ASN is kept, then the ASN is claimed; one that is there already is held."""
     number, document = worker.document, state.documents[worker.document]
-    if document.state != "planned" or document.attempts != worker.attempt:  # somebody else was faster
+    if _is_anothers(state, index, world):
         yield Label("let_go", index, number), change(state, index, **IDLE)
     elif worker.step == "baselined":
         yield _claim(state, index, number, world)
@@ -178,7 +207,9 @@ def _send(state: State, index: int, worker: Worker, world: World) -> Moves:
     if world.sleeps_after_look and worker.step == "intent" and not worker.late:
         yield Label("look_at_clock", index, worker.document), change(state, index, step="looked_at_clock")
         return
-    if worker.step == "intent" and worker.late and world.broken is not Broken.NO_AGE_CHECK:
+    too_late = worker.late and world.broken is not Broken.NO_AGE_CHECK
+    too_late = too_late or (worker.lease == OVER and world.broken is not Broken.LEASE_UNSEEN)
+    if worker.step == "intent" and too_late:
         label = Label("find_intent_too_old", index, worker.document)
         yield label, change(state, index, step="answered", heard="not_sent")
         return
@@ -288,6 +319,9 @@ def _searched(state: State, number: int, world: World) -> str:
 def _conclude(state: State, index: int, worker: Worker, world: World) -> Moves:
     """What a probe or a search leads to; what waited for that is decided anew in the same round."""
     for label, after in _concluded(state, index, worker, world):
+        if label.kind == "claim_again" and state.documents[worker.document].attempts != worker.attempt:
+            yield Label("let_go", index, worker.document), change(state, index, **IDLE)  # somebody else was faster
+            continue
         in_one_round = label.kind not in ("let_go", "claim_again")
         yield label, decided_anew(after, world) if in_one_round else after
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from protocol_model.lanes import LASTS, OVER
 from protocol_model.outside import MID_CALL, SENT_AND_OPEN
 from protocol_model.states import NOBODY, Label, Record, Request, State, World
 
@@ -86,11 +87,16 @@ def states_change_as_allowed(before: State, label: Label, after: State) -> bool:
 
 
 def a_live_sender_keeps_its_document(before: State, label: Label, after: State) -> bool:
-    """Nobody takes over what a process with the lock is sending."""
-    holders = [w for w in before.workers if w.has_lock and w.step in MID_CALL]
+    """Nobody takes over what a process with the lock, or with a lease that lasts, is sending."""
+    holders = [w for w in before.workers if (w.has_lock or w.lease == LASTS) and w.step in MID_CALL]
     return label.kind != "take_over" or all(
         after.documents[w.document].state == before.documents[w.document].state for w in holders
     )
+
+
+def no_byte_after_the_lease(before: State, label: Label, after: State) -> bool:
+    """Whose lease ended sends nothing more, also who slept meanwhile."""
+    return label.kind != "send" or before.workers[label.worker].lease != OVER
 
 
 def _ours_alive(state: State) -> list[Record]:
@@ -115,6 +121,7 @@ OF_STATES: tuple[Callable[[State, World], bool], ...] = (
 OF_TRANSITIONS: tuple[Callable[[State, Label, State], bool], ...] = (
     states_change_as_allowed,
     a_live_sender_keeps_its_document,
+    no_byte_after_the_lease,
 )
 
 

@@ -4,6 +4,7 @@ from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from protocol_model.lanes import leases_end
 from protocol_model.outside import files_come, network_and_service, people_act, processes_die_and_sleep, time_passes
 from protocol_model.program import workers_act
 from protocol_model.promises import OF_STATES, OF_TRANSITIONS, is_an_end
@@ -17,6 +18,7 @@ def successors(state: State, world: World) -> Iterator[tuple[Label, State]]:
     yield from workers_act(state, world)
     yield from network_and_service(state, world)
     yield from processes_die_and_sleep(state, world)
+    yield from leases_end(state, world)
     yield from time_passes(state, world)
     yield from people_act(state, world)
     yield from files_come(state, world)

@@ -42,6 +42,8 @@ class Broken(StrEnum):
     RELEASE_OUTLIVES_COPY = "“send-again” of before the copy still counts in a restored ledger"
     ABSENCE_WITHOUT_CONTROL = "an ASN that is not found is sent again although no search was seen to show anything"
     DOUBT_OUTLIVES_COPY = "a doubt of before the copy is sent again by itself"
+    TAKE_OVER_UNDER_LEASE = "what a helper is sending is taken over although its lease lasts"
+    LEASE_UNSEEN = "whether the lease lasts is not asked before the first byte"
     OLD_COPY_IS_BELIEVED = "what a restored copy takes for never sent counts as never sent"
 
 
@@ -55,6 +57,7 @@ class World(NamedTuple):
     foreign: something that others entered under our key before. informed: people look at the service before they
     decide, and wait for the pause before they let a restored copy go on. cancels_elsewhere: orders are cancelled at the
     service, too, not only those that the ledger calls accepted.
+    helpers: so many of the workers only send, for the run of another one. guarded: nobody claims without a lease.
     late_after_pause, proxy_repeats, reads_lag, disk_lies, acts_despite_401,
     sleeps_after_look: what is assumed not to happen.
     The numbers say how often a thing may happen; `faults` counts lost, late, wrong and unreadable answers together.
@@ -75,6 +78,8 @@ class World(NamedTuple):
     blind: bool = False
     informed: bool = True
     workers: int = 2
+    helpers: int = 0
+    guarded: bool = True
     arrivals: int = 1
     faults: int = 2
     crashes: int = 1
@@ -120,7 +125,7 @@ class Document(NamedTuple):
 
 class Worker(NamedTuple):
     """A process. step: away, locked, ready, asked, based, baselined, intent, looked_at_clock, waiting,
-    answered, looked.
+    answered, looked. lease: "lasts", "over", or "" for none; only where there are helpers.
 
     document, attempt, again, tainted: what it works on, as it read it. heard: what came back. late: it was suspended
     for longer than an intent may age.
@@ -128,6 +133,7 @@ class Worker(NamedTuple):
 
     step: str = "away"
     has_lock: bool = False
+    lease: str = ""
     suspended: bool = False
     late: bool = False
     document: int = NOBODY
@@ -174,7 +180,7 @@ class State(NamedTuple):
 
     inbox: the files that lie there, each by the letter of its content, small once it is in the ledger.
     copy: a copy of the ledger, None if there is none. is_old: the ledger is that copy. history_lost: a copy goes on, so
-    that orders are asked for before they are sent.
+    that orders are asked for before they are sent. lane: the worker that holds the key's lane.
     """
 
     documents: tuple[Document, ...]
@@ -187,6 +193,7 @@ class State(NamedTuple):
     copy: tuple[Document, ...] | None = None
     is_old: bool = False
     history_lost: bool = False
+    lane: int = NOBODY
 
 
 class Label(NamedTuple):

@@ -29,6 +29,10 @@ _COPIED = World(
     workers=1,
 )
 
+_SENDERS = World("an order, two senders", lock="session", helpers=1, faults=1, crashes=1)
+_ASN_SENDERS = _SENDERS._replace(name="an ASN, two senders", kind="asn", resend_asns=True)
+_SLEEPING = {"pauses": 1, "crashes": 0}
+
 WORLDS = (
     World("an order, its answers lost, late and wrong", faults=2, crashes=1),
     World("an order that may be cancelled at any time", cancels=1, faults=1, crashes=1, decisions=2),
@@ -82,6 +86,12 @@ WORLDS = (
     ),
     World("an ASN that is refused and retried", kind="asn", refusals=1, retries=1, faults=1),
     World("an ASN, its ledger restored from a copy", kind="asn", restores=1, faults=1, crashes=1, workers=1),
+    _SENDERS,
+    _SENDERS._replace(name="an order, two senders, one suspended or cut off", **_SLEEPING),
+    _SENDERS._replace(name="an order, two senders that need no lease to claim", guarded=False, **_SLEEPING),
+    _ASN_SENDERS,
+    _ASN_SENDERS._replace(name="an ASN, two senders, one suspended or cut off", **_SLEEPING),
+    _ASN_SENDERS._replace(name="an ASN, two senders that need no lease to claim", guarded=False, **_SLEEPING),
 )
 
 # Larger ones, for the campaign.
@@ -110,6 +120,9 @@ LARGE_WORLDS = (
     World("an ASN, three faults and two deaths", kind="asn", resend_asns=True, faults=3, crashes=2, decisions=2),
     World("an ASN in two versions", kind="asn", contents="AB", arrivals=2, faults=1, crashes=1),
     World("an ASN, session lost, two deaths", kind="asn", lock="session", pauses=1, faults=1),
+    _SENDERS._replace(name="an order, three senders", workers=3, helpers=2, pauses=1),
+    _ASN_SENDERS._replace(name="an ASN, three senders, two deaths", workers=3, helpers=2, crashes=2),
+    _SENDERS._replace(name="an order in two versions, two senders", contents="AB", arrivals=2, pauses=1),
 )
 
 
@@ -166,6 +179,8 @@ BROKEN_DESIGNS = (
         "asn_never_twice",
     ),
     BrokenDesign(_asn(Broken.OLD_COPY_GOES_ON, restores=1), "asn_never_twice"),
+    BrokenDesign(_SENDERS._replace(broken=Broken.TAKE_OVER_UNDER_LEASE), "a_live_sender_keeps_its_document"),
+    BrokenDesign(_SENDERS._replace(broken=Broken.LEASE_UNSEEN, **_SLEEPING), "no_byte_after_the_lease"),
     BrokenDesign(_order(Broken.OLD_COPY_IS_BELIEVED, restores=1), "every_doubt_is_listed"),
     BrokenDesign(_COPIED._replace(broken=Broken.DOUBT_OUTLIVES_COPY), "order_created_once"),
     BrokenDesign(_asn(Broken.RELEASE_OUTLIVES_COPY, restores=1, workers=1, decisions=1, faults=1), "asn_never_twice"),
