@@ -8,7 +8,7 @@ from mapping.sheets import mapping_of, rules, run, sheet_of, states
 
 from logistics_batch import messages
 from logistics_batch.errors import SpecificationError
-from logistics_batch.mapping.restated import hints_of
+from logistics_batch.mapping.loading import hints_of
 from logistics_batch.model.document import MappedFile
 from logistics_batch.model.sheet import CellFact, facts_frame
 

@@ -6,8 +6,7 @@ drafts one (`suggest`) is imported from its own module, so that whoever only loa
 
 from logistics_batch.mapping.fields.values.verbs import Verb, vocabulary
 from logistics_batch.mapping.loaded import Mapping, RunValues
-from logistics_batch.mapping.loading import load_mapping
-from logistics_batch.mapping.restated import hints_of
+from logistics_batch.mapping.loading import hints_of, load_mapping
 from logistics_batch.mapping.spec.model import MappingSpec, schema_json
 
 __all__ = ["Mapping", "MappingSpec", "RunValues", "Verb", "hints_of", "load_mapping", "schema_json", "vocabulary"]

@@ -11,7 +11,7 @@ import polars as pl
 from logistics_batch.errors import SpecificationError
 from logistics_batch.mapping.lines.two_sheets import views
 from logistics_batch.mapping.loaded import Mapping, is_above
-from logistics_batch.mapping.naming.names import LIKELY
+from logistics_batch.mapping.naming import LIKELY
 from logistics_batch.mapping.rows.header import Header, likeliest, name_fits
 from logistics_batch.mapping.rows.outside import label_of, labels_of
 from logistics_batch.mapping.suggest.head import lasting_name

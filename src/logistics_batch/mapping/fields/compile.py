@@ -11,8 +11,7 @@ from logistics_batch.mapping.fields.fields import Field, compile_field, evaluate
 from logistics_batch.mapping.fields.values.reading import ReadContext
 from logistics_batch.mapping.fields.values.verbs import NATURAL, verb_of
 from logistics_batch.mapping.loaded import Mapping, RunValues
-from logistics_batch.mapping.rows.amounts import amount, reading_of_numbers, without_words
-from logistics_batch.mapping.rows.cells import name_of
+from logistics_batch.mapping.rows.cells import amount, name_of, reading_of_numbers, without_words
 from logistics_batch.mapping.rows.classify import Rows
 from logistics_batch.mapping.rows.header import Header
 from logistics_batch.mapping.spec.targets import FieldForm, form_of

@@ -11,8 +11,7 @@ from logistics_batch.mapping.fields.values.numbers import cartons, shortest
 from logistics_batch.mapping.fields.values.reading import ReadContext, Reading, Rule
 from logistics_batch.mapping.fields.values.verbs import checked, converted, final_text
 from logistics_batch.mapping.loaded import Mapping, RunValues
-from logistics_batch.mapping.rows.amounts import EXACT, amount
-from logistics_batch.mapping.rows.cells import name_of, repeats
+from logistics_batch.mapping.rows.cells import EXACT, amount, name_of, repeats
 from logistics_batch.mapping.rows.header import Header, where
 from logistics_batch.mapping.spec.model import FieldSpec
 from logistics_batch.mapping.spec.targets import FieldForm, form_of

@@ -1,14 +1,18 @@
-"""The cells of the columns that a mapping uses, cleaned without loss; what cannot be repaired is marked."""
+"""The cells of the columns that a mapping uses, cleaned without loss and as numbers; what is past repair is marked."""
 
+from collections.abc import Mapping as Table
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 import polars as pl
 
+from logistics_batch.mapping.fields.values.numbers import plain_number, without_suffix
+from logistics_batch.mapping.fields.values.reading import ReadContext
 from logistics_batch.mapping.fields.values.verbs import verb_of
-from logistics_batch.mapping.loaded import Mapping
+from logistics_batch.mapping.loaded import Mapping, RunValues
 from logistics_batch.mapping.rows.header import Header
+from logistics_batch.mapping.spec.model import SuffixRead
 from logistics_batch.mapping.spec.targets import FieldForm, form_of
 from logistics_batch.model.answers.formula_guard import GUARDED_INSIDE, GUARDED_START, SEPARATORS
 
@@ -62,7 +66,9 @@ class ColumnKind(StrEnum):
     TEXT = "text"
 
 
-_OF_DIGITS: Final = (ColumnKind.NUMBER, ColumnKind.DIGITS)
+OF_DIGITS: Final = (ColumnKind.NUMBER, ColumnKind.DIGITS)
+"""Of which no cell is without a digit."""
+
 _STRICT: Final = (ColumnKind.IDENTITY, ColumnKind.NUMBER, ColumnKind.DIGITS)
 _IDENTITIES: Final = (ColumnKind.IDENTITY, ColumnKind.DIGITS)
 _SINGLE: Final = (*_STRICT, ColumnKind.GOODS)
@@ -147,7 +153,7 @@ def columns_of_codes(mapping: Mapping, header: Header) -> list[int]:
     return sorted(
         column
         for column, uses in _all_uses(mapping, header).items()
-        if (column in named or uses & {ColumnKind.IDENTITY, ColumnKind.GOODS}) and not uses & set(_OF_DIGITS)
+        if (column in named or uses & {ColumnKind.IDENTITY, ColumnKind.GOODS}) and not uses & set(OF_DIGITS)
     )
 
 
@@ -214,7 +220,7 @@ def _repaired(seen: pl.DataFrame, use: ColumnKind, *, has_decimals: bool) -> pl.
     has_decimals: whether codes of the column have decimals, so that ".0" may be meant.
     """
     cell = pl.col("was")
-    if use in _OF_DIGITS:
+    if use in OF_DIGITS:
         cell = cell.str.replace_many(DIGITS_OF_SCRIPTS)
     if seen["was"].str.contains(_QUOTED).any():  # '=1+1, '+91…, '75008 and ="0012" are text that was forced to be text
         cell = cell.str.replace_all(GUARDED_INSIDE, "${1}${2}").str.replace(f"(?s){GUARDED_START}", "${1}")
@@ -252,3 +258,27 @@ def _exponents(cell: pl.Expr, pattern: str) -> tuple[pl.Expr, pl.Expr]:
     rest = decimals.str.slice(exponent)
     whole = first + decimals.str.slice(0, exponent) + pl.when(rest != "").then(pl.lit(".") + rest).otherwise(pl.lit(""))
     return written & ~complete, pl.when(written & complete).then(whole).otherwise(cell)
+
+
+EXACT: Final = pl.Decimal(38, 6)
+
+
+def reading_of_numbers(mapping: Mapping, header: Header, run: RunValues) -> ReadContext:
+    """What numbers of any column are read with: the words too that some field declares behind those of a column."""
+    found: dict[int, Table[str, int]] = {}
+    for field in mapping.spec.everything.values():
+        for step in field.read or ():
+            if isinstance(step, SuffixRead):
+                found |= dict.fromkeys(header.bound(field.columns[:1]), step.suffix)
+    return ReadContext(run, decimal=mapping.spec.sheet.decimal, suffixes=found)
+
+
+def amount(column: int, around: ReadContext) -> pl.Expr:
+    """A column's cells as exact decimals; null where one is blank or no number."""
+    return plain_number(without_words(column, around), around).cast(EXACT, strict=False)
+
+
+def without_words(column: int, around: ReadContext) -> pl.Expr:
+    """A column's cells without the words that are declared behind its numbers."""
+    cell, suffix = pl.col(name_of(column)), around.suffixes.get(column)
+    return without_suffix(cell, suffix, around) if suffix else cell

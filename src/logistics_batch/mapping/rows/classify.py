@@ -9,20 +9,27 @@ from typing import Final, NamedTuple
 import polars as pl
 
 from logistics_batch.mapping.loaded import Mapping, RunValues, is_above
-from logistics_batch.mapping.rows.amounts import amount, reading_of_numbers
 from logistics_batch.mapping.rows.cells import (
     DAMAGE_SCHEMA,
+    OF_DIGITS,
     Cleaned,
     ColumnKind,
     Damage,
+    amount,
     bare,
     clean,
     column_kinds,
     name_of,
+    reading_of_numbers,
 )
 from logistics_batch.mapping.rows.header import Header, where
-from logistics_batch.mapping.rows.remarks import notes_below, units_below
-from logistics_batch.mapping.rows.repeats import repeats_header, repeats_title, resembles_header
+from logistics_batch.mapping.rows.no_data import (
+    notes_below,
+    repeats_header,
+    repeats_title,
+    resembles_header,
+    units_below,
+)
 from logistics_batch.mapping.spec.targets import FieldForm, form_of
 from logistics_batch.mapping.spec.words import PAGE, SIGNED, SUBTOTAL, TOTAL, TOTAL_ALONE, TOTAL_INVOICE, TOTAL_KEY
 from logistics_batch.model.sheet import CellFact, Sheet
@@ -91,8 +98,7 @@ def classify_rows(mapping: Mapping, sheet: Sheet, header: Header) -> Rows:
     once = [replace(each, rows=each.rows.head(1)) if each.column in sheet.above else each for each in cleaned.repairs]
     body = body.drop(map(name_of, sheet.above))
     frame = without_dittos(cleaned.frame, uses, header.numbers(mapping, mapping.spec.sheet.fill_down))
-    of_digits = (ColumnKind.NUMBER, ColumnKind.DIGITS)
-    numbers = [column for column, use in uses.items() if use in of_digits and column not in sheet.above]
+    numbers = [column for column, use in uses.items() if use in OF_DIGITS and column not in sheet.above]
     seen = _as_seen(mapping, sheet, header, frame)
     skipped = _skipped(mapping, sheet, header, numbers, body=body, trimmed=trimmed, cleaned=seen)
     if skipped.is_empty():  # a join would copy all cells
@@ -367,8 +373,7 @@ def without_dittos(frame: pl.DataFrame, uses: dict[int, ColumnKind], filled: Col
 
     filled: columns that are filled down. Elsewhere a mark in a column of numbers is none, which is said of it anyway.
     """
-    numbers = (ColumnKind.NUMBER, ColumnKind.DIGITS)
-    columns = [name_of(each) for each, use in uses.items() if each in filled or use not in numbers]
+    columns = [name_of(each) for each, use in uses.items() if each in filled or use not in OF_DIGITS]
     is_mark = {name: pl.col(name).is_in(_MARKS) for name in columns if frame[name].is_in(_MARKS).any()}
     masks = [mask.fill_null(value=False).alias(f"{_DITTO}{name}") for name, mask in is_mark.items()]
     return frame.with_columns(*masks, *(pl.when(~mask).then(name).alias(name) for name, mask in is_mark.items()))

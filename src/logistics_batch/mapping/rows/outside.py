@@ -17,7 +17,7 @@ import polars as pl
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.loaded import Mapping, is_above
-from logistics_batch.mapping.rows.cells import BLANKS, ColumnKind, column_kinds
+from logistics_batch.mapping.rows.cells import BLANKS, OF_DIGITS, column_kinds
 from logistics_batch.mapping.rows.header import Header, bind
 from logistics_batch.mapping.spec.model import ABOVE, ABOVE_CELL, UNDER, WHOLE_FILE, FieldSpec
 from logistics_batch.mapping.spec.names import ColumnName, names_match
@@ -318,7 +318,7 @@ def _end_of_table(mapping: Mapping, sheet: Sheet, header: Header, labels: Sequen
     That one has all that a row of data needs, with digits where a number is needed, and begins with no word of a total
     or a signature; or it holds, beside a label and its value, something else that a row of data needs.
     """
-    kinds, of_digits = column_kinds(mapping, header), (ColumnKind.NUMBER, ColumnKind.DIGITS)
+    kinds = column_kinds(mapping, header)
     needed = header.bound(mapping.required)
     needed = sorted({*needed} - {*header.numbers(mapping, mapping.spec.sheet.fill_down)}) or needed
     body = sheet.frame.filter(pl.col("row") > header.row, pl.any_horizontal(pl.exclude("row").is_not_null()))
@@ -326,7 +326,7 @@ def _end_of_table(mapping: Mapping, sheet: Sheet, header: Header, labels: Sequen
         cells = {n: text.strip(BLANKS) for n, text in enumerate(texts, 1) if text and n not in header.own}
         cells = {n: text for n, text in cells.items() if text}
         taken = [n for n, text in cells.items() if _holds_label(text, labels)]
-        fits = {n for n in needed if re.search("[0-9]" if kinds[n] in of_digits else ".", cells.get(n, ""))}
+        fits = {n for n in needed if re.search("[0-9]" if kinds[n] in OF_DIGITS else ".", cells.get(n, ""))}
         beside = {*taken, *(next((n for n in cells if n > at), at) for at in taken)}
         is_of_table = bool(fits - beside) if taken else len(fits) == len(needed)
         first = next(iter(cells.values()), "")
@@ -368,7 +368,7 @@ def _labelled(text: str) -> Iterator[tuple[str, str]]:
 
 def names_something(text: str) -> bool:
     """Whether a text is made of words that name columns; few sheets leave that open, and load nothing for it."""
-    from logistics_batch.mapping.naming.names import reading_of
+    from logistics_batch.mapping.naming import reading_of
 
     if re.search("[0-9]", text) or text.lower() in map(str.lower, PAYMENT_WORDS):
         return False

@@ -8,11 +8,11 @@ from typing import Final
 
 import polars as pl
 
-from logistics_batch.mapping.naming.names import TO, reading_of
+from logistics_batch.mapping.naming import TO, reading_of
 from logistics_batch.mapping.spec.targets import FieldForm, form_of
 from logistics_batch.mapping.suggest import places
-from logistics_batch.mapping.suggest.above import Fact
 from logistics_batch.mapping.suggest.guess import Candidate, Reason
+from logistics_batch.mapping.suggest.head import Fact
 from logistics_batch.mapping.suggest.profile import SHAPE_OF, SOME, Profile, numbers_of, profile_of
 from logistics_batch.mapping.suggest.table import SampleTable
 from logistics_batch.model.document import Operation

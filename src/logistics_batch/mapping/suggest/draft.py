@@ -10,7 +10,7 @@ from typing import Final
 
 import polars as pl
 
-from logistics_batch.mapping.naming.names import LIKELY, likeness, names_of_targets, reading_of, vocabulary
+from logistics_batch.mapping.naming import LIKELY, likeness, names_of_targets, reading_of, vocabulary
 from logistics_batch.mapping.spec.targets import FieldForm, form_of, targets_of
 from logistics_batch.mapping.suggest import places
 from logistics_batch.mapping.suggest.amounts import summed, unit_price, with_amounts
@@ -26,9 +26,8 @@ from logistics_batch.mapping.suggest.doubts import (
     put_aside,
     whole_address,
 )
-from logistics_batch.mapping.suggest.evidence import WORTH_ASKING, evidence_of, of_fact, unlike
+from logistics_batch.mapping.suggest.evidence import PART_OF_AN_ADDRESS, WORTH_ASKING, evidence_of, of_fact, unlike
 from logistics_batch.mapping.suggest.guess import SURE, Candidate, Guess, Reason
-from logistics_batch.mapping.suggest.joined import PART_OF_AN_ADDRESS
 from logistics_batch.mapping.suggest.left_out import LeftOut, may_be_left_out
 from logistics_batch.mapping.suggest.missing import missing_of
 from logistics_batch.mapping.suggest.profile import Profile, profile_of

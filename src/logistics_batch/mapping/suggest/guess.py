@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from logistics_batch.mapping.suggest.above import Fact
+from logistics_batch.mapping.suggest.head import Fact
 
 SURE: Final = 0.8
 """Below it a person is asked."""

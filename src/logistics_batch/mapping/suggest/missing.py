@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from logistics_batch.mapping.naming.names import LIKELY, TO, likeness, names_of_targets
+from logistics_batch.mapping.naming import LIKELY, TO, likeness, names_of_targets
 from logistics_batch.mapping.spec.targets import FieldForm, form_of, targets_of
 from logistics_batch.mapping.suggest import places
 from logistics_batch.mapping.suggest.by_values import HARDLY_KNOWN, by_values, collected_by_values, may_be_fact

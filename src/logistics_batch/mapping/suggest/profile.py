@@ -15,7 +15,7 @@ from logistics_batch.mapping.fields.values.numbers import FOREIGN, RUPEE, plain_
 from logistics_batch.mapping.fields.values.reading import ReadContext, Reading
 from logistics_batch.mapping.fields.values.verbs import mobile, pincode
 from logistics_batch.mapping.loaded import RunValues
-from logistics_batch.mapping.naming.names import folded, vocabulary
+from logistics_batch.mapping.naming import folded, vocabulary
 from logistics_batch.mapping.rows.cells import DIGITS_OF_SCRIPTS
 from logistics_batch.mapping.spec.targets import FieldForm
 from logistics_batch.mapping.spec.words import MONTHS, PAYMENT_WORDS

@@ -13,7 +13,7 @@ import polars as pl
 
 from logistics_batch.mapping.fields.values.numbers import FOREIGN, RUPEE
 from logistics_batch.mapping.loaded import Mapping
-from logistics_batch.mapping.naming.names import (
+from logistics_batch.mapping.naming import (
     LIKELY,
     TO,
     NameReading,
@@ -28,8 +28,7 @@ from logistics_batch.mapping.rows.outside import MARKS
 from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.mapping.spec.targets import FieldForm, form_of
 from logistics_batch.mapping.spec.words import PAGE, SIGNED
-from logistics_batch.mapping.suggest.above import Fact, facts_of, notes_of
-from logistics_batch.mapping.suggest.head import Head, head_by_shape, head_of
+from logistics_batch.mapping.suggest.head import Fact, Head, facts_of, head_by_shape, head_of, notes_of
 from logistics_batch.mapping.suggest.profile import (
     SOME,
     Profile,

@@ -62,7 +62,7 @@ class Vocabulary(BaseModel):
 @cache
 def vocabulary() -> Vocabulary:
     """The words of all languages, with what they mean."""
-    page = files("logistics_batch.mapping.naming") / "vocabulary.yaml"
+    page = files("logistics_batch.mapping") / "vocabulary.yaml"
     return load_specification(page.read_text(encoding="utf-8"), path=page.name, model=Vocabulary)
 
 
