@@ -145,36 +145,6 @@ def nearest(name: str, known: list[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Scalar:
-    """A single value of a specification: the keys and positions that lead to it, and from where to where it stands."""
-
-    path: Keys
-    value: str
-    start: int
-    end: int
-
-
-def scalars_of(text: str) -> Iterator[Scalar]:
-    """Each single value of a specification that loads, in the order of the text, so that the text can be changed there.
-
-    >>> [(each.path, each.value) for each in scalars_of("key: [A, B]")]
-    [(('key', 0), 'A'), (('key', 1), 'B')]
-    """
-    import yaml
-
-    root = yaml.compose(text, Loader=yaml.SafeLoader)
-    waiting: list[tuple[Keys, yaml.Node]] = [((), root)] if root else []
-    while waiting:
-        path, node = waiting.pop()
-        if isinstance(node, yaml.ScalarNode):
-            yield Scalar(path, node.value, node.start_mark.index, node.end_mark.index)
-        else:
-            is_list = isinstance(node, yaml.SequenceNode)
-            inner = enumerate(node.value) if is_list else ((key.value, value) for key, value in node.value)
-            waiting += reversed([((*path, key), value) for key, value in inner])
-
-
-@dataclass(frozen=True, slots=True)
 class Written:
     """Where a value of a specification stands in its text.
 

@@ -7,9 +7,9 @@ import pytest
 
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.mappings.choices import ChosenAnswer, answered, asked_in, drafted, plain
-from logistics_batch.flows.mappings.rewritten import rewritten
 from logistics_batch.flows.mappings.suggest_mapping import Wanted
 from logistics_batch.intake.readers import read_file
+from logistics_batch.mapping.rewritten import rewritten
 from logistics_batch.mapping.suggest.draft import draft_of
 from logistics_batch.mapping.suggest.text import draft_json
 from logistics_batch.model.sheet import ReadOptions, Sheet

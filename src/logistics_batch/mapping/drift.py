@@ -1,26 +1,28 @@
 """A known layout that drifted: columns that were renamed or came new, proposed as a change of the mapping's text."""
 
 import difflib
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 import polars as pl
 
-from logistics_batch.errors import SpecificationError
+from logistics_batch.errors import SpecificationError, UsageError
 from logistics_batch.mapping.lines.two_sheets import views
 from logistics_batch.mapping.loaded import Mapping, is_above
 from logistics_batch.mapping.naming import LIKELY
+from logistics_batch.mapping.rewritten import flow, rewritten
 from logistics_batch.mapping.rows.header import Header, likeliest, name_fits
 from logistics_batch.mapping.rows.outside import label_of, labels_of
 from logistics_batch.mapping.suggest.head import lasting_name
 from logistics_batch.mapping.suggest.table import likeness_to
 from logistics_batch.model.sheet import Sheet
-from logistics_batch.specification import Scalar, scalars_of
+from logistics_batch.specification import MAX_NODES, Keys, read_yaml, written_in
 
 _EQUALLY: Final = 0.03
 _SOURCES: Final = ("from", "first", "sum", "less", "times", "ledger")
+_BEHIND: Final = MAX_NODES  # the last item of any list
 
 Load = Callable[[str], Mapping]
 
@@ -57,7 +59,7 @@ def drift_of(mapping: Mapping, sheets: Sequence[Sheet], text: str, *, load: Load
     found = [(view, sheet, header) for view, sheet, header in bound if header is not None]
     if not found:
         return None
-    text = _with_sheet(text, mapping, found[0][1].name)
+    text = _changed(text, partial(_with_sheet, mapping=mapping, name=found[0][1].name), load)
     headers = [header for _, _, header in found]
     above, labels = labels_of(*found[0])
     here = {name for header in headers for name in header.columns} | above
@@ -67,8 +69,8 @@ def drift_of(mapping: Mapping, sheets: Sequence[Sheet], text: str, *, load: Load
     for old, new, sure in pairs:
         if old in doubtful or old in renamed or new in {each[1] for each in renamed.values()}:
             continue
-        proposed = _with_alias(text, old, new)
-        if _loads(proposed, load) and proposed != text:
+        proposed = _changed(text, partial(_with_alias, old=old, new=new), load)
+        if proposed != text:
             text = proposed
             renamed[old] = (old, new, round(sure, 2))
     settled = here | set(renamed)
@@ -78,18 +80,25 @@ def drift_of(mapping: Mapping, sheets: Sequence[Sheet], text: str, *, load: Load
     lost = tuple(name for name in absent if name not in settled and name not in doubtful)
     # One of the new columns may be the one that no row can do without: a person looks first.
     if {name for header in headers for name in header.missing} <= settled:
-        ignoring = _ignoring(text, fresh)
-        text = ignoring if _loads(ignoring, load) else text
+        text = _changed(text, partial(_ignoring, names=fresh), load)
     return Drift(tuple(renamed.values()), fresh, lost, text, tuple(doubtful.items()))
 
 
-def _with_sheet(text: str, mapping: Mapping, name: str) -> str:
+def _changed(text: str, change: Callable[[str], str], load: Load) -> str:
+    """The changed text; as it was where it cannot be changed so, or does not load then."""
+    try:
+        new = change(text)
+        load(new)
+    except (SpecificationError, UsageError):
+        return text
+    return new
+
+
+def _with_sheet(text: str, *, mapping: Mapping, name: str) -> str:
     """The text with a name of its sheet that fits the one there, and tomorrow's where it has a date."""
     wanted = mapping.spec.sheet.name
-    if wanted is None or name_fits(name, wanted):
-        return text
-    named = next((each for each in scalars_of(text) if each.path == ("sheet", "name")), None)
-    return f"{text[: named.start]}{_quoted(lasting_name(name) or '*')}{text[named.end :]}" if named else text
+    is_other = wanted is not None and not name_fits(name, wanted)
+    return rewritten(text, ("sheet", "name"), lasting_name(name) or "*") if is_other else text
 
 
 def _likely(mapping: Mapping, sheet: Sheet, header: Header) -> list[tuple[str, str, float]]:
@@ -113,44 +122,33 @@ def _doubtful(pairs: Sequence[tuple[str, str, float]]) -> dict[str, tuple[str, .
     return {old: tuple(new) for old, new in equal.iter_rows() if len(new) > 1}
 
 
-def _loads(text: str, load: Load) -> bool:
-    try:
-        load(text)
-    except SpecificationError:
-        return False
-    return True
-
-
-def _with_alias(text: str, old: str, new: str) -> str:
+def _with_alias(text: str, *, old: str, new: str) -> str:
     """The text with a further name beside a column's name, wherever a field reads the column."""
-    sources = ("beside",) if is_above([old]) else _SOURCES
-    named = [each for each in scalars_of(text) if each.value == label_of(old) and each.path[0] != "key"]
-    for scalar in reversed(named):
-        *_, before, last = ("", "", *scalar.path)
-        written = text[scalar.start : scalar.end]
-        if last in sources or (before == "join" and sources is _SOURCES):
-            text = f"{text[: scalar.start]}[{written}, {_quoted(new)}]{text[scalar.end :]}"
-        elif before in sources or ("join" in scalar.path[-3:-2] and sources is _SOURCES):
-            text = _with_item(text, scalar, new)
+    sources, join = (("beside",), "") if is_above([old]) else (_SOURCES, "join")
+    written, places = written_in(text), _places(read_yaml(text, path="mapping").root.plain(), label_of(old))
+    for path in reversed([path for path in places if path[0] != "key"]):
+        *_, above, before, last = ("", "", "", *path)
+        start, end = written[path].start, written[path].end
+        if last in sources or before == join:
+            text = f"{text[:start]}[{text[start:end]}, {flow(new)}]{text[end:]}"
+        elif before in sources or above == join:  # behind it: the first that a sheet has counts
+            lead = text[text.rfind("\n", 0, start) + 1 : start]
+            between = f"\n{lead}" if lead.strip() == "-" else ", "
+            text = f"{text[:end]}{between}{flow(new)}{text[end:]}"
     return text
 
 
-def _ignoring(text: str, names: Sequence[str]) -> str:
+def _places(data: Any, wanted: str, path: Keys = ()) -> Iterator[Keys]:
+    """The keys and positions that lead to a text, wherever it stands."""
+    if isinstance(data, dict | list):
+        for key, each in data.items() if isinstance(data, dict) else enumerate(data):
+            yield from _places(each, wanted, (*path, key))
+    elif str(data) == wanted:
+        yield path
+
+
+def _ignoring(text: str, *, names: Sequence[str]) -> str:
     """The text with these columns under `ignore`."""
-    ignored = [each for each in scalars_of(text) if each.path[0] == "ignore"]
-    if not ignored:
-        return "\n".join([text.rstrip(), "ignore:", *(f"  - {_quoted(name)}" for name in names), ""]) if names else text
-    for name in reversed(names):
-        text = _with_item(text, ignored[-1], name)
+    for name in names:
+        text = rewritten(text, ("ignore", _BEHIND), name)
     return text
-
-
-def _with_item(text: str, scalar: Scalar, new: str) -> str:
-    """The text with a further item of a list behind one: on the same line, or on one of its own."""
-    lead = text[text.rfind("\n", 0, scalar.start) + 1 : scalar.start]
-    between = f"\n{lead}" if lead.strip() == "-" else ", "
-    return f"{text[: scalar.end]}{between}{_quoted(new)}{text[scalar.end :]}"
-
-
-def _quoted(name: str) -> str:
-    return json.dumps(name, ensure_ascii=False)

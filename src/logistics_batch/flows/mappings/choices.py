@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from logistics_batch.errors import UsageError
-from logistics_batch.flows.mappings.rewritten import flow, rewritten
 from logistics_batch.flows.mappings.suggest_mapping import Wanted
 from logistics_batch.mapping.fields.values.numbers import unit_pair, unit_wanted
 from logistics_batch.mapping.lint import MARK, questions_of
+from logistics_batch.mapping.rewritten import flow, rewritten
 from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.mapping.spec.targets import FieldForm, form_of, targets_of
 from logistics_batch.model.document import Operation
@@ -59,9 +59,7 @@ def drafted(look: Mapping[str, Any], wanted: Wanted, *, name: str) -> str:
     if look["draft"] is None:
         return f"operation: {wanted.operation or Operation.ORDER_CREATE}\n"
     kept = _COMMENT.sub(r"\1", look["draft"]["text"]).splitlines()
-    text = "\n".join([f"# Drafted from {json.dumps(name, ensure_ascii=False)}.", *filter(str.strip, kept), ""])
-    text = rewritten(text, ("sheet", "header"), wanted.header) if wanted.header else text
-    return rewritten(text, ("sheet", "header_rows"), 2) if wanted.header and wanted.header_rows == 2 else text
+    return "\n".join([f"# Drafted from {json.dumps(name, ensure_ascii=False)}.", *filter(str.strip, kept), ""])
 
 
 def _part(data: Mapping[str, Any], name: str) -> dict[str, Any]:

@@ -10,12 +10,12 @@ import polars as pl
 
 from logistics_batch.errors import FileHeld, UsageError
 from logistics_batch.flows.files.receive import ReceivedFile, unpacked
-from logistics_batch.flows.mappings.rewritten import rewritten
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.program_errors import held_as_mistake
 from logistics_batch.intake.readers import read_file
 from logistics_batch.mapping import Mapping
 from logistics_batch.mapping.drift import Drift, drift_of
+from logistics_batch.mapping.rewritten import rewritten
 from logistics_batch.mapping.rows.header import name_fits, names_over_two_rows
 from logistics_batch.mapping.suggest.draft import draft_of
 from logistics_batch.mapping.suggest.text import draft_json
@@ -47,20 +47,18 @@ def suggest(
     Raises:
         UsageError: no such file, sheet or operation, the file cannot be read, or nothing in it looks like a header.
     """
-    wanted = _operation(operation)
     with _one_file(parts, path) as file:
-        found = parts.limited(_draft, about=file.name)(
-            file.path, name=file.name, operation=wanted, sheet=sheet, header=header
-        )
-    if found is not None and "sheets" in found:
-        there = ", ".join(f"“{name}”" for name in found["sheets"])
+        look = look_at(parts, file.path, name=file.name, wanted=Wanted(operation or "", sheet or "", header))
+    if sheet and not any(name_fits(each, sheet) for each in look["sheets"]):
+        there = ", ".join(f"“{name}”" for name in look["sheets"])
         raise UsageError(f"{path.name} has no sheet “{sheet}”.", remedy=f"Its sheets are {there}.")
-    if found is None:
+    if look["draft"] is None:
         raise UsageError(
             f"No row of {path.name} looks like a header.",
             remedy="A header names the columns in one of the first 30 rows; --header ROW says in which one.",
         )
-    return found | {"text": rewritten(found["text"], ("sheet", "header"), header)} if header else found
+    draft: dict[str, Any] = look["draft"]
+    return draft
 
 
 def drifted(parts: Parts, path: Path, mapping: Mapping, *, text: str, load: Callable[[str], Mapping]) -> Drift:
@@ -94,7 +92,7 @@ def look_at(parts: Parts, path: Path, *, name: str, wanted: Wanted) -> dict[str,
 
 def _look(path: Path, *, name: str, operation: Operation | None, wanted: Wanted) -> dict[str, Any]:
     """What runs in the limited process."""
-    sheets = read_file(path, name=name, options=ReadOptions(needs_above=True))
+    sheets = read_file(path, name=name, options=ReadOptions())
     chosen = [each for each in sheets if wanted.sheet and name_fits(each.name, wanted.sheet)] or sheets
     draft = draft_of([_from_header(each, wanted) for each in chosen] if wanted.header else chosen,
                      operation=operation, among=len(sheets))  # fmt: skip
@@ -107,13 +105,18 @@ def _look(path: Path, *, name: str, operation: Operation | None, wanted: Wanted)
         columns.append(
             {"name": each, "samples": [text[:_SHOWN] for text in samples], "values": values[:_WORDS_OF_A_COLUMN]}
         )
+    told = draft_json(draft, file_name=name) if draft else None
+    if told and wanted.header:
+        rows = {"header": wanted.header} | ({"header_rows": 2} if wanted.header_rows == 2 else {})
+        for key, value in rows.items():
+            told["text"] = rewritten(told["text"], ("sheet", key), value)
     return {
         "sheets": [each.name for each in sheets],
         "sheet": shown.name,
         "head": [{"row": row, "cells": [(text or "")[:_SHOWN] for text in cells]} for row, *cells in head.iter_rows()],
         "columns": columns[:_MOST_COLUMNS],
         "more": len(columns[_MOST_COLUMNS:]),
-        "draft": draft_json(draft, file_name=name) if draft else None,
+        "draft": told,
     }
 
 
@@ -125,19 +128,6 @@ def _from_header(sheet: Sheet, wanted: Wanted) -> Sheet:
         names = zip(frame.columns[1:], names_over_two_rows(sheet, wanted.header, texts)[1], strict=True)
         frame = frame.with_columns(pl.when(at).then(pl.lit(name)).otherwise(pl.col(n)).alias(n) for n, name in names)
     return replace(sheet, frame=frame, facts=sheet.facts.filter(pl.col("row") >= wanted.header))
-
-
-def _draft(
-    path: Path, *, name: str, operation: Operation | None, sheet: str | None, header: int
-) -> dict[str, Any] | None:
-    """What runs in the limited process; the file's `sheets` where it lacks this one, None where no header is found."""
-    sheets = read_file(path, name=name, options=ReadOptions())
-    wanted = [each for each in sheets if sheet is None or name_fits(each.name, sheet)]
-    if not wanted:
-        return {"sheets": [each.name for each in sheets]}
-    wanted = [_from_header(each, Wanted(header=header)) for each in wanted] if header else wanted
-    draft = draft_of(wanted, operation=operation, among=len(sheets))
-    return draft_json(draft, file_name=name) if draft else None
 
 
 def _drift(path: Path, mapping: Mapping, *, name: str, text: str, load: Callable[[str], Mapping]) -> Drift | None:

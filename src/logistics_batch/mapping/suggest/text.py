@@ -3,8 +3,6 @@
 A question is written with the mark `? ` before what it asks about; a mapping with such a mark is refused when loaded.
 """
 
-import json
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, Final
@@ -12,6 +10,7 @@ from typing import Any, Final
 from logistics_batch import messages
 from logistics_batch.mapping.fields.values.numbers import unit_pair, unit_wanted
 from logistics_batch.mapping.lint import MARK, LintFinding, questions_of
+from logistics_batch.mapping.rewritten import flow
 from logistics_batch.mapping.rows.outside import MARKS
 from logistics_batch.mapping.spec.targets import FieldForm, form_of, targets_of
 from logistics_batch.mapping.spec.words import PAYMENT_WORDS, is_known_pattern
@@ -28,11 +27,6 @@ _SHOWN_ROWS, _SHOWN_CHARACTERS, _SHOWN_WORDS = 20, 80, 6
 _UNITS: Final = {"gram": "g", "inch": "in"}  # that `unit` calls otherwise than the vocabulary does
 _NUMBERS: Final = (*places.KEYS, *places.QUANTITIES)  # a constant would make all documents one, or of one piece
 _ONE_FOR_ALL: Final = {places.KEYS[1]: ", or `{run: file_name}`"}
-_KEYS: Final = frozenset(
-    ["from", "ledger", "join", "with", "sum", "times", "under", "when", "read", "date", "unit", "lookup", "columns",
-     "suffix", "beside", "cell", "required", "cartons", "default", "control_total",
-     "column", "row_where"]
-)  # fmt: skip
 _ADDED_UP: Final = (FieldForm.MONEY, FieldForm.QUANTITY, FieldForm.COUNT, FieldForm.DECIMAL)
 _PIECES: Final = {
     **dict.fromkeys(PIECES, 1),
@@ -43,13 +37,12 @@ _CANNOT_GO: Final = (
     ("no_phone", places.PHONE, "No row can be sent so: ask the sender for Indian numbers."),
     ("no_pin", places.PIN, "Where it belongs to the address, `join` it there; it cannot be sent as a PIN."),
 )
-_CONVERSION: Final = re.compile(r"\w+ -> \w+")
 
 
 def draft_text(draft: Draft, *, file_name: str) -> str:
     """The mapping file that a draft comes to: behind each line how sure it is and why, below a question its answers."""
     lines = [
-        f"# A draft made from {_flow(file_name)}; nothing uses it before you save it.",
+        f"# A draft made from {flow(file_name)}; nothing uses it before you save it.",
         "# Each line says how sure it is (0 to 1) and why. Check it with `mapping lint` and `mapping preview`.",
         f"# A `{MARK}` is a question: take it away from the right answer, and move the other columns to `ignore`.",
     ]
@@ -69,12 +62,12 @@ def draft_text(draft: Draft, *, file_name: str) -> str:
         if key in ("sheet", "fields", "lines") and value:
             lines.append(f"{key}:")
             for name, each in value.items():
-                lines += _explained(f"  {name}: {_flow(each)}", draft, f"{key}.{name}")
+                lines += _explained(f"  {name}: {flow(each)}", draft, f"{key}.{name}")
         elif key == "ignore":
             lines.append(f"ignore:  # {why}")
-            lines += [f"  - {_flow(name)}  # {_said([draft.unused[name]])}" for name in value]
+            lines += [f"  - {flow(name)}  # {_said([draft.unused[name]])}" for name in value]
         else:
-            plain = value if key == "operation" and not draft.rival else _flow(value)
+            plain = value if key == "operation" and not draft.rival else flow(value)
             lines.append(f"{key}: {plain}" + f"  # {why}" * bool(why))
     return "\n".join([*lines, *_outside(draft, data), ""])
 
@@ -87,8 +80,8 @@ def _cannot_go(draft: Draft) -> Iterator[str]:
         names = [name for name, why in (*asked, *draft.unused.items()) if why == (code,)]
         is_open = place not in draft.guesses or draft.guesses[place].asked
         for name in dict.fromkeys(names if is_open else ()):
-            shown = ", ".join(map(_flow, draft.table.profiles[name].samples))
-            yield f"# {_flow(name)} ({shown}): {_said([(code,)])}. {remedy}"
+            shown = ", ".join(map(flow, draft.table.profiles[name].samples))
+            yield f"# {flow(name)} ({shown}): {_said([(code,)])}. {remedy}"
 
 
 def _outside(draft: Draft, data: dict[str, Any]) -> Iterator[str]:
@@ -97,13 +90,13 @@ def _outside(draft: Draft, data: dict[str, Any]) -> Iterator[str]:
     read = {fact.address for fact in facts} | {fact.label for fact in facts}
     totals = data.get("checks", {}).get("control_total", ())
     read |= {draft.table.total_cell(each["column"]) for each in totals}
-    labels = {_flow(label) for each in totals for label in each["row_where"].values()}
+    labels = {flow(label) for each in totals for label in each["row_where"].values()}
     rows: dict[int, list[str]] = {}
     for row, column, text in draft.table.outside:
         address = cell_address(row, column)
         if not read & {address, text.partition(":")[0].strip(MARKS)}:
             shown = text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…"
-            rows.setdefault(row, []).append(f"{address} {_flow(shown)}")
+            rows.setdefault(row, []).append(f"{address} {flow(shown)}")
     for is_above, said in (
         (True, "Above the table, and read by nothing; `{beside: LABEL}` or `{cell: ADDRESS}` reads a value:"),
         (False, "Below the table, and read by nothing; `{beside: LABEL}` reads a value:"),
@@ -219,7 +212,7 @@ def _explained(line: str, draft: Draft, place: str) -> list[str]:
         codes = dict.fromkeys(each.code for each in asked)
         said = [(code, *(each.name for each in asked if each.code == code)) for code in codes]
         counts = {each.name: ", ".join(_counts(draft, each.name)) for each in asked if each.code != "notes"}
-        return [line + f"  # ask! {_said(said)}", *(f"    # {_flow(name)}: {shown}" for name, shown in counts.items())]
+        return [line + f"  # ask! {_said(said)}", *(f"    # {flow(name)}: {shown}" for name, shown in counts.items())]
     if guess is None and place == "sheet.name" and draft.twins:
         return [line + f"  # ask! {_said([('twins',)])}"]
     if guess is None:
@@ -229,16 +222,16 @@ def _explained(line: str, draft: Draft, place: str) -> list[str]:
     lines = [f"{line}  # {asks}{_why(guess, otherwise=_otherwise(draft, place))}"]
     for each in guess.candidates if guess.asked else ():
         shown = _evidence(draft, each)
-        values = ", ".join(map(_flow, shown["samples"])) or "no value"
+        values = ", ".join(map(flow, shown["samples"])) or "no value"
         why = f" ({each.confidence:.2f}: {shown['reason']})" if len(guess.candidates) > 1 else ""
-        lines.append(f"    # {' + '.join(map(_flow, shown['columns']))}: {values}{why}")
+        lines.append(f"    # {' + '.join(map(flow, shown['columns']))}: {values}{why}")
     return lines
 
 
 def _counts(draft: Draft, name: str) -> list[str]:
     """How many rows have which words of a column, the most usual first; blank ones are counted, too."""
     counted = draft.table.cells[name].value_counts(sort=True).head(_SHOWN_WORDS).iter_rows()
-    return [f"{_flow(word)} × {rows}" for word, rows in counted]
+    return [f"{flow(word)} × {rows}" for word, rows in counted]
 
 
 def _evidence(draft: Draft, candidate: Candidate) -> dict[str, Any]:
@@ -440,15 +433,3 @@ def _answers(draft: Draft, guess: Guess, profile: Profile) -> dict[str, Any]:
         return {}
     answers = {True: "true", False: "false", None: MARK.strip()}
     return {"lookup": {word: answers[meaning] for word, meaning in means.items()}}
-
-
-def _flow(value: Any) -> str:
-    """A value as YAML takes it in any place, on one line."""
-    if isinstance(value, dict):
-        return (
-            f"{{{', '.join(f'{key if key in _KEYS else _flow(key)}: {_flow(each)}' for key, each in value.items())}}}"
-        )
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_flow, value))}]"
-    is_plain = isinstance(value, str) and _CONVERSION.fullmatch(value)
-    return str(value) if is_plain else json.dumps(value, ensure_ascii=False)

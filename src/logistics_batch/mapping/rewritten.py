@@ -7,7 +7,8 @@ from typing import Any, Final
 from logistics_batch.errors import SpecificationError, UsageError
 from logistics_batch.specification import Keys, Written, read_yaml, written_in
 
-_PLAIN_KEY: Final = re.compile(r"[a-z][a-z_]{0,40}")
+_PLAIN_KEY: Final = re.compile(r"(?!(?:y|n|yes|no|on|off|true|false|null)$)[a-z][a-z_]{0,40}")  # also to other programs
+_CONVERSION: Final = re.compile(r"\w+ -> \w+")
 
 
 def rewritten(text: str, path: Keys, value: Any) -> str:
@@ -36,9 +37,10 @@ def flow(value: Any) -> str:
     if isinstance(value, dict):
         named = (f"{_key(key)}: {flow(each)}" for key, each in value.items())
         return f"{{{', '.join(named)}}}"
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return f"[{', '.join(map(flow, value))}]"
-    return json.dumps(value, ensure_ascii=False)
+    is_plain = isinstance(value, str) and _CONVERSION.fullmatch(value)
+    return str(value) if is_plain else json.dumps(value, ensure_ascii=False)
 
 
 def _key(name: str) -> str:
