@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Collection
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -131,3 +132,8 @@ class Parts:
     def now(self) -> str:
         """The wall time as the ledger keeps it."""
         return self.clock.now().isoformat()
+
+    def put_all(self, place: JobPlace, contents: dict[str, bytes]) -> tuple[str, ...]:
+        """Write files into a place; returns for people where each lies. Raises StoreError."""
+        with closing(self.open_store(place)) as store:
+            return store.put_all(place.path, contents)

@@ -1,6 +1,5 @@
 """The status report of orders (one line an item) and the status feed (one line an order), as CSV and as workbook."""
 
-import io
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime, tzinfo
@@ -20,7 +19,7 @@ from logistics_batch.paper.answers.result_csv import csv_bytes
 from logistics_batch.paper.palette import Paint
 from logistics_batch.paper.reconciliation.cells import at, font, put_text
 from logistics_batch.paper.reconciliation.columns import CellKind, Column
-from logistics_batch.paper.reconciliation.rows import SheetRows, looks_of, with_rows
+from logistics_batch.paper.reconciliation.rows import SheetRows, saved
 from logistics_batch.paper.reconciliation.tables import TableLayout, lay_table, prepare_page
 
 _AT_END = Paint("FFDDF1E0", "FF14532D")
@@ -99,7 +98,7 @@ def order_status_workbook(
         _coloured(lay_table(book, everything, TableLayout("Orders", REPORT_COLUMNS, "No order.", 3, _LARGEST))),
     ]
     _add_facts(book, [*facts, ("Times", f"Of {zone}.")] if zone else facts)
-    return _bytes(book, tables)
+    return saved(book, tables)
 
 
 def status_feed_csv(orders: Sequence[Sequence[OrderLine]]) -> bytes:
@@ -113,7 +112,7 @@ def status_feed_workbook(orders: Sequence[Sequence[OrderLine]]) -> bytes:
     book.remove(book.worksheets[0])
     frame = _frame([_added_up(lines) for lines in orders])
     table = lay_table(book, frame, TableLayout("Orders", FEED_COLUMNS, "No order.", 3, _LARGEST))
-    return _bytes(book, [_coloured(table)])
+    return saved(book, [_coloured(table)])
 
 
 def _added_up(lines: Sequence[OrderLine]) -> OrderLine:
@@ -202,10 +201,3 @@ _WORDS = (
     ("COD", "The amount to collect stands on the first line of an order, so that sums are right."),
     ("Difference", "Not as it was sent, or short: fewer picked, or at the end fewer delivered, than ordered."),
 )
-
-
-def _bytes(book: Workbook, tables: Sequence[SheetRows]) -> bytes:
-    looks = looks_of(tables[0].sheet)
-    out = io.BytesIO()
-    book.save(out)
-    return with_rows(out.getvalue(), tables, looks)

@@ -1,63 +1,32 @@
 """The auditor: match tiers, discrepancy classes, tolerances, ageing. Pure: frames in, frames out."""
 
-from logistics_batch.reconciliation.audit import audit
-from logistics_batch.reconciliation.classes.rules import (
-    BY_SKU,
-    MEASURES,
-    TOLERATED,
-    Limit,
-    Rules,
-    ToleranceMeasure,
-)
-from logistics_batch.reconciliation.history import COMPARED_SCHEMA, REMEMBERED_DAYS, ExceptionChange, compared
-from logistics_batch.reconciliation.legs.columns import (
-    ANNOUNCED_LINES,
-    ANNOUNCED_NOTICES,
-    KNOWN_LINES,
-    ORDERED_LINES,
-    RECEIVED_LINES,
-    RETURNED_LINES,
-    RETURNED_NOTICES,
-    UNOPENED,
-    UNREAD_ROWS,
-    UNSENT_ROWS,
-    Legs,
-)
-from logistics_batch.reconciliation.legs.lines import discounts_not_returned
-from logistics_batch.reconciliation.legs.lists import Counted, counted_once
-from logistics_batch.reconciliation.legs.reading import identifier, order_number_of
-from logistics_batch.reconciliation.notices.statuses import further_status, unknown_statuses
-from logistics_batch.reconciliation.totals import without_rates
-
-__all__ = [
-    "ANNOUNCED_LINES",
-    "ANNOUNCED_NOTICES",
-    "BY_SKU",
-    "COMPARED_SCHEMA",
-    "KNOWN_LINES",
-    "MEASURES",
-    "ORDERED_LINES",
-    "RECEIVED_LINES",
-    "REMEMBERED_DAYS",
-    "RETURNED_LINES",
-    "RETURNED_NOTICES",
-    "TOLERATED",
-    "UNOPENED",
-    "UNREAD_ROWS",
-    "UNSENT_ROWS",
-    "Counted",
-    "ExceptionChange",
-    "Legs",
-    "Limit",
-    "Rules",
-    "ToleranceMeasure",
-    "audit",
-    "compared",
-    "counted_once",
-    "discounts_not_returned",
-    "further_status",
-    "identifier",
-    "order_number_of",
-    "unknown_statuses",
-    "without_rates",
-]
+from logistics_batch.reconciliation.audit import audit as audit
+from logistics_batch.reconciliation.classes.rules import BY_SKU as BY_SKU
+from logistics_batch.reconciliation.classes.rules import MEASURES as MEASURES
+from logistics_batch.reconciliation.classes.rules import TOLERATED as TOLERATED
+from logistics_batch.reconciliation.classes.rules import Limit as Limit
+from logistics_batch.reconciliation.classes.rules import Rules as Rules
+from logistics_batch.reconciliation.classes.rules import ToleranceMeasure as ToleranceMeasure
+from logistics_batch.reconciliation.history import COMPARED_SCHEMA as COMPARED_SCHEMA
+from logistics_batch.reconciliation.history import REMEMBERED_DAYS as REMEMBERED_DAYS
+from logistics_batch.reconciliation.history import ExceptionChange as ExceptionChange
+from logistics_batch.reconciliation.history import compared as compared
+from logistics_batch.reconciliation.legs.columns import ANNOUNCED_LINES as ANNOUNCED_LINES
+from logistics_batch.reconciliation.legs.columns import ANNOUNCED_NOTICES as ANNOUNCED_NOTICES
+from logistics_batch.reconciliation.legs.columns import KNOWN_LINES as KNOWN_LINES
+from logistics_batch.reconciliation.legs.columns import ORDERED_LINES as ORDERED_LINES
+from logistics_batch.reconciliation.legs.columns import RECEIVED_LINES as RECEIVED_LINES
+from logistics_batch.reconciliation.legs.columns import RETURNED_LINES as RETURNED_LINES
+from logistics_batch.reconciliation.legs.columns import RETURNED_NOTICES as RETURNED_NOTICES
+from logistics_batch.reconciliation.legs.columns import UNOPENED as UNOPENED
+from logistics_batch.reconciliation.legs.columns import UNREAD_ROWS as UNREAD_ROWS
+from logistics_batch.reconciliation.legs.columns import UNSENT_ROWS as UNSENT_ROWS
+from logistics_batch.reconciliation.legs.columns import Legs as Legs
+from logistics_batch.reconciliation.legs.lines import discounts_not_returned as discounts_not_returned
+from logistics_batch.reconciliation.legs.lists import Counted as Counted
+from logistics_batch.reconciliation.legs.lists import counted_once as counted_once
+from logistics_batch.reconciliation.legs.reading import identifier as identifier
+from logistics_batch.reconciliation.legs.reading import order_number_of as order_number_of
+from logistics_batch.reconciliation.notices.statuses import further_status as further_status
+from logistics_batch.reconciliation.notices.statuses import unknown_statuses as unknown_statuses
+from logistics_batch.reconciliation.totals import without_rates as without_rates

@@ -26,9 +26,9 @@ _BEYOND = "> 90"
 BUCKETS = (NOT_DUE, *(name for _, name in _ENDS), _BEYOND, NO_DATE)
 
 
-def days_overdue(due: str, *, business_date: date) -> pl.Expr:
+def days_overdue(business_date: date) -> pl.Expr:
     """Days past the delivery date; negative before it, null without one."""
-    return (pl.lit(business_date) - pl.col(due)).dt.total_days().cast(pl.Int32)
+    return (pl.lit(business_date) - pl.col("due_date")).dt.total_days().cast(pl.Int32)
 
 
 def bucket(days: str) -> pl.Expr:

@@ -259,7 +259,7 @@ def _judged_lines(sides: Sides, unopened: pl.DataFrame, *, rules: Rules) -> pl.D
         lines = lines.join(frame, on=on, how="left", maintain_order="left")
     facts = with_facts(with_unread(lines, sides.unread), rules=rules, receipts=receipts)
     judged = with_pieces_told(with_verdict(facts, rules=rules, receipts=receipts))
-    judged = judged.with_columns(days_overdue("due_date", business_date=rules.business_date).alias("days_overdue"))
+    judged = judged.with_columns(days_overdue(rules.business_date).alias("days_overdue"))
     verdicts, beside = judged["verdict"].unique().to_list(), causes_beside(judged)
     valued = with_amounts(judged, beside=beside)
     return (
@@ -324,7 +324,7 @@ def _finished(lines: pl.DataFrame, *, rules: Rules, receipts: bool) -> pl.DataFr
     settled = lines.with_columns(*missing).with_columns(
         pl.when(outside).then(pl.lit(ComparedOutcome.OUTSIDE_WINDOW.value)).otherwise(outcome).alias("outcome"),
         pl.when(excepted).then("verdict").otherwise(nothing).alias("code"),
-        days_overdue("due_date", business_date=rules.business_date).alias("days_overdue"),
+        days_overdue(rules.business_date).alias("days_overdue"),
         pl.when(~outside).then("impact_inr").alias("impact_inr"),
         *(
             pl.when(~outside).then(name).otherwise(nothing).alias(name)

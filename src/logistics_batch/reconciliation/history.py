@@ -30,7 +30,7 @@ from logistics_batch.model.reconciliation import (
 )
 from logistics_batch.model.spelling import folded
 from logistics_batch.reconciliation.legs.reading import order_number
-from logistics_batch.reconciliation.sentences import first_that_holds, is_given, sentence
+from logistics_batch.reconciliation.sentences import first_that_holds, is_given, plain, sentence
 
 REMEMBERED_DAYS = 14
 """So long a resolved exception stays on its list, and what analysts wrote about it comes back with it."""
@@ -134,7 +134,7 @@ def _with_history(exceptions: pl.DataFrame, earlier: Earlier, *, watch: Watch) -
 
 def _accepted_as() -> pl.Expr:
     """What is accepted, for people; what tells nothing apart is left out."""
-    sizes = (pl.format(f"{word} {{}}", _plain_number(f"was_{name}")) for name, word in _WORDS_OF_SIZES.items())
+    sizes = (pl.format(f"{word} {{}}", plain(f"was_{name}", none="0")) for name, word in _WORDS_OF_SIZES.items())
     also = pl.format("also {}", pl.col("was_also").fill_null(""))
     found = pl.format("found {}", pl.when(pl.col("was_found_sku") != "").then("was_found_sku"))
     since = pl.format("since {}", pl.when(pl.col("was_grounds").fill_null("") != "").then("was_grounds"))
@@ -200,7 +200,7 @@ def _remark(watch: Watch) -> pl.Expr:
     grown = f"{accepted}it is another class, for another reason or more today."
     unseen = f"{accepted}tonight's report may be incomplete and cannot tell. When it is seen as that, it is accepted."
     is_unseen = (pl.col("code") == Discrepancy.UNVERIFIABLE.value) & (not watch.complete)
-    pieces = _plain_number("was_qty_affected")
+    pieces = plain("was_qty_affected", none="0")
     said_before = pl.col("was_state").is_in([State.CHANGED.value, State.BACK.value]) & ~_claimed()
     return first_that_holds(
         [
@@ -219,10 +219,6 @@ def _remark(watch: Watch) -> pl.Expr:
 def _status() -> pl.Expr:
     back = _claimed() & ~_says(_ACCEPTED_WORDS)
     return pl.when(_grown()).then(pl.lit(_SUSPENDED)).when(back).then(pl.lit("Accepted")).otherwise("analyst_status")
-
-
-def _plain_number(name: str) -> pl.Expr:
-    return pl.col(name).fill_null(0).cast(pl.String).str.replace(r"\.0*$", "").str.replace(r"(\.[0-9]*?)0+$", "$1")
 
 
 def _gone(missing: pl.DataFrame, lines: pl.DataFrame, *, watch: Watch) -> pl.DataFrame:

@@ -8,14 +8,14 @@ import polars as pl
 from logistics_batch.model.reconciliation import ComparedOutcome, Discrepancy
 
 
-def plain(column: str) -> pl.Expr:
-    """A decimal as people write it, without trailing zeros; "none" where there is none."""
+def plain(column: str, none: str = "none") -> pl.Expr:
+    """A decimal as people write it, without trailing zeros; none: what stands where there is none."""
     text = pl.col(column).cast(pl.String)
     return (
         pl.when(text.str.contains(".", literal=True))
         .then(text.str.strip_chars_end("0").str.strip_chars_end("."))
         .otherwise(text)
-        .fill_null("none")
+        .fill_null(none)
     )
 
 

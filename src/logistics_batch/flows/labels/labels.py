@@ -333,12 +333,11 @@ def _hand_over(parts: Parts, plan: LabelsPlan, chosen: Chosen, printed: Printed,
     left: tuple[str, ...] = ()
     if plan.output not in (None, folder):
         left = (f"nothing to print; {plan.output} still holds an earlier bundle and is left as it is",)
-    _put(parts, JobPlace(folder=str(folder.absolute())), "/", contents)
-    delivered: tuple[str, ...] = ()
-    place = plan.results.on(plan.business_date or parts.clock.now().date()) if plan.results is not None else None
-    there = str(PurePosixPath(place.path) / manifest.bundle_id) if place is not None else ""
-    if place is not None:
-        delivered = _put(parts, place, there, contents)
+    places = [JobPlace(folder=str(folder.absolute()))]
+    if plan.results is not None:
+        results = plan.results.on(plan.business_date or parts.clock.now().date())
+        places.append(results.model_copy(update={"path": str(PurePosixPath(results.path) / manifest.bundle_id)}))
+    written = [parts.put_all(place, contents) for place in places]
     if plan.printer is not None:  # whoever dies from here on says nothing more
         jobs = [PrintJob(name, plan.printer.queue, PrintState.UNKNOWN) for name in manifest.files]
         _note_printing(parts, manifest.bundle_id, jobs)
@@ -351,9 +350,8 @@ def _hand_over(parts: Parts, plan: LabelsPlan, chosen: Chosen, printed: Printed,
     )
     if others:
         _note_printing(parts, manifest.bundle_id, ())
-        _take_back(parts, JobPlace(folder=str(folder.absolute())), "/", contents)
-        if place is not None:
-            _take_back(parts, place, there, contents)
+        for place in places:
+            _take_back(parts, place, contents)
         _refuse_printed_meanwhile([order for order in printed.orders if order.awb_number in others])
     return LabelReport(
         bundle_id=manifest.bundle_id,
@@ -363,7 +361,7 @@ def _hand_over(parts: Parts, plan: LabelsPlan, chosen: Chosen, printed: Printed,
         missing=manifest.missing,
         printed_before=tuple(order.reference for order in chosen.printed_before),
         files=tuple(folder / name for name in contents),
-        delivered=delivered,
+        delivered=tuple(path for paths in written[1:] for path in paths),
         notes=(*manifest.notes, *left),
     )
 
@@ -383,24 +381,11 @@ def _note_printing(parts: Parts, bundle_id: str, jobs: Sequence[PrintJob]) -> No
     parts.ledger.runs.keep_notes(bundle_id, notes)
 
 
-def _put(parts: Parts, place: JobPlace, path: str, contents: dict[str, bytes]) -> tuple[str, ...]:
-    store = parts.open_store(place)
-    try:
-        for name, content in contents.items():
-            store.put(str(PurePosixPath(path) / name), content)
-        return tuple(f"{store.label}:{PurePosixPath(path) / name}" for name in contents)
-    finally:
-        store.close()
-
-
-def _take_back(parts: Parts, place: JobPlace, path: str, contents: Iterable[str]) -> None:
+def _take_back(parts: Parts, place: JobPlace, contents: Iterable[str]) -> None:
     """Remove the files of a bundle that must not be printed."""
-    store = parts.open_store(place)
-    try:
+    with closing(parts.open_store(place)) as store:
         for name in contents:
-            store.remove(str(PurePosixPath(path) / name))
-    finally:
-        store.close()
+            store.remove(str(PurePosixPath(place.path) / name))
 
 
 def _folder(parts: Parts, plan: LabelsPlan, manifest: Manifest) -> Path:

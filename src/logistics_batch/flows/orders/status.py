@@ -9,7 +9,6 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta
 from functools import partial, reduce
 from operator import methodcaller
-from pathlib import PurePosixPath
 
 from logistics_batch.api.answers import OrderDetails, OrderFound, ReadFailed
 from logistics_batch.api.content_match import shows_change
@@ -96,12 +95,12 @@ def _hand_over(
     if "csv" in formats:
         papers[f"{_NAME}.csv"] = order_status_csv(lines)
     folder = (parts.reports / _NAME / report.run).absolute()
-    _put(parts, JobPlace(folder=str(folder)), papers)
+    parts.put_all(JobPlace(folder=str(folder)), papers)
     files = tuple(folder / name for name in papers)
     if job.results_place is None:
         return replace(report, files=files)
     try:
-        delivered = _put(parts, job.results_place.on(business_date), papers)
+        delivered = parts.put_all(job.results_place.on(business_date), papers)
     except StoreError as error:
         return replace(report, files=files, failed=(f"The report: {error.message} {error.remedy}".strip(),))
     return replace(report, files=files, delivered=delivered)
@@ -115,16 +114,6 @@ def _facts(parts: Parts, job: OrderStatusJob, report: OrderStatusReport) -> list
         ("Asked", asked_in_words(report.asked)),
         ("Not as sent, or short", f"{report.differences:,} orders"),
     ]
-
-
-def _put(parts: Parts, place: JobPlace, papers: dict[str, bytes]) -> tuple[str, ...]:
-    store = parts.open_store(place)
-    try:
-        for name, content in papers.items():
-            store.put(str(PurePosixPath(place.path) / name), content)
-        return tuple(f"{store.label}:{PurePosixPath(place.path) / name}" for name in papers)
-    finally:
-        store.close()
 
 
 def _is_news(state: OrderState, before: OrderState | None) -> bool:

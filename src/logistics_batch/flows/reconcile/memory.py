@@ -4,6 +4,7 @@ workbook, or elsewhere since.
 
 import json
 from collections.abc import Collection, Mapping
+from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from pathlib import Path, PurePosixPath
@@ -200,8 +201,7 @@ def _written_at(
 
     With `{date}` in the path it is that of the latest day that has one.
     """
-    store = parts.open_store(results)
-    try:
+    with closing(parts.open_store(results)) as store:
         found = _latest(store, results, business_date)
         if found is None:
             return None, (), (f"No earlier workbook lies in {store.label} {results.path}.",)
@@ -211,8 +211,6 @@ def _written_at(
                 return _fetched(parts, store, found), (), ()
         except (FileHeld, FileVanished, FileUnstable) as error:
             return None, (_unreadable(where, error),), ()
-    finally:
-        store.close()
 
 
 def _latest(store: FileStore, results: JobPlace, business_date: date) -> RemoteFile | None:

@@ -1,9 +1,9 @@
 """The papers of a reconciliation go to a folder of this machine and, if a job says so, to where its results go."""
 
+from contextlib import closing
 from pathlib import Path, PurePosixPath
 
 from logistics_batch.flows.parts import Parts
-from logistics_batch.intake.stores.store import FileStore
 from logistics_batch.model.jobs.job import JobPlace
 from logistics_batch.paper.reconciliation.account import ReconciliationReport
 from logistics_batch.paper.reconciliation.data import reconciliation_csv, reconciliation_json
@@ -40,17 +40,8 @@ def hand_over(
 
 
 def _put(parts: Parts, place: JobPlace, papers: dict[str, bytes], *, stamp: str) -> tuple[str, ...]:
-    store = parts.open_store(place)
     folder = PurePosixPath(place.path)
-    try:
-        _keep_earlier(store, folder, stamp=stamp)
-        for name, content in papers.items():
-            store.put(str(folder / name), content)
-        return tuple(f"{store.label}:{folder / name}" for name in papers)
-    finally:
-        store.close()
-
-
-def _keep_earlier(store: FileStore, folder: PurePosixPath, *, stamp: str) -> None:
-    if store.exists(str(folder / WORKBOOK)):
-        store.move(str(folder / WORKBOOK), to_folder=str(folder / "earlier"), name=f"{_NAME}_until_{stamp}.xlsx")
+    with closing(parts.open_store(place)) as store:
+        if store.exists(str(folder / WORKBOOK)):
+            store.move(str(folder / WORKBOOK), to_folder=str(folder / "earlier"), name=f"{_NAME}_until_{stamp}.xlsx")
+        return store.put_all(place.path, papers)

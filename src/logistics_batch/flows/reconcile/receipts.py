@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path, PurePosixPath
@@ -94,8 +95,7 @@ def list_from(parts: Parts, source: ListPlace, *, kind: ListKind, since: date, b
     """
     reader = _reader(parts, source.mapping, kind=kind, business_date=business_date)
     oldest = since - timedelta(days=kind.look_back_days)
-    store = parts.open_store(source.place)
-    try:
+    with closing(parts.open_store(source.place)) as store:
         listing = listed_at(store, source.place.path)
         lists = [file for file in listing if _is_list(file, source.patterns)]
         read = [_misnamed(file, reader) for file in lists if name_fault(file.name)]
@@ -106,8 +106,6 @@ def list_from(parts: Parts, source: ListPlace, *, kind: ListKind, since: date, b
         lying = {file: day for file, day in days.items() if file not in aside}
         wanted = [file for file, day in lying.items() if day is None or day >= oldest]
         read += _fetched_each(parts, store, wanted, reader)
-    finally:
-        store.close()
     together = _put_together(read)
     if not read:
         named = f"No {kind.file_word} written since {oldest} lies in {store.label} {source.place.path}"
@@ -128,11 +126,8 @@ def older_lists(
 ) -> ReadList:
     """The lines of lists that `list_from` left as `older`. Raises StoreError if the place cannot be read."""
     reader = _reader(parts, source.mapping, kind=kind, business_date=business_date)
-    store = parts.open_store(source.place)
-    try:
+    with closing(parts.open_store(source.place)) as store:
         return replace(_put_together(_fetched_each(parts, store, files, reader)), written=_written(files))
-    finally:
-        store.close()
 
 
 def _fetched_each(parts: Parts, store: FileStore, files: Sequence[RemoteFile], reader: _Reader) -> list[ReadList]:

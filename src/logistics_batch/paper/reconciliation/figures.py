@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from logistics_batch.model.reconciliation import MEANINGS, MONEY, QUANTITY, Discrepancy
+from logistics_batch.model.reconciliation import MONEY, QUANTITY
 from logistics_batch.paper.reconciliation.account import ReconciliationReport
 from logistics_batch.paper.reconciliation.words import decimal_of, short_rupees
 from logistics_batch.paper.safe_text import page_text
@@ -34,17 +34,8 @@ def open_by(account: ReconciliationReport, *names: str) -> pl.DataFrame:
 
 
 def by_class(account: ReconciliationReport) -> pl.DataFrame:
-    """`class`, lines, units, INR; the gravest first."""
-    order = {code.value: place for place, code in enumerate(Discrepancy)}
-    found = open_by(account, "code").rename({"code": "class"})
-    return found.sort(pl.col("class").replace_strict(order, default=len(order), return_dtype=pl.Int32))
-
-
-def by_age(account: ReconciliationReport) -> pl.DataFrame:
-    """`bucket`, lines, units, INR; every bucket, the youngest first."""
-    every = account.result.ageing.select("bucket")
-    told = every.join(open_by(account, "bucket"), on="bucket", how="left", maintain_order="left")
-    return told.with_columns(pl.col(name).fill_null(0) for name in ("lines", "qty_affected", "impact_inr"))
+    """The classes of the open exceptions (CLASSES_SCHEMA), the gravest first."""
+    return account.result.classes.filter(pl.col("severity") != "")
 
 
 def ageing(account: ReconciliationReport) -> pl.DataFrame:
@@ -66,12 +57,12 @@ def page_charts(account: ReconciliationReport) -> str:
     if account.open.is_empty() and not account.compared:
         return ""
     classes = [
-        (line["class"], Decimal(line["lines"]), _worth(line), MEANINGS[Discrepancy(line["class"])].severity.value)
+        (line["class"], Decimal(line["lines"]), _worth(line), line["severity"])
         for line in by_class(account).iter_rows(named=True)
     ]
     ages = [
         (line["bucket"], Decimal(line["lines"]), _worth(line) if line["lines"] else "0", "")
-        for line in by_age(account).iter_rows(named=True)
+        for line in account.result.ageing.iter_rows(named=True)
     ]
     suppliers = [
         (line["supplier"], worth, f"{short_rupees(worth)} · {line['lines']:,}", "")

@@ -3,12 +3,14 @@
 The looks are those that `reconciliation_cells` gives to single cells; here only their numbers are written.
 """
 
+import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 
 import polars as pl
+from openpyxl import Workbook
 from openpyxl.cell import WriteOnlyCell
 from openpyxl.utils import get_column_letter
 from openpyxl.worksheet.worksheet import Worksheet
@@ -16,13 +18,16 @@ from openpyxl.worksheet.worksheet import Worksheet
 from logistics_batch.model.reconciliation import MEANINGS, ComparedOutcome, Severity, Standing, State
 from logistics_batch.paper.reconciliation.cells import put
 from logistics_batch.paper.reconciliation.columns import COMPLETE, INCOMPLETE, CellKind, Column, characters_a_line
-from logistics_batch.paper.safe_text import cell_xml, formula_like, visible_column
-from logistics_batch.paper.xlsx.package import Package, Packed, packed
+from logistics_batch.paper.safe_text import formula_like, visible_column
+from logistics_batch.paper.xlsx.annotate import text_cell
+from logistics_batch.paper.xlsx.package import Package
+from logistics_batch.paper.xlsx.plain import serial
 
 _ROWS_A_BLOCK = 5_000
 _LINE_HEIGHT = 13.5
 _TALLEST = 400.0  # points; Excel knows none above 409
 _FIRST_ROW_ENDS = b"</row>"
+_NUMBER = "row number"
 _CODES = tuple(str(word) for word in (*MEANINGS, *Severity, *ComparedOutcome, *State, *Standing, COMPLETE, INCOMPLETE))
 _TEXTS: tuple[object, ...] = (None, "text", "=text")
 _SAMPLES: dict[CellKind, tuple[object, ...]] = {
@@ -50,9 +55,19 @@ class SheetRows:
     columns: Sequence[Column]
 
 
-def looks_of(sheet: Worksheet) -> Looks:
-    """The numbers of the styles of each kind of value, by a sample; before the workbook is saved."""
-    return {(kind, sample): _style(sheet, sample, kind) for kind, samples in _SAMPLES.items() for sample in samples}
+def saved(book: Workbook, tables: Sequence[SheetRows]) -> bytes:
+    """The finished workbook, the lines of its tables put in."""
+    first = tables[0].sheet
+    # The numbers of the styles of each kind of value, by a sample; before the workbook is saved.
+    looks = {(kind, sample): _style(first, sample, kind) for kind, samples in _SAMPLES.items() for sample in samples}
+    out = io.BytesIO()
+    book.save(out)
+    package = Package(out.getvalue())
+    for table in tables:
+        if table.frame.height:
+            part = table.sheet.path.lstrip("/")
+            package.put(part, _filled(package.read(part), table, looks))
+    return package.saved()
 
 
 def _style(sheet: Worksheet, sample: object, kind: CellKind) -> str:
@@ -61,24 +76,13 @@ def _style(sheet: Worksheet, sample: object, kind: CellKind) -> str:
     return str(cell.style_id)
 
 
-def with_rows(content: bytes, tables: Sequence[SheetRows], looks: Looks) -> bytes:
-    """The saved workbook with the lines of its tables put in."""
-    package = Package(content)
-    parts = {table.sheet.path.lstrip("/"): table for table in tables if table.frame.height}
-    return package.with_parts({part: _filled(package.read(part), table, looks) for part, table in parts.items()})
-
-
-def _filled(sheet_xml: bytes, table: SheetRows, looks: Looks) -> Packed:
+def _filled(sheet_xml: bytes, table: SheetRows, looks: Looks) -> Iterator[bytes]:
     head, end, tail = sheet_xml.partition(_FIRST_ROW_ENDS)
     begin, mark, rest = head.partition(b"<dimension ")
     if mark:
         last = f"{get_column_letter(len(table.columns))}{table.frame.height + 1}"
         head = begin + f'<dimension ref="A1:{last}"'.encode() + rest[rest.index(b"/>") :]
-    return packed(_pieces(head + end, table, tail, looks))
-
-
-def _pieces(head: bytes, table: SheetRows, tail: bytes, looks: Looks) -> Iterator[bytes]:
-    yield head
+    yield head + end
     for nth, block in enumerate(table.frame.iter_slices(_ROWS_A_BLOCK)):
         yield _rows_xml(block, table.columns, looks, first_row=2 + nth * _ROWS_A_BLOCK)
     yield tail
@@ -86,13 +90,9 @@ def _pieces(head: bytes, table: SheetRows, tail: bytes, looks: Looks) -> Iterato
 
 def _rows_xml(block: pl.DataFrame, columns: Sequence[Column], looks: Looks, *, first_row: int) -> bytes:
     texts = [visible_column(name) for name, kind in block.schema.items() if kind == pl.String]
-    numbered = block.with_columns(texts).with_row_index("row number", offset=first_row)
-    row = pl.col("row number").cast(pl.String)
-    cells = [
-        _cell(column, looks, place=pl.concat_str(pl.lit(f'<c r="{get_column_letter(index)}'), row, pl.lit('" s="')))
-        for index, column in enumerate(columns, 1)
-    ]
-    line = pl.concat_str(pl.lit('<row r="'), row, _height(columns), *cells, pl.lit("</row>"))
+    numbered = block.with_columns(texts).with_row_index(_NUMBER, offset=first_row)
+    cells = [_cell(column, index, looks) for index, column in enumerate(columns, 1)]
+    line = pl.concat_str(pl.lit('<row r="'), _NUMBER, _height(columns), *cells, pl.lit("</row>"))
     return "".join(numbered.select(line.alias("xml"))["xml"].to_list()).encode("utf-8", "replace")
 
 
@@ -115,34 +115,17 @@ def _height(columns: Sequence[Column]) -> pl.Expr:
     )
 
 
-def _cell(column: Column, looks: Looks, *, place: pl.Expr) -> pl.Expr:
+def _cell(column: Column, index: int, looks: Looks) -> pl.Expr:
     """A column's cells as XML; one without a value keeps its look."""
     value, kind = pl.col(column.field), column.kind
-    bare = pl.concat_str(place, pl.lit(f'{looks[kind, None]}"/>'))
+    begin = (pl.lit(f'<c r="{get_column_letter(index)}'), _NUMBER, pl.lit('" s="'))
+    bare = pl.concat_str(*begin, pl.lit(f'{looks[kind, None]}"/>'))
     if "text" in _SAMPLES[kind]:
-        text = pl.concat_str(
-            place,
-            _text_style(column, looks),
-            pl.lit('" t="inlineStr"><is><t xml:space="preserve">'),
-            cell_xml(column.field),
-            pl.lit("</t></is></c>"),
-        )
-        return pl.when(value.is_null() | (value == "")).then(bare).otherwise(text)
-    number = _days(value) if kind is CellKind.DATE else _days_and_parts(value) if kind is CellKind.MOMENT else value
-    full = pl.concat_str(
-        place, _number_style(column, looks), pl.lit('"><v>'), number.cast(pl.String), pl.lit("</v></c>")
-    )
-    return pl.when(value.is_null()).then(bare).otherwise(full)
-
-
-def _days(day: pl.Expr) -> pl.Expr:
-    """A date as workbooks count it."""
-    return (day - pl.date(1899, 12, 30)).dt.total_days()
-
-
-def _days_and_parts(moment: pl.Expr) -> pl.Expr:
-    """A date and time, to the second, as workbooks count them."""
-    return (moment.dt.truncate("1s") - pl.datetime(1899, 12, 30)).dt.total_seconds() / 86_400
+        return text_cell(column.field, index, _text_style(column, looks), is_escaped=True, row=_NUMBER).fill_null(bare)
+    if kind in (CellKind.DATE, CellKind.MOMENT):
+        value = serial(value).cast(pl.Int64 if kind is CellKind.DATE else pl.Float64)
+    full = pl.concat_str(*begin, _number_style(column, looks), pl.lit('"><v>'), value, pl.lit("</v></c>"))
+    return full.fill_null(bare)
 
 
 def _text_style(column: Column, looks: Looks) -> pl.Expr:

@@ -17,7 +17,7 @@ from openpyxl.worksheet.pagebreak import Break
 from openpyxl.worksheet.worksheet import Worksheet
 
 from logistics_batch.model.counting import counted
-from logistics_batch.model.reconciliation import MEANINGS, ComparedOutcome, Discrepancy, LegTotals, Severity, Standing
+from logistics_batch.model.reconciliation import ComparedOutcome, LegTotals, Severity, Standing
 from logistics_batch.paper.palette import Paint
 from logistics_batch.paper.reconciliation.account import ReconciliationReport, class_words
 from logistics_batch.paper.reconciliation.cells import (
@@ -33,13 +33,13 @@ from logistics_batch.paper.reconciliation.cells import (
     put_text,
 )
 from logistics_batch.paper.reconciliation.columns import EXCEPTIONS, CellKind, Column
-from logistics_batch.paper.reconciliation.figures import by_age, by_class, by_supplier
+from logistics_batch.paper.reconciliation.figures import by_class, by_supplier
 from logistics_batch.paper.reconciliation.rows import SheetRows
 from logistics_batch.paper.reconciliation.tables import HEADING_HEIGHT, prepare_page, write_lines
 from logistics_batch.paper.reconciliation.words import decimal_of
 
 _BLUE, _DARK = "1F5A8A", "123A5C"
-_SEVERITY_COLOURS = {
+_SEVERITY_COLOURS: dict[str, str] = {
     Severity.CRITICAL: "B8271B",
     Severity.HIGH: "D9604F",
     Severity.MEDIUM: "D98E2B",
@@ -71,8 +71,8 @@ class Charts:
     def classes(self, rows: tuple[int, int], classes: pl.DataFrame) -> None:
         """Open exceptions by class, each in the colour of its severity."""
         chart = self._bars("Open exceptions by class", rows, height_cm=self._tall_cm)
-        for place, word in enumerate(classes["class"]):
-            colour = _SEVERITY_COLOURS[MEANINGS[Discrepancy(word)].severity]
+        for place, severity in enumerate(classes["severity"]):
+            colour = _SEVERITY_COLOURS[severity]
             chart.series[0].dPt.append(DataPoint(idx=place, spPr=GraphicalProperties(solidFill=colour)))
         self._sheet.add_chart(chart, f"{_LEFT}{self._first}")
 
@@ -186,7 +186,7 @@ def add_summary(sheet: Worksheet, account: ReconciliationReport, *, trend: Sheet
         charts = Charts(sheet, row + 2, classes=classes.height, exceptions=exceptions)
         row = charts.last_row
     class_rows, row = _classes(sheet, account, first_row=row + 2)
-    age_rows = _figures(sheet, "Age in days", by_age(account), "bucket", first_row=row + 2)
+    age_rows = _figures(sheet, "Age in days", account.result.ageing, "bucket", first_row=row + 2)
     supplier_rows = _figures(sheet, "Supplier", by_supplier(account), "supplier", first_row=age_rows[1] + 2)
     if charts and exceptions:
         charts.classes(class_rows, classes)
@@ -326,7 +326,7 @@ def _classes(sheet: Worksheet, account: ReconciliationReport, *, first_row: int)
         pl.when(pl.col("impact_inr") > 0).then("impact_inr").alias("impact_inr"),
         pl.Series("says", [class_words(word) for word in classes["class"]], dtype=pl.String),
     )
-    excepted = pl.col("class").is_in([code.value for code in Discrepancy])
+    excepted = pl.col("severity") != ""
     exceptions, others = told.filter(excepted), told.filter(~excepted)
     start = first_row + 2
     write_lines(sheet, exceptions, _CLASSES, first_row=start)

@@ -1,6 +1,5 @@
 """reconciliation.xlsx: what an analyst works with. Every sheet is there every night, also with nothing to say."""
 
-import io
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 
@@ -17,7 +16,7 @@ from logistics_batch.paper.reconciliation.account import DEFINITIONS, Reconcilia
 from logistics_batch.paper.reconciliation.cells import INCOMPLETE_PAINT, at, font, paint, put_code, put_text
 from logistics_batch.paper.reconciliation.data import plain
 from logistics_batch.paper.reconciliation.figures import ageing
-from logistics_batch.paper.reconciliation.rows import SheetRows, looks_of, with_rows
+from logistics_batch.paper.reconciliation.rows import SheetRows, saved
 from logistics_batch.paper.reconciliation.summary import add_summary
 from logistics_batch.paper.reconciliation.tables import (
     LARGEST_SHEET,
@@ -67,10 +66,7 @@ def reconciliation_workbook(account: ReconciliationReport) -> bytes:
     laid += [lay_table(book, frame, layout) for layout, frame in _facts(account)]
     add_summary(summary, account, trend=laid[-1])
     _add_log(book, account)
-    looks = looks_of(summary)
-    out = io.BytesIO()
-    book.save(out)
-    return with_rows(out.getvalue(), laid, looks)
+    return saved(book, laid)
 
 
 def whole_tables(account: ReconciliationReport) -> dict[str, bytes]:

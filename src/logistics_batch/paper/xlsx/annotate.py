@@ -207,10 +207,15 @@ def _answer_headers(styles: StyleSheet, row: int, first: int, part: SheetPart) -
     )
 
 
-def text_cell(name: str, column: int, style: pl.Expr, *, is_escaped: bool, prefix: str = "") -> pl.Expr:
-    """The cell of each row's text, in that column of its sheet, as XML; null where there is no text."""
+def text_cell(
+    name: str, column: int, style: pl.Expr, *, is_escaped: bool, prefix: str = "", row: str = "row"
+) -> pl.Expr:
+    """The cell of each row's text, in that column of its sheet, as XML; null where there is no text.
+
+    row: the column with the rows' numbers.
+    """
     p = prefix
     text, tag = (cell_xml(name), f'<{p}t xml:space="preserve">') if is_escaped else (pl.col(name), f"<{p}t>")
-    begin = (pl.lit(f'<{p}c r="{column_letters(column)}'), pl.col("row"), pl.lit('" s="'), style)
+    begin = (pl.lit(f'<{p}c r="{column_letters(column)}'), pl.col(row), pl.lit('" s="'), style)
     end = (pl.lit(f'" t="inlineStr"><{p}is>{tag}'), text, pl.lit(f"</{p}t></{p}is></{p}c>"))
     return pl.when(pl.col(name) != "").then(pl.concat_str(*begin, *end))

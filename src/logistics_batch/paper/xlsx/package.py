@@ -53,7 +53,7 @@ class Relation:
     mode: str = ""
 
 
-def packed(chunks: Iterable[bytes]) -> Packed:
+def _packed(chunks: Iterable[bytes]) -> Packed:
     """Compresses a part that is made piece by piece, so that it never lies whole in memory."""
     deflater = zlib.compressobj(_COMPRESSION_LEVEL, zlib.DEFLATED, -15)
     out: list[bytes] = []
@@ -186,12 +186,7 @@ class Package:
 
     def put(self, name: str, chunks: Iterable[bytes] | None) -> None:
         """Replace a part, add it, or (None) take it out."""
-        self._changes[name] = packed(chunks) if chunks is not None else None
-
-    def with_parts(self, changes: Mapping[str, Packed | None]) -> bytes:
-        """The package with some parts replaced, added (at the end) or, where None, left out."""
-        self._changes.update(changes)
-        return self.saved()
+        self._changes[name] = _packed(chunks) if chunks is not None else None
 
     def saved(self) -> bytes:
         """The package with all changes."""

@@ -285,9 +285,9 @@ def _typed(name: str, number_style: pl.Expr, cell: pl.Expr) -> pl.Expr:
         pl.when(numeric)
         .then(valued(number_style, text))
         .when((kind == CellFact.DATE) & day.is_not_null())
-        .then(valued(PlainStyle.DATE, _serial(day).cast(pl.Int64)))
+        .then(valued(PlainStyle.DATE, serial(day).cast(pl.Int64)))
         .when((kind == CellFact.DATETIME) & moment.is_not_null())
-        .then(valued(PlainStyle.DATE_TIME, _serial(moment)))
+        .then(valued(PlainStyle.DATE_TIME, serial(moment)))
         .when((kind == CellFact.TIME) & lasting.is_not_null())
         .then(valued(PlainStyle.TIME, lasting))
         .when((kind == CellFact.TRUTH) & text.is_in(["TRUE", "FALSE"]))
@@ -298,7 +298,7 @@ def _typed(name: str, number_style: pl.Expr, cell: pl.Expr) -> pl.Expr:
     )
 
 
-def _serial(moment: pl.Expr) -> pl.Expr:
+def serial(moment: pl.Expr) -> pl.Expr:
     """Days since the day zero of workbooks."""
     return (moment - pl.datetime(1899, 12, 30)).dt.total_seconds() / 86_400
 

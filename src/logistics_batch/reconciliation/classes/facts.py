@@ -3,7 +3,7 @@
 import polars as pl
 
 from logistics_batch.model.reconciliation import QUANTITY, Discrepancy
-from logistics_batch.reconciliation.classes.rules import Limit, Rules, near_price, near_quantity
+from logistics_batch.reconciliation.classes.rules import Limit, Rules, near_either_way, near_price
 
 _D = Discrepancy
 ZERO = pl.lit(0, QUANTITY)
@@ -38,7 +38,10 @@ def with_facts(lines: pl.DataFrame, *, rules: Rules, receipts: bool) -> pl.DataF
     prices = {"price": _D.PRICE_VAR, "mrp": _D.MRP_VAR}
     return (
         known.with_columns(
-            *(_near_quantity(rules, name).alias(f"{name}_near") for name in ("service", "receipt", "once")),
+            *(
+                near_either_way(pl.col(f"{name}_delta"), of=pl.col("expected"), rules=rules).alias(f"{name}_near")
+                for name in ("service", "receipt", "once")
+            ),
             *(_near_price(name, rules.limit(code)).alias(f"{name}_near") for name, code in prices.items()),
             _other_discount(rules).alias("other_discount"),
         )
@@ -47,12 +50,6 @@ def with_facts(lines: pl.DataFrame, *, rules: Rules, receipts: bool) -> pl.DataF
             (_unread_may_matter() | less_than_nothing() | perhaps_corrected()).fill_null(False).alias("doubtful")
         )
     )
-
-
-def _near_quantity(rules: Rules, name: str) -> pl.Expr:
-    delta = pl.col(f"{name}_delta")
-    over, short = (near_quantity(delta, of=pl.col("expected"), limit=rules.limit(code)) for code in (_D.OVER, _D.SHORT))
-    return pl.when(delta == 0).then(True).when(delta > 0).then(over).otherwise(short)
 
 
 def _near_price(name: str, limit: Limit) -> pl.Expr:

@@ -114,6 +114,12 @@ def near_quantity(difference: pl.Expr, *, of: pl.Expr, limit: Limit) -> pl.Expr:
     return _by_whom(limit, lambda one: _near(difference, of=of, percent=one.percent, limit=one.units, scale=QUANTITY))
 
 
+def near_either_way(difference: pl.Expr, *, of: pl.Expr, rules: Rules) -> pl.Expr:
+    """Whether a quantity that is over or short is within the limit of its class; no difference always is."""
+    over, short = (near_quantity(difference, of=of, limit=rules.limit(code)) for code in (_D.OVER, _D.SHORT))
+    return pl.when(difference == 0).then(True).when(difference > 0).then(over).otherwise(short)
+
+
 def near_price(difference: pl.Expr, *, of: pl.Expr, limit: Limit) -> pl.Expr:
     """Whether a difference in price is within the limit; `of` is the announced price."""
     return _by_whom(limit, lambda one: _near(difference, of=of, percent=one.percent, limit=one.amount, scale=PRICE))

@@ -12,6 +12,7 @@ from logistics_batch.reconciliation.legs.reading import (
     price,
     quantity,
 )
+from logistics_batch.reconciliation.sentences import plain
 
 _KEYS = ["notice", "sku"]
 
@@ -68,13 +69,9 @@ def _with_mixes(lines: pl.DataFrame, announced: pl.DataFrame, returned: pl.DataF
 def price_mix(lines: pl.DataFrame, price_column: str, *, keys: list[str]) -> pl.DataFrame:
     """By key, how many `units` stand at which price: "10 at 100, 5 at no price"; null where no price is known."""
     each = lines.group_by(*keys, price_column).agg(pl.col("units").sum()).sort(price_column, nulls_last=True)
-    told = pl.format("{} at {}", _short("units"), pl.coalesce(_short(price_column), pl.lit("no price")))
+    told = pl.format("{} at {}", plain("units"), plain(price_column, none="no price"))
     known = pl.col(price_column).is_not_null().any()
     return each.group_by(keys, maintain_order=True).agg(pl.when(known).then(told.str.join(", ")).alias("mix"))
-
-
-def _short(column: str) -> pl.Expr:
-    return pl.col(column).cast(pl.String).str.strip_chars_end("0").str.strip_suffix(".")
 
 
 def discounts_not_returned(legs: Legs) -> int:
@@ -129,7 +126,7 @@ def _summed_received(side: pl.DataFrame) -> pl.DataFrame:
     files = pl.col("file_name").unique(maintain_order=True)
     rows = pl.col("row").unique(maintain_order=True).cast(pl.String).str.join(", ")
     places = place.unique(maintain_order=True).str.join("; ")
-    taken_back = pl.format("{} ({})", _short("units"), place).filter(units < 0).str.join("; ")
+    taken_back = pl.format("{} ({})", plain("units"), place).filter(units < 0).str.join("; ")
     return _summed(
         side,
         "received",

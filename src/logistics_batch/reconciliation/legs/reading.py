@@ -127,7 +127,7 @@ def _known(identity: str, name: str) -> pl.Expr:
     return both.list.eval(pl.element().filter(pl.element() != "").unique().sort())
 
 
-def condition_code(column: str = "condition") -> pl.Expr:
+def condition_code() -> pl.Expr:
     """`good`, the class of a condition, or null for a word that is not known."""
-    plain = pl.col(column).fill_null("").str.to_lowercase().str.replace_all(r"[\s_\-./]+", " ").str.strip_chars()
+    plain = pl.col("condition").fill_null("").str.to_lowercase().str.replace_all(r"[\s_\-./]+", " ").str.strip_chars()
     return plain.replace_strict(CONDITION_CODES, default=None, return_dtype=pl.String)

@@ -100,12 +100,7 @@ def _orderly_pairs(legs: Legs, *, rules: Rules, looked_at: pl.Series) -> pl.Data
         pl.coalesce(day("r_expiry_date"), day("a_expiry_date")).alias("expiry_date"),
     )
     both = both.hstack(_fitting_receipts(both, legs.received))
-    class_ = status_class(
-        business_date=rules.business_date,
-        overdue_days=rules.days(_D.OVERDUE),
-        stale_days=rules.days(_D.STALE_STATUS),
-        receipts=legs.received is not None,
-    )
+    class_ = status_class(rules, receipts=legs.received is not None)
     # Most are closed, which few words say.
     open_ones = both.filter(~pl.col("status").is_in(closed_words(both["status"]).implode()).fill_null(False))
     odd_status = open_ones.filter(class_.is_not_null())["announced"]

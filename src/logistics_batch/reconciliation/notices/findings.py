@@ -91,12 +91,7 @@ def _odd_statuses(sides: Sides, judged: pl.DataFrame, *, rules: Rules) -> pl.Dat
     received = sides.received
     came = sides.whole["notice"].clear() if received is None else received["notice"].unique()
     anything = pl.col("notice").is_in(came.implode()) | pl.col("settled_received").fill_null(False)
-    class_ = status_class(
-        business_date=rules.business_date,
-        overdue_days=rules.days(_D.OVERDUE),
-        stale_days=rules.days(_D.STALE_STATUS),
-        receipts=received is not None,
-    )
+    class_ = status_class(rules, receipts=received is not None)
     seen = accepted_pairs(sides.whole).with_columns(anything.alias("received")).with_columns(class_.alias("verdict"))
     waiting = judged.filter(pl.col("verdict").is_in(list(_D)))["notice"].unique()
     stale = pl.col("verdict") == _D.STALE_STATUS.value

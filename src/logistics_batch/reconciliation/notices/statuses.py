@@ -5,6 +5,8 @@ from datetime import date
 import polars as pl
 
 from logistics_batch.model.reconciliation import Discrepancy
+from logistics_batch.reconciliation.classes.rules import Rules
+from logistics_batch.reconciliation.legs.reading import day
 from logistics_batch.reconciliation.sentences import first_that_holds, sentence
 
 _D = Discrepancy
@@ -54,28 +56,28 @@ def is_new() -> pl.Expr:
     return (rank("status") == _NEW).fill_null(False)
 
 
-def status_class(*, business_date: date, overdue_days: int, stale_days: int, receipts: bool) -> pl.Expr:
+def status_class(rules: Rules, *, receipts: bool) -> pl.Expr:
     """The one class that the status of a notice is in, null if it is in order.
 
-    overdue_days, stale_days: those after which OVERDUE and STALE_STATUS apply. Needs `received` (whether anything came)
-    and the notice.
+    receipts: whether they are compared. Needs `received` (whether anything came) and the notice.
     """
-    now, since_due = rank("status"), _days_since(pl.col("due_date"), business_date)
-    moved = pl.coalesce(pl.col("modified_at").str.slice(0, 10).str.to_date(strict=False), "due_date")
-    stuck = (now == _IN_PROGRESS) & (_days_since(moved, business_date) > stale_days)
-    untouched = _days_since(pl.max_horizontal(moved, "due_date"), business_date) > stale_days
+    stale_days = rules.days(_D.STALE_STATUS)
+    now, since_due = rank("status"), _days_since(pl.col("due_date"), rules.business_date)
+    moved = pl.coalesce(day("modified_at"), "due_date")
+    stuck = (now == _IN_PROGRESS) & (_days_since(moved, rules.business_date) > stale_days)
+    untouched = _days_since(pl.max_horizontal(moved, "due_date"), rules.business_date) > stale_days
     return first_that_holds(
         [
             (_is_called_off(), _D.UNVERIFIABLE.value),
             (rank("furthest_status") > now, _D.STATUS_REGRESSION.value),
-            ((now < _CLOSED) & (since_due > overdue_days) & (not receipts), _D.OVERDUE.value),
+            ((now < _CLOSED) & (since_due > rules.days(_D.OVERDUE)) & (not receipts), _D.OVERDUE.value),
             (stuck | ((now == _NEW) & pl.col("received") & untouched), _D.STALE_STATUS.value),
         ]
     )
 
 
-def _days_since(day: pl.Expr, business_date: date) -> pl.Expr:
-    return (pl.lit(business_date) - day).dt.total_days()
+def _days_since(then: pl.Expr, business_date: date) -> pl.Expr:
+    return (pl.lit(business_date) - then).dt.total_days()
 
 
 def status_reason() -> pl.Expr:

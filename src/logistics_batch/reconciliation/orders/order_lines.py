@@ -7,8 +7,7 @@ order to the dock.
 import polars as pl
 
 from logistics_batch.model.reconciliation import MONEY, PRICE, QUANTITY, ComparedOutcome, Discrepancy, ExceptionLevel
-from logistics_batch.reconciliation.ageing import days_overdue
-from logistics_batch.reconciliation.classes.rules import Rules, near_price, near_quantity
+from logistics_batch.reconciliation.classes.rules import Rules, near_either_way, near_price, near_quantity
 from logistics_batch.reconciliation.legs.columns import Legs
 from logistics_batch.reconciliation.legs.lines import price_mix
 from logistics_batch.reconciliation.legs.reading import day, identifier, price
@@ -207,15 +206,11 @@ def _with_facts(whole: pl.DataFrame, rules: Rules) -> pl.DataFrame:
         (pl.col("price_announced") - pl.col("price_ordered")).alias("price_delta"),
         (pl.col("absent_from").fill_null("") != "").alias("perhaps_cancelled"),
         pl.col("strangers").fill_null(""),
-    ).with_columns(
-        days_overdue("due_date", business_date=rules.business_date).alias("days_overdue"),
-        (pl.col("due_date") <= rules.judged_until).alias("due"),
-    )
+    ).with_columns((pl.col("due_date") <= rules.judged_until).alias("due"))
     delta, off = pl.col("qty_delta"), pl.col("price_delta")
-    more, less = (near_quantity(delta, of=ordered, limit=rules.limit(code)) for code in (_D.OVER, _D.SHORT))
     # Prices of several lines: an average may be alike, or be none, where the prices are not.
     mixed = (pl.col("mix_ordered") != pl.col("mix_announced").fill_null("")) & (delta == 0) & (off.fill_null(0) == 0)
-    near = pl.when(delta == 0).then(True).when(delta > 0).then(more).otherwise(less)
+    near = near_either_way(delta, of=ordered, rules=rules)
     price_near = near_price(off, of=pl.col("price_ordered"), limit=rules.limit(_D.PRICE_VAR))
     # Of an order in parts only what is due is missing.
     missing = pl.when((delta < 0) & ~near).then(announced - pl.coalesce("qty_due_part", ordered)).otherwise(delta)
@@ -272,10 +267,9 @@ def _with_words(judged: pl.DataFrame, *, rules: Rules) -> pl.DataFrame:
     """The order lines (with facts and verdict) with `reason` and `grounds`."""
     part = pl.when(pl.col("qty_due_part") < pl.col("qty_ordered")).then(sentence(" ({qty_due_part} of it due by now)"))
     until = (pl.col("due_date") + pl.duration(days=rules.grace_days + 1)).dt.to_string("%Y-%m-%d").fill_null("?")
-    so_far = pl.col("qty_announced").fill_null(0).cast(pl.String).str.strip_chars_end("0").str.strip_chars_end(".")
     values = {
         "ordered": pl.concat_str(plain("qty_ordered"), part.otherwise(pl.lit(""))),
-        "so_far": so_far,
+        "so_far": plain("qty_announced", none="0"),
         "until": until,
         **{name: pl.col(name).fill_null("?") for name in ("supplier", "site")},
     }
