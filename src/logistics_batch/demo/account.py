@@ -19,8 +19,8 @@ from logistics_batch.flows.push.run import answers_of_run
 from logistics_batch.model.discrepancy import MEANINGS, ComparedOutcome, Discrepancy
 from logistics_batch.model.report import Fate, FileReport, RunReport
 from logistics_batch.model.run_reports import LabelReport, OrderStatusReport, ReconcileReport
+from logistics_batch.paper.amounts import rupees
 from logistics_batch.paper.answers.row_answers import answered
-from logistics_batch.paper.labels.manifest import rupees
 
 Account = dict[str, Any]
 

@@ -90,10 +90,14 @@ def listed(names: Iterable[str], *, limit: int = 5) -> str:
     return shortened([f'"{name}"' for name in names], limit=limit)
 
 
-def shortened(shown: Sequence[str], *, limit: int) -> str:
-    """A list in words, as far as its first entries, and how many more there are."""
-    more = f" and {len(shown) - limit} more" if len(shown) > limit else ""
-    return ", ".join(shown[:limit]) + more
+def shortened(shown: Sequence[str], *, limit: int, separator: str = ", ", noun: str = "") -> str:
+    """A list in words, as far as its first entries, and how many more there are.
+
+    >>> shortened(["A", "B", "C"], limit=2, noun=" lists"), shortened(["A", "B", "C"], limit=1, separator="; ")
+    ('A, B and 1 more lists', 'A; and 2 more')
+    """
+    more = f"{separator.lstrip(',')}and {len(shown) - limit} more{noun}" if len(shown) > limit else ""
+    return separator.join(shown[:limit]) + more
 
 
 def row_list(rows: Sequence[int], *, limit: int = 8) -> str:

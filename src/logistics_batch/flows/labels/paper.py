@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from itertools import islice
 
 from logistics_batch.flows.labels.fetch import LabelFile, LabelLost
 from logistics_batch.flows.labels.orders import LabelOrder, missing_label
@@ -67,15 +68,10 @@ def put_together(
 
 
 def _labels_of(order: LabelOrder, files: Sequence[LabelFile], group: str) -> Iterator[OrderedLabel]:
-    before = 0
+    awbs = iter(order.package_awbs)
     for file in files:
-        packages = tuple(_package_awb(order, before + number) for number in range(1, file.pages + 1))
-        before += file.pages
+        packages = tuple(islice(awbs, file.pages))
         yield OrderedLabel(file.awb_number, file.path, order.awb_number, file.pages, group, order.cash, packages)
-
-
-def _package_awb(order: LabelOrder, number: int) -> str:
-    return order.children[number - 1] if number <= len(order.children) else order.awb_number
 
 
 def _lines(
@@ -86,12 +82,12 @@ def _lines(
     for placed in bundle.placed:
         order, file = owners[placed.label]
         seen[order.awb_number] += 1
-        number = seen[order.awb_number]
+        number, awbs = seen[order.awb_number], order.package_awbs
         line = ManifestLine(
             sequence=placed.sequence,
             part=placed.part,
             page=placed.page,
-            awb_number=_package_awb(order, number),
+            awb_number=awbs[number - 1],
             reference_number=order.reference,
             name=order.text("customer_name"),
             pincode=order.text("delivery_postal_code"),
@@ -99,7 +95,7 @@ def _lines(
             file=order.document.file_name,
             sheet=order.document.sheet,
             rows=order.document.rows,
-            package=f"{number} of {order.packages}" if order.packages > 1 else "",
+            package=f"{number} of {len(awbs)}" if len(awbs) > 1 else "",
             copy=order.copies + 1,
             sha256=file.sha256,
             change=placed.change,

@@ -1,4 +1,5 @@
-"""Labels to a printer: the files of a bundle as jobs of a print queue (CUPS), which are watched until they end."""
+"""The bundles that lie below the reports, and labels to a printer: the files of a bundle as jobs of a print queue
+(CUPS), which are watched until they end."""
 
 import ctypes
 import re
@@ -8,15 +9,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, get_args
 
 from pydantic import ValidationError
 
 from logistics_batch.child_process import Allowance
 from logistics_batch.errors import UsageError
-from logistics_batch.flows.labels.bundles import file_of_bundle, files_of_bundle
 from logistics_batch.flows.parts import Parts
-from logistics_batch.model.jobs.job import Printer
+from logistics_batch.model.jobs.job import LabelsJob, Printer
 from logistics_batch.model.run_reports import PrintJob, PrintState
 
 _ANSWERS_WITHIN_SECONDS, _LONGEST_WORDS = 30.0, 200
@@ -25,6 +25,10 @@ _IN_ENGLISH = ("env", "LC_ALL=C.UTF-8")
 _REQUEST = re.compile(r"request id is (\S+) \(")
 _TO_DRAW = Allowance(memory_bytes=3 << 30, resident_bytes=1 << 30, cpu_seconds=300, wait_seconds=600.0)
 _JOB_STATES = {7: PrintState.REFUSED, 8: PrintState.REFUSED, 9: PrintState.PRINTED}  # cancelled, given up, done
+
+
+LAYOUTS: Final[tuple[str, ...]] = get_args(LabelsJob.model_fields["layout"].annotation)
+"""How labels may lie on the paper, the usual way first."""
 
 
 def printer_of(told: Mapping[str, Any]) -> Printer:
@@ -90,6 +94,25 @@ def print_again(parts: Parts, bundle: str, printer: Printer) -> tuple[PrintJob, 
             remedy="`logistics-batch runs` lists the runs; a bundle that was made elsewhere is printed from there.",
         )
     return print_files(parts, files, printer, bundle_id=bundle_id)
+
+
+def files_of_bundle(parts: Parts, bundle_id: str) -> dict[str, int]:
+    """The names of a bundle's files and how many bytes each has; nothing if it lies elsewhere or is none."""
+    folder = _folder(parts, bundle_id)
+    found = sorted(folder.iterdir()) if folder is not None and folder.is_dir() else []
+    return {path.name: path.stat().st_size for path in found if path.is_file() and not path.is_symlink()}
+
+
+def file_of_bundle(parts: Parts, bundle_id: str, name: str) -> Path | None:
+    """Where one file of a bundle lies; None if there is none of that name."""
+    folder = _folder(parts, bundle_id)
+    return folder / name if folder is not None and name in files_of_bundle(parts, bundle_id) else None
+
+
+def _folder(parts: Parts, bundle_id: str) -> Path | None:
+    """Where a bundle lies; None for what is no label run's id, which may lead anywhere."""
+    run = parts.ledger.runs.get(bundle_id)
+    return parts.reports / "labels" / run.id if run is not None and run.kind == "labels" else None
 
 
 def _drawn(files: Sequence[Path], printer: Printer) -> tuple[list[bytes], str]:

@@ -13,6 +13,7 @@ from logistics_batch.flows.asns.fetch import FetchedAsns, record_identity
 from logistics_batch.flows.reconcile.notices import Scope, in_scope
 from logistics_batch.intake.names import printable
 from logistics_batch.ledger import StoredDocument
+from logistics_batch.messages.words import shortened
 from logistics_batch.model.counting import counted
 from logistics_batch.model.spelling import folded, is_unseen
 
@@ -98,10 +99,9 @@ def unseen_note(records: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
     found = dict.fromkeys(text for record in records for text in _keys(record) if as_seen(text) != text)
     if not found:
         return ()
-    first = ", ".join(f'"{printable(text)}"' for text in list(found)[:_NAMED])
-    more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+    first = shortened([f'"{printable(text)}"' for text in found], limit=_NAMED)
     texts = f"{counted(len(found), 'text')} of the service's replies"
-    return (f"Marks that nobody sees stand in {texts} ({first}{more}): invoice numbers and SKUs are compared without.",)
+    return (f"Marks that nobody sees stand in {texts} ({first}): invoice numbers and SKUs are compared without.",)
 
 
 def _keys(value: Any, *, depth: int = 0) -> Iterable[str]:

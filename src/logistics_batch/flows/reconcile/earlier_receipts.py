@@ -28,6 +28,7 @@ from logistics_batch.flows.reconcile.receipts import (
 )
 from logistics_batch.flows.reconcile.snapshots import KnownLines
 from logistics_batch.intake.names import printable
+from logistics_batch.messages.words import shortened
 from logistics_batch.model.counting import counted
 from logistics_batch.model.reconciliation import Earlier, ExceptionLevel, Standing
 from logistics_batch.model.spelling import folded
@@ -126,7 +127,8 @@ def with_missing_lists(unopened: pl.DataFrame, receipts: ReadList, legs: Legs, *
     """
     if receipts.lines is None or not (receipts.refused or none_came):
         return unopened
-    why = f"{_named(receipts.refused, most=3)} could not be read" if receipts.refused else "no list came tonight"
+    refused = shortened([printable(name) for name in receipts.refused], limit=3)
+    why = f"{refused} could not be read" if refused else "no list came tonight"
     sides = (legs.announced_notices, legs.returned_notices)
     every = pl.concat([side.select(identifier("invoice_number").alias("invoice")) for side in sides]).unique()
     return pl.concat([unopened, every.select("invoice", pl.lit(why).alias("lists"))])
@@ -243,12 +245,8 @@ def _of(rows: pl.DataFrame, invoices: Set[str]) -> pl.DataFrame:
 
 
 def _names(rows: pl.DataFrame) -> str:
-    return _named(rows["file_name"].unique(maintain_order=True).to_list(), most=_NAMED, word=" lists")
-
-
-def _named(names: tuple[str, ...] | list[str], *, most: int, word: str = "") -> str:
-    more = f" and {len(names) - most} more{word}" if len(names) > most else ""
-    return ", ".join(printable(name) for name in names[:most]) + more
+    names = [printable(name) for name in rows["file_name"].unique(maintain_order=True)]
+    return shortened(names, limit=_NAMED, noun=" lists")
 
 
 @dataclass(frozen=True, slots=True)

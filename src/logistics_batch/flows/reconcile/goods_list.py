@@ -14,6 +14,7 @@ from logistics_batch.intake.readers import identify, read_file
 from logistics_batch.intake.stores.store import RemoteFile
 from logistics_batch.mapping import Mapping, RunValues
 from logistics_batch.mapping.whole_file import apply_mapping, legible_rows
+from logistics_batch.messages.words import shortened
 from logistics_batch.model.counting import counted
 from logistics_batch.model.document import MappedFile, RowState
 from logistics_batch.model.issue import Issue
@@ -85,7 +86,7 @@ def read_list(path: Path, mapping: Mapping, *, kind: ListKind, run_values: RunVa
         goods = goods.join(to_come, on=["sheet", "row"], how="anti", maintain_order="left")
         unread = pl.concat([unread, _with_columns(to_come, UNREAD_ROWS)])
         if to_come.height:
-            first = _first_of(to_come["spot"].to_list())
+            first = shortened(to_come["spot"].to_list(), limit=_NAMED, separator="; ")
             doubts += (f"{file_words}: {counted(to_come.height, 'row')} of days to come counted in no sum ({first}).",)
     digest = identify(path, name=name).sha256[:8]
     files = (f"{name} (sha256 {digest}, {goods.height} lines)",)
@@ -142,17 +143,13 @@ def _sums_left_out(lines: pl.DataFrame, name: str) -> tuple[str, ...]:
         f'row {row}, invoice {printable(invoice or "")}: "{printable(sku or "")}" {printable(qty or "")}'
         for row, invoice, sku, qty in lines.select("row", "invoice_number", "sku_name", "qty").iter_rows()
     ]
-    rows = counted(lines.height, "row")
-    return (f"{name}: left out is {rows} whose SKU is only the word for a total ({_first_of(named)}).",)
+    first, rows = shortened(named, limit=_NAMED, separator="; "), counted(lines.height, "row")
+    return (f"{name}: left out is {rows} whose SKU is only the word for a total ({first}).",)
 
 
 def _with_columns(rows: pl.DataFrame, columns: dict[str, Any]) -> pl.DataFrame:
     absent = [pl.lit(None, pl.String).alias(name) for name in columns if name not in rows.columns]
     return rows.with_columns(*absent).select(pl.col(name).cast(kind) for name, kind in columns.items())
-
-
-def _first_of(named: Sequence[str]) -> str:
-    return "; ".join(named[:_NAMED]) + (f"; and {len(named) - _NAMED} more" if len(named) > _NAMED else "")
 
 
 def _told(issue: Issue) -> str:

@@ -19,6 +19,7 @@ from logistics_batch.intake.names import copy_name, name_fault, name_matches, pr
 from logistics_batch.intake.stores.readiness import never_input
 from logistics_batch.intake.stores.store import FileStore, RemoteFile
 from logistics_batch.mapping import Mapping, RunValues
+from logistics_batch.messages.words import shortened
 from logistics_batch.model.counting import counted
 from logistics_batch.model.document import Operation
 from logistics_batch.model.jobs.job import JobPlace
@@ -198,13 +199,11 @@ def _said_of_set_aside(files: Sequence[RemoteFile]) -> tuple[str, ...]:
     """Lists that lie there and were not read, as they were taken back: a corrected one may have kept an older time."""
     if not files:
         return ()
-    named = ", ".join(printable(file.name) for file in files[:_LISTS_NAMED])
-    more = f" and {len(files) - _LISTS_NAMED} more lists" if len(files) > _LISTS_NAMED else ""
-    first = printable(files[0].name)
-    kept = f"Not read, though it lies there, since a file with its name and {RETRACTED} took it back: {named}{more}."
-    hint = (
-        f"If it is the corrected list, its time is older than the mark's: save it anew, or remove {first}{RETRACTED}."
-    )
+    names = [printable(file.name) for file in files]
+    named = shortened(names, limit=_LISTS_NAMED, noun=" lists")
+    kept = f"Not read, though it lies there, since a file with its name and {RETRACTED} took it back: {named}."
+    mark = f"{names[0]}{RETRACTED}"
+    hint = f"If it is the corrected list, its time is older than the mark's: save it anew, or remove {mark}."
     return (f"{kept} {hint}",)
 
 
@@ -320,7 +319,6 @@ def _first(kept: Counted) -> str:
     alike = kept.lines.filter(pl.col("alike") != "").unique("alike", maintain_order=True)
     named = [
         f"invoice {printable(invoice or '')} SKU {printable(sku or '')} ({printable(places)})"
-        for invoice, sku, places in alike.head(_ROWS_NAMED).select("invoice_number", "sku_name", "alike").iter_rows()
+        for invoice, sku, places in alike.select("invoice_number", "sku_name", "alike").iter_rows()
     ]
-    more = alike.height - len(named)
-    return "; ".join(named) + (f"; and {more} more." if more > 0 else ".")
+    return f"{shortened(named, limit=_ROWS_NAMED, separator='; ')}."

@@ -42,6 +42,7 @@ from logistics_batch.flows.reconcile.snapshots import (
 )
 from logistics_batch.flows.reconcile.unsent import unsent_rows
 from logistics_batch.intake.names import printable
+from logistics_batch.messages.words import shortened
 from logistics_batch.model.counting import counted
 from logistics_batch.model.jobs.job import JobPlace, Lists, Margin, ReconcileJob, Tolerance
 from logistics_batch.model.reconciliation import Discrepancy, Earlier, Reconciliation, Standing, Watch
@@ -131,8 +132,7 @@ class ReconcilePlan:
     by: created, modified or delivery; date_from, date_to: both ends inclusive, in the service's zone.
     receipts, purchase_orders: what was received and ordered; where nothing is given, nothing is said about it.
     tolerance: by class; what is not named has none (prices: 0.01 INR).
-    grace_days: a line is judged as not received from the day after its delivery date + grace_days, unless `tolerance`
-    says NOT_RECEIVED otherwise. claim_days: how long after its delivery date goods can be claimed.
+    claim_days: how long after its delivery date goods can be claimed.
     previous: whether what analysts wrote is read back from the workbook that lies where results go; previous_path: a
     workbook by hand instead. By hand nothing is said of earlier nights without one.
     output: a folder for the report; None: one under the reports. results: where else it goes.
@@ -145,7 +145,6 @@ class ReconcilePlan:
     receipts: ListPlan = ListPlan()
     purchase_orders: ListPlan = ListPlan()
     tolerance: Mapping[str, Tolerance] = field(default_factory=dict)
-    grace_days: int = 1
     claim_days: int = 60
     output: Path | None = None
     results: JobPlace | None = None
@@ -338,9 +337,9 @@ def _not_compared(missing: tuple[str, ...], result: Reconciliation) -> tuple[str
 
 
 def _rules(plan: ReconcilePlan, limits: dict[Discrepancy, Limit], *, complete: bool) -> Rules:
-    booked_within = limits.get(Discrepancy.NOT_RECEIVED)
-    grace_days = plan.grace_days if booked_within is None or booked_within.days is None else booked_within.days
-    return Rules(plan.business_date, grace_days, limits, complete=complete, claim_days=plan.claim_days)
+    rules = Rules(plan.business_date, limits=limits, complete=complete, claim_days=plan.claim_days)
+    booked_within = limits.get(Discrepancy.NOT_RECEIVED, Limit()).days
+    return rules if booked_within is None else replace(rules, grace_days=booked_within)
 
 
 def _exit_code(account: ReconciliationReport) -> int:
@@ -388,10 +387,9 @@ def _not_understood(legs: Legs) -> tuple[str, ...]:
     words = unknown_statuses(legs.returned_notices)
     if not words:
         return ()
-    named = ", ".join(f'"{printable(word)}" ({count})' for word, count in words[:_WORDS_NAMED])
-    more = f" and {len(words) - _WORDS_NAMED} more" if len(words) > _WORDS_NAMED else ""
+    named = shortened([f'"{printable(word)}" ({count})' for word, count in words], limit=_WORDS_NAMED)
     asns = counted(sum(count for _, count in words), "ASN")
-    return (f"The service's API does not know the status of {asns}: {named}{more}. Nothing is concluded from it.",)
+    return (f"The service's API does not know the status of {asns}: {named}. Nothing is concluded from it.",)
 
 
 def _without_receipts(result: Reconciliation, receipts: ReadList) -> tuple[str, ...]:

@@ -44,30 +44,32 @@ def report_json_text(
 
 
 def _file(report: FileReport) -> Iterator[str]:
-    yield "\n" + _open(
-        {
-            "file": report.file,
-            "sha256": report.sha256,
-            "size": report.size,
-            "run": report.run,
-            "mapping": report.mapping,
-            "mapping_digest": report.mapping_digest,
-            "sheet": report.sheet,
-            "header_row": report.header_row,
-            "rows_read": report.rows_read,
-            "reason": report.reason,
-            "remedy": report.remedy,
-            "earlier_file": report.earlier_file,
-            "notes": [note.reason for note in report.notes],
-            "counts": _words(report.counts),
-            "without_awb_number": report.without_awb_number,
-        }
-    )
+    yield "\n" + _open(_facts(report) | {"without_awb_number": report.without_awb_number})
     yield ' "rows": ['
     yield from _objects(answered(report).select(*RESULT_FIELDS, "would"))
     yield '],\n "documents": ['
     yield from _objects(report.documents)
     yield "]}"
+
+
+def _facts(report: FileReport) -> dict[str, Any]:
+    """What is told of a file wherever it is told."""
+    return {
+        "file": report.file,
+        "size": report.size,
+        "sha256": report.sha256,
+        "run": report.run,
+        "mapping": report.mapping,
+        "mapping_digest": report.mapping_digest,
+        "sheet": report.sheet,
+        "header_row": report.header_row,
+        "rows_read": report.rows_read,
+        "counts": _words(report.counts),
+        "reason": report.reason,
+        "remedy": report.remedy,
+        "earlier_file": report.earlier_file,
+        "notes": [note.reason for note in report.notes],
+    }
 
 
 def _open(values: dict[str, Any]) -> str:
@@ -93,25 +95,11 @@ def ack_json(report: FileReport) -> bytes:
     "nothing to send". UTF-8, one JSON object.
     """
     going_out = "going out" if report.counts[Fate.PENDING] else "nothing to send"
-    receipt = {
-        "file": report.file,
-        "size": report.size,
-        "sha256": report.sha256,
+    receipt = _facts(report) | {
         "received_at": report.received_at,
-        "run": report.run,
-        "mapping": report.mapping,
-        "mapping_digest": report.mapping_digest,
-        "sheet": report.sheet,
-        "header_row": report.header_row,
-        "rows_read": report.rows_read,
         "documents": report.documents.height,
-        "counts": _words(report.counts),
         "document_counts": _words({fate: report.documents_of(fate) for fate in Fate}),
         "state": "held" if report.reason else going_out,
-        "reason": report.reason,
-        "remedy": report.remedy,
         "result_due": report.result_due,
-        "earlier_file": report.earlier_file,
-        "notes": [note.reason for note in report.notes],
     }
     return (json.dumps(receipt, ensure_ascii=False, indent=2) + "\n").encode("utf-8", "replace")

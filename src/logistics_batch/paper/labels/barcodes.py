@@ -1,4 +1,6 @@
-"""Reads a label's barcodes back as a scanner does, from the rendered page, and says whose label it proves to be.
+"""Renders labels: reads their barcodes back as a scanner does, and says whose label each proves to be.
+
+And draws them as ZPL graphics (`^GFA`), for thermal printers that draw no PDF.
 
 Page count and text prove nothing: a service that mixes up two orders gives a sound PDF for each. The libraries that
 render and scan come with the extra `barcodes`; without them nothing is proven, and nothing is refused.
@@ -8,11 +10,13 @@ import re
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from importlib.util import find_spec
+from itertools import pairwise
 from typing import Any, TypeVar
 
 from logistics_batch.paper.labels.check import LabelFault, LabelFaultKind
 
 _DOTS_PER_INCH = (203, 300)  # as thermal printers have them; the finer one where the first reads nothing
+_DARK_BELOW = 128  # of 256 shades of grey
 _LARGEST_SIDE = 4000  # pixels: an A3 page at 203 dpi, and no more memory than that
 _AWB = re.compile(r"\bSH-[0-9A-Z]+(?:-[0-9A-Z]+)*")  # API §4.6
 
@@ -63,6 +67,40 @@ def look_at_pages(content: bytes, look: Callable[[Render], Seen], *, unreadable:
         return [unreadable for _ in range(len(pdf))]
     finally:
         pdf.close()
+
+
+def zpl_of(content: bytes, dots_per_inch: int, *, copies: int = 1) -> bytes:
+    """Each page of a sound PDF as a label of black dots, in the pages' order.
+
+    dots_per_inch: as the printer has them, 203 or 300. copies: of each label, one behind the other.
+
+    Raises:
+        LabelFault: a page cannot be drawn.
+    """
+    pages = look_at_pages(content, lambda render: render(dots_per_inch), unreadable=None)
+    if not pages or None in pages:
+        raise LabelFault(LabelFaultKind.DAMAGED, "a page cannot be drawn for this printer")
+    return b"".join(_label(page.size, page.point(_is_dark, mode="1").tobytes(), copies) for page in pages)
+
+
+def _is_dark(shade: int) -> int:
+    return 255 if shade < _DARK_BELOW else 0
+
+
+def _label(size: tuple[int, int], dots: bytes, copies: int) -> bytes:
+    """dots: a bit for each, 1 is black; each row begins with a byte of its own."""
+    width, height = size
+    of_row = (width + 7) // 8
+    rows = [dots[start : start + of_row] for start in range(0, len(dots), of_row)]
+    # A row like the one above is ":", and "," is white to the right end; most of a label is one of the two.
+    drawn = [_row(rows[0]), *(":" if row == above else _row(row) for above, row in pairwise(rows))]
+    graphic = f"^GFA,{len(dots)},{len(dots)},{of_row},{''.join(drawn)}"
+    return f"^XA^PW{width}^LL{height}^PQ{copies}^FO0,0{graphic}^FS^XZ\n".encode()
+
+
+def _row(row: bytes) -> str:
+    dark = row.rstrip(b"\0")
+    return dark.hex().upper() + ("," if len(dark) < len(row) else "")
 
 
 def prove(pages: Sequence[Sequence[str]] | None, awb_numbers: Sequence[str]) -> Proof:

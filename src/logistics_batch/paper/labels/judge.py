@@ -13,12 +13,11 @@ from typing import Any
 import pikepdf
 
 from logistics_batch.child_process import Allowance, Child, ChildAnswer, ChildFailed, ChildLost
-from logistics_batch.paper.labels.barcodes import Proof, assign, prove, read_barcodes
+from logistics_batch.paper.labels.barcodes import Proof, assign, prove, read_barcodes, zpl_of
 from logistics_batch.paper.labels.check import LabelFault, LabelFaultKind, check_label, limit_decoding
 from logistics_batch.paper.labels.fit import fit_to_stock
 from logistics_batch.paper.labels.layout import Fitted, StockLayout
 from logistics_batch.paper.labels.parts import PartWriter, Sources, Sticker
-from logistics_batch.paper.labels.zpl import zpl_of
 
 _ALLOWANCE = Allowance(memory_bytes=1 << 30, resident_bytes=1 << 29, cpu_seconds=15, wait_seconds=30.0)
 

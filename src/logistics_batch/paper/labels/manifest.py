@@ -7,6 +7,7 @@ from itertools import groupby
 
 import polars as pl
 
+from logistics_batch.messages.words import row_list
 from logistics_batch.model.answers.answer_columns import INDEX_COLUMNS
 from logistics_batch.model.run_reports import MissingLabel
 from logistics_batch.paper.answers.result_csv import csv_bytes
@@ -159,23 +160,4 @@ def rows_in_words(rows: tuple[int, ...]) -> str:
     >>> rows_in_words((4, 5, 6, 9))
     '4-6 9'
     """
-    words = []
-    for _, members in groupby(enumerate(sorted(set(rows))), key=lambda pair: pair[1] - pair[0]):
-        run = [row for _, row in members]
-        words.append(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}")
-    return " ".join(words)
-
-
-def rupees(amount: Decimal) -> str:
-    """An amount in rupees, grouped by thousands, lakhs and crores.
-
-    >>> rupees(Decimal("1234567.5"))
-    '₹ 12,34,567.50'
-    """
-    whole, _, paise = f"{abs(amount):.2f}".partition(".")
-    head, tail = whole[:-3], whole[-3:]
-    groups = [tail]
-    while head:
-        groups.insert(0, head[-2:])
-        head = head[:-2]
-    return f"{'-' if amount < 0 else ''}₹ {','.join(groups)}.{paise}"
+    return row_list(sorted(set(rows)), limit=len(rows)).replace(", ", " ")

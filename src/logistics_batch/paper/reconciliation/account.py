@@ -15,7 +15,7 @@ from logistics_batch.model.reconciliation import (
     Standing,
     State,
 )
-from logistics_batch.paper.reconciliation.words import decimal_of, rupees
+from logistics_batch.paper.amounts import decimal_of, rupees
 
 OUTCOME_SAYS = {
     ComparedOutcome.MATCHED: "What was compared agrees.",

@@ -11,8 +11,8 @@ from typing import Any
 import polars as pl
 
 from logistics_batch.model.reconciliation import MONEY, QUANTITY
+from logistics_batch.paper.amounts import decimal_of, short_rupees
 from logistics_batch.paper.reconciliation.account import ReconciliationReport
-from logistics_batch.paper.reconciliation.words import decimal_of, short_rupees
 from logistics_batch.paper.safe_text import page_text
 
 _MOST_SUPPLIERS = 10

@@ -12,15 +12,15 @@ import polars as pl
 
 from logistics_batch.model.counting import counted
 from logistics_batch.model.reconciliation import MEANINGS, ComparedOutcome, Discrepancy, Standing
-from logistics_batch.paper.reconciliation.account import DEFINITIONS, ReconciliationReport, class_words
-from logistics_batch.paper.reconciliation.figures import page_charts
-from logistics_batch.paper.reconciliation.words import (
+from logistics_batch.paper.amounts import (
     decimal_of,
     difference_words,
     percent_words,
     quantity_words,
     rupees,
 )
+from logistics_batch.paper.reconciliation.account import DEFINITIONS, ReconciliationReport, class_words
+from logistics_batch.paper.reconciliation.figures import page_charts
 from logistics_batch.paper.safe_text import page_text
 
 LARGEST_LIST: Final = 10_000

@@ -18,6 +18,7 @@ from openpyxl.worksheet.worksheet import Worksheet
 
 from logistics_batch.model.counting import counted
 from logistics_batch.model.reconciliation import ComparedOutcome, LegTotals, Severity, Standing
+from logistics_batch.paper.amounts import decimal_of
 from logistics_batch.paper.palette import Paint
 from logistics_batch.paper.reconciliation.account import ReconciliationReport, class_words
 from logistics_batch.paper.reconciliation.cells import (
@@ -36,7 +37,6 @@ from logistics_batch.paper.reconciliation.columns import EXCEPTIONS, CellKind, C
 from logistics_batch.paper.reconciliation.figures import by_class, by_supplier
 from logistics_batch.paper.reconciliation.rows import SheetRows
 from logistics_batch.paper.reconciliation.tables import HEADING_HEIGHT, prepare_page, write_lines
-from logistics_batch.paper.reconciliation.words import decimal_of
 
 _BLUE, _DARK = "1F5A8A", "123A5C"
 _SEVERITY_COLOURS: dict[str, str] = {

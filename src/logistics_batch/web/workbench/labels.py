@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from logistics_batch.errors import UsageError
-from logistics_batch.flows.labels.bundles import LAYOUTS, file_of_bundle, files_of_bundle
 from logistics_batch.flows.labels.orders import Chosen, LabelChoice, choose_orders
-from logistics_batch.flows.labels.printing import print_files
+from logistics_batch.flows.labels.printing import LAYOUTS, file_of_bundle, files_of_bundle, print_files
 from logistics_batch.ledger import StoredRun
 from logistics_batch.model.counting import counted
 from logistics_batch.model.jobs.job import Printer

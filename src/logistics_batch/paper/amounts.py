@@ -1,4 +1,4 @@
-"""Numbers of a reconciliation as people in India write them."""
+"""Amounts and quantities as people in India write them."""
 
 from decimal import Decimal
 
