@@ -197,6 +197,13 @@ def test_words_that_would_be_counted_wrong_are_refused(read: str, said: str) -> 
     assert any(said in str(finding) for finding in refused.value.findings), refused.value.findings
 
 
+def test_units_that_somebody_says_stand_for_one_piece_each_are_taken_so() -> None:
+    """A list of them is asked about; who writes how many each stands for has answered."""
+    mapping = NOTICE.replace("{from: Qty}", "{from: Qty, read: {suffix: {Strip: 1, Nos: 1, Pack: 1}}}")
+    mapped = run(mapping, sheet_of([HEADER, ["I-1", "paper", "3 Pack", "5"], ["I-1", "pen", "4 Nos", "5"]]))
+    assert [each["qty"] for each in json.loads(mapped.documents[0].body)["sku_lines"]] == ["3", "4"]
+
+
 def test_what_the_target_is_read_as_need_not_stand_behind_a_suffix() -> None:
     text = NOTICE.replace("{from: Qty}", "{from: Qty, read: [{suffix: Nos}, integer]}")
     assert len(hints_of(mapping_of(text), text, path="test.yaml")) == 1

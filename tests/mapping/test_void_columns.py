@@ -80,6 +80,44 @@ def test_what_may_say_that_an_order_is_not_to_be_sent_is_asked_about(
 
 
 @pytest.mark.parametrize(
+    ("name", "cells", "words"),
+    [
+        ("Shipped on", ["", "28-11-2026", "", ""], ["*"]),
+        ("Despatch date", ["", "27-11-2026", "28-11-2026", ""], ["*"]),
+        ("Delivered?", ["", "27-11", "28-11", ""], ["*"]),
+        ("Exchange / Return", ["", "R", "", ""], ["*"]),
+        ("Remarks", ["", "do not ship until we confirm", "", "hold"], ["do not ship until we confirm", "hold"]),
+        ("Remarks", ["", "wrong entry, ignore", "", "duplicate of A1"], ["wrong entry, ignore", "duplicate of A1"]),
+        ("Observaciones", ["", "no entregar hasta aviso", "", ""], ["no entregar hasta aviso"]),
+    ],
+)
+def test_what_is_gone_already_or_must_wait_is_asked_about(name: str, cells: list[str], words: list[str]) -> None:
+    """As a third trial by somebody with the documents alone had it: each of them was sent, and nobody asked."""
+    _, data, _ = draft_of_sheet(with_states(name, cells))
+    assert data["sheet"]["skip_rows_where"] == {name: [f"? {word}" for word in words]}
+
+
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [
+        ("Delivery date", ["", "28-12-2026", "", ""]),
+        ("Remarks", ["", "Deliver before noon, call first", "", ""]),
+        ("Return address", ["", "12 Market Road, Thane", "", ""]),
+    ],
+)
+def test_days_and_notes_of_a_delivery_to_come_are_not_asked_about(name: str, cells: list[str]) -> None:
+    _, data, _ = draft_of_sheet(with_states(name, cells))
+    assert "skip_rows_where" not in data.get("sheet", {})
+
+
+def test_pins_under_a_name_of_something_else_are_offered() -> None:
+    rows = [[*order[:4], *order[5:], order[4]] for order in (FIRST, SECOND, THIRD)]
+    at = HEADER[:4] + HEADER[5:]
+    _, data, _ = draft_of_sheet(sheet_of([[*at, "Area code"], *rows]))
+    assert data["fields"]["delivery_postal_code"] == {"from": "? Area code"}
+
+
+@pytest.mark.parametrize(
     ("name", "cells"),
     [
         ("Xyz", ["Yes", "Yes", "Yes", "Yes"]),  # of all alike

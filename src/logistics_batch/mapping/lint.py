@@ -108,7 +108,7 @@ def field_findings(spec: MappingSpec, place: str, field: FieldSpec) -> Iterator[
         if isinstance(step, DateRead):
             yield from _date_findings((*where, "date"), step, is_joined=field.source == "join")
         elif isinstance(step, SuffixRead):
-            yield from _suffix_findings((*where, "suffix"), step.suffix)
+            yield from _suffix_findings((*where, "suffix"), step.suffix, is_counted=step.is_counted)
         elif isinstance(step, UnitRead):
             yield from _conversion_findings((*where, "unit"), step, name if part != "keep" else "", spec)
         elif isinstance(step, LookupRead) and isinstance(step.lookup, dict):
@@ -160,14 +160,14 @@ def _conversion_findings(where: Place, step: UnitRead, target: str, spec: Mappin
         yield said(where, "unit_of_result", **told, instead=instead)
 
 
-def _suffix_findings(where: Place, suffix: dict[str, int]) -> Iterator[LintFinding]:
+def _suffix_findings(where: Place, suffix: dict[str, int], *, is_counted: bool) -> Iterator[LintFinding]:
     """Words that stand for several pieces and are counted as one, and units that are taken for each other."""
     single = {word: measure_of(re.sub(r"\W|per", "", word.lower())) for word, times in suffix.items() if times == 1}
     for word, measure in single.items():
         if measure is not None and measure.name == "dozens":
             yield said(where, "dozens" if word.strip()[:1].isalnum() else "dozens_price", word=word)
     names = {measure.name: word for word, measure in single.items() if measure is not None}
-    if len(names) > 1:
+    if len(names) > 1 and not is_counted:
         yield said(where, "suffixes", words=[*names.values()])
     for word, times in suffix.items():
         if times > 1 and not word.strip()[:1].isalnum():

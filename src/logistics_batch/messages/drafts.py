@@ -53,8 +53,8 @@ REASONS: Final = {
     "of_the_line": "but of the same goods it grows with “{names[0]}”: it may be the price of the whole line",
     "in_one_box": "what one box holds, × “{names[0]}”: no column says the quantity itself",
     "price_per": "but it is per “{names:joined ” or “}”, which may be another count than the quantity's",
-    "done": "“{names:joined ” and “}” says of rows that they are cancelled, returned or gone already, or exchanges, of "
-    "which nobody would fetch the other part",
+    "done": "“{names:joined ” and “}” says of rows that they must not be sent: cancelled, returned, gone already, or "
+    "exchanges, of which nobody would fetch the other part",
     "may_say_void": "nobody knows what “{names:joined ” and “}” says: keep the words that say that an order must not "
     "be sent, and delete the column here if none does",
     "may_name_party": "but it may name the customer, or the supplier: no other column does",

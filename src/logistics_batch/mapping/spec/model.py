@@ -2,17 +2,20 @@
 
 import codecs
 from collections.abc import Callable
-from typing import Annotated, Any, Final, Literal, get_args
+from typing import Annotated, Any, Final, Literal, Self, get_args
 
 from pydantic import (
     AfterValidator,
     BeforeValidator,
     Discriminator,
     Field,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
     StrictInt,
     Tag,
     ValidationInfo,
     field_validator,
+    model_validator,
 )
 
 from logistics_batch.mapping.spec.lines import LinesFromSpec, LinesSheetSpec
@@ -81,6 +84,19 @@ class SuffixRead(Part):
         BeforeValidator(_counted, json_schema_input_type=str | list[str] | dict[str, int]),
         Field(min_length=1),
     ]
+    _is_counted: bool = PrivateAttr(default=False)
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _keeps_whether_it_counts(cls, given: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        made = handler(given)
+        made._is_counted = isinstance(given, dict) and isinstance(given.get("suffix"), dict)
+        return made
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether it says how many each word stands for, also where that is one."""
+        return self._is_counted
 
 
 class BeforeRead(Part):

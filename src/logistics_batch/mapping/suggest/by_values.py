@@ -51,8 +51,8 @@ def by_values(table: SampleTable, place: str, free: Sequence[str], operation: Op
     form = form_of(place.split(".", 1)[1], operation)
     if place in places.ADDRESSES:  # Address with pincode
         unknown += [name for name in free if {"address"} <= table.readings[name].meanings <= {"address", "pin", *TO}]
-    if place == places.PIN:  # Kode Pos
-        unknown += [name for name in free if {"number", "line"} == table.readings[name].meanings]
+    if place == places.PIN:  # Kode Pos, Area code
+        unknown = [*free]
     if place in _PARTIES:
         unknown += [name for name in free if table.readings[name].meanings == PARTICULARS]
     if place == places.PAID:

@@ -95,6 +95,7 @@ PIECES: Final = (
 """Words behind a number that stand for one."""
 _PARTS: Final = re.compile(r"[-–—/()\[\],;:|+]")  # of a phrase: Prepaid (UPI)
 _WORDS_OF_A_STATE: Final = 5
+_IN_A_SENTENCE: Final = "stop"  # what of the vocabulary's `done` may begin a longer text
 _READERS: Final = {FieldForm.MOBILE: mobile, FieldForm.PINCODE: pincode}
 _ASKS_PREPAID: Final = frozenset(["prepaid", "is", "order", "flag", "y", "n", "yes", "no", "true", "false"])
 
@@ -332,9 +333,10 @@ def says_done(text: str, *kinds: str) -> bool:
     [True, True, True, False, False]
     """
     plain = _plain(text).removeprefix("order ").removeprefix("item ")
-    return len(plain.split()) <= _WORDS_OF_A_STATE and any(
-        _done(kind).match(plain) for kind in kinds or ("void", "gone")
-    )
+    kinds = kinds or ("void", "gone")
+    if len(plain.split()) > _WORDS_OF_A_STATE:
+        kinds = tuple(kind for kind in kinds if kind == _IN_A_SENTENCE)
+    return any(_done(kind).match(plain) for kind in kinds)
 
 
 def says_yes(text: str) -> bool:
