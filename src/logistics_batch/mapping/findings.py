@@ -40,10 +40,6 @@ class Findings:
         once = together.unique(["row", "column"], keep="first", maintain_order=True)
         return once.sort("row", "column", maintain_order=True)
 
-    def bad_rows(self) -> pl.Series:
-        """The numbers of all rows with a finding."""
-        return pl.concat([pl.Series("row", [], dtype=pl.UInt32), *(each["row"] for each in self.rows)]).unique()
-
     def issues(self, sheet: Sheet, header: Header, *, fallback: int) -> tuple[Issue, ...]:
         """Every finding as an issue; `fallback` is the column to point to where a rule is about the whole row."""
         found = self.frame().with_columns(pl.col("column").replace(0, fallback))

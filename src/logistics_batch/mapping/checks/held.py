@@ -10,14 +10,13 @@ from typing import Any, Final
 
 import polars as pl
 
-from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.fields.compile import CompiledSheet, is_marked, rows_where
 from logistics_batch.mapping.fields.values import dates
 from logistics_batch.mapping.fields.values.numbers import contradicts, meant_by
 from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.rows.cells import name_of
 from logistics_batch.mapping.rows.classify import LEFT_OUT, Rows
-from logistics_batch.mapping.rows.header import Header, nearest, where
+from logistics_batch.mapping.rows.header import Header, nearest, refused, where
 from logistics_batch.mapping.spec.model import ControlTotal, FieldSpec
 from logistics_batch.mapping.spec.names import ColumnName, Measure, differently_bracketed, measure_of
 from logistics_batch.mapping.spec.targets import FieldForm, form_of
@@ -47,14 +46,7 @@ def hold_table(table: CompiledSheet, rows: Rows) -> None:
 def hold(found: Iterable[Issue], sheet: Sheet, header: Header) -> None:
     """Refuse a file for the first finding. Raises FileHeld."""
     for issue in found:
-        raise FileHeld(
-            issue.code,
-            values=issue.given,
-            field=issue.place.field,
-            rows_read=sheet.frame.height - 1,
-            sheet=sheet.name,
-            header_row=header.row,
-        )
+        raise refused(issue.code, sheet, header, field=issue.place.field, **issue.given)
 
 
 def idle_skips(mapping: Mapping, read: Sequence[Read]) -> Iterator[Issue]:
@@ -210,11 +202,11 @@ def _measures(names: list[str]) -> list[Measure]:
 
 def _declared_order(table: CompiledSheet, field: FieldSpec, column: int, said: Measure) -> Measure | None:
     """The order of day and month that the mapping declares, if dates of the column depend on it and none proves it."""
-    orders = {tuple(part[-1].replace("e", "d") for part in re.findall(r"%-?[dem]", each)) for each in field.dates}
-    declared = _DAY_FIRST if ("d", "m") in orders else _MONTH_FIRST if ("m", "d") in orders else None
-    if declared in (None, said):
+    day_first = dates.is_day_first(field.dates)
+    declared = _DAY_FIRST if day_first else _MONTH_FIRST
+    if day_first is None or declared == said:
         return None
-    _, proven, doubtful = _orders_of_dates(table, column, day_first=declared == _DAY_FIRST)
+    _, proven, doubtful = _orders_of_dates(table, column, day_first=day_first)
     return declared if doubtful and not proven else None
 
 

@@ -113,8 +113,6 @@ class CompiledSheet:
         if field.column in self.sheet.above:  # once is enough
             return rows_where(self.heads, mask)
         heads = self.heads.select(pl.col("head").filter(mask))["head"]
-        if heads.is_empty():
-            return pl.Series("row", [], dtype=pl.UInt32)
         stands = [pl.col("head").is_in(heads.implode())]
         if field.column is not None:
             cell = name_of(field.column)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from itertools import chain, islice
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
@@ -83,14 +83,14 @@ def choose(mapping: Mapping, sheets: Sequence[Sheet]) -> tuple[Sheet, Header, tu
         if is_near and _has_rows(sheet, other, until=int(sheet.frame["row"][-1]) + 1):
             raise FileHeld("sheet.near_miss", values={"sheet": sheet.name, "name": other.missing[0]}, sheet=sheet.name)
     if header.doubled:
-        raise FileHeld(
-            "header.doubled",
-            values={"sheet": chosen.name, "row": header.row, "names": list(header.doubled)},
-            rows_read=chosen.frame.height - 1,
-            sheet=chosen.name,
-            header_row=header.row,
-        )
+        raise refused("header.doubled", chosen, header, sheet=chosen.name, row=header.row, names=list(header.doubled))
     return chosen, header, tuple(_not_read(mapping, *each) for each in headers if each[0] is not chosen)
+
+
+def refused(code: str, sheet: Sheet, header: Header, /, *, field: str = "", **values: Any) -> FileHeld:
+    """The refusal of a file whose header is known; code, field, values: as of FileHeld."""
+    read = sheet.frame.height - 1
+    return FileHeld(code, values=values, field=field, rows_read=read, sheet=sheet.name, header_row=header.row)
 
 
 def _not_read(mapping: Mapping, sheet: Sheet, header: Header | None) -> Issue:

@@ -7,10 +7,9 @@ from typing import Final
 
 import polars as pl
 
-from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.rows.cells import OF_DIGITS, ColumnKind, bare, name_of
-from logistics_batch.mapping.rows.header import Header, bind
+from logistics_batch.mapping.rows.header import Header, bind, refused
 from logistics_batch.mapping.spec.names import ColumnName, names_match
 from logistics_batch.model.sheet import Sheet
 
@@ -82,13 +81,8 @@ def repeats_header(mapping: Mapping, sheet: Sheet, header: Header, suspects: pl.
         if (not strange or found.score >= least) and (adds or any(texts[column - 1].strip() for column in strange)):
             others.append(cells["row"])
     if others:
-        raise FileHeld(
-            "header|second_table",
-            values={"sheet": sheet.name, "rows": sheet.physical_rows(others), "row": header.row},
-            rows_read=sheet.frame.height - 1,
-            sheet=sheet.name,
-            header_row=header.row,
-        )
+        rows = sheet.physical_rows(others)
+        raise refused("header|second_table", sheet, header, sheet=sheet.name, rows=rows, row=header.row)
     return repeats
 
 

@@ -18,7 +18,7 @@ import polars as pl
 from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.loaded import Mapping, is_above
 from logistics_batch.mapping.rows.cells import BLANKS, OF_DIGITS, column_kinds
-from logistics_batch.mapping.rows.header import Header, bind
+from logistics_batch.mapping.rows.header import Header, bind, refused
 from logistics_batch.mapping.spec.model import ABOVE, ABOVE_CELL, UNDER, WHOLE_FILE, FieldSpec
 from logistics_batch.mapping.spec.names import ColumnName, names_match
 from logistics_batch.mapping.spec.words import PAYMENT_WORDS, SIGNED, TOTAL
@@ -212,8 +212,7 @@ class Outside:
         """The refusal of the file for something in its head."""
         if place is not None:
             values |= {"place": [place[0], cell_address(*place)], "cell": cell_address(*place)}
-        read, sheet, row = self.sheet.frame.height - 1, self.sheet.name, self.header.row
-        return FileHeld(code, values={"name": name, **values}, rows_read=read, sheet=sheet, header_row=row)
+        return refused(code, self.sheet, self.header, name=name, **values)
 
     def _in_cell(self, address: str) -> ValueAbove:
         """The value of a cell; columns are counted without our own."""

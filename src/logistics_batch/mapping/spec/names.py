@@ -60,6 +60,11 @@ def measure_of(word: str) -> Measure | None:
     return known or next((measure for measure, pattern in _DATES if pattern.fullmatch(word)), None)
 
 
+def words_of(measure: Measure) -> list[str]:
+    """How a measure is written."""
+    return [word for word, known in _MEASURES.items() if known == measure]
+
+
 _BRACKETED = re.compile(r"^(.*\S)\s*[(\[（]([^()\[\]（）]*)[)\]）]\s*$", re.DOTALL)
 _SIGNS = {"%": "percent", "$": "usd", "€": "eur", "£": "gbp"}  # that are read aloud; ₹ goes without saying
 

@@ -55,31 +55,26 @@ def with_amounts(table: SampleTable, guesses: dict[str, Guess]) -> dict[str, Gue
     others += _otherwise_named(table, taken, pay, wholes) if some else []
     key = found.get(_KEY)
     if places.COLLECTED not in found and others:
-        guess = Guess.of(places.COLLECTED, others[0])
-        found[places.COLLECTED] = replace(guess, candidates=tuple(others), asked=True)
+        found[places.COLLECTED] = Guess.among(places.COLLECTED, others)
     if places.COLLECTED in found and key and (column := found[places.COLLECTED].column):
         added_up = table.differs_within(column, key.column) if key.column else table.cells[column].n_unique() > 1
         found[places.COLLECTED] = replace(found[places.COLLECTED], added_up=added_up)
     elif places.COLLECTED not in found and some:  # no COD order goes out without: it is asked for
-        added = ("items_added_up",)
+        added: Reason = ("items_added_up",)
         found[places.COLLECTED] = Guess(places.COLLECTED, (), 0.0, (("no_amount",),), asked=True)
         if line := found.get(places.LINE_TOTAL):
-            found[places.COLLECTED] = replace(
-                _guess(places.COLLECTED, line.column, 0.3, added), asked=True, added_up=True
-            )
+            guess = Guess.among(places.COLLECTED, [Candidate((line.column,), 0.3, (added,))])
+            found[places.COLLECTED] = replace(guess, added_up=True)
         elif price and quantity and not price.asked and not quantity.asked:
-            guess = _guess(places.COLLECTED, price.column, 0.3, added)
-            found[places.COLLECTED] = replace(guess, asked=True, added_up=True, times=quantity.column)
+            guess = Guess.among(places.COLLECTED, [Candidate((price.column,), 0.3, (added,))])
+            found[places.COLLECTED] = replace(guess, added_up=True, times=quantity.column)
     collected = found.get(places.COLLECTED)
     if collected and collected.column and (of := summed(table, collected.column, found)):
         found[places.COLLECTED] = collected = replace(collected, reasons=(*collected.reasons, ("sum_of_lines", of)))
     is_one = key is not None and not key.column  # one order in the file, so that its total is the order's
     if collected and collected.added_up and is_one and (total := table.stated_total(collected.column)):
         stated = Candidate((), 0.4, (("stated_total", collected.column),), total)
-        found[places.COLLECTED] = Guess.of(places.COLLECTED, stated)
-        found[places.COLLECTED] = replace(
-            found[places.COLLECTED], candidates=(stated, *collected.candidates), asked=True
-        )
+        found[places.COLLECTED] = Guess.among(places.COLLECTED, (stated, *collected.candidates))
     return found
 
 

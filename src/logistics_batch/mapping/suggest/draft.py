@@ -82,12 +82,12 @@ def guesses_of(table: SampleTable, operation: Operation) -> dict[str, Guess]:
             found[place] = against_rivals(table, found[place], spare)
         elif spare and place in (*targets_of(operation).required, *places.KEYS):
             near = [each for each in spare if each.confidence > spare[0].confidence - RIVAL_KEYS]
-            found[place] = replace(Guess.of(place, near[0]), candidates=tuple(near), asked=True)
+            found[place] = Guess.among(place, near)
         elif place in targets_of(operation).required and place in places.KEYS:  # rather than what need not be there
             other = next(each for each in found.values() if each.column == candidates[0].columns[0])
             if other.place not in targets_of(operation).required:
                 del found[other.place]
-                found[place] = replace(Guess.of(place, candidates[0]), asked=True)
+                found[place] = Guess.among(place, candidates[:1])
     named = [name for name in table.columns if table.readings[name].meanings & _OF_GOODS]
     goods = [name for name in named if not table.profiles[name].is_mostly("number", "amount")]
     for place, guess in [(place, found[place]) for place in places.GOODS if place in found]:
@@ -249,7 +249,7 @@ def _draft(table: SampleTable, operation: Operation) -> Draft:
         own = found[places.PAID].candidates if places.PAID in found else ()
         rivals = (*own, *(Candidate((name,), 0.4, (("only_values", "payment word"),)) for name in words))
         if words:
-            found[places.PAID] = replace(Guess.of(places.PAID, rivals[0]), candidates=rivals, asked=True)
+            found[places.PAID] = Guess.among(places.PAID, rivals)
     if operation in (Operation.ORDER_CREATE, Operation.ORDER_UPDATE):
         found = with_amounts(table, found)
     found = unit_price(table, found, operation)

@@ -1,5 +1,6 @@
 """What probably fills a place of a mapping, with the evidence for it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -44,6 +45,12 @@ class Guess:
     def of(cls, place: str, first: Candidate) -> "Guess":
         """The guess that a candidate fills a place."""
         return cls(place, (first,), first.confidence, first.reasons)
+
+    @classmethod
+    def among(cls, place: str, candidates: Sequence[Candidate]) -> "Guess":
+        """The question which of some candidates fills a place, if any."""
+        first = candidates[0]
+        return cls(place, tuple(candidates), first.confidence, first.reasons, asked=True)
 
     @property
     def column(self) -> str:

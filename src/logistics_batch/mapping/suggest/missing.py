@@ -42,7 +42,7 @@ def missing_of(table: SampleTable, operation: Operation, found: dict[str, Guess]
     used = {name for guess in found.values() for name in guess.columns if ("may_name_party",) not in guess.reasons}
     if persons := [] if places.PERSON in found else _persons(table, found, used, operation):
         who = tuple(Candidate((name,), 0.4, (("only_values", "name of a person"),)) for name in persons)
-        yield replace(Guess.of(places.PERSON, who[0]), candidates=who, asked=True)
+        yield Guess.among(places.PERSON, who)
     whole = dict(found)  # with the address, so that what may be a part of it is no way to pay
     for place in (each for each in demanded if each not in found):
         free = [name for name in table.columns if name not in used]
@@ -55,12 +55,12 @@ def missing_of(table: SampleTable, operation: Operation, found: dict[str, Guess]
         if place in places.QUANTITIES and (packed := _packed(table, place, free)):
             yield packed
         elif place == places.PAID and (paid := _told_by_amount(table, found.get(places.COLLECTED))):
-            yield replace(Guess.of(place, paid), asked=True)
+            yield Guess.among(place, [paid])
         elif candidates:
-            yield replace(Guess.of(place, candidates[0]), candidates=tuple(candidates), asked=True)
+            yield Guess.among(place, candidates)
             pay = next(iter(candidates[0].columns), "") if place == places.PAID else ""
             if pay and places.COLLECTED not in found and (amounts := collected_by_values(table, pay, free)):
-                yield replace(Guess.of(places.COLLECTED, amounts[0]), candidates=tuple(amounts), asked=True)
+                yield Guess.among(places.COLLECTED, amounts)
         else:
             unpaid = "no_payment" if places.COLLECTED in found else "not_said_who_pays"
             told = {places.QUANTITIES[0]: "no_quantity", places.PAID: unpaid}.get(place, "not_found")
@@ -135,8 +135,8 @@ def _packed(table: SampleTable, place: str, free: Sequence[str]) -> Guess | None
     box = (counts or ranges)[0]
     money = [name for name in free if name not in (per_box, box) and table.profiles[name].is_mostly("amount")]
     if counts and (whole := next((name for name in money if table.is_rest(name, per_box, box)), "")):
-        return replace(Guess.of(place, Candidate((whole,), 0.4, (("product_and_loose", per_box, box),))), asked=True)
-    guess = replace(Guess.of(place, Candidate((per_box,), 0.4, (("in_one_box", box),))), asked=True)
+        return Guess.among(place, [Candidate((whole,), 0.4, (("product_and_loose", per_box, box),))])
+    guess = Guess.among(place, [Candidate((per_box,), 0.4, (("in_one_box", box),))])
     return replace(guess, times=box) if counts else replace(guess, cartons=box)
 
 
@@ -147,7 +147,7 @@ def _told_by_values(table: SampleTable, found: dict[str, Guess], operation: Oper
     wanted = [place for place in (*places.DAYS[:2], places.PIN) if place in named and place not in found]
     for place in wanted:
         if alike := by_values(table, place, [name for name in table.columns if name not in used], operation):
-            yield replace(Guess.of(place, alike[0]), candidates=tuple(alike), asked=True)
+            yield Guess.among(place, alike)
 
 
 def _told_by_amount(table: SampleTable, collected: Guess | None) -> Candidate | None:

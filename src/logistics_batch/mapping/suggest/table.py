@@ -5,7 +5,7 @@ import operator
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial, reduce
+from functools import cached_property, reduce
 from itertools import permutations
 from typing import Final
 
@@ -105,6 +105,9 @@ class SampleTable:
         """The decimal marks, first the one that some column shows: beside 0,85 a 1.152 is more than a thousand."""
         return ",." if any(each.has_decimal_commas for each in self.profiles.values()) else ".,"
 
+    def _numbers(self, name: str) -> pl.Series:
+        return numbers_of(self.cells[name], marks=self._marks)
+
     @cached_property
     def titles(self) -> tuple[str, ...]:
         """The words of the sheet's name, and of what stands alone in its row above the table."""
@@ -155,25 +158,22 @@ class SampleTable:
 
         less: a column of percents that are taken off. A factor that is always 1 shows nothing.
         """
-        filled = self.cells.filter(pl.col(total) != "")
-        number = partial(numbers_of, marks=self._marks)
-        product, numbers = number(filled[total]), [number(filled[each]) for each in factors]
+        filled = self.cells[total] != ""
+        product, *numbers = (self._numbers(each).filter(filled) for each in (total, *factors))
         made = reduce(operator.mul, numbers)
-        off = (product - (made * (1 - number(filled[less]).fill_null(0) / 100) if less else made)).abs()
+        off = (product - (made * (1 - self._numbers(less).filter(filled).fill_null(0) / 100) if less else made)).abs()
         is_near = (off <= 1.0) | (off <= 0.005 * product)
         is_shown = all((each != 1).any() for each in numbers)
-        return filled.height > 1 and is_shown and is_near.fill_null(value=False).all()
+        return len(product) > 1 and is_shown and is_near.fill_null(value=False).all()
 
     def is_part(self, part: str, whole: str) -> bool:
         """Whether the amounts of a column are on some rows those of another one, on some less, and nowhere more."""
-        number = partial(numbers_of, marks=self._marks)
-        less = (number(self.cells[whole]) - number(self.cells[part])).drop_nulls()
+        less = (self._numbers(whole) - self._numbers(part)).drop_nulls()
         return bool((less == 0).any() and (less > 0).any() and (less >= 0).all())
 
     def is_rest(self, total: str, *factors: str) -> bool:
         """Whether a column is the product of others and what stands loose in another one on every row."""
-        number = partial(numbers_of, marks=self._marks)
-        numbers = {name: number(self.cells[name]) for name in (*factors, *self.profiles)}
+        numbers = {name: self._numbers(name) for name in (*factors, *self.profiles)}
         off = numbers[total] - reduce(operator.mul, (numbers[each] for each in factors))
         loose = (each.fill_null(0) for name, each in numbers.items() if name not in (total, *factors))
         return off.count() > 1 and any((off.drop_nulls() == each.filter(off.is_not_null())).all() for each in loose)
@@ -184,8 +184,7 @@ class SampleTable:
         key: as in `differs_within`.
         """
         document = pl.when(pl.col(key) != "").then(pl.col(key)).forward_fill().fill_null("")
-        number = partial(numbers_of, marks=self._marks)
-        rows = self.cells.select(document.alias("key"), total=number(self.cells[total]), part=number(self.cells[parts]))
+        rows = self.cells.select(document.alias("key"), total=self._numbers(total), part=self._numbers(parts))
         whole = pl.col("total").drop_nulls().first()
         each = rows.group_by("key").agg(
             several=pl.col("part").count() > 1, differs=((pl.col("part").sum() - whole).abs() > 1).fill_null(value=True)
@@ -268,8 +267,7 @@ class SampleTable:
             labels = ((column, text) for column, text in cells.items() if column < at and _NO_DATA.fullmatch(text))
             label = next(labels, None)
             if label and at in cells:
-                number = partial(numbers_of, marks=self._marks)
-                stated, added = number(pl.Series([cells[at]]))[0], number(self.cells[name]).sum()
+                stated, added = numbers_of(pl.Series([cells[at]]), marks=self._marks)[0], self._numbers(name).sum()
                 said = label[1].strip(MARKS)
                 fact = Fact(said, cells[at], cell_address(row, at), ("beside", said), under=name)
                 return fact, None if stated is None else stated - added, label

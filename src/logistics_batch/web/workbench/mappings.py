@@ -15,8 +15,7 @@ from logistics_batch.errors import Finding, LogisticsBatchError, SpecificationEr
 from logistics_batch.flows.files.check import one_sheet
 from logistics_batch.flows.mappings import choices
 from logistics_batch.flows.mappings.check_mapping import lint
-from logistics_batch.flows.mappings.mapping_files import MOST_EXAMPLE_BYTES, digest_of, tried
-from logistics_batch.flows.mappings.replay import replay
+from logistics_batch.flows.mappings.mapping_files import MOST_EXAMPLE_BYTES, digest_of, replay, tried
 from logistics_batch.flows.mappings.suggest_mapping import Wanted, look_at
 from logistics_batch.model.document import Operation
 from logistics_batch.model.report import FileReport

@@ -9,7 +9,7 @@ import polars as pl
 
 from logistics_batch.mapping.fields.values.reading import LongWay, ReadContext, where_unusual
 from logistics_batch.mapping.spec.model import FieldSpec, LookupRead, UnitRead
-from logistics_batch.mapping.spec.names import PERCENT, RUPEES, Measure, measure_of
+from logistics_batch.mapping.spec.names import PERCENT, RUPEES, Measure, measure_of, words_of
 from logistics_batch.mapping.spec.targets import FieldForm, form_of
 from logistics_batch.model.document import Operation
 
@@ -54,14 +54,6 @@ _UNITS: Final[dict[str, tuple[str, str]]] = {
     "ml": ("volume", "1"),
     "l": ("volume", "1000"),
     "cbm": ("volume", "1000000"),
-}
-_SPELLINGS: Final[dict[str, tuple[str, ...]]] = {
-    "g": ("g", "gm", "gms", "gram", "grams", "grm", "grms"),
-    "kg": ("kg", "kgs", "kilo", "kilos", "kilogram", "kilograms"),
-    "lb": ("lb", "lbs"),
-    "in": ("in", "inch", "inches"),
-    "l": ("l", "ltr", "litre", "litres"),
-    "cc": ("cc", "cm3"),
 }
 UNIT_NAMES: Final = tuple(_UNITS)
 
@@ -171,9 +163,10 @@ def factor(source: str, target: str) -> str:
     return str(from_base[0] / from_base[1])
 
 
-def spellings_of(unit: str) -> tuple[str, ...]:
+def spellings_of(unit: str) -> list[str]:
     """How a unit is written, in small letters; of one that is not known as it stands."""
-    return next((words for words in _SPELLINGS.values() if unit in words), (unit,))
+    measure = measure_of(unit)
+    return words_of(measure) if measure and measure.name in _UNITS else [unit]
 
 
 def without_suffix(text: pl.Expr, suffix: Mapping[str, int], around: ReadContext) -> pl.Expr:
