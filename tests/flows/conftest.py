@@ -4,7 +4,7 @@ import pytest
 from flows.asn_service import AsnService
 from flows.audit_room import audit_room
 
-from logistics_batch.flows.reconcile import output
+from logistics_batch.flows.reconcile import reconcile
 
 
 @pytest.fixture
@@ -18,13 +18,13 @@ def service():
 def papers_left_blank(monkeypatch):
     """Workbook and page take half of a reconciliation: what they show is told in tests/paper and test_reconcile.py."""
     for paper in ("reconciliation_workbook", "reconciliation_page"):
-        monkeypatch.setattr(output, paper, lambda account: b"")
+        monkeypatch.setattr(reconcile, paper, lambda account: b"")
 
 
 @pytest.fixture
 def page_left_blank(monkeypatch):
     """For tests that look at the workbook."""
-    monkeypatch.setattr(output, "reconciliation_page", lambda account: b"")
+    monkeypatch.setattr(reconcile, "reconciliation_page", lambda account: b"")
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """The status report of orders (one line an item) and the status feed (one line an order), as CSV and as workbook."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import datetime, tzinfo
 from decimal import Decimal
 from typing import Any
@@ -75,7 +75,7 @@ _AMOUNTS = ("cod_sent", "cod_shown")
 
 def order_status_csv(lines: Sequence[OrderLine]) -> bytes:
     """One line an item; names of columns as in the fields of OrderLine."""
-    return csv_bytes(_texts([asdict(line) for line in lines], REPORT_COLUMNS))
+    return csv_bytes(_texts(lines, REPORT_COLUMNS))
 
 
 def order_status_workbook(
@@ -103,7 +103,7 @@ def order_status_workbook(
 
 def status_feed_csv(orders: Sequence[Sequence[OrderLine]]) -> bytes:
     """One line an order, quantities added up over its items."""
-    return csv_bytes(_texts([asdict(_added_up(lines)) for lines in orders], FEED_COLUMNS))
+    return csv_bytes(_texts([_added_up(lines) for lines in orders], FEED_COLUMNS))
 
 
 def status_feed_workbook(orders: Sequence[Sequence[OrderLine]]) -> bytes:
@@ -143,9 +143,9 @@ def _moment(text: str, zone: tzinfo | None) -> datetime | None:
     return (moment.astimezone(zone) if zone else moment).replace(tzinfo=None)
 
 
-def _texts(rows: Sequence[dict[str, Any]], columns: Sequence[Column]) -> pl.DataFrame:
+def _texts(lines: Sequence[OrderLine], columns: Sequence[Column]) -> pl.DataFrame:
     names = [column.field for column in columns]
-    data = [[_text(name, row[name]) for name in names] for row in rows]
+    data = [[_text(name, getattr(line, name)) for name in names] for line in lines]
     return pl.DataFrame(data, schema=dict.fromkeys(names, pl.String), orient="row")
 
 

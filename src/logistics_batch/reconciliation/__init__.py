@@ -25,6 +25,7 @@ from logistics_batch.reconciliation.legs.columns import Legs as Legs
 from logistics_batch.reconciliation.legs.lines import discounts_not_returned as discounts_not_returned
 from logistics_batch.reconciliation.legs.lists import Counted as Counted
 from logistics_batch.reconciliation.legs.lists import counted_once as counted_once
+from logistics_batch.reconciliation.legs.reading import day as day
 from logistics_batch.reconciliation.legs.reading import identifier as identifier
 from logistics_batch.reconciliation.legs.reading import order_number_of as order_number_of
 from logistics_batch.reconciliation.notices.statuses import further_status as further_status

@@ -32,7 +32,7 @@ from logistics_batch.messages.words import shortened
 from logistics_batch.model.counting import counted
 from logistics_batch.model.reconciliation import Earlier, ExceptionLevel, Standing
 from logistics_batch.model.spelling import folded
-from logistics_batch.reconciliation import KNOWN_LINES, RECEIVED_LINES, UNOPENED, Legs, identifier
+from logistics_batch.reconciliation import KNOWN_LINES, RECEIVED_LINES, UNOPENED, Legs, day, identifier
 
 KEPT_DAYS: Final = 90
 """So many days rows are known after the last report whose lists had them, and lists before the range are opened."""
@@ -110,9 +110,7 @@ def judged_invoices(legs: Legs, gathered: Gathered, scope: Scope) -> pl.DataFram
     dated = [
         notices.filter(pl.col("in_window")).select(
             identifier("invoice_number").alias("invoice"),
-            pl.min_horizontal(
-                pl.col(name).str.slice(0, 10).str.to_date("%Y-%m-%d", strict=False) for name in names
-            ).alias("first"),
+            pl.min_horizontal(day(name) for name in names).alias("first"),
         )
         for notices, names in sides
     ]

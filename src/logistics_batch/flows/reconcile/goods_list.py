@@ -19,7 +19,7 @@ from logistics_batch.model.counting import counted
 from logistics_batch.model.document import MappedFile, RowState
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.sheet import Sheet
-from logistics_batch.reconciliation import UNREAD_ROWS
+from logistics_batch.reconciliation import UNREAD_ROWS, day
 
 _DAY: Final = "received_date"
 _NAMED: Final = 5
@@ -129,7 +129,7 @@ def _of_days_to_come(lines: pl.DataFrame, *, after: date) -> pl.DataFrame:
 
     Day and month are changed over, or it is another year: what else such a row says is in doubt, too.
     """
-    rows = lines.filter(pl.col(_DAY).str.slice(0, 10).str.to_date("%Y-%m-%d", strict=False) > after)
+    rows = lines.filter(day(_DAY) > after)
     where = pl.concat_str("file_name", "sheet", separator=" ").str.strip_chars_end()
     spot = pl.format('{} row {}, received date "{}": this day has not come yet', where, "row", _DAY)
     return rows.with_columns(spot.alias("spot"))

@@ -17,7 +17,6 @@ from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, LedgerB
 from logistics_batch.flows.files.foreign_files import workbook_entries
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.program_errors import holding_file
-from logistics_batch.flows.reconcile.output import WORKBOOK
 from logistics_batch.intake.names import printable
 from logistics_batch.intake.stores.store import FileStore, RemoteFile
 from logistics_batch.ledger import StoredNight
@@ -37,6 +36,8 @@ from logistics_batch.paper.answers.result_csv import csv_bytes
 from logistics_batch.paper.reconciliation.account import ReconciliationReport
 from logistics_batch.reconciliation import COMPARED_SCHEMA, REMEMBERED_DAYS, ExceptionChange, compared
 
+REPORT: Final = "reconciliation"
+WORKBOOK: Final = f"{REPORT}.xlsx"
 ACCEPTED: Final = "Accepted"
 """The status of what an analyst accepted, as it stands in the workbook."""
 _LONGEST_COMMENT: Final = 4000

@@ -1,10 +1,11 @@
 """The reconciliation of ASNs: ask the service, read the ledger and the receipts, judge, write it down for people."""
 
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from zoneinfo import ZoneInfo
 
 import polars as pl
@@ -23,9 +24,8 @@ from logistics_batch.flows.reconcile.earlier_receipts import (
 )
 from logistics_batch.flows.reconcile.gather import Gathered, gather, order_numbers
 from logistics_batch.flows.reconcile.goods_list import ListKind, ReadList
-from logistics_batch.flows.reconcile.memory import Recalled, recalled, remember
+from logistics_batch.flows.reconcile.memory import REPORT, WORKBOOK, Recalled, recalled, remember
 from logistics_batch.flows.reconcile.notices import Scope, announced_frames, returned_frames
-from logistics_batch.flows.reconcile.output import hand_over
 from logistics_batch.flows.reconcile.receipts import (
     PURCHASE_ORDERS,
     RECEIPTS,
@@ -49,7 +49,9 @@ from logistics_batch.model.reconciliation import Discrepancy, Earlier, Reconcili
 from logistics_batch.model.report import ExitCode
 from logistics_batch.model.run_reports import ReconcileReport
 from logistics_batch.paper.reconciliation.account import ReconciliationReport
-from logistics_batch.paper.reconciliation.data import reconciliation_document
+from logistics_batch.paper.reconciliation.data import reconciliation_csv, reconciliation_document, reconciliation_json
+from logistics_batch.paper.reconciliation.page import reconciliation_page
+from logistics_batch.paper.reconciliation.workbook import reconciliation_workbook, whole_tables
 from logistics_batch.reconciliation import (
     BY_SKU,
     MEASURES,
@@ -193,7 +195,7 @@ def run_reconcile(parts: Parts, plan: ReconcilePlan) -> ReconcileReport:
     with recorded_run(parts, letter="R", kind="reconcile", job=job, business_date=plan.business_date) as run:
         asked = _ask(parts, plan, wanted)
         account = _account(parts, plan, run.id, asked, limits)
-        files, delivered = hand_over(parts, account, output=plan.output, results=plan.results)
+        files, delivered = _hand_over(parts, plan, account)
         report = ReconcileReport(
             run=run.id,
             exit_code=_exit_code(account),
@@ -340,6 +342,39 @@ def _rules(plan: ReconcilePlan, limits: dict[Discrepancy, Limit], *, complete: b
     rules = Rules(plan.business_date, limits=limits, complete=complete, claim_days=plan.claim_days)
     booked_within = limits.get(Discrepancy.NOT_RECEIVED, Limit()).days
     return rules if booked_within is None else replace(rules, grace_days=booked_within)
+
+
+def _hand_over(
+    parts: Parts, plan: ReconcilePlan, account: ReconciliationReport
+) -> tuple[tuple[Path, ...], tuple[str, ...]]:
+    """Write reconciliation.xlsx, .html, .csv and .json; returns the local files and what was delivered elsewhere.
+
+    Tables that are longer than a sheet of the workbook are written as CSV, too.
+    An earlier workbook at the same place may hold analysts' notes: it moves to the folder `earlier` beside it.
+    Raises StoreError if a place cannot be written.
+    """
+    papers = {
+        WORKBOOK: reconciliation_workbook(account),
+        f"{REPORT}.html": reconciliation_page(account),
+        f"{REPORT}.csv": reconciliation_csv(account),
+        f"{REPORT}.json": reconciliation_json(account),
+        **whole_tables(account),
+    }
+    stamp = f"{account.made_at:%Y%m%d-%H%M%S}"
+    folder = (plan.output or parts.reports / REPORT / account.run).absolute()
+    _put(parts, JobPlace(folder=str(folder), path="/"), papers, stamp=stamp)
+    delivered: tuple[str, ...] = ()
+    if plan.results is not None:
+        delivered = _put(parts, plan.results.on(account.business_date), papers, stamp=stamp)
+    return tuple(folder / name for name in papers), delivered
+
+
+def _put(parts: Parts, place: JobPlace, papers: dict[str, bytes], *, stamp: str) -> tuple[str, ...]:
+    folder = PurePosixPath(place.path)
+    with closing(parts.open_store(place)) as store:
+        if store.exists(str(folder / WORKBOOK)):
+            store.move(str(folder / WORKBOOK), to_folder=str(folder / "earlier"), name=f"{REPORT}_until_{stamp}.xlsx")
+        return store.put_all(place.path, papers)
 
 
 def _exit_code(account: ReconciliationReport) -> int:

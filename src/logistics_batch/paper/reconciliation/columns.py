@@ -51,9 +51,6 @@ COMPLETE, INCOMPLETE = "complete", "may be incomplete"
 RUN = "Run id"
 """Beside it stands, in the log of the workbook, which run made it."""
 
-STATUS_TITLE = "Status"
-"""The last of the columns that analysts fill in."""
-
 # By kind: field, heading and width.
 _BY_KIND: dict[CellKind, tuple[tuple[str, str, float], ...]] = {
     CellKind.CODE: (
@@ -141,7 +138,7 @@ _BY_KIND: dict[CellKind, tuple[tuple[str, str, float], ...]] = {
         ("resolved", "Resolved", 10),
         ("accepted", "Accepted", 10),
     ),
-    CellKind.ENTRY: (("owner", "Owner", 16), ("comment", "Comment", 34), ("analyst_status", STATUS_TITLE, 14)),
+    CellKind.ENTRY: (("owner", "Owner", 16), ("comment", "Comment", 34), ("analyst_status", "Status", 14)),
 }
 _KNOWN = {field: Column(title, field, kind, width) for kind, known in _BY_KIND.items() for field, title, width in known}
 

@@ -11,7 +11,7 @@ from openpyxl.worksheet.properties import PageSetupProperties
 from openpyxl.worksheet.worksheet import Worksheet
 
 from logistics_batch.paper.reconciliation.cells import FAINT, at, font, put, put_heading, put_text
-from logistics_batch.paper.reconciliation.columns import STATUS_TITLE, CellKind, Column, lines_more
+from logistics_batch.paper.reconciliation.columns import CellKind, Column, lines_more
 from logistics_batch.paper.reconciliation.rows import SheetRows
 
 LARGEST_SHEET = 100_000
@@ -42,12 +42,14 @@ def lay_table(book: Workbook, frame: pl.DataFrame, layout: TableLayout) -> Sheet
     """A sheet with the headings of a table from A1, and the lines that `with_rows` is to put below them."""
     columns = layout.columns
     sheet: Worksheet = book.create_sheet(layout.title)
+    shown = frame.head(layout.largest)
     prepare_page(sheet)
     for index, column in enumerate(columns, 1):
         put_heading(at(sheet, 1, index), column.title, column.kind)
         sheet.column_dimensions[get_column_letter(index)].width = column.width
+        if shown.height and column.field == "analyst_status":
+            _offer_status_words(sheet, get_column_letter(index), lines=shown.height)
     sheet.row_dimensions[1].height = HEADING_HEIGHT
-    shown = frame.head(layout.largest)
     last = 1 + shown.height
     sheet.freeze_panes = f"{get_column_letter(layout.frozen + 1)}2"
     sheet.auto_filter.ref = f"A1:{get_column_letter(len(columns))}{max(last, 2)}"
@@ -106,16 +108,12 @@ def write_lines(sheet: Worksheet, frame: pl.DataFrame, columns: Sequence[Column]
             sheet.row_dimensions[row].height = _LINE_HEIGHT * (1 + more)
 
 
-def offer_status_words(sheet: Worksheet, columns: Sequence[Column], *, lines: int) -> None:
+def _offer_status_words(sheet: Worksheet, column: str, *, lines: int) -> None:
     """A list to choose from in the analysts' status column."""
-    if not lines:
-        return
-    position = [column.title for column in columns].index(STATUS_TITLE) + 1
     choice = DataValidation(type="list", formula1=f'"{",".join(STATUS_WORDS)}"', allow_blank=True)
     choice.showErrorMessage = False  # other words are welcome
     sheet.add_data_validation(choice)
-    letter = get_column_letter(position)
-    choice.add(f"{letter}2:{letter}{lines + 1}")
+    choice.add(f"{column}2:{column}{lines + 1}")
 
 
 def prepare_page(sheet: Worksheet) -> None:

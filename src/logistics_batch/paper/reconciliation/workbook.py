@@ -16,7 +16,7 @@ from logistics_batch.paper.reconciliation.account import DEFINITIONS, Reconcilia
 from logistics_batch.paper.reconciliation.cells import INCOMPLETE_PAINT, at, font, paint, put_code, put_text
 from logistics_batch.paper.reconciliation.data import plain
 from logistics_batch.paper.reconciliation.figures import ageing
-from logistics_batch.paper.reconciliation.rows import SheetRows, saved
+from logistics_batch.paper.reconciliation.rows import saved
 from logistics_batch.paper.reconciliation.summary import add_summary
 from logistics_batch.paper.reconciliation.tables import (
     LARGEST_SHEET,
@@ -24,7 +24,6 @@ from logistics_batch.paper.reconciliation.tables import (
     TableLayout,
     lay_table,
     left_out,
-    offer_status_words,
     prepare_page,
     whole_table,
 )
@@ -37,24 +36,6 @@ MISSING_AND_UNEXPECTED = (
     Discrepancy.DUPLICATE_ASN,
 )
 _FROZEN = 5  # class, severity, money, invoice and SKU stay in view
-_ACCEPTED = TableLayout("Accepted", columns.EXCEPTIONS, "No difference is accepted.", frozen=_FROZEN)
-_NOT_CHECKED = TableLayout(
-    "Not checked", columns.GONE, "Every exception of earlier nights was looked at again.", frozen=_FROZEN
-)
-_RESOLVED = TableLayout("Resolved", columns.GONE, "No exception of earlier nights went away.", frozen=_FROZEN)
-_MATCHED = TableLayout("Matched", columns.MATCHED, "No line matched.", frozen=2)
-_NEAR = TableLayout("Within tolerance", columns.NEAR, "No line needed a tolerance.", frozen=2)
-_MISSING = TableLayout(
-    "Missing & unexpected",
-    columns.MISSING,
-    "Nothing is missing in the service, and nothing is there that we do not know.",
-    frozen=_FROZEN,
-)
-_AGEING = TableLayout("Ageing", columns.AGEING, "No open exception.", frozen=1)
-_SCORECARD = TableLayout("Supplier scorecard", columns.SCORECARD, "No supplier.", frozen=1)
-_UNSENT = TableLayout("Rows not accepted", columns.UNSENT, "Every row was accepted.", frozen=3)
-_NOT_READ = TableLayout("Receipt rows not read", columns.NOT_READ, frozen=1)
-_TREND = TableLayout("Trend", columns.TREND, frozen=1)
 
 
 def reconciliation_workbook(account: ReconciliationReport) -> bytes:
@@ -62,8 +43,9 @@ def reconciliation_workbook(account: ReconciliationReport) -> bytes:
     book = Workbook()
     book.remove(book.worksheets[0])
     summary = book.create_sheet("Summary")
-    laid = [_entries(lay_table(book, frame, layout)) for layout, frame in _lists(account)]
-    laid += [lay_table(book, frame, layout) for layout, frame in _facts(account)]
+    laid = [lay_table(book, frame, layout) for layout, frame in tables(account)]
+    if account.open.height:
+        laid[0].sheet.sheet_properties.tabColor = INCOMPLETE_PAINT.fill[2:]
     add_summary(summary, account, trend=laid[-1])
     _add_log(book, account)
     return saved(book, laid)
@@ -86,42 +68,31 @@ def whole_tables(account: ReconciliationReport) -> dict[str, bytes]:
 
 
 def tables(account: ReconciliationReport) -> Iterator[tuple[TableLayout, pl.DataFrame]]:
-    """All tables of the workbook, in the order of its sheets, with all their lines."""
-    yield from _lists(account)
-    yield from _facts(account)
-
-
-def _lists(account: ReconciliationReport) -> Iterator[tuple[TableLayout, pl.DataFrame]]:
-    """The lists of exceptions, on which analysts write."""
-    checked = f"0 exceptions, {counted(account.judged, 'line')} checked."
-    yield TableLayout("Exceptions", columns.EXCEPTIONS, checked, frozen=_FROZEN), account.open
-    yield _ACCEPTED, account.accepted
-    yield _NOT_CHECKED, account.gone(Standing.NOT_CHECKED)
-    yield _RESOLVED, account.gone(Standing.RESOLVED)
-
-
-def _facts(account: ReconciliationReport) -> Iterator[tuple[TableLayout, pl.DataFrame]]:
-    """The other tables; the trend last."""
-    result = account.result
-    yield _MATCHED, result.outcome(ComparedOutcome.MATCHED)
-    yield _NEAR, result.outcome(ComparedOutcome.WITHIN_TOLERANCE)
-    yield _MISSING, _of_classes(account.open, MISSING_AND_UNEXPECTED)
-    yield _AGEING, ageing(account)
-    yield _SCORECARD, result.suppliers.with_columns(pl.col("supplier").replace("", "(none named)"))
-    unsent = _of_classes(account.open, (Discrepancy.NOT_SENT,))
-    yield _UNSENT, unsent.sort("file_name", "sheet", maintain_order=True)
+    """All tables of the workbook, in the order of its sheets, with all their lines; the trend last."""
+    result, open_ones = account.result, account.open
+    nothing = f"0 exceptions, {counted(account.judged, 'line')} checked."
+    yield TableLayout("Exceptions", columns.EXCEPTIONS, nothing, _FROZEN), open_ones
+    nothing = "No difference is accepted."
+    yield TableLayout("Accepted", columns.EXCEPTIONS, nothing, _FROZEN), account.accepted
+    nothing = "Every exception of earlier nights was looked at again."
+    yield TableLayout("Not checked", columns.GONE, nothing, _FROZEN), account.gone(Standing.NOT_CHECKED)
+    nothing = "No exception of earlier nights went away."
+    yield TableLayout("Resolved", columns.GONE, nothing, _FROZEN), account.gone(Standing.RESOLVED)
+    yield TableLayout("Matched", columns.MATCHED, "No line matched.", 2), result.outcome(ComparedOutcome.MATCHED)
+    near = result.outcome(ComparedOutcome.WITHIN_TOLERANCE)
+    yield TableLayout("Within tolerance", columns.NEAR, "No line needed a tolerance.", 2), near
+    nothing = "Nothing is missing in the service, and nothing is there that we do not know."
+    missing = _of_classes(open_ones, MISSING_AND_UNEXPECTED)
+    yield TableLayout("Missing & unexpected", columns.MISSING, nothing, _FROZEN), missing
+    yield TableLayout("Ageing", columns.AGEING, "No open exception.", 1), ageing(account)
+    suppliers = result.suppliers.with_columns(pl.col("supplier").replace("", "(none named)"))
+    yield TableLayout("Supplier scorecard", columns.SCORECARD, "No supplier.", 1), suppliers
+    unsent = _of_classes(open_ones, (Discrepancy.NOT_SENT,)).sort("file_name", "sheet", maintain_order=True)
+    yield TableLayout("Rows not accepted", columns.UNSENT, "Every row was accepted.", 3), unsent
     if account.not_read.height:
-        yield _NOT_READ, account.not_read
+        yield TableLayout("Receipt rows not read", columns.NOT_READ, frozen=1), account.not_read
     word = pl.when("complete").then(pl.lit(columns.COMPLETE)).otherwise(pl.lit(columns.INCOMPLETE))
-    yield _TREND, account.trend.with_columns(word.alias("completeness"))
-
-
-def _entries(table: SheetRows) -> SheetRows:
-    """Words to choose from for the analysts' status, and a coloured tab where something is to be done."""
-    offer_status_words(table.sheet, table.columns, lines=table.frame.height)
-    if table.frame.height and table.sheet.title == "Exceptions":
-        table.sheet.sheet_properties.tabColor = INCOMPLETE_PAINT.fill[2:]
-    return table
+    yield TableLayout("Trend", columns.TREND, frozen=1), account.trend.with_columns(word.alias("completeness"))
 
 
 def _of_classes(exceptions: pl.DataFrame, codes: tuple[Discrepancy, ...]) -> pl.DataFrame:
