@@ -25,7 +25,8 @@ TO: Final = frozenset(["deliver", "ship", "buyer", "party", "store"])
 _LATIN: Final = re.compile(r"[a-z]+")
 _BRACKETS: Final = re.compile(r"[(\[（]([^()\[\]（）]*)[)\]）]")
 _INITIALS: Final = re.compile(r"\b[A-Za-z](?:\.[A-Za-z])+\b")  # C.P., M.R.P.
-_EACH: Final = re.compile(r"(?<=\w)\.?/(?=(\w+))")  # Pcs/Ctn, but not Vch/Bill No
+_EACH: Final = re.compile(r"(?<=\w)\.?\s?/\s?(?=(\w+))")  # Pcs / Ctn, but not Vch/Bill No
+_EACH_WORDS: Final = frozenset(["per", "por", "par", "pro", "je"])
 _COUNTED: Final = frozenset(["box", "each", "qty", "uom", "kg", "gram", "size_of_case"])
 _TYPO: Final = 0.85
 _LETTERS_OF_A_TYPO: Final = 5  # shorter words are easily alike: rate, date
@@ -109,8 +110,8 @@ def reading_of(name: str) -> NameReading:
     words = (outer or inner).split()
     alone = [word for word in words if _meaning(word) not in _UNITS]
     said = [_MEASURES.get(word) if [word] == alone and word in _MEASURES else _meaning(word) for word in words]
-    pairs = zip(["", *words], said, strict=False)
-    said = ["size_of_case" if (before, each) == ("per", "box") else each for before, each in pairs]
+    before = zip(["", "", *said], ["", *words], said, strict=False)
+    said = ["size_of_case" if word in _EACH_WORDS and each == "box" != of else each for of, word, each in before]
     meanings = _parts(said)
     meanings |= _parts(map(_meaning, inner.split())) & _WHOSE
     if {"price", "net"} <= meanings:  # Rate incl. GST is a price, and no tax

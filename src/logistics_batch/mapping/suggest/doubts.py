@@ -349,8 +349,10 @@ def _of_one_box(table: SampleTable, found: dict[str, Guess], guess: Guess) -> Gu
     counts = [name for name in boxes if "number" not in table.readings[name].meanings]  # Carton No. 7
     several = [name for name in counts if (numbers_of(table.cells[name]) > 1).any()]
     ranges = ranges_of_boxes(table)
-    is_added_up = "total" in table.readings[guess.column].meanings or table.comes_to_its_total(guess.column)
-    if is_added_up or not (several or ranges):
+    # A total shows that numbers are added up, and not that what stands beside them counts nothing more.
+    per_box = next((name for name in table.columns if "size_of_case" in table.readings[name].meanings), "")
+    is_added_up = not per_box and table.comes_to_its_total(guess.column)
+    if is_added_up or "total" in table.readings[guess.column].meanings or not (several or ranges):
         return guess
     counted = replace(table, cells=table.cells.with_columns(cartons(pl.col(name)).alias(name) for name in ranges))
     price = next((found[place].column for place in places.PRICES if place in found), "")

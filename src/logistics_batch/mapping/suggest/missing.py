@@ -24,7 +24,7 @@ _TOGETHER: Final[dict[str, Reason]] = {
     "name and address": ("name_and_address",),
 }  # in cells that fill another place as well
 _OF_PERSONS: Final = frozenset(["desc", "name", "company", "number", *TO])
-_OF_COUNTS: Final = frozenset(["qty", "box", "each", "order", "dispatch", "item"])
+_OF_COUNTS: Final = frozenset(["qty", "box", "each", "order", "dispatch", "item", "loose"])
 
 
 def missing_of(table: SampleTable, operation: Operation, found: dict[str, Guess]) -> Iterator[Guess]:
@@ -109,13 +109,13 @@ def _candidates(
             if place in (*targets.required, places.QUANTITIES[0]) and likeness(table.readings[name], names) >= LIKELY
         ]
         or [
-            Candidate((name,), 0.4, (("unit_named", word),))
+            Candidate((name,), 0.4, (("unit_named", word),) if word else (("loose",),))
             for name in free
             if place in places.QUANTITIES
             and table.profiles[name].fits(FieldForm.QUANTITY)
             and not table.numbers_in_order(name)
             and table.readings[name].meanings <= _OF_COUNTS
-            and (word := unit_named(name))
+            and ((word := unit_named(name)) or "loose" in table.readings[name].meanings)
         ]
         or by_values(table, place, free, operation)
         or [
@@ -136,7 +136,8 @@ def _packed(table: SampleTable, place: str, free: Sequence[str]) -> Guess | None
     money = [name for name in free if name not in (per_box, box) and table.profiles[name].is_mostly("amount")]
     if counts and (whole := next((name for name in money if table.is_rest(name, per_box, box)), "")):
         return Guess.among(place, [Candidate((whole,), 0.4, (("product_and_loose", per_box, box),))])
-    guess = Guess.among(place, [Candidate((per_box,), 0.4, (("in_one_box", box),))])
+    loose = [("loose_beside", name) for name in free if "loose" in table.readings[name].meanings]
+    guess = Guess.among(place, [Candidate((per_box,), 0.4, (("in_one_box", box), *loose))])
     return replace(guess, times=box) if counts else replace(guess, cartons=box)
 
 
