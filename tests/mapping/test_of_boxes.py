@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 import yaml
 from mapping.sheets import sheet_of
+from mapping.test_first_hour import drafted, sample
+from mapping.test_unasked import fields
 
 from logistics_batch.mapping.naming import reading_of
 from logistics_batch.mapping.suggest.draft import draft_of
@@ -60,3 +62,24 @@ def test_loose_pieces_without_boxes_are_offered_as_the_quantity() -> None:
 )  # fmt: skip
 def test_what_one_box_holds_is_told_in_five_ways(name: str, is_of_one: bool) -> None:
     assert ("size_of_case" in reading_of(name).meanings) is is_of_one
+
+
+@pytest.mark.parametrize("per_box", ["Uds por caja", "Unités par carton", "Pcs per box", "Pcs / ctn"])
+def test_what_one_box_holds_is_no_number_of_boxes(per_box: str) -> None:
+    found = fields(sample(**{per_box.replace(" ", "_"): ["2", "1", "2"], "Cartons": ["1", "1", "2"]}))
+    assert found["packages_count"] == {"from": "Cartons"}
+
+
+def test_of_two_counts_of_boxes_a_person_says_which() -> None:
+    found = fields(sample(Cartons=["1", "1", "2"], Box_qty=["2", "1", "2"]))
+    assert {*found["packages_count"]["from"]} == {"? Cartons", "? Box qty"}
+
+
+@pytest.mark.parametrize(
+    ("name", "is_asked"),
+    [("Weight (kg/box)", True), ("Weight per carton", True), ("Wt / pc", True), ("Weight (kg)", False)],
+)
+def test_the_weight_of_one_box_is_not_that_of_the_order_unasked(name: str, is_asked: bool) -> None:
+    draft, _, _ = drafted(sample(**{name.replace(" ", "_"): ["0.5", "1.2", "0.75"], "Boxes": ["1", "2", "3"]}))
+    weights = [each for place, each in draft.guesses.items() if place.endswith(".weight")]
+    assert all(each.asked for each in weights) if is_asked else [each.asked for each in weights] == [False]

@@ -52,9 +52,11 @@ REASONS: Final = {
     "of_one_or_line": "but nothing shows whether it is the price of one or of the line of so many “{names[0]}”",
     "of_the_line": "but of the same goods it grows with “{names[0]}”: it may be the price of the whole line",
     "loose": "the name speaks of loose pieces: whether there are others in boxes, no column says",
-    "loose_beside": "“{names[0]}” is not added: no word of a mapping does, so ask the sender for a column of all pieces",
+    "loose_beside": "“{names[0]}” is not added, as no word of a mapping does that: ask the sender for a column of all "
+    "pieces",
     "in_one_box": "what one box holds, × “{names[0]}”: no column says the quantity itself",
     "price_per": "but it is per “{names:joined ” or “}”, which may be another count than the quantity's",
+    "measure_per": "but it is that of one {names[0]}, and nothing multiplies it by their number",
     "done": "“{names:joined ” and “}” says of rows that they must not be sent: cancelled, returned, gone already, or "
     "exchanges, of which nobody would fetch the other part",
     "may_say_void": "nobody knows what “{names:joined ” and “}” says: keep the words that say that an order must not "

@@ -42,6 +42,7 @@ _SHIPPED_TO: Final = frozenset(["ship", "deliver"])
 _COUNTED: Final = (FieldForm.QUANTITY, FieldForm.COUNT)
 _OF_LINES: Final = ("weight", "volume", "length", "breadth", "height")
 _ONE_AN_ORDER: Final = (places.PHONE, places.PERSON, places.PIN)
+_HELD_BY_ONE: Final = frozenset(["size_of_case", "qty", "each", "item", "number", "total"])
 _NOT_SHIPPED: Final = frozenset(["lacking", "return", "picked"])
 _PAID_BEFORE: Final = frozenset(["advance"])
 _OF_PARTS: Final = frozenset(["qty", "amount", "pay", "received", "dispatch"])
@@ -77,12 +78,15 @@ def against_rivals(table: SampleTable, guess: Guess, spare: list[Candidate]) -> 
 
 def _competes(table: SampleTable, guess: Guess, name: str) -> bool:
     """Whether a column may be meant though another is likelier by its name: the invoice's number before the order's,
-    as the sheet may be a list of invoices; beside the buyer's name that of whoever it is shipped to.
+    as the sheet may be a list of invoices; beside the buyer's name that of whoever it is shipped to; any of two counts
+    of boxes.
     """
     names, reading = table.names, table.readings[name]
     if guess.place == places.PERSON:
         is_name = not reading.digits and table.profiles[name].is_mostly("name of a person")
         return is_name and bool(reading.meanings & _SHIPPED_TO - table.readings[guess.column].meanings)
+    if guess.place == places.BOXES:  # Box qty may be what one box holds
+        return name in counted_boxes(table)
     is_earlier = name in names and guess.column in names and names.index(name) < names.index(guess.column)
     return guess.place == places.KEYS[0] and is_earlier and "invoice" in reading.meanings
 
@@ -233,6 +237,9 @@ def _doubts(table: SampleTable, found: dict[str, Guess]) -> Iterator[tuple[str, 
     if day and day.column and "due" in re.findall(r"[a-z]+", day.column.casefold()) and not said[day.place] & TO:
         yield day.place, ("of_payment",)
     yield from _doubts_of_names(table, found)
+    for place in (each for each in said if each.split(".", 1)[1] in _OF_LINES):
+        if per := [each for each in _PER.findall(found[place].column.casefold()) if each in {*_PACKS, *PIECES}]:
+            yield place, ("measure_per", *per)
     amounts = (*places.PRICES, places.LINE_TOTAL, places.COLLECTED, "lines.maximum_retail_price", "lines.discount")
     yield from ((place, ("foreign",)) for place in amounts if place in said and table.is_foreign(found[place].column))
     several = bool(quantity) and not {*numbers_of(table.cells[quantity])} <= {1.0, None}
@@ -350,8 +357,7 @@ def _of_one_box(table: SampleTable, found: dict[str, Guess], guess: Guess) -> Gu
     several = [name for name in counts if (numbers_of(table.cells[name]) > 1).any()]
     ranges = ranges_of_boxes(table)
     # A total shows that numbers are added up, and not that what stands beside them counts nothing more.
-    per_box = next((name for name in table.columns if "size_of_case" in table.readings[name].meanings), "")
-    is_added_up = not per_box and table.comes_to_its_total(guess.column)
+    is_added_up = not held_by_one(table, table.columns) and table.comes_to_its_total(guess.column)
     if is_added_up or "total" in table.readings[guess.column].meanings or not (several or ranges):
         return guess
     counted = replace(table, cells=table.cells.with_columns(cartons(pl.col(name)).alias(name) for name in ranges))
@@ -362,6 +368,12 @@ def _of_one_box(table: SampleTable, found: dict[str, Guess], guess: Guess) -> Gu
         return guess
     verb, box = ("times", several[0]) if several else ("cartons", ranges[0])
     return _asked(guess, ("of_one_box_or_all", box, f"`{verb}: {box}`"))
+
+
+def held_by_one(table: SampleTable, names: Iterable[str]) -> str:
+    """The first of some columns that says how many pieces one box holds; "" if none does."""
+    said = {name: table.readings[name].meanings for name in names}
+    return next((name for name, each in said.items() if "size_of_case" in each and each <= _HELD_BY_ONE), "")
 
 
 def ranges_of_boxes(table: SampleTable) -> list[str]:

@@ -8,7 +8,14 @@ from logistics_batch.mapping.naming import LIKELY, TO, likeness, names_of_target
 from logistics_batch.mapping.spec.targets import FieldForm, form_of, targets_of
 from logistics_batch.mapping.suggest import places
 from logistics_batch.mapping.suggest.by_values import HARDLY_KNOWN, by_values, collected_by_values, may_be_fact
-from logistics_batch.mapping.suggest.doubts import beside_address, counted_boxes, looks, ranges_of_boxes, unit_named
+from logistics_batch.mapping.suggest.doubts import (
+    beside_address,
+    counted_boxes,
+    held_by_one,
+    looks,
+    ranges_of_boxes,
+    unit_named,
+)
 from logistics_batch.mapping.suggest.evidence import of_fact, unlike
 from logistics_batch.mapping.suggest.guess import Candidate, Guess, Reason
 from logistics_batch.mapping.suggest.profile import numbers_of, profile_of
@@ -128,7 +135,7 @@ def _candidates(
 
 def _packed(table: SampleTable, place: str, free: Sequence[str]) -> Guess | None:
     """The quantity by what one box holds; None if no column says that."""
-    per_box = next((name for name in free if "size_of_case" in table.readings[name].meanings), "")
+    per_box = held_by_one(table, free)
     counts, ranges = counted_boxes(table), ranges_of_boxes(table)
     if not per_box or not (counts or ranges):
         return None
