@@ -105,16 +105,12 @@ class BeforeRead(Part):
     before: Annotated[str, Field(min_length=1), AfterValidator(on_one_line)]
 
 
-def _inline_or_file(value: Any) -> str:
-    return "file" if isinstance(value, dict) and "file" in value else "table"
-
-
 class LookupRead(Part):
     """`{lookup: {COD: "true"}}` or `{lookup: {file: skus.csv, from: code, to: name}}`."""
 
     lookup: Annotated[
         Annotated[dict[str, SentText], Tag("table")] | Annotated[LookupFile, Tag("file")],
-        Discriminator(_inline_or_file),
+        Discriminator(lambda value: "file" if isinstance(value, dict) and "file" in value else "table"),
     ]
 
     @field_validator("lookup")

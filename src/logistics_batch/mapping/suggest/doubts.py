@@ -116,18 +116,7 @@ def whole_address(table: SampleTable, guess: Guess, spare: list[Candidate]) -> G
 
 
 def by_document(table: SampleTable, found: dict[str, Guess], operation: Operation) -> dict[str, Guess]:
-    """What differs within a document is its lines' or a question; where a person's number does, the key is doubted.
-
-    The numbers on cartons are added up to nothing.
-    """
-    found = _by_document(table, found, operation)
-    boxes = found.get(places.BOXES)
-    if boxes and boxes.added_up and boxes.column and table.numbers_in_order(boxes.column):
-        del found[places.BOXES]
-    return found
-
-
-def _by_document(table: SampleTable, found: dict[str, Guess], operation: Operation) -> dict[str, Guess]:
+    """What differs within a document is its lines' or a question; where a person's number does, the key is doubted."""
     found, key = (
         dict(found),
         next((found[place] for place in places.KEYS if place in found and found[place].column), None),
@@ -166,8 +155,10 @@ def _by_document(table: SampleTable, found: dict[str, Guess], operation: Operati
 
 
 def doubted(table: SampleTable, found: dict[str, Guess]) -> dict[str, Guess]:
-    """The guesses, those that are not sure as questions."""
-    found = dict(found)
+    """The guesses, those that are not sure as questions, without numbers on cartons: they are added up to nothing."""
+    found, counted = dict(found), found.get(places.BOXES)
+    if counted and counted.added_up and counted.column and table.numbers_in_order(counted.column):
+        del found[places.BOXES]
     for place, reason in _doubts(table, found):
         if place in found and not found[place].asked:
             found[place] = _asked(found[place], reason)

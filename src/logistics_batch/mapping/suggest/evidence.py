@@ -20,7 +20,6 @@ _NO_ADDRESS: Final = ("phone", "pin", "date", "e-mail", "number")
 WORTH_ASKING: Final = 0.45
 _PLAIN: Final = 0.92  # from this likeness on nothing needs to be said of a name
 _CODE_OR_NAME: Final = {"site": 1.0, "supplier": 1.0, "site_name": 0.0, "supplier_name": 0.0}  # share of codes
-_LENGTHS: Final = ("length", "breadth", "height")
 _UNLIKE: Final = 0.5
 _CODE_FOR_NAME: Final = 0.12  # what it costs
 _UNREAD: Final = 0.1
@@ -109,8 +108,8 @@ def _candidate(table: SampleTable, column: str, place: str, names: str, operatio
         like = max(like, 0.9)
     if like < WORTH_ASKING or (form in _NAMED and profile.share("done") >= A_FEW):
         return None
-    if target in _LENGTHS and not any(
-        each.meanings & {*_LENGTHS} - reading.meanings for each in table.readings.values()
+    if target in places.LENGTHS and not any(
+        each.meanings & {*places.LENGTHS} - reading.meanings for each in table.readings.values()
     ):
         return None  # L alone is a size
     sure, fits, is_flag = like, profile.fits(form), form in (FieldForm.FLAG, FieldForm.PAYMENT)

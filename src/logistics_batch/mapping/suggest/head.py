@@ -11,14 +11,13 @@ import polars as pl
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.naming import LIKELY, NameReading, likeness, names_of_targets, reading_of
-from logistics_batch.mapping.rows.header import Header, names_over_two_rows
+from logistics_batch.mapping.rows.header import SEARCHED_ROWS, Header, names_over_two_rows
 from logistics_batch.mapping.rows.outside import MARKS, Cell, Outside, filled, names_something
 from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import cell_address
 from logistics_batch.model.sheet import Sheet
 
-_SEARCHED_ROWS: Final = 30
-_LONGEST_NAME: Final = 100
+LONGEST_NAME: Final = 100
 _OF_GOODS: Final = frozenset(["item", "sku", "desc", "uom", "qty", "amount", "price", "pay", "box", "weight", "number"])
 _MONTH: Final = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}"
 _CHANGES: Final = re.compile(  # a date, or a number in a name of several words
@@ -58,7 +57,7 @@ def head_of(sheet: Sheet, operation: Operation, *, least: int) -> Head | None:
     best: tuple[int, Head | None] = (least - 1, None)
     labels = 0  # of the best
     upper: list[str] = []
-    for number, *cells in sheet.frame.head(_SEARCHED_ROWS).iter_rows():
+    for number, *cells in sheet.frame.head(SEARCHED_ROWS).iter_rows():
         row, texts = int(number), [cell or "" for cell in cells]
         named = [text for text in texts if text.strip() == "#" or is_label(text)]
         is_data = any(_LONG_NUMBER.fullmatch(text.strip()) for text in texts)
@@ -87,7 +86,7 @@ def head_by_shape(sheet: Sheet) -> Head | None:
     numbers, days or codes in some column; None if there is no such row.
     """
     best: Head | None = None
-    rows = [(int(row), [cell or "" for cell in cells]) for row, *cells in sheet.frame.head(_SEARCHED_ROWS).iter_rows()]
+    rows = [(int(row), [cell or "" for cell in cells]) for row, *cells in sheet.frame.head(SEARCHED_ROWS).iter_rows()]
     for at, (row, texts) in enumerate(rows):
         filled = [column for column, text in enumerate(texts) if text.strip()]
         names = tuple(text.strip() for text in texts)
@@ -157,7 +156,7 @@ def lasting_name(sheet: str) -> str:
 def is_label(text: str) -> bool:
     """Whether a cell may name a column: it has letters, and hardly a digit."""
     digits = sum(char.isdigit() for char in text)
-    return len(text) <= _LONGEST_NAME and digits <= _DIGITS_OF_A_NAME and any(map(str.isalpha, text))
+    return len(text) <= LONGEST_NAME and digits <= _DIGITS_OF_A_NAME and any(map(str.isalpha, text))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,4 +16,5 @@ QUANTITIES: Final = ("lines.item_quantity", "lines.qty")
 PRICES: Final = ("lines.item_price_per_each", "lines.price_per_qty")
 PACKAGE: Final = "lines.package_id"
 GOODS: Final = ("lines.item_name", "lines.sku_name")
+LENGTHS: Final = ("length", "breadth", "height")  # of fields and of lines
 LINE_TOTAL: Final = "lines.total_item_price"

@@ -28,7 +28,7 @@ from logistics_batch.mapping.rows.outside import MARKS
 from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.mapping.spec.targets import FieldForm, form_of
 from logistics_batch.mapping.spec.words import PAGE, SIGNED
-from logistics_batch.mapping.suggest.head import Fact, Head, facts_of, head_by_shape, head_of, notes_of
+from logistics_batch.mapping.suggest.head import LONGEST_NAME, Fact, Head, facts_of, head_by_shape, head_of, notes_of
 from logistics_batch.mapping.suggest.profile import (
     SOME,
     Profile,
@@ -44,7 +44,6 @@ from logistics_batch.model.issue import cell_address
 from logistics_batch.model.sheet import CellFact, Sheet
 
 _SAMPLED_ROWS: Final = 300
-_LONGEST_NAME: Final = 100
 _A_NUMBER: Final = re.compile(rf"(?i)(?:{RUPEE}|{FOREIGN})?\s{{0,3}}[-(]?\d")
 _NO_DATA: Final = re.compile(
     r"(?i)((?:grand|sub|net)?[\s-]*total|summe|gesamt|totaal|totale|razem|suma|कुल|एकूण|कुल योग|કુલ)\b.{0,20}"
@@ -437,7 +436,7 @@ def successor_of(mapping: Mapping, sheet: Sheet, header: Header, group: Sequence
 
     group: the names of the missing column. Values that speak against a column outweigh its name.
     """
-    fresh = [name for name in header.unknown[:_LOOKED_AT] if len(name) <= _LONGEST_NAME]
+    fresh = [name for name in header.unknown[:_LOOKED_AT] if len(name) <= LONGEST_NAME]
     likely = {
         new: max(likeness_to(mapping, sheet, header, group, new), LIKELY * _is_within(group[0], new)) for new in fresh
     }
@@ -480,7 +479,7 @@ def _profile_below(sheet: Sheet, header: Header, name: str) -> Profile:
 
 
 def _spelt_alike(one: str, other: str) -> float:
-    if max(len(one), len(other)) > _LONGEST_NAME:  # to compare them takes the square of their length
+    if max(len(one), len(other)) > LONGEST_NAME:  # to compare them takes the square of their length
         return 0.0
     ratio = difflib.SequenceMatcher(None, ColumnName.of(one).identity, ColumnName.of(other).identity).ratio()
     return ratio if ratio > _SPELT_ALIKE else 0.0

@@ -22,7 +22,6 @@ from logistics_batch.mapping.suggest.profile import PIECES, Profile, meaning_of_
 from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import cell_address
 
-_LENGTHS: Final = ("length", "breadth", "height")
 _SHOWN_ROWS, _SHOWN_CHARACTERS, _SHOWN_WORDS = 20, 80, 6
 _UNITS: Final = {"gram": "g", "inch": "in"}  # that `unit` calls otherwise than the vocabulary does
 _NUMBERS: Final = (*places.KEYS, *places.QUANTITIES)  # a constant would make all documents one, or of one piece
@@ -49,11 +48,11 @@ def draft_text(draft: Draft, *, file_name: str) -> str:
     lines += _cannot_go(draft)
     if draft.table.nameless:
         lines.append("# A column without a name is called by the next name on its left and how far from it it stands.")
-    data = mapping_of(draft)
+    data, order = mapping_of(draft), draft.guesses.get("fields.order_id")
     for key, value in data.items():
         why = {
             "operation": f"ask! if not, draft again with --operation {draft.rival}" if draft.rival else "",
-            "order_id": _why_order_id(draft),
+            "order_id": _why(order) if order and order.column else "0.00: not found: write the column's name",
             "key": "all rows of a file are one document" if value == "file" else _why_key(draft, value),
             "lines_from": "items beside each other",
             "checks": "the rows come to what the sheet's own total says; a file in which they do not is held",
@@ -290,11 +289,6 @@ def _order_id(draft: Draft) -> dict[str, Any]:
     return {"from" if by_awb else "ledger": _names(guess)}
 
 
-def _why_order_id(draft: Draft) -> str:
-    guess = draft.guesses.get("fields.order_id")
-    return _why(guess) if guess and guess.column else "0.00: not found: write the column's name"
-
-
 def _why_key(draft: Draft, key: Any) -> str:
     """That a question about the key is asked below."""
     if MARK.strip() not in str(key):
@@ -396,10 +390,10 @@ def _read(draft: Draft, guess: Guess) -> dict[str, Any]:
     if form in (FieldForm.QUANTITY, FieldForm.COUNT) and profile.suffixes:
         counts = {word: _PIECES.get(word.casefold(), MARK.strip()) for word in profile.suffixes}
         return {"suffix": [*counts] if set(counts.values()) == {1} else counts}
-    if target not in ("weight", *_LENGTHS) or guess.fact:
+    if target not in ("weight", *places.LENGTHS) or guess.fact:
         return {}
     unit = draft.table.readings[guess.column].unit
-    wanted = "cm" if target in _LENGTHS else unit_wanted(target, draft.operation) or "kg"
+    wanted = "cm" if target in places.LENGTHS else unit_wanted(target, draft.operation) or "kg"
     if pair := unit_pair(f"{_UNITS.get(unit, unit)} -> {wanted}"):
         return {"unit": " -> ".join(pair)} if pair[0] != pair[1] else {}
     return {"unit": f"{MARK}g -> kg"} if wanted == "kg" and profile.is_heavy else {}
