@@ -110,6 +110,15 @@ def test_days_and_notes_of_a_delivery_to_come_are_not_asked_about(name: str, cel
     assert "skip_rows_where" not in data.get("sheet", {})
 
 
+@pytest.mark.parametrize(("weights", "decimal"), [(["4", "5", "6"], ","), (["0.5", "1.25", "2.75"], None)])
+def test_decimal_commas_of_a_column_that_nobody_knows_are_proposed(weights: list[str], decimal: str | None) -> None:
+    """Whoever adds the column by hand would else have its cells refused."""
+    amounts = ["4.500,00", "1.250,50", "85,50"]
+    rows = [[*order, *more] for order, *more in zip((FIRST, SECOND, THIRD), amounts, weights, strict=True)]
+    _, data, _ = draft_of_sheet(sheet_of([[*HEADER, "Importo", "Xyz"], *rows]))
+    assert data.get("sheet", {}).get("decimal") == decimal
+
+
 def test_pins_under_a_name_of_something_else_are_offered() -> None:
     rows = [[*order[:4], *order[5:], order[4]] for order in (FIRST, SECOND, THIRD)]
     at = HEADER[:4] + HEADER[5:]

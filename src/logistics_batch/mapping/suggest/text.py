@@ -185,10 +185,14 @@ def _sheet(draft: Draft) -> dict[str, Any]:
     for each in draft.left_out:
         rules[each.name] = [*rules.get(each.name, ()), *(f"{MARK}{word}" for word in each.words)]
     read = [draft.table.profiles[each.column] for each in draft.guesses.values() if each.column]
+    every = draft.table.profiles.values()  # what nobody knows may be added by hand
+    has_commas = any(each.has_decimal_commas for each in read) or (
+        any(each.has_decimal_commas for each in every) and not any(each.share("point") for each in every)
+    )
     sheet = {
         "name": _names_of_sheets(draft),
         "header_rows": table.rows if table.rows > 1 else 0,
-        "decimal": "," if any(each.has_decimal_commas for each in read) else "",
+        "decimal": "," if has_commas else "",
         "skip_rows_where": rules,
         "fill_down": [*draft.fill_down],
     }
