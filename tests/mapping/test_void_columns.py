@@ -119,6 +119,14 @@ def test_decimal_commas_of_a_column_that_nobody_knows_are_proposed(weights: list
     assert data.get("sheet", {}).get("decimal") == decimal
 
 
+def test_a_row_of_totals_does_not_fill_the_number_of_the_order() -> None:
+    """An order's second row without its number was blocked: its first cell, and that of the totals, counted alike."""
+    second = ["", "", "", "", "", "K-7", "4", ""]
+    rows = [FIRST, second, SECOND, THIRD, FOURTH, ["Page total", *[""] * 7]]
+    _, data, _ = draft_of_sheet(sheet_of([HEADER, *rows]))
+    assert data["sheet"]["fill_down"][0] == HEADER[0]
+
+
 def test_pins_under_a_name_of_something_else_are_offered() -> None:
     rows = [[*order[:4], *order[5:], order[4]] for order in (FIRST, SECOND, THIRD)]
     at = HEADER[:4] + HEADER[5:]

@@ -328,14 +328,14 @@ def _fill_down(guesses: dict[str, Guess], table: SampleTable, done: Iterable[str
     Where no column of goods was recognised, less often than the column that is filled most. done: the columns by which
     rows may be left out; where a document has one cell of these as well, it counts for all of its rows.
     """
-    profiles = table.profiles
     columns = {place: each.candidates[0].columns for place, each in guesses.items() if each.column}
     line = next((columns[place] for place in ("lines.item_name", "lines.sku_name") if place in columns), ())
-    most = profiles[line[0]].filled if line else max((each.filled for each in profiles.values()), default=0.0)
-    least = most - _BLANK_BELOW
+    rows = table.cells.filter(pl.col(line[0]) != "") if line else table.cells  # not those of totals
+    filled = {name: len(rows[name].filter(rows[name] != "")) / max(1, rows.height) for name in table.profiles}
+    least = max(filled.values(), default=0.0) - _BLANK_BELOW
     header = [names for place, names in columns.items() if place.startswith("fields.")]
     named = dict.fromkeys(name for names in header for name in names)
-    blank = tuple(name for name in named if 0 < profiles[name].filled < least)
+    blank = tuple(name for name in named if 0 < filled[name] < least)
     key = next((columns[place][0] for place in places.KEYS if place in columns), "")
     if key not in blank and len(blank) * 2 <= len(header):
         return ()
