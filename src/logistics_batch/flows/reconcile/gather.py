@@ -1,7 +1,7 @@
 """What the service and the ledger know about a range: fetched, searched again where one side shows nothing, deduped."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
@@ -78,7 +78,7 @@ def gather(parts: Parts, scope: Scope, receipts: ReadList, orders: ReadList) -> 
         *_not_searched(absent[SEARCHED_BY_INVOICE:]),
     )
     return Gathered(
-        records=_once((*fetched.records, *searched.records)),
+        records=tuple({record_identity(one): one for one in (*fetched.records, *searched.records)}.values()),
         documents=documents,
         complete=fetched.complete and searched.complete and not doubts and len(documents) == len(announced),
         doubts=(*_doubts(fetched), *_doubts(searched), *doubts, *_purged(len(announced) - len(documents))),
@@ -133,10 +133,6 @@ def _not_searched(numbers: Sequence[str]) -> tuple[str, ...]:
         return ()
     first = f"the first: {printable(numbers[0])}"
     return (f"{len(numbers)} invoice numbers that the range does not show were not searched one by one ({first}).",)
-
-
-def _once(records: Iterable[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
-    return tuple({record_identity(record): record for record in records}.values())
 
 
 def _purged(count: int) -> tuple[str, ...]:

@@ -252,7 +252,11 @@ def returned_frames(
             | {"status": header.status, "created_at": header.created_date, "tax": first_of(record, _TAX_NAMES)}
             | {"modified_at": _date_text(header.modified_date, scope), "furthest_status": furthest.get(header.id)}
         )
-        lines.extend(_line(index, line) | _requested(line) for line in asn_lines(dict(record)))
+        # By API §2.1 the service's `qty_received` is what the warehouse has requested, not what it received.
+        lines.extend(
+            _line(index, line) | {"qty_requested": as_text(line.get("qty_received"))}
+            for line in asn_lines(dict(record))
+        )
     return frame_of(RETURNED_NOTICES, notices), frame_of(RETURNED_LINES, lines)
 
 
@@ -278,11 +282,6 @@ def _line(notice: int, line: Mapping[str, Any]) -> dict[str, Any]:
         "discount": first_of(line, ("discount",)),
         "discount_percentage": first_of(line, ("discount_percentage",)),
     }
-
-
-def _requested(line: Mapping[str, Any]) -> dict[str, str]:
-    """The service's `qty_received`, which by API §2.1 is what the warehouse has requested, not what it received."""
-    return {"qty_requested": as_text(line.get("qty_received"))}
 
 
 def first_of(line: Mapping[str, Any], names: tuple[str, ...]) -> str:

@@ -49,7 +49,7 @@ def reconciliation_document(account: ReconciliationReport) -> dict[str, Any]:
         "totals": {
             "lines": result.line_count,
             "exceptions": account.open.height,
-            "impact_inr": _sum_text(account.open["impact_inr"]),
+            "impact_inr": str(account.open["impact_inr"].sum() or "0.00"),
             "match_percent_lines": result.match_rate.line_percent,
             "match_percent_units": result.match_rate.unit_percent,
             "lines_not_compared": result.match_rate.lines if "receipts" in account.missing else 0,
@@ -74,19 +74,10 @@ def reconciliation_json(account: ReconciliationReport) -> bytes:
     return json.dumps(reconciliation_document(account), ensure_ascii=False, indent=1).encode()
 
 
-def _sum_text(values: pl.Series) -> str:
-    total = values.sum()
-    return str(total) if total is not None else "0.00"
-
-
 def _records(frame: pl.DataFrame, names: tuple[str, ...]) -> list[dict[str, Any]]:
     kinds = frame.schema
-    exact = [pl.col(name) if kinds[name].is_integer() else _json_value(name, kinds[name]) for name in names]
-    return frame.select(exact).to_dicts()
-
-
-def _json_value(name: str, kind: pl.DataType) -> pl.Expr:
-    return pl.col(name) if kind in (pl.Float64, pl.Boolean) else plain(name, kind)
+    as_it_is = {name for name in names if kinds[name].is_integer() or kinds[name] in (pl.Float64, pl.Boolean)}
+    return frame.select(pl.col(name) if name in as_it_is else plain(name, kinds[name]) for name in names).to_dicts()
 
 
 def plain(name: str, kind: pl.DataType) -> pl.Expr:

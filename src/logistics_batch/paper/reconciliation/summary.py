@@ -68,23 +68,18 @@ class Charts:
         self.last_row = self._second + 1 + int(_SHORT_CM * _ROWS_A_CM)
         sheet.row_breaks.append(Break(id=self.last_row))
 
-    def classes(self, rows: tuple[int, int], classes: pl.DataFrame) -> None:
-        """Open exceptions by class, each in the colour of its severity."""
-        chart = self._bars("Open exceptions by class", rows, height_cm=self._tall_cm)
-        for place, severity in enumerate(classes["severity"]):
-            colour = _SEVERITY_COLOURS[severity]
-            chart.series[0].dPt.append(DataPoint(idx=place, spPr=GraphicalProperties(solidFill=colour)))
-        self._sheet.add_chart(chart, f"{_LEFT}{self._first}")
-
-    def ages(self, rows: tuple[int, int]) -> None:
-        """Open exceptions by age."""
-        chart = self._bars("Open exceptions by age in days", rows, height_cm=self._tall_cm, lying=False)
-        self._sheet.add_chart(chart, f"{_RIGHT}{self._first}")
-
-    def suppliers(self, rows: tuple[int, int]) -> None:
-        """INR at stake by supplier."""
-        chart = self._bars("INR at stake by supplier", rows, column=8, form=_LAKHS)
-        self._sheet.add_chart(chart, f"{_LEFT}{self._second}")
+    def exceptions(
+        self, by_class: tuple[int, int], by_age: tuple[int, int], by_supplier: tuple[int, int], severities: pl.Series
+    ) -> None:
+        """Open exceptions by class, each in the colour of its severity, and by age; INR at stake by supplier."""
+        tall = self._tall_cm
+        chart = self._bars("Open exceptions by class", by_class, f"{_LEFT}{self._first}", height_cm=tall)
+        for place, severity in enumerate(severities):
+            colour = GraphicalProperties(solidFill=_SEVERITY_COLOURS[severity])
+            chart.series[0].dPt.append(DataPoint(idx=place, spPr=colour))
+        age = f"{_RIGHT}{self._first}"
+        self._bars("Open exceptions by age in days", by_age, age, height_cm=tall, lying=False)
+        self._bars("INR at stake by supplier", by_supplier, f"{_LEFT}{self._second}", column=8, form=_LAKHS)
 
     def nights(self, trend: SheetRows) -> None:
         """Open exceptions by night: those that were there, and the new ones on top."""
@@ -108,13 +103,14 @@ class Charts:
         self,
         title: str,
         rows: tuple[int, int],
+        place: str,
         *,
         column: int = 3,
         form: str = _COUNTS,
         height_cm: float = _SHORT_CM,
         lying: bool = True,
     ) -> Any:
-        """One column of numbers, named by column A, from the first to the last of `rows`."""
+        """One column of numbers, named by column A, from the first to the last of `rows`; place: of its upper left."""
         chart = _plain_chart(title, height_cm=height_cm, lying=lying)
         numbers, names = (Reference(self._sheet, min_col=one, min_row=rows[0], max_row=rows[1]) for one in (column, 1))
         chart.add_data(numbers, titles_from_data=False)
@@ -126,6 +122,7 @@ class Charts:
         )
         if lying:
             chart.x_axis.scaling.orientation = "maxMin"  # the first at the top
+        self._sheet.add_chart(chart, place)
         return chart
 
 
@@ -189,9 +186,7 @@ def add_summary(sheet: Worksheet, account: ReconciliationReport, *, trend: Sheet
     age_rows = _figures(sheet, "Age in days", account.result.ageing, "bucket", first_row=row + 2)
     supplier_rows = _figures(sheet, "Supplier", by_supplier(account), "supplier", first_row=age_rows[1] + 2)
     if charts and exceptions:
-        charts.classes(class_rows, classes)
-        charts.ages(age_rows)
-        charts.suppliers(supplier_rows)
+        charts.exceptions(class_rows, age_rows, supplier_rows, classes["severity"])
     if charts and account.trend.height > 1:
         charts.nights(trend)
     sheet.sheet_properties.tabColor = BAND_PAINTS[account.look].fill[2:]
@@ -209,11 +204,9 @@ def _figures(sheet: Worksheet, title: str, frame: pl.DataFrame, field: str, *, f
         Column("INR at stake", "impact_inr", CellKind.MONEY, 18),
     )
     more = ", most at stake first" if field == "supplier" else ""
-    _section(sheet, first_row, f"Open exceptions by {title[0].lower()}{title[1:]}{more}")
-    _headings(sheet, first_row + 1, columns)
     named = frame.with_columns(pl.col(field).replace("", "(none named)"))
-    write_lines(sheet, named, columns, first_row=first_row + 2)
-    return first_row + 2, first_row + 1 + frame.height
+    head = f"Open exceptions by {title[0].lower()}{title[1:]}{more}"
+    return first_row + 2, _table(sheet, first_row, head, columns, named)
 
 
 def _headline(sheet: Worksheet, account: ReconciliationReport) -> int:
@@ -298,10 +291,7 @@ def _first_lines(sheet: Worksheet, account: ReconciliationReport, *, first_row: 
     if worst.is_empty():
         _section(sheet, first_row, "No exceptions: every line that was judged agrees")
         return first_row
-    _section(sheet, first_row, "Look at these first")
-    _headings(sheet, first_row + 1, _FIRST)
-    write_lines(sheet, worst, _FIRST, first_row=first_row + 2)
-    return first_row + 1 + worst.height
+    return _table(sheet, first_row, "Look at these first", _FIRST, worst)
 
 
 def _section(sheet: Worksheet, row: int, title: str) -> None:
@@ -309,16 +299,18 @@ def _section(sheet: Worksheet, row: int, title: str) -> None:
     at(sheet, row, 1).font = font(_INK, size=13, bold=True)
 
 
-def _headings(sheet: Worksheet, row: int, columns: Sequence[Column]) -> None:
+def _table(sheet: Worksheet, row: int, title: str, columns: Sequence[Column], lines: pl.DataFrame) -> int:
+    """A section that is a table, from its title in this row on; its last row."""
+    _section(sheet, row, title)
     for index, column in enumerate(columns, 1):
-        put_heading(at(sheet, row, index), column.title, column.kind)
-    sheet.row_dimensions[row].height = HEADING_HEIGHT
+        put_heading(at(sheet, row + 1, index), column.title, column.kind)
+    sheet.row_dimensions[row + 1].height = HEADING_HEIGHT
+    write_lines(sheet, lines, columns, first_row=row + 2)
+    return row + 1 + lines.height
 
 
 def _classes(sheet: Worksheet, account: ReconciliationReport, *, first_row: int) -> tuple[tuple[int, int], int]:
     """Sums by class, the legs' own totals and what is left over; first and last row of exceptions, last row."""
-    _section(sheet, first_row, "All lines by class")
-    _headings(sheet, first_row + 1, _CLASSES)
     classes, received = account.result.classes, pl.col("qty_received")
     told = classes.with_columns(
         pl.when(account.receipts_compared).then(received).alias("qty_received"),  # 0 would say that nothing came
@@ -328,15 +320,13 @@ def _classes(sheet: Worksheet, account: ReconciliationReport, *, first_row: int)
     )
     excepted = pl.col("severity") != ""
     exceptions, others = told.filter(excepted), told.filter(~excepted)
-    start = first_row + 2
-    write_lines(sheet, exceptions, _CLASSES, first_row=start)
-    row = start + exceptions.height
+    row = 1 + _table(sheet, first_row, "All lines by class", _CLASSES, exceptions)
     _sum_line(sheet, row, "All exceptions", exceptions, money=True)
     write_lines(sheet, others, _CLASSES, first_row=row + 1)
     row += 1 + others.height
     _sum_line(sheet, row, "All lines", told, money=False)
     _legs_lines(sheet, row + 1, account.result.legs)
-    return (start, start + exceptions.height - 1), row + 2
+    return (first_row + 2, first_row + 1 + exceptions.height), row + 2
 
 
 def _sum_line(sheet: Worksheet, row: int, name: str, told: pl.DataFrame, *, money: bool) -> None:

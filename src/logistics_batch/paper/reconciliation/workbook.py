@@ -1,12 +1,11 @@
 """reconciliation.xlsx: what an analyst works with. Every sheet is there every night, also with nothing to say."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from decimal import Decimal
 
 import polars as pl
 from openpyxl import Workbook
 from openpyxl.styles import Alignment
-from openpyxl.worksheet.worksheet import Worksheet
 
 from logistics_batch.model.counting import counted
 from logistics_batch.model.reconciliation import MEANINGS, ComparedOutcome, Discrepancy, Standing
@@ -35,6 +34,7 @@ MISSING_AND_UNEXPECTED = (
     Discrepancy.NO_ASN,
     Discrepancy.DUPLICATE_ASN,
 )
+_DOUBT = "May be incomplete"
 _FROZEN = 5  # class, severity, money, invoice and SKU stay in view
 
 
@@ -104,53 +104,38 @@ def _add_log(book: Workbook, account: ReconciliationReport) -> None:
     prepare_page(sheet)
     for letter, width in (("A", 30), ("B", 12), ("C", 112), ("D", 88)):
         sheet.column_dimensions[letter].width = width
-    writer = _Writer(sheet)
-    writer.title("Run")
-    writer.line(columns.RUN, "", account.run)
-    for name, value in account.log:
-        writer.line(name, "", value)
-    for doubt in account.doubts:
-        writer.line("May be incomplete", "", doubt)
-        paint(at(sheet, writer.row - 1, 1), INCOMPLETE_PAINT)
+    row = 0
+    for name, *texts in _log_lines(account):
+        row += 2 if row and not texts else 1
+        first = at(sheet, row, 1)
+        if not texts:
+            put_text(first, name)
+            first.font = font("FF1F2D3A", size=13, bold=True)
+            continue
+        for index, text in enumerate((name, *texts), 1):
+            if text:
+                cell = at(sheet, row, index)
+                cell.font = font(bold=index == 1)
+                (put_code if len(texts) > 2 and index < 3 else put_text)(cell, text)
+                cell.alignment = Alignment(wrap_text=index > 2, vertical="top")
+        if name == _DOUBT:
+            paint(first, INCOMPLETE_PAINT)
+
+
+def _log_lines(account: ReconciliationReport) -> Iterator[tuple[str, ...]]:
+    """The lines of the log: a heading; a name, "" and words; or a class, its severity, what it says and what to do."""
+    yield ("Run",)
+    yield columns.RUN, "", account.run
+    yield from ((name, "", value) for name, value in account.log)
+    yield from ((_DOUBT, "", doubt) for doubt in account.doubts)
     too_long = [left_out(layout.title, frame) for layout, frame in tables(account)]
-    for note in (*account.notes, *filter(None, too_long)):
-        writer.line("Note", "", note)
-    writer.title("Control totals, counted before matching")
+    yield from (("Note", "", note) for note in (*account.notes, *filter(None, too_long)))
+    yield ("Control totals, counted before matching",)
     for leg in account.result.legs:
         unreadable = f", {leg.unreadable:,} of them without a readable quantity" if leg.unreadable else ""
-        writer.line(
-            leg.name,
-            "",
-            f"{leg.papers}, {leg.lines:,} lines{unreadable}; {Decimal(leg.quantity):,f} units; residual 0",
-        )
-    writer.title("Classes: a line has one, the gravest that applies")
-    for code, meaning in MEANINGS.items():
-        writer.line(code.value, meaning.severity.value, meaning.says, meaning.do, mark=put_code)
-    writer.title("Words")
-    for name, words in DEFINITIONS:
-        writer.line(name, "", words)
-
-
-class _Writer:
-    """Writes a sheet from top to bottom."""
-
-    def __init__(self, sheet: Worksheet) -> None:
-        self._sheet = sheet
-        self.row = 1
-
-    def title(self, text: str) -> None:
-        """A heading with room above it."""
-        self.row += 1 if self.row > 1 else 0
-        put_text(at(self._sheet, self.row, 1), text)
-        at(self._sheet, self.row, 1).font = font("FF1F2D3A", size=13, bold=True)
-        self.row += 1
-
-    def line(self, *texts: str, mark: Callable[..., None] = put_text) -> None:
-        """One line; `mark` writes its first two cells."""
-        for index, text in enumerate(texts, 1):
-            cell = at(self._sheet, self.row, index)
-            if text:
-                cell.font = font(bold=index == 1)
-                (mark if index < 3 else put_text)(cell, text)
-                cell.alignment = Alignment(wrap_text=index > 2, vertical="top")
-        self.row += 1
+        units = f"{Decimal(leg.quantity):,f} units; residual 0"
+        yield leg.name, "", f"{leg.papers}, {leg.lines:,} lines{unreadable}; {units}"
+    yield ("Classes: a line has one, the gravest that applies",)
+    yield from ((code.value, one.severity.value, one.says, one.do) for code, one in MEANINGS.items())
+    yield ("Words",)
+    yield from ((name, "", words) for name, words in DEFINITIONS)

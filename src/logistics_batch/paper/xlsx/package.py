@@ -3,6 +3,7 @@
 import copy
 import io
 import posixpath
+import re
 import struct
 import zipfile
 import zlib
@@ -22,6 +23,7 @@ LARGEST_PART_BYTES = 768 * 1024 * 1024
 """A part that unpacks to more than this is not touched."""
 
 _LARGEST_ZIP_BYTES, _MOST_PARTS = 0xFFFF_FFFE, 0xFFF0
+_MEASURE = re.compile(r"\d{1,6}(?:\.\d+)?(?:[eE]-?\d{1,2})?")
 _COMPRESSION_LEVEL = 1  # takes a third of the time of 6 on sheet parts, which become a fifth larger
 # Without remarks: a text that one stands in is one text, as the programs read it.
 _PARSER = etree.XMLParser(
@@ -122,6 +124,13 @@ def whole_number(element: Element, name: str, default: int = 0) -> int:
     if not (value.isascii() and value.isdigit()) or len(value) > 10:
         raise NotPatchable(f"{name} is no number somewhere in the workbook")
     return int(value)
+
+
+def measured(value: str, name: str) -> float:
+    """A width or a height. Raises NotPatchable where it is no sensible number."""
+    if _MEASURE.fullmatch(value) is None:
+        raise NotPatchable(f"{name} is no number somewhere in the workbook")
+    return float(value)
 
 
 class Package:

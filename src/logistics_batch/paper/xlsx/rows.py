@@ -13,10 +13,9 @@ from html import unescape
 
 from logistics_batch.model.answers.answer_columns import ANSWER_COLUMNS, earlier_columns
 from logistics_batch.model.issue import column_letters
-from logistics_batch.paper.xlsx.package import NotPatchable
+from logistics_batch.paper.xlsx.package import NotPatchable, measured
 
 _ADDRESS = re.compile(rb"([A-Za-z]{1,3})(\d+)")
-_MEASURE = re.compile(rb"\d{1,6}(?:\.\d+)?(?:[eE]-?\d{1,2})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +264,9 @@ class RowEditor:
     def _written(self, row: Row, content: bytes) -> bytes:
         opening = _without(self._reader.data[row.start : row.cells_start], b"spans")
         height = self._changes.heights.get(row.number, 0.0)
-        if height > _measure(opening, b"ht") and _attribute(opening, b"customHeight") in (None, b"0", b"false"):
+        known = _attribute(opening, b"ht")
+        as_it_is = 0.0 if known is None else measured(known.decode("utf-8", "replace"), "ht")
+        if height > as_it_is and _attribute(opening, b"customHeight") in (None, b"0", b"false"):
             opening = _with(opening, b"ht", b"%.1f" % height)
         if opening.endswith(b"/>"):
             opening = opening[:-2].rstrip() + b">"
@@ -341,13 +342,6 @@ def _number(tag: bytes, name: bytes, default: int = 0) -> int:
     if not value.isdigit() or len(value) > 10:
         raise NotPatchable(f"{name.decode()} is no number somewhere in the workbook")
     return int(value)
-
-
-def _measure(tag: bytes, name: bytes) -> float:
-    value = _attribute(tag, name)
-    if value is not None and _MEASURE.fullmatch(value) is None:
-        raise NotPatchable(f"{name.decode()} is no number somewhere in the workbook")
-    return float(value or 0)
 
 
 def _without(tag: bytes, name: bytes) -> bytes:

@@ -13,6 +13,7 @@ from logistics_batch.paper.xlsx.package import (
     NotPatchable,
     Package,
     main,
+    measured,
     parsed,
     target_of,
     whole_number,
@@ -31,7 +32,6 @@ _ORDER = (
 )
 # fmt: on
 _RANGE = re.compile(r"\$?([A-Za-z]+)\$?(\d+)(?::\$?([A-Za-z]+)\$?(\d+))?")
-_MEASURE = re.compile(r"\d{1,6}(?:\.\d+)?(?:[eE]-?\d{1,2})?")
 _DRAWING = "http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing"
 _PARTS_OF_A_PIXEL, _COLUMN_PIXELS, _LOWEST_ROW_PIXELS = 9_525, 64, 15
 LAST_COLUMN = 16_384
@@ -149,7 +149,7 @@ class SheetPart:
     def line_height(self) -> float:
         """The height of one line of text in points."""
         found = self.get("sheetFormatPr")
-        return (measure(found, "defaultRowHeight") or 15.0) if found is not None else 15.0
+        return (measured(found.get("defaultRowHeight", "0"), "defaultRowHeight") or 15.0) if found is not None else 15.0
 
     # -- what is changed about a sheet ---------------------------------------------------------------------------------
 
@@ -235,14 +235,6 @@ def _rank(element: Element) -> int:
     return _ORDER.index(name if name in _ORDER else "oleObjects")
 
 
-def measure(element: Element, name: str) -> float:
-    """The value of a width or a height, 0 without one. Raises NotPatchable where it is no sensible number."""
-    value = element.get(name, "0")
-    if _MEASURE.fullmatch(value) is None:
-        raise NotPatchable(f"{name} is no number somewhere in the workbook")
-    return float(value)
-
-
 class ColumnWidths:
     """The widths of a sheet's columns in pixels (seven a character, and five of padding)."""
 
@@ -276,7 +268,7 @@ class ColumnWidths:
 
 
 def _pixels(element: Element, name: str) -> int:
-    characters = measure(element, name)
+    characters = measured(element.get(name, "0"), name)
     return int(characters * 7 + 5) if characters else _COLUMN_PIXELS
 
 
