@@ -20,7 +20,6 @@ from logistics_batch.flows.push.preview import preview_files
 from logistics_batch.intake.readers import read_file
 from logistics_batch.mapping import Mapping, RunValues, hints_of
 from logistics_batch.mapping.whole_file import apply_mapping
-from logistics_batch.model.document import MappedFile
 from logistics_batch.model.report import FileReport, RunReport
 from logistics_batch.scratch import scratch_folder
 
@@ -144,10 +143,7 @@ def try_example(bench: Bench, name: str, *, generate: bool = False, force: bool 
 def golden_of(source: Path, mapping: Mapping, *, name: str, day: date, timezone: str) -> dict[str, list[str]]:
     """The lines of each golden file of an input that is called by a name."""
     sheets = read_file(source, name=name, options=mapping.read_options)
-    return _contents(apply_mapping(mapping, sheets, run_values=RunValues(name, day, timezone)))
-
-
-def _contents(found: MappedFile) -> dict[str, list[str]]:
+    found = apply_mapping(mapping, sheets, run_values=RunValues(name, day, timezone))
     documents: list[dict[str, Any]] = [
         {"key": each.key, "operation": each.operation, "rows": each.rows, "body": each.body} for each in found.documents
     ]

@@ -27,6 +27,7 @@ from logistics_batch.mapping.rows.cells import (
 from logistics_batch.mapping.spec.model import UnitRead
 from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.mapping.spec.targets import CODES, FieldForm
+from logistics_batch.mapping.spec.words import PIECES
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.sheet import CellFact, struck_parts
 
@@ -46,7 +47,6 @@ _LOST: Final = {
 _DATED: Final = dict.fromkeys((CellFact.DATE.value, CellFact.DATETIME.value, CellFact.TIME.value), Damage.DATED.value)
 _NO_CODES: Final = {**_DATED, CellFact.TRUTH.value: Damage.TRUTH.value}
 _SAME_NUMBER: Final = "0(?: 0)* ?"  # blanks part thousands
-_PIECES: Final = "nos?|pcs?|pieces?|units?|each|ea|नग|નંગ"
 _MOST_CHARACTERS: Final = 60  # of a text in a reason
 
 Users = dict[int, str]
@@ -152,7 +152,7 @@ def _units(table: CompiledSheet) -> dict[int, str]:
             declared[field.column] |= {step.unit.partition("->")[0].strip().lower() for step in steps}
             declared[field.column] |= {word.strip() for word in table.around.suffixes.get(field.column, ())}
     words = {column: [word for unit in units for word in spellings_of(unit)] for column, units in declared.items()}
-    return {column: "|".join([*map(re.escape, each), _PIECES]) for column, each in words.items()}
+    return {column: "|".join(map(re.escape, [*each, *PIECES])) for column, each in words.items()}
 
 
 def _find_struck(found: Findings, table: CompiledSheet, users: Users, struck: pl.DataFrame) -> None:

@@ -37,6 +37,12 @@ MONTHS: Final[dict[str, str]] = {
 The longest come first. Capitals are spelt out for letters that are not ASCII.
 """
 
+PIECES: Final = (
+    "no", "nos", "pc", "pcs", "piece", "pieces", "unit", "units", "ea", "each", "stk", "st", "stck", "stück",
+    "pièce", "pièces", "ud", "uds", "नग", "નંગ"
+)  # fmt: skip
+"""Words behind a number that stand for one."""
+
 _SUM: Final = r"(?:grand|sub|page|net|running)?[\s\-]{0,3}totals?"
 _NUMBERED: Final = r"[0-9]+\s*(?:of|/)\s*[0-9]+"
 _OF_PAGES: Final = rf"page\s*{_NUMBERED}"

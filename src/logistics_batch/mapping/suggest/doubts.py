@@ -10,11 +10,12 @@ import polars as pl
 from logistics_batch.mapping.fields.values.numbers import cartons
 from logistics_batch.mapping.naming import TO, likeness, names_of_targets, reading_of
 from logistics_batch.mapping.spec.targets import FieldForm, form_of, targets_of
+from logistics_batch.mapping.spec.words import PIECES
 from logistics_batch.mapping.suggest import places
 from logistics_batch.mapping.suggest.by_values import PARTICULARS, is_of_few_words, looks_like_street
 from logistics_batch.mapping.suggest.guess import SURE, Candidate, Guess, Reason
 from logistics_batch.mapping.suggest.head import Fact
-from logistics_batch.mapping.suggest.profile import PIECES, SHAPE_OF, numbers_of, profile_of
+from logistics_batch.mapping.suggest.profile import SHAPE_OF, numbers_of, profile_of
 from logistics_batch.mapping.suggest.table import SampleTable
 from logistics_batch.model.document import Operation
 

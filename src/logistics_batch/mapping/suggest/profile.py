@@ -88,11 +88,6 @@ _SAMPLES: Final = 3
 _WAYS: Final = 3  # to write dates, at most, that are tried of those in a column
 A_FEW: Final = 0.2
 _BEHIND: Final = rf"(?i)(?:\s*%|{_UNIT})$"  # a number
-PIECES: Final = (
-    "no", "nos", "pc", "pcs", "piece", "pieces", "unit", "units", "ea", "each", "stk", "st", "stck", "stück",
-    "pièce", "pièces", "ud", "uds", "नग", "નંગ"
-)  # fmt: skip
-"""Words behind a number that stand for one."""
 _PARTS: Final = re.compile(r"[-–—/()\[\],;:|+]")  # of a phrase: Prepaid (UPI)
 _WORDS_OF_A_STATE: Final = 5
 _IN_A_SENTENCE: Final = "stop"  # what of the vocabulary's `done` may begin a longer text

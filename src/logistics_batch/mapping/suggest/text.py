@@ -13,12 +13,12 @@ from logistics_batch.mapping.lint import MARK, LintFinding, questions_of
 from logistics_batch.mapping.rewritten import flow
 from logistics_batch.mapping.rows.outside import MARKS
 from logistics_batch.mapping.spec.targets import FieldForm, form_of, targets_of
-from logistics_batch.mapping.spec.words import PAYMENT_WORDS, is_known_pattern
+from logistics_batch.mapping.spec.words import PAYMENT_WORDS, PIECES, is_known_pattern
 from logistics_batch.mapping.suggest import places
 from logistics_batch.mapping.suggest.draft import Draft
 from logistics_batch.mapping.suggest.guess import Candidate, Guess, Reason
 from logistics_batch.mapping.suggest.head import lasting_name
-from logistics_batch.mapping.suggest.profile import PIECES, Profile, meaning_of_payment, profile_of
+from logistics_batch.mapping.suggest.profile import Profile, meaning_of_payment, profile_of
 from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import cell_address
 
