@@ -56,6 +56,8 @@ REASONS: Final = {
     "pieces",
     "in_one_box": "what one box holds, × “{names[0]}”: no column says the quantity itself",
     "price_per": "but it is per “{names:joined ” or “}”, which may be another count than the quantity's",
+    "several_in_one": "but its cell holds something else as well, as a day or another number, and would go out whole: "
+    "nothing takes it apart",
     "measure_per": "but it is that of one {names[0]}, and nothing multiplies it by their number",
     "done": "“{names:joined ” and “}” says of rows that they must not be sent: cancelled, returned, gone already, or "
     "exchanges, of which nobody would fetch the other part",

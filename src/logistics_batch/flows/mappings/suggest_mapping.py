@@ -94,8 +94,8 @@ def _look(path: Path, *, name: str, operation: Operation | None, wanted: Wanted)
     """What runs in the limited process."""
     sheets = read_file(path, name=name, options=ReadOptions())
     chosen = [each for each in sheets if wanted.sheet and name_fits(each.name, wanted.sheet)] or sheets
-    draft = draft_of([_from_header(each, wanted) for each in chosen] if wanted.header else chosen,
-                     operation=operation, among=len(sheets))  # fmt: skip
+    named = [_with_one_header(each, wanted.header) for each in chosen] if wanted.header_rows == 2 else chosen
+    draft = draft_of(named, operation=operation, among=len(sheets), header=wanted.header)
     shown = next((each for each in chosen if draft and each.name == draft.table.sheet), chosen[0])
     head = shown.frame.head(_HEAD_ROWS).select("row", *shown.frame.columns[1 : _HEAD_COLUMNS + 1])
     columns = []
@@ -120,14 +120,13 @@ def _look(path: Path, *, name: str, operation: Operation | None, wanted: Wanted)
     }
 
 
-def _from_header(sheet: Sheet, wanted: Wanted) -> Sheet:
-    """The sheet from its header on, of two rows as one; what stands above is not looked at then."""
-    frame, at = sheet.frame.filter(pl.col("row") >= wanted.header), pl.col("row") == wanted.header
-    if wanted.header_rows == 2 and frame.filter(at).height:
-        texts = [text or "" for text in frame.filter(at).drop("row").row(0)]
-        names = zip(frame.columns[1:], names_over_two_rows(sheet, wanted.header, texts)[1], strict=True)
+def _with_one_header(sheet: Sheet, row: int) -> Sheet:
+    """The sheet with the names over two rows in the lower one; there is no upper one then."""
+    frame, at = sheet.frame.filter(pl.col("row") != row - 1), pl.col("row") == row
+    for texts in frame.filter(at).drop("row").iter_rows():
+        names = zip(frame.columns[1:], names_over_two_rows(sheet, row, [each or "" for each in texts])[1], strict=True)
         frame = frame.with_columns(pl.when(at).then(pl.lit(name)).otherwise(pl.col(n)).alias(n) for n, name in names)
-    return replace(sheet, frame=frame, facts=sheet.facts.filter(pl.col("row") >= wanted.header))
+    return replace(sheet, frame=frame)
 
 
 def _drift(path: Path, mapping: Mapping, *, name: str, text: str, load: Callable[[str], Mapping]) -> Drift | None:

@@ -15,7 +15,7 @@ from logistics_batch.mapping.suggest import places
 from logistics_batch.mapping.suggest.by_values import PARTICULARS, is_of_few_words, looks_like_street
 from logistics_batch.mapping.suggest.guess import SURE, Candidate, Guess, Reason
 from logistics_batch.mapping.suggest.head import Fact
-from logistics_batch.mapping.suggest.profile import SHAPE_OF, numbers_of, profile_of
+from logistics_batch.mapping.suggest.profile import SHAPE_OF, holds_several, numbers_of, profile_of
 from logistics_batch.mapping.suggest.table import SampleTable
 from logistics_batch.model.document import Operation
 
@@ -155,12 +155,12 @@ def by_document(table: SampleTable, found: dict[str, Guess], operation: Operatio
     return found
 
 
-def doubted(table: SampleTable, found: dict[str, Guess]) -> dict[str, Guess]:
+def doubted(table: SampleTable, operation: Operation, found: dict[str, Guess]) -> dict[str, Guess]:
     """The guesses, those that are not sure as questions, without numbers on cartons: they are added up to nothing."""
     found, counted = dict(found), found.get(places.BOXES)
     if counted and counted.added_up and counted.column and table.numbers_in_order(counted.column):
         del found[places.BOXES]
-    for place, reason in _doubts(table, found):
+    for place, reason in _doubts(table, operation, found):
         if place in found and not found[place].asked:
             found[place] = _asked(found[place], reason)
     boxes = _boxes(table, found)
@@ -185,7 +185,7 @@ def is_bare_name(table: SampleTable, found: dict[str, Guess]) -> bool:
     return guess is not None and not beside and table.readings[guess.column].meanings == {"name"}
 
 
-def _doubts(table: SampleTable, found: dict[str, Guess]) -> Iterator[tuple[str, Reason]]:
+def _doubts(table: SampleTable, operation: Operation, found: dict[str, Guess]) -> Iterator[tuple[str, Reason]]:
     said = {place: table.readings[each.column].meanings for place, each in found.items() if each.column}
     if said.get(places.PERSON, frozenset()) & _SHIPPED_TO and said.get(places.PHONE, frozenset()) & TO - _SHIPPED_TO:
         yield places.PHONE, ("of_the_buyer",)
@@ -228,7 +228,7 @@ def _doubts(table: SampleTable, found: dict[str, Guess]) -> Iterator[tuple[str, 
     day = found.get(places.EXPECTED)
     if day and day.column and "due" in re.findall(r"[a-z]+", day.column.casefold()) and not said[day.place] & TO:
         yield day.place, ("of_payment",)
-    yield from _doubts_of_names(table, found)
+    yield from _doubts_of_names(table, operation, found)
     for place in (each for each in said if each.split(".", 1)[1] in _OF_LINES):
         if per := [each for each in _PER.findall(found[place].column.casefold()) if each in {*_PACKS, *PIECES}]:
             yield place, ("measure_per", *per)
@@ -253,8 +253,12 @@ def _doubts(table: SampleTable, found: dict[str, Guess]) -> Iterator[tuple[str, 
             yield place, ("of_the_line", count)
 
 
-def _doubts_of_names(table: SampleTable, found: dict[str, Guess]) -> Iterator[tuple[str, Reason]]:
+def _doubts_of_names(table: SampleTable, operation: Operation, found: dict[str, Guess]) -> Iterator[tuple[str, Reason]]:
     """What speaks against names of people and of goods."""
+    for place, fact in ((place, guess.fact) for place, guess in found.items() if guess.fact):
+        is_name = form_of(place.split(".", 1)[1], operation) in (FieldForm.IDENTITY, FieldForm.TEXT)
+        if is_name and holds_several(fact.value):
+            yield place, ("several_in_one",)
     person = found.get(places.PERSON)
     if person and person.candidates and looks(table, person.fact or person.column, "name and phone"):
         yield places.PERSON, ("name_and_phone",)

@@ -143,18 +143,20 @@ class Draft:
     twins: tuple[str, ...] = ()
 
 
-def draft_of(sheets: Sequence[Sheet], *, operation: Operation | None = None, among: int = 0) -> Draft | None:
+def draft_of(
+    sheets: Sequence[Sheet], *, operation: Operation | None = None, among: int = 0, header: int = 0
+) -> Draft | None:
     """Look at a file; None if no row of it looks like a header.
 
     operation: what the rows shall become; None: orders, ASNs, receipts or added items, whichever explains most of all
     sheets together; where another one does nearly as well, or nothing tells, it is asked about. among: how many sheets
-    the file has, if these are not all.
+    the file has, if these are not all. header: the row that names the columns, 0 if it is to be found.
     """
     operations, least = ([operation], 1) if operation else ([*_GUESSED], 2)
     shown = [sheet for sheet in sheets if not _FOR_SHOW.search(sheet.name)] or sheets
-    drafts = _drafts(shown, operations, least=least)
+    drafts = _drafts(shown, operations, least=least, header=header)
     if not any(drafts.values()):  # nobody knows the names: a skeleton of questions
-        drafts = _skeletons(shown, operation)
+        drafts = _skeletons(shown, operation, header=header)
     likely = sorted((each for each in drafts if drafts[each]), key=lambda each: -_worth(each, drafts[each]))
     if not likely:
         return None
@@ -174,19 +176,21 @@ def draft_of(sheets: Sequence[Sheet], *, operation: Operation | None = None, amo
     return draft if is_told else replace(draft, rival=rival)
 
 
-def _drafts(sheets: Sequence[Sheet], operations: Sequence[Operation], *, least: int) -> dict[Operation, list[Draft]]:
-    """For each operation the drafts of the sheets in which a header is found; least: as in `table_of`."""
-    tables = {each: [table_of(sheet, each, least=least) for sheet in sheets] for each in operations}
+def _drafts(
+    sheets: Sequence[Sheet], operations: Sequence[Operation], *, least: int, header: int
+) -> dict[Operation, list[Draft]]:
+    """For each operation the drafts of the sheets in which a header is found; least, header: as in `table_of`."""
+    tables = {each: [table_of(sheet, each, least=least, header=header) for sheet in sheets] for each in operations}
     return {operation: [_draft(table, operation) for table in found if table] for operation, found in tables.items()}
 
 
-def _skeletons(sheets: Sequence[Sheet], operation: Operation | None) -> dict[Operation, list[Draft]]:
+def _skeletons(sheets: Sequence[Sheet], operation: Operation | None, *, header: int) -> dict[Operation, list[Draft]]:
     """Drafts of sheets of which nobody knows a name: orders, if phones or PINs stand in them, else ASNs."""
-    orders = _drafts(sheets, [operation or Operation.ORDER_CREATE], least=0)
+    orders = _drafts(sheets, [operation or Operation.ORDER_CREATE], least=0, header=header)
     profiles = (profile for drafts in orders.values() for each in drafts for profile in each.table.profiles.values())
     if operation or any(each.is_mostly("phone", "pin") for each in profiles if each.filled):
         return orders
-    return _drafts(sheets, [Operation.ASN_CREATE], least=0)
+    return _drafts(sheets, [Operation.ASN_CREATE], least=0, header=header)
 
 
 def _demanded(operation: Operation) -> set[str]:
@@ -253,7 +257,7 @@ def _draft(table: SampleTable, operation: Operation) -> Draft:
     if operation in (Operation.ORDER_CREATE, Operation.ORDER_UPDATE):
         found = with_amounts(table, found)
     found = unit_price(table, found, operation)
-    found = doubted(table, by_document(table, found, operation))
+    found = doubted(table, operation, by_document(table, found, operation))
     found |= {each.place: each for each in missing_of(table, operation, found)}
     found = beside_address(table, ids_or_count(put_aside(table, operation, found)))
     found = {place: found[place] for place in targets_of(operation).places if place in found}

@@ -204,17 +204,22 @@ def facts_of(sheet: Sheet, rows: pl.DataFrame, *, header: int) -> tuple[Fact, ..
 
 def _fact(outside: Outside, cell: Cell, label: str) -> Fact | None:
     """What a mapping reads beside a label; else the next value in its row, by its address."""
+    beside, is_labelled = None, False
     with suppress(FileHeld):  # of a label with two cells that may be meant
         value = outside.next_to(cell, label, numbered=False)
-        if value.text:
-            return Fact(label, value.text, cell_address(*value.cell), ("beside", label))
-    if outside.below:  # in a longer table it would have another address
-        return None
+        row, column = value.cell
+        beside = Fact(label, value.text, cell_address(row, column), ("beside", label)) if value.text else None
+        # What stands below a label, without a digit and with a value behind it, is a label itself.
+        is_labelled = row > cell[0] and not re.search(r"\d", value.text or "") and (row, column + 1) in outside.cells
+    if outside.below or (beside and not is_labelled):  # in a longer table an address would be another one
+        return beside
     right = ((place, text) for place, text in outside.cells.items() if place[0] == cell[0] and place[1] > cell[1])
     place, text = next(((place, text) for place, text in right if text.strip(MARKS)), (cell, label))
     address = cell_address(*place)
     is_value = cell[1] < place[1] <= cell[1] + _APART and not names_something(text)
-    return Fact(label, text, address, ("cell", address)) if is_value else None
+    return (
+        Fact(label, text, address, ("cell", address)) if is_value and (not beside or re.search(r"\d", text)) else beside
+    )
 
 
 def notes_of(rows: pl.DataFrame, names: Sequence[str]) -> dict[int, tuple[str, str]]:

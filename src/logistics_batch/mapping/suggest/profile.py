@@ -89,6 +89,7 @@ _WAYS: Final = 3  # to write dates, at most, that are tried of those in a column
 A_FEW: Final = 0.2
 _BEHIND: Final = rf"(?i)(?:\s*%|{_UNIT})$"  # a number
 _PARTS: Final = re.compile(r"[-–—/()\[\],;:|+]")  # of a phrase: Prepaid (UPI)
+_ANOTHER_THING: Final = re.compile(r"[(\[]|\b\d\d[A-Z]{5}\d{4}[A-Z]|\d{1,2}[-./]\d{1,2}[-./]\d{4}")  # a GSTIN, a day
 _WORDS_OF_A_STATE: Final = 5
 _IN_A_SENTENCE: Final = "stop"  # what of the vocabulary's `done` may begin a longer text
 _READERS: Final = {FieldForm.MOBILE: mobile, FieldForm.PINCODE: pincode}
@@ -332,6 +333,16 @@ def says_done(text: str, *kinds: str) -> bool:
     if len(plain.split()) > _WORDS_OF_A_STATE:
         kinds = tuple(kind for kind in kinds if kind == _IN_A_SENTENCE)
     return any(_done(kind).match(plain) for kind in kinds)
+
+
+def holds_several(text: str) -> bool:
+    """Whether a text holds more than a number or a name: another number, a day, a GSTIN, or something in brackets.
+
+    >>> [holds_several(text) for text in ("KX-77 / 27-11-2026", "Tirupur Knits (TK-01)", "INV 0906", "SGE/26-27/118")]
+    [True, True, False, False]
+    """
+    numbers = [word for word in re.split(r"[\s,;]+", text) if re.search(r"\d", word)]
+    return len(numbers) > 1 or bool(_ANOTHER_THING.search(text))
 
 
 def says_yes(text: str) -> bool:

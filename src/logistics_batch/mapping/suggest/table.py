@@ -286,12 +286,13 @@ class SampleTable:
         return {(self.collects(pay, word), bool(number)) for word, number in rows}
 
 
-def table_of(sheet: Sheet, operation: Operation, *, least: int) -> SampleTable | None:
+def table_of(sheet: Sheet, operation: Operation, *, least: int, header: int = 0) -> SampleTable | None:
     """The table of a sheet; None if no row names at least so many different things that an operation wants.
 
-    least: 0 for a header that is told by its shape.
+    least: 0 for a header that is told by its shape. header: no row above it names the columns.
     """
-    head = head_of(sheet, operation, least=least) if least else head_by_shape(sheet)
+    lower = replace(sheet, frame=sheet.frame.filter(pl.col("row") >= header))
+    head = head_of(lower, operation, least=least) if least else head_by_shape(lower)
     if head is None:
         return None
     body = sheet.frame.filter(pl.col("row") > head.row).head(_SAMPLED_ROWS)
