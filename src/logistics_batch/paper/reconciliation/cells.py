@@ -9,18 +9,18 @@ from openpyxl.cell.cell import Cell
 from openpyxl.styles import Alignment, Border, Font, PatternFill, Side
 from openpyxl.worksheet.worksheet import Worksheet
 
-from logistics_batch.model.reconciliation import MEANINGS, ComparedOutcome, Discrepancy, Severity, Standing, State
+from logistics_batch.model.reconciliation import MEANINGS, ComparedOutcome, Severity, Standing, State
 from logistics_batch.paper.palette import HEADER_PAINT, Paint
 from logistics_batch.paper.reconciliation.columns import COMPLETE, INCOMPLETE, CellKind
 from logistics_batch.paper.safe_text import cell_text, is_formula_like
 
-SEVERITY_PAINTS: dict[str, Paint] = {
+_SEVERITY_PAINTS: dict[str, Paint] = {
     Severity.CRITICAL: Paint("FFC0392B", "FFFFFFFF", bold=True),
     Severity.HIGH: Paint("FFF9D4D1", "FF8A1C12", bold=True),
     Severity.MEDIUM: Paint("FFFFE9C2", "FF7A3B00", bold=True),
     Severity.LOW: Paint("FFE3EDF7", "FF1E4A72", bold=True),
 }
-OUTCOME_PAINTS: dict[str, Paint] = {
+_OUTCOME_PAINTS: dict[str, Paint] = {
     ComparedOutcome.MATCHED: Paint("FFDDF1E0", "FF14532D", bold=True),
     ComparedOutcome.WITHIN_TOLERANCE: Paint("FFFFF8D6", "FF665000", bold=True),
     ComparedOutcome.ACCEPTED: Paint("FFE6DCF4", "FF4A2A80", bold=True),
@@ -28,20 +28,27 @@ OUTCOME_PAINTS: dict[str, Paint] = {
     ComparedOutcome.OUTSIDE_WINDOW: Paint("FFF4F4F4", "FF767676"),
 }
 _CALM = Paint("FFE9ECEF", "FF3D4650")
-STATE_PAINTS: dict[str, Paint] = {
-    State.NEW: SEVERITY_PAINTS[Severity.LOW],
+WORD_PAINTS: dict[str, Paint] = {
+    **{str(code): _SEVERITY_PAINTS[meaning.severity] for code, meaning in MEANINGS.items()},
+    **_SEVERITY_PAINTS,
+    **_OUTCOME_PAINTS,
+    State.NEW: _SEVERITY_PAINTS[Severity.LOW],
     State.OPEN: _CALM,
-    State.CHANGED: SEVERITY_PAINTS[Severity.MEDIUM],
-    State.BACK: SEVERITY_PAINTS[Severity.MEDIUM],
-    Standing.RESOLVED: OUTCOME_PAINTS[ComparedOutcome.MATCHED],
+    State.CHANGED: _SEVERITY_PAINTS[Severity.MEDIUM],
+    State.BACK: _SEVERITY_PAINTS[Severity.MEDIUM],
+    Standing.RESOLVED: _OUTCOME_PAINTS[ComparedOutcome.MATCHED],
     Standing.NOT_CHECKED: _CALM,
-    COMPLETE: OUTCOME_PAINTS[ComparedOutcome.MATCHED],
-    INCOMPLETE: SEVERITY_PAINTS[Severity.CRITICAL],
+    COMPLETE: _OUTCOME_PAINTS[ComparedOutcome.MATCHED],
+    INCOMPLETE: _SEVERITY_PAINTS[Severity.CRITICAL],
 }
-COMPLETE_PAINT = Paint("FF1E7B45", "FFFFFFFF", bold=True)
-FINDINGS_PAINT = Paint("FF8A4B08", "FFFFFFFF", bold=True)
+"""Every word that stands in a colour: classes, severities, outcomes, and what became of an exception or a night."""
+
 INCOMPLETE_PAINT = Paint("FFC0392B", "FFFFFFFF", bold=True)
-BAND_PAINTS = {"complete": COMPLETE_PAINT, "findings": FINDINGS_PAINT, "incomplete": INCOMPLETE_PAINT}
+BAND_PAINTS = {
+    "complete": Paint("FF1E7B45", "FFFFFFFF", bold=True),
+    "findings": Paint("FF8A4B08", "FFFFFFFF", bold=True),
+    "incomplete": INCOMPLETE_PAINT,
+}
 """The band over a report, by its `look`."""
 
 ENTRY_PAINT = Paint("FFFFFBE6", "FF262626")
@@ -110,10 +117,9 @@ def put(cell: Cell, value: object, kind: CellKind) -> None:
     """Write a value as its kind wants it; an unknown value leaves the cell empty."""
     cell.font = font()
     cell.border = ROW_BORDER
-    cell.alignment = _alignment(wrapped=kind is CellKind.WORDS)
+    cell.alignment = _alignment(wrapped=kind in (CellKind.WORDS, CellKind.ENTRY))
     if kind is CellKind.ENTRY:
         paint(cell, ENTRY_PAINT)
-        cell.alignment = _alignment(wrapped=True)
     if value is None or value == "":
         return
     if kind in _TEXTS:
@@ -127,14 +133,8 @@ def put(cell: Cell, value: object, kind: CellKind) -> None:
 def put_code(cell: Cell, word: str) -> None:
     """Write a class, outcome or severity in its colour; the word always stands there."""
     put_text(cell, word)
-    look = SEVERITY_PAINTS.get(severity_of(word)) or OUTCOME_PAINTS.get(word) or STATE_PAINTS.get(word)
-    if look:
-        paint(cell, look)
-
-
-def severity_of(word: str) -> str:
-    """The severity of a class; any other word is its own."""
-    return MEANINGS[Discrepancy(word)].severity if word in list(Discrepancy) else word
+    if word in WORD_PAINTS:
+        paint(cell, WORD_PAINTS[word])
 
 
 def _put_number(cell: Cell, value: object, kind: CellKind) -> None:

@@ -15,9 +15,8 @@ from openpyxl.cell import WriteOnlyCell
 from openpyxl.utils import get_column_letter
 from openpyxl.worksheet.worksheet import Worksheet
 
-from logistics_batch.model.reconciliation import MEANINGS, ComparedOutcome, Severity, Standing, State
-from logistics_batch.paper.reconciliation.cells import put
-from logistics_batch.paper.reconciliation.columns import COMPLETE, INCOMPLETE, CellKind, Column, characters_a_line
+from logistics_batch.paper.reconciliation.cells import WORD_PAINTS, put
+from logistics_batch.paper.reconciliation.columns import CellKind, Column, characters_a_line
 from logistics_batch.paper.safe_text import formula_like, visible_column
 from logistics_batch.paper.xlsx.annotate import text_cell
 from logistics_batch.paper.xlsx.package import Package
@@ -28,13 +27,12 @@ _LINE_HEIGHT = 13.5
 _TALLEST = 400.0  # points; Excel knows none above 409
 _FIRST_ROW_ENDS = b"</row>"
 _NUMBER = "row number"
-_CODES = tuple(str(word) for word in (*MEANINGS, *Severity, *ComparedOutcome, *State, *Standing, COMPLETE, INCOMPLETE))
 _TEXTS: tuple[object, ...] = (None, "text", "=text")
 _SAMPLES: dict[CellKind, tuple[object, ...]] = {
     CellKind.TEXT: _TEXTS,
     CellKind.WORDS: _TEXTS,
     CellKind.ENTRY: _TEXTS,
-    CellKind.CODE: (*_TEXTS, *_CODES),
+    CellKind.CODE: (*_TEXTS, *WORD_PAINTS),
     CellKind.DATE: (None, date(2026, 1, 1)),
     CellKind.MOMENT: (None, datetime(2026, 1, 1)),  # noqa: DTZ001
     **dict.fromkeys((CellKind.MONEY, CellKind.PRICE), (None, Decimal(1))),
@@ -134,7 +132,7 @@ def _text_style(column: Column, looks: Looks) -> pl.Expr:
     plain = pl.when(formula_like(column.field)).then(guarded).otherwise(usual)
     if kind is not CellKind.CODE:
         return plain
-    painted = {word: looks[kind, word] for word in _CODES}
+    painted = {word: looks[kind, word] for word in WORD_PAINTS}
     return pl.col(column.field).replace_strict(painted, default=plain, return_dtype=pl.String)
 
 
