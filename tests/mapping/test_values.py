@@ -248,6 +248,7 @@ def test_a_decimal_comma_counts_only_where_it_is_declared(cell: str, kind: CellF
         ("kg -> kg", "0.50", "0.5"),
         ("lb -> kg", "2", "0.90718474"),
         ("mm -> cm", "90mm", "9"),
+        ("cm -> cm", "12 cms", "12"),
         ("in -> cm", "10", "25.4"),
         ("l -> cc", "1.5 ltr", "1500"),
         ("cm -> cm", "90mm", "unit"),
