@@ -258,3 +258,50 @@ def test_sizes_as_columns_are_no_product_of_each_other() -> None:
     rows = [[*row[:6], *row[7:], "4", "2", "2"] for row in (FIRST, SECOND, THIRD)]
     found = drafted(sheet_of([[*names, "Jk", "Mq", "Zv"], *rows]))[1]["lines"]["item_quantity"]
     assert found["from"] == ["? Jk", "? Mq", "? Zv"]
+
+
+BOXED = table("""
+    Zamówienie | Odbiorca | Tel. | Ulica | Towar | Ilość w kartonie | Kartony | Razem szt.
+    ZAM/71 | Rahul Verma | 9810012012 | A-3 Saket | Kubek | 6 | 2 | 12
+    ZAM/71 | Rahul Verma | 9810012012 | A-3 Saket | Talerz | 4 | 1 | 4
+    ZAM/72 | Deepa Nair | 9810023023 | 14 Koregaon Park | Kubek | 6 | 1 | 6
+    ZAM/74 | Sonal Mehta | 9810045045 | 8 Law Garden | Talerz | 4 | 3 | 12
+""")
+
+
+def test_of_what_one_box_holds_and_what_all_hold_a_person_says_which_in_any_language() -> None:
+    lines = drafted(sheet_of(BOXED))[1]["lines"]
+    assert lines["item_quantity"]["from"] == ["? Razem szt.", "? Ilość w kartonie"]
+
+
+def test_the_number_of_an_order_is_not_offered_as_its_goods_where_words_may_name_these() -> None:
+    _, data, _ = drafted(sheet_of(BOXED))
+    assert data["fields"]["reference_number"]["from"] == "? Zamówienie"
+    assert data["lines"]["item_name"]["from"] == "? Towar"
+
+
+def test_words_of_towns_and_of_goods_are_offered_as_both_where_nothing_tells_them_apart() -> None:
+    turkish = table("""
+        Sipariş No | Alıcı Adı | Alıcı Cep | Adres | Şehir | Posta Kodu | Ürün | Adet | Kapıda Ödeme
+        TR-1 | Rahul Verma | 9810012012 | A-3 Saket | New Delhi | 110017 | Kilim | 1 | Evet
+        TR-2 | Deepa Nair | 9810023023 | 14 Koregaon Park | Pune | 411001 | Lamba | 2 | Hayır
+        TR-3 | Imtiaz Ali | 9810034034 | 22 Bandra West | Mumbai | 400050 | Kilim | 1 | Evet
+    """)
+    _, data, _ = drafted(sheet_of(turkish))
+    assert data["lines"]["item_name"]["from"][:2] == ["? Şehir", "? Ürün"]
+    assert data["fields"]["delivery_address"]["join"] == ["? Adres", "? Şehir", "? Ürün"]
+
+
+@pytest.mark.parametrize(
+    ("names", "offered"),
+    [
+        (("Inwards", "Closing Bal."), ["? Inwards", "? Closing Bal."]),
+        (("Ordered", "Ship now"), ["? Ordered", "? Ship now"]),
+    ],
+)
+def test_counts_of_what_is_done_with_goods_are_offered_as_the_quantity(
+    names: tuple[str, str], offered: list[str]
+) -> None:
+    first, second = ["120 Nos", "78 Nos", "48 Nos"], ["160 Nos", "88 Nos", "58 Nos"]
+    lines = asn(SKU=["K-1", "K-2", "K-3"], **{names[0]: first, names[1]: second})
+    assert lines["qty"]["from"] == offered

@@ -27,6 +27,8 @@ _TYPED: Final = ("phone", "pin", "date", "e-mail", "AWB number")
 _NAMED_GOODS: Final = frozenset(["ean", "size", "item", "sku", "model"])
 _PAPERS: Final = frozenset(["order", "po", "docket", "note", "ref", "document", "shipment", "invoice", "original"])
 PARTICULARS: Final = frozenset(["desc"])
+_BOXES_OF_A_LINE: Final = 100  # there are fewer; hardly a price is less
+_MOVED: Final = frozenset(["made", "ship", "dispatch", "deliver", "received", "asn"])  # Ordered, Ship now, Inwards
 _SENT, _RECEIVED = frozenset(["dispatch", "by"]), frozenset(["deliver", "ship"])
 _PARTIES: Final = ("fields.supplier_name", "fields.site_name", "fields.supplier", "fields.site")
 
@@ -35,14 +37,16 @@ def by_values(table: SampleTable, place: str, free: Sequence[str], operation: Op
     """The columns that may fill a place by their values, the likeliest first; free: those that fill nothing."""
     unknown = [name for name in free if is_untold(table, name) and table.profiles[name].filled]
     if place in places.QUANTITIES:
-        return _quantities(table, unknown)
+        moved = [name for name in free if table.readings[name].meanings and table.readings[name].meanings <= _MOVED]
+        return _quantities(table, [*moved, *unknown])
     if place in places.GOODS:
         named = [name for name in free if table.readings[name].meanings & _NAMED_GOODS]
         codes = [name for name in dict.fromkeys([*named, *unknown]) if _is_in_one_word(table, name)]
         apart = [name for name in codes if not _is_shared(table, name)]
         is_told = any(table.cells[name].is_duplicated().any() for name in apart)  # else these may number the documents
         codes = apart if is_told else [*apart, *(name for name in codes if name not in apart)]
-        texts = [name for name in unknown if _may_name_goods(table, name)]
+        # A column of single words may be of goods as well as of towns.
+        texts = [name for name in unknown if _may_name_goods(table, name) or table.profiles[name].is_mostly("one word")]
         return _candidates(codes or texts, "code" if codes else "words")
     if place in places.KEYS:
         papers = [name for name in free if table.readings[name].meanings & _PAPERS]
@@ -107,7 +111,10 @@ def _candidates(names: Sequence[str], shape: str) -> list[Candidate]:
 
 
 def _quantities(table: SampleTable, free: Sequence[str]) -> list[Candidate]:
-    """Whole numbers; where amounts show that one of them is what a price is multiplied by, that one."""
+    """Whole numbers; where amounts show that one of them is what a price is multiplied by, that one.
+
+    Where the price is a small whole number as well, it may count boxes, and the amount what all of them hold.
+    """
     counts = [name for name in free if table.profiles[name].fits(FieldForm.QUANTITY)
               and not table.profiles[name].is_mostly("comma", "point", *_TYPED)]  # fmt: skip
     money = [name for name in table.columns if table.profiles[name].is_mostly("amount")]
@@ -116,7 +123,9 @@ def _quantities(table: SampleTable, free: Sequence[str]) -> list[Candidate]:
         for price, total in permutations([name for name in money if name != count], 2):
             # Sizes as columns, all of them with one number, show nothing.
             if counted.cells[total].n_unique() > 1 and counted.is_product(total, count, price):
-                return [Candidate((count,), HARDLY_KNOWN, (("price_of_one", total, price),))]
+                may_be_boxes = price in counts and (numbers_of(counted.cells[price]) < _BOXES_OF_A_LINE).all()
+                in_all = [Candidate((total,), HARDLY_KNOWN, (("product", count, price),))] if may_be_boxes else []
+                return [*in_all, Candidate((count,), HARDLY_KNOWN, (("price_of_one", total, price),))]
     return _candidates(counts, "whole number")
 
 

@@ -433,7 +433,8 @@ def ids_or_count(found: dict[str, Guess]) -> dict[str, Guess]:
 
 def beside_address(table: SampleTable, found: dict[str, Guess]) -> dict[str, Guess]:
     """The guesses; an address is a question where columns beside its own may be parts of it, which would be lost."""
-    found, used = dict(found), {name for guess in found.values() for name in (*guess.columns, guess.times)}
+    known = [guess for guess in found.values() if guess.place not in places.GOODS or len(guess.candidates) == 1]
+    found, used = dict(found), {name for guess in known for name in (*guess.columns, guess.times)}
     names = list(table.columns)
     for place in places.ADDRESSES:
         guess = found.get(place)

@@ -50,14 +50,20 @@ def missing_of(table: SampleTable, operation: Operation, found: dict[str, Guess]
     if persons := [] if places.PERSON in found else _persons(table, found, used, operation):
         who = tuple(Candidate((name,), 0.4, (("only_values", "name of a person"),)) for name in persons)
         yield Guess.among(places.PERSON, who)
-    whole = dict(found)  # with the address, so that what may be a part of it is no way to pay
+    whole = dict(found)  # with the address and the key, whose columns are no way to pay and no goods
     for place in (each for each in demanded if each not in found):
         free = [name for name in table.columns if name not in used]
         address = beside_address(table, whole) if place == places.PAID else {}
         parts = {name for each in places.ADDRESSES if each in address for name in address[each].columns}
+        key = next((whole[each].column for each in places.KEYS if each in whole and place in places.GOODS), "")
+        parts |= {key}
         candidates = _candidates(table, place, operation, found, [name for name in free if name not in parts])
         candidates = candidates or _candidates(table, place, operation, found, free)
-        if candidates and place in places.ADDRESSES:
+        if key:  # of one order the goods differ, and where it goes does not
+            candidates = [
+                each for each in candidates if each.columns and table.differs_within(each.columns[0], key)
+            ] or candidates
+        if candidates and place in (*places.ADDRESSES, *places.KEYS):
             whole[place] = Guess.of(place, candidates[0])
         if place in places.QUANTITIES and (packed := _packed(table, place, free)):
             yield packed
