@@ -19,6 +19,7 @@ from logistics_batch.ledger import StoredNight
 from logistics_batch.model.counting import counted
 from logistics_batch.model.reconciliation import Standing
 from logistics_batch.web.workbench.asked import Changed, Moved, NotThere, PageData, PageRequest, number_of
+from logistics_batch.web.workbench.people import RECONCILE
 
 _ROWS_A_PART: Final = 50
 _NIGHTS, _IN_TREND, _MONTHS = 14, 60, 6
@@ -62,6 +63,18 @@ def overview(asked: PageRequest) -> PageData:
         "next": first + _ROWS_A_PART if first + _ROWS_A_PART < found.height else None,
     }
     return PageData("reconciliation.html", data)
+
+
+def exceptions_with(asked: PageRequest, text: str) -> list[dict[str, Any]]:
+    """The series of reconciliations with open exceptions whose supplier, site, invoice or SKU holds a text, and how
+    many; none for who may not see them.
+    """
+    if asked.who.role not in RECONCILE or not text:
+        return []
+    wanted = dict.fromkeys(_FILTERS, "") | {"standing": Standing.OPEN.value, "text": text}
+    series = sorted({each.series for each in asked.parts.ledger.exceptions.latest(limit=1000)})
+    counts = {each: _filtered(open_exceptions(asked.parts, each).select(_SHOWN), wanted).height for each in series}
+    return [{"series": each, "exceptions": count} for each, count in counts.items() if count]
 
 
 def scorecards(asked: PageRequest) -> PageData:

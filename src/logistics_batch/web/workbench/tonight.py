@@ -12,6 +12,7 @@ from logistics_batch.web.workbench.asked import PageData, PageRequest
 from logistics_batch.web.workbench.decisions import held_for
 from logistics_batch.web.workbench.documents import line_of
 from logistics_batch.web.workbench.jobs import jobs_and_times
+from logistics_batch.web.workbench.reconciliation import exceptions_with
 
 _NIGHTS, _BESIDE_NOW = 30, timedelta(hours=12)
 _RUNS_LOOKED_AT = 400
@@ -113,7 +114,9 @@ def _nights(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:
 
 
 def find(asked: PageRequest) -> PageData:
-    """Everything that has a name beginning so: references, AWB and invoice numbers, files, runs."""
+    """Everything that has a name beginning so: references, AWB and invoice numbers, files, runs; and exceptions whose
+    supplier, site, invoice or SKU holds it.
+    """
     wanted = asked.query.get("q", "").strip()[:200]
     parts = asked.parts
     documents = parts.ledger.documents.named(wanted, limit=_MOST) if wanted else []
@@ -127,5 +130,6 @@ def find(asked: PageRequest) -> PageData:
             {"id": each.id, "name": each.name, "run": each.run, "received_at": each.received_at} for each in files
         ],
         "runs": [{"id": run.id, "job": run.job, "started_at": run.started_at}] if run else [],
+        "reconciliations": exceptions_with(asked, wanted),
     }
     return PageData("find.html", data)
