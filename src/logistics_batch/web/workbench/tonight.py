@@ -114,9 +114,7 @@ def _nights(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:
 
 
 def find(asked: PageRequest) -> PageData:
-    """Everything that has a name beginning so: references, AWB and invoice numbers, files, runs; and exceptions whose
-    supplier, site, invoice or SKU holds it.
-    """
+    """Orders, ASNs, files and runs with a name beginning so, and exceptions whose supplier, site or SKU holds it."""
     wanted = asked.query.get("q", "").strip()[:200]
     parts = asked.parts
     documents = parts.ledger.documents.named(wanted, limit=_MOST) if wanted else []
