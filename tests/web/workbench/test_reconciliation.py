@@ -73,18 +73,6 @@ def exceptions(analyst: Person, query: str = "?code=SHORT") -> dict[str, dict[st
     return {row["invoice_number"].rpartition("-")[2]: row for row in rows}
 
 
-def test_exceptions_are_found_by_supplier_and_sku_by_whom_they_concern(analyst: Person, running: RunningPages) -> None:
-    for name in ("acme", "W"):
-        (found,) = analyst.get(f"/find.json?q={name}").json()["reconciliations"]
-        assert found["series"] == "audit"
-        page = analyst.get(f"/find?q={name}").text
-        assert f'href="/reconciliation?series=audit&amp;text={name}"' in page
-        listed = analyst.get(f"/reconciliation.json?series=audit&text={name}").json()
-        assert listed["rows_of_filter"] == found["exceptions"] >= 4
-    assert analyst.get("/find.json?q=Zzz").json()["reconciliations"] == []
-    assert running.person("viewer").get("/find.json?q=acme").json()["reconciliations"] == []
-
-
 def write(analyst: Person, *rows: dict[str, Any], **form: str) -> Any:
     marked = [f"{row['exception_id']}~{row['seen']}" for row in rows]
     return analyst.post("/reconciliation/write", {"of": "audit", "id": marked} | form)
@@ -175,6 +163,18 @@ def test_exceptions_are_grouped_and_a_view_is_kept_for_its_person_alone(running:
     assert analyst.post("/reconciliation/view", {"view": " ", "query": "sort=age"}).status_code == 409
     assert analyst.post("/reconciliation/view", {"view": "short of Acme", "query": ""}).status_code == 303
     assert analyst.get("/reconciliation.json").json()["views"] == {}
+
+
+def test_exceptions_are_found_by_supplier_and_sku_by_whom_they_concern(analyst: Person, running: RunningPages) -> None:
+    for name in ("acme", "W"):
+        (found,) = analyst.get(f"/find.json?q={name}").json()["reconciliations"]
+        assert found["series"] == "audit"
+        page = analyst.get(f"/find?q={name}").text
+        assert f'href="/reconciliation?series=audit&amp;text={name}"' in page
+        listed = analyst.get(f"/reconciliation.json?series=audit&text={name}").json()
+        assert listed["rows_of_filter"] == found["exceptions"] >= 4
+    assert analyst.get("/find.json?q=Zzz").json()["reconciliations"] == []
+    assert running.person("viewer").get("/find.json?q=acme").json()["reconciliations"] == []
 
 
 class TestInABrowser:
