@@ -44,6 +44,14 @@ def test_pieces_beside_full_boxes_are_no_quantity_and_the_question_says_that_the
     assert f"“{loose}” is not added" in text and loose not in str(data.get("checks", ""))
 
 
+def test_what_one_box_holds_is_told_below_a_name_of_two_rows_as_well() -> None:
+    upper, own = ["Style", "Description", "Packing", "", "", "Rate", ""], ["", "", *INWARD[2][2:]]
+    draft = draft_of([sheet_of([*INWARD[:2], upper, own, *INWARD[3:], TOTAL])], operation=Operation.ASN_CREATE)
+    assert draft is not None
+    qty = yaml.safe_load(draft_text(draft, file_name="x.xlsx"))["lines"]["qty"]
+    assert qty == {"from": "? Packing Pcs / ctn", "times": "? Packing No. of ctns"}
+
+
 def test_a_total_does_not_show_that_a_column_counts_what_all_boxes_hold() -> None:
     data, _ = _inward({"Loose pcs": "Qty"}, TOTAL)
     assert data["lines"]["qty"]["from"] == "? Qty" and "checks" not in data

@@ -140,7 +140,8 @@ def _reading(name: str, own: str, above: str, group: str, known: set[str]) -> Na
     is_plain = group and reading_of(group).meanings <= _OF_GOODS
     if is_plain and alone.meanings == {"name"} and (goods := reading_of(group).meanings & {"item", "sku"}):
         return replace(alone, meanings=alone.meanings | goods)  # of the goods, and nobody's name
-    return alone if is_plain and _sure(alone, known)[0] > _sure(both, known)[0] else both
+    is_packing = alone.meanings and group and reading_of(group).meanings == {"uom"}  # Packing, over what boxes hold
+    return alone if is_packing or (is_plain and _sure(alone, known)[0] > _sure(both, known)[0]) else both
 
 
 def lasting_name(sheet: str) -> str:
