@@ -331,3 +331,46 @@ def test_a_strange_sheet_is_mapped_from_nothing_and_saved_by_keyboard_alone(
     made = JOB.replace("mapping: orders", "mapping: strange").replace("folder: drop", "folder: strange-in")
     pages.workspace.job("strange", made)
     assert pages.workspace.run("run", "strange").code == 0
+
+
+def test_a_person_is_added_and_gets_another_role_by_keyboard_alone(browser: Browser, pages: RunningPages) -> None:
+    page = signed_in(browser, pages)
+    page.goto(f"{pages.url}/admin")
+    page.get_by_label("Name", exact=True).focus()
+    page.keyboard.type("meera")
+    page.keyboard.press("Tab")
+    page.keyboard.type("operator")
+    for _ in ("partners", "button"):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.get_by_text("/welcome/", exact=False).first.wait_for()
+    assert no_violations(page) == []
+    page.goto(f"{pages.url}/admin")
+    page.get_by_label("Role of meera").focus()
+    page.keyboard.type("viewer")
+    for _ in ("partners", "button"):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_function("document.querySelector('[aria-label=\"Role of meera\"]')?.value == 'viewer'")
+    assert page.get_by_role("row").filter(has_text="meera").get_by_role("cell").nth(1).inner_text() == "viewer"
+    page.context.close()
+
+
+def test_a_file_is_approved_by_keyboard_alone(browser: Browser, pages: RunningPages) -> None:
+    page = signed_in(browser, pages)
+    page.goto(f"{pages.url}/decisions")
+    page.get_by_role("row").filter(has_text="new.csv").first.get_by_role("checkbox").focus()
+    page.keyboard.press("Space")
+    page.get_by_label("Decision").focus()
+    page.keyboard.type("approve")
+    page.get_by_label("Why (it is kept)").focus()
+    page.keyboard.type("as on the phone")
+    page.get_by_role("button", name="See what it would do").focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Decide about 1").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{pages.url}/decisions")
+    assert page.get_by_role("row").filter(has_text="new.csv").count() == 0
+    done = pages.workspace.run("run", "approved")
+    assert "accepted" in done.out, done.out
+    page.context.close()
