@@ -95,6 +95,12 @@ def once(number: int) -> Counter[str]:
     return Counter({f"A-{each}": 1 for each in range(number)})
 
 
+def none_is_doubled_and_what_lacks_is_told(cluster: Cluster, orders: int) -> None:
+    assert max(cluster.created().values()) == 1
+    lost = set(once(orders)) - set(cluster.created())
+    assert lost == {key for (key,) in cluster.ask("SELECT reference FROM document WHERE state <> 'accepted'")}
+
+
 def helped(cluster: Cluster, orders: int) -> tuple[Command, Command]:
     """A worker, and the run of so many orders with which it helps, in the middle of both's sending."""
     cluster.sandbox.set_faults([SLOW])
@@ -188,9 +194,7 @@ def test_connections_that_break_cost_a_pause_and_no_second_order(cluster: Cluste
     cluster.forker.run(cluster.machine("first"), "run", "orders")
     cluster.forker.run(cluster.machine("first"), "settle", "--wait")
     assert worker.wait(seconds=0) is None
-    assert max(cluster.created().values()) == 1
-    lost = set(once(150)) - set(cluster.created())
-    assert lost == {key for (key,) in cluster.ask("SELECT reference FROM document WHERE state <> 'accepted'")}
+    none_is_doubled_and_what_lacks_is_told(cluster, 150)
 
 
 @pytest.mark.slow
@@ -225,9 +229,7 @@ def test_a_worker_older_than_the_ledger_sends_nothing_until_it_is_told_so(cluste
         server.execute("UPDATE meta SET value = '4' WHERE name = 'schema_version'")
     cluster.forker.run(cluster.machine("first"), "run", "orders")
     cluster.forker.run(cluster.machine("first"), "settle", "--wait")
-    assert max(cluster.created().values()) == 1
-    lost = set(once(150)) - set(cluster.created())
-    assert lost == {key for (key,) in cluster.ask("SELECT reference FROM document WHERE state <> 'accepted'")}
+    none_is_doubled_and_what_lacks_is_told(cluster, 150)
 
 
 @pytest.mark.slow

@@ -46,6 +46,13 @@ def printed(room: PrintRoom, **told: object) -> LabelReport:
     return make_labels(room.parts, LabelsPlan(max_pages=50, printer=Printer.model_validate(told)))
 
 
+def lp_is(script: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on another program stands in the place of `lp`."""
+    (folder / "lp").write_text(script)
+    (folder / "lp").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+
+
 def states(report: LabelReport) -> set[PrintState]:
     return {job.state for job in report.printing}
 
@@ -198,9 +205,7 @@ def test_what_was_interrupted_while_it_was_given_may_be_printed(
 ) -> None:
     """Ctrl-C reaches `lp` as well."""
     accepted(room, Wish("R-1"))
-    (tmp_path / "lp").write_text("#!/bin/sh\nkill -INT $$\n")
-    (tmp_path / "lp").chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    lp_is("#!/bin/sh\nkill -INT $$\n", tmp_path, monkeypatch)
     report = printed(room, queue="dock")
     assert (report.exit_code, states(report)) == (4, {PrintState.UNKNOWN})
 
@@ -330,9 +335,7 @@ def test_a_print_server_that_says_nothing_leaves_it_open(
     room: PrintRoom, service: LabelService, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     accepted(room, Wish("R-1"))
-    (tmp_path / "lp").write_text("#!/bin/sh\nsleep 60\n")
-    (tmp_path / "lp").chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    lp_is("#!/bin/sh\nsleep 60\n", tmp_path, monkeypatch)
     monkeypatch.setattr("logistics_batch.flows.labels.printing._ANSWERS_WITHIN_SECONDS", 0.2)
     report = printed(room, queue="dock")
     assert (report.exit_code, states(report)) == (4, {PrintState.UNKNOWN})

@@ -47,7 +47,7 @@ def overview(asked: PageRequest) -> PageData:
     first = min(number_of(asked.query.get("after", "")) or 0, found.height)
     shown = found.slice(first, _ROWS_A_PART).to_dicts()
     data = {
-        "series": sorted({each.series for each in asked.parts.ledger.exceptions.latest(limit=1000)}),
+        "series": _all_series(asked),
         "of": series,
         "nights": [_night(each) for each in nights[-_NIGHTS:][::-1]],
         "trend": [_night(each) for each in nights[-_IN_TREND:]],
@@ -72,8 +72,9 @@ def exceptions_with(asked: PageRequest, text: str) -> list[dict[str, Any]]:
     if asked.who.role not in RECONCILE or not text:
         return []
     wanted = dict.fromkeys(_FILTERS, "") | {"standing": Standing.OPEN.value, "text": text}
-    series = sorted({each.series for each in asked.parts.ledger.exceptions.latest(limit=1000)})
-    counts = {each: _filtered(open_exceptions(asked.parts, each).select(_SHOWN), wanted).height for each in series}
+    counts = {
+        each: _filtered(open_exceptions(asked.parts, each).select(_SHOWN), wanted).height for each in _all_series(asked)
+    }
     return [{"series": each, "exceptions": count} for each, count in counts.items() if count]
 
 
@@ -137,6 +138,10 @@ def keep_view(asked: PageRequest) -> Moved:
         raise UsageError("The view has no name, one of more than 60 signs, or there are 30.", remedy="Write another.")
     people.keep_view(asked.who.name, place=_PLACE, view=name, query=query)
     return Moved(f"{_PLACE}?{query}", f"The view {name} is {'kept' if query else 'forgotten'}.")
+
+
+def _all_series(asked: PageRequest) -> list[str]:
+    return sorted({each.series for each in asked.parts.ledger.exceptions.latest(limit=1000)})
 
 
 def _series(asked: PageRequest, *, of: str | None = None) -> tuple[str, list[StoredNight]]:
