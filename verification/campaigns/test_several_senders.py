@@ -1,5 +1,6 @@
-"""Several senders on PostgreSQL, which are killed, put to sleep and cut off from it: nothing lost, nothing doubled."""
+"""Several senders on PostgreSQL: killed, put to sleep, cut off from it, and it dies itself: nothing lost or doubled."""
 
+import os
 import random
 import signal
 import time
@@ -20,6 +21,7 @@ from support.workspace import Workspace
 
 ROUNDS = {"sample": 1, "full": 10}
 KILLS = size(sample=12, full=100)  # of one round, as the numbers below
+BETWEEN_DEATHS = KILLS // size(sample=1, full=5)  # of PostgreSQL itself
 ORDERS = size(sample=80, full=2000)
 ASNS = size(sample=30, full=500)
 WORKERS = 3 if FULL else 2
@@ -44,6 +46,7 @@ class Cluster:
     folder: Path
     sandbox: RunningSandbox
     url: str
+    postgres: PostgresServer
     dice: random.Random
     workers: list[Command] = field(default_factory=list)
     runner: Command | None = None
@@ -75,10 +78,12 @@ class Cluster:
             time.sleep(0.02)
 
     def harm(self) -> None:
-        """kill -9 a worker or who runs the job, cut all off from PostgreSQL, or put a worker to sleep."""
+        """kill -9 a worker or who runs the job, cut all off from PostgreSQL, let that die, or put a worker to sleep."""
         assert self.runner is not None
         lot = self.dice.random()
-        if lot < 0.5:
+        if self.done.total() % BETWEEN_DEATHS == BETWEEN_DEATHS // 2:
+            self.restart_server()
+        elif lot < 0.5:
             self.done["workers"] += self.dice.choice(self.workers).kill().code == -signal.SIGKILL
         elif lot < 0.85:
             self.done["runners"] += self.runner.kill().code == -signal.SIGKILL
@@ -88,6 +93,16 @@ class Cluster:
             self.done["connections"] += 1
         else:
             self.sleep()
+
+    def restart_server(self) -> None:
+        """PostgreSQL dies with all that it had not written, and is started again."""
+        died = self.postgres.get_pid()
+        assert died is not None
+        os.kill(died, signal.SIGQUIT)  # "immediate": as if it was killed, but its children go with it
+        while Path(f"/proc/{died}").exists():
+            time.sleep(0.02)
+        self.postgres.ensure_postgres_running()
+        self.done["servers"] += 1
 
     def sleep(self) -> None:
         """A worker sleeps longer than its lease, and wakes."""
@@ -110,7 +125,7 @@ def test_senders_that_come_and_go(forker: Forker, postgres: PostgresServer, tmp_
         folder = tmp_path / str(number)
         folder.mkdir()
         sandbox = start_sandbox(folder)
-        cluster = Cluster(forker, folder, sandbox, new_database(postgres), random.Random(f"{SEED}-{number}"))
+        cluster = Cluster(forker, folder, sandbox, new_database(postgres), postgres, random.Random(f"{SEED}-{number}"))
         try:
             one_round(number, cluster)
         finally:
