@@ -2,6 +2,7 @@
 
 import string
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -35,10 +36,13 @@ Line = tuple[str, ...]
 HEAD = """\
 # What the answers say
 
-Every message that can stand in a result's `Reason` and `What to do`, by its `rule`. The texts are the program's own;
-`…` stands where it fills in a name, a number or a place. In a result the rule of a cell has the field before it, as
-`customer_mobile|mobile`, and beside it stand the cell's address and what was seen there.
+Every message that can stand in a result's `Reason` and `What to do`, by its `rule`. `…` stands where a name, a number
+or a place is filled in, `[a · b]` for one of these. What several messages ask for stands once, in bold above them. In a
+result the rule of a cell has the field before it, as `customer_mobile|mobile`.
 """
+OFTEN = 3  # so many lines with one remedy stand below it
+LONGEST = 10  # words in brackets, each
+NO_REMEDY = "No step of its own."
 PARTS = {
     "A row is invalid": "One cell, or the row as a whole, must be corrected. Nothing of its document is sent.",
     "A value does not fit the service": (
@@ -66,11 +70,64 @@ def written() -> str:
     """The page as it must be."""
     lines = [HEAD]
     for (title, words), rows in zip(PARTS.items(), parts(), strict=True):
-        columns = ["rule", "reason", "what to do", *(["the operator"] if title == "A document is held" else [])]
-        lines += [f"## {title}", "", words, "", f"| {' | '.join(columns)} |", "|" + "---|" * len(columns)]
-        lines += [f"| {' | '.join(cell(text) for text in row)} |" for row in rows]
-        lines.append("")
+        lines += [f"## {title}", "", words, "", *_tables(rows)]
     return "\n".join(lines)
+
+
+def _tables(rows: list[Line]) -> Iterator[str]:
+    """The lines of a part: those whose remedy is their own, then under each remedy that several have its lines."""
+    told: dict[tuple[str, ...], list[str]] = {}
+    said_below = {(rule, f"{reason} {remedy}") for rule, reason, remedy, *_ in rows}
+    for rule, reason, *rest in rows:
+        if (rule, reason) not in said_below and any(map(str.isalpha, reason)):
+            told.setdefault((rule, *rest), []).append(reason)
+    lines = [(rule, "<br>".join(together(reasons)), *rest) for (rule, *rest), reasons in told.items()]
+    times = Counter(remedy for _, _, remedy, *_ in lines)
+    many = [remedy for remedy, count in times.items() if count >= OFTEN or len(times) == 1]
+    own = [line for line in lines if line[2] not in many]
+    if own:
+        yield from _table(("rule", "reason", "what to do"), own)
+    for remedy in many:
+        if len(times) > 1 or remedy:
+            yield from (f"**{remedy or NO_REMEDY}**", "")
+        yield from _table(("rule", "reason"), [(*line[:2], *line[3:]) for line in lines if line[2] == remedy])
+
+
+def _table(columns: Line, lines: list[Line]) -> Iterator[str]:
+    columns = (*columns, *["the operator"][: len(lines[0]) - len(columns)])
+    yield f"| {' | '.join(columns)} |"
+    yield "|" + "---|" * len(columns)
+    yield from (f"| {' | '.join(cell(text) for text in line)} |" for line in lines)
+    yield ""
+
+
+def together(reasons: list[str]) -> Iterator[str]:
+    """Reasons that begin alike as one, with what differs between them in brackets."""
+    groups: list[list[list[str]]] = []
+    for words in sorted(reason.split(" ") for reason in reasons):
+        if groups and _alike(groups[-1][0], words) >= OFTEN:
+            groups[-1].append(words)
+        else:
+            groups.append([words])
+    for group in groups:
+        first, last = group[0], group[-1]
+        begin = _alike(first, last) if len(group) > 1 else len(first)
+        rest = [words[begin:] for words in group]
+        end = min(_alike(rest[0][::-1], words[::-1]) for words in rest)
+        differing = [" ".join(words[: len(words) - end]) for words in rest]
+        if len(group) > 1 and all(map(_stands_alone, differing)):
+            yield " ".join([*first[:begin], f"[{' · '.join(differing)}]", *rest[0][len(rest[0]) - end :]])
+        else:
+            yield from (" ".join(words) for words in group)
+
+
+def _stands_alone(words: str) -> bool:
+    return 0 < len(words.split()) <= LONGEST and words.count("(") == words.count(")")
+
+
+def _alike(one: list[str], other: list[str]) -> int:
+    """With how many words the two begin alike."""
+    return next((at for at, (a, b) in enumerate(zip(one, other)) if a != b), min(len(one), len(other)))  # noqa: B905
 
 
 @cache
