@@ -7,8 +7,6 @@ from pathlib import Path
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from messages.page import cell, shown
-
 from logistics_batch.ledger.documents.decide import (
     FOLLOW,
     FOLLOW_AND_REPLACE,
@@ -36,8 +34,8 @@ every other change. This page is printed from the program's tables.
 REASONS_HEAD = """\
 ## Why a document waits
 
-Each reason says what the document waits for, whether something of it may exist at the service, whether it may go out
-again without a person, and what a person can decide about it. All words stand in [messages](messages.md).
+Each reason, of which the words stand in [messages](messages.md), says what the document waits for, whether something
+of it may exist at the service, whether it goes out again without a person, and what a person can decide.
 """
 RULES_HEAD = """\
 ## What a file means for what is known
@@ -107,10 +105,12 @@ def _waits() -> Iterator[str]:
 
 
 def _reasons() -> Iterator[str]:
-    yield "| reason | words | waits for | may exist | sent again by itself | choices |"
-    yield "|---|---|---|---|---|---|"
-    for code, reason in sorted(REASONS.items()):
-        yield f"| `{code}` | {cell(shown(reason.reason))} | `{reason.waits_for}` | {_facts(reason)} |"
+    yield "| waits for | may exist | sent again by itself | choices | reasons |"
+    yield "|---|---|---|---|---|"
+    alike: dict[str, list[str]] = {}
+    for code, reason in sorted(REASONS.items(), key=lambda each: list(WAITS).index(each[1].waits_for)):
+        alike.setdefault(f"`{reason.waits_for}` | {_facts(reason)}", []).append(f"`{code}`")
+    yield from (f"| {facts} | {', '.join(codes)} |" for facts, codes in alike.items())
 
 
 def _facts(reason: Reason) -> str:
