@@ -93,19 +93,12 @@ _VERB_CELLS: Final[dict[str, tuple[str, ...]]] = {
 _OPENING: Final = """\
 # Mapping reference
 
-A mapping says what the columns of a sheet mean. It is a YAML file in `mappings/`, with a small closed vocabulary:
-no expressions and no templates. This page is written by the program from its own models and verbs (`python
-tests/docs/mapping_reference_page.py`), and a test finds it out of date; what stands below an example is what the
-program makes of it, on 3 November 2026.
-
-To begin, let a draft be suggested: [map a new layout](how-to/map-a-new-layout.md). Check a file with
-`logistics-batch mapping lint`, look at what it does with `logistics-batch mapping preview orders.xlsx --mapping
-NAME`. For completion in an editor, save the output of `logistics-batch mapping schema` and begin the mapping with
-`# yaml-language-server: $schema=mapping.schema.json`.
+Every word of a mapping, the YAML file in `mappings/` that says what the columns of a sheet mean. How to make one:
+[map a new layout](how-to/map-a-new-layout.md). For completion in an editor, save the output of `logistics-batch mapping
+schema` and begin the mapping with `# yaml-language-server: $schema=mapping.schema.json`.
 
 Plain words other than `true`, `false` and `null` and whole numbers without leading zeros stay text: `NO`, `007`
-and `18:00` are what they look like. Every complaint about a mapping comes when it is loaded, with line, column and
-the nearest known name.
+and `18:00` are what they look like. What stands below an example is what the program makes of it on 3 November 2026.
 """
 
 
@@ -152,15 +145,16 @@ def _keys() -> Iterator[str]:
 def _key_table(model: type[BaseModel]) -> str:
     rows = []
     for name, field in model.model_fields.items():
-        default = "required" if field.is_required() else _default(field.get_default(call_default_factory=True))
-        rows.append((f"`{field.alias or name}`", default, field.description or _first_line(field.annotation)))
-    return _table(("key", "default", "meaning"), rows)
+        default = "Required." if field.is_required() else _default(field.get_default(call_default_factory=True))
+        meaning = field.description or _first_line(field.annotation)
+        rows.append((f"`{field.alias or name}`", f"{meaning} {default}".rstrip()))
+    return _table(("key", "meaning"), rows)
 
 
 def _default(value: Any) -> str:
     if value is None or value in ([], {}) or isinstance(value, BaseModel):
         return ""
-    return f"`{json.dumps(value)}`" if isinstance(value, list | bool | int) else f"`{value}`"
+    return f"Default `{json.dumps(value) if isinstance(value, list | bool | int) else value}`."
 
 
 def _first_line(annotation: Any) -> str:
@@ -177,7 +171,7 @@ def _verbs() -> Iterator[str]:
         yield f"### `{verb.name}`\n"
         yield f"{verb.doc}\n"
         yield _fenced("yaml", verb.example)
-        yield _table(("cell", "is read as", "or told"), _read_cells(verb))
+        yield _prose(" · ".join(_read_cells(verb)))
         yield from _date_codes() if verb.name == "date" else ()
 
 
@@ -228,8 +222,8 @@ lines: {sku_name: {constant: x}, qty: {constant: 1}}
 }
 
 
-def _read_cells(verb: Verb) -> Iterator[tuple[str, str, str]]:
-    """What the verb's example makes of some cells, each as a row of a sheet."""
+def _read_cells(verb: Verb) -> Iterator[str]:
+    """What the verb's example makes of some cells, each as a row of a sheet, or what is told of them."""
     target = verb.example.split(":", 1)[0]
     asn, order = targets_of(Operation.ASN_CREATE), targets_of(Operation.ORDER_CREATE)
     targets = order if target in (*order.header, *order.lines) else asn
@@ -246,7 +240,7 @@ def _read_cells(verb: Verb) -> Iterator[tuple[str, str, str]]:
     for row, cell in enumerate(cells, 2):
         body = bodies.get(row, {})
         value = body[targets.lines_field][0][target] if part == "lines" and body else body.get(target)
-        yield f"`{cell}`", "" if row in told else f"`{json.dumps(value, ensure_ascii=False)}`", told.get(row, "")
+        yield f"`{cell}` → {told.get(row) or f'`{json.dumps(value, ensure_ascii=False)}`'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,12 +299,12 @@ def _outcome(mapped: MappedFile) -> Iterator[str]:
         yield _fenced("json", "\n".join(json.dumps(line, ensure_ascii=False) for line in found))
     told = [f"- `{issue.cell}`{_on(issue.sheet)} **invalid**: {issue.reason} {issue.fix}" for issue in mapped.issues]
     others = mapped.rows.filter(pl.col("state").is_in([RowState.BLOCKED.value, RowState.SKIPPED.value]))
-    told += [
-        f"- row {row}{_on(sheet)} **{state}**: {reason}"
-        for (row, state, sheet), reason in zip(
-            others.select("row", "state", "sheet").iter_rows(), reasons(others), strict=True
-        )
-    ]
+    alike: dict[str, list[int]] = {}
+    for (row, state, sheet), reason in zip(
+        others.select("row", "state", "sheet").iter_rows(), reasons(others), strict=True
+    ):
+        alike.setdefault(f"{_on(sheet)} **{state}**: {reason}", []).append(row)
+    told += [f"- {'row' if len(rows) == 1 else 'rows'} {', '.join(map(str, rows))}{rest}" for rest, rows in alike.items()]
     if told:
         yield "".join(map(_prose, told))
 
@@ -327,7 +321,7 @@ def _words_of(name: str, targets: Targets) -> str:
 
 def _targets() -> Iterator[str]:
     yield "## Targets of each operation\n"
-    yield "What stands under `fields` and under `lines`, in the contract's order; **bold** ones must be mapped.\n"
+    yield "What stands under `fields` and under `lines`, by what the value must be; **bold** ones must be mapped.\n"
     earlier: dict[str, str] = {}
     for operation in Operation:
         targets = targets_of(operation)
@@ -335,24 +329,23 @@ def _targets() -> Iterator[str]:
         if targets.either:
             groups = ["one of " + " and ".join(f"`{name}`" for name in group) for group in targets.either]
             yield f"Must be mapped as well: {'; '.join(groups)}.\n"
-        table = _table(("under", "target", "value"), _target_rows(targets))
-        if not (targets.header or targets.lines):
+        listed = "\n".join(_target_lists(targets))
+        if not listed:
             yield "None: the call has no body.\n"
         else:
-            yield f"The same as `{earlier[table]}`.\n" if table in earlier else table
-        earlier.setdefault(table, operation.value)
+            yield f"The same as `{earlier[listed]}`.\n" if listed in earlier else listed
+        earlier.setdefault(listed, operation.value)
 
 
-def _target_rows(targets: Targets) -> Iterator[tuple[str, str, str]]:
+def _target_lists(targets: Targets) -> Iterator[str]:
     for part, names in (("fields", targets.header), ("lines", targets.lines)):
+        alike: dict[str, list[str]] = {}
         for name in names:
-            shown = f"**`{name}`**" if f"{part}.{name}" in targets.required else f"`{name}`"
-            number = (
-                ", sent as a JSON number"
-                if name in JSON_NUMBERS and targets.operation is not Operation.RECEIPT_READ
-                else ""
-            )
-            yield f"`{part}`", shown, _words_of(name, targets) + number
+            is_number = name in JSON_NUMBERS and targets.operation is not Operation.RECEIPT_READ
+            words = _words_of(name, targets) + (", sent as a JSON number" if is_number else "")
+            alike.setdefault(words, []).append(f"**`{name}`**" if f"{part}.{name}" in targets.required else f"`{name}`")
+        if alike:
+            yield _table((f"`{part}`", "value"), ((", ".join(each), words) for words, each in alike.items()))
 
 
 def _loaded(text: str, tables: dict[str, str]) -> Mapping:
