@@ -60,14 +60,15 @@ def _fault_lines() -> Iterator[str]:
     yield from (f"| `{name}` | {text} |" for name, text in CHOOSING.items())
     yield ""
     yield from wrap("The endpoints are " + ", ".join(f"`{name}`" for name in ENDPOINT_NAMES) + ".\n", width=120)
-    yield "\n## Kinds"
+    yield "\n## Kinds\n"
+    yield "*Effect* is what the request has done; in brackets with the other `phase`. Own keys stand with their defaults."
     for group in dict.fromkeys(kind.group for kind in KINDS.values()):
         yield f"\n### {group}\n"
-        yield from _heads("kind", "what happens", "effect", "own keys", "example")
+        yield from _heads("kind, in a rule", "what happens", "effect", "own keys")
         for name, kind in KINDS.items():
             if kind.group == group:
-                own = ", ".join(f"`{key}: {_plain(value)}`" for key, value in kind.options.items()) or "–"
-                yield f"| `{name}` | {kind.text} | {_effect(name, kind)} | {own} | `{example(name)}` |"
+                own = ", ".join(f"`{key}: {_plain(value)}`" for key, value in kind.options.items())
+                yield f"| `{example(name)}` | {kind.text} | {_effect(name, kind)} | {own} |"
     yield ""
 
 
@@ -92,12 +93,12 @@ def _values(name: str, kind: type) -> str:
 
 def _effect(name: str, kind: FaultKind) -> str:
     if name == "delay":
-        return "`phase: before` puts it off, `after` comes between it and the answer"
+        return "later (done)"
     if name == "late_effect" or name in LABEL_KINDS:
         return "later" if name == "late_effect" else "–"
     words = {"before": "none", "after": "done"}
     usual, *others = kind.phases
-    return "; ".join([words[usual], *(f"{words[other]} with `phase: {other}`" for other in others)])
+    return " ".join([words[usual], *(f"({words[other]})" for other in others)])
 
 
 if __name__ == "__main__":
