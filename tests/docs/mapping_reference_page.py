@@ -304,7 +304,9 @@ def _outcome(mapped: MappedFile) -> Iterator[str]:
         others.select("row", "state", "sheet").iter_rows(), reasons(others), strict=True
     ):
         alike.setdefault(f"{_on(sheet)} **{state}**: {reason}", []).append(row)
-    told += [f"- {'row' if len(rows) == 1 else 'rows'} {', '.join(map(str, rows))}{rest}" for rest, rows in alike.items()]
+    told += [
+        f"- {'row' if len(rows) == 1 else 'rows'} {', '.join(map(str, rows))}{rest}" for rest, rows in alike.items()
+    ]
     if told:
         yield "".join(map(_prose, told))
 
