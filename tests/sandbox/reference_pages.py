@@ -61,7 +61,7 @@ def _fault_lines() -> Iterator[str]:
     yield ""
     yield from wrap("The endpoints are " + ", ".join(f"`{name}`" for name in ENDPOINT_NAMES) + ".\n", width=120)
     yield "\n## Kinds\n"
-    yield "*Effect* is what the request has done; in brackets with the other `phase`. Own keys stand with their defaults."
+    yield "*Effect* is what was done, in brackets with the other `phase`; own keys stand with their defaults."
     for group in dict.fromkeys(kind.group for kind in KINDS.values()):
         yield f"\n### {group}\n"
         yield from _heads("kind, in a rule", "what happens", "effect", "own keys")
