@@ -2,15 +2,14 @@
 
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from textwrap import wrap
-from typing import get_type_hints
 
 from logistics_batch.sandbox.endpoints import ENDPOINT_NAMES
 from logistics_batch.sandbox.faults.kinds import KINDS, LABEL_KINDS, FaultKind
 from logistics_batch.sandbox.faults.plan import CHOOSING
-from logistics_batch.sandbox.switches import CHOICES, Switches
+from logistics_batch.sandbox.switches import Switches
 
 DOCS = Path(__file__).parents[2] / "docs"
 FAULTS_PAGE, SANDBOX_PAGE = DOCS / "sandbox-faults.md", DOCS / "how-to" / "sandbox.md"
@@ -36,13 +35,20 @@ def fault_tables() -> str:
 
 
 def switch_table() -> str:
-    """Switch, values, default and meaning."""
-    meaning, kinds = meanings(), get_type_hints(Switches)
+    """Switches with their defaults and what they mean, those that are explained together in one line."""
+    alike: dict[str, list[str]] = {}
+    for name, words in meanings().items():
+        alike.setdefault(words, []).append(name)
+    defaults = Switches().as_dict()
     rows = [
-        f"| `{name}` | {_values(name, kinds[name])} | {_shown(default)} | {meaning[name]} |"
-        for name, default in Switches().as_dict().items()
+        f"| {_listed(names)} | {', '.join(_shown(defaults[name]) for name in names)} | {words} |"
+        for words, names in alike.items()
     ]
-    return "\n".join([*_heads("switch", "values", "default", "meaning"), *rows, ""])
+    return "\n".join([*_heads("switch", "default", "meaning"), *rows, ""])
+
+
+def _listed(names: Iterable[object]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def meanings() -> dict[str, str]:
@@ -83,12 +89,6 @@ def _plain(value: object) -> str:
 def _shown(value: object) -> str:
     text = str(value).lower() if isinstance(value, bool) else str(value)
     return f"`{text}`" if text else "none"
-
-
-def _values(name: str, kind: type) -> str:
-    if name in CHOICES:
-        return " ".join(f"`{choice}`" for choice in CHOICES[name])
-    return {bool: "`true` `false`", int: "whole number", float: "number", str: "text"}[kind]
 
 
 def _effect(name: str, kind: FaultKind) -> str:

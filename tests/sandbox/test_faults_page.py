@@ -10,7 +10,7 @@ from sandbox.reference_pages import FAULTS_PAGE, SANDBOX_PAGE, example, fault_ta
 from logistics_batch.sandbox.endpoints import ENDPOINT_NAMES
 from logistics_batch.sandbox.faults.kinds import KINDS
 from logistics_batch.sandbox.faults.plan import CHOOSING, make_plan, read_plan
-from logistics_batch.sandbox.switches import Switches
+from logistics_batch.sandbox.switches import CHOICES, Switches
 
 PAGE = FAULTS_PAGE
 PLANS = [block for block in blocks(PAGE) if block.language == "yaml"]
@@ -24,6 +24,7 @@ def test_the_tables_are_those_of_the_code() -> None:
 def test_every_switch_is_explained() -> None:
     assert list(meanings()) == list(Switches().as_dict())
     assert all(meanings().values())
+    assert all(f"{choice}" in meanings()[name] for name, choices in CHOICES.items() for choice in choices)
 
 
 @pytest.mark.parametrize("kind", KINDS)
