@@ -134,21 +134,21 @@ _ON_SECTIONS: Final = {
 
 def _keys() -> Iterator[str]:
     yield "## Keys\n"
-    yield _key_table(MappingSpec)
+    yield _key_list(MappingSpec)
     for title, model in _SECTIONS:
         yield f"### {title}\n"
         if model in _ON_SECTIONS:
             yield _prose(_ON_SECTIONS[model])
-        yield _key_table(model)
+        yield _key_list(model)
 
 
-def _key_table(model: type[BaseModel]) -> str:
-    rows = []
+def _key_list(model: type[BaseModel]) -> str:
+    lines = []
     for name, field in model.model_fields.items():
         default = "Required." if field.is_required() else _default(field.get_default(call_default_factory=True))
         meaning = field.description or _first_line(field.annotation)
-        rows.append((f"`{field.alias or name}`", f"{meaning} {default}".rstrip()))
-    return _table(("key", "meaning"), rows)
+        lines.append(_prose(f"- `{field.alias or name}`: {meaning} {default}".rstrip()))
+    return "".join(lines)
 
 
 def _default(value: Any) -> str:
@@ -324,30 +324,42 @@ def _words_of(name: str, targets: Targets) -> str:
 def _targets() -> Iterator[str]:
     yield "## Targets of each operation\n"
     yield "What stands under `fields` and under `lines`, by what the value must be; **bold** ones must be mapped.\n"
-    earlier: dict[str, str] = {}
+    earlier: dict[tuple[str, frozenset[tuple[str, str]]], str] = {}
     for operation in Operation:
         targets = targets_of(operation)
         yield f"### `{operation.value}`\n"
         if targets.either:
             groups = ["one of " + " and ".join(f"`{name}`" for name in group) for group in targets.either]
             yield f"Must be mapped as well: {'; '.join(groups)}.\n"
-        listed = "\n".join(_target_lists(targets))
-        if not listed:
+        if not (targets.header or targets.lines):
             yield "None: the call has no body.\n"
-        else:
-            yield f"The same as `{earlier[listed]}`.\n" if listed in earlier else listed
-        earlier.setdefault(listed, operation.value)
+        for part, names in (("fields", targets.header), ("lines", targets.lines)):
+            rows = [_target_row(part, name, targets) for name in names]
+            like = max((each for each in earlier if each[0] == part and each[1] <= set(rows)), key=_size, default=None)
+            if like is not None and like[1]:
+                yield f"`{part}`: all of `{earlier[like]}`{', and' if len(like[1]) < len(rows) else '.'}\n"
+                rows = [row for row in rows if row not in like[1]]
+            if rows:
+                yield _table((f"`{part}`", "value"), _alike(rows))
+            earlier.setdefault((part, frozenset(_target_row(part, name, targets) for name in names)), operation.value)
 
 
-def _target_lists(targets: Targets) -> Iterator[str]:
-    for part, names in (("fields", targets.header), ("lines", targets.lines)):
-        alike: dict[str, list[str]] = {}
-        for name in names:
-            is_number = name in JSON_NUMBERS and targets.operation is not Operation.RECEIPT_READ
-            words = _words_of(name, targets) + (", sent as a JSON number" if is_number else "")
-            alike.setdefault(words, []).append(f"**`{name}`**" if f"{part}.{name}" in targets.required else f"`{name}`")
-        if alike:
-            yield _table((f"`{part}`", "value"), ((", ".join(each), words) for words, each in alike.items()))
+def _size(each: tuple[str, frozenset[tuple[str, str]]]) -> int:
+    return len(each[1])
+
+
+def _target_row(part: str, name: str, targets: Targets) -> tuple[str, str]:
+    is_number = name in JSON_NUMBERS and targets.operation is not Operation.RECEIPT_READ
+    shown = f"**`{name}`**" if f"{part}.{name}" in targets.required else f"`{name}`"
+    return shown, _words_of(name, targets) + (", sent as a JSON number" if is_number else "")
+
+
+def _alike(rows: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """The names of one form together."""
+    forms: dict[str, list[str]] = {}
+    for shown, words in rows:
+        forms.setdefault(words, []).append(shown)
+    yield from ((", ".join(names), words) for words, names in forms.items())
 
 
 def _loaded(text: str, tables: dict[str, str]) -> Mapping:
@@ -362,8 +374,12 @@ def _sheet(name: str, rows: Sequence[Sequence[str]]) -> Sheet:
 
 
 def _shown(sheet: Sheet) -> str:
+    """The sheet as a spreadsheet program shows it, with its letters and row numbers."""
     header = ["", *(column_letters(number) for number in range(1, sheet.width + 1))]
-    return _table(header, ([str(row), *(cell or "" for cell in cells)] for row, *cells in sheet.frame.iter_rows()))
+    rows = [header, *([str(row), *(cell or "" for cell in cells)] for row, *cells in sheet.frame.iter_rows())]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return _fenced("text", "\n".join(lines))
 
 
 def _prose(text: str) -> str:
