@@ -196,7 +196,7 @@ def simulate(costs: Costs, senders: int, in_flight: int, call: float, *, seconds
         sender.free, sender.busy = 0, True
         done += outcomes
         ready = now + wanted * costs.send
-        core = min(range(DATABASE_CORES), key=cores.__getitem__)
+        core = cores.index(min(cores))
         work = costs.commit * 3 + wanted * costs.database  # the commit, and two questions of lanes beside it
         busy += work
         cores[core] = asked = max(ready, cores[core]) + work
@@ -215,7 +215,9 @@ def main(orders: int) -> None:
     print(f"an order, in milliseconds of a processor ({orders:,} orders pushed):")
     print("  " + ", ".join(f"{name} {value:.2f}" for name, value in milliseconds.items()), end="; ")
     print(f"{costs.wal / 1000:.1f} kB of PostgreSQL's log")
-    print(f"a commit: {1000 * costs.commit:.2f} ms of a processor of PostgreSQL, {1000 * costs.flush:.2f} ms of waiting")
+    print(
+        f"a commit: {1000 * costs.commit:.2f} ms of a processor of PostgreSQL, {1000 * costs.flush:.2f} ms of waiting"
+    )
     for in_flight, call in SERVICES:
         print(f"\n{in_flight} calls in flight for each sender, {1000 * call:g} ms a call")
         print(f"  {'senders':>8}{'orders/s':>10}{'of linear':>11}{'database':>10}{'10 million orders':>19}")

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 from campaigns.scale import SEED, report, size
-from mapping.test_independent_count import KINDS, written
+from fuzz.test_independent_count import KINDS, written
 from openpyxl import Workbook
 from support.commands import Forker
 from support.sandbox_process import RunningSandbox

@@ -8,9 +8,9 @@ import openpyxl
 import pytest
 from campaigns.scale import size
 from fuzz.fuzz_reading import SEED, inputs
+from fuzz.generated_workbooks import outcome, write_workbook
 from hostile.catalogue import FILES
 from hostile.make_hostile import make_all
-from intake.generated_workbooks import outcome, write_workbook
 from intake.quirky_workbooks import write_xlsx
 from intake.test_excel import with_sheet_xml
 
