@@ -42,12 +42,12 @@ RULES_HEAD = """\
 
 Of each document that a file asks for, the ledger looks at everything that it knows under its key. The first line that
 says something counts. *order, ASN*: what is created; *whole*: an update that stands for an order or ASN; *part*: any
-other change.
+other change. *follows*: shows what became of that.
 """
 KINDS = {THING: "order, ASN", WHOLE: "whole", PART: "part"}
 OUTCOMES = {
-    FOLLOW: "shows what became of that",
-    FOLLOW_AND_REPLACE: "shows what became of that; what waits of an older version is replaced",
+    FOLLOW: "follows",
+    FOLLOW_AND_REPLACE: "follows, and replaces what waits of an older version",
     UNCHANGED: "unchanged",
     PLAN: "goes out",
     PLAN_INSTEAD: "a newer version of its file goes out instead; else waits: `two_files`",
@@ -94,7 +94,8 @@ def _rules() -> Iterator[str]:
     yield "|---|---|---|---|"
     for rule in RULES:
         same, other = (OUTCOMES.get(outcome, f"waits: `{outcome}`") for outcome in (rule.same, rule.other))
-        yield f"| {' · '.join(KINDS[kind] for kind in rule.of)} | {rule.words} | {same} | {other} |"
+        kinds = "any" if len(rule.of) == len(KINDS) else " · ".join(KINDS[kind] for kind in rule.of)
+        yield f"| {kinds} | {rule.words} | {same} | {other} |"
 
 
 def _waits() -> Iterator[str]:

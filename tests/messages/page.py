@@ -3,9 +3,10 @@
 import string
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from textwrap import wrap
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -36,13 +37,14 @@ Line = tuple[str, ...]
 HEAD = """\
 # What the answers say
 
-Every message that can stand in a result's `Reason` and `What to do`, by its `rule`. `…` stands where a name, a number
-or a place is filled in, `[a · b]` for one of these. What several messages ask for stands once, in bold above them. In a
+Every message that can stand in a result's `Reason` and, behind `→`, in `What to do`, by its `rule`. `…` stands where
+something is filled in, `[a · b]` for one of these. What several messages ask for stands once, in bold above them. In a
 result the rule of a cell has the field before it, as `customer_mobile|mobile`.
 """
 OFTEN = 3  # so many lines with one remedy stand below it
 LONGEST = 10  # words in brackets, each
 NO_REMEDY = "No step of its own."
+WIDTH = 120
 PARTS = {
     "A row is invalid": "One cell, or the row as a whole, must be corrected. Nothing of its document is sent.",
     "A value does not fit the service": (
@@ -70,35 +72,38 @@ def written() -> str:
     """The page as it must be."""
     lines = [HEAD]
     for (title, words), rows in zip(PARTS.items(), parts(), strict=True):
-        lines += [f"## {title}", "", words, "", *_tables(rows)]
+        lines += [f"## {title}", "", words, "", *_listed(rows)]
     return "\n".join(lines)
 
 
-def _tables(rows: list[Line]) -> Iterator[str]:
+def _listed(rows: list[Line]) -> Iterator[str]:
     """The lines of a part: those whose remedy is their own, then under each remedy that several have its lines."""
     told: dict[tuple[str, ...], list[str]] = {}
     said_below = {(rule, f"{reason} {remedy}") for rule, reason, remedy, *_ in rows}
     for rule, reason, *rest in rows:
         if (rule, reason) not in said_below and any(map(str.isalpha, reason)):
             told.setdefault((rule, *rest), []).append(reason)
-    lines = [(rule, "<br>".join(together(reasons)), *rest) for (rule, *rest), reasons in told.items()]
-    times = Counter(remedy for _, _, remedy, *_ in lines)
+    times = Counter(remedy for _, remedy, *_ in told)
     many = [remedy for remedy, count in times.items() if count >= OFTEN or len(times) == 1]
-    own = [line for line in lines if line[2] not in many]
-    if own:
-        yield from _table(("rule", "reason", "what to do"), own)
+    yield from _items(told, lambda remedy: remedy not in many)
     for remedy in many:
         if len(times) > 1 or remedy:
             yield from (f"**{remedy or NO_REMEDY}**", "")
-        yield from _table(("rule", "reason"), [(*line[:2], *line[3:]) for line in lines if line[2] == remedy])
+        yield from _items(told, remedy.__eq__, is_told_above=True)
 
 
-def _table(columns: Line, lines: list[Line]) -> Iterator[str]:
-    columns = (*columns, *["the operator"][: len(lines[0]) - len(columns)])
-    yield f"| {' | '.join(columns)} |"
-    yield "|" + "---|" * len(columns)
-    yield from (f"| {' | '.join(cell(text) for text in line)} |" for line in lines)
-    yield ""
+def _items(
+    told: dict[tuple[str, ...], list[str]], fits: Callable[[str], bool], *, is_told_above: bool = False
+) -> list[str]:
+    lines = []
+    for (rule, remedy, *operator), reasons in told.items():
+        if fits(remedy):
+            name = f"`{rule}`: " if rule else ""
+            step = f" → {remedy}" if remedy and not is_told_above else ""
+            also = "".join(f" *Operator:* {words}" for words in operator)
+            text = f"- {name}{' · '.join(together(reasons))}{step}{also}".replace("\n", " ")
+            lines += wrap(text, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    return [*lines, ""] if lines else []
 
 
 def together(reasons: list[str]) -> Iterator[str]:
@@ -198,11 +203,6 @@ def _form_lines() -> Iterator[Line]:
             if isinstance(form, forms.Form):
                 entry = CATALOGUE[f"{form.rule}.contract"]
                 yield form.rule, entry.reason, entry.remedy
-
-
-def cell(text: str) -> str:
-    """A text as a cell of a table."""
-    return text.replace("|", "\\|").replace("\n", " ") or "–"
 
 
 if __name__ == "__main__":

@@ -67,14 +67,15 @@ def _fault_lines() -> Iterator[str]:
     yield ""
     yield from wrap("The endpoints are " + ", ".join(f"`{name}`" for name in ENDPOINT_NAMES) + ".\n", width=120)
     yield "\n## Kinds\n"
-    yield "*Effect* is what was done, in brackets with the other `phase`; own keys stand with their defaults."
+    yield "Behind each: what was done (with the other `phase`), and its own keys with their defaults."
     for group in dict.fromkeys(kind.group for kind in KINDS.values()):
         yield f"\n### {group}\n"
-        yield from _heads("kind, in a rule", "what happens", "effect", "own keys")
         for name, kind in KINDS.items():
             if kind.group == group:
                 own = ", ".join(f"`{key}: {_plain(value)}`" for key, value in kind.options.items())
-                yield f"| `{example(name)}` | {kind.text} | {_effect(name, kind)} | {own} |"
+                facts = "; ".join(each for each in (_effect(name, kind), own) if each)
+                text = f"- `{example(name)}`: {kind.text}{facts and f' *{facts}*'}"
+                yield from wrap(text, width=160, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
     yield ""
 
 
@@ -95,7 +96,7 @@ def _effect(name: str, kind: FaultKind) -> str:
     if name == "delay":
         return "later (done)"
     if name == "late_effect" or name in LABEL_KINDS:
-        return "later" if name == "late_effect" else "–"
+        return "later" if name == "late_effect" else ""
     words = {"before": "none", "after": "done"}
     usual, *others = kind.phases
     return " ".join([words[usual], *(f"({words[other]})" for other in others)])
