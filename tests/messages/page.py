@@ -42,7 +42,7 @@ something is filled in, `[a · b]` for one of these. What several messages ask f
 result the rule of a cell has the field before it, as `customer_mobile|mobile`.
 """
 OFTEN = 3  # so many lines with one remedy stand below it
-LONGEST = 10  # words in brackets, each
+LONGEST = 20  # words in brackets, each
 NO_REMEDY = "No step of its own."
 WIDTH = 120
 PARTS = {
@@ -95,15 +95,25 @@ def _listed(rows: list[Line]) -> Iterator[str]:
 def _items(
     told: dict[tuple[str, ...], list[str]], fits: Callable[[str], bool], *, is_told_above: bool = False
 ) -> list[str]:
-    lines = []
+    items = []
     for (rule, remedy, *operator), reasons in told.items():
         if fits(remedy):
-            name = f"`{rule}`: " if rule else ""
+            name = f"- `{rule}`: " if rule else "- "
             step = f" → {remedy}" if remedy and not is_told_above else ""
             also = "".join(f" *Operator:* {words}" for words in operator)
-            text = f"- {name}{' · '.join(together(reasons))}{step}{also}".replace("\n", " ")
-            lines += wrap(text, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+            ways = list(together(reasons))
+            if len(ways) > OFTEN and not step + also:
+                items += [name, *(f"  - {way}" for way in ways)] if rule else [f"- {way}" for way in ways]
+            else:
+                items.append(f"{name}{' · '.join(ways)}{step}{also}")
+    lines = [line for item in items for line in _wrapped(item)]
     return [*lines, ""] if lines else []
+
+
+def _wrapped(item: str) -> list[str]:
+    indent = " " * (item.index("- ") + 2)
+    text = item.replace("\n", " ")
+    return wrap(text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def together(reasons: list[str]) -> Iterator[str]:
