@@ -10,11 +10,9 @@ from docs.pages import ROOT
 
 PAGE = (ROOT / "docs/security-asvs.md").read_text(encoding="utf-8")
 STANDARD = Path(__file__).with_name("asvs_5_0_0.csv")  # of the standard, which OWASP gives under CC BY-SA 4.0
-ROWS = [
-    [cell.strip() for cell in line.strip("|").split("|")]
-    for line in PAGE.splitlines()
-    if re.match(r"\| [\d.]+[ \d.]* \|", line)
-]
+ROWS = re.findall(  # numbers, what they are about, how it is judged, where or why
+    r"^- ((?:\d+\.\d+\.\d+ )+)(.+?): (\**[a-z ]+\**)\. (.*)$", PAGE.replace("\n  ", " "), re.MULTILINE
+)
 JUDGED = ("met", "**not met**", "not applicable")
 REFERENCES = sorted(
     set(re.findall(r"`([\w./-]+/[\w.-]+\.\w+(?:::\w+)?|[\w-]+\.(?:py|md|toml)|(?:intake|mapping|paper)/)`", PAGE))
