@@ -6,12 +6,13 @@ import time
 from pathlib import Path
 
 import pytest
-from support.container import Image, built
+from support.container import Image, built, may_mount
 
 PACKAGES = "/opt/logistics-batch/lib/python3*/site-packages"
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not may_mount(), reason="nobody may mount here")
 def test_the_container_works_on_its_workspace_and_can_do_no_more(tmp_path: Path) -> None:
     """Beside the tests that read the file: here its steps are taken."""
     stages, workspace = tmp_path / "stages", tmp_path / "night-shift"
@@ -45,6 +46,9 @@ def check_packages(image: Image) -> None:
     licences = image.run("sh", "-c", f"ls {PACKAGES}/logistics_batch-*/licenses")
     assert licences.stdout.split() == ["LICENSE", "NOTICE"]
     assert image.run("ls", "/opt/logistics-batch/share/man/man1/logistics-batch.1").returncode == 0
+    assert image.run("logistics-batch", "--version").stdout.startswith("logistics-batch, version ")
+    for needed in ("receive", "schedule", "labels", "serve"):
+        assert image.run("logistics-batch", needed, "--help").returncode == 0
 
 
 def check_work(image: Image) -> None:

@@ -23,6 +23,7 @@ from typing import Any
 
 import notice
 import pytest
+from support.container import may_mount
 from support.makefile import make
 
 ROOT = Path(__file__).parents[1]
@@ -268,7 +269,7 @@ def test_a_silent_advisory_service_is_not_taken_for_a_clean_bill(release: tuple[
 
 
 @pytest.mark.slow
-@pytest.mark.real
+@pytest.mark.skipif(may_mount(), reason="the container, whose steps are taken here, shows it")
 def test_the_runtime_alone_works(release: tuple[str, str], tmp_path: Path) -> None:
     """As the page about servers and the Containerfile install it."""
     server = tmp_path / "server"
