@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import wrap
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -84,9 +85,8 @@ def _diagram() -> Iterator[str]:
 
 
 def _states() -> Iterator[str]:
-    yield "| state | its rows show |"
-    yield "|---|---|"
-    yield from (f"| `{state}` | `{fate}` |" for state, fate in FATE_OF_STATE.items())
+    shown = ", ".join(f"`{state}` {fate}" for state, fate in FATE_OF_STATE.items())
+    yield from wrap(f"Its rows show: {shown}.", width=120)
 
 
 def _rules() -> Iterator[str]:

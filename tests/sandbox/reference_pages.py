@@ -35,16 +35,16 @@ def fault_tables() -> str:
 
 
 def switch_table() -> str:
-    """Switches with their defaults and what they mean, those that are explained together in one line."""
+    """Switches with their defaults in brackets and what they mean, those that are explained together as one."""
     alike: dict[str, list[str]] = {}
     for name, words in meanings().items():
         alike.setdefault(words, []).append(name)
     defaults = Switches().as_dict()
-    rows = [
-        f"| {_listed(names)} | {', '.join(_shown(defaults[name]) for name in names)} | {words} |"
-        for words, names in alike.items()
-    ]
-    return "\n".join([*_heads("switch", "default", "meaning"), *rows, ""])
+    lines = []
+    for words, names in alike.items():
+        of = ", ".join(_shown(defaults[name]) for name in names)
+        lines += _item(f"- {_listed(names)} ({of}): {words}")
+    return "\n".join([*lines, ""])
 
 
 def _listed(names: Iterable[object]) -> str:
@@ -62,8 +62,8 @@ def meanings() -> dict[str, str]:
 
 def _fault_lines() -> Iterator[str]:
     yield "\n## Which requests go wrong\n"
-    yield from _heads("key", "meaning")
-    yield from (f"| `{name}` | {text} |" for name, text in CHOOSING.items())
+    for name, text in CHOOSING.items():
+        yield from _item(f"- `{name}`: {text}")
     yield ""
     yield from wrap("The endpoints are " + ", ".join(f"`{name}`" for name in ENDPOINT_NAMES) + ".\n", width=120)
     yield "\n## Kinds\n"
@@ -75,12 +75,12 @@ def _fault_lines() -> Iterator[str]:
                 own = ", ".join(f"`{key}: {_plain(value)}`" for key, value in kind.options.items())
                 facts = "; ".join(each for each in (_effect(name, kind), own) if each)
                 text = f"- `{example(name)}`: {kind.text}{facts and f' *{facts}*'}"
-                yield from wrap(text, width=160, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+                yield from _item(text)
     yield ""
 
 
-def _heads(*heads: str) -> tuple[str, str]:
-    return f"| {' | '.join(heads)} |", f"|{'|'.join('---' for _ in heads)}|"
+def _item(text: str) -> list[str]:
+    return wrap(text, width=160, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def _plain(value: object) -> str:
