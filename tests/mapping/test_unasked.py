@@ -310,3 +310,59 @@ def test_a_price_that_is_that_of_a_measure_is_asked_about(price: str, quantity: 
     sheet = sheet_of([[*row, cell] for row, cell in zip([header, *ROWS[1:]], cells, strict=True)])
     found = drafted(sheet)[0].guesses.get("lines.item_price_per_each")
     assert ("price_per" in [code for code, *_ in found.reasons] if found else False) is is_asked
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "words"),
+    [
+        ("Remarks", ["call first", "pls cancel this", "leave at gate"], {"pls cancel this"}),
+        ("Note", ["", "Customer cancelled on phone", "out of stock - don't ship"],
+         {"Customer cancelled on phone", "out of stock - don't ship"}),
+        ("Observations", ["", "annulée par le client", "merci"], {"annulée par le client"}),
+        ("Uwagi", ["", "nie wysyłać", ""], {"nie wysyłać"}),
+        ("Ghi chú", ["", "không gửi", ""], {"không gửi"}),
+        ("Do_not_ship_before", ["2026-12-01", "", "2026-12-05"], {"*"}),
+        ("AWB", ["", "SH-998877", ""], {"*"}),
+    ],
+)  # fmt: skip
+def test_a_word_within_a_remark_may_say_that_an_order_must_not_go(name: str, cells: list[str], words: set[str]) -> None:
+    _, data, _ = drafted(sample(**{name: cells}))
+    assert {*data["sheet"]["skip_rows_where"][name.replace("_", " ")]} == {f"? {word}" for word in words}
+
+
+@pytest.mark.parametrize("word", ["Received", "Short closed", "not coming this week"])
+def test_goods_that_came_or_never_will_are_not_announced_unasked(word: str) -> None:
+    header = ["Supplier", "Invoice No", "SKU", "Qty", "WH", "Status"]
+    rows = [["Kiran", "K-1", "BKT", "100", "PNQ", "In transit"], ["Kiran", "K-1", "MUG", "50", "PNQ", word]]
+    draft = draft_of([sheet_of([header, *rows])], operation=Operation.ASN_CREATE)
+    assert draft and yaml.safe_load(draft_text(draft, file_name="x"))["sheet"] == {
+        "skip_rows_where": {"Status": [f"? {word}"]}
+    }
+
+
+@pytest.mark.parametrize(("numbers", "is_asked"), [
+    (["A-101, A-105", "A-102", "A-103"], True), (["A-1", "A-2 & A-3", "A-4"], True), (["K-1/K-2", "K-3", "K-4"], True),
+    (["SO/26-27/0417", "SO/26-27/0418", "SO/26-27/0419"], False), (["PO-55/1", "PO-55/2", "PO-56/1"], False),
+])  # fmt: skip
+def test_two_numbers_in_one_cell_are_no_key_unasked(numbers: list[str], is_asked: bool) -> None:
+    asked = fields(sample(Order_No=numbers))["reference_number"]["from"]
+    assert asked == ("? Order No" if is_asked else "Order No")
+    rows = [["Invoice No:", numbers[1]], [], ["Supplier:", "Kiran"], ["Site:", "PNQ"], [], ["SKU", "Qty"], ["K-1", "5"]]
+    draft = draft_of([sheet_of(rows)], operation=Operation.ASN_CREATE)
+    assert draft and draft.guesses["fields.invoice_number"].asked is ("&" in numbers[1])
+
+
+def test_of_what_is_shipped_now_and_what_waits_the_quantity_is_asked_and_no_order_is_known_by_it() -> None:
+    draft, data, _ = drafted(
+        sample(**{"Qty": ["2", "1", "4"], "Ship_Now": ["2", "1", "1"], "Back-order": ["0", "0", "3"]})
+    )
+    assert data["lines"]["item_quantity"]["from"] == "? Qty" and data["key"] == ["Order No"]
+    assert ("parts", "Ship Now", "Back-order") in draft.guesses["lines.item_quantity"].reasons
+
+
+@pytest.mark.parametrize("columns", [
+    {"UOM": ["PCS", "SET OF 6", "PCS"]},
+    {"Ctn": ["2", "1", "4"], "Pcs/Ctn": ["12", "24", "12"]},
+])  # fmt: skip
+def test_a_quantity_that_may_count_sets_or_cartons_is_asked_about(columns: dict[str, list[str]]) -> None:
+    assert fields(sample(**columns))["item_quantity"]["from"] == "? Qty"

@@ -15,7 +15,7 @@ from logistics_batch.mapping.suggest import places
 from logistics_batch.mapping.suggest.by_values import PARTICULARS, is_of_few_words, looks_like_street
 from logistics_batch.mapping.suggest.guess import SURE, Candidate, Guess, Reason
 from logistics_batch.mapping.suggest.head import Fact
-from logistics_batch.mapping.suggest.profile import SHAPE_OF, holds_several, numbers_of, profile_of
+from logistics_batch.mapping.suggest.profile import SHAPE_OF, holds_several, joins_numbers, numbers_of, profile_of
 from logistics_batch.mapping.suggest.table import SampleTable
 from logistics_batch.model.document import Operation
 
@@ -36,6 +36,7 @@ _MEASURES: Final = _UNITS | frozenset(
     ["sqft", "sft", "sqm", "ft", "feet", "mtr", "meter", "metre", "gm", "gram", "ltr", "litre", "liter", "ml", "ton"]
 )
 _PACKS: Final = _UNITS - {"kg"}
+_OF_SO_MANY: Final = re.compile(r"\s+(?:of|x)\s*\d+$")  # Set of 6
 _IN_NAMES: Final = re.compile(r"[^\W\d_]+|\b0{2,3}\b")  # Qty (000)
 _THOUSANDS: Final = frozenset(["00", "000", "hundred", "thousand", "lakh", "gross"])
 _PER: Final = re.compile(r"(?:/|\bper)\s*([a-z]+)")
@@ -259,6 +260,9 @@ def _doubts_of_names(table: SampleTable, operation: Operation, found: dict[str, 
         is_name = form_of(place.split(".", 1)[1], operation) in (FieldForm.IDENTITY, FieldForm.TEXT)
         if is_name and holds_several(fact.value):
             yield place, ("several_in_one",)
+    for key in (each for each in places.KEYS if each in found and found[each].column):
+        if any(map(joins_numbers, table.profiles[found[key].column].values)):
+            yield key, ("several_in_one",)
     person = found.get(places.PERSON)
     if person and person.candidates and looks(table, person.fact or person.column, "name and phone"):
         yield places.PERSON, ("name_and_phone",)
@@ -291,7 +295,7 @@ def _parts(table: SampleTable, whole: str, used: set[str], *, is_money: bool) ->
             continue
         is_named = bool(said & named) and said <= named | _OF_PARTS and bool((part > 0).any() and (rest != 0).any())
         may_be = (
-            not said
+            not said - _SHIPPED_TO - {"dispatch"}
             and not is_total
             and (part > least).any()
             and (rest > 0).any()
@@ -306,7 +310,8 @@ def _parts(table: SampleTable, whole: str, used: set[str], *, is_money: bool) ->
 
 def says_units(table: SampleTable, name: str) -> bool:
     """Whether a column says what a quantity counts, and not only pieces: Doz, Pcs, Box."""
-    said, words = table.readings[name].meanings, {each.casefold().strip(". ") for each in table.profiles[name].words}
+    said = table.readings[name].meanings
+    words = {_OF_SO_MANY.sub("", each.casefold()).strip(". ") for each in table.profiles[name].words}
     is_unit = are_units(words) if not said or said <= {"each", "box"} else "uom" in said
     return is_unit and name not in table.nameless and all(word.isalpha() for word in words) and not words <= {*PIECES}
 
@@ -347,7 +352,8 @@ def _boxes(table: SampleTable, found: dict[str, Guess]) -> str:
 def _of_one_box(table: SampleTable, found: dict[str, Guess], guess: Guess) -> Guess:
     """A quantity; as a question where boxes stand beside it, and nothing shows whether it counts what all hold."""
     parcels = found.get(places.BOXES)  # of an order, that hold all of its lines
-    taken = {guess.column, parcels.column if parcels and not parcels.asked else ""}
+    is_of_all = parcels and not parcels.asked and not held_by_one(table, table.columns)
+    taken = {guess.column, parcels.column if parcels and is_of_all else ""}
     boxes = [name for name in counted_boxes(table) if name not in taken]
     counts = [name for name in boxes if "number" not in table.readings[name].meanings]  # Carton No. 7
     several = [name for name in counts if (numbers_of(table.cells[name]) > 1).any()]

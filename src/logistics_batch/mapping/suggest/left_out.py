@@ -19,9 +19,9 @@ _IS: Final = re.compile(r"(?i)^is[ _-]+")
 _WHEN_OR_WHY: Final = frozenset(["date", "time", "by", "reason", "remark"])
 _OF_GOODS: Final = frozenset(["item", "sku", "desc"])
 _KINDS: Final[dict[Operation, tuple[str, ...]]] = {
-    Operation.ORDER_CREATE: ("void", "stop", "exchange", "gone"),
-    Operation.LABEL_CREATE: ("void", "stop", "exchange", "gone"),
-    Operation.ASN_CREATE: ("void", "stop"),
+    Operation.ORDER_CREATE: ("void", "stop", "anywhere", "exchange", "gone"),
+    Operation.LABEL_CREATE: ("void", "stop", "anywhere", "exchange", "gone"),
+    Operation.ASN_CREATE: ("void", "stop", "anywhere", "came"),
 }
 """What a row may say for which it is left out, as in the vocabulary's `done`."""
 
@@ -30,6 +30,7 @@ _OTHERWISE: Final = frozenset(["commercial", "fragile", "freight", "tax", "free"
 _OF_A_BLOCK: Final = re.compile(r"0\d{1,2}|[A-Za-z]\w{0,2}")  # as programs have for what is not delivered: 01, Z1
 _BY_VALUES: Final = (places.PAID, *places.DAYS)  # of which a mark of what is void may have the looks
 _WORDS_OF_A_STATE: Final = 4  # of a column that nobody knows, at most
+_WORDS_OF_A_REMARK: Final = 3  # in a language that nobody knows
 _OF_A_MARK: Final = 2  # letters, as R below Exchange / Return
 _BY_CHANCE: Final = 2  # words, of which each may well stand beside goods of its own
 
@@ -87,7 +88,8 @@ def _states(table: SampleTable, name: str, key: str) -> tuple[str, ...]:
     numbers = [word for word in words if re.search(r"\d", word) and not (is_rare and _OF_A_BLOCK.fullmatch(word))]
     if len(words) > _WORDS_OF_A_STATE or (numbers and not is_yes_or_no):
         return ()
-    is_sentence = len(words) > 1 and any(" " in word for word in words)
+    most = 1 if said or name in table.nameless else _WORDS_OF_A_REMARK
+    is_sentence = len(words) > 1 and any(len(word.split()) > most for word in words)
     return words if (not is_sentence if filled < len(each) else len(words) > 1) else ()
 
 
@@ -102,7 +104,9 @@ def _words(table: SampleTable, name: str, *kinds: str) -> tuple[str, ...]:
     """The cells of a column by which rows may be left out, `*` for any that is filled."""
     profile, said = table.profiles[name], table.readings[name].meanings
     if said & _OF_GOODS:
-        kinds = tuple(each for each in kinds if each not in ("exchange", "stop"))  # Replacement blade, Duplicate key
+        kinds = tuple(
+            each for each in kinds if each not in ("exchange", "stop", "anywhere")
+        )  # Replacement blade, Duplicate key
     charges = filter(says_charge, profile.words if said & _OF_GOODS else ())
     done = {each.casefold(): each for each in profile.values if says_done(each, *kinds)}
     if words := tuple(charges) or tuple(done.values()):
@@ -113,7 +117,9 @@ def _words(table: SampleTable, name: str, *kinds: str) -> tuple[str, ...]:
     is_for_some, says = 0 < profile.filled < 1, all(map(says_yes_or_no, profile.words))
     if "gone" in kinds and says_done(asks, "gone") and is_for_some and not says:  # Shipped on
         return ("*",)
-    if not says_done(asks, "void", "exchange"):
+    if "awb" in said and is_for_some:  # booked already
+        return ("*",)
+    if not says_done(asks, "void", "exchange", "anywhere"):
         return ()
     is_told = is_for_some and (said & _WHEN_OR_WHY or all(len(word) <= _OF_A_MARK for word in profile.words))
     return ("*",) if is_told and not says else tuple(filter(says_yes, profile.words))  # Cancelled On, Cancel Reason

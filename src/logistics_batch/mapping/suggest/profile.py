@@ -89,9 +89,12 @@ _WAYS: Final = 3  # to write dates, at most, that are tried of those in a column
 A_FEW: Final = 0.2
 _BEHIND: Final = rf"(?i)(?:\s*%|{_UNIT})$"  # a number
 _PARTS: Final = re.compile(r"[-–—/()\[\],;:|+]")  # of a phrase: Prepaid (UPI)
-_ANOTHER_THING: Final = re.compile(r"[(\[]|\b\d\d[A-Z]{5}\d{4}[A-Z]|\d{1,2}[-./]\d{1,2}[-./]\d{4}")  # a GSTIN, a day
+_ANOTHER_THING: Final = re.compile(r"[(\[]|\b\d\d[A-Z]{5}\d{4}[A-Z]|\d{1,2}([-./])\d{1,2}\1\d{4}")  # a GSTIN, a day
+_JOINED: Final = re.compile(  # A-1, A-2; K-1/K-2
+    r"(?i)\d\S*(?:[,;](?:\s+|(?=[a-z]))|\s*[&+]\s*|\s+and\s+)\S*\d|([a-z]{1,6}[-_ ]?)\d+\s*/\s*\1\d"
+)
 _WORDS_OF_A_STATE: Final = 5
-_IN_A_SENTENCE: Final = "stop"  # what of the vocabulary's `done` may begin a longer text
+_IN_A_SENTENCE: Final = ("stop", "anywhere")  # what of the vocabulary's `done` may stand in a longer text
 _READERS: Final = {FieldForm.MOBILE: mobile, FieldForm.PINCODE: pincode}
 _ASKS_PREPAID: Final = frozenset(["prepaid", "is", "order", "flag", "y", "n", "yes", "no", "true", "false"])
 
@@ -328,21 +331,30 @@ def says_done(text: str, *kinds: str) -> bool:
     >>> [says_done(text) for text in ("CANCELLED", "Order cancelled", "Delivered to Buyer", "Unshipped", "Not shipped")]
     [True, True, True, False, False]
     """
-    plain = _plain(text).removeprefix("order ").removeprefix("item ")
+    plain = _plain(re.sub("['’]", "", text)).removeprefix("order ").removeprefix("item ")  # don't ship
     kinds = kinds or ("void", "gone")
     if len(plain.split()) > _WORDS_OF_A_STATE:
-        kinds = tuple(kind for kind in kinds if kind == _IN_A_SENTENCE)
-    return any(_done(kind).match(plain) for kind in kinds)
+        kinds = tuple(kind for kind in kinds if kind in _IN_A_SENTENCE)
+    return any(_done(kind).search(plain) if kind == "anywhere" else _done(kind).match(plain) for kind in kinds)
 
 
 def holds_several(text: str) -> bool:
     """Whether a text holds more than a number or a name: another number, a day, a GSTIN, or something in brackets.
 
-    >>> [holds_several(text) for text in ("KX-77 / 27-11-2026", "Tirupur Knits (TK-01)", "INV 0906", "SGE/26-27/118")]
+    >>> [holds_several(text) for text in ("KX-77 / 27-11-2026", "Tirupur Knits (TK-01)", "INV 0906", "SGE/26-27/1184")]
     [True, True, False, False]
     """
     numbers = [word for word in re.split(r"[\s,;]+", text) if re.search(r"\d", word)]
-    return len(numbers) > 1 or bool(_ANOTHER_THING.search(text))
+    return len(numbers) > 1 or bool(_ANOTHER_THING.search(text)) or joins_numbers(text)
+
+
+def joins_numbers(text: str) -> bool:
+    """Whether a text holds two numbers of the same kind.
+
+    >>> [joins_numbers(text) for text in ("A-1, A-2", "K-1/K-2", "7 & 8", "VG/26-27/0417", "1,204", "A1/2026/7")]
+    [True, True, True, False, False, False]
+    """
+    return bool(_JOINED.search(text))
 
 
 def says_yes(text: str) -> bool:
@@ -371,4 +383,4 @@ def _charges(part: str) -> frozenset[str]:
 
 @cache
 def _done(kind: str) -> re.Pattern[str]:
-    return re.compile(rf"(?:{'|'.join(map(re.escape, map(_plain, vocabulary().done[kind].split(', '))))})(?!\S)")
+    return re.compile(rf"(?<!\S)(?:{'|'.join(map(re.escape, map(_plain, vocabulary().done[kind].split(', '))))})(?!\S)")
