@@ -366,3 +366,39 @@ def test_of_what_is_shipped_now_and_what_waits_the_quantity_is_asked_and_no_orde
 ])  # fmt: skip
 def test_a_quantity_that_may_count_sets_or_cartons_is_asked_about(columns: dict[str, list[str]]) -> None:
     assert fields(sample(**columns))["item_quantity"]["from"] == "? Qty"
+
+
+def test_no_rule_leaves_out_rows_by_a_number_that_stands_below_the_rows() -> None:
+    total = ["", "", "", "", "", "", "7", ""]
+    _, data, _ = drafted(sheet_of([*ROWS, total]))
+    assert "skip_rows_where" not in data.get("sheet", {})
+
+
+@pytest.mark.parametrize("words", ["Cancelled today:", "-- Not to be shipped today --", "Returns expected"])
+def test_a_heading_that_says_void_of_the_rows_below_it_is_asked_about(words: str) -> None:
+    _, data, text = drafted(sheet_of([*ROWS[:3], [words], THIRD]))
+    assert data["sheet"]["skip_rows_where"] == {"Order No": [f"? {words}"]}
+    assert "which go out all the same" in text and data["key"] == ["Order No"]
+
+
+def test_headings_of_routes_are_no_orders_and_a_note_on_an_order_is_asked_about() -> None:
+    note = "2. A2 is cancelled by customer"
+    sheet = sheet_of(
+        [
+            HEADER,
+            ["Route: North"],
+            FIRST,
+            ["Route: South"],
+            HEADER,
+            SECOND,
+            THIRD,
+            [],
+            ["1. Send the bill to their office"],
+            [note],
+        ]
+    )
+    _, data, text = drafted(sheet)
+    assert data["sheet"]["skip_rows_where"] == {"Order No": ["Route: North", "Route: South", f"? {note}"]}
+    assert data["fields"]["is_cod"] == {"from": "Payment"}
+    mapped = run(text.replace("? 2.", "2."), sheet)
+    assert [each.key for each in mapped.documents] == ["A1", "A2", "A3"] and not mapped.issues

@@ -66,6 +66,8 @@ REASONS: Final = {
     "may_name_party": "but it may name the customer, or the supplier: no other column does",
     "twins": "they have the same columns, and one sheet of a file is read",
     "notes": "“{names:joined ” and “}” holds a note, or units, in a row that is no document",
+    "heads": "“{names:joined ” and “}” holds words that may speak of other rows, which go out all the same: nothing "
+    "takes those out, and the sender must say it in each of them",
     "charges": "“{names:joined ” and “}” names charges, taxes or sums carried over, which are no goods",
     "no_payment": "an amount is collected, and no column says of which orders",
     "not_said_who_pays": 'no column says who pays: `{{constant: "false"}}` if all are prepaid',

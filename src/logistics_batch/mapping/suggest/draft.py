@@ -279,7 +279,7 @@ def _draft(table: SampleTable, operation: Operation) -> Draft:
             for name in table.names
             if name and name not in used
         },
-        fill_down=_fill_down(found, table, [each.name for each in left_out if each.code != "notes"]),
+        fill_down=_fill_down(found, table, [each.name for each in left_out if each.is_of_data]),
         left_out=left_out,
     )
 

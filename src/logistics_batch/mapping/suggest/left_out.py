@@ -15,6 +15,7 @@ from logistics_batch.mapping.suggest.profile import SOME, numbers_of, says_charg
 from logistics_batch.mapping.suggest.table import SampleTable
 from logistics_batch.model.document import Operation
 
+_OF_OTHERS: Final = ("void", "stop", "anywhere")  # what a heading or a note may say of other rows
 _IS: Final = re.compile(r"(?i)^is[ _-]+")
 _WHEN_OR_WHY: Final = frozenset(["date", "time", "by", "reason", "remark"])
 _OF_GOODS: Final = frozenset(["item", "sku", "desc"])
@@ -43,6 +44,11 @@ class LeftOut:
     code: str
     words: tuple[str, ...]
 
+    @property
+    def is_of_data(self) -> bool:
+        """Whether the rows may be data: notes and headings are none."""
+        return self.code not in ("notes", "heads")
+
 
 def may_be_left_out(table: SampleTable, operation: Operation, found: dict[str, Guess]) -> tuple[LeftOut, ...]:
     """The cells by which rows may be left out, of each column; goods that are gone make an ASN."""
@@ -57,6 +63,7 @@ def may_be_left_out(table: SampleTable, operation: Operation, found: dict[str, G
     key = next(filter(None, telling), "")
     goods = next((found[place].column for place in places.GOODS if place in found), "")
     said = [LeftOut(name, "notes", (pattern,)) for name, pattern in table.notes]
+    said += [LeftOut(name, "heads", (text,)) for name, text in table.skipped if says_done(text, *_OF_OTHERS)]
     for name in table.profiles if operation in _KINDS else ():
         if name not in flags and (words := _words(table, name, *_KINDS[operation])):
             said.append(LeftOut(name, "charges" if all(map(says_charge, words)) else "done", words))

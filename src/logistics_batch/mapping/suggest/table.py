@@ -50,6 +50,7 @@ _NO_DATA: Final = re.compile(
 )
 _SIGNED: Final = re.compile(rf"(?i)({SIGNED.removeprefix('(?i)^')}).{{0,20}}")
 _PAGE: Final = re.compile(f"(?i)({PAGE})")
+_A_TITLE: Final = re.compile(r"(?=.*[^\W\d_]{3})(?:\D*$|.*\s)")  # nothing that may be a number of an order
 _NUMBERED: Final = re.compile(r"(\D*)(\d{1,9})(\D*)")
 _SPELT_ALIKE: Final = 0.8
 _TELLING: Final = 0.15  # what values say that hardly anything else looks like
@@ -360,7 +361,7 @@ def _data(rows: pl.DataFrame, names: Sequence[str]) -> tuple[pl.DataFrame, tuple
     place of the first row below all data.
     """
     told: list[tuple[str, re.Match[str]] | None] = []
-    skipped: dict[tuple[str, str], str] = {}
+    skipped, data = dict[tuple[str, str], str](), list[bool]()
     for cells in rows.iter_rows():
         each = (
             (name, _NO_DATA.fullmatch(cell) or _PAGE.fullmatch(cell) or _SIGNED.fullmatch(cell))
@@ -369,23 +370,34 @@ def _data(rows: pl.DataFrame, names: Sequence[str]) -> tuple[pl.DataFrame, tuple
         )
         told.append(next(((name, found) for name, found in each if found), None))
     first, last = _ends(rows, [each is None for each in told])
+    titles = _titles(rows, names)
     for at, (cells, found) in enumerate(zip(rows.iter_rows(), told, strict=True)):
         filled = [(name, cell) for name, cell in zip(names, cells, strict=True) if name and cell]
+        may_be = found is None and at not in titles and first <= at <= last
+        data.append(may_be and any(cells) and cells != (*names,))
         if found is not None:
             word = found[1][1]
             word = re.sub(r"[0-9]+", "*", word) if _PAGE.fullmatch(word) else word
-            place = (found[0], word.casefold())
-            skipped[place] = max(
-                skipped.get(place, ""), word if "*" in word or word == found[1][0] else f"{word}*", key=len
-            )
-        elif filled and not first <= at <= last:
-            name, cell = min(filled, key=lambda each: bool(_A_NUMBER.match(each[1])))  # a day is that of others, too
-            skipped[name, cell.casefold()] = cell
-    is_data = [each is None and first <= at <= last and any(cells)
-               for at, (each, cells) in enumerate(zip(told, rows.iter_rows(), strict=True))]  # fmt: skip
-    told_by = tuple((column, each) for (column, _), each in skipped.items())
-    end = max((at for at, each in enumerate(is_data, 1) if each), default=0)
-    return rows.filter(pl.Series(is_data, dtype=pl.Boolean)), told_by, end
+            place, pattern = (found[0], word.casefold()), word if "*" in word or word == found[1][0] else f"{word}*"
+            skipped[place] = max(skipped.get(place, ""), pattern, key=len)
+        elif not may_be:
+            told_by = (at for at in filled if len(at[1].split()) > _WORDS_OF_A_TITLE or not _A_NUMBER.match(at[1]))
+            skipped |= {(name, cell.casefold()): cell for name, cell in [*told_by][:1]}  # numbers are of others, too
+    end = max((at for at, each in enumerate(data, 1) if each), default=0)
+    is_data = pl.Series(data, dtype=pl.Boolean)
+    return rows.filter(is_data), tuple((column, each) for (column, _), each in skipped.items()), end
+
+
+def _titles(rows: pl.DataFrame, names: Sequence[str]) -> set[int]:
+    """The places of rows with one cell, where the next row's first one stands in the same column: Route: North."""
+    found, below = set[int](), list[str]()
+    for at, cells in reversed([*enumerate(rows.iter_rows())]):
+        filled = [name for name, cell in zip(names, cells, strict=True) if cell]
+        if len(filled) == 1 and len(below) > _CELLS_OF_A_BALANCE and filled[0] == below[0] != "":
+            found |= {at} if _A_TITLE.match("".join(cells)) else set()
+        else:
+            below = filled or below
+    return found
 
 
 def _ends(rows: pl.DataFrame, may_be: Sequence[bool]) -> tuple[int, int]:

@@ -166,7 +166,7 @@ def _control_totals(draft: Draft, data: dict[str, Any]) -> Iterator[dict[str, An
     be left out that a total counts.
     """
     columns = dict[str, None]()
-    for place, guess in draft.guesses.items() if {each.code for each in draft.left_out} <= {"notes"} else ():
+    for place, guess in draft.guesses.items() if not any(each.is_of_data for each in draft.left_out) else ():
         part, target = place.split(".", 1)
         several = isinstance(data.get(part, {}).get(target, {}).get("read", {}).get("suffix"), dict)
         if guess.column and not guess.asked and not several and form_of(target, draft.operation) in _ADDED_UP:
@@ -179,8 +179,9 @@ def _control_totals(draft: Draft, data: dict[str, Any]) -> Iterator[dict[str, An
 def _sheet(draft: Draft) -> dict[str, Any]:
     table, keys = draft.table, [str(each).removeprefix(MARK) for each in _keys(draft)]
     rules: dict[str, list[str]] = {}
+    asked = [(each.name, word) for each in draft.left_out for word in each.words]
     for name, pattern in table.skipped:
-        if name not in keys or not is_known_pattern(pattern):
+        if (name, pattern) not in asked and (name not in keys or not is_known_pattern(pattern)):
             rules.setdefault(name, []).append(pattern)
     for each in draft.left_out:
         rules[each.name] = [*rules.get(each.name, ()), *(f"{MARK}{word}" for word in each.words)]
@@ -214,7 +215,7 @@ def _explained(line: str, draft: Draft, place: str) -> list[str]:
     if guess is None and place == "sheet.skip_rows_where" and (asked := draft.left_out):
         codes = dict.fromkeys(each.code for each in asked)
         said = [(code, *(each.name for each in asked if each.code == code)) for code in codes]
-        counts = {each.name: ", ".join(_counts(draft, each.name)) for each in asked if each.code != "notes"}
+        counts = {each.name: ", ".join(_counts(draft, each.name)) for each in asked if each.is_of_data}
         return [line + f"  # ask! {_said(said)}", *(f"    # {flow(name)}: {shown}" for name, shown in counts.items())]
     if guess is None and place == "sheet.name" and draft.twins:
         return [line + f"  # ask! {_said([('twins',)])}"]
@@ -260,7 +261,10 @@ def _question(draft: Draft, asked: LintFinding, answers: list[str]) -> dict[str,
     for each in draft.left_out if place == "sheet.skip_rows_where" else ():
         if each.name == asked.place[2]:
             candidate = Candidate((each.name,), 0.0, ((each.code, each.name),))
-            candidates = [_evidence(draft, candidate) | {"samples": _counts(draft, each.name)}]
+            candidates = [
+                _evidence(draft, candidate)
+                | {"samples": _counts(draft, each.name) if each.is_of_data else [*each.words]}
+            ]
     return {
         "place": place,
         "question": asked.message,
