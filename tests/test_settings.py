@@ -161,9 +161,19 @@ def test_every_mistake_is_named_at_once(tmp_path: Path) -> None:
 def test_a_mistake_in_the_environment_names_the_variable(tmp_path: Path) -> None:
     said = complaint(tmp_path, LOGISTICS_BATCH_SERVICE__RATE="fast")
     assert "LOGISTICS_BATCH_SERVICE__RATE:" in said
+    said = complaint(tmp_path, LOGISTICS_BATCH_SERVICE__LABEL_HOSTS='["a.example.com"]')
+    assert said.startswith("LOGISTICS_BATCH_SERVICE__LABEL_HOSTS: Write the values themselves with commas between them")
     said = complaint(tmp_path, LOGISTICS_BATCH_LEDGRE__URL="x")
     assert "LOGISTICS_BATCH_LEDGRE" in said
     assert "Did you mean `ledger`?" in said
+
+
+def test_a_variable_with_one_underscore_too_few_is_not_passed_over(tmp_path: Path) -> None:
+    """A run would keep another ledger than the one that was meant, and create its orders again."""
+    said = complaint(tmp_path, LOGISTICS_BATCH_LEDGER_URL="postgresql://wms@db/ledger")
+    assert said == "LOGISTICS_BATCH_LEDGER_URL is no setting, and nothing reads it. Write LOGISTICS_BATCH_LEDGER__URL."
+    of_kubernetes = {"LOGISTICS_BATCH_SERVICE_HOST": "10.0.0.1", "LOGISTICS_BATCH_WEB_PORT": "tcp://10.0.0.1:80"}
+    assert load_settings(tmp_path, of_kubernetes).ledger.url is None
 
 
 def test_two_variables_that_contradict_each_other_are_named(tmp_path: Path) -> None:

@@ -67,9 +67,12 @@ class _Environment:
     def __init__(self, environment: Mapping[str, str]) -> None:
         self.tree: Tree = {}
         self.names: dict[tuple[str, ...], str] = {}
+        meant = {PREFIX + "_".join(path).upper(): PREFIX + "__".join(path).upper() for path in _every_key()}
         for name, text in sorted(environment.items()):
             if name.startswith(PREFIX) and "__" in name:
                 self._take(name, text)
+            elif name in meant:
+                raise SettingsError(f"{name} is no setting, and nothing reads it.", remedy=f"Write {meant[name]}.")
 
     def _take(self, name: str, text: str) -> None:
         path = tuple(part.lower() for part in name.removeprefix(PREFIX).split("__"))
@@ -80,6 +83,13 @@ class _Environment:
                 raise SettingsError(f"{name}: another variable already gives this key a value.", remedy="Unset one.")
         node[path[-1]] = text
         self.names[path] = name
+
+
+def _every_key() -> Iterator[tuple[str, ...]]:
+    """The section and the name of every key, but for ports: Kubernetes makes LOGISTICS_BATCH_WEB_PORT of a service that
+    is called so."""
+    for section in Settings.model_fields:
+        yield from ((section, key) for key in _known_keys((section,)) if section != "sftp" and key != "port")
 
 
 def _of_file(path: Path) -> Tree:

@@ -72,6 +72,8 @@ def _whole_paths(values: tuple[str, ...]) -> tuple[str, ...]:
 def _listed(value: object) -> object:
     """A list comes from the environment as text with commas."""
     if isinstance(value, str):
+        if value.lstrip().startswith("["):
+            raise ValueError("Write the values themselves with commas between them, without brackets and quotes.")
         return tuple(part.strip() for part in value.split(",") if part.strip())
     return value
 
