@@ -1,7 +1,7 @@
 """Checks beside the fields' own rules: which cells they look at, and what they leave alone."""
 
 import pytest
-from mapping.sheets import run, sheet_of, states
+from mapping.sheets import rules, run, sheet_of, states
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.model.sheet import CellFact
@@ -69,3 +69,9 @@ def test_formats_of_both_orders_say_nothing_of_day_and_month() -> None:
     mapping = NOTICES.replace('"%d/%m/%Y"', '["%d/%m/%Y", "%m-%d-%Y"]')
     found = run(mapping, sheet_of([ROWS[0], ["A1", "11-24-2026", "tea", "2"], ["A2", "05/06/2027", "tea", "2"]]))
     assert states(found) == {2: "ready", 3: "ready"}
+
+
+def test_a_supplier_that_is_named_nowhere_is_told_at_a_cell_for_it_and_not_at_the_invoice() -> None:
+    mapping = NOTICES.replace("{constant: Suvarna}", "{from: Party}\n  supplier: {from: Code}")
+    found = run(mapping, sheet_of([[*ROWS[0], "Party", "Code"], ["A1", "2026-11-05", "tea", "2", "", ""]]))
+    assert rules(found) == [("F2", "supplier_or_supplier_name|contract")]

@@ -107,3 +107,9 @@ def test_a_change_of_orders_needs_no_column_of_payment() -> None:
     mapping = PAID[: PAID.index("lines:")].replace("order.create", "order.update\norder_id: {ledger: Order No}")
     mapping = "\n".join(line for line in mapping.splitlines() if "reference_number" not in line)
     assert states(orders(ROW, mapping=mapping)) == {2: "ready"}
+
+
+def test_a_column_that_is_filled_down_and_read_by_nothing_does_no_harm() -> None:
+    mapping = ORDERS.replace("key:", "sheet: {fill_down: [Order No, Ship To]}\nkey:")
+    assert states(orders([*ROW, "Asha"], mapping=mapping, header=[*HEADER, "Ship To"])) == {2: "ready"}
+    assert states(orders(ROW, mapping=mapping)) == {2: "ready"}

@@ -346,8 +346,8 @@ def _column_findings(spec: MappingSpec) -> Iterator[LintFinding]:
     filled = _known(sheet.fill_down)
     for index, name in enumerate(sheet.fill_down):
         if (identity := ColumnName.of(name).identity) not in known:
-            near = next((known[each] for each in get_close_matches(identity, list(known), n=1)), "")
-            yield said(("sheet", "fill_down", index), "filled_near" if near else "filled", name=name, near=near)
+            for each in get_close_matches(identity, list(known), n=1):
+                yield said(("sheet", "fill_down", index), "filled_near", name=name, near=known[each])
     for name, patterns in sheet.only_rows_where.items():
         if ColumnName.of(name).identity in filled and all(pattern.strip() for pattern in patterns):
             yield said(("sheet", "only_rows_where", name), "left_out_blank", name=name)

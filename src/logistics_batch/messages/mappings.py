@@ -133,10 +133,6 @@ _COLUMNS: Final = {
     ),
     "sheet_above": ("What stands above the table cannot join two sheets.", "Name key columns that both sheets have."),
     "sheet_total": ("`control_total` reads one sheet and cannot be used with `lines_sheet`.", _REMOVE),
-    "filled": (
-        "`{name}` is filled down and read by nothing.",
-        "Name a column that a field or the key reads.",
-    ),
     "filled_near": ("`{name}` is filled down and read by nothing.", "Did you mean `{near}`?"),
     "left_out_blank": (
         "`{name}` is filled down, but rows in which it is blank are left out before that.",

@@ -244,7 +244,8 @@ def find_refused(found: Findings, table: CompiledSheet, material: Material) -> N
             position = next((step for step in complaint.place if isinstance(step, int)), None)
             in_line = position is not None and position < rows.len()
             name = complaint.field or complaint.rule
-            field = table.field(f"{'lines' if in_line else 'fields'}.{name}")
+            blank = name.partition("_or_")[0]  # of two of which one must be given, the first
+            field = table.field(f"{'lines' if in_line else 'fields'}.{blank}")
             row = pl.Series([rows[position] if in_line else rows[0]])
             found.add(row, field.column if field else None, name, Issue.of(complaint.code, **complaint.values))
 
