@@ -23,7 +23,7 @@ def test_the_receipt_names_file_mapping_rows_and_when_the_result_comes() -> None
     assert receipt["file"] == "orders.xlsx"
     assert (receipt["size"], receipt["sha256"], receipt["run"]) == (1234, "ab" * 32, "run-1")
     assert (receipt["mapping"], receipt["mapping_digest"]) == ("orders_standard", "cd" * 32)
-    assert (receipt["rows_read"], receipt["documents"], receipt["state"]) == (3, 1, "going out")
+    assert (receipt["rows_read"], receipt["documents"], receipt["state"]) == (3, 2, "going out"), "also an invalid one"
     assert (receipt["counts"]["pending"], receipt["counts"]["invalid"], receipt["counts"]["accepted"]) == (2, 1, 0)
     assert receipt["result_due"] == "2026-11-21T21:30:00+05:30"
     assert receipt["earlier_file"] == "orders_0311.xlsx"

@@ -97,7 +97,7 @@ def ack_json(report: FileReport) -> bytes:
     going_out = "going out" if report.counts[Fate.PENDING] else "nothing to send"
     receipt = _facts(report) | {
         "received_at": report.received_at,
-        "documents": report.documents.height,
+        "documents": report.documents_of(),
         "document_counts": _words({fate: report.documents_of(fate) for fate in Fate}),
         "state": "held" if report.reason else going_out,
         "result_due": report.result_due,
