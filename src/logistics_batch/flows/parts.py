@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Final, Literal, Protocol
 
 from logistics_batch.api.client import Client
+from logistics_batch.errors import UsageError
 from logistics_batch.intake.containers import Member, Unpacker
 from logistics_batch.intake.limited_work import Limited, at_once
 from logistics_batch.intake.stores.store import FileStore
-from logistics_batch.ledger import Ledger
+from logistics_batch.ledger import Ledger, StoredRun
 from logistics_batch.mapping import Mapping
 from logistics_batch.model.jobs.job import JobPlace
 
@@ -132,6 +133,13 @@ class Parts:
     def now(self) -> str:
         """The wall time as the ledger keeps it."""
         return self.clock.now().isoformat()
+
+    def run_called(self, name: str) -> StoredRun:
+        """A run by its id, or the latest run of a job by the job's name. Raises UsageError if there is none."""
+        stored = self.ledger.runs.get(name) or next(iter(self.ledger.runs.latest(job=name, limit=1)), None)
+        if stored is None:
+            raise UsageError(f'There is no run "{name}", and no job of that name ran.', remedy="See `runs` for all.")
+        return stored
 
     def put_all(self, place: JobPlace, contents: dict[str, bytes]) -> tuple[str, ...]:
         """Write files into a place; returns for people where each lies. Raises StoreError."""

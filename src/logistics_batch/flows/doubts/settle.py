@@ -125,12 +125,16 @@ def _refused(message: str) -> Issue:
 def settle(parts: Parts, *, run: str | None, wait: bool) -> SettleReport:
     """Settle what is due; with `wait`, wait for what will be due, until nothing is in doubt.
 
+    run: only what that run left, or a job's latest run.
+
     Raises:
+        UsageError: there is no such run.
         LedgerBusy: a sending run holds the ledger.
         RunStopped: the ledger failed on the way.
     """
     earlier = SettleReport()
     silent = 0
+    run = parts.run_called(run).id if run else None
     with parts.ledger.sending("settle"), stopping_early():
         taken_over = recover_orphans(parts)
         purge_old(parts)

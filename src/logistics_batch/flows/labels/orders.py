@@ -7,7 +7,6 @@ from datetime import date, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from logistics_batch.errors import UsageError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import PrintLine, StoredDocument
 from logistics_batch.model.order_state import CANCELLED, status_word
@@ -140,7 +139,7 @@ def choose_orders(parts: Parts, choice: LabelChoice, *, reprint: bool = False) -
     """
     documents, numbers = parts.ledger.documents, list[str]()
     if choice.run:
-        run_id = _run_id(parts, choice.run)
+        run_id = parts.run_called(choice.run).id
         found = documents.select(operations=["order.create"], run=run_id)
         in_words = f"of run {run_id}"
     elif choice.day:
@@ -160,18 +159,6 @@ def choose_orders(parts: Parts, choice: LabelChoice, *, reprint: bool = False) -
     wanted = [document for document in _latest(found) if document.state not in _DROPPED_STATES]
     chosen = _sift(parts, wanted, choice, reprint=reprint)
     return replace(chosen, missing=(*unknown, *chosen.missing), in_words=in_words)
-
-
-def _run_id(parts: Parts, name: str) -> str:
-    if parts.ledger.runs.get(name) is not None:
-        return name
-    latest = next(iter(parts.ledger.runs.latest(job=name, limit=1)), None)
-    if latest is None:
-        raise UsageError(
-            f'There is no run and no job "{name}" in the ledger.',
-            remedy='See "logistics-batch runs" for what there is.',
-        )
-    return latest.id
 
 
 def _of_numbers(

@@ -305,9 +305,7 @@ def past_run(parts: Parts, run_id: str) -> PastRun:
 
     Raises UsageError if there is none.
     """
-    stored = parts.ledger.runs.get(run_id) or next(iter(parts.ledger.runs.latest(job=run_id, limit=1)), None)
-    if stored is None:
-        raise UsageError(f'There is no run "{run_id}", and no job of that name ran.', remedy="See `runs` for all.")
+    stored = parts.run_called(run_id)
     tallies = parts.ledger.documents.tallies(stored.id)
     files = [each for each in parts.ledger.files.of_run(run=stored.id) if each.id in tallies]
     along = parts.ledger.documents.sent_along(stored.id)
