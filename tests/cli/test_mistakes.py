@@ -53,8 +53,9 @@ def test_a_wrong_command_line_exits_2(run: Run, arguments: list[str], words: str
 def test_a_missing_file_is_named_before_anything_is_sent(run: Run, workspace: Workspace) -> None:
     done = run("push", "orders.csv", "--mapping", "orders")
     assert done.code == 2
-    assert "No such file: orders.csv" in done.err
+    assert "No such file: orders.csv." in done.err
     assert "What to do:" in done.err
+    assert "No such file: jobs (a folder)." in run("push", "jobs", "--mapping", "orders").err
 
 
 def test_a_missing_mapping_names_the_nearest_and_the_folder(run: Run, workspace: Workspace) -> None:
@@ -166,7 +167,8 @@ def test_an_http_address_of_another_machine_is_refused(run: Run, workspace: Work
 def test_a_ledger_that_cannot_be_used_does_not_show_its_password(run: Run, workspace: Workspace, url: str) -> None:
     done = run("runs", LOGISTICS_BATCH_LEDGER__URL=url)
     assert done.code == 2
-    assert "ledger" in done.err.lower()
+    assert "ledger.url" in done.err
+    assert "writable" not in done.err, "a database is no folder"
     assert CANARY not in done.out + done.err
 
 
@@ -248,3 +250,34 @@ def test_labels_are_sorted_by_what_a_mapping_keeps_also_on_a_quiet_night(run: Ru
     workspace.mapping("broken", "operation: nothing\n")
     assert run("labels", "--sort", "hub,aisle").code == 0
     assert run("labels", "--sort", "aisel").code == 2
+
+
+def test_results_go_to_a_folder_or_nothing_is_sent(run: Run, workspace: Workspace) -> None:
+    file = workspace.drop("orders.csv", order_lines(["A-1"]), folder=".")
+    done = run("push", file, "--mapping", "orders", "--results", file)
+    assert (done.code, "is a file" in done.err) == (2, True)
+    assert not (workspace.root / "var").exists()
+
+
+def test_settling_a_run_that_never_was_does_not_say_that_nothing_is_in_doubt(run: Run, workspace: Workspace) -> None:
+    done = run("settle", "--run", "nightyl")
+    assert (done.code, 'There is no run "nightyl"' in done.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("order", "get", "SH-1"),
+        ("order", "cancel", "SH-1"),
+        ("webhook", "subscribe", "--url", "https://hooks.example.com"),
+        ("asn", "fetch", "--invoice", "INV-1"),
+    ],
+)
+def test_a_service_that_is_not_reached_is_looked_for_at_its_address(
+    run: Run, workspace: Workspace, command: tuple[str, ...]
+) -> None:
+    done = run(*command)
+    said = done.out + done.err
+    assert done.code == 5
+    assert "Check the network and service.base_url, then " in said
+    assert ":  " not in said, "what happened is said"

@@ -131,7 +131,8 @@ def print_labels(report: LabelReport) -> None:
         name = lost.reference_number or lost.awb_number
         click.echo(f"Missing: {plain(name)}: {sentence(lost.reason)} What to do: {sentence(lost.remedy)}")
     of = f"{counted(report.labels, 'label')} of {counted(report.orders, 'order')}"
-    click.echo(f"Bundle {report.bundle_id}: {of}.")
+    missing = f", {len(report.missing):,} missing" if report.missing else ""
+    click.echo(f"Bundle {report.bundle_id}: {of}{missing}.")
     _print_end(report.notes, report.files, report.delivered)
     print_printing(report.printing, report.unprinted)
 

@@ -1,5 +1,6 @@
 """Calls of the API by hand: ASNs, one order, and the subscription to events."""
 
+from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -98,8 +99,19 @@ def get(*, folder: str, order_id: str, as_json: bool) -> int:
     elif found.details is None:
         click.echo(f"The service does not have it: {plain(found.message)}")
     else:
-        print_table(["field", "value"], found.details.items(), empty="The service tells nothing of it.")
+        print_table(["field", "value"], _fields(found.details), empty="The service tells nothing of it.")
     return 3 if found.details is None else 0
+
+
+def _fields(details: dict[str, Any]) -> Iterator[tuple[str, object]]:
+    """An order's fields, its items one by one."""
+    for name, value in details.items():
+        if name == "item_details" and isinstance(value, dict):
+            for number, item in value.items():
+                told = item.items() if isinstance(item, dict) else [("", item)]
+                yield f"item {number}", ", ".join(f"{each.removeprefix('item_')} {said}".strip() for each, said in told)
+        else:
+            yield name, value
 
 
 @order.command(epilog="Example: logistics-batch order cancel SH-22T70ZX")

@@ -29,7 +29,12 @@ from logistics_batch.cli.opening import (
     help="The mapping that reads the files.",
 )
 @click.option("--dry-run", is_flag=True, help="Send and write nothing; show what would happen.")
-@click.option("--results", metavar="DIR", help="Where the answers go; by default the reports folder.")
+@click.option(
+    "--results",
+    type=click.Path(file_okay=False),
+    metavar="DIR",
+    help="Where the answers go; by default the reports folder.",
+)
 @json_option
 @in_workspace
 def push(
@@ -120,7 +125,7 @@ def retry(*, folder: str, run: str, only: str | None, as_json: bool) -> int:
 
 
 @click.command(epilog="Example: logistics-batch settle --wait")
-@click.option("--run", metavar="RUN", help="Only what that run left in doubt.")
+@click.option("--run", metavar="RUN", help="Only what that run left in doubt (a job's name: its latest run).")
 @click.option("--wait", is_flag=True, help="Wait for what can only be asked later, until nothing is in doubt.")
 @json_option
 @in_workspace

@@ -430,4 +430,6 @@ def _page_of(reply: Reply, *, divisible: bool) -> AsnPage:
         )
     if page.meaning is ReplyVerdict.REFUSED:
         raise UsageError(f"The service refused the ASN search: {page.message}", remedy="Change dates or filters.")
-    raise RunStopped(f"The service could not be asked for ASNs: {page.brief}", remedy="Run it again later.")
+    away = page.meaning is ReplyVerdict.NOT_SENT
+    remedy = "Check the network and service.base_url, then run it again." if away else "Run it again later."
+    raise RunStopped(f"The service could not be asked for ASNs: {page.brief}", remedy=remedy)

@@ -94,7 +94,7 @@ def shown_now(parts: Parts, document: StoredDocument, *, within_seconds: float, 
 
 def _raise_not_asked(answer: Answer) -> NoReturn:
     raise_for_every_call(answer.meaning, answer.message)
-    raise RunStopped(f"The service could not be asked: {answer.message}", remedy="Nothing was changed; try again.")
+    raise RunStopped(f"The service could not be asked: {answer.message}", remedy=_again(answer))
 
 
 def cancel_order(parts: Parts, order_id: str) -> Conclusion:
@@ -159,10 +159,10 @@ def _cancelled(parts: Parts, order_id: str, order: OrderDetails | None, answer: 
         held = _hold_doubts(parts, [each for each in ours if each.state == "in_doubt"], order)
     known = _note(parts, called, _evidence(answer), cancelled=True)
     parts.ledger.notices.over(_notice(order_id), "It is cancelled.", now=parts.now)
-    said = answer.message if answer.meaning is ReplyVerdict.ACCEPTED else "the service shows it so."
+    said = (answer.message if answer.meaning is ReplyVerdict.ACCEPTED else "") or "the service shows it so"
     told = "The ledger knows it." if known or held else "The ledger does not know this order."
     more = " It was in doubt and is held now: see `held list`." if held else ""
-    return Conclusion(f"The order {order_id} is cancelled: {said} {told}{more}", ExitCode.DONE)
+    return Conclusion(f"The order {order_id} is cancelled: {_whole(said)} {told}{more}", ExitCode.DONE)
 
 
 def _hold_doubts(parts: Parts, doubts: Sequence[StoredDocument], order: OrderDetails) -> bool:
@@ -257,7 +257,7 @@ def _nothing_cancelled(why: str) -> Conclusion:
 
 def _not_looked_at(number: str, answer: Answer) -> Conclusion:
     raise_for_every_call(answer.meaning, answer.message)
-    text = f"Nothing was cancelled: {number} could not be looked at first: {answer.message} Try again later."
+    text = f"Nothing was cancelled: {number} could not be looked at first: {_whole(answer.message)} {_again(answer)}"
     return Conclusion(text, ExitCode.STOPPED_EARLY)
 
 
@@ -296,8 +296,21 @@ def _undone(answer: Answer) -> Conclusion | None:
     """Where the answer proves that nothing was done; raises as `raise_for_every_call`."""
     raise_for_every_call(answer.meaning, answer.message)
     if answer.meaning in (ReplyVerdict.NOT_SENT, ReplyVerdict.SLOW_DOWN):
-        return Conclusion(f"Nothing was done: {answer.message} Try again later.", ExitCode.STOPPED_EARLY)
+        silent = "it was not reached" if answer.meaning is ReplyVerdict.NOT_SENT else "it asks for fewer calls"
+        text = f"Nothing was done by the service: {_whole(answer.message or silent)} {_again(answer)}"
+        return Conclusion(text, ExitCode.STOPPED_EARLY)
     return None
+
+
+def _again(answer: Answer) -> str:
+    """What to do where nothing came of a call."""
+    away = answer.meaning is ReplyVerdict.NOT_SENT
+    return "Check the network and service.base_url, then try again." if away else "Try again later."
+
+
+def _whole(text: str) -> str:
+    """The service's words as a sentence, so that another can follow."""
+    return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 def raise_for_every_call(meaning: ReplyVerdict, message: str) -> None:

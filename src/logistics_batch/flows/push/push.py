@@ -66,7 +66,7 @@ def push_by_hand(
         UsageError: a file is missing, or the mapping does not send anything.
         LedgerBusy: another sending run holds the ledger.
     """
-    missing = [str(path) for path in paths if not path.is_file()]
+    missing = [f"{path}{' (a folder)' if path.is_dir() else ''}" for path in paths if not path.is_file()]
     if missing:
         raise UsageError(f"No such file: {', '.join(missing)}.", remedy="Check the name and the folder.")
     odd = [repr(path.name) for path in paths if not path.name.isprintable()]

@@ -93,6 +93,8 @@ def open_engine(url: str, *, read_only: bool = False) -> Engine:
             ) from exc
         of_disk = is_of_machine(exc) or cause_of(exc) in FAILED_DISK
         remedy = SEE_TO_THE_DISK if of_disk else "Check that the folder exists, is writable and has free space."
+        if path is None:
+            remedy = "Check ledger.url and the network, and that the database runs and lets this user in."
         raise LedgerRefused(
             f"The ledger {shown} cannot be opened: {cause_of(exc)}",
             remedy=PUT_BACK if cause_of(exc) in DAMAGED else remedy,
