@@ -402,3 +402,51 @@ def test_headings_of_routes_are_no_orders_and_a_note_on_an_order_is_asked_about(
     assert data["fields"]["is_cod"] == {"from": "Payment"}
     mapped = run(text.replace("? 2.", "2."), sheet)
     assert [each.key for each in mapped.documents] == ["A1", "A2", "A3"] and not mapped.issues
+
+
+@pytest.mark.parametrize("total", [["", "", "", "", "180", ""], ["", "", "", "", "180", "2100"]])
+def test_a_sum_without_a_word_is_no_row_and_holds_no_document_back(total: list[str]) -> None:
+    rows = [["Supplier", "Invoice No", "WH", "SKU", "Qty", "Amount"], ["Kiran", "K-1", "PNQ", "BKT", "100", "1000"],
+            ["Kiran", "K-1", "PNQ", "MUG", "50", "500"], ["Deepak", "D-9", "PNQ", "CRT", "30", "600"]]  # fmt: skip
+    sheet = sheet_of([*rows, total])
+    draft = draft_of([sheet], operation=Operation.ASN_CREATE)
+    assert draft is not None
+    mapped = run(draft_text(draft, file_name="x"), sheet)
+    assert states(mapped)[5] == "skipped total" and len(mapped.documents) == 2, mapped.issues
+    other = run(draft_text(draft, file_name="x"), sheet_of([*rows, [*total[:4], "170", total[5]]]))
+    assert states(other)[5].startswith("invalid")  # not what the rows come to
+
+
+def test_goods_without_a_name_are_no_sum_where_they_may_belong_to_the_order_above() -> None:
+    again = ["", "", "", "", "", "", "3", ""]
+    rule = "sheet: {fill_down: [Order No, Name, Mobile, Address, PIN, Payment]}\n"
+    assert states(run(MAPPED + rule, sheet_of([*ROWS[:3], again])))[4].startswith("invalid")
+
+
+@pytest.mark.parametrize("above", [True, False])
+def test_an_invoice_number_outside_the_table_is_held_against_a_column_of_purchase_orders(above: bool) -> None:
+    facts = [["Supplier:", "Kiran"], ["Site:", "PNQ"], ["Invoice No:", "K-1"]]
+    table = [["PO No", "SKU", "Description", "Qty"], ["PO-1", "BKT", "Bucket", "100"], ["PO-2", "CRT", "Crate", "30"]]
+    sheet = sheet_of([*facts, [], *table] if above else [*facts[:2], [], *table, [], facts[2]])
+    draft = draft_of([sheet], operation=Operation.ASN_CREATE)
+    assert draft is not None
+    asked = draft.guesses["fields.invoice_number"]
+    assert asked.asked and [each.fact.value if each.fact else each.columns[0] for each in asked.candidates] == [
+        "K-1",
+        "PO No",
+    ]
+    assert f"{'above' if above else 'below'} the table, beside “Invoice No”" in draft_text(draft, file_name="x")
+
+
+def test_groups_that_are_called_details_say_no_more_than_their_columns() -> None:
+    upper = ["Party Details", "", "", "", "Order Details", "", "", "Payment Details"]
+    lower = ["Customer", "Mobile", "Address", "PIN", "Ord#", "Style", "Pcs", "Mode"]
+    cells = [[*each[1:5], each[0], *each[5:]] for each in (FIRST, SECOND, THIRD)]
+    sheet = sheet_of([upper, lower, *cells])
+    found = drafted(sheet)[0].guesses
+    assert (
+        found["fields.customer_mobile"].column == "Party Details Mobile" and not found["fields.customer_mobile"].asked
+    )
+    assert found["fields.reference_number"].column == "Order Details Ord#" and not any(
+        each.asked for each in found.values()
+    )

@@ -419,7 +419,8 @@ def is_called_total(
 
 
 def totals_as_goods(mapping: Mapping, header: Header, marked: pl.DataFrame) -> pl.DataFrame:
-    """The rows (row, code, values) without a key that say a total in place of goods and are the sum of those above.
+    """The rows (row, code, values) without a key that are the sum of those above and say a total in place of goods, or
+    no word at all: where keys are filled down, or stand above, these may be goods whose name was forgotten.
 
     marked: the cleaned rows with `code`, null where a row is data.
     """
@@ -427,10 +428,17 @@ def totals_as_goods(mapping: Mapping, header: Header, marked: pl.DataFrame) -> p
     lines, none = mapping.spec.lines.items(), marked.select("row", "code", "values").clear()
     goods = [name_of(column) for column in _goods(mapping, header)]
     quantity = header.bound(names for place, field in lines if place in _QUANTITIES for names in field.columns)
-    if not goods or not quantity or not (keys or mapping.key_is_above):
+    if not goods or not quantity:
         return none
-    keyless = pl.all_horizontal(pl.col("row").is_not_null(), *(pl.col(key).is_null() for key in keys))
+    own = [*map(name_of, header.numbers(mapping, mapping.key_in_table))]
+    keyless = pl.all_horizontal(pl.col("row").is_not_null(), *(pl.col(key).is_null() for key in own))
+    read = header.bound(
+        names for field in mapping.spec.everything.values() for names in field.columns if not is_above(names)
+    )
+    words = [name_of(column) for column in read if column_kinds(mapping, header)[column] not in OF_DIGITS]
+    is_bare = pl.all_horizontal(pl.lit(bool(own) and not keys), *(pl.col(name).is_null() for name in words))
     called = pl.any_horizontal(pl.col(name).str.contains(A_TOTAL) for name in goods).fill_null(value=False)
+    called = called & pl.lit(bool(keys or mapping.key_is_above)) | is_bare
     data = marked.filter(pl.col("code").is_null())
     if not data.select((keyless & called).any()).item():
         return none
@@ -441,7 +449,9 @@ def totals_as_goods(mapping: Mapping, header: Header, marked: pl.DataFrame) -> p
     data = data.with_columns(pl.col("total").cum_sum().shift(1, fill_value=0).alias("page"))
     counted = pl.when(~pl.col("total")).then(pl.col("number")).fill_null(0)
     above = [counted.cum_sum(), counted.cum_sum().over("of"), counted.cum_sum().over("page")]
-    is_sum = pl.col("number").is_null() | pl.any_horizontal(pl.col("number") == each for each in above)
+    is_sum = pl.any_horizontal(pl.col("number") == each for each in above)
+    is_whole = (pl.col("number") == above[0]) & ((~pl.col("total")).cum_sum() > 1)
+    is_sum = pl.when(is_bare).then(is_whole).otherwise(is_sum | pl.col("number").is_null())
     return data.filter("total", is_sum).select("row", pl.lit("total").alias("code"), pl.lit("").alias("values"))
 
 

@@ -100,12 +100,14 @@ def guesses_of(table: SampleTable, operation: Operation) -> dict[str, Guess]:
 def _with_facts(table: SampleTable, operation: Operation, found: dict[str, Guess]) -> dict[str, Guess]:
     """The guesses, with the facts above the table for what no column fills: asked about where they are not sure."""
     targets, found, demanded = targets_of(operation), dict(found), _demanded(operation)
+    doubtful: list[str] = [place for place in places.KEYS if place in found and found[place].confidence < SURE]
+    doubtful += [places.PERSON] * is_bare_name(table, found)
     wanted = [place for place in targets.places if place.startswith("fields.") and place != _PURCHASE
-              and (place not in found or (place == places.PERSON and is_bare_name(table, found)))]  # fmt: skip
+              and (place not in found or place in doubtful)]  # fmt: skip
     pairs = [
-        (place, candidate)
+        (place, candidate if fact in table.above else replace(candidate, reasons=(("below", fact.label),)))
         for place in wanted
-        for fact in table.above
+        for fact in (*table.above, *(table.below if place in doubtful else ()))
         if (candidate := of_fact(fact, place, operation)) is not None
         and candidate.confidence >= (WORTH_ASKING if place in demanded and place not in found else SURE)
     ]
@@ -116,7 +118,8 @@ def _with_facts(table: SampleTable, operation: Operation, found: dict[str, Guess
         if fact is None or fact.label in taken or (place in found and found[place].fact):
             continue
         values = {each.fact.value for other, each in pairs if each.fact and other == place and each.confidence > least}
-        found[place] = replace(Guess.of(place, candidate), asked=len(values) > 1)
+        rivals = found[place].candidates if place in found and place in places.KEYS else ()
+        found[place] = replace(Guess.among(place, (candidate, *rivals)), asked=bool(rivals) or len(values) > 1)
         taken.add(fact.label)
     return found
 

@@ -23,6 +23,7 @@ _MONTH: Final = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}"
 _CHANGES: Final = re.compile(  # a date, or a number in a name of several words
     rf"(?i)(?:\b{_MONTH}[ .-]?)?(?<![^\W_])\d{{1,8}}(?:[ ./_-]?(?:\d{{1,8}}\b|{_MONTH}\b)){{0,3}}(?: ?\(\d{{1,3}}\))?"
 )
+_DETAILS: Final = re.compile(r"(?i)\b(?:details?|info|information)\b")  # of a group: Party Details
 _NAMES_OF_GROUPS: Final = 2
 _NAMES_OF_A_TABLE: Final = 4  # whose names nobody knows
 _ROWS_BELOW: Final = 5  # that show whether a row names them
@@ -133,7 +134,7 @@ def _over_two_rows(sheet: Sheet, row: int, lower: Sequence[str], known: set[str]
 
 def _reading(name: str, own: str, above: str, group: str, known: set[str]) -> NameReading:
     """What a name over two rows says: by its lower part where that is plainer and the group says not whose it is."""
-    both, alone = reading_of(name), reading_of(own)
+    both, alone, group = reading_of(_DETAILS.sub("", name)), reading_of(own), _DETAILS.sub("", group)
     # What a lower name says by itself is not what the upper ones say of their neighbours.
     if not above.strip() and alone.meanings & _TELLING_ALONE:
         return alone
