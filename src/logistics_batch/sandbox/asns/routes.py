@@ -12,7 +12,7 @@ from logistics_batch.sandbox.commands import perform
 from logistics_batch.sandbox.contract import Body
 from logistics_batch.sandbox.contract.bodies import Asn, AsnSearch
 from logistics_batch.sandbox.contract.document import ASNS, ContractRoute, documented
-from logistics_batch.sandbox.contract.replies import AsnList, AsnStored
+from logistics_batch.sandbox.contract.replies import AsnList, Passed, StoredAsn
 from logistics_batch.sandbox.service import answered, service_of
 from logistics_batch.sandbox.switches import Switches
 
@@ -33,13 +33,15 @@ async def fetch(request: Request, _search: Annotated[AsnSearch, Query()]) -> Res
     return await asyncio.to_thread(lambda: found_asns(request, chosen_records(rows, query)))  # there may be many
 
 
-@routes.post(PATH, **documented("asn.create", "4.2", AsnStored, tag=ASNS, links={"fetch": _FETCH, "update": _UPDATE}))
+@routes.post(
+    PATH, **documented("asn.create", "4.2", Passed[StoredAsn], tag=ASNS, links={"fetch": _FETCH, "update": _UPDATE})
+)
 async def create(request: Request, _asn: Asn) -> Response:
     """Create an ASN."""
     return stored_asn(request, await perform(request, "asn.create", await request.json()), done="created")
 
 
-@routes.put(PATH, **documented("asn.update", "4.3", AsnStored, tag=ASNS, links={"fetch": _FETCH}))
+@routes.put(PATH, **documented("asn.update", "4.3", Passed[StoredAsn], tag=ASNS, links={"fetch": _FETCH}))
 async def update(request: Request, _asn: Asn) -> Response:
     """Update the ASN with this supplier, site and invoice number."""
     return stored_asn(request, await perform(request, "asn.update", await request.json()), done="updated")

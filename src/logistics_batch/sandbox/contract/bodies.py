@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterable
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Discriminator, Field, RootModel, Tag, model_validator
+from pydantic import AfterValidator, Discriminator, Field, RootModel, Tag, model_validator
 
 from logistics_batch.sandbox.contract import Body
 from logistics_batch.sandbox.contract.forms import (
@@ -14,8 +14,6 @@ from logistics_batch.sandbox.contract.forms import (
     Amount,
     AwbNumber,
     BodyModel,
-    Boolean,
-    ContractForm,
     Coordinate,
     Count,
     Day,
@@ -26,17 +24,12 @@ from logistics_batch.sandbox.contract.forms import (
     Phone,
     Quantity,
     Schema,
-    Text,
-    Whole,
+    check_day,
     describe,
     has,
-    is_date,
-    one_of,
     rule,
-    text_like,
 )
 
-ASN_STATUSES = ("New", "In-Progress", "Completed", "Expired")
 ORDER_NUMBERS = "order_numbers[]"
 REFERENCE_MISSING = "Shipment Reference Number is required"
 AWB_MISSING = "AWB Number is mandatory for shipping label"
@@ -45,6 +38,7 @@ TWO_PACKAGINGS = "Both packages_count and package_id cannot be sent"
 _NOTHING_TO_COLLECT = r"^-?0+(\.0+)?$"
 _PORT = r"(:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?"
 _URL = r"https?://([!-.0-?A-Z\[-~]+@)?(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)" + _PORT + r"([/?#][!-~]*)?"
+AsnStatus = Literal["New", "In-Progress", "Completed", "Expired"]
 _BLANK_IS_MISSING: Schema = {"type": "string", "pattern": NOT_BLANK}
 
 
@@ -52,32 +46,32 @@ class SkuLine(BodyModel):
     """A line of an ASN (API §2.1)."""
 
     qty: Quantity
-    sku_name: Text = ABSENT
-    status: Annotated[str, one_of("Unlocked", "Locked")] = ABSENT
+    sku_name: str = ABSENT
+    status: Literal["Unlocked", "Locked"] = ABSENT
     price_per_qty: Amount = ABSENT
-    item_desc: Text = ABSENT
+    item_desc: str = ABSENT
     maximum_retail_price: Amount = ABSENT
     discount: Amount = ABSENT
     discount_percentage: Amount = ABSENT
-    tracking_level: Text = ABSENT
+    tracking_level: str = ABSENT
     qty_received: Amount = ABSENT
 
 
 class AsnFields(BodyModel):
     """What can be said of an ASN (API §2.1)."""
 
-    supplier: Text = ABSENT
-    supplier_name: Text = ABSENT
-    description: Text = ABSENT
-    site: Text = ABSENT
-    site_name: Text = ABSENT
-    status: Annotated[str, one_of(*ASN_STATUSES)] = ABSENT
+    supplier: str = ABSENT
+    supplier_name: str = ABSENT
+    description: str = ABSENT
+    site: str = ABSENT
+    site_name: str = ABSENT
+    status: AsnStatus = ABSENT
     delivery_date: Day = ABSENT
     expiry_date: Day = ABSENT
     total_price: Amount = ABSENT
-    batch: Text = ABSENT
-    serial_number: Text = ABSENT
-    invoice_number: Text = ABSENT
+    batch: str = ABSENT
+    serial_number: str = ABSENT
+    invoice_number: str = ABSENT
     sku_lines: list[SkuLine] = ABSENT
 
 
@@ -110,24 +104,23 @@ class Asn(AsnFields):
                 raise rule(f"Either {party} or {party}_name is required")
 
 
-_DAY_OR_BLANK = ContractForm(
-    "a date of the form YYYY-MM-DD",
-    lambda value: value == "" or is_date(value),
-    {"anyOf": [{"type": "string", "format": "date"}, {"const": ""}]},
-)
-DayOrBlank = Annotated[str, _DAY_OR_BLANK]
+DayOrBlank = Annotated[
+    str,
+    AfterValidator(lambda text: text and check_day(text)),
+    Field(json_schema_extra={"anyOf": [{"format": "date"}, {"const": ""}]}),
+]
 
 
 class AsnSearch(BodyModel):
     """The filters of the ASN fetch (API §4.1); a blank one counts as not given."""
 
-    description: Annotated[Text, Field(description="Full or partial description")] = ABSENT
-    site: Annotated[Text, Field(description="Site id")] = ABSENT
-    site_name: Annotated[Text, Field(description="Site name, or part of it")] = ABSENT
-    status: Annotated[str, one_of(*ASN_STATUSES, "")] = ABSENT
-    invoice_number: Annotated[Text, Field(description="Invoice number")] = ABSENT
-    supplier: Annotated[Text, Field(description="Supplier id")] = ABSENT
-    supplier_name: Annotated[Text, Field(description="Supplier name, or part of it")] = ABSENT
+    description: Annotated[str, Field(description="Full or partial description")] = ABSENT
+    site: Annotated[str, Field(description="Site id")] = ABSENT
+    site_name: Annotated[str, Field(description="Site name, or part of it")] = ABSENT
+    status: AsnStatus | Literal[""] = ABSENT
+    invoice_number: Annotated[str, Field(description="Invoice number")] = ABSENT
+    supplier: Annotated[str, Field(description="Supplier id")] = ABSENT
+    supplier_name: Annotated[str, Field(description="Supplier name, or part of it")] = ABSENT
     delivery_date_start: DayOrBlank = ABSENT
     delivery_date_end: DayOrBlank = ABSENT
     created_date_start: DayOrBlank = ABSENT
@@ -143,14 +136,14 @@ class Item(BodyModel):
     item_quantity: Number = ABSENT
     item_price_per_each: Amount = ABSENT
     total_item_price: Amount = ABSENT
-    item_category: Text = ABSENT
-    brand: Text = ABSENT
+    item_category: str = ABSENT
+    brand: str = ABSENT
     weight: Amount = ABSENT
     volume: Amount = ABSENT
     length: Amount = ABSENT
     breadth: Amount = ABSENT
     height: Amount = ABSENT
-    package_id: Text = ABSENT
+    package_id: str = ABSENT
     cgst: Amount = ABSENT
     sgst: Amount = ABSENT
     igst: Amount = ABSENT
@@ -162,8 +155,8 @@ ItemsById = dict[Annotated[str, Field(min_length=1)], Item]
 class Kit(BodyModel):
     """A kit of an order (API §2.3)."""
 
-    name: Text = ABSENT
-    description: Text = ABSENT
+    name: str = ABSENT
+    description: str = ABSENT
     item_details: list[Item] = ABSENT
 
 
@@ -172,35 +165,35 @@ class OrderFields(BodyModel):
 
     customer_mobile: Phone
     delivery_address: Filled
-    delivery_hub: Text = ABSENT
-    pickup_hub: Text = ABSENT
-    customer_name: Text = ABSENT
+    delivery_hub: str = ABSENT
+    pickup_hub: str = ABSENT
+    customer_name: str = ABSENT
     alternate_customer_mobile: Phone = ABSENT
-    customer_email: Text = ABSENT
-    delivery_postal_code: Text = ABSENT
+    customer_email: str = ABSENT
+    delivery_postal_code: str = ABSENT
     delivery_lat: Coordinate = ABSENT
     delivery_long: Coordinate = ABSENT  # the published name is ..._long, the samples say ..._lon
     delivery_lon: Coordinate = ABSENT
-    pickup_address: Text = ABSENT
-    pickup_postal_code: Text = ABSENT
+    pickup_address: str = ABSENT
+    pickup_postal_code: str = ABSENT
     pickup_lat: Coordinate = ABSENT
     pickup_long: Coordinate = ABSENT
     pickup_lon: Coordinate = ABSENT
-    commercial_class: Text = ABSENT
+    commercial_class: str = ABSENT
     is_commercial_address: Flag = ABSENT
-    priority: Text = ABSENT
+    priority: str = ABSENT
     pickup_datetime: Moment = ABSENT
     expected_delivery_time: Moment = ABSENT
-    division: Text = ABSENT
+    division: str = ABSENT
     is_cod: Flag = ABSENT
     cash_on_delivery: Amount = ABSENT
-    return_address: Text = ABSENT
-    return_postal_code: Text = ABSENT
+    return_address: str = ABSENT
+    return_postal_code: str = ABSENT
     return_lat: Coordinate = ABSENT
     return_lon: Coordinate = ABSENT
-    return_customer_name: Text = ABSENT
+    return_customer_name: str = ABSENT
     return_customer_mobile: Phone = ABSENT
-    return_hub: Text = ABSENT
+    return_hub: str = ABSENT
 
 
 _RECIPIENT = {
@@ -220,8 +213,8 @@ class Order(OrderFields):
     awb_number: AwbNumber = ABSENT
     is_hyperlocal: Flag = ABSENT
     is_inventory_managed_bh: Flag = ABSENT
-    customer_reference_number: Text = ABSENT
-    pickup_customer_name: Text = ABSENT
+    customer_reference_number: str = ABSENT
+    pickup_customer_name: str = ABSENT
     pickup_customer_mobile: Phone = ABSENT
     is_return_order: Flag = ABSENT
     item_details: list[Item] = ABSENT
@@ -230,11 +223,11 @@ class Order(OrderFields):
     length: Amount = ABSENT
     breadth: Amount = ABSENT
     height: Amount = ABSENT
-    what3words: Text = ABSENT
+    what3words: str = ABSENT
     packages_count: Count = ABSENT
-    package_id: Text = ABSENT
-    pin_number: Text = ABSENT
-    carrier_mode: Text = ABSENT
+    package_id: str = ABSENT
+    pin_number: str = ABSENT
+    carrier_mode: str = ABSENT
     kit_skus: list[Kit] = ABSENT
     rules: ClassVar[Schema] = {
         "if": {"required": ["packages_count"]},
@@ -282,21 +275,8 @@ class AddedItems(BodyModel):
 class DeletedItems(BodyModel):
     """Ids of the items to delete (API §4.9)."""
 
-    item_list: Annotated[
-        list[str],
-        ContractForm(
-            "an array of strings",
-            lambda value: isinstance(value, list) and all(isinstance(one, str) for one in value),
-            {"type": "array", "items": {"type": "string"}, "minItems": 1},
-        ),
-    ]
+    item_list: Annotated[list[str], Field(min_length=1)]
     rules: ClassVar[Schema] = {"examples": [{"item_list": ["extra-1"]}]}
-
-    @model_validator(mode="after")
-    def _names_one(self) -> Self:
-        if not self.item_list:
-            raise rule(MISSING)
-        return self
 
 
 class LabelOrders(BodyModel):
@@ -304,19 +284,15 @@ class LabelOrders(BodyModel):
 
     order_numbers: Annotated[
         str | list[str],
-        ContractForm(
-            "a string or an array of strings",
-            lambda value: (
-                isinstance(value, str) or (isinstance(value, list) and all(isinstance(one, str) for one in value))
-            ),
-            {
+        Field(
+            alias=ORDER_NUMBERS,
+            json_schema_extra={
                 "anyOf": [
                     {"type": "string", "pattern": NOT_BLANK.replace("]", ",]")},
                     {"type": "array", "items": {"type": "string"}, "contains": _BLANK_IS_MISSING},
                 ]
             },
         ),
-        Field(alias=ORDER_NUMBERS),
     ]
 
     @classmethod
@@ -335,7 +311,7 @@ class LabelOrders(BodyModel):
 class LabelSku(BodyModel):
     """An item on a label (API §2.2)."""
 
-    name: Text = ABSENT
+    name: str = ABSENT
     quantity: Amount = ABSENT
     weight: Amount = ABSENT
     each_item_price: Amount = ABSENT
@@ -345,10 +321,10 @@ class LabelSku(BodyModel):
 class LabelDimensions(BodyModel):
     """The size of a package (API §2.2)."""
 
-    length: Text = ABSENT
-    breadth: Text = ABSENT
-    height: Text = ABSENT
-    uom: Text = ABSENT
+    length: str = ABSENT
+    breadth: str = ABSENT
+    height: str = ABSENT
+    uom: str = ABSENT
 
 
 def _kind(value: object) -> str:
@@ -362,21 +338,21 @@ class LabelShipment(BodyModel):
     primary_mobile_no: Phone
     shipping_address: Filled
     delivery_pincode: Filled
-    order_id: Text = ABSENT
-    customer_name: Text = ABSENT
-    return_address: Text = ABSENT
-    is_cod: Boolean = ABSENT
+    order_id: str = ABSENT
+    customer_name: str = ABSENT
+    return_address: str = ABSENT
+    is_cod: bool = ABSENT
     amount_to_collect: Amount = ABSENT
-    date_placed: Text = ABSENT
+    date_placed: str = ABSENT
     weight: Amount = ABSENT
     dimensions: Annotated[
-        Annotated[Text, Tag("text")] | Annotated[LabelDimensions, Tag("object")], Discriminator(_kind)
+        Annotated[str, Tag("text")] | Annotated[LabelDimensions, Tag("object")], Discriminator(_kind)
     ] = ABSENT
     length: Amount = ABSENT
     breadth: Amount = ABSENT
     height: Amount = ABSENT
     sku_details: Annotated[
-        Annotated[Text, Tag("text")] | Annotated[list[LabelSku], Tag("list")], Discriminator(_kind)
+        Annotated[str, Tag("text")] | Annotated[list[LabelSku], Tag("list")], Discriminator(_kind)
     ] = ABSENT
     missing: ClassVar = {"awb_number": AWB_MISSING}
     rules: ClassVar[Schema] = {
@@ -411,45 +387,45 @@ class LabelRequest(
     rules: ClassVar[Schema] = {"examples": [{ORDER_NUMBERS: "ORD-1001"}]}
 
 
+Url = Annotated[str, Field(pattern=f"^{_URL}$")]
 _HEADER_NAME, _HEADER_VALUE = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", r"[\t\x20-\x7e\x80-\xff]*"
 _OWN_HEADERS = ("Host", "Content-Length", "Transfer-Encoding", "Connection", "Content-Type")  # set by the sender
 
 
-def _are_headers(value: object) -> bool:
-    """Whether HTTP can carry these headers, and none is one that the sender of events sets itself."""
-    return isinstance(value, dict) and all(
-        isinstance(text, str)
-        and re.fullmatch(_HEADER_NAME, name)
-        and name.title() not in _OWN_HEADERS
-        and re.fullmatch(_HEADER_VALUE, text)
-        for name, text in value.items()
-    )
+def _check_headers(headers: dict[str, str]) -> dict[str, str]:
+    """Refuse headers that HTTP cannot carry, and those that the sender of events sets itself."""
+    for name, text in headers.items():
+        if (
+            not re.fullmatch(_HEADER_NAME, name)
+            or name.title() in _OWN_HEADERS
+            or not re.fullmatch(_HEADER_VALUE, text)
+        ):
+            raise ValueError("headers that can be sent are expected")
+    return headers
 
 
 class WebhookFields(BodyModel):
     """What can be said of a webhook (API §2.4)."""
 
-    webhookId: Whole
-    callbackUrl: Annotated[str, text_like("an http or https URL", _URL)] = ABSENT
+    webhookId: int
+    callbackUrl: Url = ABSENT
     headers: Annotated[
         dict[str, str],
-        ContractForm(
-            "an object of strings, each a header that can be sent",
-            _are_headers,
-            {
-                "type": "object",
+        AfterValidator(_check_headers),
+        Field(
+            json_schema_extra={
                 "propertyNames": {"pattern": f"^{_HEADER_NAME}$", "not": {"enum": list(_OWN_HEADERS)}},
                 "additionalProperties": {"type": "string", "pattern": f"^{_HEADER_VALUE}$"},
-            },
+            }
         ),
     ] = ABSENT
-    verify_payload: Boolean = ABSENT
+    verify_payload: bool = ABSENT
 
 
 class Webhook(WebhookFields):
     """A webhook to subscribe (API §4.11)."""
 
-    callbackUrl: Annotated[str, text_like("an http or https URL", _URL)]
+    callbackUrl: Url
     rules: ClassVar[Schema] = {
         "examples": [
             {"webhookId": 1, "callbackUrl": "http://127.0.0.1:9/events", "headers": {"API_KEY": "a secret of yours"}}
@@ -460,7 +436,7 @@ class Webhook(WebhookFields):
 class WebhookUpdate(WebhookFields):
     """A change of a webhook (API §4.12)."""
 
-    is_active: Boolean = ABSENT
+    is_active: bool = ABSENT
     rules: ClassVar[Schema] = {"examples": [{"webhookId": 1, "is_active": False}]}
 
 

@@ -2,20 +2,18 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError, model_validator
-from pydantic_core import PydanticCustomError, core_schema
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
 from starlette.exceptions import HTTPException
 
 MISSING = "Missing required parameters."
 MALFORMED = "Malformed data: the body is not a JSON object"
-UNION_TAGS = frozenset({"text", "object", "list", "orders", "shipment"})
-_RULE, _FORM = "rule", "form"
-_ARRAY, _BY_ID = "an array of objects", "an object keyed by item id"
-_CONTAINERS = {"list_type": _ARRAY, "dict_type": _BY_ID, "string_too_short": _BY_ID}
+_RULE = "rule"
+# Parts of a place that pydantic adds and a body does not have.
+_NO_NAMES = frozenset({"text", "object", "list", "orders", "shipment", "str", "list[str]", "[key]"})
 
 Schema = dict[str, Any]
 
@@ -28,101 +26,36 @@ class Refused(HTTPException):
         self.message = message
 
 
-@dataclass(frozen=True, eq=False)
-class ContractForm:
-    """One form of a value, beside its type: what is wanted, in words, the test for it, and the same as JSON Schema."""
+def read_by(kind: type[date], wanted: str, pattern: str) -> Callable[[str], str]:
+    """A validator of texts of this pattern that are such a date."""
 
-    wanted: str
-    accepts: Callable[[Any], bool]
-    schema: Schema
+    def checked(text: str) -> str:
+        try:
+            kind.fromisoformat(re.fullmatch(pattern, text, re.ASCII)[0])  # type: ignore[index]
+        except (TypeError, ValueError):
+            raise ValueError(f"{wanted} is expected") from None
+        return text
 
-    def __get_pydantic_core_schema__(self, _source: Any, _handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        """The test, in pydantic's words."""
-        return core_schema.no_info_plain_validator_function(self._checked)
-
-    def __get_pydantic_json_schema__(self, _schema: Any, _handler: GetJsonSchemaHandler) -> Schema:
-        """The schema as it stands here."""
-        return dict(self.schema)
-
-    def _checked(self, value: Any) -> Any:
-        if not self.accepts(value):
-            raise PydanticCustomError(_FORM, "{wanted}", {"wanted": self.wanted})
-        return value
+    return checked
 
 
-def text_like(wanted: str, pattern: str) -> ContractForm:
-    """A string that the pattern describes as a whole."""
-    compiled = re.compile(pattern, re.ASCII)
-    schema = {"type": "string", "pattern": f"^{pattern}$"}
-    return ContractForm(wanted, lambda value: isinstance(value, str) and compiled.fullmatch(value) is not None, schema)
-
-
-def one_of(*words: str) -> ContractForm:
-    """A string out of a closed list."""
-    wanted = "one of " + ", ".join(filter(None, words))
-    return ContractForm(wanted, lambda value: isinstance(value, str) and value in words, {"enum": list(words)})
-
-
-def is_date(value: object) -> bool:
-    """Whether a value is a date of the form YYYY-MM-DD."""
-    return isinstance(value, str) and bool(re.fullmatch(r"\d{4}-\d\d-\d\d", value, re.ASCII)) and _reads(date, value)
-
-
-def _reads(kind: type[date], text: str) -> bool:
-    try:
-        kind.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value <= 1_000_000_000
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
-Text = Annotated[str, ContractForm("a string", _is_text, {"type": "string"})]
 # What Python strips and the patterns of a schema do not call space stands beside `\s`.
 NOT_BLANK = r"[^\s\x1c-\x1f\x85]"
-Filled = Annotated[str, ContractForm("a string", _is_text, {"type": "string", "pattern": NOT_BLANK})]  # is required
-Flag = Annotated[
-    str,
-    ContractForm(
-        "'true' or 'false' as a string", lambda value: value in ("true", "false"), {"enum": ["true", "false"]}
-    ),
-]
-Boolean = Annotated[bool, ContractForm("true or false", lambda value: isinstance(value, bool), {"type": "boolean"})]
-Number = Annotated[
-    float,
-    ContractForm("a number above 0", _is_number, {"type": "number", "exclusiveMinimum": 0, "maximum": 1_000_000_000}),
-]
-Whole = Annotated[int, ContractForm("a number", lambda value: type(value) is int, {"type": "integer"})]
-Count = Annotated[
-    int,
-    ContractForm(
-        "a whole number from 0 to 999",
-        lambda value: type(value) is int and 0 <= value <= 999,
-        {"type": "integer", "minimum": 0, "maximum": 999},
-    ),
-]
-AwbNumber = Annotated[str, text_like("4 to 24 letters, digits and dashes", "[A-Za-z0-9-]{4,24}")]
-Amount = Annotated[str, text_like("a decimal number as a string", r"([0-9]+(\.[0-9]+)?|-0+(\.0+)?)")]
-Quantity = Annotated[
-    str, text_like("a decimal number above 0 as a string", r"(0*[1-9][0-9]*(\.[0-9]+)?|0+\.0*[1-9][0-9]*)")
-]
-Coordinate = Annotated[str, text_like("a decimal number as a string", r"-?[0-9]+(\.[0-9]+)?")]
-Phone = Annotated[str, text_like("a phone number as a string", r"\+?[0-9][0-9 -]{5,17}")]
-Day = Annotated[str, ContractForm("a date of the form YYYY-MM-DD", is_date, {"type": "string", "format": "date"})]
+Filled = Annotated[str, Field(pattern=NOT_BLANK)]  # is required
+Flag = Literal["true", "false"]
+Number = Annotated[float, Field(gt=0, le=1_000_000_000)]
+Count = Annotated[int, Field(ge=0, le=999)]
+AwbNumber = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{4,24}$")]
+Amount = Annotated[str, Field(pattern=r"^([0-9]+(\.[0-9]+)?|-0+(\.0+)?)$")]
+Quantity = Annotated[str, Field(pattern=r"^(0*[1-9][0-9]*(\.[0-9]+)?|0+\.0*[1-9][0-9]*)$")]
+Coordinate = Annotated[str, Field(pattern=r"^-?[0-9]+(\.[0-9]+)?$")]
+Phone = Annotated[str, Field(pattern=r"^\+?[0-9][0-9 -]{5,17}$")]
+check_day = read_by(date, "a date of the form YYYY-MM-DD", r"\d{4}-\d\d-\d\d")
+Day = Annotated[str, AfterValidator(check_day), Field(json_schema_extra={"format": "date"})]
 Moment = Annotated[
     str,
-    ContractForm(
-        "an ISO 8601 date-time",
-        lambda value: isinstance(value, str) and "T" in value and _reads(datetime, value),
-        {"type": "string", "format": "date-time"},
-    ),
+    AfterValidator(read_by(datetime, "an ISO 8601 date-time", r".*T.*")),
+    Field(json_schema_extra={"format": "date-time"}),
 ]
 ABSENT: Any = None  # the default of what need not be sent
 
@@ -150,7 +83,7 @@ def describe(schema: Schema, model: type[BaseModel]) -> None:
 class BodyModel(BaseModel):
     """An object that knows no other fields than these; `missing` has the words for a field that is not there."""
 
-    model_config = ConfigDict(extra="forbid", json_schema_extra=describe)
+    model_config = ConfigDict(strict=True, extra="forbid", json_schema_extra=describe)
     missing: ClassVar[Mapping[str, str]] = {}
     rules: ClassVar[Schema] = {}
 
@@ -185,18 +118,10 @@ def refusal(errors: Sequence[Any]) -> str:
         return str(wrong["msg"])
     if kind in ("missing", "too_short"):
         return MISSING
-    place = [part for part in wrong["loc"] if part not in UNION_TAGS]
-    if kind == _FORM:
-        return f"Malformed value of {_named(place)}: {wrong['msg']} is expected"
+    place = [part for part in wrong["loc"] if part not in _NO_NAMES]
     if kind == "extra_forbidden":
         return f"Unknown parameter: {_named(place)}"
-    if not place:
-        return MALFORMED
-    if kind == "string_too_short":
-        place = place[:-2]  # a blank key
-    elif kind not in _CONTAINERS:  # no object in an array or under a key
-        place, kind = place[:-1], "list_type" if isinstance(place[-1], int) else "dict_type"
-    return f"Malformed value of {_named(place)}: {_CONTAINERS[kind]} is expected"
+    return f"Malformed value of {_named(place)}: {wrong['msg']}" if place else MALFORMED
 
 
 def _named(place: Sequence[str | int]) -> str:

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import AnyUrl, BaseModel, ConfigDict, NonNegativeInt, create_model
 
 from logistics_batch.sandbox.contract.bodies import AsnFields, SkuLine
 from logistics_batch.sandbox.contract.forms import describe
+
+Message = TypeVar("Message")
 
 
 class Reply(BaseModel):
@@ -23,11 +25,11 @@ class Failed(Reply):
     message: str
 
 
-class Passed(Reply):
+class Passed(Reply, Generic[Message]):
     """The usual envelope (API §1)."""
 
     status: Literal["PASS"]
-    message: str
+    message: Message
 
 
 class ItemReply(Reply):
@@ -47,24 +49,10 @@ class ChangedOrder(Reply):
     item_details: dict[str, ItemReply]
 
 
-class OrderChanged(Reply):
-    """The answer to update and add items (API §4.7, §4.8)."""
-
-    status: Literal["PASS"]
-    message: ChangedOrder
-
-
 class CreatedOrder(ChangedOrder):
     """A new order, with the AWB numbers of its packages (API §4.6)."""
 
     child_awb_numbers: list[str]
-
-
-class OrderCreated(Reply):
-    """The answer to create (API §4.6)."""
-
-    status: Literal["PASS"]
-    message: CreatedOrder
 
 
 class ReplyItem(Reply):
@@ -109,25 +97,11 @@ class FetchedOrder(Reply):
     order_details: OrderDetails
 
 
-class OrderFetched(Reply):
-    """The answer to fetch (API §4.5)."""
-
-    status: Literal["PASS"]
-    message: FetchedOrder
-
-
 class StoredAsn(Reply):
     """An ASN as create and update name it."""
 
     id: int
     invoice_number: str
-
-
-class AsnStored(Reply):
-    """The answer to create and update of an ASN (API §4.2, §4.3)."""
-
-    status: Literal["PASS"]
-    message: StoredAsn
 
 
 def _as_fetched(fields: Iterable[str]) -> dict[str, Any]:

@@ -24,7 +24,8 @@ routes = APIRouter(route_class=ContractRoute)
 
 
 @routes.post(
-    "/webhooks/subscribe", **documented("webhook.subscribe", "4.11", Passed, tag=WEBHOOKS, links={"update": _UPDATE})
+    "/webhooks/subscribe",
+    **documented("webhook.subscribe", "4.11", Passed[str], tag=WEBHOOKS, links={"update": _UPDATE}),
 )
 async def create(request: Request, _webhook: Webhook) -> JSONResponse:
     """Subscribe to order status updates."""
@@ -33,7 +34,7 @@ async def create(request: Request, _webhook: Webhook) -> JSONResponse:
     return passed("Webhook configured successfully")
 
 
-@routes.put("/webhooks/update", **documented("webhook.update", "4.12", Passed, tag=WEBHOOKS))
+@routes.put("/webhooks/update", **documented("webhook.update", "4.12", Passed[str], tag=WEBHOOKS))
 async def update(request: Request, _webhook: WebhookUpdate) -> JSONResponse:
     """Change a subscription, or switch it off."""
     body = await request.json()
