@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 from contextlib import closing
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from support.sandbox_process import RunningSandbox, sandbox_for_a_test
@@ -38,7 +38,7 @@ from logistics_batch.model.payloads import (
     WebhookUpdate,
     body_text,
 )
-from logistics_batch.sandbox.switches import CHOICES
+from logistics_batch.sandbox.switches import Switches
 
 ITEMS = [{"item_name": "Wires", "item_quantity": 2, "weight": "0.5"}, {"item_name": "Plug", "item_quantity": 1}]
 
@@ -123,7 +123,7 @@ def test_an_unknown_order_leaves_one_stable_signature(client: Client) -> None:
     assert len(signatures) == 1
 
 
-@pytest.mark.parametrize("envelope", CHOICES["asn_envelope"])
+@pytest.mark.parametrize("envelope", get_args(Switches.model_fields["asn_envelope"].annotation))
 def test_the_life_of_an_asn(sandbox: RunningSandbox, client: Client, envelope: str) -> None:
     sandbox.set_switches(asn_envelope=envelope)
     invoice = f"INV {envelope} & more"
@@ -146,7 +146,7 @@ def test_the_life_of_an_asn(sandbox: RunningSandbox, client: Client, envelope: s
     assert [record_digest(each) for each in later.records] == [record_digest(record)]
 
 
-@pytest.mark.parametrize("form", CHOICES["asn_replies"])
+@pytest.mark.parametrize("form", get_args(Switches.model_fields["asn_replies"].annotation))
 def test_an_asn_is_taken_in_whatever_form_the_service_says_so(
     sandbox: RunningSandbox, client: Client, form: str
 ) -> None:

@@ -19,7 +19,10 @@ MISTAKES = [
     (["--faults", "absent.yaml"], "absent.yaml: No such file"),
     (["--faults", "broken.yaml"], "broken.yaml: the fault plan is not YAML"),
     (["--switch", "duplicate_reference"], "--switch duplicate_reference: NAME=VALUE is expected"),
-    (["--switch", "duplicate_reference=maybe"], "switch duplicate_reference takes refuse, replay, error"),
+    (
+        ["--switch", "duplicate_reference=maybe"],
+        "switch duplicate_reference: Input should be 'refuse', 'replay' or 'error'; not 'maybe'",
+    ),
     (["--switch", "colour=red"], "unknown switch 'colour'; there are duplicate_reference, "),
     (["--api-key-file", "empty.txt"], "empty.txt holds no key"),
 ]

@@ -39,7 +39,7 @@ def switch_table() -> str:
     alike: dict[str, list[str]] = {}
     for name, words in meanings().items():
         alike.setdefault(words, []).append(name)
-    defaults = Switches().as_dict()
+    defaults = Switches().model_dump()
     lines = []
     for words, names in alike.items():
         of = ", ".join(_shown(defaults[name]) for name in names)

@@ -336,5 +336,5 @@ def wait_for(look: Any) -> Any:
 def test_every_switch_is_shown_by_a_test() -> None:
     """Set by its name in a test of the sandbox, over HTTP or at the start."""
     tests = "\n".join(path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("test_*.py"))
-    for name in Switches().as_dict():
+    for name in Switches().model_dump():
         assert re.search(rf"\b{name}=(?!=)", tests), name

@@ -133,7 +133,7 @@ async def set_faults(request: Request) -> list[dict[str, Any]]:
 @routes.get("/switches")
 async def switches(request: Request) -> dict[str, Any]:
     """The switches."""
-    return service_of(request).switches.as_dict()
+    return service_of(request).switches.model_dump()
 
 
 @routes.put("/switches")
@@ -143,7 +143,7 @@ async def set_switches(request: Request) -> dict[str, Any]:
     body = await json_body(request)
     with _said_plainly():
         service.switches = service.switches.changed(body)
-    return service.switches.as_dict()
+    return service.switches.model_dump()
 
 
 def _goods(given: Any, items: dict[str, sqlite3.Row]) -> dict[str, Goods]:

@@ -106,8 +106,8 @@ async def openapi(request: Request) -> Response:
 async def page(request: Request) -> Response:
     """What there is, at a glance."""
     service = service_of(request)
-    defaults = Switches().as_dict()
-    changed = [(name, value) for name, value in service.switches.as_dict().items() if value != defaults[name]]
+    defaults = Switches().model_dump()
+    changed = [(name, value) for name, value in service.switches.model_dump().items() if value != defaults[name]]
     rules = [(rule["kind"], _short(rule), rule["seen"], rule["fired"]) for rule in service.plan.as_list()]
     lines = [
         (line["seq"], line["at"][:19], line["event"], line.get("endpoint") or line.get("effect") or "", _short(line))

@@ -1,37 +1,25 @@
 """What the API document leaves open, as switches with a default each."""
 
-from dataclasses import dataclass, fields, replace
-from typing import Any, get_type_hints
+from typing import Annotated, Any, Literal
 
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from logistics_batch.sandbox.contract.forms import first_of
 from logistics_batch.sandbox.events.oddities import EVENT_DISORDERS, EVENT_FORMS, read_shares
 
-CHOICES = {
-    "duplicate_reference": ("refuse", "replay", "error"),
-    "order_id_reading": ("fetch_both", "both", "id", "reference"),
-    "unknown_order_status": (400, 404),
-    "multi_order_labels": ("one_pdf", "one_pdf_reversed", "first_only", "refused"),
-    "multi_order_bad_number": ("refuse", "skip"),
-    "asn_envelope": ("list", "pass", "success", "bare", "results", "data", "by_id", "single"),
-    "asn_count": ("total", "shown", "absent"),
-    "asn_lines_form": ("list", "by_id"),
-    "asn_lines_key": ("sku_lines", "lines", "items"),
-    "asn_parties": ("both", "id", "name", "object"),
-    "asn_replies": ("id", "text", "record", "bare", "empty"),
-    "asn_errors": ("fail", "detail"),
-    "asn_duplicate": ("allow", "refuse"),
-    "asn_identity": ("parties_and_invoice", "invoice", "refuse"),
-}
 _YEAR_SECONDS = 31_536_000
-_RANGES = {  # of numbers; other seconds go from 0 to a year
-    "asn_page_cap": (0, 1_000_000),
-    "webhook_attempts": (1, 1_000),
-    "link_lifetime_seconds": (-1, _YEAR_SECONDS),
-}
-SHARES = {"event_form": EVENT_FORMS, "event_disorder": EVENT_DISORDERS}
+_Seconds = Annotated[float, Field(ge=0, le=_YEAR_SECONDS)]
 
 
-@dataclass(frozen=True)
-class Switches:
+def _shares_of(names: tuple[str, ...]) -> AfterValidator:
+    def checked(text: str) -> str:
+        read_shares(text, names)
+        return text
+
+    return AfterValidator(checked)
+
+
+class Switches(BaseModel):
     """How the sandbox behaves where the document says "not shown".
 
     ``duplicate_reference``: the answer to a second create of a live reference (API §8.4): ``refuse`` 400, ``replay``
@@ -70,70 +58,40 @@ class Switches:
     ``event_late_seconds``: how late those are (replayed ones five times as much). ``event_seed``: what is drawn from.
     """
 
-    duplicate_reference: str = "refuse"
-    order_id_reading: str = "fetch_both"
-    unknown_order_status: int = 400
-    multi_order_labels: str = "one_pdf"
-    multi_order_bad_number: str = "refuse"
-    effect_delay_seconds: float = 0.0
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, str_strip_whitespace=True)
+
+    duplicate_reference: Literal["refuse", "replay", "error"] = "refuse"
+    order_id_reading: Literal["fetch_both", "both", "id", "reference"] = "fetch_both"
+    unknown_order_status: Annotated[Literal[400, 404], BeforeValidator(int)] = 400
+    multi_order_labels: Literal["one_pdf", "one_pdf_reversed", "first_only", "refused"] = "one_pdf"
+    multi_order_bad_number: Literal["refuse", "skip"] = "refuse"
+    effect_delay_seconds: _Seconds = 0.0
     numbers_for_strings: bool = False
-    asn_envelope: str = "list"
-    asn_page_cap: int = 0
-    asn_count: str = "total"
-    asn_lines_form: str = "list"
-    asn_lines_key: str = "sku_lines"
-    asn_parties: str = "both"
-    asn_replies: str = "id"
-    asn_errors: str = "fail"
-    asn_duplicate: str = "allow"
-    asn_identity: str = "parties_and_invoice"
-    link_lifetime_seconds: float = 900.0
-    webhook_first_retry_seconds: float = 0.5
-    webhook_attempts: int = 4
-    webhook_timeout_seconds: float = 5.0
-    event_form: str = ""
-    event_disorder: str = ""
-    event_late_seconds: float = 2.0
+    asn_envelope: Literal["list", "pass", "success", "bare", "results", "data", "by_id", "single"] = "list"
+    asn_page_cap: Annotated[int, Field(ge=0, le=1_000_000)] = 0
+    asn_count: Literal["total", "shown", "absent"] = "total"
+    asn_lines_form: Literal["list", "by_id"] = "list"
+    asn_lines_key: Literal["sku_lines", "lines", "items"] = "sku_lines"
+    asn_parties: Literal["both", "id", "name", "object"] = "both"
+    asn_replies: Literal["id", "text", "record", "bare", "empty"] = "id"
+    asn_errors: Literal["fail", "detail"] = "fail"
+    asn_duplicate: Literal["allow", "refuse"] = "allow"
+    asn_identity: Literal["parties_and_invoice", "invoice", "refuse"] = "parties_and_invoice"
+    link_lifetime_seconds: Annotated[float, Field(ge=-1, le=_YEAR_SECONDS)] = 900.0
+    webhook_first_retry_seconds: _Seconds = 0.5
+    webhook_attempts: Annotated[int, Field(ge=1, le=1_000)] = 4
+    webhook_timeout_seconds: _Seconds = 5.0
+    event_form: Annotated[str, _shares_of(EVENT_FORMS)] = ""
+    event_disorder: Annotated[str, _shares_of(EVENT_DISORDERS)] = ""
+    event_late_seconds: _Seconds = 2.0
     event_seed: int = 0
 
     def changed(self, changes: dict[str, Any]) -> "Switches":
         """These switches with `changes` (values of their own type, or as text); ValueError names what is wrong."""
-        kinds = get_type_hints(Switches)
-        unknown = sorted(set(changes) - set(kinds))
+        unknown = sorted(set(changes) - set(Switches.model_fields))
         if unknown:
-            raise ValueError(f"unknown switch {unknown[0]!r}; there are {', '.join(kinds)}")
-        values: dict[str, Any] = {name: _value(name, kinds[name], given) for name, given in changes.items()}
-        return replace(self, **values)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Name and value of each switch."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-
-def _value(name: str, kind: type, given: object) -> object:
-    text = str(given).strip().lower() if isinstance(given, bool) else str(given).strip()
-    if kind is bool:
-        if text not in ("true", "false"):
-            raise ValueError(f"switch {name} takes true or false, not {given!r}")
-        return text == "true"
-    choices = [str(choice) for choice in CHOICES.get(name, ())]
-    if choices and text not in choices:
-        raise ValueError(f"switch {name} takes {', '.join(choices)}, not {given!r}")
-    if name in SHARES:
-        return _shares(name, text)
-    try:
-        number: float = kind(text)
-    except ValueError:
-        raise ValueError(f"switch {name} takes a number, not {given!r}") from None
-    low, high = _RANGES.get(name, (0, _YEAR_SECONDS) if kind is float else (number, number))
-    if not low <= number <= high:
-        raise ValueError(f"switch {name} takes a number from {low} to {high}, not {given!r}")
-    return number
-
-
-def _shares(name: str, text: str) -> str:
-    try:
-        read_shares(text, SHARES[name])
-    except ValueError as error:
-        raise ValueError(f"switch {name}: {error}") from None
-    return text
+            raise ValueError(f"unknown switch {unknown[0]!r}; there are {', '.join(Switches.model_fields)}")
+        try:
+            return Switches.model_validate(self.model_dump() | changes)
+        except ValidationError as error:
+            raise ValueError(f"switch {first_of(error)}") from None

@@ -124,6 +124,12 @@ def refusal(errors: Sequence[Any]) -> str:
     return f"Malformed value of {_named(place)}: {wrong['msg']}" if place else MALFORMED
 
 
+def first_of(error: ValidationError) -> str:
+    """The first thing that is wrong: where, what is wanted there, and what was given."""
+    wrong = error.errors()[0]
+    return f"{_named(wrong['loc'])}: {wrong['msg']}; not {wrong['input']!r}"
+
+
 def _named(place: Sequence[str | int]) -> str:
     """``sku_lines[0].qty``."""
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place).removeprefix(".")

@@ -7,25 +7,27 @@ A plan is a list of rules (YAML: the list itself, or under ``faults``)::
     - {kind: status_429, retry_after: 1, probability: 0.1, seed: 7}
     - {kind: status_401, from: 137, api_key: 9f3c}
 
-``fault_kinds.KINDS`` has the kinds and their own keys. The others choose: ``endpoint`` is a pattern or a list of them
+``kinds.KINDS`` has the kinds and their own keys. The others choose: ``endpoint`` is a pattern or a list of them
 (default: every endpoint), ``reference`` a reference, AWB or invoice number, or the id in the path, ``api_key`` the end
 of a key. A rule counts the requests that match all three, from 1; ``requests``, ``every``, ``from``/``to`` and
 ``probability`` (with ``seed``) say which of them go wrong, ``times`` how often at most. Rules apply in their order.
 """
 
 import difflib
-import math
 import random
+import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import yaml
+from pydantic import BeforeValidator, ConfigDict, Field, ValidationError, create_model
 
+from logistics_batch.sandbox.contract.forms import first_of
 from logistics_batch.sandbox.endpoints import ENDPOINT_NAMES, LABEL_DOWNLOAD
 from logistics_batch.sandbox.faults.kinds import BEFORE, KINDS, LABEL_KINDS
 
@@ -48,6 +50,43 @@ CHOOSING: Mapping[str, str] = MappingProxyType(
         "times": "at most so many faults",
     }
 )
+
+_SECONDS_OR_NONE = r"none|[0-9]{1,5}(\.[0-9]+)?"
+_Positive = Annotated[int, Field(ge=1)]
+_Bytes = Annotated[int, Field(ge=1, le=LARGEST_BODY_BYTES)]
+_AsText = BeforeValidator(lambda value: str(value) if type(value) in (int, float) else value)
+_Header = Annotated[str, Field(pattern="^[ -~]*$"), _AsText]
+_Listed = BeforeValidator(lambda value: value if isinstance(value, list) else [value])
+_Texts = Annotated[list[Annotated[str, Field(min_length=1), _AsText]], _Listed]
+_FORMS: Mapping[str, Any] = {
+    "kind": str,
+    "phase": Literal["before", "after"],
+    "endpoint": _Texts,
+    "reference": _Texts,
+    "api_key": Annotated[str, Field(min_length=SHORTEST_KEY_END), _AsText],
+    "requests": Annotated[list[_Positive], _Listed],
+    **dict.fromkeys(("every", "from", "to", "times", "burst"), _Positive),
+    "seed": Annotated[int, Field(ge=-(2**63), le=2**63)],
+    "probability": Annotated[float, Field(ge=0, le=1)],
+    "seconds": Annotated[float, Field(ge=0, le=LONGEST_SECONDS)],
+    "message": Annotated[str, _AsText],
+    "retry_after": _Header,
+    "retry_after_as": Literal["seconds", "date"],
+    "page": bool,
+    "status": Literal[200, 400, 502],
+    "location": _Header,
+    "answer": Literal["drop", "error_500"],
+    "part": Literal["body", "head"],
+    "share": Annotated[float, Field(ge=0, le=0.999)],
+    "bytes_per_second": Annotated[float, Field(ge=0.1, le=1_000_000)],
+    **dict.fromkeys(("bytes", "digits", "levels"), _Bytes),
+    "as": Annotated[
+        Literal["numbers", "array", "null"], BeforeValidator(lambda value: "null" if value is None else value)
+    ],
+    "per_second": Annotated[float, Field(ge=0.0001, le=100_000)],
+}
+_FIELDS: dict[str, Any] = {name: (form, None) for name, form in _FORMS.items()}
+_Values: Any = create_model("_Values", __config__=ConfigDict(strict=True), **_FIELDS)
 
 
 @dataclass(frozen=True)
@@ -210,7 +249,10 @@ def _values(given: dict[Any, Any]) -> dict[str, Any]:
         if name not in known:
             near = _nearest(name, known)
             raise ValueError(f"unknown key {str(name)!r} of {kind}{near}; it takes {', '.join(known)}")
-    return {name: _READERS[name](name, value) for name, value in given.items()}
+    try:
+        return _Values.model_validate(given).model_dump(exclude_unset=True)
+    except ValidationError as error:
+        raise ValueError(first_of(error)) from None
 
 
 def _check_together(values: dict[str, Any]) -> None:
@@ -226,115 +268,10 @@ def _check_together(values: dict[str, Any]) -> None:
         values.setdefault("endpoint", (LABEL_DOWNLOAD,))
     if values.get("to", values.get("from", 1)) < values.get("from", 1):
         raise ValueError("to comes before from")
-    if values.get("retry_after_as") == "date" and values.get("retry_after", "none") != "none":
-        _number(0, LONGEST_SECONDS)("retry_after", values["retry_after"])
+    if values.get("retry_after_as") == "date" and not re.fullmatch(_SECONDS_OR_NONE, values.get("retry_after", "none")):
+        raise ValueError(f"retry_after: seconds are expected where a date is told; not {values['retry_after']!r}")
 
 
 def _nearest(given: object, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(str(given), list(known), n=1)
     return f"; did you mean {near[0]}?" if near else ""
-
-
-def _whole(least: int, most: float = math.inf) -> Callable[[str, object], int]:
-    def read(name: str, value: object) -> int:
-        if isinstance(value, str) and value.strip().removeprefix("-").isdecimal():
-            value = int(value)
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            limits = f"at least {least}" if most == math.inf else f"{least} to {most:.0f}"
-            raise ValueError(f"{name} is a whole number, {limits}; not {value!r}")
-        return value
-
-    return read
-
-
-def _number(least: float, most: float) -> Callable[[str, object], float]:
-    def read(name: str, value: object) -> float:
-        try:
-            number = math.nan if isinstance(value, bool) else float(str(value))
-        except ValueError:
-            number = math.nan
-        if not least <= number <= most:
-            raise ValueError(f"{name} is a number, {least:g} to {most:g}; not {value!r}")
-        return number
-
-    return read
-
-
-def _one_of(*words: str) -> Callable[[str, object], str]:
-    def read(name: str, value: object) -> str:
-        text = "null" if value is None else str(value)
-        if text not in words:
-            raise ValueError(f"{name} is {' or '.join(words)}; not {text!r}")
-        return text
-
-    return read
-
-
-def _text(name: str, value: object) -> str:
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise ValueError(f"{name} is a text; not {value!r}")
-    return str(value)
-
-
-def _header(name: str, value: object) -> str:
-    text = _text(name, value)
-    if not text.isascii() or not text.isprintable():
-        raise ValueError(f"{name} goes into a header and is plain text; not {value!r}")
-    return text
-
-
-def _flag(name: str, value: object) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError(f"{name} is true or false; not {value!r}")
-    return value
-
-
-def _texts(name: str, value: object) -> tuple[str, ...]:
-    texts = tuple(_text(name, one) for one in (value if isinstance(value, list) else [value]))
-    if not all(texts):
-        raise ValueError(f"{name} is empty")
-    return texts
-
-
-def _key_end(name: str, value: object) -> str:
-    text = _text(name, value)
-    if len(text) < SHORTEST_KEY_END:
-        raise ValueError(f"{name} is the end of an API key, at least {SHORTEST_KEY_END} characters; not {value!r}")
-    return text
-
-
-def _numbers(name: str, value: object) -> frozenset[int]:
-    read = _whole(1)
-    return frozenset(read(name, one) for one in (value if isinstance(value, list) else [value]))
-
-
-_READERS: Mapping[str, Callable[[str, object], Any]] = MappingProxyType(
-    {
-        "kind": _text,
-        "phase": _one_of("before", "after"),
-        "endpoint": _texts,
-        "reference": _texts,
-        "api_key": _key_end,
-        "requests": _numbers,
-        **dict.fromkeys(("every", "from", "to", "times"), _whole(1)),
-        "seed": _whole(-(2**63), 2**63),
-        "probability": _number(0, 1),
-        "seconds": _number(0, LONGEST_SECONDS),
-        "message": _text,
-        "retry_after": _header,
-        "retry_after_as": _one_of("seconds", "date"),
-        "page": _flag,
-        "status": lambda name, value: int(_one_of("200", "400", "502")(name, value)),
-        "location": _header,
-        "answer": _one_of("drop", "error_500"),
-        "part": _one_of("body", "head"),
-        "share": _number(0, 0.999),
-        "bytes_per_second": _number(0.1, 1_000_000),
-        "bytes": _whole(1, LARGEST_BODY_BYTES),
-        "digits": _whole(1, LARGEST_BODY_BYTES),
-        "levels": _whole(1, LARGEST_BODY_BYTES),
-        "as": _one_of("numbers", "array", "null"),
-        "per_second": _number(0.0001, 100_000),
-        "burst": _whole(1),
-    }
-)
