@@ -210,19 +210,3 @@ def test_every_create_is_counted_and_synced(own_sandbox: RunningSandbox) -> None
     counted = {name: count - before[name] for name, count in own_sandbox.control("GET", "/figures").items()}
     assert (counted["commits"], counted["changes"]) == (3, 3)
     assert counted["journal_syncs"] >= 6  # received, and answered: one after the other, no two can share one
-
-
-@pytest.mark.parametrize(
-    ("options", "complaint"),
-    [
-        (["--switch", "colour=blue"], "unknown switch 'colour'"),
-        (["--switch", "duplicate_reference=maybe"], "takes refuse, replay, error"),
-        (["--faults", "no-such-file.yaml"], "no-such-file.yaml"),
-    ],
-)
-def test_a_wrong_start_says_why(tmp_path: Path, options: list[str], complaint: str) -> None:
-    command = [sys.executable, "-m", "logistics_batch.sandbox", *options]
-    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
-    assert ended.returncode == 2
-    assert complaint in ended.stderr
-    assert "Traceback" not in ended.stderr
