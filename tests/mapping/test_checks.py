@@ -75,3 +75,15 @@ def test_a_supplier_that_is_named_nowhere_is_told_at_a_cell_for_it_and_not_at_th
     mapping = NOTICES.replace("{constant: Suvarna}", "{from: Party}\n  supplier: {from: Code}")
     found = run(mapping, sheet_of([[*ROWS[0], "Party", "Code"], ["A1", "2026-11-05", "tea", "2", "", ""]]))
     assert rules(found) == [("F2", "supplier_or_supplier_name|contract")]
+
+
+def test_packages_said_twice_are_told_at_the_number_of_packages() -> None:
+    mapping = """\
+operation: order.create
+key: [Order]
+fields: {reference_number: {from: Order}, customer_mobile: {from: Phone}, delivery_address: {from: Address},
+  packages_count: {from: Packs}}
+lines: {item_name: {from: SKU}, package_id: {from: Pack}}
+"""
+    rows = [["Order", "Phone", "Address", "Packs", "SKU", "Pack"], ["A1", "9876543210", "12 MG Road", "2", "tea", "P1"]]
+    assert rules(run(mapping, sheet_of(rows))) == [("D2", "packages_count_and_package_id|contract")]

@@ -5,6 +5,7 @@ a large file never all bodies are there at once.
 """
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -244,8 +245,8 @@ def find_refused(found: Findings, table: CompiledSheet, material: Material) -> N
             position = next((step for step in complaint.place if isinstance(step, int)), None)
             in_line = position is not None and position < rows.len()
             name = complaint.field or complaint.rule
-            blank = name.partition("_or_")[0]  # of two of which one must be given, the first
-            field = table.field(f"{'lines' if in_line else 'fields'}.{blank}")
+            told_at = re.split("_(?:or|and)_", name)[0]  # the first of two that go or do not go together
+            field = table.field(f"{'lines' if in_line else 'fields'}.{told_at}")
             row = pl.Series([rows[position] if in_line else rows[0]])
             found.add(row, field.column if field else None, name, Issue.of(complaint.code, **complaint.values))
 
