@@ -304,11 +304,11 @@ class Workspace:
             ),
             progress=need.progress,
             stop=need.stop,
-            kept_names=self._kept_names,
+            kept_names=self.kept_names,
             watched=partial(watched_places, self.folder),
         )
 
-    def _kept_names(self) -> set[str]:
+    def kept_names(self) -> set[str]:
         """What the mappings keep beside what they send; a mapping with mistakes keeps nothing."""
         kept: set[str] = set()
         for name in self.mapping_names():

@@ -173,6 +173,43 @@ FINDINGS = {
     "a job with a mistake": Finding(
         "job nightly", "", lambda w: w.job("nightly", "kind: push\n"), lambda w: w.job("nightly", PUSH)
     ),
+    "a mapping that sends nothing": Finding(
+        "job lists",
+        "receipt.read",
+        lambda w: (w.mapping("receipts", RECEIPTS), w.job("lists", PUSH.replace("orders", "receipts"))),
+        lambda w: w.job("lists", PUSH),
+    ),
+    "a list read by a mapping of orders": Finding(
+        "job audit",
+        "receipt.read",
+        lambda w: (
+            w.drop("received.csv", "x", folder="lists"),
+            w.job("audit", AUDIT.replace(": receipts}", ": orders}")),
+        ),
+        lambda w: (w.mapping("receipts", RECEIPTS), w.job("audit", AUDIT)),
+    ),
+    "a tolerance that there is not": Finding(
+        "job audit",
+        "Did you mean `SHORT`?",
+        lambda w: w.job("audit", AUDIT[: AUDIT.index("receipts:")] + "tolerance: {SHRT: {units: 1}}\n"),
+        lambda w: w.job("audit", AUDIT[: AUDIT.index("receipts:")] + "tolerance: {SHORT: {units: 1}}\n"),
+    ),
+    "labels sorted by what nobody knows": Finding(
+        "job labels",
+        "Did you mean `hub`?",
+        lambda w: w.job("labels", "kind: labels\nsort: [hubb]\n"),
+        lambda w: w.job("labels", "kind: labels\nsort: [hub]\n"),
+    ),
+    "two jobs for the same files": Finding(
+        "job two",
+        "the job one takes with another mapping",
+        lambda w: (
+            w.drop("x.txt", "x", folder="inbound"),
+            w.job("one", PUSH.replace("inbound}", 'inbound, pattern: "*.csv"}')),
+            w.job("two", PUSH.replace("orders", "asns").replace("inbound}", 'inbound, pattern: "asn_*.csv"}')),
+        ),
+        lambda w: w.job("one", PUSH.replace("inbound}", 'inbound, pattern: "orders_*.csv"}')),
+    ),
     "a job after one that is not there": Finding(
         "job then",
         "Did you mean",
@@ -608,7 +645,15 @@ def test_a_disk_with_little_space(size: str, state: str, tmp_path: Path, sandbox
 # here, or the test elsewhere that does.
 PROVOKED_BY = {
     "checkup problem": ["a key that does not exist", "no key"],
-    "_check_files tried": ["a mapping with a mistake", "a job with a mistake", "a job file that leads nowhere"],
+    "_check_files tried": [
+        "a mapping with a mistake",
+        "a job with a mistake",
+        "a job file that leads nowhere",
+        "a mapping that sends nothing",
+        "a list read by a mapping of orders",
+        "a tolerance that there is not",
+        "labels sorted by what nobody knows",
+    ],
     "_check_files warning": ["a job file that is not read"],
     "_check_settings warning": ["a secret that others can read", "too little patience"],
     "_check_rights problem": ["jobs that others can change"],
@@ -663,6 +708,7 @@ PROVOKED_BY = {
         "a host key that is not the pinned one",
     ],
     "check_names warning": ["test_a_run_names_it_with_the_pattern_that_it_nearly_fits"],
+    "check_shared warning": ["two jobs for the same files"],
     "check_writing tried": ["test_doctor_tries_to_write_where_jobs_write"],
     "_check_events problem": ["test_events_without_a_secret"],
     "check_events problem": [

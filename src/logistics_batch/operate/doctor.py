@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import partial
+from itertools import combinations
 from pathlib import PurePosixPath
 from zoneinfo import ZoneInfo
 
@@ -23,7 +24,7 @@ from logistics_batch.flows.orders.receive_event import read_event
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.proof import is_of_this_key
 from logistics_batch.flows.reconcile.receipts import listed_at
-from logistics_batch.intake.names import printable
+from logistics_batch.intake.names import name_matches, printable
 from logistics_batch.ledger import NewEvent, require_local_disk, sqlite_path
 from logistics_batch.messages import moment
 from logistics_batch.model.counting import counted
@@ -93,6 +94,7 @@ def check_parts(parts: Parts, jobs: Sequence[JobSpec]) -> Iterator[Check]:
     yield check_clock(parts)
     yield from check_places(parts, jobs)
     yield from check_names(parts, jobs)
+    yield from check_shared(jobs)
 
 
 _MISADDRESSED = "Check service.base_url and service.paths."
@@ -181,6 +183,16 @@ def check_names(parts: Parts, jobs: Iterable[JobSpec]) -> Iterator[Check]:
                 yield warning(
                     _name(place), f"{printable(file.name)} is not taken.", f"{why.reason[:1].upper()}{why.reason[1:]}."
                 )
+
+
+def check_shared(jobs: Iterable[JobSpec]) -> Iterator[Check]:
+    """Whether jobs take the same files with different mappings: whichever runs first gets them."""
+    for one, other in combinations((job for job in jobs if isinstance(job, PushJob)), 2):
+        ours, theirs = one.source.pattern, other.source.pattern
+        alike = any(name_matches(each, theirs) for each in ours) or any(name_matches(each, ours) for each in theirs)
+        if alike and one.source.place == other.source.place and one.mapping != other.mapping:
+            text = f"It takes files at {_name(other.source.place)} that the job {one.name} takes with another mapping."
+            yield warning(f"job {other.name}", text, "Give each of them names of its own, under source.pattern.")
 
 
 def check_writing(parts: Parts, jobs: Iterable[JobSpec]) -> Iterator[Check]:

@@ -11,11 +11,15 @@ from zoneinfo import ZoneInfo
 
 from logistics_batch.errors import LogisticsBatchError, SettingsError
 from logistics_batch.file_rights import words_of
+from logistics_batch.flows.labels.sorting import sort_orders
 from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.push.push import sending_mapping
+from logistics_batch.flows.reconcile.receipts import PURCHASE_ORDERS, RECEIPTS, list_mapping
+from logistics_batch.flows.reconcile.reconcile import limits_of
 from logistics_batch.jobs import calendar_names, job_names, load_calendar, load_job, misplaced, overlooked
 from logistics_batch.model.counting import counted
 from logistics_batch.model.jobs.calendar import Calendar
-from logistics_batch.model.jobs.job import JobSpec
+from logistics_batch.model.jobs.job import JobSpec, LabelsJob, PushJob, ReconcileJob
 from logistics_batch.operate.alerts import addresses
 from logistics_batch.operate.doctor import (
     Check,
@@ -136,10 +140,18 @@ def _check_files(at: _Looked) -> Iterator[Check]:
 
 
 def _job(at: _Looked, name: str) -> str:
+    """What a job is; raises what its run would raise before it reads or sends anything."""
     job = load_job(at.folder, name)
     at.jobs.append(job)
-    if mapping := getattr(job, "mapping", None):
-        at.workspace.mapping(mapping)
+    if isinstance(job, PushJob):
+        sending_mapping(at.workspace.mapping(job.mapping))
+    if isinstance(job, ReconcileJob):
+        limits_of(job.tolerance)
+        for kind, lists in ((RECEIPTS, job.receipts), (PURCHASE_ORDERS, job.purchase_orders)):
+            if lists:
+                list_mapping(at.workspace.mapping(lists.mapping), kind=kind)
+    if isinstance(job, LabelsJob):
+        sort_orders([], job.sort, kept=at.workspace.kept_names())
     return f"{job.kind}, {job.schedule.text if job.schedule else 'no schedule'}"
 
 

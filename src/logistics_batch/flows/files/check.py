@@ -70,7 +70,7 @@ def checked(
 
     Raises UsageError for more rows than are checked, and where the mapping sends nothing or cannot be used.
     """
-    rules = sending_mapping(parts, mapping)
+    rules = sending_mapping(parts.mapping(mapping))
     path = folder / hashlib.sha256(content).hexdigest()
     path.write_bytes(content)
     try:

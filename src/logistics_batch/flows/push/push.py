@@ -72,7 +72,7 @@ def push_by_hand(
     odd = [repr(path.name) for path in paths if not path.name.isprintable()]
     if odd:
         raise UsageError(f"The name {', '.join(odd)} holds control characters.", remedy="Rename the file.")
-    rules = sending_mapping(parts, mapping)
+    rules = sending_mapping(parts.mapping(mapping))
     today = parts.clock.now().date()
     if dry_run:
         if results is not None:
@@ -104,7 +104,7 @@ def run_push_job(
         StoreError: the place where files lie cannot be reached.
         LedgerBusy: another sending run holds the ledger.
     """
-    rules = sending_mapping(parts, job.mapping)
+    rules = sending_mapping(parts.mapping(job.mapping))
     store = parts.open_store(job.source.place)
     answers = parts.open_store(job.results_place or job.source.place)  # held open: every file is answered there
     try:
@@ -137,9 +137,8 @@ def _pulled(parts: Parts, store: FileStore, job: PushJob, *, business_date: date
     return replace(pulled, files=unpacked(parts, pulled.files, to=to))
 
 
-def sending_mapping(parts: Parts, name: str) -> Mapping:
+def sending_mapping(mapping: Mapping) -> Mapping:
     """The mapping of a push; UsageError if it is one that sends nothing."""
-    mapping = parts.mapping(name)
     if mapping.operation in _NOT_PUSHED:
         raise UsageError(
             f"The mapping {mapping.name} is for {mapping.operation}, which sends nothing.",

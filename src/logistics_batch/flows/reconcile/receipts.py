@@ -146,13 +146,17 @@ def _written(files: Sequence[RemoteFile]) -> dict[str, float]:
 
 
 def _reader(parts: Parts, name: str, *, kind: ListKind, business_date: date) -> _Reader:
-    mapping = parts.mapping(name)
+    return _Reader(kind, list_mapping(parts.mapping(name), kind=kind), business_date)
+
+
+def list_mapping(mapping: Mapping, *, kind: ListKind) -> Mapping:
+    """The mapping of a list; UsageError if it is for anything else."""
     if mapping.operation is not Operation.RECEIPT_READ:
         raise UsageError(
-            f'The mapping "{name}" is for {mapping.operation}, not for {kind.word}.',
+            f'The mapping "{mapping.name}" is for {mapping.operation}, not for {kind.word}.',
             remedy="Name a mapping with operation: receipt.read.",
         )
-    return _Reader(kind, mapping, business_date)
+    return mapping
 
 
 def listed_at(store: FileStore, path: str) -> list[RemoteFile]:

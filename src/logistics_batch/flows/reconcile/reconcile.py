@@ -65,6 +65,7 @@ from logistics_batch.reconciliation import (
     unknown_statuses,
     without_rates,
 )
+from logistics_batch.specification import nearest
 
 _GIVE = {
     ToleranceMeasure.UNITS: "units or percent",
@@ -84,7 +85,7 @@ def limits_of(tolerance: Mapping[str, Tolerance]) -> dict[Discrepancy, Limit]:
     limits: dict[Discrepancy, Limit] = {}
     for name, given in tolerance.items():
         if name not in list(TOLERATED):
-            raise UsageError(f'The class "{name}" has no tolerance.', remedy=f"There are: {', '.join(TOLERATED)}.")
+            raise UsageError(f'The class "{name}" has no tolerance.', remedy=nearest(name, [*TOLERATED]))
         code = Discrepancy(name)
         suppliers = {who: _limit(code, margin) for who, margin in given.suppliers.items()}
         skus = {sku: _limit(code, margin) for sku, margin in given.skus.items()}
