@@ -157,27 +157,24 @@ _KINDS = {
         _ONLY_BEFORE,
         "from: 137",
     ),
-    "status_404": FaultKind(
-        STATUSES,
-        "404, as behind a wrong base URL; `page: true` gives a web page.",
-        _ONLY_BEFORE,
-        "endpoint: label.create, page: true",
-        {"page": False, "message": "Not Found"},
-    ),
-    "status_405": FaultKind(
-        STATUSES,
-        "405, as from a wrong path.",
-        _ONLY_BEFORE,
-        "endpoint: asn.update",
-        {"page": False, "message": "Method Not Allowed"},
-    ),
-    "status_415": FaultKind(
-        STATUSES,
-        "415, as from a gateway that dislikes the content type.",
-        _ONLY_BEFORE,
-        "endpoint: webhook.subscribe",
-        {"page": False, "message": "Unsupported Media Type"},
-    ),
+    **{
+        f"status_{status}": FaultKind(STATUSES, text, _ONLY_BEFORE, example, {"page": False, "message": message})
+        for status, text, example, message in (
+            (
+                404,
+                "404, as behind a wrong base URL; `page: true` gives a web page.",
+                "endpoint: label.create, page: true",
+                "Not Found",
+            ),
+            (405, "405, as from a wrong path.", "endpoint: asn.update", "Method Not Allowed"),
+            (
+                415,
+                "415, as from a gateway that dislikes the content type.",
+                "endpoint: webhook.subscribe",
+                "Unsupported Media Type",
+            ),
+        )
+    },
     **{
         f"redirect_{status}": FaultKind(
             STATUSES,
@@ -301,7 +298,7 @@ _KINDS = {
             ("expired", "The link has expired.", "requests: 1"),
             ("truncated", "Half of the PDF, though HTTP counts it as whole.", "every: 4"),
             ("html", "A web page comes in place of the PDF.", "every: 5"),
-            ("wrong", "The label of another order.", "requests: [2]"),
+            ("wrong", "The label of an order that is none of this service.", "requests: [2]"),
             ("blank", "A PDF whose page is empty.", "requests: [3]"),
             ("rotated", "A page that lies on its side and says so (`/Rotate 90`).", "probability: 0.3, seed: 1"),
             (

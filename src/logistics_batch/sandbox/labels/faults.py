@@ -2,19 +2,20 @@
 
 import io
 import zlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
+from itertools import chain
 
 from reportlab.lib.pagesizes import A4
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfgen.canvas import Canvas
-from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.responses import Response, StreamingResponse
 
 from logistics_batch.sandbox.labels.layout import HEIGHT, WIDTH, LabelPage, draw_pages, label_pdf, saved
 from logistics_batch.sandbox.labels.links import EXPIRED, denial
 
+STRAY_AWB = "SH-STRAY00"
 OVERSIZED_BYTES = 48_000_000  # much more than anybody accepts as a label
 _CHUNK_BYTES = 1 << 20
 _BOMB_MEGABYTES = 1024
@@ -23,52 +24,45 @@ _CORNER = (150.0, 240.0)  # of the label on its A4 page
 _SIGN_IN = "<!DOCTYPE html><html><head><title>Sign in</title></head><body><h1>Your session has ended</h1></body></html>"
 
 
-@dataclass(frozen=True)
-class WantedLabel:
-    """The pages that a link stands for, and as many of another order."""
-
-    pages: list[LabelPage]
-    others: list[LabelPage]
-
-
-def faulty_label(kind: str, wanted: WantedLabel) -> Response:
-    """The answer to a good link under this fault (one of `KINDS`)."""
-    return _FAULTY[kind](wanted)
+def faulty_label(kind: str, pages: list[LabelPage]) -> Response:
+    """The answer to a good link to these pages under this fault (one of `KINDS`)."""
+    return _FAULTY[kind](pages)
 
 
 def _pdf(content: bytes) -> Response:
     return Response(content, media_type="application/pdf")
 
 
-def _expired(_wanted: WantedLabel) -> Response:
+def _expired(_pages: list[LabelPage]) -> Response:
     return Response(denial(EXPIRED), status_code=403, media_type="application/xml")
 
 
-def _truncated(wanted: WantedLabel) -> Response:
+def _truncated(pages: list[LabelPage]) -> Response:
     """Half of the file, though HTTP counts it as whole."""
-    content = label_pdf(wanted.pages)
+    content = label_pdf(pages)
     return _pdf(content[: len(content) // 2])
 
 
-def _html(_wanted: WantedLabel) -> Response:
+def _html(_pages: list[LabelPage]) -> Response:
     return Response(_SIGN_IN, media_type="text/html")
 
 
-def _wrong(wanted: WantedLabel) -> Response:
-    return _pdf(label_pdf(wanted.others))
+def _wrong(pages: list[LabelPage]) -> Response:
+    """As many labels of an order that is none of this service."""
+    return _pdf(label_pdf([replace(page, awb_number=STRAY_AWB, order_awb_number=STRAY_AWB) for page in pages]))
 
 
-def _blank(wanted: WantedLabel) -> Response:
+def _blank(pages: list[LabelPage]) -> Response:
     """As many pages as there should be, with fonts and boxes and nothing on them."""
     canvas, buffer = _new_canvas((WIDTH, HEIGHT))
-    for _ in wanted.pages:
+    for _ in pages:
         canvas.setFont("Helvetica", 12)
         canvas.drawString(72, 72, "   ")
         canvas.showPage()
     return _finished(canvas, buffer)
 
 
-def _rotated(wanted: WantedLabel) -> Response:
+def _rotated(pages: list[LabelPage]) -> Response:
     """Pages that lie on their side and say so (``/Rotate 90``): a reader turns them upright."""
     canvas, buffer = _new_canvas((WIDTH, HEIGHT))  # as it is shown: reportlab turns the box
 
@@ -77,11 +71,11 @@ def _rotated(wanted: WantedLabel) -> Response:
         canvas.translate(HEIGHT, 0)
         canvas.rotate(90)
 
-    draw_pages(canvas, wanted.pages, place=lay_down)
+    draw_pages(canvas, pages, place=lay_down)
     return _finished(canvas, buffer)
 
 
-def _cropped(wanted: WantedLabel) -> Response:
+def _cropped(pages: list[LabelPage]) -> Response:
     """A4 pages cut down by a box (``/CropBox``) whose corner is not 0,0; outside stands an invoice."""
     canvas, buffer = _new_canvas(A4)
     x, y = _CORNER
@@ -92,46 +86,31 @@ def _cropped(wanted: WantedLabel) -> Response:
         canvas.drawString(40, 150, "TAX INVOICE: not part of the label")
         canvas.translate(x, y)
 
-    draw_pages(canvas, wanted.pages, place=frame)
+    draw_pages(canvas, pages, place=frame)
     return _finished(canvas, buffer)
 
 
-def _encrypted(wanted: WantedLabel) -> Response:
+def _encrypted(pages: list[LabelPage]) -> Response:
     """Nobody told the password."""
     lock = StandardEncryption("sandbox", "sandbox-owner", strength=128)
     buffer = io.BytesIO()
     canvas = Canvas(buffer, pagesize=(WIDTH, HEIGHT), invariant=1, encrypt=lock)
-    draw_pages(canvas, wanted.pages)
+    draw_pages(canvas, pages)
     return _finished(canvas, buffer)
 
 
-def _hostile(wanted: WantedLabel) -> Response:
+def _hostile(_pages: list[LabelPage]) -> Response:
     """A small file whose page tree leads back to itself, whose arrays are nested too deeply to follow, and whose page
     unpacks to a gigabyte."""
-    del wanted
     return _pdf(_trap())
 
 
-def _oversized(wanted: WantedLabel) -> Response:
-    return _Endless(label_pdf(wanted.pages), media_type="application/pdf")
-
-
-class _Endless(Response):
+def _oversized(pages: list[LabelPage]) -> Response:
     """A sound PDF that goes on and on, made while it is sent, with no length told before."""
-
-    async def __call__(self, _scope: Scope, _receive: Receive, send: Send) -> None:
-        headers = [(b"content-type", b"application/pdf")]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        for chunk in self._chunks():
-            await send({"type": "http.response.body", "body": chunk, "more_body": True})
-        await send({"type": "http.response.body", "body": b""})
-
-    def _chunks(self) -> Iterator[bytes]:
-        content = bytes(self.body)
-        yield content
-        for _ in range(OVERSIZED_BYTES // _CHUNK_BYTES + 1):
-            yield b" " * (_CHUNK_BYTES - 1) + b"\n"
-        yield content[content.rindex(b"startxref") :]
+    content = label_pdf(pages)
+    filler = (b" " * (_CHUNK_BYTES - 1) + b"\n" for _ in range(OVERSIZED_BYTES // _CHUNK_BYTES + 1))
+    chunks = chain([content], filler, [content[content.rindex(b"startxref") :]])
+    return StreamingResponse(chunks, media_type="application/pdf")
 
 
 def _new_canvas(size: tuple[float, float]) -> tuple[Canvas, io.BytesIO]:
@@ -182,7 +161,7 @@ def _file(objects: list[bytes]) -> bytes:
     return content + table + b"trailer\n<</Size %d /Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n" % (size, len(content))
 
 
-_FAULTY: dict[str, Callable[[WantedLabel], Response]] = {
+_FAULTY: dict[str, Callable[[list[LabelPage]], Response]] = {
     "label_expired": _expired,
     "label_truncated": _truncated,
     "label_html": _html,

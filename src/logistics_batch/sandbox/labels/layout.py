@@ -3,30 +3,24 @@
 import io
 import threading
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import dataclass
+from textwrap import wrap
 
 from reportlab.graphics.barcode.code128 import Code128
 from reportlab.lib.units import inch
 from reportlab.pdfgen.canvas import Canvas
 
-from logistics_batch.sandbox.labels.typesetting import (
-    ELLIPSIS,
-    LONGEST_TEXT,
-    begin,
-    shortened,
-    width_of,
-    wrapped,
-    write,
-)
+from logistics_batch.sandbox.labels.typesetting import begin, write
 
 DOT = inch / 203  # one dot of a common thermal printer: bars are whole numbers of dots
 WIDTH, HEIGHT = 4 * inch, 6 * inch
 FRAME = 25 * DOT
-LEFT, RIGHT = FRAME + 7, WIDTH - FRAME - 7
-LEADING = 1.3  # of a line, in sizes of its type
+LEFT, RIGHT, MIDDLE = FRAME + 7, WIDTH - FRAME - 7, WIDTH / 2
+ROOM = RIGHT - LEFT
+LEADING, LETTER = 1.3, 0.55  # height of a line and width of a letter, in sizes of its type
+LONGEST_LINE, LONGEST_TEXT = 80, 2_000  # letters
 # The upper edges of the fields, in points from below.
-HEAD, BARCODE, RECIPIENT, PAYMENT, DETAILS = HEIGHT - FRAME, 380.0, 282.0, 152.0, 114.0
+BARCODE, RECIPIENT, PAYMENT, DETAILS = 380.0, 282.0, 152.0, 114.0
 BAR_HEIGHT = round(0.87 * 203) * DOT
 _ONE_AT_A_TIME = threading.Lock()  # all files share the fonts, which are read at a position
 QUIET = 10  # narrow bars left white on both sides of a Code128
@@ -57,15 +51,6 @@ class LabelPage:
     weight: str = ""
     dimensions: str = ""
 
-    def as_dict(self) -> dict[str, Any]:
-        """All fields, for storing."""
-        return asdict(self)
-
-
-def page_from(stored: dict[str, Any]) -> LabelPage:
-    """A page as it was stored."""
-    return LabelPage(**{field.name: stored[field.name] for field in fields(LabelPage) if field.name in stored})
-
 
 def label_pdf(pages: list[LabelPage]) -> bytes:
     """One PDF with a page for each package, the same bytes for the same pages."""
@@ -84,7 +69,7 @@ def draw_pages(canvas: Canvas, pages: list[LabelPage], *, place: Callable[[], No
         for page in pages:
             if place:
                 place()
-            _Label(canvas, page).draw()
+            _draw(canvas, page)
             canvas.showPage()
 
 
@@ -96,10 +81,7 @@ def saved(canvas: Canvas, buffer: io.BytesIO) -> bytes:
 
 
 class _Barcode(Code128):
-    """All bars as one path: single rectangles are rounded to pixels one by one, and thin bars change their widths.
-
-    They are drawn in dots, so that each is a few whole numbers: a label takes an eighth less room.
-    """
+    """All bars as one path in dots: single rectangles are rounded to pixels one by one, and thin bars change widths."""
 
     def draw(self) -> None:
         self._rectangles: list[str] = []
@@ -110,88 +92,56 @@ class _Barcode(Code128):
         self._rectangles.append(" ".join(str(round(points / DOT)) for points in (x, y, w, h)) + " re")
 
 
-@dataclass(frozen=True)
-class _Label:
-    """One page in the making."""
+def _draw(canvas: Canvas, page: LabelPage) -> None:
+    canvas.setLineWidth(2 * DOT)
+    canvas.rect(FRAME, FRAME, WIDTH - 2 * FRAME, HEIGHT - 2 * FRAME)
+    for height in (BARCODE, RECIPIENT, PAYMENT, DETAILS):
+        canvas.line(FRAME, height, WIDTH - FRAME, height)
+    write(
+        canvas, f"{page.package} of {page.packages}", (RIGHT, BARCODE + 15), size=15, room=60, bold=True, align="right"
+    )
+    _line(canvas, page.hub, BARCODE + 15, size=22, room=180)
+    _line(canvas, f"{page.hub_name} · Sandbox Logistics", BARCODE + 5, size=7.5, bold=False)
+    bars = _bars(page.awb_number)
+    left = round((WIDTH - bars.width) / 2 / DOT) * DOT  # bars begin and end where dots do
+    base = round((BARCODE - 7 - BAR_HEIGHT) / DOT) * DOT
+    bars.drawOn(canvas, left, base)
+    write(canvas, page.awb_number, (MIDDLE, base - 14), size=14, room=ROOM, bold=True, align="centre")
+    if page.awb_number != page.order_awb_number:
+        order = f"package of order AWB {page.order_awb_number}"
+        write(canvas, order, (MIDDLE, RECIPIENT + 4), size=7, room=ROOM, align="centre")
+    _line(canvas, "SHIP TO", RECIPIENT - 11, size=6)
+    _line(canvas, page.name, RECIPIENT - 25, size=13)
+    _block(canvas, page.address, RECIPIENT - 29, sizes=(12, 10, 8, 6), height=70)
+    _line(canvas, page.postal_code, PAYMENT + 7, size=26, room=140)
+    write(canvas, page.mobile, (RIGHT, PAYMENT + 8), size=12, room=95, bold=True, align="right")
+    _line(canvas, f"COD ₹ {page.collect}" if page.collect else "PREPAID", DETAILS + 11, size=22)
+    _line(canvas, f"ORDER {page.reference}", DETAILS - 11, size=10)
+    weight = f"{page.weight} g" if page.weight else ""
+    parcel = " · ".join(filter(None, (page.date_placed, weight, page.dimensions)))
+    _line(canvas, parcel, DETAILS - 21, size=8, bold=False)
+    _line(canvas, "CONTENTS", DETAILS - 34, size=6)
+    _block(canvas, page.contents, DETAILS - 35, sizes=(8, 6), height=23)
+    _line(canvas, "IF UNDELIVERED, RETURN TO", DETAILS - 66, size=6)
+    _block(canvas, page.return_to, DETAILS - 67, sizes=(8, 6), height=34)
 
-    canvas: Canvas
-    page: LabelPage
 
-    def draw(self) -> None:
-        page, canvas = self.page, self.canvas
-        canvas.setLineWidth(2 * DOT)
-        canvas.rect(FRAME, FRAME, WIDTH - 2 * FRAME, HEIGHT - 2 * FRAME)
-        for height in (BARCODE, RECIPIENT, PAYMENT, DETAILS):
-            canvas.line(FRAME, height, WIDTH - FRAME, height)
-        count = f"{page.package} of {page.packages}"
-        write(canvas, count, (RIGHT, BARCODE + 15), size=15, bold=True, align="right")
-        room = RIGHT - LEFT - width_of(count, 15, bold=True) - 14
-        self._line(page.hub, (LEFT, BARCODE + 15), sizes=(22, 17, 13), width=room)
-        self._line(f"{page.hub_name} · Sandbox Logistics", (LEFT, BARCODE + 5), sizes=(7.5,), width=room, bold=False)
-        self._barcode()
-        self._recipient()
-        self._payment()
-        self._details()
+def _line(canvas: Canvas, text: str, height: float, *, size: float, room: float = ROOM, bold: bool = True) -> None:
+    """One line, cut where it is much too long."""
+    shown = text if len(text) <= LONGEST_LINE else f"{text[:LONGEST_LINE]}…"
+    write(canvas, shown, (LEFT, height), size=size, room=room, bold=bold)
 
-    def _barcode(self) -> None:
-        bars = _bars(self.page.awb_number)
-        left = round((WIDTH - bars.width) / 2 / DOT) * DOT  # bars begin and end where dots do
-        base = round((BARCODE - 7 - BAR_HEIGHT) / DOT) * DOT
-        bars.drawOn(self.canvas, left, base)
-        middle = WIDTH / 2
-        write(self.canvas, self.page.awb_number, (middle, base - 14), size=14, bold=True, align="centre")
-        if self.page.awb_number != self.page.order_awb_number:
-            order = f"package of order AWB {self.page.order_awb_number}"
-            write(self.canvas, order, (middle, RECIPIENT + 4), size=7, align="centre")
 
-    def _recipient(self) -> None:
-        page, width = self.page, RIGHT - LEFT
-        self._caption("SHIP TO", RECIPIENT - 11)
-        self._line(page.name, (LEFT, RECIPIENT - 25), sizes=(13, 11, 9), width=width)
-        self._block(page.address, RECIPIENT - 29, sizes=(12, 11, 10, 9, 8, 7, 6), height=70)
-        self._line(page.postal_code, (LEFT, PAYMENT + 7), sizes=(26, 18, 11), width=0.58 * width)
-        self._line(page.mobile, (LEFT + 0.6 * width, PAYMENT + 8), sizes=(12, 10, 8), width=0.4 * width)
-
-    def _payment(self) -> None:
-        base, collect = DETAILS + 11, self.page.collect
-        write(self.canvas, "COD" if collect else "PREPAID", (LEFT, base), size=22, bold=True)
-        if collect:
-            self._line(f"₹ {collect}", (LEFT + 100, base), sizes=(22, 17, 11), width=RIGHT - LEFT - 100)
-
-    def _details(self) -> None:
-        page, width = self.page, RIGHT - LEFT
-        self._caption("ORDER", DETAILS - 10)
-        self._line(page.reference, (LEFT + 30, DETAILS - 11), sizes=(10, 9, 8, 7, 6, 5), width=width - 30)
-        weight = f"{page.weight} g" if page.weight else ""
-        parcel = " · ".join(filter(None, (page.date_placed, weight, page.dimensions)))
-        self._line(parcel, (LEFT + 30, DETAILS - 21), sizes=(8, 7, 6, 5), width=width - 30, bold=False)
-        self._caption("CONTENTS", DETAILS - 34)
-        self._block(page.contents, DETAILS - 35, sizes=(8, 7, 6), height=23)
-        self._caption("IF UNDELIVERED, RETURN TO", DETAILS - 66)
-        self._block(page.return_to, DETAILS - 67, sizes=(8, 7, 6), height=34)
-
-    def _caption(self, text: str, height: float) -> None:
-        write(self.canvas, text, (LEFT, height), size=6, bold=True)
-
-    def _line(
-        self, text: str, at: tuple[float, float], *, sizes: tuple[float, ...], width: float, bold: bool = True
-    ) -> None:
-        """One line in the first size that has room for it; in the last it ends with an ellipsis."""
-        shown = " ".join(text[:LONGEST_TEXT].split())
-        size = next((one for one in sizes if width_of(shown, one, bold) <= width), sizes[-1])
-        write(self.canvas, shortened(shown, width, size, bold), at, size=size, bold=bold)
-
-    def _block(self, text: str, top: float, *, sizes: tuple[float, ...], height: float) -> None:
-        """Lines in the first size in which all fit below `top`; in the last the end is marked with an ellipsis."""
-        for size in sizes:
-            most = int(height / (LEADING * size))
-            lines = wrapped(text, RIGHT - LEFT, size)
-            if len(lines) <= most and len(text) <= LONGEST_TEXT:
-                break
-        else:
-            lines = [*lines[: most - 1], shortened(" ".join(lines[most - 1 : most + 1]) + ELLIPSIS, RIGHT - LEFT, size)]
-        for number, line in enumerate(lines):
-            write(self.canvas, line, (LEFT, top - size - LEADING * size * number), size=size)
+def _block(canvas: Canvas, text: str, top: float, *, sizes: tuple[int, ...], height: float) -> None:
+    """Lines in the first size in which all of them fit below `top`; in the last one the end is marked."""
+    lines: list[str] = []
+    for size in sizes:
+        most = int(height / (LEADING * size))
+        lines = wrap(text[:LONGEST_TEXT], int(ROOM / (LETTER * size)), max_lines=most, placeholder=" …")
+        if not lines or not lines[-1].endswith("…"):
+            break
+    for number, line in enumerate(lines):
+        write(canvas, line, (LEFT, top - size - LEADING * size * number), size=size, room=ROOM)
 
 
 def _bars(awb_number: str) -> _Barcode:
@@ -199,5 +149,5 @@ def _bars(awb_number: str) -> _Barcode:
     for dots in (4, 3, 2):
         bars = _Barcode(awb_number, barHeight=BAR_HEIGHT, barWidth=dots * DOT, quiet=0)
         if bars.width + 2 * QUIET * dots * DOT <= WIDTH - 2 * FRAME:
-            return bars
+            break
     return bars

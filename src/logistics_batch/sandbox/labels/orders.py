@@ -3,7 +3,6 @@
 import json
 import sqlite3
 from collections.abc import Iterable
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -15,7 +14,6 @@ from logistics_batch.sandbox.orders.stored import CANCELLED, UNKNOWN_ORDER, chil
 RETURN_TO = "Sandbox Logistics, Plot 7, Bhiwandi 421302"
 NO_LABEL_WHEN_CANCELLED = "The order is cancelled"
 ONE_BY_ONE = "Labels are made for one order a call"
-STRAY_AWB = "SH-STRAY00"
 OTHER_ORDER = "order_id is not the reference number of this AWB Number"
 
 
@@ -52,20 +50,6 @@ def pages_of_shipment(connection: sqlite3.Connection, shipment: Body) -> list[La
     if shipment.get("order_id") not in (None, "", order["reference_number"]):
         raise Refused(OTHER_ORDER)
     return _pages(connection, order, shipment)
-
-
-def pages_of_another_order(connection: sqlite3.Connection, pages: list[LabelPage]) -> list[LabelPage]:
-    """As many pages as `pages`, of an order that is on none of them: the latest, else one that does not exist."""
-    awbs = json.dumps([page.order_awb_number for page in pages])
-    order = connection.execute(
-        "SELECT * FROM orders WHERE status <> ? AND awb_number NOT IN (SELECT value FROM json_each(?))"
-        " ORDER BY order_id DESC LIMIT 1",
-        (CANCELLED, awbs),
-    ).fetchone()
-    if order is None:
-        return [replace(page, awb_number=STRAY_AWB, order_awb_number=STRAY_AWB, reference="?") for page in pages]
-    others = _pages(connection, order, {})
-    return [others[number % len(others)] for number in range(len(pages))]
 
 
 def _pages(connection: sqlite3.Connection, order: sqlite3.Row, given: Body) -> list[LabelPage]:

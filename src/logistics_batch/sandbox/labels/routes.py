@@ -4,6 +4,7 @@ import asyncio
 import json
 import sqlite3
 import time
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request
@@ -12,10 +13,10 @@ from starlette.responses import JSONResponse, Response
 from logistics_batch.sandbox.contract.bodies import LabelRequest, order_numbers
 from logistics_batch.sandbox.contract.document import LABELS, ContractRoute, documented
 from logistics_batch.sandbox.contract.replies import Failed, LabelLink
-from logistics_batch.sandbox.labels.faults import WantedLabel, faulty_label
-from logistics_batch.sandbox.labels.layout import LabelPage, label_pdf, page_from
+from logistics_batch.sandbox.labels.faults import faulty_label
+from logistics_batch.sandbox.labels.layout import LabelPage, label_pdf
 from logistics_batch.sandbox.labels.links import check_link, denial, signature
-from logistics_batch.sandbox.labels.orders import pages_of_another_order, pages_of_orders, pages_of_shipment
+from logistics_batch.sandbox.labels.orders import pages_of_orders, pages_of_shipment
 from logistics_batch.sandbox.service import request_number, service_of
 from logistics_batch.sandbox.store import StoreChange
 
@@ -57,7 +58,7 @@ async def create(request: Request, _wanted: LabelRequest) -> JSONResponse:
             pages = pages_of_orders(change.connection, numbers, many=many, bad_number=bad_number)
         else:
             pages = pages_of_shipment(change.connection, body)
-        stored = json.dumps([page.as_dict() for page in pages], ensure_ascii=False)
+        stored = json.dumps([asdict(page) for page in pages], ensure_ascii=False)
         cursor = change.connection.execute("INSERT INTO labels (pages, created_at) VALUES (?, ?)", (stored, change.at))
         label_id = cursor.lastrowid or 0
         change.effect("label.created", label_id=label_id, awb_numbers=[page.awb_number for page in pages])
@@ -96,11 +97,10 @@ async def download(request: Request, label_id: Annotated[int, Path(alias="labelI
     if not pages:
         return Response(denial("No such label", code="NoSuchKey"), status_code=404, media_type="application/xml")
     for kind in getattr(request.state, "label_faults", ()):
-        others = await service.store.read(lambda connection: pages_of_another_order(connection, pages))
-        return await asyncio.to_thread(faulty_label, kind, WantedLabel(pages, others))
+        return await asyncio.to_thread(faulty_label, kind, pages)
     return Response(await asyncio.to_thread(label_pdf, pages), media_type="application/pdf")
 
 
 def _stored_pages(connection: sqlite3.Connection, label_id: int) -> list[LabelPage]:
     row = connection.execute("SELECT pages FROM labels WHERE label_id = ?", (label_id,)).fetchone()
-    return [page_from(page) for page in json.loads(row["pages"])] if row else []
+    return [LabelPage(**page) for page in json.loads(row["pages"])] if row else []

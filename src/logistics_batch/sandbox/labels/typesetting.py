@@ -1,11 +1,10 @@
-"""Lines of text on a label: the first font that has a letter draws it, HarfBuzz joins letters as their script wants.
+"""A line of text on a label: the first font that has a letter draws it, HarfBuzz joins letters as their script wants.
 
 A letter that no font here has (Chinese, Japanese, emoji …) becomes a replacement sign, so that nobody takes the text
 for whole.
 """
 
 import unicodedata
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import groupby
@@ -23,10 +22,8 @@ SCRIPTS = (
 )
 LEFTWARD = "NotoSansArabic-Regular"
 FONTS = (REGULAR, BOLD, *(f"NotoSans{script}-Regular" for script in SCRIPTS))
-ELLIPSIS, MISSING = "…", "\ufffd"
-LONGEST_TEXT = 2_000  # letters that are looked at; no field of a label has room for more
+MISSING = "\ufffd"
 _SPECIMEN = "".join(map(chr, range(0x20, 0x7F))) + "₹…·×"
-_JOINERS = "\u200c\u200d"
 _SHARED = " \u200c\u200d\u0964\u0965"  # spaces, joiners and dandas are drawn in the font of the letter before
 
 Align = Literal["left", "right", "centre"]
@@ -53,11 +50,19 @@ def begin(canvas: Canvas) -> None:
 
 
 def write(
-    canvas: Canvas, text: str, at: tuple[float, float], *, size: float, bold: bool = False, align: Align = "left"
+    canvas: Canvas,
+    text: str,
+    at: tuple[float, float],
+    *,
+    size: float,
+    room: float,
+    bold: bool = False,
+    align: Align = "left",
 ) -> None:
-    """Write a line; `at` is its left end, right end or middle on the base line."""
+    """Write a line, smaller where it would be wider than `room`; `at` is its left end, right end or middle."""
+    size *= min(1.0, room / max(_width(set_line(text, size, bold)), 1.0))
     pieces = set_line(text, size, bold)
-    x = at[0] - sum(piece.width for piece in pieces) * {"left": 0.0, "right": 1.0, "centre": 0.5}[align]
+    x = at[0] - _width(pieces) * {"left": 0.0, "right": 1.0, "centre": 0.5}[align]
     for piece in pieces:
         line = canvas.beginText(x, at[1])
         line.setFont(piece.font, size)
@@ -71,63 +76,14 @@ def write(
         x += piece.width
 
 
-def width_of(text: str, size: float, bold: bool = False) -> float:
-    """How wide a line is, in points."""
-    return sum(piece.width for piece in set_line(text, size, bold))
-
-
 @lru_cache(maxsize=8192)
 def set_line(text: str, size: float, bold: bool = False) -> tuple[Piece, ...]:
     """The line in pieces of one font each."""
     return tuple(_shape(font, piece, size) for font, piece in _runs(text, BOLD if bold else REGULAR))
 
 
-def shortened(text: str, width: float, size: float, bold: bool = False) -> str:
-    """The text, or as many of its letters as fit with an ellipsis."""
-    if len(text) <= LONGEST_TEXT and width_of(text, size, bold) <= width:
-        return text
-    letters = letters_of(text[:LONGEST_TEXT])
-    low, high = 0, len(letters)
-    while low < high:
-        middle = (low + high + 1) // 2
-        fits = width_of("".join(letters[:middle]) + ELLIPSIS, size, bold) <= width
-        low, high = (middle, high) if fits else (low, middle - 1)
-    return "".join(letters[:low]).rstrip() + ELLIPSIS
-
-
-def wrapped(text: str, width: float, size: float) -> list[str]:
-    """The beginning of a text in lines that fit: they end at spaces, in a longer word between letters."""
-    lines: list[str] = []
-    for word in text[:LONGEST_TEXT].split():
-        longer = f"{lines[-1]} {word}" if lines else word
-        if lines and width_of(longer, size) <= width:
-            lines[-1] = longer
-        elif width_of(word, size) <= width:
-            lines.append(word)
-        else:
-            lines += _cut(word, width, size)
-    return lines
-
-
-def letters_of(text: str) -> list[str]:
-    """The text in units that a reader sees as one letter: each with its marks and joiners."""
-    units: list[str] = []
-    for letter in text:
-        if units and (unicodedata.category(letter)[0] == "M" or letter in _JOINERS):
-            units[-1] += letter
-        else:
-            units.append(letter)
-    return units
-
-
-def _cut(word: str, width: float, size: float) -> Iterator[str]:
-    part = ""
-    for letter in letters_of(word):
-        if part and width_of(part + letter, size) > width:
-            yield part
-            part = ""
-        part += letter
-    yield part
+def _width(pieces: tuple[Piece, ...]) -> float:
+    return sum(piece.width for piece in pieces)
 
 
 def _runs(text: str, latin: str) -> list[tuple[str, str]]:
