@@ -62,4 +62,4 @@ def test_the_page_names_every_endpoint_and_every_event_of_a_fault() -> None:
     for name in ENDPOINT_NAMES:
         assert f"`{name}`" in text
     named = set(re.findall(r"^\| (`[a-z`, ]+`) \|", text.split("## What the journal says")[1].split("<!--")[0], re.M))
-    assert named == {"`received`", "`fault`", "`committed`", "`answered`", "`dropped`", "`late`, `unheard`"}
+    assert named == {"`received`", "`fault`", "`committed`", "`answered`", "`dropped`", "`lost`"}

@@ -14,7 +14,7 @@ from support.event_receiver import WAIT_SECONDS, receiving
 from support.sandbox_process import RunningSandbox, start_sandbox
 
 from logistics_batch.sandbox.events.courier import pause_seconds
-from logistics_batch.sandbox.events.oddities import EVENT_FORMS, FORMS, Oddities
+from logistics_batch.sandbox.events.oddities import EVENT_FORMS, FORMS, planned
 from logistics_batch.sandbox.switches import Switches
 
 _IDS = itertools.count(1)
@@ -226,9 +226,9 @@ def check_planted(log: list[dict[str, Any]], came: list[dict[str, Any]], *, even
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_form_changes_only_what_it_names(form: str) -> None:
-    (planned, *_) = Oddities({form: 1.0}, {}, 1, 2.0).planned(PAYLOAD, number=7)
-    changed = {name for name in PAYLOAD if planned.payload.get(name, "missing") != PAYLOAD[name]}
-    assert planned.planted == form
+    (own, *_) = planned(PAYLOAD, number=7, switches=Switches(event_form=f"{form}=1"))
+    changed = {name for name in PAYLOAD if own.payload.get(name, "missing") != PAYLOAD[name]}
+    assert own.planted == form
     assert (
         changed
         == {

@@ -21,7 +21,6 @@ def main(arguments: list[str] | None = None) -> int:
             sftp_root=given.sftp_root,
             ready_file=given.ready_file,
             switches=read_switches(given.switch),
-            sftp_password=given.sftp_password,
             sftp_public_key=given.sftp_public_key.read_text(encoding="utf-8") if given.sftp_public_key else "",
         )
     except (OSError, ValueError) as error:
@@ -47,7 +46,6 @@ def _parser() -> argparse.ArgumentParser:
     add("--faults", type=Path, help="fault plan in YAML")
     add("--sftp-port", type=int, help="also serve SFTP on this port (0: any free one)")
     add("--sftp-root", type=Path, help="folder behind the SFTP server (default: sftp in the data folder)")
-    add("--sftp-password", default="", help="password of the SFTP user (default: made up and kept)")
     add("--sftp-public-key", type=Path, help="an OpenSSH public key that may log in")
     add("--ready-file", type=Path, help="written when the ports listen")
     add("--switch", action="append", default=[], metavar="NAME=VALUE", help="what the API document leaves open")

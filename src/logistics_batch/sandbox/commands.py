@@ -1,9 +1,9 @@
 """What a request does to the database, by endpoint: at once, or later while the service has said yes already.
 
 A command has two steps: `prepare` gives what is new its numbers, so that it can be answered; `perform` judges and
-stores. A late command (switch ``effect_delay_seconds``) is tried and undone for its answer, kept in the table
-``late_acts``, and performed when its time has come, also after a restart; what is not allowed by then is lost, as the
-journal tells.
+stores. A late command (switch ``effect_delay_seconds``, fault ``late_effect``) is tried and undone for its answer, kept
+in the table ``late_acts``, and performed when its time has come, also after a restart; what is not allowed by then is
+lost, as the journal tells.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from starlette.requests import Request
 from logistics_batch.sandbox.asns.stored import create_asn, take_asn_id, update_asn
 from logistics_batch.sandbox.contract import Body
 from logistics_batch.sandbox.contract.forms import Refused
-from logistics_batch.sandbox.orders.new_orders import NewOrder, new_order_from, number_order, store_order
+from logistics_batch.sandbox.orders.new_orders import number_order, store_order
 from logistics_batch.sandbox.orders.statuses import Move, move_order
 from logistics_batch.sandbox.orders.stored import (
     CANCELLED,
@@ -41,20 +41,22 @@ LOOK_SECONDS = 0.02
 
 @dataclass(frozen=True)
 class Command:
-    """The two steps of one endpoint; `dump` and `load` turn what was prepared into JSON and back."""
+    """The two steps of one endpoint; what was prepared is JSON."""
 
-    perform: Callable[[StoreChange, Any, Switches], Any]
-    prepare: Callable[[StoreChange, Body], Any] = lambda _change, given: given
-    dump: Callable[[Any], Body] = lambda prepared: prepared
-    load: Callable[[Body], Any] = lambda content: content
+    perform: Callable[[StoreChange, Body, Switches], Any]
+    prepare: Callable[[StoreChange, Body], Body] = lambda _change, given: given
 
 
 async def perform(request: Request, endpoint: str, given: Body) -> Any:
     """Do what was asked and return the message of the answer; Refused: it is not allowed."""
     service, number = service_of(request), request_number(request)
     switches = service.switches
-    if switches.effect_delay_seconds > 0:
-        return await service.store.write(lambda change: _put_off(change, endpoint, given, switches), request=number)
+    delay_seconds = getattr(request.state, "effect_delay_seconds", switches.effect_delay_seconds)
+    if delay_seconds > 0:
+        due_at = time.time() + delay_seconds
+        return await service.store.write(
+            lambda change: _put_off(change, endpoint, given, due_at, switches), request=number
+        )
     one = COMMANDS[endpoint]
     return await service.store.write(
         lambda change: one.perform(change, one.prepare(change, given), switches), request=number
@@ -75,8 +77,7 @@ async def _perform_late(service: Service, row: sqlite3.Row) -> None:
 
     def change(change: StoreChange) -> None:
         forget(change)
-        late = COMMANDS[row["endpoint"]]
-        late.perform(change, late.load(json.loads(row["content"])), service.switches)
+        COMMANDS[row["endpoint"]].perform(change, json.loads(row["content"]), service.switches)
 
     try:
         await service.store.write(change, request=row["request"])
@@ -85,16 +86,13 @@ async def _perform_late(service: Service, row: sqlite3.Row) -> None:
         await service.store.write(forget)
 
 
-def _put_off(change: StoreChange, endpoint: str, given: Body, switches: Switches) -> Any:
+def _put_off(change: StoreChange, endpoint: str, given: Body, due_at: float, switches: Switches) -> Any:
     late = COMMANDS[endpoint]
     prepared = late.prepare(change, given)
     answer = change.rehearse(lambda trial: late.perform(trial, prepared, switches))
     change.connection.execute(
         "INSERT INTO late_acts (due_at, request, endpoint, content) VALUES (?, ?, ?, ?)",
-        (
-            time.time() + switches.effect_delay_seconds,
-            *(change.request, endpoint, json.dumps(late.dump(prepared), ensure_ascii=False)),
-        ),
+        (due_at, change.request, endpoint, json.dumps(prepared, ensure_ascii=False)),
     )
     return answer
 
@@ -104,14 +102,13 @@ def _due(connection: sqlite3.Connection) -> list[sqlite3.Row]:
     return rows.fetchall()
 
 
-def _create_order(change: StoreChange, order: NewOrder, switches: Switches) -> Body:
-    earlier = live_order(change.connection, order.reference_number)
-    if earlier is None or switches.duplicate_reference == "refuse":
-        store_order(change, order)
-        return order.reply()
-    if switches.duplicate_reference == "error":
+def _create_order(change: StoreChange, numbered: Body, switches: Switches) -> Body:
+    reference = numbered["body"]["reference_number"]
+    if live_order(change.connection, reference) is None or switches.duplicate_reference == "refuse":
+        store_order(change, numbered)
+    elif switches.duplicate_reference == "error":
         raise Refused(UNEXPECTED, status=500)
-    return created_reply(change.connection, earlier)
+    return created_reply(change.connection, live_order(change.connection, reference))
 
 
 def _update_order(change: StoreChange, given: Body, switches: Switches) -> Body:
@@ -131,10 +128,10 @@ def _delete_items(change: StoreChange, given: Body, _switches: Switches) -> str:
     return f"Items deleted for AWB Number : {order['awb_number']}"
 
 
-def _cancel(change: StoreChange, given: Body, _switches: Switches) -> str:
+def _cancel(change: StoreChange, given: Body, switches: Switches) -> str:
     order = order_in_path(change.connection, given["order_id"])
     must_be_cancellable(order)
-    move_order(change, order, Move(CANCELLED))
+    move_order(change, order, Move(CANCELLED), switches)
     return "Order Cancelled Successfully"
 
 
@@ -146,16 +143,12 @@ def _create_asn(change: StoreChange, content: Body, switches: Switches) -> Body:
     return create_asn(change, content["asn_id"], content["body"], switches)
 
 
-def _update_asn(change: StoreChange, given: Body, switches: Switches) -> Body:
-    return update_asn(change, given, switches)
-
-
 COMMANDS = {
-    "order.create": Command(_create_order, number_order, NewOrder.as_json, new_order_from),
+    "order.create": Command(_create_order, number_order),
     "order.update": Command(_update_order),
     "order.add_items": Command(_add_items),
     "order.delete_items": Command(_delete_items),
     "order.cancel": Command(_cancel),
     "asn.create": Command(_create_asn, _number_asn),
-    "asn.update": Command(_update_asn),
+    "asn.update": Command(update_asn),
 }

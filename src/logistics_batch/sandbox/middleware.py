@@ -7,7 +7,6 @@ import logging
 import socket
 import struct
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -237,15 +236,13 @@ class Middleware:
     def __init__(self, app: ASGIApp, service: Service) -> None:
         self._app = app
         self._service = service
-        self._late: set[asyncio.Task[None]] = set()
-        self._closing = asyncio.Event()
         self._stale: WeakKeyDictionary[asyncio.BaseTransport, int] = WeakKeyDictionary()
         self._told: dict[str, tuple[str, FaultyAnswer]] = {}  # by endpoint the last success that went out as it was
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let one request through, or not."""
         if scope["type"] != "http":
-            await self._app(scope, self._ending(receive), send)
+            await self._app(scope, receive, send)
             return
         if self._stale and await self._is_stale(scope, receive, send):
             return
@@ -308,7 +305,8 @@ class Middleware:
             if fault.before:
                 outcome.decide(fail(500, UNEXPECTED))
         elif fault.kind == "late_effect":
-            self._start_late(call, fault, number)
+            call.state["effect_delay_seconds"] = fault.options["seconds"]
+            await self._served(call)
             outcome.decide(None if fault.options["answer"] == "drop" else fail(500, UNEXPECTED))
         elif fault.kind in ("drop_before", "drop_after"):
             outcome.decide(None)
@@ -347,31 +345,6 @@ class Middleware:
         await self._service.journal.append("dropped", request=number, unread=True)
         await connection.reset()
         return True
-
-    def _start_late(self, call: Call, fault: Fault, number: int) -> None:
-        task = asyncio.create_task(self._have_late_effect(call, fault.options["seconds"], number))
-        self._late.add(task)
-        task.add_done_callback(self._late.discard)
-
-    async def _have_late_effect(self, call: Call, seconds: float, number: int) -> None:
-        """Let the service do, after a while, what was asked; its answer is for nobody."""
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._closing.wait(), seconds)
-        await self._service.journal.append("late", request=number)
-        answer = await self._served(call)
-        await self._service.journal.append("unheard", request=number, status=answer.status)
-
-    def _ending(self, receive: Receive) -> Receive:
-        """Before the service ends, what is late happens at once."""
-
-        async def receive_ending() -> Message:
-            message = await receive()
-            if message["type"] == "lifespan.shutdown":
-                self._closing.set()
-                await asyncio.gather(*self._late)
-            return message
-
-        return receive_ending
 
     async def _served(self, call: Call) -> FaultyAnswer:
         """The service's own answer; an error in the service is logged and has been answered with 500."""

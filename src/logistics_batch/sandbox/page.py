@@ -43,37 +43,26 @@ _FRAME = Template(
     "<h1>Sandbox</h1><p>The newest $newest of each. Times are +05:30. The calls it answers: "
     '<a href="/openapi.json">OpenAPI</a>.</p>$tables</body></html>'
 )
-# Caption of a table: its columns, and the rows that it shows, the newest first.
+# Caption of a table, and what it shows, the newest first; the names of its columns are the heads.
 _TABLES = {
     "Orders": (
-        ("Id", "AWB number", "Reference", "Status", "Name", "Hub", "Changed"),
-        (
-            "SELECT order_id, awb_number, reference_number, status, json_extract(body, '$.customer_name'),"
-            " delivery_hub, substr(modified_at, 1, 19) FROM orders ORDER BY order_id DESC LIMIT ?"
-        ),
+        "SELECT order_id, awb_number, reference_number, status, json_extract(body, '$.customer_name') AS name,"
+        " delivery_hub, substr(modified_at, 1, 19) AS changed FROM orders ORDER BY order_id DESC LIMIT ?"
     ),
     "ASNs": (
-        ("Id", "Invoice", "Supplier", "Site", "Status", "Lines", "Changed"),
-        (
-            "SELECT asn_id, invoice_number, COALESCE(json_extract(body, '$.supplier_name'), json_extract(body,"
-            " '$.supplier')), COALESCE(json_extract(body, '$.site_name'), json_extract(body, '$.site')),"
-            " json_extract(body, '$.status'), json_array_length(body, '$.sku_lines'), substr(modified_at, 1, 19)"
-            " FROM asns ORDER BY asn_id DESC LIMIT ?"
-        ),
+        "SELECT asn_id, invoice_number, COALESCE(json_extract(body, '$.supplier_name'), json_extract(body,"
+        " '$.supplier')) AS supplier, COALESCE(json_extract(body, '$.site_name'), json_extract(body, '$.site'))"
+        " AS site, json_extract(body, '$.status') AS status, json_array_length(body, '$.sku_lines') AS lines,"
+        " substr(modified_at, 1, 19) AS changed FROM asns ORDER BY asn_id DESC LIMIT ?"
     ),
     "Labels": (
-        ("Id", "AWB number", "Pages", "Made"),
-        (
-            "SELECT label_id, json_extract(pages, '$[0].awb_number'), json_array_length(pages),"
-            " substr(created_at, 1, 19) FROM labels ORDER BY label_id DESC LIMIT ?"
-        ),
+        "SELECT label_id, json_extract(pages, '$[0].awb_number') AS awb_number, json_array_length(pages) AS pages,"
+        " substr(created_at, 1, 19) AS made FROM labels ORDER BY label_id DESC LIMIT ?"
     ),
     "Events": (
-        ("No.", "AWB number", "Order status", "Webhook", "Delivery", "Attempts", "Last answer", "Queued"),
-        (
-            "SELECT delivery_id, awb_number, json_extract(payload, '$.OrderStatus'), webhook_id, state, attempts,"
-            " last_answer, substr(queued_at, 1, 19) FROM event_deliveries ORDER BY delivery_id DESC LIMIT ?"
-        ),
+        "SELECT delivery_id, awb_number, json_extract(payload, '$.OrderStatus') AS order_status, webhook_id, state,"
+        " attempts, last_answer, substr(queued_at, 1, 19) AS queued FROM event_deliveries"
+        " ORDER BY delivery_id DESC LIMIT ?"
     ),
 }
 _COUNTS = (
@@ -125,8 +114,9 @@ async def page(request: Request) -> Response:
 
 def _stored(connection: sqlite3.Connection) -> list[str]:
     shown = [_table("Counts", ("What", "State", "Number"), connection.execute(_COUNTS))]
-    for caption, (heads, select) in _TABLES.items():
-        shown.append(_table(caption, heads, connection.execute(select, (NEWEST,))))
+    for caption, select in _TABLES.items():
+        found = connection.execute(select, (NEWEST,))
+        shown.append(_table(caption, [column[0] for column in found.description], found))
     return shown
 
 

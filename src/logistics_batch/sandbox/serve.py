@@ -11,7 +11,6 @@ import tempfile
 import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -44,12 +43,13 @@ from logistics_batch.sandbox.store import Store
 from logistics_batch.sandbox.switches import Switches
 
 
-def create_app(service: Service) -> Middleware:
+def create_app(service: Service, on_ready: Callable[[], None]) -> Middleware:
     """The whole service, ready for an ASGI server that puts ``transport`` into the state of each request."""
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         workers = [asyncio.create_task(work(service)) for work in (deliver_for_ever, perform_late_commands)]
+        on_ready()  # the socket listens already
         yield
         for worker in workers:
             worker.cancel()
@@ -109,21 +109,10 @@ DEMO_KEY = "sandbox-key"
 USERNAME = "warehouse"
 
 
-@dataclass(frozen=True)
-class SftpOptions:
-    """The SFTP server beside the service: port (0: any free one), folder, and who may log in."""
-
-    port: int = 0
-    root: Path | None = None
-    password: str = ""
-    public_key: str = ""
-
-
 def serve(
     *,
     port: int = 0,
     data: Path | None = None,
-    api_key: str = DEMO_KEY,
     api_keys: tuple[str, ...] = (),
     journal: Path | None = None,
     faults: Path | None = None,
@@ -131,24 +120,31 @@ def serve(
     sftp_root: Path | None = None,
     ready_file: Path | None = None,
     switches: Switches | None = None,
-    sftp_password: str = "",
     sftp_public_key: str = "",
 ) -> None:
     """Serve until SIGTERM or SIGINT; ValueError: the fault plan is wrong, OSError: a port or folder is not to be had.
 
-    Every one of `api_keys` opens the service; without them `api_key` alone does. Without `data` everything lives in a
+    Every one of `api_keys` opens the service; without them `DEMO_KEY` alone does. Without `data` everything lives in a
     temporary folder that is removed at the end. When the ports listen, one JSON line goes to standard output, and whole
     into `ready_file`: ``{"url", "sftp"}``, the latter null or with ``host``, ``port``, ``username``, ``password``,
     ``host_key`` and ``root``.
     """
-    keys = api_keys or (api_key,)
-    sftp = None if sftp_port is None else SftpOptions(sftp_port, sftp_root, sftp_password, sftp_public_key)
+    keys = api_keys or (DEMO_KEY,)
     plan = read_faults(faults) if faults else FaultPlan()
     with ExitStack() as stack:
         folder = data or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="logistics-sandbox-")))
         folder.mkdir(parents=True, exist_ok=True)
         stack.enter_context(_only_here(folder))
-        files = _start_sftp(folder, sftp, stack) if sftp else None
+        files = None
+        if sftp_port is not None:
+            files = SftpService(
+                port=sftp_port,
+                root=sftp_root or folder / "sftp",
+                account=SftpAccount(USERNAME, _kept_password(folder / "sftp-password"), sftp_public_key),
+                host_key=load_host_key(folder / "sftp-host-key"),
+            )
+            files.start()
+            stack.callback(files.close)
         book = Journal(journal or folder / "journal.jsonl", secrets=keys)
         stack.callback(book.close)
         store = Store(folder / "sandbox.db", journal=book)
@@ -177,26 +173,17 @@ def _only_here(folder: Path) -> Iterator[None]:
         yield
 
 
-def _start_sftp(folder: Path, options: SftpOptions, stack: ExitStack) -> SftpService:
-    password_file = folder / "sftp-password"
-    if not options.password and not password_file.exists():
-        password_file.touch(mode=0o600)
-        password_file.write_text(secrets.token_urlsafe(12), encoding="utf-8")
-    password = options.password or password_file.read_text(encoding="utf-8")
-    files = SftpService(
-        port=options.port,
-        root=options.root or folder / "sftp",
-        account=SftpAccount(USERNAME, password, options.public_key),
-        host_key=load_host_key(folder / "sftp-host-key"),
-    )
-    files.start()
-    stack.callback(files.close)
-    return files
+def _kept_password(path: Path) -> str:
+    """The password of the SFTP user, made up on first use and kept in `path`."""
+    if not path.exists():
+        path.touch(mode=0o600)
+        path.write_text(secrets.token_urlsafe(12), encoding="utf-8")
+    return path.read_text(encoding="utf-8")
 
 
 def _run(service: Service, listener: socket.socket, on_ready: Callable[[], None]) -> None:
     config = uvicorn.Config(
-        create_app(service),
+        create_app(service, on_ready),
         http=_Protocol,
         ws="none",
         lifespan="on",
@@ -210,7 +197,7 @@ def _run(service: Service, listener: socket.socket, on_ready: Callable[[], None]
         # uvicorn raises the signal again when it is done: it shall find nothing left to do
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: None)
-    _Server(config, on_ready).run(sockets=[listener])
+    uvicorn.Server(config).run(sockets=[listener])
 
 
 class _Protocol(HttpToolsProtocol):
@@ -221,19 +208,6 @@ class _Protocol(HttpToolsProtocol):
         # head and body of an answer are two writes: without this the second waits 40 ms for an acknowledgement
         transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.app_state = {**self.app_state, "transport": transport}
-
-
-class _Server(uvicorn.Server):
-    """Says when it listens."""
-
-    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._on_ready = on_ready
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets=sockets)
-        if self.started:
-            self._on_ready()
 
 
 def _say(said: dict[str, Any], ready_file: Path | None, keys: tuple[str, ...]) -> None:

@@ -34,11 +34,6 @@ class Service:
     switches: Switches
     plan: FaultPlan
 
-    @property
-    def api_key(self) -> str:
-        """The first of the keys."""
-        return self.api_keys[0]
-
 
 def service_of(request: Request) -> Service:
     """The service that this request came to."""
@@ -90,9 +85,9 @@ def exchanged_types(content: Any) -> Any:
     return content if content is None else json.dumps(content)
 
 
-def passed(message: Any, *, status: str = "PASS") -> JSONResponse:
-    """200 with the usual envelope."""
-    return JSONResponse({"status": status, "message": message})
+def passed(request: Request, message: Any) -> JSONResponse:
+    """200 with the usual envelope (API §1)."""
+    return answered(request, {"status": "PASS", "message": message})
 
 
 def failed(message: str, *, status: int) -> JSONResponse:

@@ -17,7 +17,7 @@ from logistics_batch.sandbox.clock import now_text
 from logistics_batch.sandbox.journal import Journal
 
 Result = TypeVar("Result")
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 
 @dataclass
@@ -67,6 +67,7 @@ class Store:
         self._journal = journal
         self._connection = sqlite3.connect(path, isolation_level=None)
         self._connection.row_factory = sqlite3.Row
+        self._connection.create_function("casefold", 1, lambda text: text and text.casefold(), deterministic=True)
         # WAL is safe here: no other connection writes or checkpoints. FULL: an answer must survive a power cut.
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = FULL")

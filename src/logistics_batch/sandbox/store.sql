@@ -44,7 +44,7 @@ CREATE TABLE IF NOT EXISTS event_deliveries (
     awb_number TEXT NOT NULL,
     lane TEXT NOT NULL,
     payload TEXT NOT NULL,
-    planted TEXT,
+    planted TEXT NOT NULL,
     queued_at TEXT NOT NULL,
     due_at REAL NOT NULL,
     attempts INTEGER NOT NULL DEFAULT 0,

@@ -7,13 +7,13 @@ from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from logistics_batch.sandbox.asns.stored import chosen_records, find_asns
+from logistics_batch.sandbox.asns.stored import find_asns, records_of
 from logistics_batch.sandbox.commands import perform
 from logistics_batch.sandbox.contract import Body
 from logistics_batch.sandbox.contract.bodies import Asn, AsnSearch
 from logistics_batch.sandbox.contract.document import ASNS, ContractRoute, documented
 from logistics_batch.sandbox.contract.replies import AsnList, Passed, StoredAsn
-from logistics_batch.sandbox.service import answered, service_of
+from logistics_batch.sandbox.service import answered, passed, service_of
 from logistics_batch.sandbox.switches import Switches
 
 PATH = "/wms/advance-shipping-notice"
@@ -30,7 +30,7 @@ async def fetch(request: Request, _search: Annotated[AsnSearch, Query()]) -> Res
     """Search ASNs."""
     query = dict(request.query_params)
     rows = await service_of(request).store.read(lambda connection: find_asns(connection, query))
-    return await asyncio.to_thread(lambda: found_asns(request, chosen_records(rows, query)))  # there may be many
+    return await asyncio.to_thread(lambda: found_asns(request, records_of(rows)))  # there may be many
 
 
 @routes.post(
@@ -64,7 +64,7 @@ def stored_asn(request: Request, record: Body, *, done: str) -> Response:
         "text": f"Advance shipping notice {done} successfully",
         "record": shown,
     }
-    return answered(request, {"status": "PASS", "message": messages[form]})
+    return passed(request, messages[form])
 
 
 def envelope(records: list[Body], switches: Switches) -> Any:

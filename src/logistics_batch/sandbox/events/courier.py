@@ -16,14 +16,12 @@ from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from logistics_batch.sandbox.clock import now_text
-from logistics_batch.sandbox.events.oddities import EVENT_DISORDERS, EVENT_FORMS, Oddities, Planned, read_shares
 from logistics_batch.sandbox.service import Service
 from logistics_batch.sandbox.store import StoreChange
 from logistics_batch.sandbox.switches import Switches
 
 IDLE_SECONDS = 0.05
 AT_ONCE = 16  # deliveries under way to one webhook
-_PLANNED_AT_ONCE = 500
 _MOST_HEAD_BYTES = 65_536
 
 
@@ -46,7 +44,6 @@ async def deliver_for_ever(service: Service) -> None:
     couriers: dict[str, Courier] = {}
     async with asyncio.TaskGroup() as tasks:
         while True:
-            await _plan(service)
             for webhook_id in await service.store.read(_busy_webhooks):
                 courier = couriers.setdefault(webhook_id, Courier(service, webhook_id))
                 await courier.send_due(tasks)
@@ -66,8 +63,7 @@ class Courier:
         free = AT_ONCE - len(self.lanes)
         if free <= 0:
             return
-        planned_only = _oddities(self.service.switches) is not None
-        for row in await self.service.store.read(lambda connection: self._due(connection, planned_only=planned_only)):
+        for row in await self.service.store.read(self._due):
             if len(self.lanes) < AT_ONCE and row["lane"] not in self.lanes:
                 self.lanes.add(row["lane"])
                 tasks.create_task(self._carry(row, tasks))
@@ -88,17 +84,16 @@ class Courier:
             self.lanes.discard(row["lane"])
         await self.send_due(tasks)
 
-    def _due(self, connection: sqlite3.Connection, *, planned_only: bool) -> list[sqlite3.Row]:
+    def _due(self, connection: sqlite3.Connection) -> list[sqlite3.Row]:
         """What is due, the longest due first: of each lane only the first that waits."""
         return connection.execute(
             "SELECT due.*, webhooks.body AS webhook FROM event_deliveries AS due JOIN webhooks USING (webhook_id)"
             " WHERE due.state = 'waiting' AND due.webhook_id = ? AND due_at <= ? AND active"
-            " AND (planted IS NOT NULL OR attempts > 0 OR NOT ?)"
             " AND NOT EXISTS (SELECT 1 FROM event_deliveries AS earlier WHERE earlier.state = 'waiting'"
             "  AND earlier.webhook_id = due.webhook_id AND earlier.lane = due.lane"
             "  AND earlier.delivery_id < due.delivery_id)"
             " ORDER BY due_at, due.delivery_id LIMIT ?",
-            (self.webhook_id, time.time(), planned_only, 2 * AT_ONCE),
+            (self.webhook_id, time.time(), 2 * AT_ONCE),
         ).fetchall()
 
 
@@ -138,71 +133,6 @@ def pause_seconds(delivery_id: int, attempts: int, *, switches: Switches) -> flo
     """How long to wait after the n-th failed attempt: four times the last pause, and up to a quarter more."""
     jitter = 0.25 * random.Random(f"{switches.event_seed}:{delivery_id}:{attempts}").random()  # noqa: S311
     return float(switches.webhook_first_retry_seconds * 4 ** (attempts - 1) * (1 + jitter))
-
-
-def _oddities(switches: Switches) -> Oddities | None:
-    """What the switches ask for; None when every event goes out as it is."""
-    if not (switches.event_form or switches.event_disorder):
-        return None
-    return Oddities(
-        forms=read_shares(switches.event_form, EVENT_FORMS),
-        disorders=read_shares(switches.event_disorder, EVENT_DISORDERS),
-        seed=switches.event_seed,
-        late_seconds=switches.event_late_seconds,
-    )
-
-
-async def _plan(service: Service) -> None:
-    """Decide about events that nobody has decided about yet: their form, when they go, and what goes besides."""
-    oddities = _oddities(service.switches)
-    if oddities is None:
-        return
-    new = await service.store.read(_unplanned)
-    if new:
-        await service.store.write(lambda change: _plant(change, new, oddities))
-
-
-def _unplanned(connection: sqlite3.Connection) -> list[sqlite3.Row]:
-    return connection.execute(
-        "SELECT * FROM event_deliveries WHERE state = 'waiting' AND planted IS NULL AND attempts = 0"
-        " ORDER BY delivery_id LIMIT ?",
-        (_PLANNED_AT_ONCE,),
-    ).fetchall()
-
-
-def _plant(change: StoreChange, new: list[sqlite3.Row], oddities: Oddities) -> None:
-    for row in new:
-        first, *extras = oddities.planned(json.loads(row["payload"]), number=row["delivery_id"])
-        change.connection.execute(
-            "UPDATE event_deliveries SET payload = ?, planted = ?, due_at = due_at + ?, lane = ? WHERE delivery_id = ?",
-            (_text(first), first.planted, first.wait_seconds, _lane(row, first), row["delivery_id"]),
-        )
-        for extra in extras:
-            _send_besides(change, row, extra)
-
-
-def _send_besides(change: StoreChange, row: sqlite3.Row, extra: Planned) -> None:
-    change.connection.execute(
-        "INSERT INTO event_deliveries (webhook_id, awb_number, lane, payload, planted, queued_at, due_at)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (
-            row["webhook_id"],
-            row["awb_number"],
-            _lane(row, extra),
-            _text(extra),
-            extra.planted,
-            row["queued_at"],
-            row["due_at"] + extra.wait_seconds,
-        ),
-    )
-
-
-def _text(planned: Planned) -> str:
-    return json.dumps(planned.payload, ensure_ascii=False)
-
-
-def _lane(row: sqlite3.Row, planned: Planned) -> str:
-    return f"{row['lane']}#{row['delivery_id']} {planned.planted}" if planned.own_lane else row["lane"]
 
 
 async def post_event(url: str, *, headers: Mapping[str, str], payload: bytes, timeout_seconds: float) -> Attempt:

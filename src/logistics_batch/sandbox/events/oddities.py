@@ -10,7 +10,10 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from logistics_batch.sandbox.switches import Switches
 
 Payload = dict[str, Any]
 
@@ -74,39 +77,31 @@ class Planned:
     own_lane: bool = False
 
 
-@dataclass(frozen=True)
-class Oddities:
-    """Shares of events by form and by disorder, what they are drawn from, and how late the late ones are."""
+def planned(payload: Payload, *, number: int, switches: "Switches") -> tuple[Planned, ...]:
+    """What goes out for one event: first its own delivery, then what is sent besides. At most one of each kind."""
+    late, seed = switches.event_late_seconds, switches.event_seed
+    form = _drawn(read_shares(switches.event_form, EVENT_FORMS), f"{seed}:form:{number}")
+    disorder = _drawn(read_shares(switches.event_disorder, EVENT_DISORDERS), f"{seed}:disorder:{number}")
+    planted = "+".join(filter(None, (form, disorder)))
+    sent = FORMS[form](payload) if form in FORMS else payload
+    wait_seconds = late if disorder in ("out_of_order", "late") else 0.0
+    own = Planned(sent, planted, wait_seconds, own_lane=disorder == "out_of_order")
+    extras = {
+        "duplicate": Planned(sent, planted, 0.0, own_lane=True),
+        "replayed": Planned(sent, planted, 5 * late, own_lane=True),
+        TRIP: Planned(_trip(payload), TRIP, 0.0, own_lane=True),
+    }
+    return (own, *(extras[kind] for kind in (form, disorder) if kind in extras))
 
-    forms: Mapping[str, float]
-    disorders: Mapping[str, float]
-    seed: int
-    late_seconds: float
 
-    def planned(self, payload: Payload, *, number: int) -> tuple[Planned, ...]:
-        """What goes out for one event: first its own delivery, then what is sent besides. At most one of each kind."""
-        form = self._drawn(self.forms, f"form:{number}")
-        disorder = self._drawn(self.disorders, f"disorder:{number}")
-        planted = "+".join(filter(None, (form, disorder)))
-        late = self.late_seconds
-        sent = FORMS[form](payload) if form in FORMS else payload
-        wait_seconds = late if disorder in ("out_of_order", "late") else 0.0
-        own = Planned(sent, planted, wait_seconds, own_lane=disorder == "out_of_order")
-        extras = {
-            "duplicate": Planned(sent, planted, 0.0, own_lane=True),
-            "replayed": Planned(sent, planted, 5 * late, own_lane=True),
-            TRIP: Planned(_trip(payload), TRIP, 0.0, own_lane=True),
-        }
-        return (own, *(extras[kind] for kind in (form, disorder) if kind in extras))
-
-    def _drawn(self, shares: Mapping[str, float], what: str) -> str:
-        """One of the names, each with its share, or ""."""
-        place = random.Random(f"{self.seed}:{what}").random()  # noqa: S311
-        for name, share in shares.items():
-            place -= share
-            if place < 0:
-                return name
-        return ""
+def _drawn(shares: Mapping[str, float], seed: str) -> str:
+    """One of the names, each with its share, or ""."""
+    place = random.Random(seed).random()  # noqa: S311
+    for name, share in shares.items():
+        place -= share
+        if place < 0:
+            return name
+    return ""
 
 
 def _trip(payload: Payload) -> Payload:

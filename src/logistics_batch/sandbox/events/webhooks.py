@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+import time
 
 from fastapi import APIRouter
 from starlette.requests import Request
@@ -12,8 +13,10 @@ from logistics_batch.sandbox.contract.bodies import Webhook, WebhookUpdate
 from logistics_batch.sandbox.contract.document import WEBHOOKS, ContractRoute, documented
 from logistics_batch.sandbox.contract.forms import Refused
 from logistics_batch.sandbox.contract.replies import Passed
+from logistics_batch.sandbox.events.oddities import planned
 from logistics_batch.sandbox.service import passed, request_number, service_of
 from logistics_batch.sandbox.store import StoreChange
+from logistics_batch.sandbox.switches import Switches
 
 UNKNOWN_WEBHOOK = "Webhook not found"
 HIDDEN = "[hidden]"
@@ -31,7 +34,7 @@ async def create(request: Request, _webhook: Webhook) -> JSONResponse:
     """Subscribe to order status updates."""
     body = await request.json()
     await service_of(request).store.write(lambda change: subscribe(change, body), request=request_number(request))
-    return passed("Webhook configured successfully")
+    return passed(request, "Webhook configured successfully")
 
 
 @routes.put("/webhooks/update", **documented("webhook.update", "4.12", Passed[str], tag=WEBHOOKS))
@@ -39,7 +42,7 @@ async def update(request: Request, _webhook: WebhookUpdate) -> JSONResponse:
     """Change a subscription, or switch it off."""
     body = await request.json()
     await service_of(request).store.write(lambda change: update_webhook(change, body), request=request_number(request))
-    return passed("Webhook updated successfully")
+    return passed(request, "Webhook updated successfully")
 
 
 def subscribe(change: StoreChange, body: Body) -> None:
@@ -66,6 +69,21 @@ def update_webhook(change: StoreChange, body: Body) -> None:
     change.effect("webhook.updated", webhook_id=body["webhookId"], active=active)
 
 
+def queue_event(change: StoreChange, awb_number: str, payload: Body, switches: Switches) -> None:
+    """Queue an event for every active webhook, in the form and at the time that the switches say."""
+    connection = change.connection
+    for webhook in connection.execute("SELECT webhook_id FROM webhooks WHERE active ORDER BY webhook_id").fetchall():
+        number = connection.execute("SELECT COALESCE(MAX(delivery_id), 0) + 1 FROM event_deliveries").fetchone()[0]
+        for one in planned(payload, number=number, switches=switches):
+            lane = f"{awb_number}#{number} {one.planted}" if one.own_lane else awb_number
+            text, due_at = json.dumps(one.payload, ensure_ascii=False), time.time() + one.wait_seconds
+            connection.execute(
+                "INSERT INTO event_deliveries (webhook_id, awb_number, lane, payload, planted, queued_at, due_at)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (webhook["webhook_id"], awb_number, lane, text, one.planted, change.at, due_at),
+            )
+
+
 def stored_webhooks(connection: sqlite3.Connection) -> list[Body]:
     """Every webhook with its active state; the values of its headers are secrets and hidden."""
     rows = connection.execute("SELECT * FROM webhooks ORDER BY CAST(webhook_id AS INTEGER), webhook_id")
@@ -82,7 +100,6 @@ def stored_deliveries(connection: sqlite3.Connection) -> list[Body]:
         dict(row)
         | {
             "payload": json.loads(row["payload"]),
-            "planted": row["planted"] or "",
             "log": attempts.get(row["delivery_id"], []),
         }
         for row in rows

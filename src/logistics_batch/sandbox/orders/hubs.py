@@ -1,4 +1,4 @@
-"""Hubs by pin code, as the service would derive them (API §4.6 rule 1), and where an order is in each status."""
+"""Hubs by pin code, as the service would derive them (API §4.6 rule 1), and where an order goes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,8 +20,6 @@ _CITIES = {
     "70": ("CCU", "Kolkata", 22.5726, 88.3639),
 }
 _ELSEWHERE = ("NAG", "Nagpur", 21.1458, 79.0882)
-_AT_DOOR = frozenset({"Out-For-Delivery", "Attempted", "Delivered", "Complete"})
-_IN_HUB = frozenset({"At-Hub", "At-Hub-RTO", "Moving-To-Hub", "Moving-To-Origin"})
 
 
 @dataclass(frozen=True)
@@ -41,31 +39,21 @@ def hub_for(pin_code: str | None) -> Hub:
     return Hub(f"{code}-{digits[:3]}" if len(digits) >= 3 else code, f"{city} Hub", latitude, longitude)
 
 
-def place_of(status: str, body: Mapping[str, str]) -> tuple[float, float]:
-    """Latitude and longitude of an order (its `body` as created) in this status; a leg without them is in its city."""
-    leg = "delivery" if status in _AT_DOOR | _IN_HUB else "return" if status == "Returned" else "pickup"
-    latitude, longitude = body.get(f"{leg}_lat"), body.get(f"{leg}_long", body.get(f"{leg}_lon"))
-    if status in _IN_HUB or latitude is None or longitude is None:
-        hub = hub_for(body.get(f"{leg}_postal_code") or body.get("delivery_postal_code"))
+def place_of(body: Mapping[str, str]) -> tuple[float, float]:
+    """Latitude and longitude that an order is on its way to; without its own those of the hub that delivers."""
+    latitude, longitude = body.get("delivery_lat"), body.get("delivery_long", body.get("delivery_lon"))
+    if latitude is None or longitude is None:
+        hub = hub_for(body.get("delivery_postal_code"))
         return hub.latitude, hub.longitude
     return float(latitude), float(longitude)
 
 
-@dataclass(frozen=True)
-class Hubs:
-    """The hubs of an order: code and name of the one that delivers, code of the one that picks up ("" without one)."""
-
-    delivery: str
-    delivery_name: str
-    pickup: str
-
-
-def hubs_for(fields: Mapping[str, str]) -> Hubs:
-    """The hubs that were sent; those that were not follow from the pin codes (API §4.6 rule 1)."""
+def hubs_for(fields: Mapping[str, str]) -> dict[str, str]:
+    """The hubs of an order by column: those that were sent, others follow from pin codes (API §4.6 rule 1)."""
     delivery = hub_for(fields.get("delivery_postal_code"))
     pickup_code = fields.get("pickup_postal_code")
-    return Hubs(
-        delivery=fields.get("delivery_hub") or delivery.code,
-        delivery_name=delivery.name,
-        pickup=fields.get("pickup_hub") or (hub_for(pickup_code).code if pickup_code else ""),
-    )
+    return {
+        "delivery_hub": fields.get("delivery_hub") or delivery.code,
+        "delivery_hub_sn": delivery.name,
+        "pickup_hub": fields.get("pickup_hub") or (hub_for(pickup_code).code if pickup_code else ""),
+    }

@@ -13,7 +13,7 @@ from logistics_batch.sandbox.contract.bodies import ORDER_NUMBERS, AddedItems, D
 from logistics_batch.sandbox.contract.document import ORDERS, ContractRoute, OrderId, documented
 from logistics_batch.sandbox.contract.replies import ChangedOrder, CreatedOrder, FetchedOrder, Passed
 from logistics_batch.sandbox.orders.stored import order_details, order_in_path
-from logistics_batch.sandbox.service import answered, service_of
+from logistics_batch.sandbox.service import passed, service_of
 
 SHIPMENT = "/orders/shipment"
 ONE_SHIPMENT = SHIPMENT + "/{orderId}"
@@ -29,7 +29,7 @@ routes = APIRouter(route_class=ContractRoute)
 @routes.post(SHIPMENT, **documented("order.create", "4.6", Passed[CreatedOrder], tag=ORDERS, links=_LINKS))
 async def create(request: Request, _order: Order) -> JSONResponse:
     """Create an order."""
-    return _passed(request, await perform(request, "order.create", await request.json()))
+    return passed(request, await perform(request, "order.create", await request.json()))
 
 
 @routes.get(ONE_SHIPMENT, **documented("order.fetch", "4.5", Passed[FetchedOrder], tag=ORDERS))
@@ -41,7 +41,7 @@ async def fetch(request: Request, order_id: OrderId) -> JSONResponse:
         reading = service.switches.order_id_reading
         return order_details(connection, order_in_path(connection, order_id, reading=reading, method="GET"))
 
-    return _passed(request, {"order_details": await service.store.read(look)})
+    return passed(request, {"order_details": await service.store.read(look)})
 
 
 @routes.put(ONE_SHIPMENT, **documented("order.update", "4.7", Passed[ChangedOrder], tag=ORDERS))
@@ -65,13 +65,9 @@ async def delete(request: Request, order_id: OrderId, _items: DeletedItems) -> J
 @routes.put("/api/orders/cancel/{orderId}", **documented("order.cancel", "4.10", Passed[str], tag=ORDERS))
 async def cancel(request: Request, order_id: OrderId) -> JSONResponse:
     """Cancel an order that is Pending or Pickup-Failed."""
-    return _passed(request, await perform(request, "order.cancel", {"order_id": order_id, "body": {}}))
+    return passed(request, await perform(request, "order.cancel", {"order_id": order_id, "body": {}}))
 
 
 async def _changed(request: Request, endpoint: str, order_id: str) -> JSONResponse:
     given = {"order_id": order_id, "body": await request.json()}
-    return _passed(request, await perform(request, endpoint, given))
-
-
-def _passed(request: Request, message: Any) -> JSONResponse:
-    return answered(request, {"status": "PASS", "message": message})
+    return passed(request, await perform(request, endpoint, given))

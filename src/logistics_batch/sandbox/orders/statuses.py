@@ -2,16 +2,17 @@
 
 import json
 import sqlite3
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from logistics_batch.sandbox.clock import ZONE
+from logistics_batch.sandbox.events.webhooks import queue_event
 from logistics_batch.sandbox.orders.hubs import place_of
 from logistics_batch.sandbox.orders.stored import CANCELLED, child_awbs, item_rows
 from logistics_batch.sandbox.store import StoreChange
+from logistics_batch.sandbox.switches import Switches
 
 TOPIC = "updateOrderStatus"
 CLIENT = "Sandbox"
@@ -40,7 +41,7 @@ class Move:
     goods: Mapping[str, Goods] | None = None
 
 
-def move_order(change: StoreChange, order: sqlite3.Row, move: Move) -> None:
+def move_order(change: StoreChange, order: sqlite3.Row, move: Move, switches: Switches) -> None:
     """Set status and quantities, and queue the event for every active webhook."""
     connection = change.connection
     connection.execute(
@@ -53,12 +54,7 @@ def move_order(change: StoreChange, order: sqlite3.Row, move: Move) -> None:
         awb_number=order["awb_number"],
         status=move.status,
     )
-    awb, payload = order["awb_number"], status_event(order, move, at=change.at)
-    connection.execute(
-        "INSERT INTO event_deliveries (webhook_id, awb_number, lane, payload, queued_at, due_at)"
-        " SELECT webhook_id, ?, ?, ?, ?, ? FROM webhooks WHERE active ORDER BY webhook_id",
-        (awb, awb, json.dumps(payload, ensure_ascii=False), change.at, time.time()),
-    )
+    queue_event(change, order["awb_number"], status_event(order, move, at=change.at), switches)
 
 
 def stored_order(connection: sqlite3.Connection, order: sqlite3.Row) -> dict[str, Any]:
@@ -71,7 +67,7 @@ def stored_order(connection: sqlite3.Connection, order: sqlite3.Row) -> dict[str
 def status_event(order: sqlite3.Row, move: Move, *, at: str) -> dict[str, Any]:
     """The payload of updateOrderStatus (API §6)."""
     body = json.loads(order["body"])
-    latitude, longitude = place_of(move.status, body)
+    latitude, longitude = place_of(body)
     return {
         "WaybillNo": order["awb_number"],
         "eventType": TOPIC,

@@ -69,12 +69,11 @@ def find_by_reference(connection: sqlite3.Connection, reference: str) -> sqlite3
     return row
 
 
-def live_order(connection: sqlite3.Connection, reference: str) -> sqlite3.Row | None:
-    """The order that holds this reference now (API §8.4)."""
-    row: sqlite3.Row | None = connection.execute(
+def live_order(connection: sqlite3.Connection, reference: str) -> Any:
+    """The row of the order that holds this reference now (API §8.4), or None."""
+    return connection.execute(
         "SELECT * FROM orders WHERE reference_number = ? AND status <> ?", (reference, CANCELLED)
     ).fetchone()
-    return row
 
 
 def update_order(change: StoreChange, order: sqlite3.Row, body: Body) -> sqlite3.Row:
@@ -93,15 +92,11 @@ def update_order(change: StoreChange, order: sqlite3.Row, body: Body) -> sqlite3
             (json.dumps(json.loads(stored[0]) | item, ensure_ascii=False), order["order_id"], item_id),
         )
     fields = json.loads(order["body"]) | given
-    hubs = hubs_for(fields)
     connection.execute(
-        "UPDATE orders SET body = ?, delivery_hub = ?, delivery_hub_sn = ?, pickup_hub = ?, modified_at = ?"
-        " WHERE order_id = ?",
-        (
-            json.dumps(fields, ensure_ascii=False),
-            *(hubs.delivery, hubs.delivery_name, hubs.pickup),
-            *(change.at, order["order_id"]),
-        ),
+        "UPDATE orders SET body = :body, delivery_hub = :delivery_hub, delivery_hub_sn = :delivery_hub_sn,"
+        " pickup_hub = :pickup_hub, modified_at = :at WHERE order_id = :order_id",
+        hubs_for(fields)
+        | {"body": json.dumps(fields, ensure_ascii=False), "at": change.at, "order_id": order["order_id"]},
     )
     _note(change, "order.updated", order)
     return _row(connection, order["order_id"])
@@ -166,7 +161,7 @@ def changed_reply(connection: sqlite3.Connection, order: sqlite3.Row) -> Body:
 
 
 def created_reply(connection: sqlite3.Connection, order: sqlite3.Row) -> Body:
-    """What create answered, or answers again: the same with the AWB numbers of the packages (API §4.6)."""
+    """What create answers, also again: the same with the AWB numbers of the packages (API §4.6)."""
     return changed_reply(connection, order) | {"child_awb_numbers": child_awbs(connection, order["order_id"])}
 
 
