@@ -8,7 +8,7 @@ import httpx
 from docs.pages import ROOT, Block, blocks
 from support.sandbox_process import RunningSandbox
 
-from logistics_batch.sandbox.events.oddities import EVENT_DISORDERS, EVENT_FORMS
+from logistics_batch.sandbox.switches import EVENT_DISORDERS, EVENT_FORMS
 
 PAGE = ROOT / "docs/sandbox-events.md"
 

@@ -14,8 +14,8 @@ from support.event_receiver import WAIT_SECONDS, receiving
 from support.sandbox_process import RunningSandbox, start_sandbox
 
 from logistics_batch.sandbox.events.courier import pause_seconds
-from logistics_batch.sandbox.events.oddities import EVENT_FORMS, FORMS, planned
-from logistics_batch.sandbox.switches import Switches
+from logistics_batch.sandbox.events.oddities import FORMS, planned
+from logistics_batch.sandbox.switches import EVENT_FORMS, Switches
 
 _IDS = itertools.count(1)
 WAY = ["Assigned", "Out-For-Pickup", "Picked", "Moving-To-Hub", "At-Hub", "Out-For-Delivery", "Complete"]

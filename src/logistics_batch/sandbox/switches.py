@@ -1,14 +1,29 @@
 """What the API document leaves open, as switches with a default each."""
 
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from logistics_batch.sandbox.contract.forms import first_of
-from logistics_batch.sandbox.events.oddities import EVENT_DISORDERS, EVENT_FORMS, read_shares
 
+EVENT_FORMS = ("older", "comment_null", "plain_awb", "mobile_with_country", "naive_times", "utc_times", "trip_created")
+EVENT_DISORDERS = ("duplicate", "out_of_order", "late", "replayed")
 _YEAR_SECONDS = 31_536_000
 _Seconds = Annotated[float, Field(ge=0, le=_YEAR_SECONDS)]
+
+
+def read_shares(text: str, names: tuple[str, ...]) -> dict[str, float]:
+    """``duplicate=0.1,late=0.05`` as shares by name; ValueError says what is wrong."""
+    shares = {}
+    for part in filter(None, (one.strip() for one in text.split(","))):
+        name, _, share = part.partition("=")
+        if name not in names or not re.fullmatch(r"0?\.\d+|0|1(\.0+)?", share):
+            raise ValueError(f"{part!r} is not NAME=SHARE with a share from 0 to 1 and one of {', '.join(names)}")
+        shares[name] = float(share)
+    if sum(shares.values()) > 1:
+        raise ValueError(f"the shares of {', '.join(shares)} are more than 1 together")
+    return shares
 
 
 def _shares_of(names: tuple[str, ...]) -> AfterValidator:

@@ -10,10 +10,9 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from logistics_batch.sandbox.switches import Switches
+from logistics_batch.sandbox.switches import EVENT_DISORDERS, EVENT_FORMS, Switches, read_shares
 
 Payload = dict[str, Any]
 
@@ -50,21 +49,6 @@ FORMS: Mapping[str, Callable[[Payload], Payload]] = {
     "utc_times": _utc_times,
 }
 TRIP = "trip_created"
-EVENT_FORMS = (*FORMS, TRIP)
-EVENT_DISORDERS = ("duplicate", "out_of_order", "late", "replayed")
-
-
-def read_shares(text: str, names: tuple[str, ...]) -> dict[str, float]:
-    """``duplicate=0.1,late=0.05`` as shares by name; ValueError says what is wrong."""
-    shares = {}
-    for part in filter(None, (one.strip() for one in text.split(","))):
-        name, _, share = part.partition("=")
-        if name not in names or not re.fullmatch(r"0?\.\d+|0|1(\.0+)?", share):
-            raise ValueError(f"{part!r} is not NAME=SHARE with a share from 0 to 1 and one of {', '.join(names)}")
-        shares[name] = float(share)
-    if sum(shares.values()) > 1:
-        raise ValueError(f"the shares of {', '.join(shares)} are more than 1 together")
-    return shares
 
 
 @dataclass(frozen=True)
@@ -77,7 +61,7 @@ class Planned:
     own_lane: bool = False
 
 
-def planned(payload: Payload, *, number: int, switches: "Switches") -> tuple[Planned, ...]:
+def planned(payload: Payload, *, number: int, switches: Switches) -> tuple[Planned, ...]:
     """What goes out for one event: first its own delivery, then what is sent besides. At most one of each kind."""
     late, seed = switches.event_late_seconds, switches.event_seed
     form = _drawn(read_shares(switches.event_form, EVENT_FORMS), f"{seed}:form:{number}")
