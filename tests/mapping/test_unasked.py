@@ -8,7 +8,7 @@ import yaml
 from mapping.sheets import mapping_of, notes_in, run, sheet_of, states
 from mapping.test_first_hour import FIRST, HEADER, MAPPED, SECOND, THIRD, drafted, sample, with_column
 
-from logistics_batch.errors import SpecificationError
+from logistics_batch.errors import FileHeld, SpecificationError
 from logistics_batch.mapping import hints_of
 from logistics_batch.mapping.suggest.draft import draft_of
 from logistics_batch.mapping.suggest.text import draft_json, draft_text
@@ -449,4 +449,58 @@ def test_groups_that_are_called_details_say_no_more_than_their_columns() -> None
     )
     assert found["fields.reference_number"].column == "Order Details Ord#" and not any(
         each.asked for each in found.values()
+    )
+
+
+NOTICE = [
+    ["Supplier", "Invoice No", "SKU", "Qty", "WH"],
+    ["Kiran", "K-1", "BKT", "100", "PNQ"],
+    ["Kiran", "K-1", "MUG", "50", "PNQ"],
+]
+
+
+@pytest.mark.parametrize("rows", [
+    [["GOODS RECEIPT NOTE"], [], *NOTICE],
+    [["Goods received in November"], [], *NOTICE],
+    [["GRN No", *NOTICE[0]], ["G-1", *NOTICE[1]], ["G-1", *NOTICE[2]]],
+])  # fmt: skip
+def test_whether_goods_that_came_are_announced_is_asked(rows: list[list[str]]) -> None:
+    draft = draft_of([sheet_of(rows)])
+    assert draft and (draft.operation, draft.rival) == (Operation.ASN_CREATE, Operation.RECEIPT_READ)
+    plain = draft_of([sheet_of(NOTICE)])
+    assert plain and plain.rival is None
+
+
+def test_rows_of_receipts_that_share_an_invoice_are_no_doubt() -> None:
+    header = ["GRN No", "Supplier", "Invoice No", "SKU", "Recd Qty", "WH"]
+    draft = draft_of([sheet_of([header, ["G-1", *NOTICE[1]], ["G-2", *NOTICE[2]]])], operation=Operation.RECEIPT_READ)
+    assert draft is not None
+    assert not draft.guesses["fields.qty"].asked and not draft.guesses["fields.sku_name"].asked
+
+
+def test_a_total_that_counts_cancelled_rows_as_well_stays_a_check() -> None:
+    rows = [[*HEADER, "Status"], [*FIRST, "New"], [*SECOND, "Cancelled"], [*THIRD, "New"]]
+    sheet = sheet_of([*rows, ["Total", "", "", "", "", "", "7"]])
+    _, data, text = drafted(sheet)
+    (total,) = data["checks"]["control_total"]
+    assert total["also_rows_where"] == {"Status": ["Cancelled"]}
+    answered = text.replace("? ", "")
+    assert len(run(answered, sheet).documents) == 2
+    with pytest.raises(FileHeld):
+        run(answered, sheet_of([*rows[:3], ["Total", "", "", "", "", "", "7"]]))
+
+
+def test_the_total_is_offered_beside_what_one_carton_holds_in_vietnamese() -> None:
+    rows = [["STT", "Mã hàng", "Số thùng", "SL/thùng", "Tổng SL", "Đơn giá", "Thành tiền"],
+            ["1", "AO-01", "10", "40", "400", "120", "48000"], ["2", "QU-02", "6", "20", "120", "450", "54000"],
+            ["3", "VA-03", "2", "25", "50", "380", "19000"]]  # fmt: skip
+    draft = draft_of([sheet_of(rows)], operation=Operation.ASN_CREATE)
+    assert draft and [each.columns for each in draft.guesses["lines.qty"].candidates] == [("Tổng SL",), ("SL/thùng",)]
+
+
+def test_of_boxes_that_nobody_counts_the_draft_says_what_is_lacking() -> None:
+    rows = [["Box From", "Box To", "Item Code", "Qty/Box"], ["1", "20", "P-10", "12"], ["21", "28", "B-6", "24"]]
+    draft = draft_of([sheet_of(rows)], operation=Operation.ASN_CREATE)
+    assert draft and "“Qty/Box” says what one box holds, and no column says how many boxes" in draft_text(
+        draft, file_name="x"
     )

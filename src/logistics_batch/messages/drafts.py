@@ -55,6 +55,8 @@ REASONS: Final = {
     "loose_beside": "“{names[0]}” is not added, as no word of a mapping does that: ask the sender for a column of all "
     "pieces",
     "in_one_box": "what one box holds, × “{names[0]}”: no column says the quantity itself",
+    "boxes_not_counted": "“{names[0]}” says what one box holds, and no column says how many boxes: ask the sender for "
+    "a column of all pieces",
     "price_per": "but it is per “{names:joined ” or “}”, which may be another count than the quantity's",
     "several_in_one": "but its cell holds something else as well, as a day or another number, and would go out whole: "
     "nothing takes it apart",

@@ -103,7 +103,9 @@ def is_untold(table: SampleTable, name: str) -> bool:
     """Whether nobody knows what a column's name says."""
     reading = table.readings[name]
     is_a_name = name not in table.nameless and not table.profiles[name].counts_rows
-    return is_a_name and bool(reading.unknown) and reading.meanings <= {"number"}
+    return (
+        is_a_name and bool(reading.unknown) and reading.meanings <= {"number", "serialrow"}
+    )  # SL is a count in Vietnamese
 
 
 def _candidates(names: Sequence[str], shape: str) -> list[Candidate]:
@@ -123,7 +125,8 @@ def _quantities(table: SampleTable, free: Sequence[str]) -> list[Candidate]:
         for price, total in permutations([name for name in money if name != count], 2):
             # Sizes as columns, all of them with one number, show nothing.
             if counted.cells[total].n_unique() > 1 and counted.is_product(total, count, price):
-                may_be_boxes = price in counts and (numbers_of(counted.cells[price]) < _BOXES_OF_A_LINE).all()
+                is_few = (numbers_of(counted.cells[price]) < _BOXES_OF_A_LINE).all()
+                may_be_boxes = is_few and table.profiles[price].fits(FieldForm.QUANTITY)
                 in_all = [Candidate((total,), HARDLY_KNOWN, (("product", count, price),))] if may_be_boxes else []
                 return [*in_all, Candidate((count,), HARDLY_KNOWN, (("price_of_one", total, price),))]
     return _candidates(counts, "whole number")

@@ -130,7 +130,7 @@ def by_document(table: SampleTable, found: dict[str, Guess], operation: Operatio
             found[place] = _asked(found[place], ("for_all_orders",))
         elif not key and not found[place].fact and table.cells.height > 1:
             found[place] = replace(_asked(found[place], ("of_which_rows",)), added_up=place == places.BOXES)
-    if key is None:
+    if key is None or operation is Operation.RECEIPT_READ:  # each row of receipts is known by itself
         return found
     for target in _OF_LINES:
         header, line = f"fields.{target}", f"lines.{target}"

@@ -174,8 +174,10 @@ def draft_of(
     ]
     usual = Operation.ORDER_CREATE if best is Operation.ASN_CREATE else Operation.ASN_CREATE
     rival = next((each for each in others if _worth(each, drafts[each]) > 0), usual)
+    came = best is Operation.ASN_CREATE and draft.table.speaks_of(vocabulary().titles[Operation.RECEIPT_READ])
+    rival = Operation.RECEIPT_READ if came else rival
     more = _worth(best, drafts[best]) - max(0.0, _worth(rival, drafts[rival]) if rival in others else 0.0)
-    is_told = operation is not None or more >= (_PLAINLY_MORE if len(lacking) < _MANY else _ALONE)
+    is_told = operation is not None or (not came and more >= (_PLAINLY_MORE if len(lacking) < _MANY else _ALONE))
     return draft if is_told else replace(draft, rival=rival)
 
 
@@ -227,9 +229,7 @@ def _worth(operation: Operation, drafts: Sequence[Draft]) -> float:
     demanded = _demanded(operation)
     sure = sum(each[0] * (1 if place in demanded else _OPTIONAL) for place, each in found.items())
     sure -= _LACKING * len(lacking)
-    titles = [f" {title} " for draft in drafts for title in draft.table.titles]
-    named = vocabulary().titles.get(operation, "").split(", ")
-    sure += _TITLED * any(f" {words} " in title for words in named for title in titles)
+    sure += _TITLED * any(draft.table.speaks_of(vocabulary().titles.get(operation, "")) for draft in drafts)
     telling = _GUESSED.get(operation, "").split()
     is_told = not telling or any(place in found and found[place][0] >= SURE for place in telling)
     if operation is Operation.RECEIPT_READ:
@@ -317,7 +317,10 @@ def _unused(table: SampleTable, name: str, beside: dict[str, str], operation: Op
     if table.takes_off(name):
         return ("taken_off",)
     for meanings, code in vocabulary().unused.items():
-        is_else = {"counts_rows": said - _OF_ROWS, "papers_date": not profile.share("date") and "date" not in said}
+        is_else = {
+            "counts_rows": said - _OF_ROWS or table.readings[name].unknown,
+            "papers_date": not profile.share("date") and "date" not in said,
+        }
         if said.issuperset(meanings.split()) and not is_else.get(code):
             return (code,)
     for meaning, names in vocabulary().likelier.items():

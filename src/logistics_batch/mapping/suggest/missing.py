@@ -76,8 +76,10 @@ def missing_of(table: SampleTable, operation: Operation, found: dict[str, Guess]
                 yield Guess.among(places.COLLECTED, amounts)
         else:
             unpaid = "no_payment" if places.COLLECTED in found else "not_said_who_pays"
-            told = {places.QUANTITIES[0]: "no_quantity", places.PAID: unpaid}.get(place, "not_found")
-            yield Guess(place, (), 0.0, ((told,),), asked=True)
+            told: Reason = ({places.QUANTITIES[0]: "no_quantity", places.PAID: unpaid}.get(place, "not_found"),)
+            if place in places.QUANTITIES and (per_box := held_by_one(table, free)):
+                told = ("boxes_not_counted", per_box)
+            yield Guess(place, (), 0.0, (told,), asked=True)
     yield from _told_by_values(table, found, operation)
 
 
@@ -126,7 +128,7 @@ def _candidates(
             for name in free
             if place in places.QUANTITIES
             and table.profiles[name].fits(FieldForm.QUANTITY)
-            and not table.numbers_in_order(name)
+            and not (table.numbers_in_order(name) or table.ends_a_range(name))
             and table.readings[name].meanings <= _OF_COUNTS
             and ((word := unit_named(name)) or "loose" in table.readings[name].meanings)
         ]

@@ -108,13 +108,13 @@ class SampleTable:
     def _numbers(self, name: str) -> pl.Series:
         return numbers_of(self.cells[name], marks=self._marks)
 
-    @cached_property
-    def titles(self) -> tuple[str, ...]:
-        """The words of the sheet's name, and of what stands alone in its row above the table."""
+    def speaks_of(self, phrases: str) -> bool:
+        """Whether the sheet's name, a title or a column's name says one of some phrases, parted by commas."""
         rows = [row for row, _, _ in self.outside]
         alone = [text for row, _, text in self.outside if row < self.row and rows.count(row) == 1]
-        said = [re.findall(r"\w+", folded(text)) for text in (self.sheet, *alone)]
-        return tuple(" ".join(words) for words in said if 0 < len(words) <= _WORDS_OF_A_TITLE)
+        said = [re.findall(r"\w+", folded(text)) for text in (self.sheet, *alone, *self.names)]
+        titles = [f" {' '.join(words)} " for words in said if len(words) <= _WORDS_OF_A_TITLE]
+        return any(f" {words} " in title for words in filter(None, phrases.split(", ")) for title in titles)
 
     def numbers_in_order(self, name: str) -> bool:
         """Whether the numbers of a column grow from row to row, as those on cartons do; how many there are does not."""

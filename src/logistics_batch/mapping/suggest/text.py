@@ -162,18 +162,22 @@ def mapping_of(draft: Draft) -> dict[str, Any]:
 
 
 def _control_totals(draft: Draft, data: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The sheet's own totals of columns that are read as they stand, where the rows come to them; none where rows may
-    be left out that a total counts.
+    """The sheet's own totals of columns that are read as they stand, where the rows come to them, void ones as well.
+
+    None where several columns tell these, one that is blank on some of them, or one of which nobody knows what it says.
     """
-    columns = dict[str, None]()
-    for place, guess in draft.guesses.items() if not any(each.is_of_data for each in draft.left_out) else ():
+    columns, may_go = dict[str, None](), [each for each in draft.left_out if each.is_of_data]
+    if len(may_go) > 1 or any(each.name in draft.fill_down or each.code == "may_say_void" for each in may_go):
+        return
+    for place, guess in draft.guesses.items():
         part, target = place.split(".", 1)
         several = isinstance(data.get(part, {}).get(target, {}).get("read", {}).get("suffix"), dict)
         if guess.column and not guess.asked and not several and form_of(target, draft.operation) in _ADDED_UP:
             columns[guess.column] = None
+    also = {"also_rows_where": {each.name: [*each.words] for each in may_go}} if may_go else {}
     for column in columns:
         if told_by := draft.table.total_row(column):
-            yield {"column": column, "row_where": told_by}
+            yield {"column": column, "row_where": told_by, **also}
 
 
 def _sheet(draft: Draft) -> dict[str, Any]:
