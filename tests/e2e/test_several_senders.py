@@ -120,7 +120,7 @@ def test_workers_help_a_run_and_end_when_asked(cluster: Cluster) -> None:
     run = cluster.run(150)
     cluster.until(lambda: all(cluster.sent_by(each) for each in workers))
     told = json.loads(cluster.forker.run(cluster.machine("fourth"), "cluster", "status", "--json").out)
-    assert sorted(each["does"].split()[0] for each in told["senders"]) == ["helps", "helps", "sends"]
+    assert sorted(each["does"].split()[0] for each in told["programs"]) == ["helps", "helps", "sends"]
     workers[0].signal(signal.SIGTERM)
     assert workers[0].end(seconds=60).code == 0
     done = run.end(seconds=120)
@@ -226,7 +226,7 @@ def test_a_worker_older_than_the_ledger_sends_nothing_until_it_is_told_so(cluste
         received = len(cluster.sandbox.received("order.create"))
         time.sleep(6)
         assert len(cluster.sandbox.received("order.create")) == received
-        server.execute("UPDATE meta SET value = '4' WHERE name = 'schema_version'")
+        server.execute("UPDATE meta SET value = '5' WHERE name = 'schema_version'")
     cluster.forker.run(cluster.machine("first"), "run", "orders")
     cluster.forker.run(cluster.machine("first"), "settle", "--wait")
     none_is_doubled_and_what_lacks_is_told(cluster, 150)
@@ -270,4 +270,4 @@ def test_a_ledger_in_a_file_has_one_sender(workspace: Workspace) -> None:
     assert refused.code == 2
     assert "SQLite" in refused.err
     assert "postgresql://" in refused.err
-    assert workspace.run("cluster", "status").out.strip() == "No program sends now or waits to help."
+    assert workspace.run("cluster", "status").out.strip() == "No program sends or keeps the schedule now."

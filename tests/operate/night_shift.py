@@ -23,6 +23,7 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.model.jobs.job import JobSpec
 from logistics_batch.operate.agenda import Agenda
 from logistics_batch.operate.alerts import Teller, addresses
+from logistics_batch.operate.heartbeat import sign_of
 from logistics_batch.operate.log import Log
 from logistics_batch.operate.run_job import JobOutcome, Order, run_job
 from logistics_batch.operate.run_notices import Ran, observe
@@ -80,7 +81,7 @@ class Shift:
             log=log,
             run_job=self._run,
             teller=lambda: Teller(self.parts.ledger, to, "night-shift"),
-            heartbeat=self.workspace.root / "var/schedule.json",
+            heartbeat=sign_of(self.workspace.root),
             digest=lambda: time(7, 0),
         )
         self.watch = NightWatch(station, Agenda(self.parts.ledger))
@@ -95,7 +96,7 @@ class Shift:
         with self.wired.parts(Need(stop=self.stop)) as parts:
             yield replace(parts, clock=self.clock)
 
-    def _run(self, job: JobSpec, day: date) -> JobOutcome:
+    def _run(self, job: JobSpec, day: date, _slot: str = "") -> JobOutcome:
         with self._parts() as parts:
             return run_job(parts, job, Order(day, queues=True))
 

@@ -13,7 +13,7 @@ from support.workspace import Workspace, order_lines
 from logistics_batch.cli.commands.night import SettingsInForce, _loaded, _take_over
 from logistics_batch.model.report import RunReport
 from logistics_batch.model.run_reports import SettleReport
-from logistics_batch.operate.heartbeat import HEARTBEAT, last_beat, what_is_wrong
+from logistics_batch.operate.heartbeat import last_beat, what_is_wrong
 from logistics_batch.operate.pauses import pause, resume
 from logistics_batch.operate.run_job import JobOutcome, outcome_of
 from logistics_batch.operate.run_notices import Ran, note_end
@@ -155,16 +155,16 @@ def test_a_run_that_the_end_of_the_program_cut_short_is_not_over(shift: Shift) -
 
 
 def test_the_sign_of_life_says_what_is_wrong(shift: Shift) -> None:
-    file, now = shift.workspace.root / HEARTBEAT, shift.clock.now()
-    assert "No scheduler has worked" in what_is_wrong(file, now=now)
+    folder, now = shift.workspace.root, shift.clock.now()
+    assert "No scheduler has worked" in what_is_wrong(folder, now=now)
     shift.watch.give_a_sign(["settle"])
-    found = last_beat(file)
+    found = last_beat(folder)
     assert found is not None
     assert (found.jobs, found.running, found.next_run) == (1, ("settle",), "2026-11-03T21:15+05:30")
-    assert what_is_wrong(file, now=now) == ""
+    assert what_is_wrong(folder, now=now) == ""
     shift.clock.at = datetime(2026, 11, 3, 20, 32, tzinfo=KOLKATA)
-    assert "was last seen at 2026-11-03T20:30" in what_is_wrong(file, now=shift.clock.now())
-    assert "still to come" in what_is_wrong(file, now=datetime(2026, 11, 3, 20, 0, tzinfo=KOLKATA))
+    assert "was last seen at 2026-11-03T20:30" in what_is_wrong(folder, now=shift.clock.now())
+    assert "still to come" in what_is_wrong(folder, now=datetime(2026, 11, 3, 20, 0, tzinfo=KOLKATA))
 
 
 def changed(shift: Shift, settings: SettingsInForce, *lines: str) -> None:

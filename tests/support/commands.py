@@ -175,11 +175,13 @@ class Forker:
         stops: bool = False,
         debug: bool = False,
         hurried: bool = False,
+        machine: str = "",
     ) -> Command:
         """Start `logistics-batch` in this workspace.
 
         most_pages: more the ledger cannot have, 0 for no limit. stops: it is stopped where a crash point would kill it.
         debug: everything is logged, to standard error. hurried: its waits between two tries are a tenth as long.
+        machine: the name of another machine on which it seems to run, "" for this one.
         """
         return self.fork(
             "logistics_batch",
@@ -190,6 +192,7 @@ class Forker:
             stops=stops,
             debug=debug,
             hurried=hurried,
+            machine=machine,
         )
 
     def run(
@@ -214,7 +217,7 @@ class Forker:
         folder: Path,
         environment: dict[str, str],
         output: Path | None = None,
-        **special: bool | int,
+        **special: bool | int | str,
     ) -> Command:
         """Start a program (a package with a `__main__`); what it says goes to `output`.out and .err.
 

@@ -63,7 +63,7 @@ class Night:
         self._watch.start(Loaded(jobs))
         return self._watch
 
-    def _run(self, job: JobSpec, day: date) -> JobOutcome:
+    def _run(self, job: JobSpec, day: date, _slot: str) -> JobOutcome:
         with self.stage.program(of_same_process=True) as parts:
             return run_job(parts, job, Order(day, queues=True))
 

@@ -19,7 +19,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("sending", "Run one job now."),
     "schedule": ("services", "Run the jobs by their schedules, until stopped."),
     "worker": ("services", "Help the runs of other machines to send, until stopped."),
-    "cluster": ("services", "Which programs send with this ledger."),
+    "cluster": ("services", "Which programs send or keep the schedule with this ledger."),
     "settle": ("sending", "Find out what became of calls without an answer."),
     "held": ("held", "What waits for a person, and deciding it."),
     "retry": ("sending", "Send again what was refused or not sent yet."),

@@ -35,7 +35,7 @@ from logistics_batch.ledger.itself.itself import Itself, LedgerFinding, Verifica
 from logistics_batch.ledger.itself.lock import WRITING_ANSWERS, require_held, sending_lock
 from logistics_batch.ledger.itself.opening import check_database, open_engine, require_local_disk, sqlite_path
 from logistics_batch.ledger.itself.purging import Purged, Purging
-from logistics_batch.ledger.lanes import Lanes, Lease, LeaseEnded, LivingSender
+from logistics_batch.ledger.lanes import Lanes, Lease, LeaseEnded, Member
 from logistics_batch.ledger.orders import Events, Feeds, Labels, Orders, WriteFeed
 from logistics_batch.ledger.people import AuditEntry, People, StoredPerson
 from logistics_batch.ledger.records import (
@@ -54,7 +54,7 @@ from logistics_batch.ledger.records import (
     StoredRun,
     StoredSlot,
 )
-from logistics_batch.ledger.schedule import RAN_THROUGH, NewNotice, Notices, Slots
+from logistics_batch.ledger.schedule import RAN_THROUGH, ClaimLost, NewNotice, Notices, Slots
 from logistics_batch.ledger.service import Facts, Pace, ServiceFacts, TestOrder, form_of, sounds_taken
 from logistics_batch.model.document_state import FATE_OF_STATE
 
@@ -72,6 +72,7 @@ __all__ = [
     "WRITING_ANSWERS",
     "Arrival",
     "AuditEntry",
+    "ClaimLost",
     "Decided",
     "Decision",
     "Decisions",
@@ -83,7 +84,7 @@ __all__ = [
     "Ledger",
     "LedgerFinding",
     "LeftFile",
-    "LivingSender",
+    "Member",
     "NamedOrder",
     "NeverSent",
     "NewEvent",
@@ -154,6 +155,7 @@ class Ledger:
         Raises:
             LedgerBusy: another run holds it.
             LedgerRefused: it is damaged, or an older copy.
+            ClaimLost: another program goes on with the planned time that this is for.
         """
         engine = self._connection.engine
         path = sqlite_path(self.url)
@@ -163,6 +165,7 @@ class Ledger:
                 check_database(engine)
             self.itself.require_newest()
             self.itself.keep_mark()
+            self.slots.require_claim()
             self.lanes.compare_clocks()
             self.lanes.close_runs()
             self.attempts.lock_is_held = is_held
@@ -171,6 +174,10 @@ class Ledger:
             finally:
                 self.attempts.lock_is_held = lambda: True
                 self.itself.keep_mark()
+
+    def require_lock(self) -> None:
+        """Raises LedgerRefused if this object sends and its lock is gone: another run may read, plan and answer now."""
+        require_held(self.attempts.lock_is_held())
 
     @property
     def clock_ahead_seconds(self) -> float:
@@ -194,7 +201,7 @@ class Ledger:
         """
         with self.lanes.leased(run=run) as lease:
             # Who held the lock when the run was opened closes it before anybody else plans.
-            require_held(self.attempts.lock_is_held())
+            self.require_lock()
             self.attempts.lease = lease
             try:
                 yield lease

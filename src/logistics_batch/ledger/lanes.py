@@ -1,11 +1,15 @@
-"""Who sends what, where several programs send with one ledger on PostgreSQL: lanes of keys, held by leases.
+"""Who sends what, and who keeps the schedule, where several programs do with one ledger on PostgreSQL: lanes of keys,
+held by leases.
 
 A document belongs to the lane of its key. A sender has a lease, a row with a number that is never given again, which
 lasts until a moment of the server's clock; a lane names the lease that holds it. One sender has a run open, others help
 it. Whatever changes who may claim (opening and closing a run, sharing lanes out) waits for the claims under way, and
 they for it: both take one lock of the server, claims together, changes alone.
+
+Who keeps the schedule has a lease, too, which takes no part in that: it says that this program runs what it claimed.
 """
 
+import json
 import math
 import threading
 import time
@@ -18,6 +22,7 @@ from typing import Any, Final
 from sqlalchemy import BigInteger, ColumnElement, Connection, Row, Select, func, literal, literal_column, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
+from logistics_batch import __version__
 from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger.bulk import insert_into
 from logistics_batch.ledger.connection import LedgerConnection, Repository
@@ -31,8 +36,10 @@ LAST_ATTEMPT: Final = (attempt.c.document_id == document.c.id) & (attempt.c.n ==
 _MARGIN_SECONDS = 2.0  # before the end of its lease a sender begins no more, by its own clock
 _LOOK_SECONDS = 1.0  # how soon a sender sees that there are more of them, or fewer
 _WAIT_SECONDS, _ENDS_WITHIN_SECONDS = 0.2, 10.0  # for the calls of others, which began before all was to end
+_ASLEEP_AFTER, _A_DAY = 10_000, 86_400_000  # milliseconds; who is cut off from the server is seen as late
 _CLOCKS_DIFFER = 1000  # milliseconds: more than the way to the server takes
 _CLAIMING_KEY = 0x6C6F6764  # "logd"; that of sending is another
+_KEEPS = lease.c.keeps_schedule == 1
 _AT_REST = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # goes on while the machine sleeps
 
 
@@ -41,16 +48,20 @@ class LeaseEnded(LedgerRefused):
 
 
 @dataclass(frozen=True, slots=True)
-class LivingSender:
-    """A program that sends now, or waits for something to send.
+class Member:
+    """A program that sends now, waits for something to send, or keeps the schedule.
 
     run: which it has opened for others, "" if it helps. clock_ahead_seconds: of its machine, before the server's.
+    silent_seconds: since its lease ended without being given back, 0 if it lasts. version: "" before there was one.
     """
 
     process: str
     run: str
+    keeps_schedule: bool
     lanes: int
     clock_ahead_seconds: float
+    silent_seconds: float
+    version: str
 
 
 def lane_of(account: str, key: str) -> int:
@@ -67,6 +78,17 @@ def living_helpers(connection: Connection, account: str) -> list[int]:
     if connection.dialect.name == "sqlite":
         return []
     return [each.id for each in _living(connection, account) if not each.run]
+
+
+def keepers(connection: Connection) -> set[str]:
+    """The programs that keep the schedule and said so just now."""
+    return set(connection.execute(select(lease.c.process).where(_KEEPS, lease.c.until > _now())).scalars())
+
+
+def is_asleep(connection: Connection, process: str) -> bool:
+    """Whether a program keeps the schedule and was not heard of for long: others run what it claimed."""
+    ended = lease.c.until < _now() - _ASLEEP_AFTER
+    return connection.execute(select(lease.c.id).where(_KEEPS, lease.c.process == process, ended)).first() is not None
 
 
 def being_sent(account: str, leases: Sequence[int]) -> Select[int]:
@@ -95,7 +117,7 @@ class Lanes(Repository):
         asked = _clock()
         with self._write(counts=False) as connection:
             _alone(connection)
-            values = {"account": self.account, "process": this_process(), "run": run} | _renewed(seconds)
+            values = self._mine() | {"run": run} | _renewed(seconds)
             put = lease.insert().values(values).returning(lease.c.id, lease.c.clock_ahead)
             number, ahead = connection.execute(put).one()
         _note_clock(self._connection, ahead)
@@ -105,6 +127,34 @@ class Lanes(Repository):
             yield mine
         finally:
             mine.end()
+
+    def keep_schedule(self) -> None:
+        """Say that this program keeps the schedule, for the time of a lease; say it again before that is over.
+
+        What it claimed is its own as long as it says so. Ended leases of its machine go, for it is back, and old ones.
+        """
+        if not self.are_shared:
+            return
+        mine, host = self._mine() | {"run": "", "keeps_schedule": 1}, json.loads(this_process())["host"]
+        with self._write(counts=False) as connection:
+            again = lease.update().where(_KEEPS, lease.c.process == mine["process"]).values(_renewed(LEASE_SECONDS))
+            ahead = connection.execute(again.returning(lease.c.clock_ahead)).scalar()
+            if ahead is None:
+                put = lease.insert().values(mine | _renewed(LEASE_SECONDS)).returning(lease.c.clock_ahead)
+                ahead = connection.execute(put).scalar_one()
+                long_ago = (lease.c.until <= _now() - _A_DAY).label("long_ago")
+                for old in connection.execute(select(lease, long_ago).where(_KEEPS, lease.c.until <= _now())).all():
+                    if old.long_ago or json.loads(old.process)["host"] == host:
+                        connection.execute(lease.delete().where(lease.c.id == old.id))
+        _note_clock(self._connection, ahead)
+
+    def leave_schedule(self) -> None:
+        """This program keeps the schedule no longer."""
+        if self.are_shared:
+            self._execute(lease.delete().where(_KEEPS, lease.c.process == this_process()), counts=False)
+
+    def _mine(self) -> dict[str, Any]:
+        return {"account": self.account, "process": this_process(), "version": __version__}
 
     def compare_clocks(self) -> None:
         """See how far this machine's clock is before the server's."""
@@ -137,15 +187,29 @@ class Lanes(Repository):
                 until = min(until, time.monotonic() + _ENDS_WITHIN_SECONDS)
             time.sleep(_WAIT_SECONDS)
 
-    def senders(self) -> list[LivingSender]:
-        """Who sends, or helps, now."""
+    def members(self) -> list[Member]:
+        """Who sends, helps or keeps the schedule now, and who did when its lease ended."""
         if not self.are_shared:
             return []
+        silent = func.greatest(_now() - lease.c.until, 0).label("silent")
         with self._read() as connection:
             held = select(lane.c.lease_id, func.count()).where(lane.c.account == self.account)
             lanes = dict(map(tuple, connection.execute(held.group_by(lane.c.lease_id))))
-            living = _living(connection, self.account)
-        return [LivingSender(each.process, each.run, lanes.get(each.id, 0), each.clock_ahead / 1000) for each in living]
+            all_ = select(lease, silent).where(lease.c.account == self.account).order_by(lease.c.id)
+            found = connection.execute(all_).all()
+        return [
+            Member(
+                each.process,
+                each.run,
+                bool(each.keeps_schedule),
+                lanes.get(each.id, 0),
+                each.clock_ahead / 1000,
+                each.silent / 1000,
+                each.version,
+            )
+            for each in found
+            if each.silent or is_gone(each.process) is not True
+        ]
 
 
 class Lease(Repository):
@@ -213,7 +277,7 @@ class Lease(Repository):
             _alone(connection)
             living = [each.id for each in _living(connection, self.account)]
             of_account = lease.c.account == self.account
-            connection.execute(lease.delete().where(of_account, lease.c.id.not_in(living)))
+            connection.execute(lease.delete().where(of_account, ~_KEEPS, lease.c.id.not_in(living)))
             if self.number in living:
                 self._share(connection, living)
         if self.number not in living:
@@ -314,6 +378,6 @@ def _alone(connection: Connection) -> None:
 
 
 def _living(connection: Connection, account: str) -> list[Row[Any]]:
-    """The leases that last; a process that is proven to be gone has none."""
-    lasting = select(lease).where(lease.c.account == account, lease.c.until > _now()).order_by(lease.c.id)
+    """The leases of senders that last; a process that is proven to be gone has none."""
+    lasting = select(lease).where(lease.c.account == account, ~_KEEPS, lease.c.until > _now()).order_by(lease.c.id)
     return [each for each in connection.execute(lasting) if is_gone(each.process) is not True]

@@ -7,8 +7,10 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, Connection, Row, func, select
 
+from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger.bulk import insert_into
-from logistics_batch.ledger.connection import Repository, dump
+from logistics_batch.ledger.connection import LedgerConnection, Repository, dump
+from logistics_batch.ledger.lanes import keepers
 from logistics_batch.ledger.records import StoredNotice, StoredSlot, stored
 from logistics_batch.ledger.schema import notice, slot
 from logistics_batch.processes import is_gone, this_process
@@ -16,30 +18,67 @@ from logistics_batch.processes import is_gone, this_process
 RAN_THROUGH = (0, 3, 4)
 """The exit codes of a run that came to its end: what others wait for was done, as far as the files allowed."""
 
-_SILENT_FOR = timedelta(minutes=5)  # a claimer that cannot be seen and says nothing for so long is gone
+_SILENT_FOR = timedelta(minutes=5)  # with SQLite, a claimer that cannot be seen and says nothing for so long is gone
+
+
+class ClaimLost(LedgerRefused):
+    """The planned time that a run is for was taken over by another program."""
 
 
 class Slots(Repository):
-    """Claims of planned times, and their ends."""
+    """Claims of planned times, and their ends; any scheduler that shares the ledger may claim.
 
-    def claim(self, job: str, name: str, *, now: str, business_date: str = "") -> bool:
-        """Take one planned time of a job; False if it was taken before, by whomever.
+    runs_for: the planned time for which this object's run is, as (job, slot); see `require_claim`.
+    """
 
-        One whose claimer died before its run ended can be taken again.
+    def __init__(self, connection: LedgerConnection) -> None:
+        super().__init__(connection)
+        self.runs_for: tuple[str, str] | None = None
+
+    def claim(self, job: str, name: str, *, now: str, business_date: str = "", again: bool = False) -> bool:
+        """Take one planned time of a job; False if it was taken before, by whomever, or another program runs the job.
+
+        One whose claimer died before its run ended can be taken again. again: so can one of this program's own.
         """
         mine = {"business_date": business_date, "state": "claimed", "owner": this_process(), "alive_at": now}
+        of_job = slot.c.job == job
         with self._write() as connection:
-            found = connection.execute(
-                select(slot).where(slot.c.job == job, slot.c.slot == name).with_for_update()
-            ).first()
+            # Since when its schedule is known: a lock, so that two who claim two times of it see each other's.
+            known = select(slot.c.slot).where(of_job, slot.c.state == "seen").order_by(slot.c.slot).with_for_update()
+            connection.execute(known).all()
+            found = connection.execute(select(slot).where(of_job, slot.c.slot == name).with_for_update()).first()
+            running = select(slot).where(of_job, slot.c.slot != name, slot.c.state == "claimed", slot.c.ended_at == "")
+            elsewhere = [each for each in connection.execute(running) if each.owner != this_process()]
+            if job and any(not _is_abandoned(connection, each, now) for each in elsewhere):
+                return False
             if found is None:
                 return _insert(connection, {"job": job, "slot": name, "claimed_at": now} | mine)
-            if not _is_abandoned(found, now):
+            is_own = again and found.state == "claimed" and found.owner == this_process()
+            if not is_own and not _is_abandoned(connection, found, now):
                 return False
-            connection.execute(
-                slot.update().where(slot.c.job == job, slot.c.slot == name).values(**mine, ended_at="", exit_code=None)
-            )
+            this = slot.update().where(of_job, slot.c.slot == name)
+            connection.execute(this.values(**mine, ended_at="", exit_code=None))
             return True
+
+    def holds(self, job: str, name: str) -> bool:
+        """Whether a planned time is this program's, and not ended."""
+        return self._exists(select(slot.c.job).where(*_own(job, name)))
+
+    def require_claim(self) -> None:
+        """Raises ClaimLost if another program goes on with the planned time for which this object's run is.
+
+        Asked by who holds the sending lock: a program that slept may have waited for it ever since.
+        """
+        if self.runs_for and not self.holds(*self.runs_for):
+            job, name = self.runs_for
+            raise ClaimLost(
+                f"Another program goes on with {job} for {name}: this one was not heard of for a while.",
+                remedy="Nothing is to be done. See what suspended this machine, or kept it from PostgreSQL.",
+            )
+
+    def rest(self, job: str, name: str, *, now: str) -> None:
+        """The run for a planned time stopped early, and goes on later: meanwhile other times of the job may run."""
+        self._execute(slot.update().where(*_own(job, name)).values(ended_at=now))
 
     def note_lost_days(self, job: str, days: Sequence[str], *, now: str) -> list[str]:
         """Write down that a job did not run for these business dates; gives those not known before."""
@@ -55,8 +94,8 @@ class Slots(Repository):
         return set(self._column(select(slot.c.business_date).where(slot.c.job == job, slot.c.business_date >= since)))
 
     def end(self, job: str, name: str, *, exit_code: int, now: str) -> None:
-        """The run for a planned time is over."""
-        mine = slot.update().where(slot.c.job == job, slot.c.slot == name)
+        """The run for a planned time is over, if that was not taken over meanwhile."""
+        mine = slot.update().where(*_own(job, name))
         self._execute(mine.values(state="ended", exit_code=exit_code, ended_at=now))
 
     def note_round(self, job: str, business_date: str, *, exit_code: int, now: str) -> None:
@@ -66,7 +105,7 @@ class Slots(Repository):
             _insert(connection, name | {"state": "ended", "exit_code": exit_code, "ended_at": now})
 
     def renew(self, *, now: str) -> None:
-        """Say that this process still runs what it claimed."""
+        """Say that this process still runs what it claimed; on PostgreSQL its lease says that."""
         mine = slot.update().where(slot.c.state == "claimed", slot.c.owner == this_process())
         self._execute(mine.values(alive_at=now), counts=False)
 
@@ -89,7 +128,13 @@ class Slots(Repository):
     def abandoned(self, job: str, *, now: str) -> list[StoredSlot]:
         """Claimed times whose claimer died before the run ended, oldest first."""
         claimed = select(slot).where(slot.c.job == job, slot.c.state == "claimed").order_by(slot.c.business_date)
-        return stored(StoredSlot, [found for found in self._rows(claimed) if _is_abandoned(found, now)])
+        with self._read() as connection:
+            found = connection.execute(claimed).all()
+            return stored(StoredSlot, [each for each in found if _is_abandoned(connection, each, now)])
+
+    def under_way(self) -> list[StoredSlot]:
+        """Planned times whose run has not ended, of all jobs, also those that wait to go on."""
+        return self._values(StoredSlot, select(slot).where(slot.c.state == "claimed", slot.c.job != ""))
 
     def rounds_of(self, job: str, business_date: str) -> int:
         """How many runs of a job for that day came to their end, also with rows that were refused or are held."""
@@ -107,11 +152,17 @@ class Slots(Repository):
         return self._values(StoredSlot, query.order_by(slot.c.slot))
 
 
-def _is_abandoned(found: "Row[tuple[object, ...]]", now: str) -> bool:
-    """Whether who claimed a slot is gone: seen to be, or silent for long where that cannot be seen."""
+def _own(job: str, name: str) -> tuple[ColumnElement[bool], ...]:
+    return slot.c.job == job, slot.c.slot == name, slot.c.state == "claimed", slot.c.owner == this_process()
+
+
+def _is_abandoned(connection: Connection, found: "Row[tuple[object, ...]]", now: str) -> bool:
+    """Whether who claimed a slot is gone: seen to be, or silent where that cannot be seen."""
     if found.state != "claimed" or found.owner == this_process():
         return False
     gone = is_gone(str(found.owner))
+    if gone is None and connection.dialect.name != "sqlite":
+        return found.owner not in keepers(connection)
     if gone is None:
         return datetime.fromisoformat(now) - datetime.fromisoformat(found.alive_at) > _SILENT_FOR
     return gone
@@ -167,8 +218,9 @@ class Notices(Repository):
                 return False
             wanted = int(new.wanted)
             since = {"owed": wanted, "since": now, "last_seen": now}
-            connection.execute(notice.insert().values(asdict(new) | {"wanted": wanted} | since))
-            return True
+            put = insert_into(connection, notice).values(asdict(new) | {"wanted": wanted} | since)
+            # Another program may have seen it at the same moment.
+            return connection.execute(put.on_conflict_do_nothing().returning(notice.c.id)).first() is not None
 
     def over(self, key: str, text: str, *, now: str) -> bool:
         """What was noticed is over; False if it was not, or not noticed."""

@@ -26,7 +26,7 @@ from sqlalchemy import (
 from logistics_batch.model.document_state import ENDED, TRANSITIONS, DocumentState
 
 # A change here needs a step in `version`, frozen as it was written.
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 metadata = MetaData()
 
@@ -181,8 +181,9 @@ attempt = Table(
 )
 Index("attempt_run", attempt.c.run_id)
 
-# PostgreSQL only: who may send now, see `lanes`. run: which it has opened for all, "" for who helps. until: in
-# milliseconds by the server's clock; clock_ahead: so many is its own ahead of that.
+# PostgreSQL only: who may send now, or keeps the schedule, see `lanes`. run: which it has opened for all, "" for who
+# helps. until: in milliseconds by the server's clock; clock_ahead: so many is its own ahead of that. version: of the
+# program.
 lease = Table(
     "lease",
     metadata,
@@ -190,6 +191,8 @@ lease = Table(
     *_texts("account", "process", "run"),
     Column("until", BigInteger, nullable=False),
     *_numbers("clock_ahead"),
+    *_later_numbers("keeps_schedule"),
+    *_later_texts("version"),
 )
 lane = Table("lane", metadata, _text_key("account"), _number_key("number"), *_numbers("lease_id"))
 

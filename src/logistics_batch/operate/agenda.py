@@ -12,6 +12,7 @@ fail lets the job go on. With a schedule of its own, too, its time waits until a
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from hashlib import sha256
@@ -19,6 +20,7 @@ from itertools import islice, takewhile
 from random import random
 from zoneinfo import ZoneInfo
 
+from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger import RAN_THROUGH, Ledger, StoredSlot
 from logistics_batch.model.jobs.calendar import EVERY_DAY, Calendar
 from logistics_batch.model.jobs.job import JobSpec, Missed
@@ -154,17 +156,23 @@ class Agenda:
 
         Raises LedgerRefused if it cannot be written down; then nothing may start.
         """
-        for each in self._stopped.get(job.name, []):
-            if each[0] <= now:
+        for each in self._stopped.get(job.name, [])[:]:
+            at, due = each
+            if at <= now and self._claim(job, due.name, due.business_date, now, again=True):
                 self._stopped[job.name].remove(each)
-                return each[1]
+                return due
+            if not self.ledger.slots.holds(job.name, due.name):  # another scheduler went on with it
+                self._stopped[job.name].remove(each)
         if interrupted := self._interrupted(job, now):
             return interrupted
         for chosen in self._choice(job, self._open(job, now)):
-            day = chosen.business_date
-            if self.ledger.slots.claim(job.name, chosen.name, now=now.isoformat(), business_date=day.isoformat()):
-                return Due(chosen.name, day, until=chosen.at + job.tried_for)
+            if self._claim(job, chosen.name, chosen.business_date, now):
+                return Due(chosen.name, chosen.business_date, until=chosen.at + job.tried_for)
         return None
+
+    def _claim(self, job: PlannedJob, name: str, day: date, now: datetime, *, again: bool = False) -> bool:
+        dates = {"now": now.isoformat(), "business_date": day.isoformat()}
+        return self.ledger.slots.claim(job.name, name, **dates, again=again)
 
     def is_due(self, job: PlannedJob, now: datetime) -> bool:
         """Whether there is something to take; writes nothing but since when the schedule is known."""
@@ -177,14 +185,20 @@ class Agenda:
     def try_again(self, job: PlannedJob, due: Due, now: datetime) -> datetime | None:
         """Take a planned time whose run stopped early again, later: gives when; None if that is too late.
 
-        None, too, where another time of that day waits: it goes on with all that the day's runs left.
+        None, too, where another scheduler went on with it, or another time of that day waits, which goes on with all
+        that the day's runs left.
         """
+        with suppress(LedgerRefused):  # it may be the ledger that is away
+            if not self.ledger.slots.holds(job.name, due.name):
+                return None  # another scheduler went on with it
         waiting = self._stopped.setdefault(job.name, [])
         first = due.stopped_at or now
         at = next_try(stopped_at=first, now=now, until=due.until, chance=self.chance)
         if at is None or any(each.business_date == due.business_date for _, each in waiting):
             return None
         waiting.append((at, replace(due, goes_on=True, stopped_at=first)))
+        with suppress(LedgerRefused):
+            self.ledger.slots.rest(job.name, due.name, now=now.isoformat())
         return at
 
     @property
@@ -221,10 +235,10 @@ class Agenda:
 
     def _interrupted(self, job: PlannedJob, now: datetime) -> Due | None:
         for slot in self.ledger.slots.abandoned(job.name, now=now.isoformat()):
-            day = slot.business_date
-            if self.ledger.slots.claim(job.name, slot.slot, now=now.isoformat(), business_date=day):
+            day = date.fromisoformat(slot.business_date)
+            if self._claim(job, slot.slot, day, now):
                 until = datetime.fromisoformat(slot.claimed_at) + job.tried_for
-                return Due(slot.slot, date.fromisoformat(day), until=until, goes_on=True)
+                return Due(slot.slot, day, until=until, goes_on=True)
         return None
 
     def _open(self, job: PlannedJob, now: datetime) -> list[_Candidate]:

@@ -1,20 +1,21 @@
-"""A sign of life that outsiders can check: a small file, written anew every few seconds."""
+"""A sign of life that outsiders can check: a small file of each machine, written anew every few seconds."""
 
 import json
 import os
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from logistics_batch.processes import lives
 
-HEARTBEAT = Path("var") / "schedule.json"
+_FOLDER, _NAMES = Path("var"), "schedule*.json"
 EVERY_SECONDS = 3.0
 OLD = timedelta(seconds=60)
+_LAST_SIGN_SECONDS = 1.0
 _STILL_AT_WORK = timedelta(seconds=4 * EVERY_SECONDS)
 
 
@@ -29,6 +30,11 @@ class Heartbeat:
     jobs: int
     running: tuple[str, ...] = ()
     next_run: str = ""
+
+
+def sign_of(workspace: Path) -> Path:
+    """The file of a scheduler on this machine; several may share the workspace."""
+    return workspace / _FOLDER / f"schedule-{socket.gethostname()}.json"
 
 
 def beat(
@@ -75,33 +81,39 @@ def beating(give_a_sign: Callable[[], None], *, failed: Callable[[str, Exception
         yield
     finally:
         over.set()
+        thread.join(_LAST_SIGN_SECONDS)  # else it might say that this program lives when that has said that it ends
 
 
-def last_beat(file: Path) -> Heartbeat | None:
-    """What stands in the file; None if there is none that can be read."""
-    try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-        return Heartbeat(**found | {"running": tuple(found["running"])})
-    except (OSError, ValueError, TypeError, KeyError):
-        return None
+def last_beat(workspace: Path) -> Heartbeat | None:
+    """The last sign of the scheduler on this machine, or where there never was one, of any; None if there is none."""
+    signs = list(_signs(workspace))
+    own = [each for each in signs if each.host == socket.gethostname()]
+    return max(own or signs, key=lambda each: datetime.fromisoformat(each.at), default=None)
 
 
-def another_at_work(file: Path, *, now: datetime) -> str:
-    """Which other scheduler works in this workspace, in words; "" if none does.
+def _signs(workspace: Path) -> Iterator[Heartbeat]:
+    for file in (workspace / _FOLDER).glob(_NAMES):
+        with suppress(OSError, ValueError, TypeError, KeyError):
+            found = json.loads(file.read_text(encoding="utf-8"))
+            yield Heartbeat(**found | {"running": tuple(found["running"])})
+
+
+def others_at_work(workspace: Path, *, now: datetime) -> list[Heartbeat]:
+    """The other schedulers that work in this workspace.
 
     Of one on this machine it is asked whether it still lives: a sign outlasts whoever was killed.
     """
-    found = last_beat(file)
-    if found is None or not timedelta(0) <= now - datetime.fromisoformat(found.at) <= _STILL_AT_WORK:
-        return ""
-    if found.host == socket.gethostname() and (found.pid == os.getpid() or not lives(found.pid)):
-        return ""
-    return f"another scheduler works here (process {found.pid} on {found.host}, since {found.started_at})"
+    return [
+        each
+        for each in _signs(workspace)
+        if timedelta(0) <= now - datetime.fromisoformat(each.at) <= _STILL_AT_WORK
+        and (each.host != socket.gethostname() or (each.pid != os.getpid() and lives(each.pid)))
+    ]
 
 
-def what_is_wrong(file: Path, *, now: datetime) -> str:
+def what_is_wrong(workspace: Path, *, now: datetime) -> str:
     """Why the scheduler does not seem to work; "" if it does."""
-    found = last_beat(file)
+    found = last_beat(workspace)
     if found is None:
         return "No scheduler has worked in this workspace."
     age = now - datetime.fromisoformat(found.at)

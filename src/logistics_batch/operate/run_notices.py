@@ -15,7 +15,7 @@ import polars as pl
 
 from logistics_batch.errors import LedgerRefused, LogisticsBatchError, ProgramFailed
 from logistics_batch.flows.parts import Parts
-from logistics_batch.ledger import RAN_THROUGH, NewNotice, StoredFile, StoredNotice, StoredRun
+from logistics_batch.ledger import RAN_THROUGH, ClaimLost, NewNotice, StoredFile, StoredNotice, StoredRun
 from logistics_batch.messages import clock_time, moment, without_values
 from logistics_batch.model.answers.answer_files import result_stem
 from logistics_batch.model.counting import counted, summed_up
@@ -117,6 +117,8 @@ def note_end(parts: Parts, ran: Ran) -> None:
     job, end, code, stopping = ran.job, ran.end, ran.exit_code, parts.stop.is_set()
     if stopping and code in (ExitCode.STOPPED_EARLY, ExitCode.BUSY):
         return  # somebody ended the program; its next start goes on with it
+    if isinstance(end, ClaimLost):
+        return  # another program goes on with it
     if isinstance(end, LogisticsBatchError):
         last = next(iter(parts.ledger.runs.latest(job=job.name, limit=1)), None)
         names = [file.name for file in parts.ledger.files.of_run(run=last.id)] if last else []

@@ -6,6 +6,7 @@ the daily digest, gives a sign of life, and says what was missed.
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from datetime import time as time_of_day
@@ -64,13 +65,13 @@ class Loaded:
 class Station:
     """Where the watch stands: what it works with.
 
-    run_job: one run, with parts of its own. teller: as the settings are now. heartbeat: the file of the sign of life.
-    digest: when the daily digest is told, None: never.
+    run_job: one run for a planned time, given its name, with parts of its own. teller: as the settings are now.
+    heartbeat: the file of the sign of life. digest: when the daily digest is told, None: never.
     """
 
     parts: Parts
     log: Log
-    run_job: Callable[[JobSpec, date], JobOutcome]
+    run_job: Callable[[JobSpec, date, str], JobOutcome]
     teller: Callable[[], Teller]
     heartbeat: Path
     digest: Callable[[], time_of_day | None]
@@ -100,11 +101,11 @@ class NightWatch:
 
     def take(self, job: PlannedJob, now: datetime) -> Due | None:
         """Claim what is due; nothing of a job that is paused."""
-        return None if is_paused(self._ledger, job.name) else self.agenda.take(job, now.astimezone(self._now().tzinfo))
+        return None if is_paused(self._ledger, job.name) else self.agenda.take(job, self._by_our_clock(now))
 
     def is_due(self, job: PlannedJob, now: datetime) -> bool:
         """Whether something is."""
-        return not is_paused(self._ledger, job.name) and self.agenda.is_due(job, now.astimezone(self._now().tzinfo))
+        return not is_paused(self._ledger, job.name) and self.agenda.is_due(job, self._by_our_clock(now))
 
     def run(self, job: PlannedJob, due: Due) -> None:
         """One run for a planned time; its end is written down unless the program was asked to end."""
@@ -116,7 +117,7 @@ class NightWatch:
         self._running.add(job.name)
         try:
             try:
-                end = self.at.run_job(spec, due.business_date)
+                end = self.at.run_job(spec, due.business_date, due.name)
             except LogisticsBatchError as error:
                 end = error
             ran = Ran(spec, due.business_date, end, calendar, due.until)
@@ -258,6 +259,11 @@ class NightWatch:
         if told.arrived:
             self._log.say("alerts_told", f"{told.arrived} messages sent")
 
+    def leave_schedule(self) -> None:
+        """This program ends: others go on at once with what it leaves."""
+        with suppress(LogisticsBatchError):  # then they see it a little later
+            self._ledger.lanes.leave_schedule()
+
     def tidy(self) -> None:
         """Once a night, remove what is older than the settings keep."""
         now = self._now()
@@ -270,7 +276,7 @@ class NightWatch:
                 self._log.say("purged", words, reports=removed.reports, labels=removed.labels)
 
     def give_a_sign(self, running: Sequence[str]) -> None:
-        """Write the sign of life."""
+        """Write the sign of life, for this machine and for others that keep the schedule."""
         now, plans = self._now(), self.planned()
         times = [slot.at for plan in plans if (slot := plan.next_slot(now))]
         try:
@@ -284,6 +290,14 @@ class NightWatch:
             )
         except OSError as error:
             self._say_once("heartbeat", "heartbeat_failed", f"no sign of life can be written: {error.strerror}")
+        self.keep_schedule()
+
+    def keep_schedule(self) -> None:
+        """Others that share the ledger see by it that this program runs what it claimed."""
+        try:
+            self._ledger.lanes.keep_schedule()
+        except LogisticsBatchError as error:
+            self._say_once("lease", "lease_failed", f"others may go on with what runs here: {error.message}")
 
     def _digest(self) -> None:
         now, due = self._now(), self.at.digest()
@@ -338,6 +352,10 @@ class NightWatch:
                     address.send(f"[{teller.site}] {title}", text, Gravity.FAILURE)
                 except LogisticsBatchError as error:
                     self._log.say("alert_failed", error.message, level="error")
+
+    def _by_our_clock(self, now: datetime) -> datetime:
+        """By the clock of the ledger, where machines share one: a time is due for all of them at once."""
+        return (now - timedelta(seconds=self._ledger.clock_ahead_seconds)).astimezone(self._now().tzinfo)
 
     def _now(self) -> datetime:
         return self._parts.clock.now()

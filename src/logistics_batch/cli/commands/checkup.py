@@ -21,6 +21,7 @@ from logistics_batch.model.counting import counted
 from logistics_batch.model.jobs.calendar import Calendar
 from logistics_batch.model.jobs.job import JobSpec, LabelsJob, PushJob, ReconcileJob
 from logistics_batch.operate.alerts import addresses
+from logistics_batch.operate.cluster import check_cluster
 from logistics_batch.operate.doctor import (
     Check,
     CheckState,
@@ -36,7 +37,7 @@ from logistics_batch.operate.doctor import (
     tried,
     warning,
 )
-from logistics_batch.operate.heartbeat import HEARTBEAT, what_is_wrong
+from logistics_batch.operate.heartbeat import what_is_wrong
 from logistics_batch.operate.metrics import require_client
 from logistics_batch.settings import (
     FILE_NAME,
@@ -91,6 +92,7 @@ def checkup(workspace: Workspace, *, staging: str = "", notify: bool = False, wr
     try:
         with workspace.parts(Need(writes=bool(staging))) as parts:
             yield from check_parts(parts, at.jobs)
+            yield from check_cluster(parts)
             yield from check_writing(parts, at.jobs) if writing else ()
             yield from _check_events(at, parts)
             yield from stage(parts, pincode=staging) if staging else (check_facts(parts),)
@@ -207,7 +209,7 @@ def _check_scheduler(at: _Looked) -> Iterator[Check]:
     """Whether something runs the jobs that have a schedule."""
     planned = [job.name for job in at.jobs if job.schedule or job.after]
     if planned:
-        wrong = what_is_wrong(at.folder / HEARTBEAT, now=_now(at))
+        wrong = what_is_wrong(at.folder, now=_now(at))
         yield (
             warning("scheduler", wrong, _START_IT)
             if wrong

@@ -5,6 +5,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import date, time
 from os import getpid
+from socket import gethostname
 from threading import Event
 
 from logistics_batch.cli.watching import log_of, records_in, teller_of, write_figures
@@ -14,7 +15,7 @@ from logistics_batch.jobs import fingerprint, job_names, load_calendar, load_job
 from logistics_batch.model.jobs.calendar import Calendar
 from logistics_batch.model.jobs.job import JobSpec, LabelsJob, PushJob, ReconcileJob
 from logistics_batch.operate.agenda import Agenda
-from logistics_batch.operate.heartbeat import HEARTBEAT, another_at_work, beating
+from logistics_batch.operate.heartbeat import beating, others_at_work, sign_of
 from logistics_batch.operate.metrics import Figure, figures, metrics_server
 from logistics_batch.operate.run_job import JobOutcome, Order, run_job
 from logistics_batch.operate.schedule import Chore, Scheduler
@@ -81,9 +82,9 @@ def watch(
         scheduler.chores = _chores(workspace, settings, night, scheduler, say)
         around.enter_context(records_in(night.at.log))
         night.at.log.say("started", f"started (process {getpid()})", pid=getpid())
-        if other := another_at_work(night.at.heartbeat, now=parts.clock.now()):
-            words = f"{other}: each job runs once all the same, but one of the two is enough"
-            night.at.log.say("another_scheduler", words, level="warning")
+        night.keep_schedule()
+        around.callback(night.leave_schedule)
+        _say_others(workspace, night)
         night.start(loaded)
         if not runs:
             night.tell()
@@ -97,9 +98,24 @@ def watch(
         return [name for name in left if name in night.jobs]
 
 
+def _say_others(workspace: Workspace, night: NightWatch) -> None:
+    """Who keeps the schedule here, too: with a ledger on a server as many machines as one likes, else one is enough."""
+    parts = night.at.parts
+    for other in others_at_work(workspace.folder, now=parts.clock.now()):
+        who = f"another scheduler works here (process {other.pid} on {other.host}, since {other.started_at})"
+        shares = parts.ledger.lanes.are_shared and other.host != gethostname()
+        enough = (
+            "each planned time is run by one of them"
+            if shares
+            else "each job runs once all the same, but one of the two is enough"
+        )
+        night.at.log.say("another_scheduler", f"{who}: {enough}", level="info" if shares else "warning")
+
+
 def _station(workspace: Workspace, settings: SettingsInForce, parts: Parts, say: Callable[[str], None]) -> Station:
-    def run(job: JobSpec, day: date) -> JobOutcome:
+    def run(job: JobSpec, day: date, slot: str) -> JobOutcome:
         with workspace.parts(Need(stop=parts.stop)) as its_own:
+            its_own.ledger.slots.runs_for = (job.name, slot)
             return run_job(its_own, job, Order(day, queues=True))
 
     def digest() -> time | None:
@@ -111,7 +127,7 @@ def _station(workspace: Workspace, settings: SettingsInForce, parts: Parts, say:
         log=log_of(workspace, settings.now, parts, say),
         run_job=run,
         teller=lambda: teller_of(workspace, settings.now, parts),
-        heartbeat=workspace.folder / HEARTBEAT,
+        heartbeat=sign_of(workspace.folder),
         digest=digest,
     )
 

@@ -7,7 +7,6 @@ import click
 
 from logistics_batch.cli.opening import WholeNumber, in_workspace, json_option, names_in, opened, reading, stopping
 
-_CLOCKS_APART_SECONDS = 1.0
 _PATIENCE_SECONDS, _END_SECONDS = 8.0, 9.5  # a supervisor that sent SIGTERM gets its exit within ten
 
 
@@ -48,12 +47,12 @@ def _check(folder: Path) -> int:
 
     from logistics_batch.errors import RunStopped
     from logistics_batch.model.counting import counted
-    from logistics_batch.operate.heartbeat import HEARTBEAT, last_beat, what_is_wrong
+    from logistics_batch.operate.heartbeat import last_beat, what_is_wrong
 
     now = datetime.now().astimezone()
-    if wrong := what_is_wrong(folder / HEARTBEAT, now=now):
+    if wrong := what_is_wrong(folder, now=now):
         raise RunStopped(wrong, remedy="Start it: `logistics-batch schedule`, as a service that is started again.")
-    found = last_beat(folder / HEARTBEAT)
+    found = last_beat(folder)
     if found:
         jobs = counted(found.jobs, "job")
         click.echo(f"The scheduler works: seen at {found.at}, {jobs}, next run {found.next_run or 'none'}.")
@@ -153,36 +152,29 @@ def worker(*, folder: str) -> int:
 
 @click.group(epilog="Example: logistics-batch cluster status")
 def cluster() -> None:
-    """Which programs send with this ledger."""
+    """Which programs send or keep the schedule with this ledger."""
 
 
 @cluster.command(epilog="Example: logistics-batch cluster status")
 @json_option
 @in_workspace
 def status(*, folder: str, as_json: bool) -> int:
-    """List the programs that send now or wait to help, with their lanes, and how far their clocks are off."""
-    import json
+    """List the programs that send now, wait to help or keep the schedule.
 
+    With their lanes and versions, how far their clocks are off, and those that were not heard of since they ended.
+    """
     from logistics_batch.cli.show import print_json, print_table
+    from logistics_batch.operate.cluster import CLOCKS_APART_SECONDS, shown
 
     with reading(folder) as parts:
-        senders = parts.ledger.lanes.senders()
-    lines = [
-        {
-            **{name: json.loads(each.process)[name] for name in ("host", "pid")},
-            "does": f"sends run {each.run}" if each.run else "helps",
-            "lanes": each.lanes,
-            "clock_ahead_seconds": each.clock_ahead_seconds,
-        }
-        for each in senders
-    ]
+        lines = [shown(each) for each in parts.ledger.lanes.members()]
     if as_json:
-        print_json({"senders": lines})
+        print_json({"programs": lines})
         return 0
-    heads = ["host", "process", "does", "lanes", "clock ahead (s)"]
-    print_table(heads, (list(line.values()) for line in lines), empty="No program sends now or waits to help.")
+    heads = ["host", "process", "does", "lanes", "version", "clock ahead (s)"]
+    print_table(heads, (list(line.values()) for line in lines), empty="No program sends or keeps the schedule now.")
     for line in lines:
-        if abs(line["clock_ahead_seconds"]) > _CLOCKS_APART_SECONDS:
+        if abs(line["clock_ahead_seconds"]) > CLOCKS_APART_SECONDS:
             _log(f"The clock of {line['host']} is off by {line['clock_ahead_seconds']:.1f} s. Set it right (NTP).")
     return 0
 

@@ -52,6 +52,7 @@ def deliver(parts: Parts, file: StoredFile, *, acknowledge: bool = False, first:
     Raises:
         RunStopped: the rows' fates do not add up to the rows read; nothing is written then.
     """
+    parts.ledger.require_lock()
     if not is_elsewhere(parts, file):
         parts.ledger.files.begin_writing(file.id)
     report = parts.ledger.documents.file_report(file.id)

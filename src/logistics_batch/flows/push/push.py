@@ -241,7 +241,7 @@ def _put_files_away(parts: Parts, run: PushRun, came: _Came) -> None:
         pulled = next((here[file.sha256, path] for file in files if (file.sha256, path) in here), None)
         why_held = _why_held(run, files)
         remotes = [*([pulled] if pulled else []), *again.get(path, ())]
-        away = [_put_one_away(run, came, remote, why_held=why_held) for remote in remotes]
+        away = [_put_one_away(parts, run, came, remote, why_held=why_held) for remote in remotes]
         if all(away):
             closed += [file.id for file in files]
     parts.progress.done()
@@ -256,9 +256,10 @@ def _why_held(run: PushRun, files: Sequence[StoredFile]) -> str:
     return "\n\n".join(["Nothing of this was sent.", *lines, f"Run {run.id}, job {run.job}."]) + "\n" if lines else ""
 
 
-def _put_one_away(run: PushRun, came: _Came, remote: RemoteFile, *, why_held: str) -> bool:
+def _put_one_away(parts: Parts, run: PushRun, came: _Came, remote: RemoteFile, *, why_held: str) -> bool:
     """False if it should go away and could not; nothing is sent again for that: the ledger knows the file."""
     name = PurePosixPath(remote.path).name
+    parts.ledger.require_lock()
     try:
         put_away(came.store, came.job, remote, why_held=why_held, business_date=came.business_date)
     except FileUnstable:
@@ -281,7 +282,7 @@ def _put_misnamed_away(parts: Parts, run: PushRun, came: _Came) -> None:
             f"Nothing of this was sent.\n\n{name}: {why.reason}, and drop it again.\n\nRun {run.id}, job {run.job}.\n"
         )
         if now - since.get(name, now) >= timedelta(seconds=patience) and _put_one_away(
-            run, came, remote, why_held=told
+            parts, run, came, remote, why_held=told
         ):
             run.left = [each for each in run.left if each[0] != remote]
             moved = Issue.of("file.misnamed", name=name, folder=came.job.source.quarantine)

@@ -153,6 +153,7 @@ def plan_anew(parts: Parts, run: PushRun, file: StoredFile, arrival: Arrival) ->
             f"{arrival.held.message}",
             remedy=f"Some of it was sent already: correct the mapping once more. {arrival.held.remedy}".strip(),
         )
+    parts.ledger.require_lock()
     stay = parts.ledger.planning.replan_file(file.id, arrival)
     stayed = [(".documents_stay", {"count": stay})] if stay else []
     run.notes.append(Issue.of("file.made_anew", name=file.name, stay=stayed))
@@ -165,6 +166,7 @@ def plan_arrival(parts: Parts, run: PushRun, arrival: Arrival) -> None:
 
     One that the ledger cannot take as it was read is written as held.
     """
+    parts.ledger.require_lock()
     try:
         with holding_file(arrival.source.name):
             file_id = parts.ledger.planning.plan_file(run.id, arrival)
@@ -242,6 +244,7 @@ def _told_of(files: Sequence[object], along: Sequence[StoredDocument]) -> Iterat
 
 def finish(parts: Parts, run: PushRun) -> RunReport:
     """Close the run and write its own report, also when it found nothing."""
+    parts.ledger.require_lock()
     files = parts.ledger.files.of_run(run=run.id)
     reports = FileReports(parts.ledger.documents.file_report, [file.id for file in files])
     tally = tally_of(reports)

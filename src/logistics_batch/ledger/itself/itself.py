@@ -206,6 +206,14 @@ class Itself(Repository):
             ) from error
         return file.stat().st_size
 
+    def settings_of_server(self) -> dict[str, str]:
+        """What PostgreSQL says of the durability of our commits; nothing with SQLite."""
+        if self._connection.engine.dialect.name == "sqlite":
+            return {}
+        names = ("fsync", "synchronous_commit", "synchronous_standby_names")
+        query = select(*(func.current_setting(name).label(name) for name in names))
+        return dict(self._rows(query)[0]._mapping)
+
     def records(self, *, personal: bool) -> Iterator[dict[str, Any]]:
         """Every record as {"table": name, column: value …}, table by table, in the order in which they were written.
 

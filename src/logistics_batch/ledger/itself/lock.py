@@ -18,11 +18,16 @@ from sqlalchemy.exc import DBAPIError
 from logistics_batch.errors import LedgerBusy, LedgerRefused
 from logistics_batch.ledger.connection import dump, entry, put_entry
 from logistics_batch.ledger.failures import told_plainly
+from logistics_batch.ledger.lanes import is_asleep
 from logistics_batch.ledger.schema import meta
 from logistics_batch.processes import is_gone, this_process
 
 WRITING_ANSWERS = "writing answers"
 _ADVISORY_KEY = 0x6C6F6762  # "logb"
+_HOLDER = (
+    "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objid = :key AND granted "
+    "AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+)
 _POLL_SECONDS = 0.5
 _ANSWERS_SECONDS = 30.0  # whoever writes answers alone, after a decision, is waited for so long
 _SENDER = "sender"  # in the table `meta`
@@ -48,7 +53,7 @@ def sending_lock(
         LedgerBusy: another run holds it.
         LedgerRefused: the name of the holder cannot be written down, as on a full disk.
     """
-    begun = time.monotonic()
+    begun, asleep = time.monotonic(), 0
     while True:
         try:
             with _file_lock(path) if path else _advisory_lock(engine) as still:
@@ -66,6 +71,8 @@ def sending_lock(
                     f"Another sending run holds the ledger{_shown(sender)}.",
                     remedy="Wait until it has ended; scheduled jobs queue by themselves.",
                 ) from None
+        if wait and not path:
+            asleep = _end_of_sleeper(engine, sender, seen_before=asleep)
         time.sleep(_POLL_SECONDS)
 
 
@@ -107,6 +114,21 @@ def _file_lock(path: Path) -> Iterator[Callable[[], bool]]:
         yield still
     finally:
         os.close(descriptor)
+
+
+def _end_of_sleeper(engine: Engine, sender: dict[str, str], *, seen_before: int) -> int:
+    """Take the lock from a program that keeps the schedule and was not heard of for long: others run what it claimed.
+
+    The server ends the session that holds it, so that the program claims nothing more when it wakes; but not at the
+    first look, at which the name may be that of the holder before. Gives the session, 0 if there is no such program.
+    """
+    with suppress(LedgerRefused), told_plainly("read"), engine.connect() as connection, connection.begin():
+        if is_asleep(connection, sender.get("process", "")):
+            holder = int(connection.execute(text(_HOLDER), {"key": _ADVISORY_KEY}).scalar() or 0)
+            if holder and holder == seen_before:
+                connection.execute(text("SELECT pg_terminate_backend(:pid)"), {"pid": holder})
+            return holder
+    return 0
 
 
 def _sender(engine: Engine) -> dict[str, str]:

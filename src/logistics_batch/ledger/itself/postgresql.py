@@ -14,10 +14,12 @@ from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger.connection import CONNECTIONS_KEPT, LOCK_WAIT_SECONDS
 
 # Who is cut off without a word, as by a machine that loses power, is seen after 10 + 3 × 5 seconds: by who waits for
-# the server, and by the server, which keeps the locks of a session as long as that seems to be there.
+# the server, and by the server, which keeps the locks of a session as long as that seems to be there. While an answer
+# is under way nobody asks: it is sent again, for a quarter of an hour unless the second setting ends that.
 _SEEN_TO_BE_GONE = {"keepalives_idle": "10", "keepalives_interval": "5", "keepalives_count": "3"}
 _UNHEARD = {"tcp_user_timeout": "25000"}  # milliseconds
-SESSION = (*(f"SET tcp_{name} = {value}" for name, value in _SEEN_TO_BE_GONE.items()), "SET lock_timeout = '{wait}s'")
+_ASKED_OF_SERVER = {f"tcp_{name}": value for name, value in _SEEN_TO_BE_GONE.items()} | _UNHEARD
+SESSION = (*(f"SET {name} = {value}" for name, value in _ASKED_OF_SERVER.items()), "SET lock_timeout = '{wait}s'")
 # Sooner than others give up that wait for what a frozen program holds in the middle of a transaction.
 _FROZEN = f"SET LOCAL idle_in_transaction_session_timeout = '{LOCK_WAIT_SECONDS // 2}s'"
 

@@ -64,7 +64,18 @@ def _to_version_4(op: Any, _: str) -> None:
         connection.execute(document.update().where(among(connection, document.c.id, numbers)).values(lane=lane))
 
 
-STEPS: dict[int, Callable[[Any, str], None]] = {2: _to_version_2, 3: _to_version_3, 4: _to_version_4}
+def _to_version_5(op: Any, _: str) -> None:
+    """Several programs may keep the schedule; each says of which version it is."""
+    op.add_column("lease", sa.Column("keeps_schedule", sa.Integer, nullable=False, server_default="0"))
+    op.add_column("lease", sa.Column("version", sa.Text, nullable=False, server_default=""))
+
+
+STEPS: dict[int, Callable[[Any, str], None]] = {
+    2: _to_version_2,
+    3: _to_version_3,
+    4: _to_version_4,
+    5: _to_version_5,
+}
 """How a ledger gets to each version from the one before, by alembic's operations and the name of the dialect.
 
 A step neither reads today's schema nor today's guards: what it makes of an old ledger never changes again.
