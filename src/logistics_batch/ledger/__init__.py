@@ -165,7 +165,8 @@ class Ledger:
                 check_database(engine)
             self.itself.require_newest()
             self.itself.keep_mark()
-            self.slots.require_claim()
+            if self.slots.runs_for:
+                self.slots.require_claim(*self.slots.runs_for)
             self.lanes.compare_clocks()
             self.lanes.close_runs()
             self.attempts.lock_is_held = is_held

@@ -28,7 +28,8 @@ class ClaimLost(LedgerRefused):
 class Slots(Repository):
     """Claims of planned times, and their ends; any scheduler that shares the ledger may claim.
 
-    runs_for: the planned time for which this object's run is, as (job, slot); see `require_claim`.
+    runs_for: the planned time for which this object's run is, as (job, slot). Who waited for the sending lock may have
+    slept meanwhile, so that its claim is looked at once it has the lock.
     """
 
     def __init__(self, connection: LedgerConnection) -> None:
@@ -64,13 +65,9 @@ class Slots(Repository):
         """Whether a planned time is this program's, and not ended."""
         return self._exists(select(slot.c.job).where(*_own(job, name)))
 
-    def require_claim(self) -> None:
-        """Raises ClaimLost if another program goes on with the planned time for which this object's run is.
-
-        Asked by who holds the sending lock: a program that slept may have waited for it ever since.
-        """
-        if self.runs_for and not self.holds(*self.runs_for):
-            job, name = self.runs_for
+    def require_claim(self, job: str, name: str) -> None:
+        """Raises ClaimLost if another program goes on with a planned time that this one had claimed."""
+        if not self.holds(job, name):
             raise ClaimLost(
                 f"Another program goes on with {job} for {name}: this one was not heard of for a while.",
                 remedy="Nothing is to be done. See what suspended this machine, or kept it from PostgreSQL.",

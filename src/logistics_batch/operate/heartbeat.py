@@ -53,6 +53,7 @@ def beat(
         running,
         next_run,
     )
+    file.parent.mkdir(mode=0o700, exist_ok=True)
     beside = file.with_name(f"{file.name}.part")
     beside.write_text(json.dumps(asdict(sign), indent=1), encoding="utf-8")
     beside.replace(file)

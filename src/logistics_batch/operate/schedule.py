@@ -28,6 +28,7 @@ _SET_BY_SECONDS = 20.0  # a difference that is no drift
 _FAR_AWAY = timedelta(days=400)  # a job without a next time is looked at again then
 _LONGEST_MISFIRE_SECONDS = 10 * 366 * 86400  # whether a run is too late is decided by the agenda
 _THREADS = 64
+_CHORES, _THREADS_OF_CHORES = "chores", 8  # apart, so that they are done however many jobs wait
 
 
 class Duty(Protocol):
@@ -74,7 +75,8 @@ class Scheduler:
     _changed: threading.Condition = field(default_factory=threading.Condition)
     _timer: BackgroundScheduler = field(
         default_factory=lambda: BackgroundScheduler(
-            executors={"default": ThreadPoolExecutor(max_workers=_THREADS)}, timezone=UTC
+            executors={"default": ThreadPoolExecutor(_THREADS), _CHORES: ThreadPoolExecutor(_THREADS_OF_CHORES)},
+            timezone=UTC,
         )
     )
 
@@ -86,7 +88,7 @@ class Scheduler:
         logging.getLogger("apscheduler").setLevel(logging.CRITICAL)  # it logs tracebacks; see `Duty.failed`
         self.plan(jobs)
         for chore in self.chores:
-            self._add(self._do_chore, _Again(chore.every_seconds), chore.name, chore)
+            self._add(self._do_chore, _Again(chore.every_seconds), chore.name, chore, executor=_CHORES)
         self._timer.start()
         try:
             self._watch_the_clock()
@@ -123,12 +125,15 @@ class Scheduler:
         with self._changed:
             return dict(self._running)
 
-    def _add(self, do: Callable[..., None], trigger: BaseTrigger, name: str, argument: object) -> None:
+    def _add(
+        self, do: Callable[..., None], trigger: BaseTrigger, name: str, argument: object, executor: str = "default"
+    ) -> None:
         self._timer.add_job(
             do,
             trigger,
             args=[argument],
             id=name,
+            executor=executor,
             next_run_time=datetime.now(UTC),
             coalesce=True,
             max_instances=1,

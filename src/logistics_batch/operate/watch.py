@@ -12,11 +12,12 @@ from datetime import date, datetime, timedelta
 from datetime import time as time_of_day
 from itertools import takewhile
 from pathlib import Path
+from threading import Lock
 
 from logistics_batch.errors import LogisticsBatchError, where_it_failed
 from logistics_batch.flows.files.purge import purge_by_age
 from logistics_batch.flows.parts import Parts
-from logistics_batch.ledger import NewNotice
+from logistics_batch.ledger import ClaimLost, NewNotice
 from logistics_batch.messages import clock_time
 from logistics_batch.model.counting import counted
 from logistics_batch.model.jobs.calendar import Calendar
@@ -87,6 +88,7 @@ class NightWatch:
     _started_at: datetime | None = None
     _said: dict[str, float] = field(default_factory=dict)
     _running: set[str] = field(default_factory=set)
+    _taking: Lock = field(default_factory=Lock)  # else hundreds of jobs that are due take a connection each
     _to_end: dict[tuple[str, str], int] = field(default_factory=dict)
     _digests: dict[time_of_day, datetime] = field(default_factory=dict)
 
@@ -101,7 +103,8 @@ class NightWatch:
 
     def take(self, job: PlannedJob, now: datetime) -> Due | None:
         """Claim what is due; nothing of a job that is paused."""
-        return None if is_paused(self._ledger, job.name) else self.agenda.take(job, self._by_our_clock(now))
+        with self._taking:
+            return None if is_paused(self._ledger, job.name) else self.agenda.take(job, self._by_our_clock(now))
 
     def is_due(self, job: PlannedJob, now: datetime) -> bool:
         """Whether something is."""
@@ -120,6 +123,8 @@ class NightWatch:
                 end = self.at.run_job(spec, due.business_date, due.name)
             except LogisticsBatchError as error:
                 end = error
+            if was_cut_short(end):
+                end = self._taken_over(job, due) or end
             ran = Ran(spec, due.business_date, end, calendar, due.until)
             code = ran.round_code
             observe(self._parts, ran, self._log)
@@ -129,6 +134,16 @@ class NightWatch:
                 self._end(job, due, code)
             elif not self._parts.stop.is_set():
                 self._try_again(job, due, code)
+
+    def _taken_over(self, job: PlannedJob, due: Due) -> ClaimLost | None:
+        """Whether another program goes on with it: then nobody has to know how it ended here."""
+        try:
+            self._ledger.slots.require_claim(job.name, due.name)
+        except ClaimLost as lost:
+            return lost
+        except LogisticsBatchError:  # it may be the ledger that is away
+            pass
+        return None
 
     def _try_again(self, job: PlannedJob, due: Due, code: int) -> None:
         at = self.agenda.try_again(job, due, self._now())

@@ -6,14 +6,14 @@ from dataclasses import replace
 from datetime import date, time
 from os import getpid
 from socket import gethostname
-from threading import Event
+from threading import Event, Semaphore
 
 from logistics_batch.cli.watching import log_of, records_in, teller_of, write_figures
-from logistics_batch.errors import LogisticsBatchError, SpecificationError, UsageError
+from logistics_batch.errors import LedgerBusy, LogisticsBatchError, SpecificationError, UsageError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.jobs import fingerprint, job_names, load_calendar, load_job, misplaced, overlooked
 from logistics_batch.model.jobs.calendar import Calendar
-from logistics_batch.model.jobs.job import JobSpec, LabelsJob, PushJob, ReconcileJob
+from logistics_batch.model.jobs.job import JobSpec, LabelsJob, PushJob, ReconcileJob, SettleJob
 from logistics_batch.operate.agenda import Agenda
 from logistics_batch.operate.heartbeat import beating, others_at_work, sign_of
 from logistics_batch.operate.metrics import Figure, figures, metrics_server
@@ -22,6 +22,9 @@ from logistics_batch.operate.schedule import Chore, Scheduler
 from logistics_batch.operate.watch import Loaded, NightWatch, Station
 from logistics_batch.settings import FILE_NAME, Settings
 from logistics_batch.wiring import Need, Workspace
+
+_ABREAST = 8  # runs that send nothing; one sends at a time, whoever shares the ledger
+_LOOK_SECONDS = 0.5
 
 
 class SettingsInForce:
@@ -112,9 +115,27 @@ def _say_others(workspace: Workspace, night: NightWatch) -> None:
         night.at.log.say("another_scheduler", f"{who}: {enough}", level="info" if shares else "warning")
 
 
+@contextmanager
+def _in_turn(turns: Semaphore, stop: Event) -> Iterator[None]:
+    """Hundreds of jobs may be due at once: a run that has to wait for others of this program opens nothing meanwhile.
+
+    Raises LedgerBusy if the program is asked to end before its turn.
+    """
+    while not turns.acquire(timeout=_LOOK_SECONDS):
+        if stop.is_set():
+            raise LedgerBusy("Other runs of this program came first.", remedy="The next start goes on with it.")
+    try:
+        yield
+    finally:
+        turns.release()
+
+
 def _station(workspace: Workspace, settings: SettingsInForce, parts: Parts, say: Callable[[str], None]) -> Station:
+    sends, others = Semaphore(1), Semaphore(_ABREAST)
+
     def run(job: JobSpec, day: date, slot: str) -> JobOutcome:
-        with workspace.parts(Need(stop=parts.stop)) as its_own:
+        turns = sends if isinstance(job, PushJob | SettleJob) else others
+        with _in_turn(turns, parts.stop), workspace.parts(Need(stop=parts.stop)) as its_own:
             its_own.ledger.slots.runs_for = (job.name, slot)
             return run_job(its_own, job, Order(day, queues=True))
 
