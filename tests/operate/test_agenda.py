@@ -230,6 +230,23 @@ def test_an_interrupted_run_goes_on_under_its_slot(ledger: Ledger) -> None:
     assert room.agenda.take(nightly(grace="1h"), at("2026-11-02T12:00")) is None
 
 
+def test_a_run_that_waits_to_be_tried_again_is_dropped_where_another_scheduler_went_on_with_it(ledger: Ledger) -> None:
+    room, job_ = Room(ledger, nightly()), nightly()
+    due = room.agenda.take(job_, at("2026-11-01T21:15"))
+    assert due is not None
+    assert room.agenda.try_again(job_, due, at("2026-11-01T21:16")) is not None
+    assert room.agenda.take(job_, at("2026-11-01T21:16")) is None
+    again = room.agenda.take(job_, at("2026-11-01T21:20"))
+    assert again is not None
+    assert (again.name, again.goes_on) == (due.name, True)
+    assert room.agenda.try_again(job_, again, at("2026-11-01T21:21")) is not None
+    with ledger._connection.engine.connect().execution_options(write=True) as connection, connection.begin():
+        connection.exec_driver_sql('UPDATE slot SET owner = \'{"host":"elsewhere","pid":1,"start":"1"}\'')
+    assert room.agenda.take(job_, at("2026-11-01T21:24")) is None
+    assert not room.agenda.waits
+    assert room.agenda.try_again(job_, again, at("2026-11-01T21:25")) is None
+
+
 def test_many_slots_of_a_long_outage_are_dealt_with_at_once(ledger: Ledger) -> None:
     room = Room(ledger, job("schedule: {every: 1m}"))
     assert room.look("2026-11-20T12:00") == ["2026-11-20T12:00"]

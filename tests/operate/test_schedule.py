@@ -13,6 +13,7 @@ import time_machine
 from logistics_batch.errors import LedgerRefused, LogisticsBatchError
 from logistics_batch.jobs import parse_job
 from logistics_batch.ledger import Ledger, open_ledger
+from logistics_batch.operate import schedule
 from logistics_batch.operate.agenda import Agenda, Due, PlannedJob, planned_job
 from logistics_batch.operate.schedule import Chore, Scheduler
 
@@ -264,3 +265,24 @@ def test_a_chore_is_done_again_and_again(night: Night) -> None:
     for _ in range(3):
         assert counted.acquire(timeout=LIMIT_SECONDS)
     night.end(thread)
+
+
+def test_chores_are_done_however_many_jobs_wait(night: Night, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schedule, "_THREADS", 2)
+    over, counted, begun = threading.Event(), threading.Semaphore(0), threading.Semaphore(0)
+
+    def waits() -> None:
+        begun.release()
+        over.wait(LIMIT_SECONDS)
+
+    night.work, night.chores = waits, [Chore("count", 0.05, counted.release)]
+    with time_machine.travel(at("2026-11-03T21:14:59.5"), tick=True):
+        thread = night.start(*(job(name=f"job-{number}") for number in range(5)))
+        assert begun.acquire(timeout=LIMIT_SECONDS)
+        assert begun.acquire(timeout=LIMIT_SECONDS)
+        while counted.acquire(blocking=False):
+            pass
+        for _ in range(3):
+            assert counted.acquire(timeout=LIMIT_SECONDS / 4)
+        over.set()
+        night.end(thread)

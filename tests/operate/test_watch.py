@@ -1,7 +1,9 @@
 """The watch besides its jobs: changed files, days without a run, the digest, what is kept back while it stops."""
 
 import json
+import socket
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
@@ -11,9 +13,10 @@ from support.event_receiver import receiving
 from support.workspace import Workspace, order_lines
 
 from logistics_batch.cli.commands.night import SettingsInForce, _loaded, _take_over
+from logistics_batch.errors import LedgerRefused
 from logistics_batch.model.report import RunReport
 from logistics_batch.model.run_reports import SettleReport
-from logistics_batch.operate.heartbeat import last_beat, what_is_wrong
+from logistics_batch.operate.heartbeat import beat, last_beat, others_at_work, sign_of, what_is_wrong
 from logistics_batch.operate.pauses import pause, resume
 from logistics_batch.operate.run_job import JobOutcome, outcome_of
 from logistics_batch.operate.run_notices import Ran, note_end
@@ -152,6 +155,47 @@ def test_a_run_that_the_end_of_the_program_cut_short_is_not_over(shift: Shift) -
     (slot,) = shift.parts.ledger.slots.of_job("settle", [due.name]).values()
     assert (slot.state, slot.ended_at) == ("claimed", "")
     assert shift.parts.ledger.notices.open() == []
+
+
+def test_of_a_run_that_another_machine_took_over_nobody_is_told(shift: Shift) -> None:
+    """However it ended here, as with the lock that it lost; what becomes of it there is told there."""
+    shift.look()
+    shift.clock.at = datetime(2026, 11, 3, 21, 15, tzinfo=KOLKATA)
+    (plan,) = shift.watch.planned()
+    due = shift.watch.take(plan, shift.clock.now())
+    assert due is not None
+
+    def sleeps(*_: object) -> JobOutcome:
+        with shift.parts.ledger._connection.write() as connection:
+            connection.exec_driver_sql('UPDATE slot SET owner = \'{"host":"west","pid":1,"start":"1"}\'')
+        raise LedgerRefused("What held the ledger for this run is gone.", remedy="")
+
+    shift.watch.at = replace(shift.watch.at, run_job=sleeps)
+    shift.watch.run(plan, due)
+    assert "Another program goes on with settle for 2026-11-03T21:15" in shift.lines[-1]
+    assert shift.parts.ledger.notices.open() == []
+    (slot,) = shift.parts.ledger.slots.of_job("settle", [due.name]).values()
+    assert slot.state == "claimed"
+
+
+def test_machines_that_share_a_workspace_have_a_sign_of_life_each(
+    shift: Shift, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the one that stands still would seem to work as long as the other does."""
+    folder, now = shift.workspace.root, shift.clock.now()
+    monkeypatch.setattr(socket, "gethostname", lambda: "east")
+    beat(sign_of(folder), now=now, started_at=now, jobs=1, running=(), next_run="")
+    monkeypatch.setattr(socket, "gethostname", lambda: "west")
+    assert what_is_wrong(folder, now=now) == "", "asked elsewhere, as beside a container, for any"
+    (other,) = others_at_work(folder, now=now)
+    assert other.host == "east"
+    beat(sign_of(folder), now=now, started_at=now, jobs=1, running=(), next_run="")
+    later = now + timedelta(minutes=2)
+    monkeypatch.setattr(socket, "gethostname", lambda: "east")
+    beat(sign_of(folder), now=later, started_at=now, jobs=1, running=(), next_run="")
+    assert what_is_wrong(folder, now=later) == ""
+    monkeypatch.setattr(socket, "gethostname", lambda: "west")
+    assert "was last seen at" in what_is_wrong(folder, now=later)
 
 
 def test_the_sign_of_life_says_what_is_wrong(shift: Shift) -> None:
