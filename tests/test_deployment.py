@@ -114,7 +114,10 @@ def test_compose_starts_what_exists_and_lets_it_do_nothing_else() -> None:
 
 
 def test_kubernetes_starts_what_exists_and_lets_it_do_nothing_else() -> None:
-    for whole in yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text()):
+    volume, *programs = yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text())
+    assert [each["spec"]["replicas"] for each in programs] == [2, 4]
+    assert volume["spec"]["accessModes"] == ["ReadWriteMany"], "two schedulers share the workspace"
+    for whole in programs:
         spec = whole["spec"]["template"]["spec"]
         (container,) = spec["containers"]
         parse_command(front, container["args"][1:])
@@ -127,9 +130,11 @@ def test_kubernetes_starts_what_exists_and_lets_it_do_nothing_else() -> None:
         assert limits["readOnlyRootFilesystem"]
         assert not limits["allowPrivilegeEscalation"]
         assert limits["capabilities"] == {"drop": ["ALL"]}
-        claimed = {each["metadata"]["name"] for each in whole["spec"].get("volumeClaimTemplates", ())}
-        there = claimed | {each["name"] for each in spec["volumes"]}
-        assert {each["name"] for each in container["volumeMounts"]} == there
+        assert {each["name"] for each in container["volumeMounts"]} == {each["name"] for each in spec["volumes"]}
+        claims = [
+            each["persistentVolumeClaim"]["claimName"] for each in spec["volumes"] if "persistentVolumeClaim" in each
+        ]
+        assert set(claims) <= {volume["metadata"]["name"]}
         assert not any("emptyDir" in each for each in spec["volumes"] if each["name"] != "tmp")  # everybody writes it
 
 

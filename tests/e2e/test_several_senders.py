@@ -373,6 +373,29 @@ def test_a_scheduler_that_sleeps_in_a_run_does_not_go_on_with_it_when_it_wakes(c
     none_is_doubled_and_what_lacks_is_told(cluster, 150)
 
 
+@pytest.mark.real
+def test_a_run_that_lost_its_lock_while_it_slept_answers_nothing_more(cluster: Cluster) -> None:
+    """Another one may be answering the same files, by what it knows since."""
+    first = cluster.machine("first")
+    first.job("orders", JOB)
+    for name in ("a", "b"):
+        first.drop(f"{name}.csv", order_lines([f"{name}-1"]))
+    (first.root / "results").mkdir()
+    asleep = {"LOGISTICS_BATCH_CRASH_AT": "report.before"}
+    run = cluster.forker.start(first, "run", "orders", environment=asleep, stops=True)
+    cluster.started.append(run)
+    cluster.until(lambda: Path(f"/proc/{run.process}/stat").read_text().rpartition(")")[2].split()[0] == "T")
+    holds = "SELECT pg_terminate_backend(pid, 5000) FROM pg_locks WHERE locktype = 'advisory' AND granted"
+    assert cluster.ask(holds) == [(True,)]
+    run.signal(signal.SIGCONT)
+    cluster.until(lambda: "another run may be" in said(run) or run.code is not None)
+    run.kill()
+    answered = {each.name for each in (first.root / "results").iterdir() if each.name.endswith(".result.csv")}
+    assert answered == {"a.result.csv"}, "at which it slept"
+    assert cluster.forker.run(first, "run", "orders").code == 0
+    assert (first.root / "results/b.result.csv").exists()
+
+
 @pytest.mark.slow
 @pytest.mark.real
 def test_jobs_in_twenty_folders_and_many_others_are_run_once_each_by_four_machines(cluster: Cluster) -> None:
@@ -382,11 +405,10 @@ def test_jobs_in_twenty_folders_and_many_others_are_run_once_each_by_four_machin
     for name in names[20:]:
         schedule = (shared.root / f"jobs/{name}.yaml").read_text().partition("schedule:")[2]
         shared.job(name, f"kind: settle\nschedule:{schedule}")
-    machines = ["north", "east", "south", "west"]
-    keepers = [cluster.scheduler(shared, machine) for machine in machines]
+    keepers = [cluster.scheduler(shared, machine) for machine in ("north", "east", "south", "west")]
     cluster.until(lambda: len(cluster.ended()) == len(names), seconds=400)
     assert sorted(job for job, _ in cluster.ended()) == names
-    assert {host for _, host in cluster.ended()} == set(machines)
+    assert len({host for _, host in cluster.ended()}) > 1  # who is there first claims what is due
     assert [
         line for each in keepers for line in said(each).splitlines() if "exit " in line and "exit 0" not in line
     ] == []

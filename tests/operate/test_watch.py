@@ -157,6 +157,16 @@ def test_a_run_that_the_end_of_the_program_cut_short_is_not_over(shift: Shift) -
     assert shift.parts.ledger.notices.open() == []
 
 
+def test_a_time_is_due_by_the_clock_that_all_machines_share(shift: Shift) -> None:
+    """One whose own clock is ten minutes ahead would else take each planned time ten minutes early."""
+    shift.look()
+    shift.parts.ledger._connection.clock_ahead_seconds = 600.0
+    assert shift.until("2026-11-03T21:24") == []
+    assert ran(shift) == []
+    shift.until("2026-11-03T21:25")
+    assert ran(shift) == ["settle: starts for 2026-11-03T21:15"]
+
+
 def test_of_a_run_that_another_machine_took_over_nobody_is_told(shift: Shift) -> None:
     """However it ended here, as with the lock that it lost; what becomes of it there is told there."""
     shift.look()

@@ -165,7 +165,7 @@ class Agenda:
                 self._stopped[job.name].remove(each)
         if interrupted := self._interrupted(job, now):
             return interrupted
-        for chosen in self._choice(job, self._open(job, now)):
+        for chosen in self._choice(job, self._open(job, now))[:1]:  # else another scheduler runs the job now
             if self._claim(job, chosen.name, chosen.business_date, now):
                 return Due(chosen.name, chosen.business_date, until=chosen.at + job.tried_for)
         return None
