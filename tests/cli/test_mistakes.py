@@ -254,9 +254,10 @@ def test_labels_are_sorted_by_what_a_mapping_keeps_also_on_a_quiet_night(run: Ru
 
 def test_results_go_to_a_folder_or_nothing_is_sent(run: Run, workspace: Workspace) -> None:
     file = workspace.drop("orders.csv", order_lines(["A-1"]), folder=".")
-    done = run("push", file, "--mapping", "orders", "--results", file)
-    assert (done.code, "is a file" in done.err) == (2, True)
-    assert not (workspace.root / "var").exists()
+    for nowhere in (file, file / "answers"):
+        done = run("push", file, "--mapping", "orders", "--results", nowhere)
+        assert (done.code, f"The answers cannot go to {nowhere}: {file} is no folder" in done.err) == (2, True)
+    assert not run("runs", "--json").json["runs"]
 
 
 def test_settling_a_run_that_never_was_does_not_say_that_nothing_is_in_doubt(run: Run, workspace: Workspace) -> None:

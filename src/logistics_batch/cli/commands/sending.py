@@ -29,12 +29,7 @@ from logistics_batch.cli.opening import (
     help="The mapping that reads the files.",
 )
 @click.option("--dry-run", is_flag=True, help="Send and write nothing; show what would happen.")
-@click.option(
-    "--results",
-    type=click.Path(file_okay=False),
-    metavar="DIR",
-    help="Where the answers go; by default the reports folder.",
-)
+@click.option("--results", metavar="DIR", help="Where the answers go; by default the reports folder.")
 @json_option
 @in_workspace
 def push(

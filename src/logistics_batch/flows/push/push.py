@@ -84,6 +84,7 @@ def push_by_hand(
     parts.files.mkdir(parents=True, exist_ok=True, mode=0o700)
     origin: dict[str, object] = {"store": "", "business_date": today.isoformat()}
     if results is not None:
+        _require_writable(results)
         origin |= {"results": JobPlace(folder=str(results.resolve())).model_dump(), "results_only": True}
     received = unpacked(parts, [_keep(parts, path, origin) for path in paths], to=parts.files)
     meant = {file.path.stem for file in received}, str(rules.operation)
@@ -92,6 +93,17 @@ def push_by_hand(
         send(parts, run)
         deliver_answers(parts, run)
         return finish(parts, run)
+
+
+def _require_writable(results: Path) -> None:
+    """Raises UsageError where no answer could be written, before anything is sent."""
+    place = results.resolve()
+    there = next(each for each in (place, *place.parents) if each.exists())
+    if not (there.is_dir() and os.access(there, os.W_OK | os.X_OK)):
+        raise UsageError(
+            f"The answers cannot go to {results}: {there} is no folder that you can write to.",
+            remedy="Give --results another folder.",
+        )
 
 
 def run_push_job(
