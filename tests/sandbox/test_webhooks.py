@@ -92,7 +92,7 @@ def test_delivery_is_given_up_after_a_few_attempts(
     awb = create(service, reference)
     sandbox.control("POST", f"/orders/{awb}/status", {"status": "Assigned"})
     lost = wait_for(sandbox, lambda log: [one for one in log if one["state"] == "given up"], awb)
-    assert [(one["attempts"], one["last_answer"]) for one in lost] == [(4, "404")]
+    assert [(one["attempts"], one["log"][-1]["answer"]) for one in lost] == [(4, "404")]
 
 
 def wait_for(

@@ -61,8 +61,8 @@ _TABLES = {
     ),
     "Events": (
         "SELECT delivery_id, awb_number, json_extract(payload, '$.OrderStatus') AS order_status, webhook_id, state,"
-        " attempts, last_answer, substr(queued_at, 1, 19) AS queued FROM event_deliveries"
-        " ORDER BY delivery_id DESC LIMIT ?"
+        " attempts, json_extract(log, '$[#-1].answer') AS last_answer, substr(queued_at, 1, 19) AS queued"
+        " FROM event_deliveries ORDER BY delivery_id DESC LIMIT ?"
     ),
 }
 _COUNTS = (

@@ -49,19 +49,11 @@ CREATE TABLE IF NOT EXISTS event_deliveries (
     due_at REAL NOT NULL,
     attempts INTEGER NOT NULL DEFAULT 0,
     state TEXT NOT NULL DEFAULT 'waiting',
-    last_answer TEXT NOT NULL DEFAULT '');
+    log TEXT NOT NULL DEFAULT '[]');
 CREATE INDEX IF NOT EXISTS waiting_deliveries
     ON event_deliveries (webhook_id, lane, delivery_id) WHERE state = 'waiting';
 CREATE INDEX IF NOT EXISTS due_deliveries
     ON event_deliveries (webhook_id, due_at, delivery_id) WHERE state = 'waiting';
-CREATE TABLE IF NOT EXISTS delivery_attempts (
-    delivery_id INTEGER NOT NULL REFERENCES event_deliveries,
-    number INTEGER NOT NULL,
-    at TEXT NOT NULL,
-    elapsed_seconds REAL NOT NULL,
-    answer TEXT NOT NULL,
-    error TEXT NOT NULL,
-    PRIMARY KEY (delivery_id, number));
 CREATE TABLE IF NOT EXISTS labels (
     label_id INTEGER PRIMARY KEY AUTOINCREMENT,
     pages TEXT NOT NULL,

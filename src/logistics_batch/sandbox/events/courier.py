@@ -11,8 +11,7 @@ import sqlite3
 import ssl
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field
 from urllib.parse import SplitResult, urlsplit
 
 from logistics_batch.sandbox.clock import now_text
@@ -107,26 +106,17 @@ def _busy_webhooks(connection: sqlite3.Connection) -> list[str]:
 
 def _record(change: StoreChange, row: sqlite3.Row, attempt: Attempt, *, at: str, switches: Switches) -> None:
     """Log the attempt, and settle the delivery or put it off."""
-    number = row["attempts"] + 1
+    delivery_id, number = row["delivery_id"], row["attempts"] + 1
     state = "delivered" if attempt.taken else "given up" if number >= switches.webhook_attempts else "waiting"
+    due_at = time.time() + pause_seconds(delivery_id, number, switches=switches)
     change.connection.execute(
-        "INSERT INTO delivery_attempts (delivery_id, number, at, elapsed_seconds, answer, error)"
-        " VALUES (?, ?, ?, ?, ?, ?)",
-        (row["delivery_id"], number, at, attempt.elapsed_seconds, attempt.answer, attempt.error),
-    )
-    change.connection.execute(
-        "UPDATE event_deliveries SET attempts = ?, state = ?, due_at = ?, last_answer = ? WHERE delivery_id = ?",
-        (
-            number,
-            state,
-            time.time() + pause_seconds(row["delivery_id"], number, switches=switches),
-            attempt.answer or attempt.error,
-            row["delivery_id"],
-        ),
+        "UPDATE event_deliveries SET attempts = ?, state = ?, due_at = ?, log = json_insert(log, '$[#]', json(?))"
+        " WHERE delivery_id = ?",
+        (number, state, due_at, json.dumps({"number": number, "at": at} | asdict(attempt)), delivery_id),
     )
     if state != "waiting":
-        details: dict[str, Any] = {"delivery_id": row["delivery_id"], "attempts": number}
-        change.effect("event.delivered" if state == "delivered" else "event.given_up", **details)
+        effect = "event.delivered" if state == "delivered" else "event.given_up"
+        change.effect(effect, delivery_id=delivery_id, attempts=number)
 
 
 def pause_seconds(delivery_id: int, attempts: int, *, switches: Switches) -> float:

@@ -17,36 +17,22 @@ from logistics_batch.sandbox.switches import EVENT_DISORDERS, EVENT_FORMS, Switc
 Payload = dict[str, Any]
 
 
-def _older(payload: Payload) -> Payload:
-    return {name: value for name, value in payload.items() if name not in ("eventType", "order_status", "StatusCode")}
+def _with_times(payload: Payload, change: Callable[[datetime], datetime]) -> Payload:
+    times = {name: change(datetime.fromisoformat(payload[name])).isoformat() for name in ("StatusDateTime", "EDD")}
+    return payload | times
 
 
-def _plain_awb(payload: Payload) -> Payload:
-    return payload | {"WaybillNo": payload["WaybillNo"].removeprefix("SH-")}
-
-
-def _mobile_with_country(payload: Payload) -> Payload:
-    return payload | {"ToMobileNumber": "+91" + re.sub(r"\D", "", str(payload["ToMobileNumber"]))[-10:]}
-
-
-def _naive_times(payload: Payload) -> Payload:
-    times = {name: datetime.fromisoformat(payload[name]) for name in ("StatusDateTime", "EDD")}
-    return payload | {name: moment.replace(tzinfo=None).isoformat() for name, moment in times.items()}
-
-
-def _utc_times(payload: Payload) -> Payload:
-    times = {name: datetime.fromisoformat(payload[name]) for name in ("StatusDateTime", "EDD")}
-    return payload | {name: moment.astimezone(UTC).isoformat() for name, moment in times.items()}
-
-
+_NOT_IN_OLDER = ("eventType", "order_status", "StatusCode")
 # Form: what an event of this form says instead.
 FORMS: Mapping[str, Callable[[Payload], Payload]] = {
-    "older": _older,
+    "older": lambda payload: {name: value for name, value in payload.items() if name not in _NOT_IN_OLDER},
     "comment_null": lambda payload: payload | {"CourierComment": None},
-    "plain_awb": _plain_awb,
-    "mobile_with_country": _mobile_with_country,
-    "naive_times": _naive_times,
-    "utc_times": _utc_times,
+    "plain_awb": lambda payload: payload | {"WaybillNo": payload["WaybillNo"].removeprefix("SH-")},
+    "mobile_with_country": lambda payload: (
+        payload | {"ToMobileNumber": "+91" + re.sub(r"\D", "", str(payload["ToMobileNumber"]))[-10:]}
+    ),
+    "naive_times": lambda payload: _with_times(payload, lambda moment: moment.replace(tzinfo=None)),
+    "utc_times": lambda payload: _with_times(payload, lambda moment: moment.astimezone(UTC)),
 }
 TRIP = "trip_created"
 

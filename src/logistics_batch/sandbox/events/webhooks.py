@@ -20,7 +20,6 @@ from logistics_batch.sandbox.switches import Switches
 
 UNKNOWN_WEBHOOK = "Webhook not found"
 HIDDEN = "[hidden]"
-_ATTEMPT = ("number", "at", "elapsed_seconds", "answer", "error")
 _UPDATE = {"operationId": "webhook.update", "requestBody": "$request.body"}
 
 routes = APIRouter(route_class=ContractRoute)
@@ -92,18 +91,8 @@ def stored_webhooks(connection: sqlite3.Connection) -> list[Body]:
 
 def stored_deliveries(connection: sqlite3.Connection) -> list[Body]:
     """Every delivery: payload, what was planted in it, state (waiting, delivered, given up) and each attempt."""
-    attempts: dict[int, list[Body]] = {}
-    for row in connection.execute("SELECT * FROM delivery_attempts ORDER BY delivery_id, number"):
-        attempts.setdefault(row["delivery_id"], []).append({name: row[name] for name in _ATTEMPT})
     rows = connection.execute("SELECT * FROM event_deliveries ORDER BY delivery_id")
-    return [
-        dict(row)
-        | {
-            "payload": json.loads(row["payload"]),
-            "log": attempts.get(row["delivery_id"], []),
-        }
-        for row in rows
-    ]
+    return [dict(row) | {name: json.loads(row[name]) for name in ("payload", "log")} for row in rows]
 
 
 def _shown(body: Body) -> Body:
