@@ -3,13 +3,12 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from support.raw_client import RawConnection, Wire
-from support.sandbox_process import RunningSandbox, start_sandbox
+from support.sandbox_process import RunningSandbox
 
 
 def order(reference: str) -> dict[str, str]:
@@ -184,28 +183,6 @@ def test_an_effect_comes_later_than_the_answer(
     until(lambda: events(sandbox, request)[-1] == "committed")
     assert events(sandbox, request) == ["late_effect before", end, "committed"]
     assert len(sandbox.orders(reference=reference)) == 1
-
-
-def test_what_is_late_outlives_the_end_and_is_lost_where_a_retry_came_first(tmp_path: Path, reference: str) -> None:
-    running = start_sandbox(tmp_path, faults=[{"kind": "late_effect", "seconds": 2, "times": 2}])
-    try:
-        for number in range(2):
-            with closing(RawConnection(running)) as connection:
-                connection.send("POST", "/orders/shipment", order(f"{reference}-{number}"))
-                assert connection.read_to_end().end == "reset"
-        with closing(RawConnection(running)) as connection:  # a retry overtakes the first one
-            connection.send("POST", "/orders/shipment", order(f"{reference}-0"))
-            assert b'"PASS"' in connection.read_answer().body
-        running.kill()
-        running.restart()
-        until(lambda: len(running.committed("order.created")) == 2)
-        created = [line["reference_number"] for line in running.committed("order.created")]
-        assert created == [f"{reference}-0", f"{reference}-1"]
-        assert [line["reason"] for line in running.journal() if line["event"] == "lost"] == [
-            "Shipment Reference Number already exists"
-        ]
-    finally:
-        running.kill()
 
 
 def test_faults_join(sandbox: RunningSandbox, connection: RawConnection, reference: str) -> None:

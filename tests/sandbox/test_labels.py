@@ -155,23 +155,6 @@ def test_a_whole_shipment_that_does_not_say_cod_is_prepaid(
     assert "59.00" not in text(page)
 
 
-def test_every_letter_of_an_address_is_drawn(service: httpx.Client, sandbox: RunningSandbox, reference: str) -> None:
-    address = "राम தமிழ் বাংলা ગુજરાત తెలుగు Łódź Ђорђе Αθήνα"
-    create(service, reference, delivery_address=address)
-    (page,) = pages(link(sandbox, {"order_numbers[]": reference}))
-    drawn = text(page)
-    assert [word for word in address.split() if word not in drawn] == []
-
-
-def test_a_long_address_is_printed_to_its_end(service: httpx.Client, sandbox: RunningSandbox, reference: str) -> None:
-    words = [f"landmark{number}" for number in range(45)]
-    create(service, reference, delivery_address=" ".join(words), awb_number="OWN-ABCDEFGHIJKLMNOPQRST")
-    (page,) = pages(link(sandbox, {"order_numbers[]": reference}))
-    drawn = text(page).split()
-    assert [word for word in words if word not in drawn] == []
-    assert barcode(page) == "OWN-ABCDEFGHIJKLMNOPQRST"
-
-
 @pytest.mark.parametrize(
     ("body", "message"),
     [

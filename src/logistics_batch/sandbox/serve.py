@@ -32,13 +32,12 @@ from logistics_batch.sandbox.events.courier import deliver_for_ever
 from logistics_batch.sandbox.events.webhooks import routes as webhook_routes
 from logistics_batch.sandbox.faults.plan import FaultPlan, read_plan
 from logistics_batch.sandbox.journal import Journal
-from logistics_batch.sandbox.labels.links import link_secret
 from logistics_batch.sandbox.labels.routes import routes as label_routes
 from logistics_batch.sandbox.middleware import Middleware
 from logistics_batch.sandbox.orders.routes import routes as order_routes
 from logistics_batch.sandbox.orders.stored import UnknownOrder
 from logistics_batch.sandbox.service import UNEXPECTED, Service, failed, service_of
-from logistics_batch.sandbox.sftp import SftpAccount, SftpService, load_host_key
+from logistics_batch.sandbox.sftp import SftpAccount, SftpService, new_host_key
 from logistics_batch.sandbox.store import Store
 from logistics_batch.sandbox.switches import Switches
 
@@ -140,8 +139,8 @@ def serve(
             files = SftpService(
                 port=sftp_port,
                 root=sftp_root or folder / "sftp",
-                account=SftpAccount(USERNAME, _kept_password(folder / "sftp-password"), sftp_public_key),
-                host_key=load_host_key(folder / "sftp-host-key"),
+                account=SftpAccount(USERNAME, _kept_secret(folder / "sftp-password"), sftp_public_key),
+                host_key=_kept_secret(folder / "sftp-host-key", new_host_key),
             )
             files.start()
             stack.callback(files.close)
@@ -153,7 +152,7 @@ def serve(
             store=store,
             journal=book,
             api_keys=keys,
-            link_secret=link_secret(folder),
+            link_secret=_kept_secret(folder / "link-secret").encode(),
             switches=switches or Switches(),
             plan=plan,
         )
@@ -173,12 +172,19 @@ def _only_here(folder: Path) -> Iterator[None]:
         yield
 
 
-def _kept_password(path: Path) -> str:
-    """The password of the SFTP user, made up on first use and kept in `path`."""
+def _kept_secret(path: Path, make: Callable[[], str] = secrets.token_urlsafe) -> str:
+    """A secret of this sandbox, made on first use and kept in `path`."""
     if not path.exists():
-        path.touch(mode=0o600)
-        path.write_text(secrets.token_urlsafe(12), encoding="utf-8")
+        _write_private(path, make())
     return path.read_text(encoding="utf-8")
+
+
+def _write_private(path: Path, text: str) -> None:
+    """Write a file that only its owner reads, whole or not at all."""
+    beside = path.with_name(path.name + ".part")
+    beside.touch(mode=0o600)
+    beside.write_text(text, encoding="utf-8")
+    beside.replace(path)
 
 
 def _run(service: Service, listener: socket.socket, on_ready: Callable[[], None]) -> None:
@@ -213,10 +219,7 @@ class _Protocol(HttpToolsProtocol):
 def _say(said: dict[str, Any], ready_file: Path | None, keys: tuple[str, ...]) -> None:
     line = json.dumps(said) + "\n"
     if ready_file:
-        beside = ready_file.with_name(ready_file.name + ".part")
-        beside.touch(mode=0o600)
-        beside.write_text(line, encoding="utf-8")
-        beside.replace(ready_file)
+        _write_private(ready_file, line)
     sys.stdout.write(line)
     sys.stdout.flush()
     if sys.stderr.isatty():

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -36,11 +37,11 @@ class SftpAccount:
 class SftpService:
     """The listening server: one thread a connection, all of them confined to `root`."""
 
-    def __init__(self, *, port: int, root: Path, account: SftpAccount, host_key: paramiko.PKey) -> None:
+    def __init__(self, *, port: int, root: Path, account: SftpAccount, host_key: str) -> None:
         root.mkdir(parents=True, exist_ok=True)
         self.root = root.resolve()
         self.account = account
-        self._host_key = host_key
+        self._host_key = paramiko.Ed25519Key.from_private_key(StringIO(host_key))
         self._listener = socket.create_server((HOST, port), backlog=128)
         self.port: int = self._listener.getsockname()[1]
         self._transports: set[paramiko.Transport] = set()
@@ -246,15 +247,10 @@ class ConfinedFiles(paramiko.SFTPServerInterface):
         return real
 
 
-def load_host_key(path: Path) -> paramiko.PKey:
-    """The server's ed25519 key, made on first use and kept in `path`."""
-    if not path.exists():
-        content = Ed25519PrivateKey.generate().private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.OpenSSH, serialization.NoEncryption()
-        )
-        path.touch(mode=0o600)
-        path.write_bytes(content)
-    return paramiko.Ed25519Key.from_private_key_file(str(path))
+def new_host_key() -> str:
+    """An ed25519 key for the server, as OpenSSH writes it."""
+    form = (serialization.Encoding.PEM, serialization.PrivateFormat.OpenSSH, serialization.NoEncryption())
+    return Ed25519PrivateKey.generate().private_bytes(*form).decode()
 
 
 def _entry(seen: os.stat_result, name: str) -> paramiko.SFTPAttributes:

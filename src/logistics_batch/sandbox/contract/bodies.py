@@ -327,10 +327,6 @@ class LabelDimensions(BodyModel):
     uom: str = ABSENT
 
 
-def _kind(value: object) -> str:
-    return "text" if isinstance(value, str) else "list" if isinstance(value, list) else "object"
-
-
 class LabelShipment(BodyModel):
     """A label for a whole shipment (API §2.2); what it says stands over what the order says."""
 
@@ -345,15 +341,11 @@ class LabelShipment(BodyModel):
     amount_to_collect: Amount = ABSENT
     date_placed: str = ABSENT
     weight: Amount = ABSENT
-    dimensions: Annotated[
-        Annotated[str, Tag("text")] | Annotated[LabelDimensions, Tag("object")], Discriminator(_kind)
-    ] = ABSENT
+    dimensions: str | LabelDimensions = ABSENT
     length: Amount = ABSENT
     breadth: Amount = ABSENT
     height: Amount = ABSENT
-    sku_details: Annotated[
-        Annotated[str, Tag("text")] | Annotated[list[LabelSku], Tag("list")], Discriminator(_kind)
-    ] = ABSENT
+    sku_details: str | list[LabelSku] = ABSENT
     missing: ClassVar = {"awb_number": AWB_MISSING}
     rules: ClassVar[Schema] = {
         "anyOf": [

@@ -13,7 +13,7 @@ MISSING = "Missing required parameters."
 MALFORMED = "Malformed data: the body is not a JSON object"
 _RULE = "rule"
 # Parts of a place that pydantic adds and a body does not have.
-_NO_NAMES = frozenset({"text", "object", "list", "orders", "shipment", "str", "list[str]", "[key]"})
+_NO_NAMES = frozenset({"orders", "shipment", "str", "list[str]", "[key]"})
 
 Schema = dict[str, Any]
 

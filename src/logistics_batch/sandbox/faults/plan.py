@@ -18,9 +18,8 @@ import random
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cached_property
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
@@ -134,20 +133,12 @@ class FaultRule:
     number: int
     seen: int = 0
     fired: int = 0
-    _limit: RateLimit | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        if self.values["kind"] == "rate_limit":
-            self._limit = RateLimit(self._options["per_second"], self._options["burst"])
-
-    @cached_property
-    def _options(self) -> Mapping[str, Any]:
-        known = KINDS[self.values["kind"]].options
-        return MappingProxyType({name: self.values.get(name, default) for name, default in known.items()})
-
-    @cached_property
-    def _before(self) -> bool:
-        return str(self.values.get("phase", KINDS[self.values["kind"]].phases[0])) == BEFORE
+        name, kind = self.values["kind"], KINDS[self.values["kind"]]
+        self._options = {option: self.values.get(option, default) for option, default in kind.options.items()}
+        self._before = self.values.get("phase", kind.phases[0]) == BEFORE
+        self._limit = RateLimit(self._options["per_second"], self._options["burst"]) if name == "rate_limit" else None
 
     def strike(self, endpoint: str, reference: str, api_key: str) -> Fault | None:
         """The fault of this request; counts the request when it matches."""
@@ -156,14 +147,11 @@ class FaultRule:
         self.seen += 1
         if self.fired >= self.values.get("times", self.seen) or not self._chosen():
             return None
-        options = self._options
-        if self._limit is not None:
-            wait = self._limit.wait_seconds(api_key)
-            if wait <= 0:
-                return None
-            options = {**options, "wait_seconds": wait}
+        wait = self._limit.wait_seconds(api_key) if self._limit else None
+        if wait == 0:
+            return None
         self.fired += 1
-        return Fault(self.values["kind"], self._before, options, self._draw)
+        return Fault(self.values["kind"], self._before, self._options | {"wait_seconds": wait}, self._draw)
 
     def _matches(self, endpoint: str, reference: str, api_key: str) -> bool:
         values = self.values

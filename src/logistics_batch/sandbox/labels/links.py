@@ -2,27 +2,9 @@
 
 import hashlib
 import hmac
-import os
-import secrets
-from pathlib import Path
 from xml.sax.saxutils import escape
 
 EXPIRED = "Request has expired"
-_SECRET_BYTES = 32
-
-
-def link_secret(folder: Path) -> bytes:
-    """The secret that signs links, made on first use and kept in `folder`: links outlive a restart."""
-    path = folder / "link-secret"
-    if not path.exists():
-        beside = path.with_suffix(".part")
-        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(secrets.token_bytes(_SECRET_BYTES))
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    return path.read_bytes()
 
 
 def signature(secret: bytes, *, label_id: int, expires: int) -> str:
