@@ -381,6 +381,12 @@ def test_a_heading_that_says_void_of_the_rows_below_it_is_asked_about(words: str
     assert "which go out all the same" in text and data["key"] == ["Order No"]
 
 
+def test_terms_of_sale_below_the_rows_speak_of_no_order() -> None:
+    terms = "Terms: goods once sold will not be cancelled or returned"
+    _, data, _ = drafted(sheet_of([*ROWS, ["Total", "", "", "", "", "", "7"], [], [terms]]))
+    assert "?" not in str(data["sheet"]["skip_rows_where"])
+
+
 def test_headings_of_routes_are_no_orders_and_a_note_on_an_order_is_asked_about() -> None:
     note = "2. A2 is cancelled by customer"
     sheet = sheet_of(

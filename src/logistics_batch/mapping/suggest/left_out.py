@@ -31,6 +31,7 @@ _OTHERWISE: Final = frozenset(["commercial", "fragile", "freight", "tax", "free"
 _OF_A_BLOCK: Final = re.compile(r"0\d{1,2}|[A-Za-z]\w{0,2}")  # as programs have for what is not delivered: 01, Z1
 _BY_VALUES: Final = (places.PAID, *places.DAYS)  # of which a mark of what is void may have the looks
 _WORDS_OF_A_STATE: Final = 4  # of a column that nobody knows, at most
+_WORDS_OF_A_HEADING: Final = 5
 _WORDS_OF_A_REMARK: Final = 3  # in a language that nobody knows
 _OF_A_MARK: Final = 2  # letters, as R below Exchange / Return
 _BY_CHANCE: Final = 2  # words, of which each may well stand beside goods of its own
@@ -63,7 +64,11 @@ def may_be_left_out(table: SampleTable, operation: Operation, found: dict[str, G
     key = next(filter(None, telling), "")
     goods = next((found[place].column for place in places.GOODS if place in found), "")
     said = [LeftOut(name, "notes", (pattern,)) for name, pattern in table.notes]
-    said += [LeftOut(name, "heads", (text,)) for name, text in table.skipped if says_done(text, *_OF_OTHERS)]
+    for name, text in table.skipped:  # a sentence without an order's number may be the terms of sale
+        is_short = len(re.findall(r"\w+", text)) <= _WORDS_OF_A_HEADING
+        speaks_of = is_short or any(each in text for each in (table.profiles[key].values if key else ()))
+        if speaks_of and says_done(text, *_OF_OTHERS):
+            said.append(LeftOut(name, "heads", (text,)))
     for name in table.profiles if operation in _KINDS else ():
         if name not in flags and (words := _words(table, name, *_KINDS[operation])):
             said.append(LeftOut(name, "charges" if all(map(says_charge, words)) else "done", words))
