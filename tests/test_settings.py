@@ -232,6 +232,20 @@ def test_a_secret_that_is_not_there_or_empty_is_named(tmp_path: Path) -> None:
         read_secret(tmp_path, name="service.api_key", inline=SecretStr(CANARY), file="empty")
 
 
+def test_a_secret_that_root_wrote_for_another_user_says_whose_it_must_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "api-key").touch(mode=0o600)
+
+    def forbidden(*_: object, **__: object) -> str:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_text", forbidden)
+    with pytest.raises(SettingsError, match="cannot be read: it belongs to somebody else") as told:
+        read_secret(tmp_path, name="service.api_key", inline=None, file="api-key")
+    assert "chown" in told.value.remedy
+
+
 def test_a_settings_file_that_shows_a_secret_to_others_is_warned_about(tmp_path: Path) -> None:
     write(tmp_path, f'[service]\napi_key = "{CANARY}"\n')
     settings = tmp_path / "logistics-batch.toml"

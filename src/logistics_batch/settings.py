@@ -206,6 +206,11 @@ def read_secret(workspace: Path, *, name: str, inline: SecretStr | None, file: s
     private_file(path, name=f"{name}_file")
     try:
         text = path.read_text(encoding="utf-8").strip()
+    except PermissionError as error:
+        remedy = "Give it to the user that runs this (chown)."
+        raise SettingsError(
+            f"{name}_file: {path} cannot be read: it belongs to somebody else.", remedy=remedy
+        ) from error
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"{name}_file: {path} cannot be read as text.") from error
     if not text:

@@ -425,6 +425,16 @@ def test_asns_that_cannot_be_read_for_a_while(run: Run, tmp_path: Path, sandbox:
     assert problems(run, "service, ASNs") == []
 
 
+def test_a_server_that_the_settings_do_not_know_is_told_once(run: Run, tmp_path: Path, sandbox: RunningSandbox) -> None:
+    """As after `init`, whose jobs use it in seven folders."""
+    workspace = Workspace(tmp_path, url=sandbox.url)
+    for name in ("orders", "asns", "receipts"):
+        workspace.job(name, f"kind: push\nmapping: orders\nsource: {{sftp: bhiwandi, path: /{name}}}\n")
+    checks = run("doctor", "--json").json["checks"]
+    said = [each for each in checks if "know no SFTP server" in each["text"]]
+    assert len(said) == 1
+
+
 def test_the_way_that_calls_take(run: Run, tmp_path: Path, sandbox: RunningSandbox) -> None:
     """That of the settings; one of the environment is named, without what it holds, and not used."""
     workspace = Workspace(tmp_path, url=sandbox.url)

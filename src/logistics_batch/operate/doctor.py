@@ -162,8 +162,12 @@ def check_places(parts: Parts, jobs: Iterable[JobSpec]) -> Iterator[Check]:
             used |= {lists.place: True for lists in (job.receipts, job.purchase_orders) if lists}
         for place in _answered_at(job):
             used.setdefault(place, False)
+    told: set[str] = set()  # what is wrong with a whole server is said once
     for place, must_be_there in used.items():
-        yield tried(_name(place), partial(_look, parts, place, must_be_there=must_be_there))
+        check = tried(_name(place), partial(_look, parts, place, must_be_there=must_be_there))
+        if check.state == CheckState.OK or check.text not in told:
+            yield check
+        told.add(check.text)
 
 
 def _answered_at(job: JobSpec) -> list[JobPlace]:

@@ -1,10 +1,12 @@
 """People sign in with an account of their organisation; what does not prove who they are lets nobody in."""
 
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.engines import engine_of
 from support.oidc_provider import CLIENT, SECRET, OidcProvider
 from support.pages_process import PASSWORD, Person, RunningPages
 from support.workspace import Workspace
@@ -226,3 +228,33 @@ def test_the_provider_says_for_which_partners_somebody_is_here(
         assert signed_in(pages).status_code == 303
     finally:
         pages.close()
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_nobody_is_signed_in_by_a_link_of_another_site(pages: RunningPages, site: str) -> None:
+    """Who is signed in at the provider would be here at once, without having asked for it."""
+    person = pages.stranger()
+    answer = person.get("/sign-in/away?next=/jobs", **{"Sec-Fetch-Site": site})
+    assert (answer.status_code, "Sign in with Kaveri" in answer.text) == (200, True)
+    assert not person.client.cookies
+
+
+def test_who_has_no_password_here_ends_sessions_after_signing_in_again(
+    pages: RunningPages, workspace: Workspace
+) -> None:
+    here, left = pages.stranger(), pages.stranger()
+    signed_in(pages, here)
+    signed_in(pages, left)
+    assert 'name="old"' not in here.get("/me").text, "nobody is asked for what they do not have"
+    ((number,),) = [[each["id"] for each in left.get("/me.json").json()["sessions"] if each["here"]]]
+    earlier = (datetime.now().astimezone() - timedelta(minutes=11)).isoformat()
+    with engine_of(f"sqlite:///{workspace.root}/var/ledger.db").begin() as ledger:
+        ledger.exec_driver_sql("UPDATE web_session SET started_at = ?", (earlier,))
+    refused = here.post("/me/end", {"id": number})
+    assert (refused.status_code, "Sign out and in" in refused.text) == (409, True)
+    again = pages.stranger()
+    signed_in(pages, again)
+    new = "the lorry was full"
+    assert again.post("/me/password", {"password": new, "again": new}).status_code == 409
+    assert again.post("/me/end", {"id": number}).status_code == 303
+    assert [person.get("/").status_code for person in (here, left, again)] == [200, 303, 200]

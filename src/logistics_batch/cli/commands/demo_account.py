@@ -1,6 +1,7 @@
 """The account of the demo, as it is printed."""
 
 import os
+import shutil
 import sys
 from datetime import date
 from decimal import Decimal
@@ -203,5 +204,9 @@ def _print_end(console: Console, account: Account) -> None:
         made = " and ".join(f"{count} {noun}s" for noun, count in account["created"].items())
         done = f"✓ The loop closed in {account['seconds']:.0f} seconds. "
         console.print(Text.assemble((done, "bold green"), f"By its own journal the service created {made}, each once."))
-    hint = f"  Look further: logistics-batch --workspace {shown(Path(account['folder']))} runs"
+    called = sys.argv[0]  # by `make demo` its whole path, where a shell does not find the name alone
+    is_found = shutil.which("logistics-batch") or not called.endswith("/logistics-batch")
+    hint = (
+        f"  Look further: {'logistics-batch' if is_found else called} --workspace {shown(Path(account['folder']))} runs"
+    )
     console.print(Text(hint, "bright_black"), soft_wrap=True)

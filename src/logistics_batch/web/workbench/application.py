@@ -37,6 +37,7 @@ MOST_FORM_BYTES: Final = 1 << 20
 MOST_UPLOAD_BYTES: Final = 16 << 20
 
 
+_CLICKED = ("same-origin", "none")  # what a browser says of a click on our own page, or an address that was typed
 _AWAY, _BACK, _AWAY_SECONDS = "/sign-in/away", "/sign-in/back", 600
 _STATIC: Final = {
     "/static/style.css": "text/css",
@@ -180,7 +181,7 @@ class Workbench:
         """The refusal of what another site, or a program, sent in a person's name."""
         origin = request.headers.get("origin")
         own = origin is None or origin.partition("://")[2].casefold() in self._around.hosts
-        fetched = request.headers.get("sec-fetch-site", "same-origin") in ("same-origin", "none")
+        fetched = request.headers.get("sec-fetch-site", "same-origin") in _CLICKED
         is_signed = who is None or form.get("form_token", [""])[0] == who.form_token != ""
         at_door = path == "/sign-in" or path.startswith("/welcome/")
         if own and fetched and (is_signed or at_door):
@@ -242,6 +243,8 @@ class Workbench:
         try:
             if _path(request) == _AWAY:
                 to = _own_path(request.query_params.get("next", ""))
+                if request.headers.get("sec-fetch-site", "same-origin") not in _CLICKED:
+                    return self._sign_in_page(to)  # nobody is signed in by a link, or picture, of another site
                 there, secret = sign_on.begin(to=to, callback=f"{scheme}://{host}{_BACK}")
                 away = RedirectResponse(there, 303)
                 away.set_cookie(cookie, secret, max_age=_AWAY_SECONDS, **self._cookie_kind())  # type: ignore[arg-type]
@@ -266,12 +269,12 @@ class Workbench:
         return answer
 
     def _own_account(self, path: str, request: Request, form: Mapping[str, list[str]], who: SignedIn) -> Response:
-        """Change the own password, or end own sessions; whoever does it says the password again."""
+        """Change the own password, or end own sessions; whoever does it proves once more who it is."""
         one = {name: values[0] for name, values in form.items()}
         changes = path == "/me/password"
         what = "changed the own password" if changes else "ended own sessions"
         try:
-            self._door.require_password(who, one.get("old", ""))
+            self._door.require_again(who, one.get("old", ""))
             if changes:
                 secret = self._door.change_password(who, one.get("password", ""), one.get("again", ""))
             elif not self._people.end(form.get("id", []), of=who.name):

@@ -150,6 +150,7 @@ class AccessGrant:
 
 
 LINK_HOLDS: Final = timedelta(days=3)
+JUST_NOW: Final = timedelta(minutes=10)
 IDLE, LONGEST = timedelta(hours=1), timedelta(hours=12)  # a session that is not used, and any
 _SEEN_EVERY = timedelta(minutes=1)
 _NAME_CHARACTERS = 64
@@ -170,6 +171,12 @@ def require_name(name: str) -> str:
             f"This is no name: up to {_NAME_CHARACTERS} letters, digits and signs.", remedy="Write another."
         )
     return name
+
+
+def is_vouched(people: People, name: str) -> bool:
+    """Whether a provider vouches for a person, who has no password here then."""
+    found = people.get(name)
+    return found is not None and found.secret.startswith(_VOUCHED)
 
 
 def new_link(people: People, name: str, *, role: str = "", now: datetime) -> str:
@@ -334,9 +341,15 @@ class Doorkeeper:
         self._people.keep_vouched(name, role=grant.kept, secret=kept, now=self._now().isoformat())
         return self._begin(name, address=address)
 
-    def require_password(self, who: SignedIn, password: str) -> None:
-        """Raises UsageError where it is not that of who is signed in; TooOften."""
-        if not self._is_right(who.name, password, address=who.address):
+    def require_again(self, who: SignedIn, password: str) -> None:
+        """Raises UsageError where who is signed in does not prove it once more: by the password or, without one, by
+        having signed in just now. Raises TooOften.
+        """
+        if is_vouched(self._people, who.name):
+            session = self._people.session(digest_of(who.session))
+            if session is None or self._now() - datetime.fromisoformat(session.started_at) > JUST_NOW:
+                raise UsageError("You signed in more than ten minutes ago.", remedy="Sign out and in, then repeat it.")
+        elif not self._is_right(who.name, password, address=who.address):
             raise UsageError("The password is wrong.", remedy="Write the one with which you signed in.")
 
     def _is_right(self, name: str, password: str, *, address: str) -> bool:
@@ -377,8 +390,10 @@ class Doorkeeper:
     def change_password(self, who: SignedIn, password: str, again: str) -> str:
         """Keep another password of who is signed in, which ends all sessions; the secret of a new one.
 
-        Raises UsageError: it does not do.
+        Raises UsageError: it does not do, or there is none here.
         """
+        if is_vouched(self._people, who.name):
+            raise UsageError("You have no password here.", remedy="Change it where your account is.")
         require_sound(password, again, name=who.name)
         self._people.change_secret(who.name, secret=_HASHER.hash(password))
         return self._begin(who.name, address=who.address)
