@@ -128,7 +128,9 @@ def stop_by_ctrl_c(folder: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.real
-def test_the_loop_is_stopped_closes_as_the_readme_shows_it_and_fits_into_the_service_unit(tmp_path: Path) -> None:
+def test_the_loop_is_stopped_closes_as_the_readme_shows_it_and_fits_into_the_service_unit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Files, SFTP, HTTP, PDFs, pages and all children."""
     folder, cage = tmp_path / "demo", Cage(tmp_path / "calls")
     stop_by_ctrl_c(folder)
@@ -146,6 +148,10 @@ def test_the_loop_is_stopped_closes_as_the_readme_shows_it_and_fits_into_the_ser
     check_opened(folder, account)
     shown = next(block.text for block in blocks(ROOT / "README.md") if "spreadsheets" in block.text)
     assert agrees(f"…\n{shown.strip()}\n…", printed(account)), printed(account)
+    with monkeypatch.context() as made:  # as by `make demo`, in a shell that does not find the name alone
+        made.setattr("sys.argv", [".venv/bin/logistics-batch", "demo"])
+        made.setenv("PATH", "/nowhere")
+        assert "Look further: .venv/bin/logistics-batch --workspace" in printed(account)
     assert (folder / "earlier/1/logistics-batch.toml").is_file()
     assert len(journal(folder, "order.created")) == account["created"]["order"]
     if not cage.is_there:

@@ -30,6 +30,7 @@ class Reader:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.code = 0
+        self._second: Path | None = None  # the folder of the second terminal, in which the sandbox runs
         self.sandbox: subprocess.Popen[str] | None = None
         self._stands_for = {"--port 8080": "--port 0", "--sftp-port 2222": "--sftp-port 0"}
 
@@ -87,9 +88,10 @@ class Reader:
 
     def _start_sandbox(self, command: str) -> str:
         self.close()
+        self._second = self._second or self.folder
         self.sandbox = subprocess.Popen(
             ["bash", "-c", f"exec {command}"],
-            cwd=self.folder,
+            cwd=self._second,
             env=environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
