@@ -24,7 +24,7 @@ from support.workspace import Workspace, order_lines
 
 import logistics_batch
 from logistics_batch.ledger import Ledger, NewNotice, open_ledger
-from logistics_batch.operate.heartbeat import HEARTBEAT, beat
+from logistics_batch.operate.heartbeat import beat, sign_of
 
 PUSH = """\
 kind: push
@@ -138,7 +138,7 @@ def ahead(workspace: Workspace) -> None:
 def sign(workspace: Workspace, *, after: timedelta = timedelta()) -> None:
     now = datetime.now().astimezone() + after
     (workspace.root / "var").mkdir(exist_ok=True)
-    beat(workspace.root / HEARTBEAT, now=now, started_at=now, jobs=1, running=(), next_run="")
+    beat(sign_of(workspace.root), now=now, started_at=now, jobs=1, running=(), next_run="")
 
 
 NOTHING = lambda _workspace: None  # noqa: E731
