@@ -1,6 +1,6 @@
 """Several senders: `senders.py [SECONDS] [ORDERS]`, by default a service of 0.2 s and 600 orders a sender.
 
-One program runs the job, none, one or three workers help it, with 8 calls in flight each and one ledger on PostgreSQL.
+One program runs the job, none, one, three or seven workers help it, with 8 calls in flight each and one ledger on PostgreSQL.
 Orders a second are those of the service, between the first call and the last.
 """
 
@@ -24,7 +24,7 @@ from logistics_batch.api.secret import Secret
 from logistics_batch.ledger import ServiceFacts, open_ledger
 
 HERE = Path(__file__).parent
-SENDERS = (1, 2, 4)
+SENDERS = (1, 2, 4, 8)
 IN_FLIGHT = 8
 COMMAND = [sys.executable, "-m", "logistics_batch"]
 SETTINGS = """\
