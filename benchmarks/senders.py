@@ -1,6 +1,6 @@
 """Several senders: `senders.py [SECONDS] [ORDERS]`, by default a service of 0.2 s and 600 orders a sender.
 
-One program runs the job, none, one, three or seven workers help it, with 8 calls in flight each and one ledger on PostgreSQL.
+One program runs the job, none, one, three or seven workers help it, with 8 calls in flight each and one PostgreSQL.
 Orders a second are those of the service, between the first call and the last.
 """
 
