@@ -15,6 +15,7 @@ from alembic.operations import Operations
 from sqlalchemy import Column, MetaData, Text, inspect, text
 from support.commands import Finished, forker_of_tests
 from support.engines import engine_of
+from support.postgres import new_database
 
 from logistics_batch.errors import LedgerBusy, LedgerRefused
 from logistics_batch.ledger import open_ledger
@@ -24,7 +25,8 @@ from logistics_batch.ledger.schema import SCHEMA_VERSION
 from logistics_batch.ledger.sqlite import sqlite3
 
 NEXT = SCHEMA_VERSION + 1
-VERSION_1 = Path(__file__).parent / "version_1"  # ledgers with rows, as SQL, see `make`
+HERE = Path(__file__).parent
+KEPT = ["1", "5"]  # the first, and that of 1.0: ledgers with rows, as SQL, see `made`
 ACCOUNT = "http://service.test"
 POSTGRES_GUARDS = """
 SELECT tgname, pg_get_triggerdef(t.oid) FROM pg_trigger t WHERE NOT tgisinternal
@@ -49,18 +51,24 @@ def url(nothing: str) -> str:
     return nothing
 
 
+@pytest.fixture(params=KEPT)
+def since(request: pytest.FixtureRequest) -> str:
+    """The version of the schema that an old ledger has."""
+    return str(request.param)
+
+
 @pytest.fixture
-def old(url: str) -> str:
-    """The address of a ledger of version 1, in which two orders were sent."""
+def old(url: str, since: str) -> str:
+    """The address of a ledger of an earlier version, in which two orders were sent."""
     path = sqlite_file(url)
     if path:
         path.touch(mode=0o600)
         with sqlite3.connect(path) as connection:
-            connection.executescript((VERSION_1 / "sqlite.sql").read_text("utf-8"))
+            connection.executescript((HERE / f"version_{since}/sqlite.sql").read_text("utf-8"))
         connection.close()
     else:
         with psycopg.connect(url, autocommit=True) as server:
-            server.execute((VERSION_1 / "postgresql.sql").read_bytes())
+            server.execute((HERE / f"version_{since}/postgresql.sql").read_bytes())
     return url
 
 
@@ -126,15 +134,12 @@ def version(url: str) -> str:
     return str(stored)
 
 
-def test_a_ledger_of_version_1_is_what_a_new_one_is(old: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_an_old_ledger_is_what_a_new_one_is(old: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """Whoever changes the schema writes a step to it."""
     if sqlite_file(old):
         new = f"sqlite:///{tmp_path}/new.db"
     else:
-        server = request.getfixturevalue("postgres")
-        with psycopg.connect(server.get_uri(), autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE new_{os.getpid()}")
-        new = server.get_uri(database=f"new_{os.getpid()}")
+        new = new_database(request.getfixturevalue("postgres"))
     open_ledger(new, account=ACCOUNT).close()
     open_ledger(old, account=ACCOUNT).close()
     assert shape(old) == shape(new)
@@ -169,11 +174,11 @@ def test_a_later_program_brings_it_up_to_date(old: str) -> None:
 
 
 @pytest.mark.parametrize("point", ["ledger.schema.begun", "ledger.schema.before_commit"])
-def test_killed_on_the_way_it_has_one_version_or_the_other(old: str, point: str, tmp_path: Path) -> None:
+def test_killed_on_the_way_it_has_one_version_or_the_other(old: str, since: str, point: str, tmp_path: Path) -> None:
     shape_before, rows_before = shape(old), rows(old)
     died = opened_elsewhere(old, point, NEXT, tmp_path)
     assert died.code == -signal.SIGKILL, died.err
-    assert (shape(old), version(old)) == (shape_before, "1")
+    assert (shape(old), version(old)) == (shape_before, since)
     done = opened_elsewhere(old, "", NEXT, tmp_path)
     assert (done.code, version(old), rows(old)) == (0, str(NEXT), rows_before), done.err
 
@@ -203,11 +208,11 @@ def test_a_ledger_that_is_not_understood_is_refused_untouched(url: str, stored: 
 
 
 @pytest.mark.usefixtures("next_version")
-def test_nothing_is_changed_under_a_sending_run(old: str) -> None:
+def test_nothing_is_changed_under_a_sending_run(old: str, since: str) -> None:
     with sending_lock(engine_of(old), path=sqlite_file(old), what="orders-nightly", wait=False):
         with pytest.raises(LedgerBusy):
             open_ledger(old, account=ACCOUNT)
-        assert version(old) == "1"
+        assert version(old) == since
     open_ledger(old, account=ACCOUNT).close()
 
 
@@ -216,27 +221,27 @@ class TestTheCopyBesideAFile:
     """SQLite only: the ledger as it was, for whoever goes back to the earlier program."""
 
     @pytest.fixture
-    def path(self, tmp_path: Path) -> Path:
+    def path(self, tmp_path: Path, since: str) -> Path:
         path = tmp_path / "ledger.db"
         path.touch(mode=0o600)
         with sqlite3.connect(path) as connection:
-            connection.executescript((VERSION_1 / "sqlite.sql").read_text("utf-8"))
+            connection.executescript((HERE / f"version_{since}/sqlite.sql").read_text("utf-8"))
         connection.close()
         return path
 
-    def test_it_holds_the_ledger_as_it_was(self, path: Path) -> None:
+    def test_it_holds_the_ledger_as_it_was(self, path: Path, since: str) -> None:
         before = rows(f"sqlite:///{path}")
         open_ledger(f"sqlite:///{path}", account=ACCOUNT).close()
-        copy = path.with_name("ledger.db.version-1")
+        copy = path.with_name(f"ledger.db.version-{since}")
         assert stat.S_IMODE(copy.stat().st_mode) == 0o600
-        assert (rows(f"sqlite:///{copy}"), version(f"sqlite:///{copy}")) == (before, "1")
+        assert (rows(f"sqlite:///{copy}"), version(f"sqlite:///{copy}")) == (before, since)
         assert not list(path.parent.glob("*.part"))
 
-    def test_without_room_for_it_nothing_is_changed(self, path: Path) -> None:
-        path.with_name("ledger.db.version-1.part").mkdir()
+    def test_without_room_for_it_nothing_is_changed(self, path: Path, since: str) -> None:
+        path.with_name(f"ledger.db.version-{since}.part").mkdir()
         with pytest.raises(LedgerRefused):
             open_ledger(f"sqlite:///{path}", account=ACCOUNT)
-        assert version(f"sqlite:///{path}") == "1"
+        assert version(f"sqlite:///{path}") == since
 
     def test_a_new_ledger_and_a_current_one_need_none(self, tmp_path: Path) -> None:
         for _ in range(2):

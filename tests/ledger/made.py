@@ -1,8 +1,10 @@
-"""The ledgers of version 1, written anew while no release has it: `python tests/ledger/version_1/make.py`.
+"""The ledgers of this program's schema, written once before a release has it: `python tests/ledger/made.py`.
 
-One order was accepted, one is in doubt, one waits, and one row was invalid.
+`version_1` was written by the first, `version_5` by 1.0. One order was accepted, one is in doubt, one waits, and one row
+was invalid.
 """
 
+import sqlite3 as plain_sqlite3
 import sys
 import tempfile
 from pathlib import Path
@@ -14,12 +16,12 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 from logistics_batch.ledger.sqlite import sqlite3
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parents[1]))
+sys.path.insert(0, str(HERE.parent))
 
 from ledger.arrivals import arrival  # noqa: E402
 
 from logistics_batch.ledger import Outcome, open_ledger  # noqa: E402
-from logistics_batch.ledger.schema import guard_statements, metadata  # noqa: E402
+from logistics_batch.ledger.schema import SCHEMA_VERSION, guard_statements, metadata  # noqa: E402
 
 AT = "2026-11-21T21:16:00+05:30"
 ORDERS = {"A": '{"customer_name":"Łódź आशा"}', "B": "{}", "C": "{}"}
@@ -43,8 +45,8 @@ def fill(path: Path) -> None:
 
 def sqlite_script(path: Path) -> str:
     """What makes the same ledger in SQLite."""
-    connection = sqlite3.connect(path)
-    script = "\n".join(connection.iterdump())
+    connection = plain_sqlite3.connect(path)
+    script = "\n".join(connection.iterdump())  # the ledger's own driver has none
     connection.close()
     return script + "\n"
 
@@ -80,5 +82,7 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         ledger_file = Path(folder) / "ledger.db"
         fill(ledger_file)
-        (HERE / "sqlite.sql").write_text(sqlite_script(ledger_file), encoding="utf-8")
-        (HERE / "postgresql.sql").write_text(postgresql_script(ledger_file), encoding="utf-8")
+        made = HERE / f"version_{SCHEMA_VERSION}"
+        made.mkdir(exist_ok=True)
+        (made / "sqlite.sql").write_text(sqlite_script(ledger_file), encoding="utf-8")
+        (made / "postgresql.sql").write_text(postgresql_script(ledger_file), encoding="utf-8")
