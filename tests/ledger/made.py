@@ -1,7 +1,7 @@
 """The ledgers of this program's schema, written once before a release has it: `python tests/ledger/made.py`.
 
-`version_1` was written by the first, `version_5` by 1.0. One order was accepted, one is in doubt, one waits, and one row
-was invalid.
+`version_1` was written by the first, `version_5` by 1.0. One order was accepted, one is in doubt, one waits, and one
+row was invalid.
 """
 
 import sqlite3 as plain_sqlite3

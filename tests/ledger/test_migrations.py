@@ -136,10 +136,8 @@ def version(url: str) -> str:
 
 def test_an_old_ledger_is_what_a_new_one_is(old: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """Whoever changes the schema writes a step to it."""
-    if sqlite_file(old):
-        new = f"sqlite:///{tmp_path}/new.db"
-    else:
-        new = new_database(request.getfixturevalue("postgres"))
+    in_file = f"sqlite:///{tmp_path}/new.db"
+    new = in_file if sqlite_file(old) else new_database(request.getfixturevalue("postgres"))
     open_ledger(new, account=ACCOUNT).close()
     open_ledger(old, account=ACCOUNT).close()
     assert shape(old) == shape(new)
