@@ -19,7 +19,7 @@ def main(folder: Path, file: Path) -> None:
         day = now.date()
         run = f"{now:%Y%m%d-%H%M%S}-dead"
         parts.ledger.runs.start(run, job="push", kind="push", business_date=day.isoformat(), now=now.isoformat())
-        rules = sending_mapping(parts, "orders")
+        rules = sending_mapping(parts.mapping("orders"))
         parts.ledger.planning.plan_file(run, arrival_of(parts, ReceivedFile(file, file.name), rules, business_date=day))
         arm("intent.after_commit")
         parts.ledger.attempts.step(

@@ -88,7 +88,9 @@ def ours(url: str, orders: int, in_flight: int, *, rate: str = "none") -> tuple[
             day = now.date()
             ledger.runs.start("B", job="bench", kind="push", business_date=day.isoformat(), now=now.isoformat())
             file = ReceivedFile(folder / "orders.csv", "orders.csv")
-            ledger.planning.plan_file("B", arrival_of(parts, file, sending_mapping(parts, "orders"), business_date=day))
+            ledger.planning.plan_file(
+                "B", arrival_of(parts, file, sending_mapping(parts.mapping("orders")), business_date=day)
+            )
             planned = ledger.documents.planned_of("B")["id"]
             began, used = time.perf_counter(), time.process_time()
             stopped = Dispatcher(parts, run="B").send(planned).stopped
