@@ -1,7 +1,7 @@
 """Ways through a world: a set that takes every kind of transition, and others by seed."""
 
 import random
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Sequence
 
 from protocol_model.search import successors
@@ -35,17 +35,28 @@ def kind_of(label: Label) -> tuple[str, str]:
 
 
 def walk(world: World, *, seed: int, steps_at_most: int = 60) -> Path:
-    """A way by chance; steps that change nothing are left out."""
+    """A way by chance; steps that change nothing are left out, and what happened often already happens less."""
     chance = random.Random(f"{world.name} {seed}")
     state = first_state(world)
     way: list[Step] = []
+    times: Counter[tuple[str, str]] = Counter()
     while len(way) < steps_at_most:
         steps = [step for step in successors(state, world) if step[1] != state]
         if not steps:
             break
-        step = chance.choice(steps)
+        (step,) = chance.choices(steps, [0.3 ** times[kind_of(label)] for label, _ in steps])
+        times[kind_of(step[0])] += 1
         way.append(step)
         state = step[1]
+    return tuple(way)
+
+
+def told(world: World, *labels: str) -> Path:
+    """The way that is told by what its steps are called."""
+    state, way = first_state(world), []
+    for label in labels:
+        way.append(next(step for step in successors(state, world) if str(step[0]) == label))
+        state = way[-1][1]
     return tuple(way)
 
 

@@ -34,16 +34,19 @@ _ARRIVED = Trace(connect_started=True, send_started=True, body_sent=True)
 _SILENCE = Reply("", trace=_ARRIVED, failure="timeout")
 
 
-def open_played(folder: Path, name: str = "ledger") -> Ledger:
-    """The ledger of one path with everything that lies beside it, or the copy of it, which has nothing beside it."""
-    marks = (folder / "mark",) if name == "ledger" else ()
-    return open_ledger(f"sqlite:///{folder}/{name}.db", account=ACCOUNT, marks=marks)
+def open_played(folder: Path, name: str = "ledger", *, url: str = "") -> Ledger:
+    """The ledger of one path with everything that lies beside it, or the copy of it, which has nothing beside it.
+
+    url: of one on PostgreSQL.
+    """
+    marks = (folder / "mark",) if name == "ledger" and not url else ()
+    return open_ledger(url or f"sqlite:///{folder}/{name}.db", account=ACCOUNT, marks=marks)
 
 
-def first_ledger(folder: Path) -> None:
+def first_ledger(folder: Path, *, url: str = "") -> None:
     """A ledger in which one order and one ASN were accepted, so that the absence of others can be believed."""
     folder.mkdir()
-    ledger = open_played(folder)
+    ledger = open_played(folder, url=url)
     ledger.runs.start(RUN, job="play", kind="push", business_date="2026-11-21", now=AT)
     with ledger.sending("play"):
         for kind in KEYS:

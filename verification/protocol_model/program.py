@@ -3,13 +3,14 @@
 from collections.abc import Callable, Iterator
 
 from protocol_model.lanes import (
-    LASTS,
     OVER,
     begins_to_help,
+    has_its_lock,
     is_helper,
     is_sent_by_the_living,
     may_claim,
     shares_lanes,
+    with_lease,
 )
 from protocol_model.outside import MID_CALL, NEVER_SENT, SENT_AND_OPEN
 from protocol_model.states import (
@@ -84,13 +85,13 @@ def _start(state: State, index: int, world: World) -> Moves:
     if taken:
         yield Label("find_lock_taken", index), state
         return
-    yield Label("start", index), change(state, index, step="locked", has_lock=True)
+    yield Label("start", index), change(state._replace(run_open=False), index, step="locked", has_lock=True)
 
 
 def _begin(state: State, index: int, world: World) -> Moves:
     """Orphans are taken over."""
     label, after = _take_over(state, index, world)
-    yield label, change(after, index, step="ready", lease=LASTS if world.helpers else "")
+    yield label, with_lease(after, index, step="ready") if world.helpers else change(after, index, step="ready")
 
 
 def _take_over(state: State, index: int, world: World) -> tuple[Label, State]:
@@ -115,11 +116,13 @@ def _orphaned(state: State, number: int, world: World) -> Document:
 def _choose_work(state: State, index: int, world: World) -> Moves:
     """Read a file, put one away, send what is planned, settle what is due, or end, in any order."""
     if world.helpers:
-        yield from shares_lanes(state, index)
+        yield from shares_lanes(state, index, world)
         label, taken_over = _take_over(state, index, world)
         if state.workers[index].has_lock and taken_over != state:
             yield label, taken_over
         if state.workers[index].lease == OVER:  # nothing is begun before there is a new one
+            if not has_its_lock(state, index, world):
+                yield _find_lock_gone(state, index)
             return
     for lying in "" if is_helper(index, world) else state.inbox:
         rest, content = state.inbox.replace(lying, ""), lying.upper()
@@ -150,7 +153,13 @@ def _choose_work(state: State, index: int, world: World) -> Moves:
         elif document.state == "refused" and state.left.retries and _may_be_retried(state, number, world):
             again = with_document(state, number, state="planned", rule="retry", of_copy=False)
             yield Label("retry", index, number), spend(again, retries=1)
-    yield Label("end", index), change(state, index, step="away", has_lock=False, lease="")
+    closed = state if is_helper(index, world) else state._replace(run_open=False)
+    yield Label("end", index), change(closed, index, step="away", has_lock=False, lease="")
+
+
+def _find_lock_gone(state: State, index: int) -> tuple[Label, State]:
+    """The run ends, and with it its lease."""
+    return Label("find_lock_gone", index), change(state._replace(run_open=False), index, **GONE)
 
 
 def _claim(state: State, index: int, number: int, world: World, *, again: bool = False) -> tuple[Label, State]:
@@ -226,7 +235,7 @@ def _write_outcome(state: State, index: int, worker: Worker, world: World) -> Mo
     if not unwritten and not (document.state == "sending" and same):
         yield (
             Label("outcome_comes_too_late", index, number),
-            change(state, index, **GONE),
+            change(state, index, **(IDLE if is_helper(index, world) else GONE)),
         )
         return
     if worker.heard == "silence" and world.broken is Broken.RETRY_IN_TRANSPORT:
@@ -321,6 +330,9 @@ def _conclude(state: State, index: int, worker: Worker, world: World) -> Moves:
     for label, after in _concluded(state, index, worker, world):
         if label.kind == "claim_again" and state.documents[worker.document].attempts != worker.attempt:
             yield Label("let_go", index, worker.document), change(state, index, **IDLE)  # somebody else was faster
+            continue
+        if label.kind == "claim_again" and not has_its_lock(state, index, world):
+            yield _find_lock_gone(state, index)
             continue
         in_one_round = label.kind not in ("let_go", "claim_again")
         yield label, decided_anew(after, world) if in_one_round else after

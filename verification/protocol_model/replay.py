@@ -5,7 +5,9 @@ After each step every document in the ledger is compared with the model's.
 
 import json
 import multiprocessing
+import os
 import shutil
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -14,6 +16,7 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path as FilePath
 from typing import Any
 
+from protocol_model.lanes import is_helper
 from protocol_model.outside import NEVER_SENT, SENT_AND_OPEN
 from protocol_model.paths import Path
 from protocol_model.played_service import (
@@ -49,8 +52,6 @@ _ELSEWHERE = (
     "cancel_elsewhere",
     "lose_request",
     "arrive_late",
-    "suspend",
-    "resume",
 )
 
 
@@ -67,6 +68,8 @@ class _Actor:
     place: str = ""
     detail: str = ""
     heard: Reply | None = None  # the answer to a read, fixed when it was made
+    suspended: bool = False
+    lease_seconds: float = 0.0  # by which the clock of its lease leads
 
     def wait(self) -> str:
         """Wait until it stands somewhere."""
@@ -74,6 +77,11 @@ class _Actor:
             raise Diverged(f"the process does not come on from {self.place}")
         self.place, self.detail = self.pipe.recv()
         return self.place
+
+    def signal(self, number: int) -> None:
+        """Have the kernel suspend it, or let it go on."""
+        assert self.process.pid is not None
+        os.kill(self.process.pid, number)
 
     def kill(self) -> None:
         """kill -9."""
@@ -98,14 +106,15 @@ class _AnswersAtOnce:
 class Replay:
     """One path under way. seconds: what has passed since its beginning, on every clock."""
 
-    def __init__(self, world: World, folder: FilePath) -> None:
-        self.world, self.folder = world, folder
+    def __init__(self, world: World, folder: FilePath, *, url: str = "", life: Callable[..., None] = work) -> None:
+        """url: of a ledger on PostgreSQL. life: what a process does."""
+        self.world, self.folder, self.url, self.life = world, folder, url, life
         self.policy = Policy(
             concurrency=1,
             settle_after_seconds=PAUSE_SECONDS,
             asn_resend="after_absent" if world.resend_asns else "never",
         )
-        self.ledger = open_played(folder)
+        self.ledger = open_played(folder, url=url)
         if world.verified:
             repeated = replace(VERIFIED, duplicate="repeated", duplicate_form="")
             self.ledger.facts.keep(repeated if world.duplicate == "replay" else VERIFIED)
@@ -131,9 +140,13 @@ class Replay:
                     raise Diverged(f"{self.world.name}:\n{story}\n{error}") from None
                 state = after
         finally:
-            for actor in self.actors.values():
-                actor.kill()
-            self.ledger.close()
+            self.close()
+
+    def close(self) -> None:
+        """Nothing of it goes on."""
+        for actor in self.actors.values():
+            actor.kill()
+        self.ledger.close()
 
     def _take(self, label: Label, before: State, after: State, following: list[Label]) -> None:
         if label.kind in _ELSEWHERE or self._is_only_the_services(label, before, after):
@@ -150,6 +163,16 @@ class Replay:
 
     def _start(self, label: Label, *_: object) -> None:
         self._launched(label.worker, "locked")
+
+    def _suspend(self, label: Label, *_: object) -> None:
+        actor = self.actors[label.worker]
+        actor.suspended = True
+        actor.signal(signal.SIGSTOP)
+
+    def _resume(self, label: Label, *_: object) -> None:
+        actor = self.actors[label.worker]
+        actor.suspended = False
+        actor.signal(signal.SIGCONT)
 
     def _find_lock_taken(self, label: Label, *_: object) -> None:
         self._launched(label.worker, "LedgerBusy")
@@ -324,12 +347,16 @@ class Replay:
     def _launched(self, worker: int, place: str) -> None:
         ours, theirs = multiprocessing.Pipe()
         process = multiprocessing.get_context("forkserver").Process(
-            target=work, args=(theirs, self.folder, self.policy)
+            target=self.life,
+            args=(theirs, self.folder, self.policy, self._url_of(worker), is_helper(worker, self.world)),
         )
         process.start()
         theirs.close()
         self.actors[worker] = _Actor(process, ours)
         self._arrived(worker, place)
+
+    def _url_of(self, worker: int) -> str:
+        return self.url
 
     def _gone(self, worker: int) -> None:
         actor = self.actors.pop(worker)
@@ -337,9 +364,18 @@ class Replay:
         actor.kill()
 
     def _on(self, worker: int, place: str | None, **told: Any) -> str:
-        """Let a process go on, and wait until it stands at `place` (None: anywhere)."""
-        self.actors[worker].pipe.send(Told(self.seconds, **told))
-        return self._arrived(worker, place)
+        """Let a process go on, and wait until it stands at `place` (None: anywhere).
+
+        One that is suspended takes in what came before it does anything else once it goes on.
+        """
+        actor = self.actors[worker]
+        if actor.suspended:
+            actor.signal(signal.SIGCONT)
+        actor.pipe.send(Told(self.seconds, actor.lease_seconds, **told))
+        reached = self._arrived(worker, place)
+        if actor.suspended:
+            actor.signal(signal.SIGSTOP)
+        return reached
 
     def _arrived(self, worker: int, place: str | None) -> str:
         actor = self.actors[worker]

@@ -180,7 +180,8 @@ class State(NamedTuple):
 
     inbox: the files that lie there, each by the letter of its content, small once it is in the ledger.
     copy: a copy of the ledger, None if there is none. is_old: the ledger is that copy. history_lost: a copy goes on, so
-    that orders are asked for before they are sent. lane: the worker that holds the key's lane.
+    that orders are asked for before they are sent. lane: the worker that holds the key's lane. run_open: others may
+    send for the run.
     """
 
     documents: tuple[Document, ...]
@@ -194,6 +195,7 @@ class State(NamedTuple):
     is_old: bool = False
     history_lost: bool = False
     lane: int = NOBODY
+    run_open: bool = False
 
 
 class Label(NamedTuple):
