@@ -30,6 +30,7 @@ from logistics_batch.intake.stores.folder import FolderStore
 from logistics_batch.intake.stores.store import FileStore, SftpAccess
 from logistics_batch.jobs import watched_places
 from logistics_batch.ledger import Ledger, open_ledger
+from logistics_batch.ledger.lanes import AT_REST
 from logistics_batch.mapping import Mapping, Verb, load_mapping, schema_json, vocabulary
 from logistics_batch.model.jobs.job import JobPlace
 from logistics_batch.model.settings_sections import SftpSettings
@@ -71,8 +72,8 @@ class SystemClock:
         return datetime.now(self.zone) - timedelta(seconds=self.ahead())
 
     def monotonic(self) -> float:
-        """Seconds on a clock that never goes back."""
-        return time.monotonic()
+        """Seconds on a clock that never goes back, and goes on while the machine sleeps."""
+        return time.clock_gettime(AT_REST)
 
     def sleep(self, seconds: float) -> None:
         """Wait, or return at once when the process was asked to end."""

@@ -1,9 +1,12 @@
 """A process that slept between writing its intent and the first byte does not send: the intent was for then."""
 
+import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import count
+from zoneinfo import ZoneInfo
 
 import pytest
 from support.commands import Forker
@@ -14,6 +17,7 @@ from logistics_batch import wiring
 from logistics_batch.flows.doubts.settle import send_again
 from logistics_batch.flows.parts import Clock
 from logistics_batch.flows.push.dispatch import Dispatcher
+from logistics_batch.ledger.lanes import AT_REST
 
 
 @dataclass
@@ -83,3 +87,11 @@ def test_what_is_sent_the_first_time_does_not_leave_late(
         (sent,) = opened.ledger.documents.select()
         assert (sent.state, sent.attempts) == ("accepted", 2)
     assert len(sandbox.received("order.create")) == 1
+
+
+def test_an_intent_ages_while_the_machine_sleeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine's other clocks stand still meanwhile."""
+    clock, read = wiring.SystemClock(ZoneInfo("UTC"), threading.Event()), time.clock_gettime
+    since = clock.monotonic()
+    monkeypatch.setattr(time, "clock_gettime", lambda which: read(which) + (3600.0 if which == AT_REST else 0.0))
+    assert clock.monotonic() - since >= 3600

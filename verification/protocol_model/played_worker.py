@@ -163,7 +163,7 @@ def work(pipe: Connection, folder: Path, policy: Policy, url: str = "", helps: b
 
 def _lead_leases(ledger: Ledger, stage: Stage) -> None:
     """A lease ends when that is told, and how many they are is seen when that is wanted: never in between."""
-    lanes._clock = lambda: time.clock_gettime(lanes._AT_REST) + stage.lease_seconds
+    lanes._clock = lambda: time.clock_gettime(lanes.AT_REST) + stage.lease_seconds
     lanes._LOOK_SECONDS = LEASE_SECONDS
     ledger.lanes.leased = partial(ledger.lanes.leased, seconds=LEASE_SECONDS)  # type: ignore[method-assign]
 

@@ -32,6 +32,7 @@ from logistics_batch.processes import is_gone, this_process
 
 LANES: Final = 64
 LEASE_SECONDS: Final = 15.0
+AT_REST: Final[int] = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # goes on while it sleeps
 LAST_ATTEMPT: Final = (attempt.c.document_id == document.c.id) & (attempt.c.n == document.c.attempts)
 _MARGIN_SECONDS = 2.0  # before the end of its lease a sender begins no more, by its own clock
 _LOOK_SECONDS = 1.0  # how soon a sender sees that there are more of them, or fewer
@@ -40,7 +41,6 @@ _ASLEEP_AFTER, _A_DAY = 10_000, 86_400_000  # milliseconds; who is cut off from 
 _CLOCKS_DIFFER = 1000  # milliseconds: more than the way to the server takes
 _CLAIMING_KEY = 0x6C6F6764  # "logd"; that of sending is another
 _KEEPS = lease.c.keeps_schedule == 1
-_AT_REST = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # goes on while the machine sleeps
 
 
 class LeaseEnded(LedgerRefused):
@@ -351,7 +351,7 @@ class Lease(Repository):
 
 
 def _clock() -> float:
-    return time.clock_gettime(_AT_REST)
+    return time.clock_gettime(AT_REST)
 
 
 def _now() -> ColumnElement[int]:
