@@ -97,7 +97,8 @@ def _begin(state: State, index: int, world: World) -> Moves:
 def _take_over(state: State, index: int, world: World) -> tuple[Label, State]:
     """Whatever is still being sent has lost its sender."""
     documents = tuple(_orphaned(state, number, world) for number in range(len(state.documents)))
-    found = "orphans" if documents != state.documents else ""
+    living = "left to the living" if any(document.state == "sending" for document in documents) else ""
+    found = "orphans" if documents != state.documents else living
     return Label("take_over", index, detail=found), state._replace(documents=documents)
 
 
@@ -219,7 +220,7 @@ def _send(state: State, index: int, worker: Worker, world: World) -> Moves:
     too_late = worker.late and world.broken is not Broken.NO_AGE_CHECK
     too_late = too_late or (worker.lease == OVER and world.broken is not Broken.LEASE_UNSEEN)
     if worker.step == "intent" and too_late:
-        label = Label("find_intent_too_old", index, worker.document)
+        label = Label("find_intent_too_old", index, worker.document, "" if worker.late else "its lease ended")
         yield label, change(state, index, step="answered", heard="not_sent")
         return
     request = Request(worker.document, worker.attempt, index)

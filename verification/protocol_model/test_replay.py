@@ -138,7 +138,7 @@ def test_a_program_that_sends_after_its_lease_is_found(databases: Callable[[], s
         "take_lane by worker 2",
         "claim of generation 1 by worker 2",
         "lose_connection by worker 2",
-        "find_intent_too_old of generation 1 by worker 2",
+        "find_intent_too_old of generation 1 by worker 2: its lease ended",
     )
     with pytest.raises(Diverged, match=r"at “call order\.create”.*expects “send\.after”"):
         ReplayOfLanes(world, tmp_path, databases(), life=heedless).run(way)
