@@ -260,8 +260,7 @@ def outcome(state: State, document: Document, worker: Worker, world: World) -> d
     if heard == "pass" or (heard == "unreadable_200" and broken is Broken.FAIL_IS_ACCEPTANCE):
         return {"state": "accepted", "rule": "", "released": False}
     if heard in NO_EFFECT and worker.again:  # the earlier doubt stands as it was
-        soon = document.attempts <= world.attempts_at_most  # later ones wait longer
-        return {"state": "in_doubt", "doubtful": document.doubtful - 1, "due": soon}
+        return {"state": "in_doubt", "doubtful": document.doubtful - 1, "due": True}
     if heard in NO_EFFECT:
         return {"state": "planned", "rule": "not_sent", "doubtful": document.doubtful - 1}
     if heard in ("refuse_400", "taken_400"):
