@@ -31,3 +31,9 @@ def new_database(server: PostgresServer, *, like: str = "") -> str:
         connection.execute(f"CREATE DATABASE {name} TEMPLATE {model}")
     url: str = server.get_uri(database=name)
     return url
+
+
+def drop_database(server: PostgresServer, url: str) -> None:
+    """Take the database with this URL away, whoever is connected."""
+    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE {psycopg.conninfo.conninfo_to_dict(url)['dbname']} WITH (FORCE)")

@@ -37,11 +37,12 @@ _FULL_AT_BYTES = 2048  # no journal fits, an answer in the space that was taken 
 class Told:
     """What the one who leads says: the seconds that have passed on every clock, and what is wanted or answered.
 
-    lease_seconds: those that have passed only on the clock that leases are measured by.
+    asleep: those that have passed for this process alone. not_renewed: those that have passed for its leases alone.
     """
 
     seconds: float
-    lease_seconds: float = 0.0
+    asleep: float = 0.0
+    not_renewed: float = 0.0
     wanted: tuple[object, ...] = ()
     reply: Reply | None = None
     full: bool = False
@@ -53,14 +54,15 @@ class Stage:
 
     pipe: Connection
     seconds: float = 0.0
-    lease_seconds: float = 0.0
+    asleep: float = 0.0
+    not_renewed: float = 0.0
     stop: threading.Event = field(default_factory=threading.Event)
 
     def ask(self, place: str, detail: str = "") -> Told:
         """Say where the process is, and wait there."""
         self.pipe.send((place, detail))
         told: Told = self.pipe.recv()
-        self.seconds, self.lease_seconds = told.seconds, told.lease_seconds
+        self.seconds, self.asleep, self.not_renewed = told.seconds, told.asleep, told.not_renewed
         if told.full:  # from now on the disk takes nothing
             resource.setrlimit(resource.RLIMIT_FSIZE, (_FULL_AT_BYTES, _FULL_AT_BYTES))
         return told
@@ -94,7 +96,7 @@ class PlayedClock:
         return datetime.fromisoformat(AT) + timedelta(seconds=self.stage.seconds)
 
     def monotonic(self) -> float:
-        return time.monotonic() + self.stage.seconds + self.slept
+        return time.monotonic() + self.stage.seconds + self.stage.asleep + self.slept
 
     def sleep(self, seconds: float) -> None:
         self.slept += seconds
@@ -163,7 +165,7 @@ def work(pipe: Connection, folder: Path, policy: Policy, url: str = "", helps: b
 
 def _lead_leases(ledger: Ledger, stage: Stage) -> None:
     """A lease ends when that is told, and how many they are is seen when that is wanted: never in between."""
-    lanes._clock = lambda: time.clock_gettime(lanes.AT_REST) + stage.lease_seconds
+    lanes._clock = lambda: time.clock_gettime(lanes.AT_REST) + stage.asleep + stage.not_renewed
     lanes._LOOK_SECONDS = LEASE_SECONDS
     ledger.lanes.leased = partial(ledger.lanes.leased, seconds=LEASE_SECONDS)  # type: ignore[method-assign]
 

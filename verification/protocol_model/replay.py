@@ -69,7 +69,8 @@ class _Actor:
     detail: str = ""
     heard: Reply | None = None  # the answer to a read, fixed when it was made
     suspended: bool = False
-    lease_seconds: float = 0.0  # by which the clock of its lease leads
+    asleep: float = 0.0  # for how long, all in all
+    not_renewed: float = 0.0  # for how long it could not renew its leases, all in all
 
     def wait(self) -> str:
         """Wait until it stands somewhere."""
@@ -297,8 +298,8 @@ class Replay:
         if label.worker in self.actors:
             self.actors.pop(label.worker).kill()
 
-    def _oversleep(self, *_: object) -> None:
-        self.seconds += _OVERSLEPT_SECONDS
+    def _oversleep(self, label: Label, *_: object) -> None:
+        self.actors[label.worker].asleep += _OVERSLEPT_SECONDS
 
     def _settle_after_passes(self, *_: object) -> None:
         """Just long enough, also for what lies in the copy: an ASN is searched for at growing distances."""
@@ -371,7 +372,7 @@ class Replay:
         actor = self.actors[worker]
         if actor.suspended:
             actor.signal(signal.SIGCONT)
-        actor.pipe.send(Told(self.seconds, actor.lease_seconds, **told))
+        actor.pipe.send(Told(self.seconds, actor.asleep, actor.not_renewed, **told))
         reached = self._arrived(worker, place)
         if actor.suspended:
             actor.signal(signal.SIGSTOP)

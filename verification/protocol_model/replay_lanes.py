@@ -97,16 +97,20 @@ class ReplayOfLanes(Replay):
         )
 
     def _lease_ends(self, label: Label, *_: object) -> None:
-        """Its time is over by the server's clock, and by that of the process."""
+        """Its time is over by the server's clock, and by that of the process, which slept for so long."""
         if label.worker == NOBODY:
             self._ask("UPDATE lease SET until = 0 WHERE run <> '' RETURNING id")
-            return
-        self._ask("UPDATE lease SET until = 0 WHERE id = %s RETURNING id", self._lease_of(label.worker))
-        self.actors[label.worker].lease_seconds += LEASE_SECONDS
+        else:
+            self._end_lease(label.worker)
+            self.actors[label.worker].asleep += LEASE_SECONDS
 
-    def _lose_connection(self, label: Label, *given: object) -> None:
+    def _end_lease(self, worker: int) -> None:
+        self._ask("UPDATE lease SET until = 0 WHERE id = %s RETURNING id", self._lease_of(worker))
+
+    def _lose_connection(self, label: Label, *_: object) -> None:
         """Just before a claim only what renews the lease is cut off: there the server is asked whether it lasts."""
-        self._lease_ends(label, *given)
+        self._end_lease(label.worker)
+        self.actors[label.worker].not_renewed += LEASE_SECONDS
         if self.actors[label.worker].place != "intent.before_commit":
             self._ask(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s",

@@ -16,7 +16,7 @@ from protocol_model.replay import Diverged, Replay
 from protocol_model.replay_lanes import ReplayOfLanes
 from protocol_model.states import World
 from protocol_model.worlds import LARGE_WORLDS, WORLDS
-from support.postgres import new_database, postgres_server
+from support.postgres import drop_database, new_database, postgres_server
 
 from logistics_batch.flows.push.dispatch import Dispatcher
 
@@ -54,11 +54,19 @@ def _forking() -> None:
 
 @pytest.fixture(scope="module")
 def databases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], str]]:
-    """Makes the URL of such a ledger on PostgreSQL."""
+    """Makes the URL of such a ledger on PostgreSQL, which is there until the next one is made."""
     with postgres_server(tmp_path_factory.mktemp("pg")) as server:
         first = new_database(server)
         first_ledger(tmp_path_factory.mktemp("played") / "first", url=first)
-        yield lambda: new_database(server, like=first)
+        last = new_database(server)
+
+        def another() -> str:
+            nonlocal last
+            drop_database(server, last)
+            last = new_database(server, like=first)
+            return last
+
+        yield another
 
 
 @pytest.fixture
