@@ -510,3 +510,27 @@ def test_of_boxes_that_nobody_counts_the_draft_says_what_is_lacking() -> None:
     assert draft and "“Qty/Box” says what one box holds, and no column says how many boxes" in draft_text(
         draft, file_name="x"
     )
+
+
+@pytest.mark.parametrize("name", ["Release_Date", "Do_not_ship_before", "Dispatch_after", "Hold_until"])
+@pytest.mark.parametrize("last", ["2026-12-09", ""])
+def test_a_day_before_which_an_order_must_wait_is_asked_about(name: str, last: str) -> None:
+    _, data, text = drafted(sample(**{name: ["2026-12-01", "2026-12-05", last]}))
+    assert data["sheet"] == {"skip_rows_where": {name.replace("_", " "): ["? *"]}}
+    assert "before which an order must wait" in text and "expected_delivery_time" not in data["fields"]
+
+
+@pytest.mark.parametrize("column", ["", "Name"])
+def test_a_heading_is_asked_about_where_it_may_be_the_only_name_of_the_customer(column: str) -> None:
+    rows = [[row[0], *([row[1]] if column else []), *row[2:]] for row in ROWS]
+    parties = ["Maruti Stores", "Sai Kirana"]
+    _, data, text = drafted(sheet_of([rows[0], parties[:1], *rows[1:3], parties[1:], rows[3]]))
+    mark = "" if column else "? "
+    assert data["sheet"] == {"skip_rows_where": {"Order No": [f"{mark}{each}" for each in parties]}}
+    assert ("in a column of its own" in text.replace("\n", " ")) is (not column)
+
+
+@pytest.mark.parametrize("cells", [["", "anulowane", "dzwonić przed"], ["anulowane", "", "proszę dzwonić"]])
+def test_a_remark_in_an_unknown_language_on_most_of_few_rows_is_asked_about(cells: list[str]) -> None:
+    _, data, _ = drafted(sample(Uwagi=cells))
+    assert data["sheet"]["skip_rows_where"] == {"Uwagi": [f"? {cell}" for cell in cells if cell]}

@@ -70,6 +70,10 @@ REASONS: Final = {
     "notes": "“{names:joined ” and “}” holds a note, or units, in a row that is no document",
     "heads": "“{names:joined ” and “}” holds words that may speak of other rows, which go out all the same: nothing "
     "takes those out, and the sender must say it in each of them",
+    "may_be_party": "“{names:joined ” and “}” holds words alone above other rows: customers' names, or headings? As a "
+    "name none goes out, and other files hold other words: the sender must write it in a column of its own",
+    "waits": "“{names:joined ” and “}” may be a day before which an order must wait, and nothing waits for it: without "
+    "the `?` rows with one are left out; else delete the column here, and the sender leaves out what must wait",
     "charges": "“{names:joined ” and “}” names charges, taxes or sums carried over, which are no goods",
     "no_payment": "an amount is collected, and no column says of which orders",
     "not_said_who_pays": 'no column says who pays: `{{constant: "false"}}` if all are prepaid',

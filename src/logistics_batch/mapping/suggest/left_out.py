@@ -7,6 +7,7 @@ from typing import Final
 import polars as pl
 
 from logistics_batch.mapping.spec.targets import FieldForm, form_of
+from logistics_batch.mapping.spec.words import is_known_pattern
 from logistics_batch.mapping.suggest import places
 from logistics_batch.mapping.suggest.by_values import HARDLY_KNOWN
 from logistics_batch.mapping.suggest.doubts import are_units
@@ -48,7 +49,7 @@ class LeftOut:
     @property
     def is_of_data(self) -> bool:
         """Whether the rows may be data: notes and headings are none."""
-        return self.code not in ("notes", "heads")
+        return self.code not in ("notes", "heads", "may_be_party")
 
 
 def may_be_left_out(table: SampleTable, operation: Operation, found: dict[str, Guess]) -> tuple[LeftOut, ...]:
@@ -63,14 +64,21 @@ def may_be_left_out(table: SampleTable, operation: Operation, found: dict[str, G
     telling = (found[place].column for place in (*places.KEYS, places.PHONE) if place in found)
     key = next(filter(None, telling), "")
     goods = next((found[place].column for place in places.GOODS if place in found), "")
+    is_sent, person = "gone" in _KINDS.get(operation, ()), found.get(places.PERSON)
+    titles, parties = table.titles if is_sent and (person is None or person.asked) else (), dict[str, list[str]]()
     said = [LeftOut(name, "notes", (pattern,)) for name, pattern in table.notes]
     for name, text in table.skipped:  # a sentence without an order's number may be the terms of sale
         is_short = len(re.findall(r"\w+", text)) <= _WORDS_OF_A_HEADING
         speaks_of = is_short or any(each in text for each in (table.profiles[key].values if key else ()))
         if speaks_of and says_done(text, *_OF_OTHERS):
             said.append(LeftOut(name, "heads", (text,)))
+        elif text in titles and not is_known_pattern(text):
+            parties.setdefault(name, []).append(text)
+    said += [LeftOut(name, "may_be_party", tuple(texts)) for name, texts in parties.items()]
     for name in table.profiles if operation in _KINDS else ():
-        if name not in flags and (words := _words(table, name, *_KINDS[operation])):
+        if is_sent and "wait" in table.readings[name].meanings and table.profiles[name].share("date"):
+            said.append(LeftOut(name, "waits", ("*",)))
+        elif name not in flags and (words := _words(table, name, *_KINDS[operation])):
             said.append(LeftOut(name, "charges" if all(map(says_charge, words)) else "done", words))
         elif name not in read and (words := _states(table, name, key)) and not _describes(table, name, goods):
             said.append(LeftOut(name, "may_say_void", words))
@@ -92,7 +100,7 @@ def _states(table: SampleTable, name: str, key: str) -> tuple[str, ...]:
     by = document.alias("") if key else pl.int_range(pl.len()).alias("")
     each = table.cells.group_by(by).agg(pl.col(name).filter(pl.col(name) != "").n_unique())[name]
     filled = (each > 0).sum()
-    is_rare = filled <= SOME * len(each)
+    is_rare = filled <= SOME * len(each) or filled < min(len(each), _WORDS_OF_A_STATE + 1)  # of few rows, most
     if not is_yes_or_no and ((each > 1).any() or not (is_rare or len(words) < filled)):
         return ()
     if is_rare and profile.is_mostly("date"):

@@ -71,7 +71,8 @@ class SampleTable:
     numbered: for a column `SKU {n}` the ones that it stands for; it has the cells of the first. skipped: rows that are
     no data, as the column and the text by which they are told. above, below: the facts there. nameless: the names
     that a mapping gives to columns which have none. outside: the cells above and below the table: row, column, text.
-    notes: closing notes and units below the header, as the column and a pattern of the cell.
+    notes: closing notes and units below the header, as the column and a pattern of the cell. titles: of
+    rows that stand alone above others.
     """
 
     sheet: str
@@ -87,6 +88,7 @@ class SampleTable:
     nameless: tuple[str, ...] = ()
     outside: tuple[tuple[int, int, str], ...] = ()
     notes: tuple[tuple[str, str], ...] = ()
+    titles: tuple[str, ...] = ()
 
     @cached_property
     def profiles(self) -> dict[str, Profile]:
@@ -322,7 +324,7 @@ def table_of(sheet: Sheet, operation: Operation, *, least: int, header: int = 0)
                     for column, text in enumerate(cells_of_row, 1) if text and text.strip())  # fmt: skip
     table = SampleTable(
         sheet.name, head.row, head.rows, names, readings, cells, skipped, {}, above, below, nameless, outside,
-        tuple(notes.values()),
+        tuple(notes.values()), tuple("".join(texts.row(at)) for at in _titles(texts, head.names)),
     )  # fmt: skip
     return _with_numbered(table, operation)
 
