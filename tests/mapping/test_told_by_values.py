@@ -305,3 +305,14 @@ def test_counts_of_what_is_done_with_goods_are_offered_as_the_quantity(
     first, second = ["120 Nos", "78 Nos", "48 Nos"], ["160 Nos", "88 Nos", "58 Nos"]
     lines = asn(SKU=["K-1", "K-2", "K-3"], **{names[0]: first, names[1]: second})
     assert lines["qty"]["from"] == offered
+
+
+def test_a_column_of_where_to_ship_is_no_name_where_it_holds_addresses() -> None:
+    fields = drafted(sheet_of(table("""
+        Order ref | Buyer | Ship to | PIN | Phone | SKU | Qty
+        X-1 | Asha Rao | 12 Market Road Bengaluru | 560001 | 9876500001 | TEA | 2
+        X-2 | Vikram Shah | 4 Hill Street Pune | 411001 | 9876500002 | TEA | 1
+        X-3 | Meera Nair | Beach View, Kochi | 682001 | 9876500003 | MUG | 4
+    """)))[1]["fields"]  # fmt: skip
+    assert fields["customer_name"] == {"from": "Buyer"}
+    assert fields["delivery_address"] == {"from": "? Ship to"}

@@ -610,7 +610,7 @@ def test_what_the_contracts_model_refuses_is_an_issue_at_its_cell() -> None:
         header=header,
         mapping=ORDERS.replace("lines:", fields),
     )
-    assert rules(found) == [("A2", "packages_count_and_package_id|contract"), ("H3", "delivery_lat|latitude")]
+    assert rules(found) == [("G2", "packages_count_and_package_id|contract"), ("H3", "delivery_lat|latitude")]
     assert "service rejects such an order" in found.issues[0].reason
 
 

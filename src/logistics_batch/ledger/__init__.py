@@ -35,7 +35,7 @@ from logistics_batch.ledger.itself.itself import Itself, LedgerFinding, Verifica
 from logistics_batch.ledger.itself.lock import WRITING_ANSWERS, require_held, sending_lock
 from logistics_batch.ledger.itself.opening import check_database, open_engine, require_local_disk, sqlite_path
 from logistics_batch.ledger.itself.purging import Purged, Purging
-from logistics_batch.ledger.lanes import Lanes, Lease, LeaseEnded, Member
+from logistics_batch.ledger.lanes import ClusterMember, Lanes, Lease, LeaseEnded
 from logistics_batch.ledger.orders import Events, Feeds, Labels, Orders, WriteFeed
 from logistics_batch.ledger.people import AuditEntry, People, StoredPerson
 from logistics_batch.ledger.records import (
@@ -73,6 +73,7 @@ __all__ = [
     "Arrival",
     "AuditEntry",
     "ClaimLost",
+    "ClusterMember",
     "Decided",
     "Decision",
     "Decisions",
@@ -84,7 +85,6 @@ __all__ = [
     "Ledger",
     "LedgerFinding",
     "LeftFile",
-    "Member",
     "NamedOrder",
     "NeverSent",
     "NewEvent",

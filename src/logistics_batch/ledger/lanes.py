@@ -48,7 +48,7 @@ class LeaseEnded(LedgerRefused):
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class ClusterMember:
     """A program that sends now, waits for something to send, or keeps the schedule.
 
     run: which it has opened for others, "" if it helps. clock_ahead_seconds: of its machine, before the server's.
@@ -187,7 +187,7 @@ class Lanes(Repository):
                 until = min(until, time.monotonic() + _ENDS_WITHIN_SECONDS)
             time.sleep(_WAIT_SECONDS)
 
-    def members(self) -> list[Member]:
+    def members(self) -> list[ClusterMember]:
         """Who sends, helps or keeps the schedule now, and who did when its lease ended."""
         if not self.are_shared:
             return []
@@ -198,7 +198,7 @@ class Lanes(Repository):
             all_ = select(lease, silent).where(lease.c.account == self.account).order_by(lease.c.id)
             found = connection.execute(all_).all()
         return [
-            Member(
+            ClusterMember(
                 each.process,
                 each.run,
                 bool(each.keeps_schedule),

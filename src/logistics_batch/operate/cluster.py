@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from logistics_batch.flows.parts import Parts
-from logistics_batch.ledger import Member
+from logistics_batch.ledger import ClusterMember
 from logistics_batch.messages import moment
 from logistics_batch.operate.doctor import Check, ok, problem, warning
 
@@ -15,7 +15,7 @@ _WAITS_LONG = timedelta(hours=1)
 _ONLY_HERE = ("local", "remote_write")  # values of synchronous_commit, with which a standby may lack the last commits
 
 
-def shown(member: Member) -> dict[str, Any]:
+def shown(member: ClusterMember) -> dict[str, Any]:
     """What is told of a program that shares the ledger."""
     does = f"sends run {member.run}" if member.run else "keeps the schedule" if member.keeps_schedule else "helps"
     if member.silent_seconds:
@@ -41,12 +41,12 @@ def check_cluster(parts: Parts) -> Iterator[Check]:
     yield _oldest(parts)
 
 
-def _who(member: Member) -> str:
+def _who(member: ClusterMember) -> str:
     told = shown(member)
     return f"{told['host']} (process {told['pid']}) {told['does']}"
 
 
-def _odd_ones(members: Sequence[Member], living: Sequence[Member]) -> Iterator[Check]:
+def _odd_ones(members: Sequence[ClusterMember], living: Sequence[ClusterMember]) -> Iterator[Check]:
     versions: dict[str, list[str]] = {}
     for each in living:
         versions.setdefault(each.version or "unknown", []).append(shown(each)["host"])

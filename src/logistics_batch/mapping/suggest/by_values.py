@@ -53,8 +53,8 @@ def by_values(table: SampleTable, place: str, free: Sequence[str], operation: Op
         shared = [name for name in unknown or papers if _is_code(table, name) and _is_in_runs(table, name)]
         return _candidates(sorted(shared, key=lambda name: not _is_shared(table, name)), "code")
     form = form_of(place.split(".", 1)[1], operation)
-    if place in places.ADDRESSES:  # Address with pincode
-        unknown += [name for name in free if {"address"} <= table.readings[name].meanings <= {"address", "pin", *TO}]
+    if place in places.ADDRESSES:  # Address with pincode, Ship to
+        unknown += [name for name in free if set() < table.readings[name].meanings <= {"address", "pin", *TO}]
     if place == places.PIN:  # Kode Pos, Area code
         unknown = [*free]
     if place in _PARTIES:

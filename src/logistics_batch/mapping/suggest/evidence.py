@@ -7,6 +7,7 @@ from typing import Final
 from logistics_batch.mapping.naming import TO, likeness, names_of_targets, reading_of
 from logistics_batch.mapping.spec.targets import FieldForm, form_of
 from logistics_batch.mapping.suggest import places
+from logistics_batch.mapping.suggest.by_values import looks_like_street
 from logistics_batch.mapping.suggest.doubts import RIVAL_KEYS
 from logistics_batch.mapping.suggest.guess import SURE, Candidate, Reason
 from logistics_batch.mapping.suggest.head import Fact
@@ -125,6 +126,9 @@ def _candidate(table: SampleTable, column: str, place: str, names: str, operatio
         sure -= _CODE_FOR_NAME if abs(profile.share("code") - _CODE_OR_NAME[target]) > _UNLIKE else 0.0
     if target == "awb_number" and not profile.share("AWB number"):  # another carrier's, unless the service gave it
         sure -= _CODE_FOR_NAME + RIVAL_KEYS
+    is_of_both = profile.is_mostly("name and address", "name and phone")  # which is asked
+    if place == places.PERSON and reading.meanings <= TO and not is_of_both and looks_like_street(table, column):
+        return None  # Ship to: where, not whom
     if place == places.PERSON and reading.digits and "name" not in reading.meanings:  # Ship to 1: a line of an address
         sure -= RIVAL_KEYS
     sure -= 0.05 if (fits is None and form in SHAPE_OF and profile.filled) or (fits is False and is_flag) else 0.0
