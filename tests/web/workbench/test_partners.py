@@ -289,6 +289,7 @@ def test_another_role_does_not_take_the_limit_away(shared: RunningPages) -> None
         "name": "viewer of acme and mover",
         "role": "clerk",
         "partners": ["acme", "mover"],
+        "has_password": True,
         "sessions": [],
     }
     assert run("user", "role", "viewer of acme and mover", "--role", "admin").code == 2
