@@ -36,14 +36,14 @@ setup: $(STAMP)  ## create the virtual environment from the hashed lock
 demo: $(STAMP)  ## the whole nightly loop on embedded parts; PAGES=1: with the pages, until Ctrl-C
 	@$(BIN)/logistics-batch demo --dir demo $(if $(PAGES),--pages)
 
-# Three on two cores: many tests wait for a lease, a pause or a browser.
+# Four on two cores: many tests wait for a lease, a pause or a browser.
 test: $(STAMP)  ## every test of what it does
 	@$(BIN)/python -m compileall -q src  # each test starts processes: none of them shall compile the program anew
-	$(BIN)/pytest -n 3 --dist worksteal tests
+	$(BIN)/pytest -n 4 --dist worksteal tests
 
 verify: $(STAMP)  ## samples of the protocol model, the campaigns, hostile files and fuzzing
 	@$(BIN)/python -m compileall -q src
-	$(BIN)/pytest -n 3 --dist worksteal verification
+	$(BIN)/pytest -n 4 --dist worksteal verification
 
 static: $(STAMP)  ## format, lint, types
 	$(BIN)/ruff format --check .

@@ -12,7 +12,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tarfile
 import threading
 import tomllib
 import venv
@@ -127,8 +126,7 @@ def test_two_builds_are_the_same_to_the_byte(tmp_path: Path) -> None:
     released = build(ROOT, tmp_path / "dist")
     assert {Path(name).suffix for name in released} == {".whl", ".gz"}
     [source] = (tmp_path / "dist").glob("*.tar.gz")
-    with tarfile.open(source) as archive:
-        archive.extractall(tmp_path, filter="data")
+    shutil.unpack_archive(source, tmp_path)
     checkout = tmp_path / source.name.removesuffix(".tar.gz")
     (checkout / "PKG-INFO").unlink()  # was added to the source
     for path in checkout.rglob("*"):  # a umask of its own, another day
