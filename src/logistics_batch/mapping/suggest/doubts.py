@@ -36,7 +36,7 @@ _MEASURES: Final = _UNITS | frozenset(
     ["sqft", "sft", "sqm", "ft", "feet", "mtr", "meter", "metre", "gm", "gram", "ltr", "litre", "liter", "ml", "ton"]
 )
 _PACKS: Final = _UNITS - {"kg"}
-_OF_SO_MANY: Final = re.compile(r"\s+(?:of|x)\s*\d+$")  # Set of 6
+_OF_SO_MANY: Final = re.compile(r"\s{1,3}(?:of|x)\s{0,3}\d{1,6}$")  # Set of 6
 _IN_NAMES: Final = re.compile(r"[^\W\d_]+|\b0{2,3}\b")  # Qty (000)
 _THOUSANDS: Final = frozenset(["00", "000", "hundred", "thousand", "lakh", "gross"])
 _PER: Final = re.compile(r"(?:/|\bper)\s*([a-z]+)")

@@ -91,7 +91,8 @@ _BEHIND: Final = rf"(?i)(?:\s*%|{_UNIT})$"  # a number
 _PARTS: Final = re.compile(r"[-–—/()\[\],;:|+]")  # of a phrase: Prepaid (UPI)
 _ANOTHER_THING: Final = re.compile(r"[(\[]|\b\d\d[A-Z]{5}\d{4}[A-Z]|\d{1,2}([-./])\d{1,2}\1\d{4}")  # a GSTIN, a day
 _JOINED: Final = re.compile(  # K-1/K-2
-    r"(?i)\d\S*(?:[,;](?:\s+|(?=[a-z]))|\s*[&+]\s*|\s+and\s+)\S*\d|([a-z]{1,6}[-_ ]?)\d+\s*/\s*\1\d"
+    r"(?i)\d\S{0,20}(?:[,;](?:\s{1,3}|(?=[a-z]))|\s{0,3}[&+]\s{0,3}|\s{1,3}and\s{1,3})\S{0,20}\d"
+    r"|([a-z]{1,6}[-_ ]?)\d{1,12}\s{0,3}/\s{0,3}\1\d"
 )
 _WORDS_OF_A_STATE: Final = 5
 _IN_A_SENTENCE: Final = ("stop", "anywhere")  # what of the vocabulary's `done` may stand in a longer text
