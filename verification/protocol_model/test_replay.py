@@ -11,14 +11,12 @@ import pytest
 from campaigns.scale import FROM, is_over, report
 from protocol_model.paths import covering_paths, told, walk
 from protocol_model.played_service import first_ledger
-from protocol_model.played_worker import work
+from protocol_model.played_worker import heedless
 from protocol_model.replay import Diverged, Replay
 from protocol_model.replay_lanes import ReplayOfLanes
 from protocol_model.states import World
 from protocol_model.worlds import LARGE_WORLDS, WORLDS
 from support.postgres import drop_database, new_database, postgres_server
-
-from logistics_batch.flows.push.dispatch import Dispatcher
 
 FULL = os.environ.get("CAMPAIGN") == "full"
 WALKS = range(FROM, 500 if FULL else 6)
@@ -124,12 +122,6 @@ def test_a_way_by_chance_happens_where_several_send(seed: int, databases: Callab
     way = walk(world, seed=seed, steps_at_most=STEPS)
     ReplayOfLanes(world, tmp_path, databases()).run(way)
     report("walks of senders", number=seed, world=world.name, steps=len(way))
-
-
-def heedless(*given: object) -> None:
-    """The life of a process that does not ask its lease before the first byte."""
-    Dispatcher._may_leave = lambda _: True  # type: ignore[method-assign]
-    work(*given)  # type: ignore[arg-type]
 
 
 @pytest.mark.slow
