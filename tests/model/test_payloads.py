@@ -1,6 +1,5 @@
 """The contract's rules: what goes out is what the API document has, and a clerk can read why something may not."""
 
-import json
 import re
 from typing import Any
 
@@ -295,16 +294,6 @@ def test_only_fields_of_the_document_go_out() -> None:
     for name in sorted(set(ORDER_FIELDS) - set(ORDER_UPDATE_FIELDS)):
         fields = {"customer_mobile": "9876543210", "delivery_address": "x", name: "1"}
         assert findings(OrderUpdate, **fields) == {name: "extra_forbidden"}
-
-
-def test_longitudes_as_published_or_as_in_the_samples() -> None:
-    order = OrderCreate(**ORDER, delivery_long="77.1", pickup_long="77.2", return_lon="77.3")
-    published = json.loads(body_text(order))
-    assert (published["delivery_long"], published["pickup_long"], published["return_lon"]) == ("77.1", "77.2", "77.3")
-    sampled = json.loads(body_text(order, longitude="delivery_lon"))
-    assert (sampled["delivery_lon"], sampled["pickup_lon"], sampled["return_lon"]) == ("77.1", "77.2", "77.3")
-    assert "delivery_long" not in sampled
-    assert "pickup_long" not in sampled
 
 
 def test_the_text_that_is_sent() -> None:

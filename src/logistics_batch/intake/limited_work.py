@@ -226,8 +226,6 @@ class _Writer:
                 return {type(value).__name__: [self.value(each) for each in value]}
             case dict():
                 return {"dict": [[self.value(key), self.value(each)] for key, each in value.items()]}
-            case MappedFile():
-                value = dataclasses.replace(value, documents=Documents.of(value.documents))
         fields = [(field.name, getattr(value, field.name)) for field in dataclasses.fields(value)]
         return {"object": [type(value).__name__, [[name, self.value(each)] for name, each in fields]]}
 

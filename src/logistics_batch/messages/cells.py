@@ -231,6 +231,7 @@ _CONTRACT: Final[dict[str, str]] = {
     "latitude": "The latitude must be a number of degrees from -90 to 90, such as 12.9716.",
     "longitude": "The longitude must be a number of degrees from -180 to 180, such as 77.5946.",
     "web_address": "The value must be a web address that begins with https:// or http://.",
+    "other": "{said}",
 }
 _BETWEEN_FIELDS: Final[dict[str, str]] = {
     "supplier_or_supplier_name": "Either the supplier's id or the supplier's name must be given.",
@@ -244,6 +245,7 @@ _BETWEEN_FIELDS: Final[dict[str, str]] = {
     "item_listed_twice": "An item id stands twice in the list of items to delete.",
     "other": "{said}",
 }
+"""Of a payload as a whole."""
 
 CELLS: Final[dict[str, Entry]] = {
     **_READ,
@@ -251,6 +253,5 @@ CELLS: Final[dict[str, Entry]] = {
     **_DOUBTED,
     **{f"{rule}.contract": Entry(words, _REMEDY) for rule, words in _CONTRACT.items()},
     **{f"{rule}.contract": Entry(_CONTRACT["choice"], _REMEDY) for rule in ("asn_status", "line_status")},
-    **{f"{rule}.contract": Entry(words, _REMEDY) for rule, words in _BETWEEN_FIELDS.items()},
     **{f"contract.{rule}": Entry(words, _REMEDY) for rule, words in _BETWEEN_FIELDS.items()},
 }

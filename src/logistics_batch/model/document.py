@@ -125,32 +125,6 @@ class Documents(Sequence[Document]):
         self._count = count
         self._made: tuple[Document, ...] | None = None
 
-    @classmethod
-    def of(cls, documents: Sequence[Document]) -> "Documents":
-        """The same as frames, as far as mapping makes them: what the ledger adds to a document is not in them."""
-        if isinstance(documents, Documents):
-            return documents
-        lines = [
-            (
-                each.key,
-                each.reference,
-                each.body,
-                list(each.rows),
-                list(each.line_rows),
-                json.dumps(each.keep),
-                each.order and each.order.text,
-            )
-            for each in documents
-        ]
-        first = documents[0] if documents else None
-        return cls(
-            [pl.DataFrame(lines, schema=DOCUMENTS_SCHEMA, orient="row")],
-            count=len(lines),
-            operation=first.operation if first else Operation.ORDER_CREATE,
-            order=next((each.order for each in documents if each.order), None),
-            lent=first.lent if first else (),
-        )
-
     def __len__(self) -> int:
         return self._count
 

@@ -79,7 +79,7 @@ def read_fragment(content: bytes) -> Element:
     return root
 
 
-def part_blocks(archive: zipfile.ZipFile, part: str, *, end: bytes, or_before: bytes = b"") -> Iterator[bytes]:
+def part_blocks(archive: zipfile.ZipFile, part: str, *, end: bytes, or_before: bytes) -> Iterator[bytes]:
     """The content of a part in blocks of some megabytes, each cut behind an `end` tag, so that no element is torn.
 
     or_before: where no such tag stands, the beginning of an element before which it may be cut as well: empty elements
@@ -91,7 +91,7 @@ def part_blocks(archive: zipfile.ZipFile, part: str, *, end: bytes, or_before: b
             block = rest + block
             cut = block.rfind(end) + len(end)
             if cut < len(end):
-                cut = block.rfind(or_before) if or_before else 0
+                cut = block.rfind(or_before)
             if cut <= 0:
                 rest = block
                 if len(rest) > _MOST_ELEMENT_BYTES:

@@ -7,10 +7,6 @@ from pydantic import BaseModel, ConfigDict
 
 LongitudeName = Literal["delivery_long", "delivery_lon"]
 
-# API §2.3: published as the name on the left, written as the name on the right in the samples. `return_lon` is
-# published under that name and never changes.
-_NAMES_OF_THE_SAMPLES = {"delivery_long": "delivery_lon", "pickup_long": "pickup_lon"}
-
 
 class Payload(BaseModel):
     """A body that we send: nothing outside the contract, nothing converted, nothing changed after it is made."""
@@ -26,17 +22,12 @@ class Payload(BaseModel):
     )
 
 
-def body_text(payload: BaseModel, *, longitude: LongitudeName = "delivery_long") -> str:
+def body_text(payload: BaseModel) -> str:
     """The exact text that is sent: compact JSON in the contract's field order, absent fields left out.
-
-    longitude: "delivery_long" writes `delivery_long` and `pickup_long` as published, "delivery_lon" writes
-        `delivery_lon` and `pickup_lon` as the samples of the API do (API §2.3).
 
     >>> from logistics_batch.model.payloads import DeleteItems
     >>> body_text(DeleteItems(item_list=["17"]))
     '{"item_list":["17"]}'
     """
     fields = payload.model_dump(mode="json", by_alias=True, exclude_none=True)
-    if longitude == "delivery_lon":
-        fields = {_NAMES_OF_THE_SAMPLES.get(name, name): value for name, value in fields.items()}
     return json.dumps(fields, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
