@@ -109,7 +109,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     "starlette": ("web/", "sandbox/"),
     "uvicorn": ("web/", "sandbox/"),
     "phonenumbers": ("mapping/",),
-    "jinja2": ("web/",),
+    "jinja2": ("web/", "paper/reconciliation/page.py"),
     "argon2": ("web/",),
     "joserfc": ("web/workbench/sign_on.py",),
 }

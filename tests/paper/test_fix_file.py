@@ -15,6 +15,7 @@ from support.result_samples import (
     order_report,
     order_workbook,
     read_again,
+    read_sheet,
     row_result,
 )
 
@@ -124,7 +125,9 @@ def test_numbers_stay_numbers_and_texts_texts(tmp_path: Path) -> None:
 
 
 def test_an_earlier_rounds_columns_are_not_in_it(tmp_path: Path) -> None:
-    first = result_workbook(order_report(), sheet=None, original=inert_workbook(order_workbook()))
+    first = result_workbook(
+        order_report(), sheet=read_sheet(order_workbook()), original=inert_workbook(order_workbook())
+    )
     assert rows_of(fixed(tmp_path, content=first))[0] == (*OURS, *HEADERS)
 
 

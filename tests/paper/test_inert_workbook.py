@@ -56,11 +56,11 @@ def test_nothing_active_comes_back(name: str, orders: Sheet) -> None:
 
 
 @pytest.mark.parametrize("name", PATCHED)
-def test_values_and_formats_stay_and_people_are_told(name: str) -> None:
+def test_values_and_formats_stay_and_people_are_told(name: str, orders: Sheet) -> None:
     active = PATCHED[name]
     safe = inert_workbook(active.workbook())
     assert {each.value for each in safe.removed} == active.told
-    result = result_workbook(order_report(), sheet=None, original=safe)
+    result = result_workbook(order_report(), sheet=orders, original=safe)
     before, after = opened(order_workbook(active.change), values=True), opened(result, values=True)
     for line in before.iter_rows(max_col=8):
         for cell in line:

@@ -10,7 +10,7 @@ import pytest
 from lxml.etree import _Element as Element
 from lxml.etree import fromstring, tostring
 from support.issues import issue
-from support.result_samples import HEADER_ROW, opened, order_report, parts_of, row_result
+from support.result_samples import HEADER_ROW, opened, order_report, parts_of, read_sheet, row_result
 from support.rich_workbooks import RICH, rich_workbook
 
 from logistics_batch.intake.readers import read_file
@@ -104,7 +104,7 @@ def named(content: bytes) -> str:
 
 def check(original: bytes, report: FileReport) -> None:
     """Nothing but our columns, colours and comments is new."""
-    changed = result_workbook(report, sheet=None, original=inert_workbook(original))
+    changed = result_workbook(report, sheet=read_sheet(original, report.sheet), original=inert_workbook(original))
     before, after = compressed(original), compressed(changed)
     name, part = sheet_part(original, report.sheet)
     _, answered = sheet_part(changed, report.sheet)
@@ -138,13 +138,14 @@ def test_of_a_rich_workbook_everything_else_is_as_it_was(name: str) -> None:
 @pytest.mark.parametrize("name", RICH)
 def test_its_second_round_looks_like_the_first(name: str) -> None:
     report, original = order_report(), rich_workbook(name)
-    once = result_workbook(report, sheet=None, original=inert_workbook(original))
-    twice = result_workbook(report, sheet=None, original=inert_workbook(once))
+    once = result_workbook(report, sheet=read_sheet(original), original=inert_workbook(original))
+    twice = result_workbook(report, sheet=read_sheet(once), original=inert_workbook(once))
     assert parts_of(twice) == parts_of(once)
 
 
 def test_a_chart_of_any_size_does_not_hide_our_columns() -> None:
     """openpyxl says where a chart begins and how large it is, not where it ends."""
-    changed = result_workbook(order_report(), sheet=None, original=inert_workbook(rich_workbook("charts")))
+    charts = rich_workbook("charts")
+    changed = result_workbook(order_report(), sheet=read_sheet(charts), original=inert_workbook(charts))
     headers = {cell.value: cell.column_letter for cell in opened(changed)[HEADER_ROW]}
     assert headers["Status"] > "M", "the chart begins in J and is 6 cm wide"

@@ -18,6 +18,7 @@ from support.result_samples import (
     order_report,
     order_workbook,
     read_again,
+    read_sheet,
     row_result,
 )
 
@@ -221,7 +222,8 @@ def test_a_row_whose_answer_takes_several_lines_stands_on_one_height() -> None:
 def test_a_held_file_with_a_header_comes_back_with_the_reason_on_every_row() -> None:
     rows = tuple(row_result(row, Fate.HELD) for row in range(5, 12))
     report = order_report(rows=rows, issues=(), reason="Half of the rows are invalid.", remedy="Look at the mapping.")
-    found = opened(result_workbook(report, sheet=None, original=inert_workbook(order_workbook())))
+    original = order_workbook()
+    found = opened(result_workbook(report, sheet=read_sheet(original), original=inert_workbook(original)))
     assert [found.cell(6, column).value for column in (9, 10, 11)] == [
         "held",
         "Half of the rows are invalid.",

@@ -32,6 +32,7 @@ from support.result_samples import (
     packed,
     parts_of,
     read_again,
+    read_sheet,
     row_result,
     saved,
     with_shared_strings,
@@ -47,7 +48,7 @@ SHEET_PART = "xl/worksheets/sheet1.xml"
 
 
 def result(original: bytes, report: FileReport | None = None) -> bytes:
-    return result_workbook(report or order_report(), sheet=None, original=inert_workbook(original))
+    return result_workbook(report or order_report(), sheet=read_sheet(original), original=inert_workbook(original))
 
 
 def status_of(content: bytes, row: int, first: int = 9, **more: bool) -> tuple[object, ...]:

@@ -5,6 +5,7 @@ import re
 import zipfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import polars as pl
 from openpyxl import Workbook, load_workbook
@@ -231,3 +232,9 @@ def read_again(content: bytes, tmp_path: Path, *, name: str = "again.xlsx") -> t
     path = tmp_path / name
     path.write_bytes(content)
     return read_file(path, name=name, options=ReadOptions())
+
+
+def read_sheet(content: bytes, sheet: str = SHEET) -> Sheet:
+    """One sheet as our own intake reads it."""
+    with TemporaryDirectory() as folder:
+        return next(each for each in read_again(content, Path(folder)) if each.name == sheet)

@@ -35,7 +35,7 @@ def result_workbook(
 ) -> bytes:
     """The result of one file as a workbook.
 
-    sheet: the sheet that was read, for input that cannot be changed in place. original: the user's workbook, None for
+    sheet: the sheet that was read, None if it is not there any more. original: the user's workbook, None for
     input that is no .xlsx. lines: the second sheet, where lines stand on one. Never fails for what the file holds: the
     CSV result and this one always exist.
     """
@@ -46,8 +46,9 @@ def result_workbook(
         try:
             package = Package(original.content)
             for of_sheet, source in zip(report.by_sheet, (sheet, lines), strict=False):
-                annotations = _annotations(of_sheet, source, *(note.reason for note in original.notes))
-                annotate(package, of_sheet.sheet, annotations)
+                if source is None:
+                    raise NotPatchable("it cannot be read any more")
+                annotate(package, source, _annotations(of_sheet, source, *(note.reason for note in original.notes)))
             return package.saved()
         except ValueError as error:  # NotPatchable, or a number in it that is none
             obstacle = str(error) if isinstance(error, NotPatchable) else "its parts hold numbers that make no sense"

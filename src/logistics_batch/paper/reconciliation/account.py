@@ -8,6 +8,8 @@ import polars as pl
 from logistics_batch.model.counting import counted
 from logistics_batch.model.reconciliation import (
     MEANINGS,
+    MONEY,
+    QUANTITY,
     TREND_SCHEMA,
     ComparedOutcome,
     Discrepancy,
@@ -99,6 +101,32 @@ class ReconciliationReport:
     def accepted(self) -> pl.DataFrame:
         """The differences that analysts accepted."""
         return self.result.outcome(ComparedOutcome.ACCEPTED)
+
+    @property
+    def by_class(self) -> pl.DataFrame:
+        """The classes of the open exceptions (CLASSES_SCHEMA), the gravest first."""
+        return self.result.classes.filter(pl.col("severity") != "")
+
+    @property
+    def by_supplier(self) -> pl.DataFrame:
+        """`supplier`, lines, units, INR of those with most at stake."""
+        return self._open_by("supplier").sort("impact_inr", "lines", descending=True, maintain_order=True).head(10)
+
+    @property
+    def ageing(self) -> pl.DataFrame:
+        """Open exceptions by age, class, supplier and site, ready for a pivot table; the oldest first."""
+        order = {bucket: -place for place, bucket in enumerate(self.result.ageing["bucket"])}
+        found = self._open_by("bucket", "code", "severity", "supplier", "site")
+        rank = pl.col("bucket").replace_strict(order, default=1, return_dtype=pl.Int32)
+        return found.sort(rank, pl.col("impact_inr").neg(), maintain_order=True)
+
+    def _open_by(self, *names: str) -> pl.DataFrame:
+        """Open exceptions by these columns: `lines`, `qty_affected`, `impact_inr`, in the order of their first line."""
+        return self.open.group_by(*names, maintain_order=True).agg(
+            pl.len().cast(pl.UInt32).alias("lines"),
+            pl.col("qty_affected").sum().cast(QUANTITY),
+            pl.col("impact_inr").sum().cast(MONEY),
+        )
 
     def gone(self, standing: Standing) -> pl.DataFrame:
         """What was an exception and is none tonight (RESOLVED_SCHEMA)."""

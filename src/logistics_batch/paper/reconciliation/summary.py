@@ -34,7 +34,6 @@ from logistics_batch.paper.reconciliation.cells import (
     put_text,
 )
 from logistics_batch.paper.reconciliation.columns import EXCEPTIONS, CellKind, Column
-from logistics_batch.paper.reconciliation.figures import by_class, by_supplier
 from logistics_batch.paper.reconciliation.rows import SheetRows
 from logistics_batch.paper.reconciliation.tables import HEADING_HEIGHT, prepare_page, write_lines
 
@@ -177,14 +176,14 @@ def add_summary(sheet: Worksheet, account: ReconciliationReport, *, trend: Sheet
     row = _headline(sheet, account)
     row = _tiles(sheet, account, first_row=row + 1)
     row = _first_lines(sheet, account, first_row=row + 2)
-    classes, exceptions = by_class(account), account.open.height > 0
+    classes, exceptions = account.by_class, account.open.height > 0
     charts = None
     if exceptions or account.compared:
         charts = Charts(sheet, row + 2, classes=classes.height, exceptions=exceptions)
         row = charts.last_row
     class_rows, row = _classes(sheet, account, first_row=row + 2)
     age_rows = _figures(sheet, "Age in days", account.result.ageing, "bucket", first_row=row + 2)
-    supplier_rows = _figures(sheet, "Supplier", by_supplier(account), "supplier", first_row=age_rows[1] + 2)
+    supplier_rows = _figures(sheet, "Supplier", account.by_supplier, "supplier", first_row=age_rows[1] + 2)
     if charts and exceptions:
         charts.exceptions(class_rows, age_rows, supplier_rows, classes["severity"])
     if charts and account.trend.height > 1:

@@ -14,7 +14,6 @@ from logistics_batch.paper.reconciliation import columns as columns
 from logistics_batch.paper.reconciliation.account import DEFINITIONS, ReconciliationReport
 from logistics_batch.paper.reconciliation.cells import INCOMPLETE_PAINT, at, font, paint, put_code, put_text
 from logistics_batch.paper.reconciliation.data import plain
-from logistics_batch.paper.reconciliation.figures import ageing
 from logistics_batch.paper.reconciliation.rows import saved
 from logistics_batch.paper.reconciliation.summary import add_summary
 from logistics_batch.paper.reconciliation.tables import (
@@ -84,7 +83,7 @@ def tables(account: ReconciliationReport) -> Iterator[tuple[TableLayout, pl.Data
     nothing = "Nothing is missing in the service, and nothing is there that we do not know."
     missing = _of_classes(open_ones, MISSING_AND_UNEXPECTED)
     yield TableLayout("Missing & unexpected", columns.MISSING, nothing, _FROZEN), missing
-    yield TableLayout("Ageing", columns.AGEING, "No open exception.", 1), ageing(account)
+    yield TableLayout("Ageing", columns.AGEING, "No open exception.", 1), account.ageing
     suppliers = result.suppliers.with_columns(pl.col("supplier").replace("", "(none named)"))
     yield TableLayout("Supplier scorecard", columns.SCORECARD, "No supplier.", 1), suppliers
     unsent = _of_classes(open_ones, (Discrepancy.NOT_SENT,)).sort("file_name", "sheet", maintain_order=True)

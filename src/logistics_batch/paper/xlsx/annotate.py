@@ -10,15 +10,16 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from logistics_batch.model.answers.answer_columns import ANSWER_COLUMNS
+from logistics_batch.model.answers.answer_columns import ANSWER_COLUMNS, earlier_columns
 from logistics_batch.model.issue import column_letters
 from logistics_batch.model.report import Fate
-from logistics_batch.paper.answers.row_answers import ANSWERS, CellNote
+from logistics_batch.model.sheet import CellFact, Sheet
+from logistics_batch.paper.answers.row_answers import ANSWERS, CellNote, header_texts
 from logistics_batch.paper.safe_text import cell_xml, escaped_columns, formula_like, visible_column
 from logistics_batch.paper.xlsx.comments import Note, put_notes
 from logistics_batch.paper.xlsx.package import Package, WorkbookParts, find_sheet, main, sound, written
-from logistics_batch.paper.xlsx.rows import RowChanges, RowReader, Survey, changed_rows, own_words
-from logistics_batch.paper.xlsx.sheet import Area, ColumnWidths, SheetPart, drawn_areas, place_for
+from logistics_batch.paper.xlsx.rows import RowChanges, changed_rows
+from logistics_batch.paper.xlsx.sheet import Area, ColumnWidths, SheetPart, Survey, drawn_areas, place_for
 from logistics_batch.paper.xlsx.styles import StyleSheet
 
 _WIDTHS = (13.0, 62.0, 62.0, 24.0, 22.0)  # of our columns, in characters of the default font
@@ -59,16 +60,14 @@ class Additions:
     failing: dict[int, frozenset[int]]
 
 
-def annotate(package: Package, sheet: str, annotations: Annotations) -> None:
+def annotate(package: Package, sheet: Sheet, annotations: Annotations) -> None:
     """Put our columns, colours and comments into the user's own workbook; those of an earlier round are replaced.
 
-    Raises NotPatchable with what stands in the way.
+    sheet: as it was read from there. Raises NotPatchable with what stands in the way.
     """
-    parts = find_sheet(package, sheet)
+    parts = find_sheet(package, sheet.name)
     part = SheetPart.of(package.read(parts.sheet))
-    shared = parts.shared_strings
-    words = own_words(package.read(shared)) if shared is not None and shared in package else {}
-    found = RowReader(part.rows).survey(header_row=annotations.header_row, own_words=words)
+    found = _surveyed(sheet, annotations.header_row)
     filtered = part.filtered_area()
 
     def rows(added: Additions) -> Iterable[bytes]:
@@ -88,7 +87,18 @@ def annotate(package: Package, sheet: str, annotations: Annotations) -> None:
     add_to_sheet(package, parts, (part, found), annotations, rows)
     widened = part.filtered_area()
     if filtered is not None and widened is not None and widened != filtered:
-        _name_filter(package, parts.workbook, sheet, widened)
+        _name_filter(package, parts.workbook, sheet.name, widened)
+
+
+def _surveyed(sheet: Sheet, header_row: int) -> Survey:
+    headers = header_texts(sheet, header_row)
+    earlier = frozenset(position + 1 for position in earlier_columns(headers))
+    filled = sheet.frame.select(pl.exclude("row").is_not_null().any()).row(0)
+    used = {column for column, has_text in enumerate(filled, 1) if has_text}
+    used |= {*sheet.facts_of(CellFact.NO_VALUE)["column"]}
+    named = {column for column, text in enumerate(headers, 1) if text}
+    last_row = int(sheet.frame["row"][-1])
+    return Survey(min(named - earlier, default=1), max(used - earlier, default=0), last_row, earlier)
 
 
 def add_to_sheet(

@@ -301,7 +301,6 @@ class WorkbookParts:
     workbook: str
     sheet: str
     styles: str
-    shared_strings: str | None
 
 
 def workbook_of(package: Package) -> str:
@@ -324,7 +323,6 @@ def find_sheet(package: Package, sheet: str) -> WorkbookParts:
         workbook=workbook,
         sheet=target_of(workbook, part),
         styles=_needed(package.led_to(workbook, "styles"), "styles"),
-        shared_strings=package.led_to(workbook, "sharedStrings"),
     )
 
 

@@ -20,8 +20,8 @@ from logistics_batch.model.sheet import CELL_TYPES, CellFact, Sheet, struck_part
 from logistics_batch.paper.safe_text import cell_xml, escaped_columns, formula_columns, formula_like, xml_text
 from logistics_batch.paper.xlsx.annotate import Additions, Annotations, add_to_sheet, text_cell
 from logistics_batch.paper.xlsx.package import CONTENT_TYPES, MAIN, OFFICE, Package, find_sheet
-from logistics_batch.paper.xlsx.rows import RowChanges, RowData, Survey, changed_rows
-from logistics_batch.paper.xlsx.sheet import SheetPart
+from logistics_batch.paper.xlsx.rows import RowChanges, RowData, changed_rows
+from logistics_batch.paper.xlsx.sheet import SheetPart, Survey
 
 LAST_ROW = 1_048_576
 """The last row that a workbook can hold."""

@@ -9,9 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from html import unescape
 
-from logistics_batch.model.answers.answer_columns import ANSWER_COLUMNS, earlier_columns
 from logistics_batch.model.issue import column_letters
 from logistics_batch.paper.xlsx.package import NotPatchable, measured
 
@@ -51,20 +49,6 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Survey:
-    """What a sheet's rows look like.
-
-    first_column, last_column: the user's columns, by the header row and by every cell with a value, from 1; our own of
-    an earlier round do not count. earlier: those. last_row: the last row with an element of its own.
-    """
-
-    first_column: int
-    last_column: int
-    last_row: int
-    earlier: frozenset[int] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
 class RowChanges:
     """What happens to the rows of a sheet.
 
@@ -95,7 +79,6 @@ class RowReader:
         self._row_end = b"</" + self.prefix + b"row>"
         self.cell = _element(self.prefix + b"c")
         self._cell_start = b"<" + self.prefix + b"c"
-        self._value = re.compile(rb"<" + re.escape(self.prefix) + rb"(?:v|f|is)[\s/>]")
 
     def rows(self) -> Iterator[Row]:
         """The rows in their order. Raises NotPatchable where their numbers do not rise or a row is not closed."""
@@ -125,61 +108,15 @@ class RowReader:
             end = found.end()
         return cells, self.data[end : row.cells_end]
 
-    def last_column(self, row: Row, *, used: bool, ignoring: frozenset[int] = frozenset()) -> int:
-        """The column of the row's last cell, 0 if it has none. used: only cells with a value or a formula count."""
-        end = row.cells_end
-        while (start := self.data.rfind(self._cell_start, row.cells_start, end)) >= 0:
-            found = self.cell.match(self.data, start, row.cells_end)
-            column = _column_of(found[1]) if found is not None else 0
-            if found is None or not column:  # only by counting from the row's beginning
-                cells, _ = self.cells(row)
-                return max((cell.column for cell in cells if self._counts(cell, used, ignoring)), default=0)
-            if self._counts(Cell(column, found[2] or b""), used, ignoring):
-                return column
-            end = start
-        return 0
-
-    def _counts(self, cell: Cell, used: bool, ignoring: frozenset[int]) -> bool:
-        return cell.column not in ignoring and (not used or self._value.search(cell.xml) is not None)
-
-    def survey(self, *, header_row: int, own_words: Mapping[bytes, str]) -> Survey:
-        """A look at every row. own_words: the shared strings that hold our headers' words, by their index."""
-        header = next((row for row in self.rows() if row.number == header_row), None)
-        if header is None:
-            raise NotPatchable(f"the sheet has no row {header_row}")
-        cells, _ = self.cells(header)
-        texts = {cell.column: self._text(cell, own_words) for cell in cells}
-        line = [texts.get(column, "") for column in range(1, max(texts, default=0) + 1)]
-        earlier = frozenset(position + 1 for position in earlier_columns(line))
-        last_column = last_row = 0
-        for row in self.rows():
-            last_row = row.number
-            last_column = max(last_column, self.last_column(row, used=True, ignoring=earlier))
-        first = min((cell.column for cell in cells if cell.column not in earlier), default=1)
-        return Survey(first, last_column, last_row, earlier)
-
-    def _text(self, cell: Cell, own_words: Mapping[bytes, str]) -> str:
-        if _attribute(_opening(cell.xml), b"t") != b"s":
-            return _inline_text(cell.xml, self.prefix)
-        value = _element(self.prefix + b"v").search(cell.xml)
-        return own_words.get(value[2], "") if value is not None and value[2] else ""
-
-
-def own_words(shared_strings: bytes) -> dict[bytes, str]:
-    """Which shared strings are headers of ours, by their index as cells name it."""
-    if not any(name.encode() in shared_strings for name in ANSWER_COLUMNS[2:4]):  # users hardly write these themselves
-        return {}
-    found = re.search(rb"<([\w.-]+:)?sst[\s>]", shared_strings)
-    prefix = (found[1] or b"") if found is not None else b""
-    items = _element(prefix + b"si").finditer(shared_strings)
-    texts = ((str(index).encode(), _inline_text(item[0], prefix)) for index, item in enumerate(items))
-    return {index: text for index, text in texts if text in ANSWER_COLUMNS}
-
-
-def _inline_text(xml: bytes, prefix: bytes) -> str:
-    """The text of an inline or shared string, of all its runs."""
-    texts = _element(prefix + b"t").finditer(xml)
-    return unescape(b"".join(found[2] or b"" for found in texts).decode("utf-8", "replace"))
+    def last_column(self, row: Row) -> int:
+        """The column of the row's last cell, 0 if it has none."""
+        start = self.data.rfind(self._cell_start, row.cells_start, row.cells_end)
+        if start < 0:
+            return 0
+        found = self.cell.match(self.data, start, row.cells_end)
+        column = _column_of(found[1]) if found is not None else 0
+        # Without an address only by counting from the row's beginning.
+        return column or max((cell.column for cell in self.cells(row)[0]), default=0)
 
 
 def changed_rows(rows: RowData, changes: RowChanges) -> Iterator[bytes]:
@@ -229,7 +166,7 @@ class RowEditor:
         if not answers and not changes.removed:
             return data[row.start : row.end]
         users = Row(row.number, row.start, row.cells_start, self._start_of_zone(row), row.end)
-        if self._reader.last_column(users, used=False) >= changes.first_column:
+        if self._reader.last_column(users) >= changes.first_column:
             return self._rebuilt(row, answers)
         return self._written(row, data[users.cells_start : users.cells_end] + answers)
 

@@ -19,7 +19,7 @@ from logistics_batch.paper.xlsx.package import (
     whole_number,
     written,
 )
-from logistics_batch.paper.xlsx.rows import RowData, Survey, column_number
+from logistics_batch.paper.xlsx.rows import RowData, column_number
 
 # fmt: off
 _ORDER = (
@@ -270,6 +270,20 @@ class ColumnWidths:
 def _pixels(element: Element, name: str) -> int:
     characters = measured(element.get(name, "0"), name)
     return int(characters * 7 + 5) if characters else _COLUMN_PIXELS
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What a sheet's rows look like.
+
+    first_column, last_column: the user's columns, by the header row and by every cell with a value, from 1; our own of
+    an earlier round do not count. earlier: those.
+    """
+
+    first_column: int
+    last_column: int
+    last_row: int
+    earlier: frozenset[int] = frozenset()
 
 
 def place_for(width: int, *, sheet: SheetPart, found: Survey, header_row: int, drawings: Sequence[Area]) -> int:
