@@ -135,4 +135,6 @@ def page_text(text: str) -> str:
     >>> page_text("a\u202eb")
     'a\\\\u202eb'
     """
+    if text.isascii() and text.isprintable():  # as nearly all are
+        return text
     return _TURNING.sub(lambda sign: f"\\u{ord(sign[0]):04x}", visible(text))

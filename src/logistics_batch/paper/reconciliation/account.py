@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from functools import cached_property
 
 import polars as pl
 
@@ -29,7 +30,7 @@ OUTCOME_SAYS = {
 RANGE_WORDS = {"created": "Created", "modified": "Modified", "delivery": "Delivery date"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ReconciliationReport:
     """One reconciliation for people.
 
@@ -92,12 +93,12 @@ class ReconciliationReport:
         """Whether there was a report of an earlier night."""
         return bool(self.result.previous_run)
 
-    @property
+    @cached_property
     def open(self) -> pl.DataFrame:
         """The exceptions that a person should look at; those accepted earlier are not among them."""
         return self.result.exceptions
 
-    @property
+    @cached_property
     def accepted(self) -> pl.DataFrame:
         """The differences that analysts accepted."""
         return self.result.outcome(ComparedOutcome.ACCEPTED)
@@ -171,7 +172,7 @@ class ReconciliationReport:
             parts.append(f"{unchecked:,} not checked any more")
         return ", ".join([*parts, f"{counted(self.judged, 'line')} checked"])
 
-    @property
+    @cached_property
     def trend(self) -> pl.DataFrame:
         """Earlier nights and tonight (TREND_SCHEMA), the oldest first."""
         rate = self.result.match_rate

@@ -5,9 +5,10 @@ import hashlib
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Final
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from logistics_batch.model.counting import counted
 from logistics_batch.model.reconciliation import MEANINGS, ComparedOutcome, Standing
@@ -56,7 +57,7 @@ def reconciliation_page(account: ReconciliationReport) -> bytes:
 
 
 @cache
-def _template() -> Any:
+def _template() -> Template:
     made = Environment(
         loader=FileSystemLoader(_FOLDER),
         autoescape=True,
@@ -72,6 +73,7 @@ def _template() -> Any:
         "number": lambda value: f"{value:,}",
         "percent": percent_words,
         "quantity": quantity_words,
+        "rows": lambda frame: (SimpleNamespace(**line) for line in frame.iter_rows(named=True)),
         "rupees": lambda amount: "" if amount is None else rupees(amount),
         "says": class_words,
         "tenths": lambda length: f"{length:.1f}",
@@ -80,11 +82,11 @@ def _template() -> Any:
     return made.get_template("page.html")
 
 
-def _worth(line: dict[str, Any]) -> str:
+def _worth(line: SimpleNamespace) -> str:
     """What is at stake; where nobody can say it, the price, as far as one is known."""
-    if line["impact_inr"] is not None:
-        return rupees(line["impact_inr"])
-    prices = (line[f"price_{leg}"] for leg in ("announced", "returned", "ordered"))
+    if line.impact_inr is not None:
+        return rupees(line.impact_inr)
+    prices = (line.price_announced, line.price_returned, line.price_ordered)
     return next((f"{rupees(price)} a unit" for price in prices if price is not None), "no price known")
 
 
