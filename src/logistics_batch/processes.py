@@ -50,6 +50,12 @@ def is_gone(written: str) -> bool | None:
     return start != theirs["start"] if start and theirs["start"] else None
 
 
+def host_and_number(written: str) -> tuple[str, int]:
+    """Where a process ran, and its number there."""
+    told = json.loads(written)
+    return str(told["host"]), int(told["pid"])
+
+
 def lives(pid: int) -> bool:
     """Whether a process of that number runs here, asked of the kernel: /proc may hide the processes of other users."""
     try:

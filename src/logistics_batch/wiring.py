@@ -2,11 +2,9 @@
 
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,7 +20,7 @@ from logistics_batch.child_process import WORKER, WORKER_PRELOAD, Child
 from logistics_batch.crash_points import arm
 from logistics_batch.errors import Finding, SettingsError, SpecificationError, UsageError
 from logistics_batch.file_rights import Exposure, way_is_exposed, words_of, writable_by_others
-from logistics_batch.flows.parts import Parts, Policy, Progress, Silent
+from logistics_batch.flows.parts import Clock, Parts, Policy, Progress
 from logistics_batch.intake.containers import Unpacker
 from logistics_batch.intake.limited_work import LimitedWork
 from logistics_batch.intake.pgp import PgpKey
@@ -30,7 +28,6 @@ from logistics_batch.intake.stores.folder import FolderStore
 from logistics_batch.intake.stores.store import FileStore, SftpAccess
 from logistics_batch.jobs import watched_places
 from logistics_batch.ledger import Ledger, open_ledger
-from logistics_batch.ledger.lanes import AT_REST
 from logistics_batch.mapping import Mapping, Verb, load_mapping, schema_json, vocabulary
 from logistics_batch.model.jobs.job import JobPlace
 from logistics_batch.model.settings_sections import SftpSettings
@@ -56,30 +53,6 @@ _NOWHERE = "https://service.invalid"  # stands in for the address where nothing 
 _NO_KEY_NEEDED = "no-call-is-made"  # stands in for the key where a client is asked for paths only
 
 
-@dataclass(frozen=True, slots=True)
-class SystemClock:
-    """The clock in the service's zone; waiting ends early when the process is asked to end.
-
-    ahead: by how many seconds this machine's is before that by which all date things that share the ledger.
-    """
-
-    zone: ZoneInfo
-    stop: threading.Event
-    ahead: Callable[[], float] = float
-
-    def now(self) -> datetime:
-        """The wall time."""
-        return datetime.now(self.zone) - timedelta(seconds=self.ahead())
-
-    def monotonic(self) -> float:
-        """Seconds on a clock that never goes back, and goes on while the machine sleeps."""
-        return time.clock_gettime(AT_REST)
-
-    def sleep(self, seconds: float) -> None:
-        """Wait, or return at once when the process was asked to end."""
-        self.stop.wait(seconds)
-
-
 @dataclass(frozen=True)
 class Need:
     """What a command wants of its parts.
@@ -91,7 +64,7 @@ class Need:
     calls: bool = True
     writes: bool = True
     knows_service: bool = True
-    progress: Progress = field(default_factory=Silent)
+    progress: Progress = field(default_factory=Progress)
     stop: threading.Event = field(default_factory=threading.Event)
 
 
@@ -241,15 +214,12 @@ class Workspace:
         return content, shown, self._loader_of(path, shown)
 
     def _loader_of(self, path: Path, shown: str) -> Callable[[str], Mapping]:
-        return partial(_loaded_beside, path=path, shown=shown, settings=self._settings_again())
+        # How the settings are read, so that another process can be told of it.
+        return partial(_loaded_beside, path=path, shown=shown, settings=partial(load_settings, self.folder))
 
     def mapping_loader(self, name: str) -> Callable[[str], Mapping]:
         """How a text would load if it stood in the file of a mapping of this name."""
         return self._loader_of(self.folder / MAPPINGS / f"{name}.yaml", f"{MAPPINGS}/{name}.yaml")
-
-    def _settings_again(self) -> Callable[[], Settings]:
-        """How the settings are read, so that another process can be told of it."""
-        return partial(load_settings, self.folder)
 
     def mapping_path(self, name: str) -> Path:
         """Where a mapping's file lies.
@@ -285,7 +255,7 @@ class Workspace:
             mapping=mapping,
             reports=self.folder / settings.reports.dir,
             files=self.folder / _FILES,
-            clock=SystemClock(ZoneInfo(service.timezone), need.stop, lambda: ledger.clock_ahead_seconds),
+            clock=Clock(ZoneInfo(service.timezone), need.stop, lambda: ledger.clock_ahead_seconds),
             policy=Policy(
                 timezone=service.timezone,
                 concurrency=service.concurrency,

@@ -12,9 +12,8 @@ from logistics_batch.api.answers import (
     Answer,
     LabelLink,
     OrderAbsent,
-    OrderFound,
+    OrderDetails,
     ReplyVerdict,
-    asn_lines,
     judge,
     read_asns,
     read_label,
@@ -22,7 +21,7 @@ from logistics_batch.api.answers import (
 )
 from logistics_batch.api.client import Client, ServiceAccess
 from logistics_batch.api.content_match import record_digest, same_asn, same_order
-from logistics_batch.api.envelopes import AsnPage
+from logistics_batch.api.envelopes import AsnPage, find_lines
 from logistics_batch.api.pacing import Pacer
 from logistics_batch.api.secret import Secret
 from logistics_batch.model.payloads import (
@@ -79,10 +78,10 @@ def test_the_life_of_an_order(client: Client) -> None:
     assert sorted(item["item_name"] for item in created.items.values()) == ["Plug", "Wires"]
 
     found = read_order(client.call("order.fetch", order_id=awb))
-    assert isinstance(found, OrderFound)
-    assert found.order.reference_number == "LIFE-1"
-    assert same_order(body, found.order)
-    assert not same_order(order("LIFE-1", customer_mobile="9876543211"), found.order)
+    assert isinstance(found, OrderDetails)
+    assert found.reference_number == "LIFE-1"
+    assert same_order(body, found)
+    assert not same_order(order("LIFE-1", customer_mobile="9876543211"), found)
 
     update = OrderUpdate(customer_mobile="9876543211", delivery_address="13 MG Road")
     assert call(client, "order.update", order_id=awb, body=body_text(update)).meaning is ReplyVerdict.ACCEPTED
@@ -137,7 +136,7 @@ def test_the_life_of_an_asn(sandbox: RunningSandbox, client: Client, envelope: s
     (record,) = page.records
     assert same_asn(body, record)
     assert not same_asn(notice(invoice, qty="6"), record)
-    assert len(asn_lines(record)) == 1
+    assert len(find_lines(record)) == 1
 
     changed = AsnUpdate(**json.loads(body) | {"status": "In-Progress"})
     assert call(client, "asn.update", body=body_text(changed)).meaning is ReplyVerdict.ACCEPTED

@@ -10,17 +10,16 @@ from hypothesis import strategies as st
 from logistics_batch.api.answers import (
     Answer,
     OrderAbsent,
-    OrderFound,
+    OrderDetails,
     ReadFailed,
     asn_header,
-    asn_lines,
     judge,
     read_asns,
     read_label,
     read_order,
 )
 from logistics_batch.api.content_match import other_goods, record_digest, same_asn, same_order
-from logistics_batch.api.envelopes import AsnPage, Decoded, decode_json, find_records, plain
+from logistics_batch.api.envelopes import AsnPage, Decoded, decode_json, find_lines, find_records, plain
 from logistics_batch.api.reply import LARGEST_BODY_BYTES, Reply, Trace
 
 DONE = Trace(connect_started=True, send_started=True, body_sent=True, reply_started=True)
@@ -125,14 +124,14 @@ def test_no_reply_ends_a_run(body: bytes, status: int | None) -> None:
         assert not any(character in answer.message for character in "\n\r\x1b\x00")
         json.dumps([answer.message, answer.awb_number, answer.items], ensure_ascii=False).encode()
     order = read_order(seen)
-    assert isinstance(order, OrderFound | OrderAbsent | ReadFailed)
-    if isinstance(order, OrderFound):
-        same_order('{"customer_mobile":"1"}', order.order)
+    assert isinstance(order, OrderDetails | OrderAbsent | ReadFailed)
+    if isinstance(order, OrderDetails):
+        same_order('{"customer_mobile":"1"}', order)
     page = read_asns(seen)
     assert isinstance(page, AsnPage | ReadFailed)
     for record in page.records if isinstance(page, AsnPage) else ():
         asn_header(record)
-        asn_lines(record)
+        find_lines(record)
         record_digest(record)
         same_asn('{"invoice_number":"1","sku_lines":[{"qty":"1"}]}', record)
     read_label(seen)

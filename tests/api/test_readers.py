@@ -9,17 +9,15 @@ from logistics_batch.api.answers import (
     LabelLink,
     OrderAbsent,
     OrderDetails,
-    OrderFound,
     ReadFailed,
     ReplyVerdict,
     asn_header,
-    asn_lines,
     read_asns,
     read_label,
     read_order,
 )
 from logistics_batch.api.content_match import record_digest, same_asn, same_order, same_parties
-from logistics_batch.api.envelopes import AsnPage
+from logistics_batch.api.envelopes import AsnPage, find_lines
 from logistics_batch.api.reply import Reply, Trace
 
 DONE = Trace(connect_started=True, send_started=True, body_sent=True, reply_started=True)
@@ -59,8 +57,8 @@ ORDER = {
 )
 def test_an_order_is_found_in_any_envelope(body: object) -> None:
     found = read_order(reply(200, body))
-    assert isinstance(found, OrderFound)
-    order = found.order
+    assert isinstance(found, OrderDetails)
+    order = found
     assert (order.order_id, order.reference_number, order.awb_number) == ("4711", "000000005-2-7", "SH-22T70ZX")
     assert (order.status, order.customer_mobile, order.delivery_hub) == ("Pending", "9876543210", "")
     assert order.items == ({"id": "91", "item_name": "Wires", "item_quantity": 2, "item_qty_picked": 0},)
@@ -184,10 +182,10 @@ def test_a_refused_search_says_why() -> None:
 @pytest.mark.parametrize("name", ["sku_lines", "lines", "items"])
 def test_lines_come_as_list_as_object_or_as_text(name: str) -> None:
     line = {"sku_name": "Wires", "qty": "5"}
-    assert asn_lines({name: [line, None]}) == (line,)
-    assert asn_lines({name: {"31": line}}) == ({"id": "31"} | line,)
-    assert asn_lines({name: json.dumps([line])}) == (line,)
-    assert asn_lines({name: "none"}) == asn_lines({name: None}) == asn_lines({}) == ()
+    assert find_lines({name: [line, None]}) == (line,)
+    assert find_lines({name: {"31": line}}) == ({"id": "31"} | line,)
+    assert find_lines({name: json.dumps([line])}) == (line,)
+    assert find_lines({name: "none"}) == find_lines({name: None}) == find_lines({}) == ()
 
 
 @pytest.mark.parametrize(
@@ -259,8 +257,8 @@ THERE: dict[str, Any] = {
 
 def found(details: dict[str, Any]) -> OrderDetails:
     order = read_order(reply(200, {"status": "PASS", "message": {"order_details": {"awb_number": "SH-1"} | details}}))
-    assert isinstance(order, OrderFound)
-    return order.order
+    assert isinstance(order, OrderDetails)
+    return order
 
 
 def items(*pairs: tuple[str, object]) -> dict[str, Any]:

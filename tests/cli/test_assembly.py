@@ -16,7 +16,8 @@ from support.sandbox_process import RunningSandbox, sandbox_for_a_test
 from support.workspace import Workspace, order_lines
 
 from logistics_batch import wiring
-from logistics_batch.wiring import Need, SystemClock
+from logistics_batch.flows.parts import Clock
+from logistics_batch.wiring import Need
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def test_jobs_that_run_side_by_side_keep_one_rate_together(workspace: Workspace)
 
 def test_waiting_ends_when_the_process_is_asked_to_end() -> None:
     stop = threading.Event()
-    clock = SystemClock(ZoneInfo("Asia/Kolkata"), stop)
+    clock = Clock(ZoneInfo("Asia/Kolkata"), stop)
     threading.Timer(0.05, stop.set).start()
     clock.sleep(3600)
     assert stop.is_set()
@@ -41,7 +42,7 @@ def test_waiting_ends_when_the_process_is_asked_to_end() -> None:
 
 def test_the_clock_is_that_of_the_ledgers_server() -> None:
     zone, ahead = ZoneInfo("Asia/Kolkata"), 0.0
-    clock = SystemClock(zone, threading.Event(), lambda: ahead)
+    clock = Clock(zone, threading.Event(), lambda: ahead)
     for ahead in (0.0, 3600.0, -7200.0):
         told = datetime.now(zone) - timedelta(seconds=ahead)
         assert abs(clock.now() - told) < timedelta(seconds=5)

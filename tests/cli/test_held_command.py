@@ -133,7 +133,7 @@ def test_a_change_while_answers_are_written_has_them_written_again(workspace: Wo
         (file,) = ledger.files.named("second.csv")
         ledger.files.begin_writing(file.id)
         dropped = Outcome(held.id, "abandoned", "decided", why=Issue.of("decided", at=held.planned_at, reason="x"))
-        assert ledger.attempts.settle_documents([dropped], expected="held", now=held.planned_at)
+        assert ledger.attempts.settle(dropped, expected="held", now=held.planned_at)
         ledger.files.set_written(file.id)
         assert [each.name for each in ledger.files.stale()] == ["second.csv"]
         ledger.files.begin_writing(file.id)

@@ -15,7 +15,7 @@ from support.workspace import Workspace, asn_lines, order_lines
 
 from logistics_batch import wiring
 from logistics_batch.api.transport import Connections, TimedNetwork
-from logistics_batch.flows.parts import Clock, Silent
+from logistics_batch.flows.parts import Clock, Progress
 from logistics_batch.flows.push import health
 from logistics_batch.flows.push.dispatch import Dispatcher
 from logistics_batch.flows.push.health import DispatchResult
@@ -54,7 +54,7 @@ class Room:
 
 
 @dataclass
-class Shown(Silent):
+class Shown(Progress):
     """Progress that keeps what it was told."""
 
     notes: list[str] = field(default_factory=list)

@@ -91,7 +91,7 @@ def test_what_is_sent_the_first_time_does_not_leave_late(
 
 def test_an_intent_ages_while_the_machine_sleeps(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine's other clocks stand still meanwhile."""
-    clock, read = wiring.SystemClock(ZoneInfo("UTC"), threading.Event()), time.clock_gettime
+    clock, read = Clock(ZoneInfo("UTC"), threading.Event()), time.clock_gettime
     since = clock.monotonic()
     monkeypatch.setattr(time, "clock_gettime", lambda which: read(which) + (3600.0 if which == AT_REST else 0.0))
     assert clock.monotonic() - since >= 3600

@@ -18,7 +18,7 @@ from support.workspace import ASNS_MAPPING, ORDERS_MAPPING, Workspace, asn_lines
 from logistics_batch.api.key_print import key_print
 from logistics_batch.flows.doubts.settle import settle_due
 from logistics_batch.flows.orders.receive_event import read_event
-from logistics_batch.flows.parts import Silent
+from logistics_batch.flows.parts import Progress
 from logistics_batch.ledger import NewEvent, Outcome, ServiceFacts
 from logistics_batch.ledger.sqlite import sqlite3
 from logistics_batch.model.issue import Issue
@@ -438,10 +438,10 @@ def test_what_somebody_else_settled_meanwhile_does_not_end_the_round(
     with Opened(workspace.root).parts(Need()) as parts, Opened(workspace.root).parts(Need(calls=False)) as others:
         (first, second) = parts.ledger.attempts.in_doubt()
 
-        class Meanwhile(Silent):
+        class Meanwhile(Progress):
             def start(self, label: str, total: int | None) -> None:
                 gone = Outcome(first.id, "held", "held", why=Issue("unknown"))
-                assert others.ledger.attempts.settle_document(
+                assert others.ledger.attempts.settle(
                     gone, expected="in_doubt", now=first.doubt_since, evidence_text="x"
                 )
 

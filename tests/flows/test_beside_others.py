@@ -45,6 +45,6 @@ def test_what_was_noted_before_a_lease_ended_is_told(monkeypatch: pytest.MonkeyP
         stop=SimpleNamespace(is_set=bool),
         clock=SimpleNamespace(sleep=print),
     )
-    result = beside_others.send_beside_others(parts, pl.DataFrame(), run="R1")
+    result = beside_others.send_beside_others(parts, run="R1")
     assert (leases, said) == (["R1", "R1"], ["0.5/s"])
     assert (result.pauses, [note.code for note in result.notes]) == (2, ["R1.2", "R1.1"])

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
@@ -36,9 +37,9 @@ class Attempts:
 
     doubtful: int
 
-    def doubtful_attempts(self, document_id: int) -> int:
+    def of(self, document_id: int) -> list[SimpleNamespace]:
         assert document_id == Doubt.id
-        return self.doubtful
+        return [SimpleNamespace(may_have_arrived=True)] * self.doubtful
 
 
 @dataclass

@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 from support.documents import stored_document
 
-from logistics_batch.api.answers import OrderDetails, OrderFound
+from logistics_batch.api.answers import OrderDetails
 from logistics_batch.api.client import Client
 from logistics_batch.api.reply import Reply
 from logistics_batch.flows.orders.search import Presence, calibrate, judge_found, probe_awb
@@ -91,7 +91,7 @@ def test_unused_references_that_get_no_stable_answer_are_not_believed(sent: Stor
 def test_an_order_that_shows_another_reference_is_not_ours(
     sent: StoredDocument, reference: str, presence: Presence
 ) -> None:
-    shown = OrderFound(OrderDetails(awb_number="SH-1", reference_number=reference))
+    shown = OrderDetails(awb_number="SH-1", reference_number=reference)
     assert judge_found(sent, shown).presence is presence
 
 
@@ -127,7 +127,7 @@ def test_an_order_under_our_reference_in_other_letters_is_that_of_the_reference(
         delivery_address="1 Market Road",
         items=({"item_name": "SKU-1", "item_quantity": "1"},),
     )
-    found = judge_found(sent, OrderFound(shown))
+    found = judge_found(sent, shown)
     assert (found.presence, found.awb_number, found.named) == (Presence.PRESENT, "SH-9", False)
     others = replace(shown, customer_mobile="9000000000")
-    assert judge_found(sent, OrderFound(others)).presence is Presence.FOREIGN
+    assert judge_found(sent, others).presence is Presence.FOREIGN

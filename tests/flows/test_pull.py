@@ -10,7 +10,7 @@ import pytest
 from support.workspace import Workspace, order_lines
 
 from logistics_batch.flows.files.pull import Pulled, pull
-from logistics_batch.flows.parts import Clock, Parts, Silent
+from logistics_batch.flows.parts import Clock, Parts, Progress
 from logistics_batch.jobs import parse_job
 from logistics_batch.model.jobs.job import PushJob
 from logistics_batch.wiring import Need
@@ -153,7 +153,7 @@ def test_a_name_that_is_not_unicode_is_told_in_words_that_can_be_kept(parts: Par
     assert [why.reason for _, why in found.left] == ["its name is not valid Unicode; rename it"]
 
 
-class BetweenListingAndFetching(Silent):
+class BetweenListingAndFetching(Progress):
     """Does something in that moment."""
 
     def __init__(self, act: Callable[[], object]) -> None:

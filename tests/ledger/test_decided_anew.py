@@ -34,7 +34,7 @@ def end(ledger: Ledger, state: str, code: str = "") -> None:
 
 def settle(ledger: Ledger, state: str, code: str) -> None:
     why = Issue.of(code, message="No.")
-    assert ledger.attempts.settle_document(Outcome(1, state, "said", why=why), expected="in_doubt", now=NOW)
+    assert ledger.attempts.settle(Outcome(1, state, "said", why=why), expected="in_doubt", now=NOW)
 
 
 def told(ledger: Ledger) -> list[tuple[str, str]]:
@@ -82,7 +82,7 @@ def test_what_waited_for_one_that_was_dropped_and_may_be_there_goes_on_waiting_f
     doubt_with_correction(ledger)
     settle(ledger, "held", "found_cancelled.numberless")
     dropped = Outcome(1, "abandoned", "decided", why=Issue("dropped"))
-    assert ledger.attempts.settle_document(dropped, expected="held", now=NOW)
+    assert ledger.attempts.settle(dropped, expected="held", now=NOW)
     ledger.planning.decide_anew(now=NOW)
     assert told(ledger)[1] == ("held", "earlier_in_doubt")
 

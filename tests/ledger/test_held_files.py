@@ -5,7 +5,7 @@ from ledger.arrivals import arrival
 from support.issues import own
 
 from logistics_batch.errors import FileHeld
-from logistics_batch.ledger import HeldNow, Ledger
+from logistics_batch.ledger import Ledger
 from logistics_batch.model.issue import Issue
 
 NOW, LATER = "2026-11-22T21:15:00+05:30", "2026-11-22T22:15:00+05:30"
@@ -23,7 +23,8 @@ def ledger(ledger: Ledger) -> Ledger:
 def hold(ledger: Ledger, *, run: str = "R1", name: str = "orders.csv", identity: str = "i1") -> int:
     """A file arrives and is held as a whole; gives its number."""
     number = ledger.planning.plan_file(run, arrival({identity: "{}"}, name=name, held=CUT))
-    ledger.files.hold_file(HeldNow(number, run, "orders", name.partition(".")[0], identity), now=NOW)
+    held, stem = ledger.files.get(number), name.partition(".")[0]
+    ledger.files.hold_file(held, job="orders", stem=stem, identity=identity, now=NOW)
     return number
 
 

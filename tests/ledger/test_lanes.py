@@ -189,13 +189,11 @@ def test_what_a_living_helper_sends_is_no_orphan_and_what_a_dead_one_sent_is(run
         lease.share_out()
         first, second, *_ = in_its_lanes(helper, lease)
         helper.attempts.step(outcomes=[], claim=[first, second], run="R1", now=NOW)
-        assert runner.lanes.being_sent_by_helpers() == 2
         assert (runner.documents.count_planned_of("R1"), runner.attempts.left_of("R1")) == (198, 200)
         assert runner.attempts.take_over(LATER) == []
         helper.attempts.step(outcomes=[Outcome(first.id, "accepted", "accepted")], claim=[], run="R1", now=NOW)
         with psycopg.connect(runner.url, autocommit=True) as server:
             server.execute("UPDATE lease SET until = 0 WHERE id = %s", (lease.number,))
-        assert runner.lanes.being_sent_by_helpers() == 0
         assert runner.attempts.left_of("R1") == 198
         assert runner.attempts.take_over(LATER) == [second.id]
         assert [each.rule for each in runner.attempts.in_doubt()] == ["sender_lost"]  # its process lives

@@ -67,7 +67,7 @@ def test_how_far_a_run_is_and_what_it_found_out_of_earlier_ones(ledger: Ledger) 
     (doubt,) = ledger.attempts.in_doubt()
     second = start(ledger, "R2")
     found = Outcome(doubt.id, "accepted", "accepted", awb_number="SH-2", accepted_run=second)
-    assert ledger.attempts.settle_document(found, expected="in_doubt", now=NOW)
+    assert ledger.attempts.settle(found, expected="in_doubt", now=NOW)
     assert [document.key for document in ledger.documents.settled_in(second)] == ["B"]
     assert ledger.documents.settled_in(first) == ledger.documents.sent_along(second) == []
     assert (ledger.documents.states_of(second), ledger.documents.tallies(second)) == ({}, {})
@@ -197,10 +197,10 @@ def test_a_person_settles_what_is_held_and_the_reason_stays(ledger: Ledger) -> N
     document = planned(ledger, run)[0]
     send(ledger, document, "held", why=Issue("reference_taken"))
     dropped = Outcome(document.id, "abandoned", "decided", why=Issue.of("decided", at="", reason="not wanted"))
-    assert ledger.attempts.settle_document(
+    assert ledger.attempts.settle(
         dropped, expected="held", now=NOW, decided=Decided(HeldDecision.DROP, "not wanted", "asha")
     )
-    assert not ledger.attempts.settle_document(
+    assert not ledger.attempts.settle(
         dropped, expected="held", now=NOW, decided=Decided(HeldDecision.DROP, "again", "asha")
     )
     assert ledger.documents.decisions(document.id) == [
@@ -339,11 +339,9 @@ def test_the_number_of_a_cancelled_attempt_is_no_other_orders(ledger: Ledger) ->
     send(ledger, lost, "in_doubt")
     send(ledger, accepted, "accepted", awb_number="SH-2")
     found = Outcome(lost.id, "held", "held", why=Issue(FOUND_CANCELLED), awb_number="SH-1")
-    assert ledger.attempts.settle_document(found, expected="in_doubt", now=NOW, evidence_text="x")
+    assert ledger.attempts.settle(found, expected="in_doubt", now=NOW, evidence_text="x")
     again = Outcome(lost.id, "planned", "decided")  # a person lets it go out once more, and it has no number yet
-    assert ledger.attempts.settle_document(
-        again, expected="held", now=NOW, decided=Decided(HeldDecision.SEND_AGAIN, who="asha")
-    )
+    assert ledger.attempts.settle(again, expected="held", now=NOW, decided=Decided(HeldDecision.SEND_AGAIN, who="asha"))
     assert ledger.awb_numbers.owners(["SH-1", "SH-2", "SH-3"]) == {"SH-1": 0, "SH-2": accepted.id}
     assert ledger.awb_numbers.cancelled_before(lost.id) == {"SH-1"}
 

@@ -46,7 +46,7 @@ def test_a_state_comes_back_as_it_was_kept(ledger: Ledger) -> None:
     kept = ledger.orders.sent(numbers=["A"])[0]
     assert (kept.awb_number, kept.sent_at) == ("SH-A", NOW)
     assert kept.state == replace(seen("Picked", cod="59.00")(OrderState(first)), change=1)
-    assert [order.reference for order in ledger.orders.orders_of([second, first])] == ["A", "B"]
+    assert [order.reference for order in ledger.orders.sent(document_ids=[second, first])] == ["A", "B"]
     assert ledger.orders.sent(since="2026-11-22") == []
     assert [order.reference for order in ledger.orders.sent(numbers=["SH-B"])] == ["B"]
 
@@ -142,7 +142,7 @@ def test_several_at_once_give_out_each_number_once_and_lose_no_change(ledger: Le
                 mine.orders.change_states({document: seen(status)})
 
     def note(number: int, changed) -> tuple[str, bytes]:
-        status = {order.document_id: order.state.status for order in opened[2].orders.orders_of(changed)}
+        status = {order.document_id: order.state.status for order in opened[2].orders.sent(document_ids=changed)}
         fed.extend((document, status[document]) for document in changed)
         return write(number, changed)
 

@@ -71,7 +71,7 @@ def test_originals_go_once_nothing_of_them_is_open(ledger: Ledger) -> None:
         (Outcome(doubt.id, "accepted", "accepted"), "in_doubt"),
         (Outcome(planned.id, "abandoned", "decided"), "planned"),
     ):
-        ledger.attempts.settle_document(outcome, expected=expected, now=LONG_AGO, evidence_text="x")
+        ledger.attempts.settle(outcome, expected=expected, now=LONG_AGO, evidence_text="x")
     (first, second) = ledger.files.of_run()
     assert ledger.purging.purge(before=BEFORE).needed == {second.sha256} != {first.sha256}
 

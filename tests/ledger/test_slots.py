@@ -148,7 +148,7 @@ def test_another_program_runs_no_other_time_of_a_job_meanwhile(ledger: Ledger) -
 
 def test_who_lost_its_claim_neither_runs_nor_ends_it(ledger: Ledger) -> None:
     assert ledger.slots.claim("nightly", "a", now=NOW, business_date="2026-11-21")
-    ledger.slots.runs_for = ("nightly", "a")
+    ledger.runs_for = ("nightly", "a")
     with ledger.sending("nightly"):
         pass
     claimed_by(ledger, ELSEWHERE)

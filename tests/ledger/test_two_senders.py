@@ -116,7 +116,7 @@ def test_a_correction_waits_behind_what_goes_out_again_after_a_doubt(ledger: Led
         (Outcome(document.id, "held", "held"), "in_doubt"),
         (Outcome(document.id, "planned", "decided"), "held"),
     ):
-        assert ledger.attempts.settle_document(outcome, expected=expected, now=NOW, evidence_text="x")
+        assert ledger.attempts.settle(outcome, expected=expected, now=NOW, evidence_text="x")
     same, other = (arrival({"A": body}) for body in ("{}", "[]"))
     assert [each.action for each in evaluated(ledger, same)] == ["follow"]
     assert [(each.action, each.rule) for each in evaluated(ledger, other)] == [("hold", "earlier_in_doubt")]
@@ -125,12 +125,8 @@ def test_a_correction_waits_behind_what_goes_out_again_after_a_doubt(ledger: Led
 def test_what_a_person_released_is_decided_anew_in_a_restored_copy(ledger: Ledger) -> None:
     document = claimed(ledger)
     ledger.attempts.step(outcomes=[Outcome(document.id, "in_doubt", "unknown")], claim=[], run="R1", now=NOW)
-    ledger.attempts.settle_document(
-        Outcome(document.id, "held", "held"), expected="in_doubt", now=NOW, evidence_text="x"
-    )
-    ledger.attempts.settle_document(
-        Outcome(document.id, "planned", "decided"), expected="held", now=NOW, evidence_text="x"
-    )
+    ledger.attempts.settle(Outcome(document.id, "held", "held"), expected="in_doubt", now=NOW, evidence_text="x")
+    ledger.attempts.settle(Outcome(document.id, "planned", "decided"), expected="held", now=NOW, evidence_text="x")
     ledger.itself.accept_restored(reason="the disk died", now=LATER)
     (found,) = ledger.documents.select()
     assert (found.state, found.rule, found.send_approved) == ("held", "restored", False)

@@ -25,7 +25,6 @@ from logistics_batch.flows.doubts.settle import settle
 from logistics_batch.flows.files.purge import purge_old, remove_leftovers
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import (
-    HeldNow,
     Ledger,
     NewEvent,
     NewNotice,
@@ -73,7 +72,7 @@ def fill(ledger: Ledger, *, orders: int = 300) -> None:  # noqa: F811
         note = Issue.of("file.goes_on", name=WHO)
         ledger.planning.plan_file(run, replace(came, mapped=replace(came.mapped, issues=(issue,), notes=(note,))))
         ledger.files.hold_name(place="p", name=f"{FILE}_{number}", sha256=came.source.sha256)
-        ledger.files.keep_last_written(place="p", stem=f"{FILE}_{number}", ending="fix.csv", sha256="0" * 64)
+        ledger.files.hold_name(place="p", name=f"{FILE}_{number}/fix.csv", sha256="0" * 64)
         ledger.runs.keep_notes(run, [Issue.of("file.gone", name=name)])
         planned = ledger.documents.stored(ledger.documents.planned_of(run)["id"])
         intents = ledger.attempts.step(outcomes=[], claim=planned, run=run, now=LONG_AGO)
@@ -89,7 +88,7 @@ def fill(ledger: Ledger, *, orders: int = 300) -> None:  # noqa: F811
             now=LONG_AGO,
         )
         dropped = Outcome(planned[0].id, "abandoned", "decided", why=said(f"{WHO} called.", rule="drop"))
-        ledger.attempts.settle_document(dropped, expected="held", now=LONG_AGO, decided=Decided(HeldDecision.DROP, WHO))
+        ledger.attempts.settle(dropped, expected="held", now=LONG_AGO, decided=Decided(HeldDecision.DROP, WHO))
         ledger.runs.finish(run, exit_code=3, summary={}, now=LONG_AGO, stopped=f"{name} could not be answered")
         ledger.events.store([NewEvent(identity=run, received_at=LONG_AGO, raw=people.encode())], patience_seconds=5)
 
@@ -142,7 +141,7 @@ def test_what_waits_keeps_its_name_and_words(ledger: Ledger) -> None:  # noqa: F
     held = FileHeld(own("file|broken"), values={"reason": "Unreadable.", "remedy": "Send it again."})
     ledger.planning.plan_file("R1", arrival({}, name="held.csv", held=held, at=LONG_AGO))
     number = next(each.id for each in ledger.files.of_run() if each.name == "held.csv")
-    ledger.files.hold_file(HeldNow(number, "R1", "orders", "held", "i"), now=LONG_AGO)
+    ledger.files.hold_file(ledger.files.get(number), job="orders", stem="held", identity="i", now=LONG_AGO)
     ledger.runs.keep_notes("R1", [Issue("file.none")])
     ledger.purging.purge(before=BEFORE)
     assert [each.name for each in ledger.files.of_run()] == ["open.csv", "held.csv"]

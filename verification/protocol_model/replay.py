@@ -433,7 +433,7 @@ class Replay:
         }
         if stored.state == "in_doubt":
             facts |= {"due": due_at(self._parts(), stored) <= self._now()}
-            facts["doubtful"] = self.ledger.attempts.doubtful_attempts(stored.id)
+            facts["doubtful"] = sum(each.may_have_arrived for each in self.ledger.attempts.of(stored.id))
             facts |= {"checks": stored.checks} if asn else {}
         if stored.state == "planned":
             facts["released"] = stored.send_approved

@@ -205,13 +205,6 @@ class OrderDetails:
 
 
 @dataclass(frozen=True, slots=True)
-class OrderFound:
-    """The service has the order."""
-
-    order: OrderDetails
-
-
-@dataclass(frozen=True, slots=True)
 class OrderAbsent:
     """The service says that it has no such order, or something that may mean this.
 
@@ -249,7 +242,7 @@ class LabelLink:
     url: str = field(repr=False)
 
 
-def read_order(reply: Reply) -> OrderFound | OrderAbsent | ReadFailed:
+def read_order(reply: Reply) -> OrderDetails | OrderAbsent | ReadFailed:
     """Read the reply of fetching one order (API §4.5)."""
     decided = _of_a_read(reply, names_an_order=True)
     decoded = content(reply)
@@ -257,7 +250,9 @@ def read_order(reply: Reply) -> OrderFound | OrderAbsent | ReadFailed:
         return _failed(reply, decided)
     details = _order_details(decoded.value)
     if details is not None and not says_no(decoded.value) and _is_success(reply):
-        return OrderFound(_order(details))
+        told = [name for name in OrderDetails.__dataclass_fields__ if name not in ("items", "raw")]
+        texts = {name: as_text(details.get(name)) for name in told}
+        return OrderDetails(**texts, items=find_lines(details, "item_details"), raw=details)
     if not (_is_success(reply) or reply.status in (400, 404)) or not status_word(decoded.value):
         return _failed(reply, None)
     message = message_of(decoded.value)
@@ -283,11 +278,6 @@ def read_label(reply: Reply) -> LabelLink | ReadFailed:
             if isinstance(url, str) and url.strip():
                 return LabelLink(url.strip())
     return _failed(reply, decided)
-
-
-def asn_lines(record: dict[str, Any]) -> tuple[dict[str, Any], ...]:
-    """The SKU lines of a record, under whatever name and in whatever form they come."""
-    return find_lines(record)
 
 
 def asn_header(record: dict[str, Any]) -> AsnHeader:
@@ -334,13 +324,6 @@ def _order_details(value: object) -> dict[str, Any] | None:
         else:
             value = value.get("message")
     return None
-
-
-def _order(details: dict[str, Any]) -> OrderDetails:
-    texts = {
-        name: as_text(details.get(name)) for name in OrderDetails.__dataclass_fields__ if name not in ("items", "raw")
-    }
-    return OrderDetails(**texts, items=find_lines(details, "item_details"), raw=details)
 
 
 def _failed(reply: Reply, decided: ReplyVerdict | None) -> ReadFailed:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from typing import Any, Final
 
-from logistics_batch.api.answers import OrderDetails, asn_header, asn_lines
+from logistics_batch.api.answers import OrderDetails, asn_header
 from logistics_batch.api.envelopes import as_text, find_lines
 
 _MOBILE_DIGITS = 10
@@ -100,8 +100,8 @@ def same_goods(sent_body: str, record: dict[str, Any]) -> bool:
     sent, invoice_number = _sent(sent_body), asn_header(record).invoice_number
     if not invoice_number or as_text(sent.get("invoice_number")) != invoice_number:
         return False
-    ours = _amounts(asn_lines(sent), _ASN_NAMES, _ASN_QUANTITIES)
-    return bool(ours) and ours == _amounts(asn_lines(record), _ASN_NAMES, _ASN_QUANTITIES)
+    ours = _amounts(find_lines(sent), _ASN_NAMES, _ASN_QUANTITIES)
+    return bool(ours) and ours == _amounts(find_lines(record), _ASN_NAMES, _ASN_QUANTITIES)
 
 
 def record_digest(record: dict[str, Any]) -> str:

@@ -147,9 +147,9 @@ def early_worker() -> Iterator[Any]:
 def watched() -> Any:
     """Progress for a person at a terminal, silence for everything else."""
     if not sys.stderr.isatty():
-        from logistics_batch.flows.parts import Silent
+        from logistics_batch.flows.parts import Progress
 
-        return Silent()
+        return Progress()
     from logistics_batch.cli.progress import TerminalProgress
 
     return TerminalProgress()

@@ -5,28 +5,29 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import click
+from rich import progress as bars
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Column
 
-from logistics_batch.flows.parts import Silent
+from logistics_batch.flows.parts import Progress
 
 
-class TerminalProgress:
+class TerminalProgress(Progress):
     """A line for each piece of work, drawn while it goes on."""
 
     def __init__(self) -> None:
-        self._bars = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=20),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[note]}", table_column=Column(no_wrap=True, ratio=1)),  # what is too long is cut
+        self._bars = bars.Progress(
+            bars.TextColumn("{task.description}"),
+            bars.BarColumn(bar_width=20),
+            bars.MofNCompleteColumn(),
+            bars.TimeRemainingColumn(),
+            # What is too long is cut.
+            bars.TextColumn("{task.fields[note]}", table_column=Column(no_wrap=True, ratio=1)),
             console=Console(stderr=True),
             transient=True,
             expand=True,
         )
-        self._tasks: list[TaskID] = []
+        self._tasks: list[bars.TaskID] = []
 
     def start(self, label: str, total: int | None) -> None:
         """Begin a piece of work of `total` steps (None: not known)."""
@@ -51,7 +52,7 @@ class TerminalProgress:
         self._bars.stop()
 
 
-class PlainNarrator(Silent):
+class PlainNarrator(Progress):
     """A line for each act of the demo."""
 
     def stage(self, text: str) -> None:

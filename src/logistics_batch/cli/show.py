@@ -1,7 +1,7 @@
 """What commands print for people and for programs."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -70,6 +70,29 @@ def took(started: str, ended: str) -> str:
         return ""
     minutes, seconds = divmod((datetime.fromisoformat(ended) - datetime.fromisoformat(started)).total_seconds(), 60)
     return f"{minutes:.0f} min {seconds:.0f} s" if minutes else f"{seconds:.1f} s"
+
+
+def to_the_second(time: str) -> str:
+    """A time without its fractions of a second, as it was written otherwise; any other text as it is.
+
+    >>> to_the_second("2026-11-03T21:15:00.123456+05:30")
+    '2026-11-03T21:15:00+05:30'
+    """
+    try:
+        return datetime.fromisoformat(time).isoformat(timespec="seconds") if "." in time else time
+    except ValueError:
+        return time
+
+
+def fields_of(record: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
+    """The fields of a record of the service for `print_table`, its items one by one."""
+    for name, value in record.items():
+        if name == "item_details" and isinstance(value, dict):
+            for number, item in value.items():
+                told = item.items() if isinstance(item, dict) else [("", item)]
+                yield f"item {number}", ", ".join(f"{each.removeprefix('item_')} {said}".strip() for each, said in told)
+        else:
+            yield name, value
 
 
 def shown_path(delivered: str) -> str:

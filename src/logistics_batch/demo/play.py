@@ -15,14 +15,14 @@ from contextlib import contextmanager
 from dataclasses import astuple, dataclass, replace
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from logistics_batch.demo.account import Account, bundle, comparison, faults_of, followed, opened, pushed_files
 from logistics_batch.demo.service import Sandbox, address_of, running_receiver, running_sandbox
 from logistics_batch.demo.stage import API_KEY_FILE, EVENTS_FILE, DemoWorkspace, connect, drop_samples, furnish
 from logistics_batch.errors import RunStopped, UsageError
-from logistics_batch.flows.orders.commands import subscribe_webhook
+from logistics_batch.flows.orders.commands import configure_webhook
 from logistics_batch.flows.parts import Parts, Progress
 from logistics_batch.jobs import load_jobs
 from logistics_batch.model.jobs.job import JobSpec, LabelsJob, OrderStatusJob, PushJob, ReconcileJob
@@ -157,15 +157,8 @@ _WEBHOOK = 1  # its number at the service
 _RECEIPTS = "/inbound/receipts/receipts_{day:%Y%m%d}.csv"
 
 
-class Narrator(Progress, Protocol):
-    """Says what happens while it happens; `stage` begins the next act."""
-
-    def stage(self, text: str) -> None:
-        """The next act begins."""
-
-
 @contextmanager
-def play(folder: Path, narrator: Narrator, stop: threading.Event) -> Iterator[tuple[Account, DemoWorkspace]]:
+def play(folder: Path, narrator: Progress, stop: threading.Event) -> Iterator[tuple[Account, DemoWorkspace]]:
     """Run the whole loop in a folder and give the account of it; the service stays until the block ends.
 
     Raises UsageError (the folder, or a part that is not installed), RunStopped if it was asked to stop, and what else
@@ -250,7 +243,7 @@ def _subscribe(workspace: DemoWorkspace, parts: Parts, address: str) -> None:
     receive = workspace.settings().receive
     secret = (workspace.folder / EVENTS_FILE).read_text(encoding="utf-8")
     wanted = {"webhookId": _WEBHOOK, "callbackUrl": address + receive.path, "headers": {receive.header: secret}}
-    conclusion = subscribe_webhook(parts, wanted)
+    conclusion = configure_webhook(parts, wanted, updates=False)
     if conclusion.exit_code:
         raise RunStopped(f"The subscription to events did not work. {conclusion.text}", remedy="Run it again.")
 

@@ -1,19 +1,22 @@
 """What a flow works with: the concrete parts that `wiring` put together, handed in as one value."""
 
 import threading
+import time
 from collections.abc import Callable, Collection
 from contextlib import closing
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Final, Literal, Protocol
+from typing import Final, Literal
+from zoneinfo import ZoneInfo
 
 from logistics_batch.api.client import Client
 from logistics_batch.errors import UsageError
-from logistics_batch.intake.containers import Member, Unpacker
+from logistics_batch.intake.containers import Unpacker
 from logistics_batch.intake.limited_work import Limited, at_once
 from logistics_batch.intake.stores.store import FileStore
 from logistics_batch.ledger import Ledger, StoredRun
+from logistics_batch.ledger.lanes import AT_REST
 from logistics_batch.mapping import Mapping
 from logistics_batch.model.jobs.job import JobPlace
 
@@ -21,28 +24,35 @@ OPERATOR: Final = "operator"
 """Whoever works at the command line."""
 
 
-class Clock(Protocol):
-    """Time, as an argument: wall time in the service's zone, a monotonic clock, and waiting."""
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The clock in the service's zone; waiting ends early when the process is asked to end.
+
+    ahead: by how many seconds this machine's is before that by which all date things that share the ledger.
+    """
+
+    zone: ZoneInfo
+    stop: threading.Event
+    ahead: Callable[[], float] = float
 
     def now(self) -> datetime:
-        """The wall time, with the offset of the service's zone."""
+        """The wall time."""
+        return datetime.now(self.zone) - timedelta(seconds=self.ahead())
 
     def monotonic(self) -> float:
-        """Seconds on a clock that never goes back."""
+        """Seconds on a clock that never goes back, and goes on while the machine sleeps."""
+        return time.clock_gettime(AT_REST)
 
     def sleep(self, seconds: float) -> None:
-        """Wait."""
+        """Wait, or return at once when the process was asked to end."""
+        self.stop.wait(seconds)
 
 
-class Unpack(Protocol):
-    """From a container to the files in it, as `intake.containers.Unpacker`."""
+class Progress:
+    """Where long work tells how far it is; this one shows nothing."""
 
-    def __call__(self, path: Path, *, name: str, to: Path) -> tuple[Member, ...]:
-        """The files, written to the folder `to`; () if it is no container. Raises FileHeld."""
-
-
-class Progress(Protocol):
-    """Where long work tells how far it is."""
+    def stage(self, text: str) -> None:
+        """The next act of the demo begins."""
 
     def start(self, label: str, total: int | None) -> None:
         """Begin a piece of work of `total` steps (None: not known)."""
@@ -52,19 +62,6 @@ class Progress(Protocol):
 
     def done(self) -> None:
         """The piece of work is over."""
-
-
-class Silent:
-    """Progress that nobody watches."""
-
-    def start(self, label: str, total: int | None) -> None:
-        """Nothing to show."""
-
-    def advance(self, n: int = 1, note: str = "") -> None:
-        """Nothing to show."""
-
-    def done(self) -> None:
-        """Nothing to show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +118,13 @@ class Parts:
     files: Path
     clock: Clock
     policy: Policy = field(default_factory=Policy)
-    progress: Progress = field(default_factory=Silent)
+    progress: Progress = field(default_factory=Progress)
     stop: threading.Event = field(default_factory=threading.Event)
     kept_names: Callable[[], Collection[str]] = tuple
     watched: Callable[[], Collection[tuple[JobPlace, tuple[str, ...]]] | None] = tuple
     person: str = OPERATOR
     limited: Limited = at_once
-    unpack: Unpack = field(default_factory=Unpacker)
+    unpack: Unpacker = field(default_factory=Unpacker)
 
     @property
     def now(self) -> str:

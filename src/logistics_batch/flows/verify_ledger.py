@@ -9,8 +9,7 @@ from pathlib import Path
 from logistics_batch.errors import LedgerRefused, UsageError
 from logistics_batch.flows.files.deliver import kept_file
 from logistics_batch.flows.parts import Parts
-from logistics_batch.ledger import LedgerFinding, StoredFile, Verification
-from logistics_batch.model.issue import Issue
+from logistics_batch.ledger import LedgerFinding, Verification
 
 _SHOWN = 5
 
@@ -34,40 +33,23 @@ def verify_ledger(parts: Parts) -> VerifiedLedger:
     # A file that could not even be fetched never had bytes to keep.
     files = {file.sha256: file for file in parts.ledger.files.of_run() if file.format != "unknown"}
     parts.progress.start("Looking at kept files", len(files))
-    changed, missing = [], 0
+    changed, missing = list[str](), 0
     for file in files.values():
-        state = _kept(parts, file)
-        missing += state == "missing"
-        changed += [file.name] if state == "changed" else []
+        path = kept_file(parts, file)
+        if not path.is_file():
+            missing += 1
+        else:
+            with path.open("rb") as handle:
+                is_sound = hashlib.file_digest(handle, "sha256").hexdigest() == file.sha256
+            changed += [] if is_sound else [file.name]
         parts.progress.advance()
     parts.progress.done()
-    return VerifiedLedger(replace(found, findings=(*found.findings, *_of_files(changed))), missing)
-
-
-def told_of_move(parts: Parts) -> list[Issue]:
-    """A note on where the ledger was used last, once: it may be a copy, and its original may still send.
-
-    From now on it is here. Call while holding the sending lock.
-    """
-    before = parts.ledger.itself.moved_from()
-    parts.ledger.itself.settle_in()
-    return [Issue.of("ledger.moved", path=before.path, host=before.host)] if before else []
-
-
-def _kept(parts: Parts, file: StoredFile) -> str:
-    path = kept_file(parts, file)
-    if not path.is_file():
-        return "missing"
-    with path.open("rb") as handle:
-        return "sound" if hashlib.file_digest(handle, "sha256").hexdigest() == file.sha256 else "changed"
-
-
-def _of_files(changed: list[str]) -> list[LedgerFinding]:
-    if not changed:
-        return []
-    named = ", ".join(changed[:_SHOWN]) + (" and more" if len(changed) > _SHOWN else "")
-    remedy = "Put var/files back from a backup; answers that are written again are built from it."
-    return [LedgerFinding("kept files", f"Kept originals are not what came in: {named}.", remedy)]
+    if changed:
+        named = ", ".join(changed[:_SHOWN]) + (" and more" if len(changed) > _SHOWN else "")
+        remedy = "Put var/files back from a backup; answers that are written again are built from it."
+        lost = LedgerFinding("kept files", f"Kept originals are not what came in: {named}.", remedy)
+        found = replace(found, findings=(*found.findings, lost))
+    return VerifiedLedger(found, missing)
 
 
 def accept_restored(parts: Parts, *, reason: str) -> int:

@@ -25,7 +25,6 @@ from logistics_batch.ledger.files import (
     FileArrival,
     Files,
     HeldFile,
-    HeldNow,
     LeftFile,
     Runs,
     digest_of_names,
@@ -79,7 +78,6 @@ __all__ = [
     "Decisions",
     "FileArrival",
     "HeldFile",
-    "HeldNow",
     "Lease",
     "LeaseEnded",
     "Ledger",
@@ -125,6 +123,7 @@ class Ledger:
 
     def __init__(self, connection: LedgerConnection, *, zone: tzinfo | None = None) -> None:
         self._connection, self._zone = connection, zone
+        self.runs_for: tuple[str, str] | None = None  # the planned time (job, slot) for which this object's run is
         self.account = connection.account
         self.url = connection.url
         self.planning = Planning(connection)
@@ -165,9 +164,8 @@ class Ledger:
                 check_database(engine)
             self.itself.require_newest()
             self.itself.keep_mark()
-            if self.slots.runs_for:
-                self.slots.require_claim(*self.slots.runs_for)
-            self.lanes.compare_clocks()
+            if self.runs_for:
+                self.slots.require_claim(*self.runs_for)
             self.lanes.close_runs()
             self.attempts.lock_is_held = is_held
             try:

@@ -33,7 +33,6 @@ from sqlalchemy import (
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import DBAPIError
 
-from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger.sqlite import sqlite3
 
 _AT_ONCE = 100  # records in one statement; their values stay far below the 32,766 that SQLite takes
@@ -132,41 +131,24 @@ def _told_as_sqlalchemy_does(statement: str) -> Iterator[None]:
         raise wrapped from error
 
 
-def update_all(connection: Connection, table: Table, changes: Sequence[Change]) -> None:
-    """Change records, all by the same columns.
-
-    Raises LedgerRefused if not each of them was found.
-    """
-    if not changes:
-        return
-    changed = len(update_found(connection, table, changes, told=tuple(changes[0].found)))
-    if changed != len(changes):
-        raise LedgerRefused(
-            f"{len(changes)} records were to be changed in the ledger, and {changed} were.",
-            remedy="Run “logistics-batch ledger verify”; only one program may send with a ledger.",
-        )
-
-
 def update_found(
     connection: Connection, table: Table, changes: Sequence[Change], *, told: tuple[str, ...]
 ) -> list[tuple[Any, ...]]:
     """Change those records that are found, all by the same columns; gives columns (`told`) of each that was changed."""
-    return [each for some in _chunks(changes) for each in _update(connection, table, some, told)]
-
-
-def _update(
-    connection: Connection, table: Table, changes: Sequence[Change], told: tuple[str, ...]
-) -> list[tuple[Any, ...]]:
+    if not changes:
+        return []
     found, values = tuple(changes[0].found), tuple(changes[0].values)
     if connection.dialect.name != "sqlite":
         statement = table.update().where(*(table.c[name] == bindparam(f"found_{name}") for name in found))
         statement = statement.returning(*(table.c[name] for name in told))
         given = ({f"found_{name}": each.found[name] for name in found} | each.values for each in changes)
         return [tuple(line) for one in given for line in connection.execute(statement, one)]
-    finding, assigned = _values_of(found), _values_of(values)
-    given_values = tuple(chain.from_iterable((*finding(each.found), *assigned(each.values)) for each in changes))
-    plain = _updating(table.name, found, values, told, len(changes))
-    return list(execute_plain(connection, plain, given_values))
+    finding, assigned, changed = _values_of(found), _values_of(values), list[tuple[Any, ...]]()
+    for some in _chunks(changes):
+        given_values = tuple(chain.from_iterable((*finding(each.found), *assigned(each.values)) for each in some))
+        plain = _updating(table.name, found, values, told, len(some))
+        changed += execute_plain(connection, plain, given_values)
+    return changed
 
 
 def _values_of(names: Sequence[str]) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:

@@ -5,7 +5,7 @@ import json
 import os
 import secrets
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -59,19 +59,16 @@ def put_entry(connection: Connection, name: str, value: str) -> None:
     connection.execute(new.on_conflict_do_update(index_elements=["name"], set_={"value": value}))
 
 
-def _be_patient(connection: Connection, seconds: float) -> None:
-    """How long the next transaction waits for other writers; PostgreSQL has none to wait for as a whole."""
-    if connection.dialect.name == "sqlite" and connection.info.get("patience") != seconds:
-        with closing(connection.connection.cursor()) as cursor:
-            cursor.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
-        connection.info["patience"] = seconds
+def _make_ready(connection: Connection, *, patience_seconds: float, durable: bool) -> None:
+    """How long the next transaction of SQLite waits for other writers, and whether for the disk.
 
-
-def _be_durable(connection: Connection, durable: bool) -> None:
-    """Whether the next transaction waits for the disk; PostgreSQL always does."""
-    if connection.dialect.name == "sqlite" and connection.info.get("durable", True) != durable:
-        execute_plain(connection, f"PRAGMA synchronous = {'EXTRA' if durable else 'NORMAL'}", ())
-        connection.info["durable"] = durable
+    PostgreSQL always waits for the disk, and has no writers to wait for as a whole.
+    """
+    wanted = {"busy_timeout": int(patience_seconds * 1000), "synchronous": "EXTRA" if durable else "NORMAL"}
+    for name, value in wanted.items() if connection.dialect.name == "sqlite" else ():
+        if connection.info.get(name) != value:
+            execute_plain(connection, f"PRAGMA {name} = {value}", ()).close()
+            connection.info[name] = value
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,21 +84,12 @@ _COUNT = f"UPDATE meta SET value = CAST(CAST(value AS BIGINT) + 1 AS VARCHAR) WH
 _READ = f"SELECT {_FOUND} FROM meta WHERE name = 'seq'"  # noqa: S608
 
 
-def count_transaction(connection: Connection) -> Mark:
-    """Count the transaction that is about to commit. Raises LedgerRefused if a newer program changed the schema."""
-    return _mark(connection, _COUNT)
+def read_mark(connection: Connection, *, counts: bool = False) -> Mark:
+    """How far the ledger is; counts: with the transaction that is about to commit.
 
-
-def read_mark(connection: Connection) -> Mark:
-    """How far the ledger is. Raises LedgerRefused if a newer program changed the schema."""
-    return _mark(connection, _READ)
-
-
-def _mark(connection: Connection, statement: str) -> Mark:
-    if connection.dialect.name == "sqlite":  # with each commit of answers
-        seq, epoch, version = execute_plain(connection, statement, ()).fetchone()
-    else:
-        seq, epoch, version = connection.exec_driver_sql(statement).one()
+    Raises LedgerRefused if a newer program changed the schema.
+    """
+    seq, epoch, version = connection.exec_driver_sql(_COUNT if counts else _READ).one()
     require_known(int(version))
     return Mark(epoch, int(seq))
 
@@ -129,7 +117,12 @@ class HighWater:
 
     def noted(self) -> list[Mark]:
         """What the files say; a file that is not there or cannot be read says nothing."""
-        return [mark for path in self._paths if (mark := _read_note(path)) is not None]
+        found = []
+        for path in self._paths:
+            with suppress(OSError, ValueError, KeyError, TypeError):
+                written = json.loads(path.read_bytes())
+                found.append(Mark(str(written["epoch"]), int(written["seq"])))
+        return found
 
     def note(self, mark: Mark) -> None:
         """After a commit: for the death of this process, not for that of the machine, so it costs no sync."""
@@ -160,14 +153,6 @@ class HighWater:
                     "it, so it does not know everything that was sent.",
                     remedy=_REMEDY,
                 )
-
-
-def _read_note(path: Path) -> Mark | None:
-    try:
-        written = json.loads(path.read_bytes())
-        return Mark(str(written["epoch"]), int(written["seq"]))
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
 
 
 def _write_note(path: Path, mark: Mark, *, durable: bool) -> None:
@@ -242,11 +227,10 @@ class LedgerConnection:
             told_plainly("written", patience_seconds=patience_seconds),
             self.engine.connect().execution_options(write=True, unhurried=unhurried) as connection,
         ):
-            _be_patient(connection, patience_seconds)
-            _be_durable(connection, durable)
+            _make_ready(connection, patience_seconds=patience_seconds, durable=durable)
             with connection.begin():
                 yield connection
-                mark = count_transaction(connection) if counts and not self._is_older_copy(connection) else None
+                mark = read_mark(connection, counts=True) if counts and not self._is_older_copy(connection) else None
         if mark is not None:
             self.mark = mark
             self.high_water.note(mark)

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -85,17 +85,6 @@ class HeldFile(HeldAsAWhole):
 
 
 @dataclass(frozen=True, slots=True)
-class HeldNow:
-    """A file that a run holds as a whole. identity: what makes it this one; if it still lies there it is the same."""
-
-    file_id: int
-    run_id: str
-    job: str
-    stem: str
-    identity: str
-
-
-@dataclass(frozen=True, slots=True)
 class LeftFile:
     """A file that lies where a job's files are dropped and is not taken, why, and since when that is seen."""
 
@@ -103,15 +92,6 @@ class LeftFile:
     name: str
     why: Issue
     since: str
-
-
-def _last_written(stem: str, ending: str) -> str:
-    """The name of a record of what was written; no stem holds a slash, so that it is never taken for one."""
-    return f"{stem}/{ending}"
-
-
-def _named(place: str, name: str) -> ColumnElement[bool]:
-    return (result_name.c.place == place) & (result_name.c.name == name)
 
 
 class Files(Repository):
@@ -136,27 +116,23 @@ class Files(Repository):
         query = select(file, file.c.run_id.label("run")).where(*wanted)
         return self._values(StoredFile, query.order_by(file.c.id))
 
-    def latest(self, *, limit: int, before: int | None = None) -> list[StoredFile]:
-        """The files that came last, the newest first; before: only those with a smaller number."""
-        return self._newest(*(() if before is None else (file.c.id < before,)), limit=limit)
+    def latest(
+        self, *, limit: int, before: int | None = None, mapping: str | None = None, beginning: str = ""
+    ) -> list[StoredFile]:
+        """The files that came last, the newest first.
+
+        before: only those with a smaller number. mapping: that it read. beginning: of their names.
+        """
+        query = select(file, file.c.run_id.label("run")).where(file.c.name.startswith(beginning, autoescape=True))
+        query = query if before is None else query.where(file.c.id < before)
+        query = query if mapping is None else query.where(file.c.mapping == mapping)
+        return self._values(StoredFile, query.order_by(file.c.id.desc()).limit(limit))
 
     def by_mapping(self) -> list[tuple[str, str, int, str]]:
         """Each version of a mapping that read files: name, digest, how many files, when the last one came."""
         versions = file.c.mapping, file.c.mapping_digest
         query = select(*versions, func.count(), func.max(file.c.received_at)).group_by(*versions)
         return [(name, digest, count, last) for name, digest, count, last in self._rows(query)]
-
-    def read_by(self, mapping: str, *, limit: int) -> list[StoredFile]:
-        """The files that a mapping read last, the newest first."""
-        return self._newest(file.c.mapping == mapping, limit=limit)
-
-    def begins(self, beginning: str, *, limit: int) -> list[StoredFile]:
-        """The files whose names begin so, the newest first."""
-        return self._newest(file.c.name.startswith(beginning, autoescape=True), limit=limit)
-
-    def _newest(self, *wanted: ColumnElement[bool], limit: int) -> list[StoredFile]:
-        query = select(file, file.c.run_id.label("run")).where(*wanted)
-        return self._values(StoredFile, query.order_by(file.c.id.desc()).limit(limit))
 
     def close_files(self, file_ids: Sequence[int]) -> None:
         """Files lie in the archive or in quarantine: reported → closed."""
@@ -214,21 +190,24 @@ class Files(Repository):
     def sizes_at(self, job: str) -> set[tuple[str, int]]:
         """Digest of path, and size, of all that ever came for a job: what lies there alike may be the same again."""
         query = select(file.c.origin, file.c.size).join(run, file.c.run_id == run.c.id).where(run.c.job == job)
-        return {(_path_digest(json.loads(origin)), size) for origin, size in self._rows(query)}
+        origins = ((json.loads(origin), size) for origin, size in self._rows(query))
+        return {(str(each.get(_PATH) or digest_of_names(each.get("path", ""))), size) for each, size in origins}
 
-    def hold_file(self, held: HeldNow, *, now: str) -> bool:
-        """A file is held as a whole; an earlier one with the same answers is replaced by it. False: known already."""
+    def hold_file(self, held: StoredFile, *, job: str, stem: str, identity: str, now: str) -> bool:
+        """A file is held as a whole; an earlier one with the same answers is replaced by it. False: known already.
+
+        identity: what makes it this one; if it still lies there it is the same.
+        """
+        of_job = held_file.c.job == job
         with self._write() as connection:
-            known = select(held_file.c.file_id).where(
-                (held_file.c.file_id == held.file_id)
-                | ((held_file.c.job == held.job) & (held_file.c.identity == held.identity))
-            )
-            if connection.execute(known.limit(1)).first() is not None:
+            same = (held_file.c.file_id == held.id) | (of_job & (held_file.c.identity == identity))
+            if connection.execute(select(held_file.c.file_id).where(same).limit(1)).first() is not None:
                 return False
-            mine = (held_file.c.job == held.job) & (held_file.c.stem == held.stem) & (held_file.c.over_at == "")
+            earlier = held_file.update().where(of_job, held_file.c.stem == stem, held_file.c.over_at == "")
             said = {"over_at": now, "over_by": "", "over_why": "A newer file of that name came and is held, too."}
-            connection.execute(held_file.update().where(mine).values(said))
-            connection.execute(held_file.insert().values(asdict(held) | {"since": now}))
+            connection.execute(earlier.values(said))
+            named = {"file_id": held.id, "run_id": held.run, "job": job, "stem": stem, "identity": identity}
+            connection.execute(held_file.insert().values(named | {"since": now}))
             return True
 
     def close_held_file(self, file_id: int, *, now: str, why: str, who: str = "") -> bool:
@@ -272,7 +251,8 @@ class Files(Repository):
 
     def name_holder(self, *, place: str, name: str) -> str:
         """The sha256 of the content that answers under a name are for at a place; "" if that is not known."""
-        return next(iter(self._column(select(result_name.c.sha256).where(_named(place, name)))), "")
+        query = select(result_name.c.sha256).where(result_name.c.place == place, result_name.c.name == name)
+        return next(iter(self._column(query)), "")
 
     def hold_name(self, *, place: str, name: str, sha256: str) -> None:
         """From now on answers under a name are for this content."""
@@ -280,14 +260,6 @@ class Files(Repository):
             new = insert_into(connection, result_name).values(place=place, name=name, sha256=sha256)
             known = new.on_conflict_do_update(index_elements=["place", "name"], set_={"sha256": sha256})
             connection.execute(known)
-
-    def last_written(self, *, place: str, stem: str, ending: str) -> str:
-        """The sha256 of what was last written under a name that people correct; "" if that is not known."""
-        return self.name_holder(place=place, name=_last_written(stem, ending))
-
-    def keep_last_written(self, *, place: str, stem: str, ending: str, sha256: str) -> None:
-        """Remember what was written under a name that people correct."""
-        self.hold_name(place=place, name=_last_written(stem, ending), sha256=sha256)
 
 
 class Runs(Repository):
@@ -368,7 +340,3 @@ def _arrival(line: RowMapping) -> FileArrival:
         business_date=str(origin.get("business_date", "")),
         identity=identity_of(str(origin.get("path", "")), line["size"], origin.get("modified")),
     )
-
-
-def _path_digest(origin: Mapping[str, object]) -> str:
-    return str(origin.get(_PATH) or digest_of_names(origin.get("path", "")))

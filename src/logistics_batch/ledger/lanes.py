@@ -9,7 +9,6 @@ they for it: both take one lock of the server, claims together, changes alone.
 Who keeps the schedule has a lease, too, which takes no part in that: it says that this program runs what it claimed.
 """
 
-import json
 import math
 import threading
 import time
@@ -19,7 +18,18 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, ColumnElement, Connection, Row, Select, func, literal, literal_column, select, text
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Row,
+    ScalarSelect,
+    func,
+    literal,
+    literal_column,
+    select,
+    text,
+)
 from sqlalchemy.exc import SQLAlchemyError
 
 from logistics_batch import __version__
@@ -28,7 +38,7 @@ from logistics_batch.ledger.bulk import insert_into
 from logistics_batch.ledger.connection import LedgerConnection, Repository
 from logistics_batch.ledger.records import StoredDocument
 from logistics_batch.ledger.schema import attempt, document, lane, lease
-from logistics_batch.processes import is_gone, this_process
+from logistics_batch.processes import host_and_number, is_gone, this_process
 
 LANES: Final = 64
 LEASE_SECONDS: Final = 15.0
@@ -55,7 +65,8 @@ class ClusterMember:
     silent_seconds: since its lease ended without being given back, 0 if it lasts. version: "" before there was one.
     """
 
-    process: str
+    host: str
+    pid: int
     run: str
     keeps_schedule: bool
     lanes: int
@@ -91,10 +102,11 @@ def is_asleep(connection: Connection, process: str) -> bool:
     return connection.execute(select(lease.c.id).where(_KEEPS, lease.c.process == process, ended)).first() is not None
 
 
-def being_sent(account: str, leases: Sequence[int]) -> Select[int]:
-    """Asks how many documents are being sent under some leases."""
+def helpers_send(connection: Connection, account: str) -> ScalarSelect[int]:
+    """How many documents living programs are sending that help a run."""
     query = select(func.count()).select_from(document).join(attempt, LAST_ATTEMPT)
-    return query.where(document.c.account == account, document.c.state == "sending", attempt.c.lease_id.in_(leases))
+    theirs = attempt.c.lease_id.in_(living_helpers(connection, account))
+    return query.where(document.c.account == account, document.c.state == "sending", theirs).scalar_subquery()
 
 
 class Lanes(Repository):
@@ -122,7 +134,6 @@ class Lanes(Repository):
             number, ahead = connection.execute(put).one()
         _note_clock(self._connection, ahead)
         mine = Lease(self._connection, number, lasts=(asked, seconds))
-        mine.begin()
         try:
             yield mine
         finally:
@@ -135,7 +146,7 @@ class Lanes(Repository):
         """
         if not self.are_shared:
             return
-        mine, host = self._mine() | {"run": "", "keeps_schedule": 1}, json.loads(this_process())["host"]
+        mine, (host, _) = self._mine() | {"run": "", "keeps_schedule": 1}, host_and_number(this_process())
         with self._write(counts=False) as connection:
             again = lease.update().where(_KEEPS, lease.c.process == mine["process"]).values(_renewed(LEASE_SECONDS))
             ahead = connection.execute(again.returning(lease.c.clock_ahead)).scalar()
@@ -144,7 +155,7 @@ class Lanes(Repository):
                 ahead = connection.execute(put).scalar_one()
                 long_ago = (lease.c.until <= _now() - _A_DAY).label("long_ago")
                 for old in connection.execute(select(lease, long_ago).where(_KEEPS, lease.c.until <= _now())).all():
-                    if old.long_ago or json.loads(old.process)["host"] == host:
+                    if old.long_ago or host_and_number(old.process)[0] == host:
                         connection.execute(lease.delete().where(lease.c.id == old.id))
         _note_clock(self._connection, ahead)
 
@@ -156,14 +167,15 @@ class Lanes(Repository):
     def _mine(self) -> dict[str, Any]:
         return {"account": self.account, "process": this_process(), "version": __version__}
 
-    def compare_clocks(self) -> None:
-        """See how far this machine's clock is before the server's."""
-        if self.are_shared:
-            _note_clock(self._connection, self._column(select(_clock_ahead()))[0])
-
     def close_runs(self) -> None:
-        """Who holds the sending lock closes what another one left open that died, or lost the lock."""
-        if self.are_shared and self._exists(select(lease.c.id).where(lease.c.run != "")):
+        """Who holds the sending lock closes what another one left open that died, or lost the lock.
+
+        It sees, too, how far this machine's clock is before the server's.
+        """
+        if not self.are_shared:
+            return
+        _note_clock(self._connection, self._column(select(_clock_ahead()))[0])
+        if self._exists(select(lease.c.id).where(lease.c.run != "")):
             with self._write(counts=False) as connection:
                 _alone(connection)
                 connection.execute(lease.delete().where(lease.c.run != ""))
@@ -173,16 +185,13 @@ class Lanes(Repository):
         open_ = lease.c.account == self.account, lease.c.run != "", lease.c.until > _now()
         return next(iter(self._column(select(lease.c.run).where(*open_).order_by(lease.c.id.desc()))), "")
 
-    def being_sent_by_helpers(self) -> int:
-        """How many documents living programs are sending that help a run."""
-        with self._read() as connection:
-            query = being_sent(self.account, living_helpers(connection, self.account))
-            return int(connection.execute(query).scalar_one())
-
     def wait_for_helpers(self, *, is_asked_to_end: Callable[[], bool]) -> None:
         """Wait until no living program that helps a run sends anything; for some seconds, once this is to end."""
         until = math.inf
-        while self.being_sent_by_helpers() and time.monotonic() < until:
+        while self.are_shared and time.monotonic() < until:
+            with self._read() as connection:
+                if not connection.execute(select(helpers_send(connection, self.account))).scalar_one():
+                    return
             if is_asked_to_end():
                 until = min(until, time.monotonic() + _ENDS_WITHIN_SECONDS)
             time.sleep(_WAIT_SECONDS)
@@ -199,7 +208,7 @@ class Lanes(Repository):
             found = connection.execute(all_).all()
         return [
             ClusterMember(
-                each.process,
+                *host_and_number(each.process),
                 each.run,
                 bool(each.keeps_schedule),
                 lanes.get(each.id, 0),
@@ -231,6 +240,7 @@ class Lease(Repository):
         self._more_are_free = False
         self._ends = threading.Event()
         self._renewal = threading.Thread(target=self._renew, name="lease", daemon=True)
+        self._renewal.start()
 
     @property
     def may_send(self) -> bool:
@@ -312,10 +322,6 @@ class Lease(Repository):
         if self.lanes:
             self.lanes, self._lacks = frozenset(), LANES
             self._execute(lane.update().where(lane.c.lease_id == self.number).values(lease_id=0), counts=False)
-
-    def begin(self) -> None:
-        """From now on it is renewed."""
-        self._renewal.start()
 
     def end(self) -> None:
         """It is over, and its lanes are free; one that cannot be ended runs out."""

@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, RowMapping, Select, func, select, text
+from sqlalchemy import Connection, Row, RowMapping, Select, func, select, text
 
 from logistics_batch.ledger.bulk import insert_all, insert_into
 from logistics_batch.ledger.connection import Repository, dump, entry, named_for, put_entry
@@ -17,7 +17,6 @@ from logistics_batch.ledger.records import (
     PrintLine,
     SentOrder,
     StoredDocument,
-    StoredEvent,
     StoredFeed,
     StoredLabel,
     stored,
@@ -37,27 +36,24 @@ _PLAIN = ("status", "status_at", "source", "asked_at", "hint_status", "hint_at",
 class Orders(Repository):
     """What is known of orders beside the documents that made them."""
 
-    def sent(self, *, since: str = "", numbers: Sequence[str] | None = None) -> list[SentOrder]:
-        """The accepted orders since a day (ISO date), oldest first, or those of these references or AWB numbers."""
-        named: tuple[ColumnElement[bool], ...] = ()
-        if numbers is not None:
-            named = (self._among(document.c.reference, numbers) | self._among(document.c.awb_number, numbers),)
-        return self._sent(document.c.settled_at >= since, *named)
-
-    def orders_of(self, document_ids: Sequence[int]) -> list[SentOrder]:
-        """The accepted orders of these documents, in the order of their numbers."""
-        return self._sent(self._among(document.c.id, document_ids))
-
-    def _sent(self, *wanted: ColumnElement[bool]) -> list[SentOrder]:
+    def sent(
+        self, *, since: str = "", numbers: Sequence[str] | None = None, document_ids: Sequence[int] | None = None
+    ) -> list[SentOrder]:
+        """The accepted orders, oldest first: since a day (ISO date), of references or AWB numbers, of documents."""
         heads = ("id", "reference", "awb_number", "order_id", "child_awb_numbers", "settled_at")
         columns = [column for column in order_state.c if column.name != "document_id"]
         query = (
             select(*(document.c[name] for name in heads), *columns)
             .outerjoin(order_state, order_state.c.document_id == document.c.id)
             .where(document.c.account == self.account, document.c.operation == "order.create")
-            .where(document.c.state == "accepted", *wanted)
+            .where(document.c.state == "accepted", document.c.settled_at >= since)
             .order_by(document.c.id)
         )
+        if numbers is not None:
+            named = self._among(document.c.reference, numbers) | self._among(document.c.awb_number, numbers)
+            query = query.where(named)
+        if document_ids is not None:
+            query = query.where(self._among(document.c.id, document_ids))
         return [_sent_order(found._mapping) for found in self._rows(query)]
 
     def hints(self) -> Iterator[tuple[str, Hint]]:
@@ -183,8 +179,11 @@ class Events(Repository):
         """Whether an event of this identity was kept."""
         return self._exists(select(event.c.id).where(event.c.account == self.account, event.c.identity == identity))
 
-    def of_orders(self, *, received_from: str) -> Iterator[StoredEvent]:
-        """The events about orders that came since a time (ISO 8601), oldest first; not those whose bytes are gone."""
+    def of_orders(self, *, received_from: str) -> Iterator[tuple[datetime, str, bytes]]:
+        """The events about orders that came since a time (ISO 8601), oldest first; not those whose bytes are gone.
+
+        Of each: when it came, the AWB number that it names, and its exact bytes.
+        """
         since = datetime.fromisoformat(received_from)
         day_before = (since - timedelta(days=1)).date().isoformat()  # texts with other offsets sort by day at most
         query = (
@@ -195,8 +194,8 @@ class Events(Repository):
         )
         with self._read() as connection:
             for line in connection.execution_options(stream_results=True).execute(query):
-                if datetime.fromisoformat(line.received_at) >= since:
-                    yield StoredEvent(line.received_at, line.waybill, bytes(line.raw))
+                if (at := datetime.fromisoformat(line.received_at)) >= since:
+                    yield at, line.waybill, bytes(line.raw)
 
     def _keep(self, connection: Connection, new: NewEvent) -> bool:
         own = {"account": self.account, "zone_assumed": int(new.zone_assumed), "seen": 1}
@@ -315,10 +314,6 @@ class Labels(Repository):
     def printed_by(self, bundle_id: str) -> set[str]:
         """Who made a bundle, "" where a job did; nobody if no label is in it."""
         return set(self._column(select(print_line.c.who).where(print_line.c.bundle_id == bundle_id).distinct()))
-
-    def copies(self, awb_numbers: Sequence[str]) -> dict[str, int]:
-        """How often each of these labels was printed; those never printed are left out."""
-        return {awb_number: line.copy for awb_number, line in self.last_prints(awb_numbers).items()}
 
     def last_prints(self, awb_numbers: Sequence[str]) -> dict[str, PrintLine]:
         """The last print of each of these labels; those never printed are left out."""

@@ -122,6 +122,12 @@ class StoredDocument:
         return own if own in self.body else ""
 
     @property
+    def payload(self) -> dict[str, Any]:
+        """What its bytes say; nothing where they are gone."""
+        value = from_json(self.body or "{}")
+        return value if isinstance(value, dict) else {}
+
+    @property
     def purged(self) -> bool:
         """Whether its bytes are gone because their time was over; their digest stays."""
         return not self.body and self.body_sha256 != _OF_NOTHING
@@ -307,15 +313,6 @@ class NewEvent:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredEvent:
-    """An event about an order, as it was kept: when it came, the AWB number that it names, and its exact bytes."""
-
-    received_at: str
-    waybill: str
-    raw: bytes = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
 class SentOrder:
     """An accepted order as far as asking for it goes; sent_at: when its acceptance was recorded."""
 
@@ -386,6 +383,11 @@ class StoredAttempt:
     failure: str
     message: str
     meaning: str
+
+    @property
+    def may_have_arrived(self) -> bool:
+        """Whether not answered without an effect; behind a redirect something may have been done."""
+        return self.meaning in ("", "unknown") or (self.status or 0) // 100 == 3
 
 
 @dataclass(frozen=True, slots=True)

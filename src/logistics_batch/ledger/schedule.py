@@ -4,12 +4,13 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, func, select
 
 from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger.bulk import insert_into
-from logistics_batch.ledger.connection import LedgerConnection, Repository, dump
+from logistics_batch.ledger.connection import Repository, dump
 from logistics_batch.ledger.lanes import keepers
 from logistics_batch.ledger.records import StoredNotice, StoredSlot, stored
 from logistics_batch.ledger.schema import notice, slot
@@ -26,15 +27,7 @@ class ClaimLost(LedgerRefused):
 
 
 class Slots(Repository):
-    """Claims of planned times, and their ends; any scheduler that shares the ledger may claim.
-
-    runs_for: the planned time for which this object's run is, as (job, slot). Who waited for the sending lock may have
-    slept meanwhile, so that its claim is looked at once it has the lock.
-    """
-
-    def __init__(self, connection: LedgerConnection) -> None:
-        super().__init__(connection)
-        self.runs_for: tuple[str, str] | None = None
+    """Claims of planned times, and their ends; any scheduler that shares the ledger may claim."""
 
     def claim(self, job: str, name: str, *, now: str, business_date: str = "", again: bool = False) -> bool:
         """Take one planned time of a job; False if it was taken before, by whomever, or another program runs the job.
@@ -50,12 +43,12 @@ class Slots(Repository):
             found = connection.execute(select(slot).where(of_job, slot.c.slot == name).with_for_update()).first()
             running = select(slot).where(of_job, slot.c.slot != name, slot.c.state == "claimed", slot.c.ended_at == "")
             elsewhere = [each for each in connection.execute(running) if each.owner != this_process()]
-            if job and any(not _is_abandoned(connection, each, now) for each in elsewhere):
+            if job and len(_abandoned(connection, elsewhere, now)) < len(elsewhere):
                 return False
             if found is None:
                 return _insert(connection, {"job": job, "slot": name, "claimed_at": now} | mine)
             is_own = again and found.state == "claimed" and found.owner == this_process()
-            if not is_own and not _is_abandoned(connection, found, now):
+            if not is_own and not _abandoned(connection, [found], now):
                 return False
             this = slot.update().where(of_job, slot.c.slot == name)
             connection.execute(this.values(**mine, ended_at="", exit_code=None))
@@ -66,7 +59,10 @@ class Slots(Repository):
         return self._exists(select(slot.c.job).where(*_own(job, name)))
 
     def require_claim(self, job: str, name: str) -> None:
-        """Raises ClaimLost if another program goes on with a planned time that this one had claimed."""
+        """Raises ClaimLost if another program goes on with a planned time that this one had claimed.
+
+        Who waited for the sending lock may have slept meanwhile, so that its claim is looked at once it has the lock.
+        """
         if not self.holds(job, name):
             raise ClaimLost(
                 f"Another program goes on with {job} for {name}: this one was not heard of for a while.",
@@ -126,8 +122,7 @@ class Slots(Repository):
         """Claimed times whose claimer died before the run ended, oldest first."""
         claimed = select(slot).where(slot.c.job == job, slot.c.state == "claimed").order_by(slot.c.business_date)
         with self._read() as connection:
-            found = connection.execute(claimed).all()
-            return stored(StoredSlot, [each for each in found if _is_abandoned(connection, each, now)])
+            return stored(StoredSlot, _abandoned(connection, connection.execute(claimed).all(), now))
 
     def under_way(self) -> list[StoredSlot]:
         """Planned times whose run has not ended, of all jobs, also those that wait to go on."""
@@ -153,16 +148,19 @@ def _own(job: str, name: str) -> tuple[ColumnElement[bool], ...]:
     return slot.c.job == job, slot.c.slot == name, slot.c.state == "claimed", slot.c.owner == this_process()
 
 
-def _is_abandoned(connection: Connection, found: "Row[tuple[object, ...]]", now: str) -> bool:
-    """Whether who claimed a slot is gone: seen to be, or silent where that cannot be seen."""
-    if found.state != "claimed" or found.owner == this_process():
-        return False
-    gone = is_gone(str(found.owner))
-    if gone is None and connection.dialect.name != "sqlite":
-        return found.owner not in keepers(connection)
-    if gone is None:
-        return datetime.fromisoformat(now) - datetime.fromisoformat(found.alive_at) > _SILENT_FOR
-    return gone
+def _abandoned(connection: Connection, slots: Sequence[Row[Any]], now: str) -> list[Row[Any]]:
+    """Those of some slots whose claimer is gone: seen to be, or silent where that cannot be seen."""
+    claimed = [each for each in slots if each.state == "claimed" and each.owner != this_process()]
+    is_shared = connection.dialect.name != "sqlite"
+    heard = keepers(connection) if is_shared and claimed else set()
+
+    def is_silent(each: Row[Any]) -> bool:
+        if is_shared:
+            return each.owner not in heard
+        return datetime.fromisoformat(now) - datetime.fromisoformat(each.alive_at) > _SILENT_FOR
+
+    seen = ((each, is_gone(each.owner)) for each in claimed)
+    return [each for each, gone in seen if gone or (gone is None and is_silent(each))]
 
 
 def _insert(connection: Connection, values: Mapping[str, object]) -> bool:

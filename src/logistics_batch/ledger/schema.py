@@ -8,6 +8,7 @@ The database guards its own history: illegal transitions and changed evidence ar
 
 from collections.abc import Iterator
 from enum import IntEnum
+from functools import partial
 from typing import Final
 
 from sqlalchemy import (
@@ -53,20 +54,15 @@ def _of(table: str, *, key: bool = False) -> Column[int]:
     return Column(f"{table}_id", ForeignKey(f"{table}.id"), primary_key=key, nullable=False, autoincrement=False)
 
 
-def _texts(*names: str) -> list[Column[str]]:
-    return [Column(name, Text, nullable=False) for name in names]
-
-
-def _later_texts(*names: str, default: str = "") -> list[Column[str]]:
+def _later_texts(*names: str, default: str | None = "") -> list[Column[str]]:
     return [Column(name, Text, nullable=False, server_default=default) for name in names]
 
 
-def _numbers(*names: str) -> list[Column[int]]:
-    return [Column(name, Integer, nullable=False) for name in names]
+def _later_numbers(*names: str, default: str | None = "0") -> list[Column[int]]:
+    return [Column(name, Integer, nullable=False, server_default=default) for name in names]
 
 
-def _later_numbers(*names: str, default: int = 0) -> list[Column[int]]:
-    return [Column(name, Integer, nullable=False, server_default=str(default)) for name in names]
+_texts, _numbers = partial(_later_texts, default=None), partial(_later_numbers, default=None)
 
 
 # schema_version; epoch and seq (see `connection.HighWater`); what was verified or decided about the ledger as a whole.
@@ -248,7 +244,7 @@ notice = Table(
     _number_key(),
     *_texts("key", "kind", "job", "business_date", "since", "last_seen", "title", "text"),
     *_numbers("wanted"),  # whether it is sent by itself, or only stands in the digest
-    *_later_numbers("seen", default=1),  # how often, since then
+    *_later_numbers("seen", default="1"),  # how often, since then
     *_later_texts("over_at", "over_text"),  # over_at: "" while it lasts
     *_numbers("owed"),  # whether somebody has still to be told of it, or that it is over
     *_later_texts("told", "over_told", default="{}"),
@@ -481,20 +477,16 @@ _NOT_DELETED: Final = ("document", "attempt", "evidence", "decision", "event", "
 
 def guard_statements(dialect: str) -> Iterator[str]:
     """The SQL of the guards for "sqlite" or "postgresql"."""
+    guards = [(f"{table}_delete", f"DELETE ON {table}", "1 = 1", f"{table} is append-only") for table in _NOT_DELETED]
     for name, table, columns, refused, words in _UNCHANGED:
         of = f" OF {', '.join(columns)}" if columns else ""
-        yield from _guard(dialect, name, f"BEFORE UPDATE{of} ON {table}", (refused, words))
-    for table in _NOT_DELETED:
-        yield from _guard(dialect, f"{table}_delete", f"BEFORE DELETE ON {table}", ("1 = 1", f"{table} is append-only"))
-
-
-def _guard(dialect: str, name: str, event: str, refused: tuple[str, str]) -> Iterator[str]:
-    condition, words = refused
-    if dialect == "sqlite":
-        yield f"CREATE TRIGGER {name} {event} WHEN {condition} BEGIN SELECT RAISE(ABORT, '{words}'); END"
-        return
-    yield (
-        f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
-        f"IF {condition} THEN RAISE EXCEPTION '{words}'; END IF; RETURN NEW; END $$"
-    )
-    yield f"CREATE TRIGGER {name} {event} FOR EACH ROW EXECUTE FUNCTION {name}()"
+        guards.append((name, f"UPDATE{of} ON {table}", refused, words))
+    for name, event, refused, words in guards:
+        if dialect == "sqlite":
+            yield f"CREATE TRIGGER {name} BEFORE {event} WHEN {refused} BEGIN SELECT RAISE(ABORT, '{words}'); END"
+            continue
+        yield (
+            f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+            f"IF {refused} THEN RAISE EXCEPTION '{words}'; END IF; RETURN NEW; END $$"
+        )
+        yield f"CREATE TRIGGER {name} BEFORE {event} FOR EACH ROW EXECUTE FUNCTION {name}()"

@@ -183,7 +183,7 @@ class Pace(Repository):
 
     def _turns(self, connection: Connection) -> tuple[float, float, Turns]:
         """Now, by one clock for all and by this machine's monotonic one, and the turns by the former."""
-        name = self._name()
+        name = named_for("pace", self.account)
         connection.execute(insert_into(connection, meta).values(name=name, value="{}").on_conflict_do_nothing())
         stored = connection.execute(select(meta.c.value).where(meta.c.name == name).with_for_update()).scalar_one()
         now, here = _now(connection)
@@ -197,10 +197,8 @@ class Pace(Repository):
 
     def _keep(self, connection: Connection, turns: Turns) -> None:
         told = {"held_until": max(0.0, turns.held_until), "given": [round(turn, _DIGITS) for turn in turns.given]}
-        connection.execute(meta.update().where(meta.c.name == self._name()).values(value=json.dumps(told)))
-
-    def _name(self) -> str:
-        return named_for("pace", self.account)
+        mine = meta.update().where(meta.c.name == named_for("pace", self.account))
+        connection.execute(mine.values(value=json.dumps(told)))
 
 
 def _now(connection: Connection) -> tuple[float, float]:

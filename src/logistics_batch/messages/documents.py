@@ -73,9 +73,9 @@ FATES: Final[dict[str, Entry]] = {
     ".would_go_out": Entry("It would go out.", "Nothing: the next run sends it.", level=Level.NOTE),
     ".would_ask_label": Entry("Its label would be asked for.", "Nothing: the next run sends it.", level=Level.NOTE),
     ".would_reconcile": Entry("It would be reconciled.", "Nothing: the next run sends it.", level=Level.NOTE),
-    "unchanged": Entry("Accepted earlier, in run {run}; not sent again.", level=Level.NOTE),
+    "unchanged": Entry("Accepted earlier, {run:run}; not sent again.", level=Level.NOTE),
     "unchanged.round": Entry(
-        "Accepted in the round of {at:moment}, as corrected in {file} (run {run}); not sent again.", level=Level.NOTE
+        "Accepted in the round of {at:moment}, as corrected in {file} ({run:run}); not sent again.", level=Level.NOTE
     ),
     "accepted_before": Entry(
         '"{key}" was accepted before, through {file} on {at:moment} (number {number}).',

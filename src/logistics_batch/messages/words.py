@@ -14,10 +14,10 @@ class Words(string.Formatter):
     `{names:names}`: "A", "B" and 3 more; `names 20` shows up to 20, `list 20` without quotation marks. `{names:all}`:
     "A" and "B"; `any` with or. `{sheet:sheet}`: Sheet "A", or The file. `{held:held}`: of pairs, "A" holds 2 and "B"
     holds 1. `{rows:numbers}`: 3, 5, 6. `{rows:rows}`: 3, 5-7. `{rows:in rows}`: row 3, rows 3-5, or 40 rows: 3-5, 9 …
-    `{day:day}`: 3 November 2026, of an ISO date. `{at:moment}`: a time of the ledger. `{count:row|rows}`: the word
-    that fits a number or the length of a list. `{hints:messages}`: further messages, one behind the other, or with
-    what stands behind `messages ` between them. `{parts:joined  and }`: texts with " and " between them. A space
-    before a format stands before its text, unless that is empty.
+    `{day:day}`: 3 November 2026, of an ISO date. `{at:moment}`: a time of the ledger. `{run:run}`: in run R1, or
+    settled by hand. `{count:row|rows}`: the word that fits a number or the length of a list. `{hints:messages}`:
+    further messages, one behind the other, or with what stands behind `messages ` between them. `{parts:joined  and }`:
+    texts with " and " between them. A space before a format stands before its text, unless that is empty.
     """
 
     def __init__(self, *, nested: Nested) -> None:
@@ -60,6 +60,8 @@ class Words(string.Formatter):
                 return f"{day.day} {day:%B %Y}"
             case "moment":
                 return moment(value)
+            case "run":  # the command `settle` has no run
+                return "settled by hand" if value == "settle" else f"in run {value}"
             case "messages":
                 return (limit or " ").join(self._nested(code, values) for code, values in value)
             case "joined":

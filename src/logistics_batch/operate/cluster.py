@@ -1,6 +1,5 @@
 """The programs that share a ledger on PostgreSQL: who sends, who keeps the schedule, and what is wrong among them."""
 
-import json
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -21,7 +20,8 @@ def shown(member: ClusterMember) -> dict[str, Any]:
     if member.silent_seconds:
         does += f"; not heard of for {timedelta(seconds=round(member.silent_seconds))}"
     return {
-        **{name: json.loads(member.process)[name] for name in ("host", "pid")},
+        "host": member.host,
+        "pid": member.pid,
         "does": does,
         "lanes": member.lanes,
         "version": member.version,
@@ -42,14 +42,13 @@ def check_cluster(parts: Parts) -> Iterator[Check]:
 
 
 def _who(member: ClusterMember) -> str:
-    told = shown(member)
-    return f"{told['host']} (process {told['pid']}) {told['does']}"
+    return f"{member.host} (process {member.pid}) {shown(member)['does']}"
 
 
 def _odd_ones(members: Sequence[ClusterMember], living: Sequence[ClusterMember]) -> Iterator[Check]:
     versions: dict[str, list[str]] = {}
     for each in living:
-        versions.setdefault(each.version or "unknown", []).append(shown(each)["host"])
+        versions.setdefault(each.version or "unknown", []).append(each.host)
     if len(versions) > 1:
         named = ", ".join(f"{version} on {', '.join(dict.fromkeys(hosts))}" for version, hosts in versions.items())
         yield warning("cluster, versions", f"They differ: {named}.", "Install the same version on all machines.")
@@ -60,7 +59,7 @@ def _odd_ones(members: Sequence[ClusterMember], living: Sequence[ClusterMember])
             yield warning("cluster", text, "See whether its machine runs, and start it again there.")
         elif abs(ahead) > CLOCKS_APART_SECONDS:
             way = "ahead of" if ahead > 0 else "behind"
-            text = f"The clock of {shown(each)['host']} is {abs(ahead):.1f} s {way} that of PostgreSQL."
+            text = f"The clock of {each.host} is {abs(ahead):.1f} s {way} that of PostgreSQL."
             yield warning("cluster, clocks", text, "Set it right (NTP).")
 
 

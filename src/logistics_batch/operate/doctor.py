@@ -12,7 +12,7 @@ from itertools import combinations
 from pathlib import PurePosixPath
 from zoneinfo import ZoneInfo
 
-from logistics_batch.api.answers import OrderAbsent, OrderFound, ReadFailed, ReplyVerdict, read_asns, read_order
+from logistics_batch.api.answers import OrderAbsent, OrderDetails, ReadFailed, ReplyVerdict, read_asns, read_order
 from logistics_batch.api.client import Client, Reply
 from logistics_batch.api.own_event import send_event
 from logistics_batch.errors import LedgerRefused, LogisticsBatchError
@@ -92,7 +92,7 @@ def check_parts(parts: Parts, jobs: Sequence[JobSpec]) -> Iterator[Check]:
     yield check_owed(parts)
     yield from check_paused(parts)
     yield check_clock(parts)
-    yield from check_places(parts, jobs)
+    yield from once(check_places(parts, jobs))
     yield from check_names(parts, jobs)
     yield from check_shared(jobs)
 
@@ -139,7 +139,7 @@ def _remedy(reply: Reply, failed: ReadFailed) -> str:
     return _REMEDIES.get(failed.meaning, other)
 
 
-def _said_of_a_path_that_is_not_there(parts: Parts, order_id: str) -> OrderFound | OrderAbsent | ReadFailed:
+def _said_of_a_path_that_is_not_there(parts: Parts, order_id: str) -> OrderDetails | OrderAbsent | ReadFailed:
     """How the service answers the same question under a path that it certainly does not have."""
     client = parts.client
     nowhere = Client(replace(client.settings, paths={"order.fetch": f"/{order_id}/{{orderId}}"}), pacer=client.pacer)
@@ -162,9 +162,14 @@ def check_places(parts: Parts, jobs: Iterable[JobSpec]) -> Iterator[Check]:
             used |= {lists.place: True for lists in (job.receipts, job.purchase_orders) if lists}
         for place in _answered_at(job):
             used.setdefault(place, False)
-    told: set[str] = set()  # what is wrong with a whole server is said once
     for place, must_be_there in used.items():
-        check = tried(_name(place), partial(_look, parts, place, must_be_there=must_be_there))
+        yield tried(_name(place), partial(_look, parts, place, must_be_there=must_be_there))
+
+
+def once(checks: Iterable[Check]) -> Iterator[Check]:
+    """The checks, but what is wrong with a whole server not again for each of its folders."""
+    told: set[str] = set()
+    for check in checks:
         if check.state == CheckState.OK or check.text not in told:
             yield check
         told.add(check.text)

@@ -171,19 +171,19 @@ def _make_labels(parts: Parts, job: LabelsJob, order: Order) -> LabelReport:
 def _settle_job(parts: Parts, job: SettleJob, order: Order) -> JobOutcome:
     """Settle, with a line in the ledger's history however it ends."""
     with _recorded(parts, job, order) as run:
-        outcome = settle_now(parts, run=None, wait=False, queues=order.queues)
+        outcome = settle_now(parts, run=None, wait=False, queues=order.queues, job_run=run.id)
         run.ended(outcome.exit_code, {name: len(ids) for name, ids in outcome.document().items()})
         return outcome
 
 
-def settle_now(parts: Parts, *, run: str | None, wait: bool, queues: bool = False) -> JobOutcome:
-    """Settle doubts and write again the results that show them.
+def settle_now(parts: Parts, *, run: str | None, wait: bool, queues: bool = False, job_run: str = "") -> JobOutcome:
+    """Settle doubts and write again the results that show them; see `flows.doubts.settle`.
 
     Raises LedgerBusy unless it queues.
     """
     while True:
         try:
-            report = settle(parts, run=run, wait=wait)
+            report = settle(parts, run=run, wait=wait, job_run=job_run)
             break
         except LedgerBusy:
             if not queues or parts.stop.is_set():

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Protocol
 
 from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.jobstores.base import JobLookupError
@@ -22,6 +21,7 @@ from apscheduler.triggers.base import BaseTrigger
 
 from logistics_batch.errors import LogisticsBatchError
 from logistics_batch.operate.agenda import Due, PlannedJob
+from logistics_batch.operate.watch import NightWatch
 
 _LOOK_SECONDS = 1.0  # how often the clock is compared with one that nobody sets
 _SET_BY_SECONDS = 20.0  # a difference that is no drift
@@ -29,28 +29,6 @@ _FAR_AWAY = timedelta(days=400)  # a job without a next time is looked at again 
 _LONGEST_MISFIRE_SECONDS = 10 * 366 * 86400  # whether a run is too late is decided by the agenda
 _THREADS = 64
 _CHORES, _THREADS_OF_CHORES = "chores", 8  # apart, so that they are done however many jobs wait
-
-
-class Duty(Protocol):
-    """What a scheduler needs of the rest."""
-
-    def take(self, job: PlannedJob, now: datetime) -> Due | None:
-        """Claim what is due; None if nothing is. Raises LogisticsBatchError if it cannot be claimed."""
-
-    def is_due(self, job: PlannedJob, now: datetime) -> bool:
-        """Whether `take` would find something. Raises LogisticsBatchError."""
-
-    def run(self, job: PlannedJob, due: Due) -> None:
-        """One run; raises nothing for what can go wrong in it."""
-
-    def not_taken(self, job: PlannedJob, error: LogisticsBatchError) -> None:
-        """What is due could not be claimed; it is tried again at every look."""
-
-    def clock_was_set(self, seconds: float) -> None:
-        """The wall clock went forward (or back, below 0) by so much at once."""
-
-    def failed(self, name: str, error: Exception) -> None:
-        """The program itself failed in a job or chore; its text may hold data of a row, so only its kind is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +44,7 @@ class Chore:
 class Scheduler:
     """Runs jobs at their times until it is told to stop."""
 
-    duty: Duty
+    duty: NightWatch
     stop: threading.Event
     chores: Sequence[Chore] = ()
     _jobs: dict[str, PlannedJob] = field(default_factory=dict)
@@ -85,7 +63,7 @@ class Scheduler:
 
         Returns the names of what still runs.
         """
-        logging.getLogger("apscheduler").setLevel(logging.CRITICAL)  # it logs tracebacks; see `Duty.failed`
+        logging.getLogger("apscheduler").setLevel(logging.CRITICAL)  # it logs tracebacks; see `NightWatch.failed`
         self.plan(jobs)
         for chore in self.chores:
             self._add(self._do_chore, _Again(chore.every_seconds), chore.name, chore, executor=_CHORES)

@@ -80,7 +80,7 @@ class Station:
 
 @dataclass
 class NightWatch:
-    """What a scheduler needs of the rest; see `schedule.Duty`."""
+    """What `schedule.Scheduler` needs of the rest."""
 
     at: Station
     agenda: Agenda
@@ -102,12 +102,12 @@ class NightWatch:
         return [plan for plan in plans if plan is not None]
 
     def take(self, job: PlannedJob, now: datetime) -> Due | None:
-        """Claim what is due; nothing of a job that is paused."""
+        """Claim what is due; nothing of a job that is paused. Raises LogisticsBatchError if it cannot be claimed."""
         with self._taking:
             return None if is_paused(self._ledger, job.name) else self.agenda.take(job, self._by_our_clock(now))
 
     def is_due(self, job: PlannedJob, now: datetime) -> bool:
-        """Whether something is."""
+        """Whether `take` would find something. Raises LogisticsBatchError."""
         return not is_paused(self._ledger, job.name) and self.agenda.is_due(job, self._by_our_clock(now))
 
     def run(self, job: PlannedJob, due: Due) -> None:
@@ -164,7 +164,7 @@ class NightWatch:
         self._cry(f"{job.name}: not started", words, job=job.name)
 
     def clock_was_set(self, seconds: float) -> None:
-        """The wall clock jumped."""
+        """The wall clock went forward (or back, below 0) by so much at once."""
         way = "forward" if seconds > 0 else "back"
         words = f"The clock of this machine was set {way} by {abs(seconds):.0f} s. No planned time runs twice."
         self._log.say("clock_was_set", words, level="warning", seconds=round(seconds))
@@ -184,7 +184,7 @@ class NightWatch:
                 yield f"{plan.name} ran for {named} already; for what comes until then: {command}"
 
     def failed(self, name: str, error: Exception) -> None:
-        """The program itself failed."""
+        """The program itself failed; its text may hold data of a row, so only its kind is told."""
         self._log.say("program_failed", where_it_failed(error), job=name, level="error")
         words = f"the program itself failed ({type(error).__name__})"
         self._cry(f"{name}: the program itself failed", words, job=name)

@@ -1,6 +1,5 @@
 """Calls of the API by hand: ASNs, one order, and the subscription to events."""
 
-from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -89,29 +88,18 @@ def order() -> None:
 def get(*, folder: str, order_id: str, as_json: bool) -> int:
     """Fetch one order from the service. Exit code 3: the service does not have it."""
 
-    from logistics_batch.cli.show import plain, print_json, print_table
+    from logistics_batch.cli.show import fields_of, plain, print_json, print_table
     from logistics_batch.flows.orders.commands import get_order
 
     with opened(folder, writes=False) as parts:
-        found = get_order(parts, order_id)
+        details, message = get_order(parts, order_id)
     if as_json:
-        print_json({"order": found.details, "message": found.message})
-    elif found.details is None:
-        click.echo(f"The service does not have it: {plain(found.message)}")
+        print_json({"order": details, "message": message})
+    elif details is None:
+        click.echo(f"The service does not have it: {plain(message)}")
     else:
-        print_table(["field", "value"], _fields(found.details), empty="The service tells nothing of it.")
-    return 3 if found.details is None else 0
-
-
-def _fields(details: dict[str, Any]) -> Iterator[tuple[str, object]]:
-    """An order's fields, its items one by one."""
-    for name, value in details.items():
-        if name == "item_details" and isinstance(value, dict):
-            for number, item in value.items():
-                told = item.items() if isinstance(item, dict) else [("", item)]
-                yield f"item {number}", ", ".join(f"{each.removeprefix('item_')} {said}".strip() for each, said in told)
-        else:
-            yield name, value
+        print_table(["field", "value"], fields_of(details), empty="The service tells nothing of it.")
+    return 3 if details is None else 0
 
 
 @order.command(epilog="Example: logistics-batch order cancel SH-22T70ZX")
@@ -149,7 +137,7 @@ def status(*, folder: str, number: str | None, days: int, as_json: bool) -> int:
 
 def _open_orders(parts: Any, days: int, *, as_json: bool) -> int:
     """One line for each order that is not at its end, the one asked for longest ago first."""
-    from logistics_batch.cli.show import print_json, print_table
+    from logistics_batch.cli.show import print_json, print_table, to_the_second
     from logistics_batch.flows.orders.comparison import open_orders
 
     rows = [
@@ -160,7 +148,7 @@ def _open_orders(parts: Any, days: int, *, as_json: bool) -> int:
         columns = ("reference_number", "awb_number", "status", "status_time", "asked_at")
         print_json({"orders": [dict(zip(columns, row, strict=True)) for row in rows]})
         return 0
-    shown = [(*row[:2], row[2] or "not asked yet", *row[3:]) for row in rows]
+    shown = [(*row[:2], row[2] or "not asked yet", *map(to_the_second, row[3:])) for row in rows]
     print_table(["reference", "AWB", "status", "since", "asked"], shown, empty="No order is open.")
     return 0
 
@@ -190,12 +178,16 @@ def _known(parts: Any, number: str, *, as_json: bool) -> int:
 
 
 def _print_order(order: Any) -> None:
-    from logistics_batch.cli.show import plain, print_table, sentence
+    from logistics_batch.cli.show import plain, print_table, sentence, to_the_second
 
     first = order.lines[0]
-    known = f"{first.status or 'nothing is known yet'}" + (f" since {first.status_time}" if first.status_time else "")
-    click.echo(f"{plain(first.reference_number)} {plain(first.awb_number)}: {plain(known)}")
-    click.echo(f"  {plain(first.file)}, row {first.row}, sent {first.sent_at}, asked {first.asked_at or 'never'}")
+    since = f" since {to_the_second(first.status_time)}" if first.status_time else ""
+    click.echo(
+        f"{plain(first.reference_number)} {plain(first.awb_number)}: {plain(first.status or 'nothing is known yet')}"
+        f"{plain(since)}"
+    )
+    sent, asked = to_the_second(first.sent_at), to_the_second(first.asked_at) or "never"
+    click.echo(f"  {plain(first.file)}, row {first.row}, sent {sent}, asked {asked}")
     for line in order.lines:
         for text in (line.difference, line.note):
             if text:
@@ -207,7 +199,7 @@ def _print_order(order: Any) -> None:
         if line.item
     ]
     print_table(["item", "sent", "ordered", "picked", "delivered"], items, empty="No items are known.")
-    events = [(event.received_at, event.status, event.at) for event in order.events]
+    events = [(to_the_second(event.received_at), event.status, to_the_second(event.at)) for event in order.events]
     print_table(["event came", "it says", "since"], events, empty="No event came about it.")
 
 
@@ -264,7 +256,7 @@ def _wanted(webhook_id: int | None, url: str | None, headers: str | None, verify
 
 def _configure(folder: str, wanted: dict[str, object], *, updates: bool) -> int:
     from logistics_batch.cli.show import plain
-    from logistics_batch.flows.orders.commands import subscribe_webhook, update_webhook
+    from logistics_batch.flows.orders.commands import configure_webhook
     from logistics_batch.settings import private_headers
 
     if isinstance(wanted["headers"], str):
@@ -274,6 +266,6 @@ def _configure(folder: str, wanted: dict[str, object], *, updates: bool) -> int:
                 f"Note: many servers and proxies drop a header with an underscore in its name: {dropped}.", err=True
             )
     with opened(folder, writes=False) as parts:
-        conclusion = update_webhook(parts, wanted) if updates else subscribe_webhook(parts, wanted)
+        conclusion = configure_webhook(parts, wanted, updates=updates)
     click.echo(plain(conclusion.text))
     return conclusion.exit_code

@@ -32,6 +32,7 @@ from logistics_batch.operate.doctor import (
     check_parts,
     check_writing,
     ok,
+    once,
     problem,
     stage,
     tried,
@@ -93,7 +94,7 @@ def checkup(workspace: Workspace, *, staging: str = "", notify: bool = False, wr
         with workspace.parts(Need(writes=bool(staging))) as parts:
             yield from check_parts(parts, at.jobs)
             yield from check_cluster(parts)
-            yield from check_writing(parts, at.jobs) if writing else ()
+            yield from once(check_writing(parts, at.jobs)) if writing else ()
             yield from _check_events(at, parts)
             yield from stage(parts, pincode=staging) if staging else (check_facts(parts),)
             yield from assumptions(parts)

@@ -136,7 +136,7 @@ def _station(workspace: Workspace, settings: SettingsInForce, parts: Parts, say:
     def run(job: JobSpec, day: date, slot: str) -> JobOutcome:
         turns = sends if isinstance(job, PushJob | SettleJob) else others
         with _in_turn(turns, parts.stop), workspace.parts(Need(stop=parts.stop)) as its_own:
-            its_own.ledger.slots.runs_for = (job.name, slot)
+            its_own.ledger.runs_for = (job.name, slot)
             return run_job(its_own, job, Order(day, queues=True))
 
     def digest() -> time | None:

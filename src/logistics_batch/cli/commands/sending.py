@@ -40,9 +40,9 @@ def push(
     Exit code: 0 all done, 3 rows invalid, blocked or refused, 4 in doubt or held, 5 stopped early, 75 ledger in use.
     """
     with early_worker() as worker, stopping() as stop:
-        from logistics_batch.cli.job_report import print_outcome
+        from logistics_batch.cli.show import print_push, print_run_json
         from logistics_batch.flows.push.push import push_by_hand
-        from logistics_batch.operate.run_job import outcome_of
+        from logistics_batch.flows.push.run import answers_of_run
         from logistics_batch.wiring import Need, Workspace
 
         need = Need(calls=not dry_run, writes=not dry_run, progress=watched(), stop=stop)
@@ -54,7 +54,10 @@ def push(
                 results=Path(results) if results else None,
                 dry_run=dry_run,
             )
-            print_outcome(parts, outcome_of(report), as_json=as_json)
+            if as_json:
+                print_run_json(report)
+            else:
+                print_push(report, answers_of_run(parts, report.run) if report.run else [])
             return report.exit_code
 
 

@@ -20,10 +20,10 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
-from logistics_batch.api.answers import ReadFailed, ReplyVerdict, asn_header, asn_lines, judge, read_asns
+from logistics_batch.api.answers import ReadFailed, ReplyVerdict, asn_header, judge, read_asns
 from logistics_batch.api.client import Reply
 from logistics_batch.api.content_match import record_digest
-from logistics_batch.api.envelopes import AsnPage, decode_json, says_no
+from logistics_batch.api.envelopes import AsnPage, decode_json, find_lines, says_no
 from logistics_batch.errors import KeyRefused, LogisticsBatchError, RunStopped, ServiceMisaddressed, UsageError
 from logistics_batch.flows.parts import Parts
 
@@ -137,7 +137,7 @@ def asn_summary(record: Record) -> tuple[str, ...]:
     """An ASN in one line: invoice number, supplier, site, status, delivery date, number of lines."""
     header = asn_header(record)
     supplier, site = header.supplier_name or header.supplier, header.site_name or header.site
-    lines = str(len(asn_lines(record)))
+    lines = str(len(find_lines(record)))
     return header.invoice_number, supplier, site, header.status, header.delivery_date, lines
 
 

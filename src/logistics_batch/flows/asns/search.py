@@ -67,16 +67,13 @@ def search_invoice(client: Client, number: str, *, description: str = "", turn_t
             answer = replace(answer, meaning=ReplyVerdict.DECLINED)
         elif answer.meaning not in (ReplyVerdict.UNAUTHORIZED, ReplyVerdict.SLOW_DOWN, ReplyVerdict.MISADDRESSED):
             answer = Answer(ReplyVerdict.NOT_SENT, page.message)
-        return Found(failed=(reply, answer), said_no=_mark(form_of(page.signature, number)))
+        form = form_of(page.signature, number)  # the ledger keeps a mark of it: the service's words may name people
+        said_no = hashlib.sha256(form.encode()).hexdigest()[:32] if form else ""
+        return Found(failed=(reply, answer), said_no=said_no)
     # Names and numbers may match in part at the service: compare again here.
     exact = [record for record in page.records if asn_header(record).invoice_number == number]
     more = bool(page.next and page.next.strip("0 ")) or (page.count or 0) > len(page.records)
     return Found(records=tuple(exact), whole=not more)
-
-
-def _mark(form: str) -> str:
-    """A no as the ledger may keep it: the service's words may name people."""
-    return hashlib.sha256(form.encode()).hexdigest()[:32] if form else ""
 
 
 class EmptySearches:
@@ -308,11 +305,6 @@ def _alarm(document: StoredDocument) -> str:
     return f"asn|duplicate|{document.id}"
 
 
-def doubled_note(count: int) -> Issue:
-    """What a report mentions of ASNs that the service has more than once."""
-    return Issue.of("asns.doubled", count=count)
-
-
 def confirm_marked(parts: Parts) -> list[Issue]:
     """Search for accepted ASNs that were not seen yet, each by its marker; gives what a run's report should mention.
 
@@ -338,18 +330,16 @@ def confirm_marked(parts: Parts) -> list[Issue]:
             for document, marked in zip(some, looks, strict=True):
                 parts.progress.advance()
                 silent = silent + 1 if marked.unreachable else 0
-                if not marked.unreachable:
-                    _confirm(parts, document, marked.shown)
-                    missing, doubled = missing + (marked.shown == 0), doubled + (marked.shown > 1)
+                if marked.unreachable:
+                    continue
+                missing, doubled = missing + (marked.shown == 0), doubled + (marked.shown > 1)
+                if marked.shown > 1:
+                    why = tell_doubled(parts, document, marked.shown)
+                    parts.ledger.attempts.note_duplicate(document.id, why=why, at=parts.now)
+                else:
+                    found = marked.shown > 0
+                    text = f"Its marker {document.marker} was {'found' if found else 'not found'} at the service."
+                    parts.ledger.attempts.note_confirmation(document.id, at=parts.now, found=found, text=text)
     parts.progress.done()
     unseen = [Issue.of("asns.not_found_yet", missing=missing, all=len(waiting))] if missing else []
-    return [*unseen, *([doubled_note(doubled)] if doubled else [])]
-
-
-def _confirm(parts: Parts, document: StoredDocument, shown: int) -> None:
-    """Keep how often an accepted ASN is there."""
-    if shown > 1:
-        parts.ledger.attempts.note_duplicate(document.id, why=tell_doubled(parts, document, shown), at=parts.now)
-        return
-    text = f"Its marker {document.marker} was {'found' if shown else 'not found'} at the service."
-    parts.ledger.attempts.note_confirmation(document.id, at=parts.now, found=bool(shown), text=text)
+    return [*unseen, *([Issue.of("asns.doubled", count=doubled)] if doubled else [])]

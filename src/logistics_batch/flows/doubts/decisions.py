@@ -178,9 +178,8 @@ def _write_choice(
             case _:
                 outcome = Outcome(each.id, "planned", "decided", why=why)
         outcomes.append(outcome)
-    return parts.ledger.attempts.settle_documents(
-        outcomes, expected=expected, now=parts.now, decided=Decided(choice, reason, parts.person)
-    )
+    decided = Decided(choice, reason, parts.person)
+    return parts.ledger.attempts.settle(*outcomes, expected=expected, now=parts.now, decided=decided)
 
 
 def _decided(parts: Parts, reason: str) -> Issue:

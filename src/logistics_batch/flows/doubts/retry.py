@@ -98,7 +98,7 @@ def _chosen(parts: Parts, run: str, only: str) -> tuple[list[StoredDocument], li
             chosen.append(document)
         elif document.state == DocumentState.REFUSED and only != PENDING:
             back, decided = Outcome(document.id, "planned", "retried", why=Issue("retry")), Decided(HeldDecision.RETRY)
-            attempts.settle_document(back, expected="refused", now=parts.now, decided=decided)
+            attempts.settle(back, expected="refused", now=parts.now, decided=decided)
             chosen.append(documents.get(document.id) or document)
     return chosen, left
 

@@ -36,7 +36,6 @@ from logistics_batch.flows.asns.search import (
     EmptySearches,
     Found,
     confirm_marked,
-    doubled_note,
     find_marked,
     indistinct,
     like_new,
@@ -59,8 +58,7 @@ from logistics_batch.flows.push.outcomes import (
     without_others_numbers,
 )
 from logistics_batch.flows.push.proof import borne_out, facts_of, may_repeat, sent_before
-from logistics_batch.flows.push.run_record import recover_orphans, stopping_early, told_of_never_sent
-from logistics_batch.flows.verify_ledger import told_of_move
+from logistics_batch.flows.push.run_record import recover_orphans, stopping_early, told_of_move, told_of_never_sent
 from logistics_batch.ledger import Outcome, StoredDocument, sounds_taken
 from logistics_batch.messages.documents import reason_of
 from logistics_batch.messages.reasons import WaitsFor
@@ -122,10 +120,10 @@ def _refused(message: str) -> Issue:
     return Issue.of("refused", message=message) if message else Issue("refused.silent")
 
 
-def settle(parts: Parts, *, run: str | None, wait: bool) -> SettleReport:
+def settle(parts: Parts, *, run: str | None, wait: bool, job_run: str = "") -> SettleReport:
     """Settle what is due; with `wait`, wait for what will be due, until nothing is in doubt.
 
-    run: only what that run left, or a job's latest run.
+    run: only what that run left, or a job's latest run. job_run: that of the job that settles, "" by hand.
 
     Raises:
         UsageError: there is no such run.
@@ -141,7 +139,7 @@ def settle(parts: Parts, *, run: str | None, wait: bool) -> SettleReport:
         unsent = told_of_never_sent(parts.ledger.documents.never_sent())
         notes = (*told_of_move(parts), *taken_over, *confirm_marked(parts), *_waiting_elsewhere(parts), *unsent)
         while True:
-            report = settle_due(parts, run=run or "settle", give_up=wait, only_run=run)
+            report = settle_due(parts, run=run or job_run or "settle", give_up=wait, only_run=run)
             report = replace(report, settled=earlier.settled + report.settled, held=earlier.held + report.held)
             earlier = replace(report, notes=earlier.notes + report.notes)
             silent = silent + 1 if report.unreachable else 0
@@ -171,6 +169,9 @@ def settle_due(parts: Parts, *, run: str, give_up: bool, only_run: str | None = 
     held = attempts.asked_again(since=(now - _ASKED_FOR).isoformat())
     waiting = [document for document in held if only_run in (None, document.run)]
     due = [document for document in (*doubts, *waiting) if due_at(parts, document) <= now]
+    if not due:
+        parts.ledger.planning.decide_anew(now=parts.now)
+        return SettleReport(open=tuple(document.id for document in doubts))
     asked_at = attempts.asked_at([document.id for document in due])
     due.sort(key=lambda document: asked_at.get(document.id, ""))  # one that cannot be asked about keeps no others back
     orders = tuple(document for document in due if document.operation == Operation.ORDER_CREATE)
@@ -201,7 +202,7 @@ def settle_due(parts: Parts, *, run: str, give_up: bool, only_run: str | None = 
         open=tuple(document.id for document in attempts.in_doubt(run=only_run)),
         unreachable=tuple(ends[DoubtEnd.UNREACHABLE]),
         doubled=tuple(doubled),
-        notes=(doubled_note(len(doubled)),) if doubled else (),
+        notes=(Issue.of("asns.doubled", count=len(doubled)),) if doubled else (),
     )
 
 
@@ -212,7 +213,8 @@ def due_at(parts: Parts, document: StoredDocument) -> datetime:
     """
     asked = document.checks
     if document.attempts > _ATTEMPTS_AT_MOST:
-        asked += max(0, parts.ledger.attempts.doubtful_attempts(document.id) - _ATTEMPTS_AT_MOST)
+        arrived = sum(each.may_have_arrived for each in parts.ledger.attempts.of(document.id))
+        asked += max(0, arrived - _ATTEMPTS_AT_MOST)
     pause = timedelta(seconds=parts.policy.settle_after_seconds)
     return datetime.fromisoformat(document.doubt_since) + pause * ((asked + 1) * (asked + 2) // 2)
 
@@ -221,8 +223,8 @@ def _dated(parts: Parts, document: StoredDocument, now: datetime) -> StoredDocum
     """The doubt; one that was written down while the clock ran ahead counts from now, instead of waiting for ever."""
     if datetime.fromisoformat(document.doubt_since) <= now + _CLOCKS_DIFFER:
         return document
-    since = now.isoformat()
-    parts.ledger.attempts.date_doubt(document.id, at=since, text=f"the clock had run ahead, to {document.doubt_since}")
+    since, text = now.isoformat(), f"the clock had run ahead, to {document.doubt_since}"
+    parts.ledger.attempts.note_check(document.id, at=since, text=text, counts=False, doubt_since=since)
     return replace(document, doubt_since=since)
 
 
@@ -239,9 +241,7 @@ def _write(parts: Parts, document: StoredDocument, finding: _Finding) -> DoubtEn
         return DoubtEnd.OPEN if asked else DoubtEnd.UNREACHABLE
     if asked_again:
         outcome = replace(outcome, why=_told_next(parts, document, outcome.why))
-    written = parts.ledger.attempts.settle_document(
-        outcome, expected=document.state, now=parts.now, evidence_text=finding.text
-    )
+    written = parts.ledger.attempts.settle(outcome, expected=document.state, now=parts.now, evidence_text=finding.text)
     return finding.end if written else DoubtEnd.OPEN
 
 
@@ -388,10 +388,11 @@ def _may_send_again(parts: Parts, document: StoredDocument, *, patiently: bool =
     """
     if document.state != DocumentState.IN_DOUBT or not reason_of(document.why.code).resend:
         return False
-    since = parts.clock.now() - datetime.fromisoformat(parts.ledger.attempts.first_sent_at(document.id))
+    attempts = parts.ledger.attempts.of(document.id)
+    since = parts.clock.now() - datetime.fromisoformat(attempts[0].intent_at)
     if patiently:
         return since < _ASKED_FOR
-    return since < _RESEND_WITHIN and parts.ledger.attempts.doubtful_attempts(document.id) < _ATTEMPTS_AT_MOST
+    return since < _RESEND_WITHIN and sum(each.may_have_arrived for each in attempts) < _ATTEMPTS_AT_MOST
 
 
 def send_again(

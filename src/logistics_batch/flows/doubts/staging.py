@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from logistics_batch.api.answers import Answer, OrderAbsent, OrderFound, ReplyVerdict, judge
+from logistics_batch.api.answers import Answer, OrderAbsent, OrderDetails, ReplyVerdict, judge
 from logistics_batch.api.content_match import shows_change
 from logistics_batch.api.key_print import key_print
 from logistics_batch.errors import RunStopped
@@ -88,7 +88,7 @@ def _seen(parts: Parts, pincode: str) -> ServiceFacts:
         found_by=tuple(
             name
             for name, seen in shown.items()
-            if isinstance(seen, OrderFound) and seen.order.reference_number == reference
+            if isinstance(seen, OrderDetails) and seen.reference_number == reference
         ),
         key_print=key_print(parts.client.settings),
     )
@@ -147,8 +147,8 @@ def _cancel_all(parts: Parts) -> None:
     for order in parts.ledger.facts.test_orders():
         numbers = order.awb_numbers
         seen = None if numbers else fetch_order(parts.client, order.reference)
-        if isinstance(seen, OrderFound) and seen.order.reference_number == order.reference and seen.order.awb_number:
-            numbers = (seen.order.awb_number,)
+        if isinstance(seen, OrderDetails) and seen.reference_number == order.reference and seen.awb_number:
+            numbers = (seen.awb_number,)
         old = datetime.fromisoformat(order.at) <= long_ago
         never_there = isinstance(seen, OrderAbsent) and old and shows_references
         cancelled = [_cancel(parts, number) for number in numbers]
@@ -162,4 +162,4 @@ def _cancel(parts: Parts, number: str) -> bool:
     if answer.meaning is ReplyVerdict.ACCEPTED:
         return True
     seen = fetch_order(parts.client, number)
-    return isinstance(seen, OrderFound) and bool(shows_change("order.cancel", "", seen.order))
+    return isinstance(seen, OrderDetails) and bool(shows_change("order.cancel", "", seen))

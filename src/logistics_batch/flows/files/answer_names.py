@@ -164,7 +164,8 @@ def put_fix(
     """
     path, at = path_at(place, stem, FIX), _where(store, place)
     is_current = not stem.startswith(f"{EARLIER}/")
-    ours = parts.ledger.files.last_written(place=at, stem=stem, ending=FIX) if is_current else ""
+    name = f"{stem}/{FIX}"  # no name of an answer holds a slash, so that this one is never taken for one
+    ours = parts.ledger.files.name_holder(place=at, name=name) if is_current else ""
     if content is None and not ours:
         return []
     new, lies = hashlib.sha256(content).hexdigest() if content is not None else "", _digest_at(store, path)
@@ -183,7 +184,7 @@ def put_fix(
         store.put(path, content)
         crash_point("answers.fix")
     if is_current and ours != new:
-        parts.ledger.files.keep_last_written(place=at, stem=stem, ending=FIX, sha256=new)
+        parts.ledger.files.hold_name(place=at, name=name, sha256=new)
     return notes
 
 

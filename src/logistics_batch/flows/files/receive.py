@@ -215,7 +215,11 @@ def arrival_of(
 
     So is one on which the program itself fails.
     """
-    source = _source_of(parts, received)
+    if received.path.parent == parts.files:  # our own copies are named by the hash of their bytes
+        size = received.path.stat().st_size if received.path.exists() else 0
+        source = SourceFile(received.name, size, received.path.stem, "unknown")
+    else:
+        source = identify(received.path, name=received.name)
     try:
         if received.held is not None:
             raise received.held
@@ -240,14 +244,6 @@ def held_arrival(
     )
 
 
-def _source_of(parts: Parts, received: ReceivedFile) -> SourceFile:
-    """Who a file is: our own copies are named by the hash of their bytes, which was made as they came."""
-    if received.path.parent != parts.files:
-        return identify(received.path, name=received.name)
-    size = received.path.stat().st_size if received.path.exists() else 0
-    return SourceFile(received.name, size, received.path.stem, "unknown")
-
-
 def _arrival(
     parts: Parts,
     received: ReceivedFile,
@@ -265,7 +261,10 @@ def _arrival(
     )
     mapped, held = read.mapped, read.held
     if mapped is not None and held is None:
-        mapped = _noted(mapped, read_notes(received.origin.get("archive_notes", [])))
+        is_data = ~pl.col("code").is_in(_NO_DATA) | pl.col("code").is_null()
+        empty = [] if mapped.rows.filter(is_data).height else [Issue("file.no_rows")]  # another one may be meant
+        archive_notes = read_notes(received.origin.get("archive_notes", []))
+        mapped = replace(mapped, notes=(*empty, *archive_notes, *mapped.notes))
         if mapping.operation.changes_order:
             from logistics_batch.flows.orders.changes import with_orders  # files of new orders need none of it
 
@@ -301,17 +300,6 @@ def first_name(parts: Parts, name: str, *, mapping: str) -> str:
         if originals:
             return originals[-1]
     return name
-
-
-def _noted(mapped: MappedFile, archive_notes: Sequence[Issue]) -> MappedFile:
-    """The same file, with notes on the archive it came in, and one if there is nothing below its header.
-
-    Whoever sent that may have meant another.
-    """
-    mapped = replace(mapped, notes=(*archive_notes, *mapped.notes))
-    if not mapped.rows.filter(~pl.col("code").is_in(_NO_DATA) | pl.col("code").is_null()).is_empty():
-        return mapped
-    return replace(mapped, notes=(Issue("file.no_rows"), *mapped.notes))
 
 
 def _pass_gate(gate: FileAdmissionPolicy, mapped: MappedFile, mapping: Mapping) -> tuple[MappedFile, FileHeld | None]:

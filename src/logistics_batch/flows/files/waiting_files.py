@@ -10,7 +10,7 @@ from logistics_batch.flows.files.receive import first_name
 from logistics_batch.flows.parts import OPERATOR, Parts
 from logistics_batch.intake.names import printable
 from logistics_batch.intake.stores.store import RemoteFile
-from logistics_batch.ledger import HeldFile, HeldNow, StoredFile
+from logistics_batch.ledger import HeldFile, StoredFile
 from logistics_batch.model.answers.answer_files import result_stem
 from logistics_batch.model.issue import Issue
 
@@ -29,8 +29,8 @@ def follow_held_files(parts: Parts, job: str, files: Sequence[StoredFile]) -> No
     for file in files:
         by_hand = not file.origin.get("store")
         if file.reason and not by_hand:
-            held = HeldNow(file.id, file.run, job, _stem(parts, file), _identity(file))
-            parts.ledger.files.hold_file(held, now=now)
+            stem, identity = _stem(parts, file), _identity(file)
+            parts.ledger.files.hold_file(file, job=job, stem=stem, identity=identity, now=now)
         elif not file.reason and waiting and file.rows_read:
             stem = _stem(parts, file)
             for each, earlier in waiting:

@@ -9,7 +9,7 @@ import re
 import threading
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -192,20 +192,15 @@ class LabelSource:
 
     def _fetch(self, orders: Sequence[LabelOrder]) -> list[tuple[LabelOrder, _Answer]]:
         """In a worker thread: the labels of these orders, in one call if that proves right."""
-        if len(orders) > 1 and (together := self._fetch_together(orders)):
-            return together
+        if len(orders) > 1:
+            answer = self._call(body_text(LabelByOrders(order_numbers=",".join(order.awb_number for order in orders))))
+            content = self._links.download(answer.url) if isinstance(answer, LabelLink) else None
+            if isinstance(content, bytes):
+                with suppress(LabelFault):
+                    labels = self._judge.divide(content, [order.package_awbs for order in orders])
+                    each = zip(orders, labels, strict=True)
+                    return [(order, (_Download(order.awb_number, label),)) for order, label in each]
         return [(order, self._fetch_one(order)) for order in orders]
-
-    def _fetch_together(self, orders: Sequence[LabelOrder]) -> list[tuple[LabelOrder, _Answer]] | None:
-        answer = self._call(body_text(LabelByOrders(order_numbers=",".join(order.awb_number for order in orders))))
-        content = self._links.download(answer.url) if isinstance(answer, LabelLink) else None
-        if not isinstance(content, bytes):
-            return None
-        try:
-            labels = self._judge.divide(content, [order.package_awbs for order in orders])
-        except LabelFault:
-            return None
-        return [(order, (_Download(order.awb_number, label),)) for order, label in zip(orders, labels, strict=True)]
 
     def _fetch_one(self, order: LabelOrder) -> _Answer:
         """One PDF with a page for each package, else one PDF for each package."""

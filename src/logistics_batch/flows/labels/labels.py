@@ -1,6 +1,6 @@
 """Labels for the printer: choose the orders, sort them as people walk, fetch, bundle, hand over, remember."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -188,7 +188,12 @@ def make_labels(parts: Parts, plan: LabelsPlan) -> LabelReport:
     parts.ledger.itself.require_newest()
     if plan.layout not in list(StockLayout):
         raise UsageError(f'There is no layout "{plan.layout}".', remedy=f"Known layouts: {', '.join(StockLayout)}.")
-    _check_means(parts)
+    if parts.policy.label_orders_per_call > 1 and not can_read_barcodes():
+        raise SettingsError(
+            "label_orders_per_call asks for labels of several orders at once, and nothing here can read barcodes to "
+            "prove which page belongs to whom.",
+            remedy='Install the extra "barcodes", as in pip install "logistics-batch[barcodes]", or remove the key.',
+        )
     if plan.printer is not None:
         check_printing(plan.printer)
     keys = plan.sort or DEFAULT_KEYS
@@ -203,27 +208,22 @@ def make_labels(parts: Parts, plan: LabelsPlan) -> LabelReport:
         layout = StockLayout(plan.layout)
         options = BundleOptions(layout, plan.max_pages, plan.reverse, title=title, per_group=plan.per_group)
         printed = put_together(orders, files, keys=keys, options=options, fit=partial(_fitted, parts))
-        copies = parts.ledger.labels.copies([order.awb_number for order in printed.orders])
+        last = parts.ledger.labels.last_prints([order.awb_number for order in printed.orders])
+        copies = {number: line.copy for number, line in last.items()}
         _refuse_printed_meanwhile(
             [order for order in printed.orders if copies.get(order.awb_number, 0) != order.copies]
         )
         manifest = _manifest(parts, plan, run.id, chosen, printed)
         report = replace(_hand_over(parts, plan, chosen, printed, manifest), owed=owed)
         if plan.printer is not None and report.labels:
-            report = replace(report, printing=_printed(parts, plan.printer, report, manifest))
+            paths = [path for path in report.files if path.name in manifest.files]
+            jobs = print_files(parts, paths, plan.printer, bundle_id=report.bundle_id)
+            _note_printing(parts, report.bundle_id, jobs)  # what is not known to be printed waits for a person
+            report = replace(report, printing=jobs)
         if report.unprinted:
             report = replace(report, exit_code=int(ExitCode.DOUBT))
         run.ended(report.exit_code, report.counts)
     return report
-
-
-def _check_means(parts: Parts) -> None:
-    if parts.policy.label_orders_per_call > 1 and not can_read_barcodes():
-        raise SettingsError(
-            "label_orders_per_call asks for labels of several orders at once, and nothing here can read barcodes to "
-            "prove which page belongs to whom.",
-            remedy='Install the extra "barcodes", as in pip install "logistics-batch[barcodes]", or remove the key.',
-        )
 
 
 def _fitted(parts: Parts, paths: Sequence[Path]) -> list[Fitted]:
@@ -351,11 +351,14 @@ def _hand_over(parts: Parts, plan: LabelsPlan, chosen: Chosen, printed: Printed,
     if others:
         _note_printing(parts, manifest.bundle_id, ())
         for place in places:
-            _take_back(parts, place, contents)
+            with closing(parts.open_store(place)) as store:
+                for name in contents:
+                    store.remove(str(PurePosixPath(place.path) / name))
         _refuse_printed_meanwhile([order for order in printed.orders if order.awb_number in others])
+    code = ExitCode.DOUBT if chosen.doubtful else ExitCode.ROWS_NOT_DONE if manifest.missing else ExitCode.DONE
     return LabelReport(
         bundle_id=manifest.bundle_id,
-        exit_code=_exit_code(chosen, manifest),
+        exit_code=code,
         labels=len(manifest.lines),
         orders=len(printed.orders),
         missing=manifest.missing,
@@ -366,26 +369,11 @@ def _hand_over(parts: Parts, plan: LabelsPlan, chosen: Chosen, printed: Printed,
     )
 
 
-def _printed(parts: Parts, printer: Printer, report: LabelReport, manifest: Manifest) -> tuple[PrintJob, ...]:
-    """What became of the labels at the printer; what is not known to be printed waits for a person."""
-    files = [path for path in report.files if path.name in manifest.files]
-    jobs = print_files(parts, files, printer, bundle_id=report.bundle_id)
-    _note_printing(parts, report.bundle_id, jobs)
-    return jobs
-
-
 def _note_printing(parts: Parts, bundle_id: str, jobs: Sequence[PrintJob]) -> None:
     """Keep with the run what a person has to see to at the printer, and which program says so."""
     told = (job.issue(bundle_id) for job in jobs)
     notes = [Issue.of(each.code, **each.given, process=this_process()) for each in told if each]
     parts.ledger.runs.keep_notes(bundle_id, notes)
-
-
-def _take_back(parts: Parts, place: JobPlace, contents: Iterable[str]) -> None:
-    """Remove the files of a bundle that must not be printed."""
-    with closing(parts.open_store(place)) as store:
-        for name in contents:
-            store.remove(str(PurePosixPath(place.path) / name))
 
 
 def _folder(parts: Parts, plan: LabelsPlan, manifest: Manifest) -> Path:
@@ -415,9 +403,3 @@ def _put_aside(folder: Path, *, before: str) -> None:
             number += 1
             goal = place / f"{path.stem}-{number}{path.suffix}"
         path.rename(goal)
-
-
-def _exit_code(chosen: Chosen, manifest: Manifest) -> int:
-    if chosen.doubtful:
-        return ExitCode.DOUBT
-    return ExitCode.ROWS_NOT_DONE if manifest.missing else ExitCode.DONE

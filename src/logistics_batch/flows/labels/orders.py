@@ -1,12 +1,12 @@
 """Which orders want a label: by run, by number or because they were never printed; and what is in them now."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from logistics_batch.flows.orders.comparison import accepted_changes, cash_of
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import PrintLine, StoredDocument
 from logistics_batch.model.order_state import CANCELLED, status_word
@@ -14,7 +14,6 @@ from logistics_batch.model.run_reports import MissingLabel
 
 LATELY = timedelta(days=7)  # how long a run that asks for no certain orders tells of a cancellation or change
 ITEM_AND_HEADER_CHANGES = ("order.update", "order.add_items", "order.delete_items")
-_AT_ONCE = 500  # numbers in one question to the ledger
 _OPEN_STATES = frozenset({"sending", "in_doubt", "held"})
 _DROPPED_STATES = frozenset({"superseded", "abandoned"})  # no longer wanted by anybody
 
@@ -78,17 +77,14 @@ class LabelOrder:
         if self.children:
             return len(self.children)
         count = self.body.get("packages_count")
-        sent = _items_of(json.loads(self.document.body))
+        sent = _items_of(self.document.payload)
         named = {item["package_id"] for item in sent if item.get("package_id")}
         return max(1, count if isinstance(count, int) else 0, len(named))
 
     @property
     def cash(self) -> Decimal:
         """Rupees to collect on delivery, 0 when prepaid."""
-        try:
-            return Decimal(self.text("cash_on_delivery") or "0") if self.body.get("is_cod") == "true" else Decimal(0)
-        except InvalidOperation:
-            return Decimal(0)
+        return cash_of(self.body)
 
     def text(self, field: str) -> str:
         """A header field of the payload as text, "" if it was not sent."""
@@ -148,7 +144,7 @@ def choose_orders(parts: Parts, choice: LabelChoice, *, reprint: bool = False) -
         in_words = f"of {choice.day.isoformat()}"
     elif choice.numbers:
         numbers = list(dict.fromkeys(filter(None, map(str.strip, choice.numbers))))
-        found = list(_of_numbers(parts, numbers, operations=["order.create"]))
+        found = documents.select(operations=["order.create"], references=numbers)
         in_words = f"{len(numbers)} by number"
     else:
         found = parts.ledger.labels.unprinted_orders()
@@ -159,15 +155,6 @@ def choose_orders(parts: Parts, choice: LabelChoice, *, reprint: bool = False) -
     wanted = [document for document in _latest(found) if document.state not in _DROPPED_STATES]
     chosen = _sift(parts, wanted, choice, reprint=reprint)
     return replace(chosen, missing=(*unknown, *chosen.missing), in_words=in_words)
-
-
-def _of_numbers(
-    parts: Parts, numbers: Sequence[str], *, operations: Sequence[str], states: Sequence[str] | None = None
-) -> Iterator[StoredDocument]:
-    """The documents with these references or AWB numbers, some hundred asked for at a time."""
-    for start in range(0, len(numbers), _AT_ONCE):
-        some = numbers[start : start + _AT_ONCE]
-        yield from parts.ledger.documents.select(operations=operations, states=states, references=some)
 
 
 def _latest(documents: Iterable[StoredDocument]) -> list[StoredDocument]:
@@ -182,7 +169,7 @@ def _latest(documents: Iterable[StoredDocument]) -> list[StoredDocument]:
 
 def _sift(parts: Parts, documents: Sequence[StoredDocument], choice: LabelChoice, *, reprint: bool) -> Chosen:
     """What is printed of the documents that were asked for, and what becomes of the others."""
-    changes = _changes(parts, documents)
+    changes = accepted_changes(parts, documents)
     prints = parts.ledger.labels.last_prints([document.awb_number for document in documents])
     places = {number.strip(): place for place, number in reversed(list(enumerate(choice.numbers)))}
     cancelled = _cancelled(parts, documents, changes)
@@ -223,18 +210,6 @@ def _label_order(
     )
 
 
-def _changes(parts: Parts, documents: Sequence[StoredDocument]) -> dict[int, list[StoredDocument]]:
-    """The accepted changes and cancellations of each order since it was created, oldest first."""
-    owners = {name: document for document in documents for name in (document.reference, document.awb_number) if name}
-    kinds = [*ITEM_AND_HEADER_CHANGES, "order.cancel"]
-    found: dict[int, list[StoredDocument]] = {}
-    for change in _of_numbers(parts, list(owners), operations=kinds, states=["accepted"]):
-        owner = owners.get(change.awb_number) or owners.get(change.reference)
-        if owner is not None and change.accepted_at >= owner.accepted_at:
-            found.setdefault(owner.id, []).append(change)
-    return found
-
-
 def _cancelled(
     parts: Parts, documents: Sequence[StoredDocument], changes: Mapping[int, Sequence[StoredDocument]]
 ) -> dict[int, str]:
@@ -242,7 +217,8 @@ def _cancelled(
     found = {document.id: "" for document in documents if document.rule == "cancelled"}
     for number, later in changes.items():
         found |= dict.fromkeys((number for each in later if each.operation == "order.cancel"), later[-1].accepted_at)
-    seen = parts.ledger.orders.orders_of([document.id for document in documents if document.state == "accepted"])
+    accepted = [document.id for document in documents if document.state == "accepted"]
+    seen = parts.ledger.orders.sent(document_ids=accepted)
     found |= {each.document_id: each.state.asked_at for each in seen if status_word(each.state.status) == CANCELLED}
     return found
 
@@ -286,14 +262,14 @@ def _contents_of(
 ) -> tuple[dict[str, Any], tuple[PickedItem, ...], bool]:
     """The payload of an order whose bytes are kept, with its later header fields, its items after its accepted changes
     (oldest first), and whether every change of the items could be followed."""
-    body = _object(document.body)
+    body = document.payload
     sent = _items_of(body)
     ids = _with_ids(sent, {} if body.get("kit_skus") else document.items)
     # Under their ids; an item whose id is not known has its place instead.
     items = {name: (item, _bin(document, place)) for place, (name, item) in enumerate(ids, start=1)}
     certain = True
     for change in changes:
-        told = _object(change.body)
+        told = change.payload
         if change.operation == "order.update":
             body |= {name: value for name, value in told.items() if name != "item_details"}
         certain = certain and not change.purged
@@ -345,8 +321,3 @@ def _quantity(item: _Item) -> Decimal | None:
         return Decimal(str(item.get("item_quantity") or 1))
     except InvalidOperation:
         return None
-
-
-def _object(text: str) -> dict[str, Any]:
-    value = json.loads(text or "{}")
-    return value if isinstance(value, dict) else {}

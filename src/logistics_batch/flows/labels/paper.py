@@ -49,7 +49,11 @@ def put_together(
         elif any(seen[file.sha256] > 1 for file in found):
             missing.append(missing_label(order.document, _TWIN, "ask the operator of the service, with both AWBs"))
         else:
-            labels += _labels_of(order, found, group_of(order, keys))
+            awbs, group = iter(order.package_awbs), group_of(order, keys)
+            for file in found:
+                own = tuple(islice(awbs, file.pages))
+                label = OrderedLabel(file.awb_number, file.path, order.awb_number, file.pages, group, order.cash, own)
+                labels.append(label)
             owners += [(order, file) for file in found]
     groups = len({label.group for label in labels})
     options = replace(options, separators=options.separators and groups * _MANY_GROUPS <= len(labels))
@@ -65,13 +69,6 @@ def put_together(
     lines = tuple(_lines(bundle, labels, owners))
     picks = tuple(_picks([order for order in printed if not order.copies], lines, keys))
     return Printed(bundle, lines, tuple(missing), printed, picks, tuple(_notes(inside)))
-
-
-def _labels_of(order: LabelOrder, files: Sequence[LabelFile], group: str) -> Iterator[OrderedLabel]:
-    awbs = iter(order.package_awbs)
-    for file in files:
-        packages = tuple(islice(awbs, file.pages))
-        yield OrderedLabel(file.awb_number, file.path, order.awb_number, file.pages, group, order.cash, packages)
 
 
 def _lines(

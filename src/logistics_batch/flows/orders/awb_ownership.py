@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
 
-from logistics_batch.api.answers import Answer, OrderDetails, OrderFound, ReadFailed, ReplyVerdict, read_order
+from logistics_batch.api.answers import Answer, OrderDetails, ReadFailed, ReplyVerdict, read_order
 from logistics_batch.api.client import Client, Reply
 from logistics_batch.api.content_match import same_order, shows_change
 from logistics_batch.errors import UsageError
@@ -76,9 +76,9 @@ def look_under(client: Client, number: str, *, turn_taken: bool = False, finishe
         if reply.status is None or reply.status >= 500:  # else it has answered, and would once more
             return Look(failed=(reply, Answer(ReplyVerdict.NOT_SENT, seen.message)))
         return Look(said=seen.message)
-    if not isinstance(seen, OrderFound):
+    if not isinstance(seen, OrderDetails):
         return Look(said=seen.message or "it has no such order")
-    return Look(seen.order) if seen.order.is_called(number) else Look(said="another order came back than was asked for")
+    return Look(seen) if seen.is_called(number) else Look(said="another order came back than was asked for")
 
 
 def awb_owner(ledger: Ledger, named: NamedOrder, order: OrderDetails | None) -> AwbOwner:
@@ -207,6 +207,8 @@ def _fill_in_awb_numbers(parts: Parts) -> None:
     """
     numbers, since = parts.ledger.awb_numbers, (parts.clock.now() - _LOOKED_FOR).isoformat()
     missing = numbers.missing(since=since, at_most=_LISTED_AT_MOST)
+    if not missing:
+        return
     search = OrderSearch(parts.client, parts.ledger, missing)
     hinted = [document for document in missing if search.has_hint(document)]
     ids = {document.id for document in hinted}

@@ -5,14 +5,13 @@ References become AWB numbers, names of items their ids, for the service wants t
 answered, and nothing of its document is sent.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 
-from logistics_batch.api.answers import OrderDetails, OrderFound, ReadFailed, read_order
+from logistics_batch.api.answers import OrderDetails, ReadFailed, read_order
 from logistics_batch.api.client import Client
 from logistics_batch.api.content_match import shows_change
 from logistics_batch.errors import UsageError
@@ -83,8 +82,7 @@ def _added(parts: Parts, known: Mapping[str, Sequence[StoredDocument]]) -> dict[
     found: dict[str, dict[str, dict[str, Any]]] = {}
     adding = [Operation.ORDER_ADD_ITEMS]
     for each in parts.ledger.documents.select(operations=adding, states=_MAY_BE_THERE, references=list(known)):
-        items = json.loads(each.body).get("item_details", {}) if each.body else {}
-        found.setdefault(each.key, {}).update(items)
+        found.setdefault(each.key, {}).update(each.payload.get("item_details", {}))
     return found
 
 
@@ -239,16 +237,16 @@ def look_for_change(client: Client, ledger: Ledger, document: StoredDocument) ->
     seen = read_order(client.call("order.fetch", order_id=document.order_id))
     if isinstance(seen, ReadFailed):
         return ChangeLook(False, f"the service could not be asked: {seen.message}", unreachable=True)
-    if not isinstance(seen, OrderFound):
+    if not isinstance(seen, OrderDetails):
         return ChangeLook(False, f"the service does not show the order: {seen.message}")
-    if not seen.order.is_called(document.order_id):
+    if not seen.is_called(document.order_id):
         return ChangeLook(False, "another order came back than was asked for")
-    if _is_anothers(ledger, document, seen.order):
-        text = f"under this number the service has the order {seen.order.reference_number}"
-        return ChangeLook(False, text, anothers=seen.order.reference_number)
+    if _is_anothers(ledger, document, seen):
+        text = f"under this number the service has the order {seen.reference_number}"
+        return ChangeLook(False, text, anothers=seen.reference_number)
     if operation is Operation.ORDER_ADD_ITEMS and _had_before(ledger, document):
         return ChangeLook(False, "the order had an item with this id before, so that seeing it proves nothing")
-    shown = shows_change(operation, document.body, seen.order)
+    shown = shows_change(operation, document.body, seen)
     if shown is None:
         return ChangeLook(False, "fetching the order does not show everything that was to be changed")
     return ChangeLook(shown, "the order shows the change" if shown else "the order does not show the change")
@@ -265,11 +263,7 @@ def _is_anothers(ledger: Ledger, document: StoredDocument, order: OrderDetails) 
 
 def _had_before(ledger: Ledger, document: StoredDocument) -> bool:
     """Whether an item that was to be added has the id of one that the order had: fetching does not show all of it."""
-    ids = set(_item_ids(document.body))
+    ids = set(document.payload.get("item_details", ()))
     known = ledger.documents.select(references=[document.order_id])
-    return any(ids & {*each.items, *_item_ids(each.body)} for each in known if each.id != document.id)
-
-
-def _item_ids(body: str) -> list[str]:
-    items = json.loads(body).get("item_details") if body else None
-    return list(items) if isinstance(items, dict) else []
+    told = ((each, each.payload.get("item_details")) for each in known if each.id != document.id)
+    return any(ids & {*each.items, *(items if isinstance(items, dict) else ())} for each, items in told)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from logistics_batch.api.answers import Answer, OrderAbsent, OrderDetails, ReadFailed, ReplyVerdict, judge, read_order
 from logistics_batch.api.content_match import same_order, same_parties, shows_change
@@ -28,23 +28,15 @@ class Conclusion:
     exit_code: int
 
 
-@dataclass(frozen=True, slots=True)
-class OrderLook:
-    """What the service tells of one order; `details` is None if it does not have it, and `message` says so."""
-
-    details: dict[str, Any] | None
-    message: str = ""
-
-
-def get_order(parts: Parts, order_id: str) -> OrderLook:
-    """Fetch one order by its AWB number or id (API §4.5).
+def get_order(parts: Parts, order_id: str) -> tuple[dict[str, Any] | None, str]:
+    """Fetch one order by its AWB number or id (API §4.5): all that is told of it, or None and what is said then.
 
     Raises KeyRefused, ServiceMisaddressed, or RunStopped if the service could not be asked.
     """
     found = read_order(parts.client.call("order.fetch", order_id=order_id))
     if isinstance(found, ReadFailed):
         _raise_not_asked(Answer(found.meaning, found.message))
-    return OrderLook(None, found.message) if isinstance(found, OrderAbsent) else OrderLook(found.order.raw)
+    return (None, found.message) if isinstance(found, OrderAbsent) else (found.raw, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +169,7 @@ def _hold_doubts(parts: Parts, doubts: Sequence[StoredDocument], order: OrderDet
         if owners - {document.id} or number in parts.ledger.awb_numbers.cancelled_before(document.id):
             continue
         evidence = f"order {number} shows this reference and was cancelled by hand"
-        held |= parts.ledger.attempts.settle_document(
+        held |= parts.ledger.attempts.settle(
             cancelled_in_doubt(document, number), expected="in_doubt", now=parts.now, evidence_text=evidence
         )
     return held
@@ -261,23 +253,12 @@ def _not_looked_at(number: str, answer: Answer) -> Conclusion:
     return Conclusion(text, ExitCode.STOPPED_EARLY)
 
 
-def subscribe_webhook(parts: Parts, wanted: Mapping[str, object]) -> Conclusion:
-    """Subscribe to order events (API §4.11); `wanted` has the fields of WebhookSubscription.
+def configure_webhook(parts: Parts, wanted: Mapping[str, object], *, updates: bool) -> Conclusion:
+    """Subscribe to order events, or change a webhook (API §4.11, §4.12); `wanted` has the fields of its payload.
 
     Raises UsageError if the fields cannot be sent; KeyRefused, ServiceMisaddressed.
     """
-    return _configure(parts, "webhook.subscribe", WebhookSubscription, wanted)
-
-
-def update_webhook(parts: Parts, wanted: Mapping[str, object]) -> Conclusion:
-    """Change a webhook (API §4.12); `wanted` has the fields of WebhookUpdate.
-
-    Raises UsageError if the fields cannot be sent; KeyRefused, ServiceMisaddressed.
-    """
-    return _configure(parts, "webhook.update", WebhookUpdate, wanted)
-
-
-def _configure(parts: Parts, endpoint: str, model: type[BaseModel], wanted: Mapping[str, object]) -> Conclusion:
+    endpoint, model = ("webhook.update", WebhookUpdate) if updates else ("webhook.subscribe", WebhookSubscription)
     try:
         payload = model.model_validate({name: value for name, value in wanted.items() if value is not None})
     except ValidationError as error:

@@ -1,6 +1,5 @@
 """What was sent of an order beside what the service shows of it: quantities, amount to collect, and why they differ."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -51,16 +50,16 @@ class Followed:
         """The payload as it was sent, with the header of later updates; None if its bytes are no longer kept."""
         if self.document.purged:
             return None
-        body = _body(self.document)
+        body = self.document.payload
         for change in self.changes:
-            body |= {name: value for name, value in _body(change).items() if name not in ("item_details", "item_list")}
+            body |= {name: told for name, told in change.payload.items() if name not in ("item_details", "item_list")}
         return body
 
     @property
     def items_changed(self) -> bool:
         """Whether a change brought other items."""
         adds = ("order.add_items", "order.delete_items")
-        return any(change.operation in adds or "item_details" in _body(change) for change in self.changes)
+        return any(change.operation in adds or "item_details" in change.payload for change in self.changes)
 
 
 @dataclass
@@ -96,7 +95,7 @@ def order_lines(followed: Followed, *, now: datetime, end_statuses: Sequence[str
         sheet=document.sheet,
         row=document.rows[0] if document.rows else 0,
     )
-    cod_sent = _cash(sent) if sent is not None else None
+    cod_sent = cash_of(sent) if sent is not None else None
     cod_shown = _number(state.shown.cash_on_delivery)
     items_changed = followed.items_changed
     items = _items(document, sent or {}, state)
@@ -123,12 +122,7 @@ def order_lines(followed: Followed, *, now: datetime, end_statuses: Sequence[str
     return [first, *lines[1:]]
 
 
-def _body(document: StoredDocument) -> dict[str, Any]:
-    value = json.loads(document.body or "{}")
-    return value if isinstance(value, dict) else {}
-
-
-def _cash(body: Mapping[str, Any]) -> Decimal:
+def cash_of(body: Mapping[str, Any]) -> Decimal:
     """Rupees to collect on delivery, 0 when prepaid."""
     cash = _number(str(body.get("cash_on_delivery") or "")) if body.get("is_cod") == "true" else None
     return cash or Decimal(0)
@@ -251,18 +245,22 @@ def lines_of(
     """The lines of each order, in the order given; only some payloads are in memory at a time."""
     for start in range(0, len(orders), _AT_ONCE):
         some = orders[start : start + _AT_ONCE]
-        owners = {name: order for order in some for name in (order.reference, order.awb_number) if name}
-        changes: dict[int, list[StoredDocument]] = {}
-        for change in parts.ledger.documents.select(operations=_CHANGES, states=["accepted"], references=list(owners)):
-            owner = owners.get(change.awb_number) or owners.get(change.reference)
-            if owner is not None and change.accepted_at >= owner.sent_at:
-                changes.setdefault(owner.document_id, []).append(change)
         documents = parts.ledger.documents.stored([order.document_id for order in some])
-        by_number = {document.id: document for document in documents}
-        for order in some:
-            later = tuple(changes.get(order.document_id, ()))
-            followed = Followed(by_number[order.document_id], order.state, later)
+        changes = accepted_changes(parts, documents)
+        for order, document in zip(some, documents, strict=True):
+            followed = Followed(document, order.state, tuple(changes.get(document.id, ())))
             yield order_lines(followed, now=now, end_statuses=end_statuses)
+
+
+def accepted_changes(parts: Parts, orders: Sequence[StoredDocument]) -> dict[int, list[StoredDocument]]:
+    """The accepted changes and cancellations of each order since it was created, oldest first; by its number."""
+    owners = {name: order for order in orders for name in (order.reference, order.awb_number) if name}
+    found: dict[int, list[StoredDocument]] = {}
+    for change in parts.ledger.documents.select(operations=_CHANGES, states=["accepted"], references=list(owners)):
+        owner = owners.get(change.awb_number) or owners.get(change.reference)
+        if owner is not None and change.accepted_at >= owner.accepted_at:
+            found.setdefault(owner.id, []).append(change)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

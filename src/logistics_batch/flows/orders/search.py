@@ -16,7 +16,7 @@ from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
 
-from logistics_batch.api.answers import OrderAbsent, OrderFound, ReadFailed, read_order
+from logistics_batch.api.answers import OrderAbsent, OrderDetails, ReadFailed, read_order
 from logistics_batch.api.client import Client
 from logistics_batch.api.content_match import same_order
 from logistics_batch.errors import UsageError
@@ -79,7 +79,7 @@ def creates(ledger: Ledger, names: Iterable[str], *, states: Sequence[str] | Non
     return ledger.documents.select(operations=[Operation.ORDER_CREATE], states=states, references=wanted)
 
 
-def fetch_order(client: Client, order_id: str) -> OrderFound | OrderAbsent | ReadFailed | None:
+def fetch_order(client: Client, order_id: str) -> OrderDetails | OrderAbsent | ReadFailed | None:
     """Fetch one order; None where its id cannot stand in a path."""
     try:
         return read_order(client.call("order.fetch", order_id=order_id))
@@ -97,10 +97,10 @@ def calibrate(client: Client, ledger: Ledger) -> Calibration:
     if isinstance(by_awb, OrderAbsent):
         text = "a known order is not found by its AWB number: is this its account?"
         return Calibration(False, text=text, strange=True)
-    if not (isinstance(by_reference, OrderFound) and isinstance(by_awb, OrderFound)):
-        by_number_only = isinstance(by_reference, OrderAbsent) and isinstance(by_awb, OrderFound)
+    if not (isinstance(by_reference, OrderDetails) and isinstance(by_awb, OrderDetails)):
+        by_number_only = isinstance(by_reference, OrderAbsent) and isinstance(by_awb, OrderDetails)
         return Calibration(False, text="a known order is not found by its reference", by_number_only=by_number_only)
-    if by_reference.order.awb_number != by_awb.order.awb_number:
+    if by_reference.awb_number != by_awb.awb_number:
         return Calibration(False, text="reference and AWB of a known order lead to different orders")
     forms = set()
     for unused in (f"LB-{secrets.token_hex(8)}" for _ in range(2)):
@@ -121,7 +121,7 @@ def probe_order(client: Client, document: StoredDocument, calibration: Calibrati
     seen = fetch_order(client, document.reference)
     if seen is None:
         return Probe(Presence.UNKNOWN, "the service cannot be asked for such a reference", in_vain=True)
-    if isinstance(seen, OrderFound):
+    if isinstance(seen, OrderDetails):
         return judge_found(document, seen)
     if isinstance(seen, ReadFailed):
         return Probe(Presence.UNREACHABLE, f"the service could not be asked: {seen.message}")
@@ -139,9 +139,9 @@ def probe_awb(client: Client, document: StoredDocument, awb_number: str) -> Prob
     seen = fetch_order(client, awb_number)
     if isinstance(seen, ReadFailed):
         return Probe(Presence.UNREACHABLE, f"the service could not be asked: {seen.message}")
-    if not isinstance(seen, OrderFound):
+    if not isinstance(seen, OrderDetails):
         return Probe(Presence.UNKNOWN, "the service does not show an order with this AWB number")
-    if (seen.order.reference_number, seen.order.awb_number) != (document.reference, awb_number):
+    if (seen.reference_number, seen.awb_number) != (document.reference, awb_number):
         return Probe(Presence.UNKNOWN, "the order with this AWB number does not show our reference")
     return judge_found(document, seen)
 
@@ -152,9 +152,9 @@ def _number_of_answer(document: StoredDocument) -> str:
     return next((str(values["awb_number"]) for code, values in told if code == ".not_looked_at"), "")
 
 
-def judge_found(document: StoredDocument, seen: OrderFound) -> Probe:
+def judge_found(document: StoredDocument, seen: OrderDetails) -> Probe:
     """What an order that the service shows says about a document of ours."""
-    order = seen.order
+    order = seen
     if order.reference_number and folded(order.reference_number) != folded(document.reference):
         return Probe(Presence.UNKNOWN, "another order came back than was asked for")
     if not document.purged and not same_order(document.body, order):
@@ -173,7 +173,7 @@ class OrderSearch:
         self._client = client
         self._ledger = ledger
         self._orders = orders
-        self._cancelled: dict[str, OrderFound | OrderAbsent | ReadFailed | None] = {}
+        self._cancelled: dict[str, OrderDetails | OrderAbsent | ReadFailed | None] = {}
 
     def look_for(self, document: StoredDocument) -> Probe:
         """What can be found out about one order now."""
@@ -190,7 +190,7 @@ class OrderSearch:
         """Whether events point to where the order is to be found."""
         return bool(self._hinted(document))
 
-    def judge(self, document: StoredDocument, seen: OrderFound) -> Probe:
+    def judge(self, document: StoredDocument, seen: OrderDetails) -> Probe:
         """What an order says about a document that was fetched by its reference."""
         return self._unless_earlier(document, judge_found(document, seen))
 
@@ -241,10 +241,10 @@ class OrderSearch:
             since[document.reference] = min(planned, since.get(document.reference, planned))
         found: dict[str, dict[str, None]] = {}
         events = self._ledger.events.of_orders(received_from=min(since.values()).isoformat()) if since else ()
-        for event in events:
-            reference = order_named_by(event.raw)
-            if reference in since and datetime.fromisoformat(event.received_at) >= since[reference]:
-                found.setdefault(reference, {})[event.waybill] = None
+        for came_at, waybill, raw in events:
+            reference = order_named_by(raw)
+            if reference in since and came_at >= since[reference]:
+                found.setdefault(reference, {})[waybill] = None
         return found
 
     def _among_cancelled(self, document: StoredDocument) -> Probe | None:
@@ -262,9 +262,9 @@ class OrderSearch:
             seen = self._cancelled[number]
             if isinstance(seen, ReadFailed):
                 return Probe(Presence.UNREACHABLE, f"order {number}, cancelled from here, cannot be asked for now")
-            if not isinstance(seen, OrderFound):
+            if not isinstance(seen, OrderDetails):
                 unclear = unclear or number
-            elif seen.order.reference_number == document.reference and seen.order.awb_number not in before:
+            elif seen.reference_number == document.reference and seen.awb_number not in before:
                 return judge_found(document, seen)
         if not unclear:
             return None

@@ -10,7 +10,7 @@ from datetime import date, datetime, timedelta
 from functools import partial, reduce
 from operator import methodcaller
 
-from logistics_batch.api.answers import OrderDetails, OrderFound, ReadFailed
+from logistics_batch.api.answers import OrderDetails, ReadFailed
 from logistics_batch.api.content_match import shows_change
 from logistics_batch.api.envelopes import as_text
 from logistics_batch.errors import StoreError
@@ -228,9 +228,9 @@ def _look(parts: Parts, order: SentOrder) -> OrderDetails | Issue | ReadFailed:
         return Issue(".order_unaskable")
     if isinstance(found, ReadFailed):
         return found
-    if not isinstance(found, OrderFound):
+    if not isinstance(found, OrderDetails):
         return Issue.of(".order_unknown.said", said=found.message) if found.message else Issue(".order_unknown")
-    shown, reference = found.order, found.order.reference_number
+    shown, reference = found, found.reference_number
     if order.awb_number and shown.awb_number:
         is_it = shown.awb_number.removeprefix("SH-") == order.awb_number.removeprefix("SH-")
     else:

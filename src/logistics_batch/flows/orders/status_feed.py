@@ -118,7 +118,7 @@ def _written(
     parts: Parts, job: OrderStatusJob, form: str, number: int, document_ids: Sequence[int]
 ) -> tuple[str, bytes]:
     """The name and the bytes of a feed: one line an order, in the order of their last change."""
-    known = {order.document_id: order for order in parts.ledger.orders.orders_of(document_ids)}
+    known = {order.document_id: order for order in parts.ledger.orders.sent(document_ids=document_ids)}
     orders = [known[document_id] for document_id in document_ids]
     lines = list(lines_of(parts, orders, now=parts.clock.now(), end_statuses=job.end_statuses))
     content = status_feed_csv(lines) if form == "csv" else status_feed_workbook(lines)

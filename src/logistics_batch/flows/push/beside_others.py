@@ -21,13 +21,11 @@ _AGAIN_SECONDS = 5.0  # after the ledger failed, or a lease ended
 _PAUSE_SECONDS = 60.0  # of a worker, after the service did not do well; others go on with its lanes
 
 
-def send_beside_others(parts: Parts, planned: pl.DataFrame, *, run: str) -> DispatchResult:
+def send_beside_others(parts: Parts, *, run: str) -> DispatchResult:
     """Send what a run has planned, with all who help; returns when nothing of it is left, or sending stopped.
 
     What others have under way then comes to its end by itself. Call while holding the ledger's sending lock.
     """
-    if not parts.ledger.lanes.are_shared:
-        return send_in_turn(parts, planned, run=run)
     parts.ledger.pace.say_rate(parts.client.pacer.rate)
     result = DispatchResult()
     while True:

@@ -108,7 +108,7 @@ class Dispatcher:
             finally:
                 self._may_begin = False
         self._parts.progress.done()
-        return self._health.result([*self._preflight.notes, *self._proofs.notes])
+        return self._health.result([*self._preflight.looks.notes, *self._proofs.notes])
 
     def _claims(self) -> list[StoredDocument]:
         """As many documents as fit, with their turns; of some the service is asked something first, which is a call."""
@@ -122,7 +122,7 @@ class Dispatcher:
         room = self._health.calls_at_once + self._health.intents_ahead - len(self._under_way)
         while room > 0 and not self._health.stopped and (document := self._next()) is not None:
             asks = self._preflight.needed(document)
-            if (asks and self._preflight.under_way(document)) or not self._take_turn():
+            if (asks and self._preflight.looks.under_way(document)) or not self._take_turn():
                 break
             self._health.note_begun()
             self._queue.popleft()
@@ -143,7 +143,7 @@ class Dispatcher:
             # What the service had before is asked anew in each run: others may have written meanwhile.
             loaded = self._parts.ledger.documents.stored(numbers)
             self._queue.extend(replace(each, baseline="") if each.baseline else each for each in loaded)
-            self._preflight.prepare(loaded)
+            self._preflight.looks.prepare(loaded)
             self._proofs.prepare(loaded)
         return self._queue[0] if self._queue else None
 
@@ -207,13 +207,14 @@ class Dispatcher:
         return _Finished(document, reply, answer, look)
 
     def _call(self, document: StoredDocument) -> Reply:
-        number, body = document.order_id or None, document.body or None
+        lease = self._lease
         return self._parts.client.call(
-            document.operation, order_id=number, body=body, turn_taken=True, may_leave=self._may_leave
+            document.operation,
+            order_id=document.order_id or None,
+            body=document.body or None,
+            turn_taken=True,
+            may_leave=lambda: lease is None or lease.may_send,
         )
-
-    def _may_leave(self) -> bool:
-        return self._lease is None or self._lease.may_send
 
     @staticmethod
     def _ask(document: StoredDocument, question: Callable[[], Told]) -> _Finished:
@@ -301,5 +302,5 @@ class Dispatcher:
     def _hold(self, outcome: Outcome, *, evidence_text: str) -> None:
         """What was found out about a planned document before anything of it was sent from here."""
         now = self._parts.clock.now().isoformat()
-        self._parts.ledger.attempts.settle_document(outcome, expected="planned", now=now, evidence_text=evidence_text)
+        self._parts.ledger.attempts.settle(outcome, expected="planned", now=now, evidence_text=evidence_text)
         self._parts.progress.advance()

@@ -4,10 +4,9 @@ import json
 from collections import Counter
 from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
-from functools import lru_cache
 
 from logistics_batch.api.answers import Answer, ReplyVerdict
-from logistics_batch.api.client import Reply, Trace
+from logistics_batch.api.client import Reply
 from logistics_batch.api.content_match import other_goods
 from logistics_batch.ledger import FOUND_CANCELLED, Outcome, ServiceFacts, StoredDocument
 from logistics_batch.model.document import Operation
@@ -42,14 +41,18 @@ def outcome_of(
     state = _STATES[answer.meaning]
     if answer.meaning is ReplyVerdict.MISADDRESSED and reply.status in REDIRECTS:
         state = "in_doubt"
-    taken = state == "refused" and _is_taken(document, answer, facts)
+    is_order = document.operation == Operation.ORDER_CREATE
+    known = facts if is_order else None
+    taken = state == "refused" and known is not None and known.says_taken(answer.message, document.reference)
     if state == "refused" and document.may_exist:
         state = "accepted" if taken else "held"
     elif taken:
         state = "held"
     creates = Operation(document.operation).creates
     why = _TAKEN[state] if taken else _why(state, reply, answer, creates=creates)
-    if state == "accepted" and not creates and _is_another(document, answer):
+    asked = "", document.awb_number, document.order_id
+    is_another = answer.awb_number not in asked and document.order_id.startswith(_AWB_PREFIX)
+    if state == "accepted" and not creates and is_another:
         state, why = "held", Issue.of("another_order", awb_number=answer.awb_number)
     outcome = Outcome(
         document_id=document.id,
@@ -72,7 +75,7 @@ def outcome_of(
     )
     if state == "accepted" and not document.order_id and answer.invoice_number not in ("", document.reference):
         return not_believed(outcome, ".other_invoice", number=answer.invoice_number)
-    if state == "accepted" and document.operation == Operation.ORDER_CREATE and _names_other_goods(document, answer):
+    if state == "accepted" and is_order and other_goods(document.body, answer.items.values()):
         return not_believed(outcome, ".other_goods")
     return outcome
 
@@ -92,9 +95,7 @@ def unless_sent_before(outcome: Outcome, document: StoredDocument, *, facts: Ser
 
 def is_own_number(document: StoredDocument, outcome: Outcome) -> bool:
     """Whether the AWB number in the answer is the one that was sent: who labels himself may use one again."""
-    if not outcome.awb_number or outcome.awb_number not in document.body:
-        return False
-    return bool(json.loads(document.body).get("awb_number") == outcome.awb_number)
+    return outcome.awb_number != "" and document.payload.get("awb_number") == outcome.awb_number
 
 
 def without_others_numbers(
@@ -144,36 +145,16 @@ def not_believed(outcome: Outcome, what: str, **values: str) -> Outcome:
     )
 
 
-def _is_taken(document: StoredDocument, answer: Answer, facts: ServiceFacts | None) -> bool:
-    orders = document.operation == Operation.ORDER_CREATE
-    return orders and facts is not None and facts.says_taken(answer.message, document.reference)
-
-
-def _names_other_goods(document: StoredDocument, answer: Answer) -> bool:
-    """Whether an answer speaks of another order: somebody else's under this reference, or one that was mixed up."""
-    return other_goods(document.body, answer.items.values())
-
-
-def _is_another(document: StoredDocument, answer: Answer) -> bool:
-    """Whether the service speaks of another order than the one that was to be changed."""
-    asked = (document.awb_number, document.order_id)
-    return bool(answer.awb_number) and answer.awb_number not in asked and document.order_id.startswith(_AWB_PREFIX)
-
-
 def trace_text(reply: Reply) -> str:
     """The evidence of one call as JSON."""
-    return f'{{{_steps_text(reply.trace)}, "seconds": {round(reply.elapsed_seconds, 3)}}}'
-
-
-@lru_cache(maxsize=16)
-def _steps_text(trace: Trace) -> str:
+    trace = reply.trace
     steps = {
         "connect": trace.connect_started,
         "send": trace.send_started,
         "body": trace.body_sent,
         "reply": trace.reply_started,
     }
-    return json.dumps(steps)[1:-1]
+    return json.dumps(steps | {"seconds": round(reply.elapsed_seconds, 3)})
 
 
 def _why(state: str, reply: Reply, answer: Answer, *, creates: bool) -> Issue:

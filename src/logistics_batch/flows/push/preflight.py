@@ -1,12 +1,11 @@
 """What is asked or looked up before a document goes out for the first time, and whether it may go out then."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
-from logistics_batch.api.answers import OrderFound
 from logistics_batch.flows.asns.search import Baseline, EmptySearches, take_baseline
 from logistics_batch.flows.orders.awb_ownership import Look, OrderLooks, believe, look_at, look_under
 from logistics_batch.flows.orders.search import OrderSearch, Presence
@@ -30,28 +29,20 @@ class Preflight:
 
     def __init__(self, parts: Parts, *, history_lost: bool) -> None:
         self._parts = parts
-        self._looks = OrderLooks(parts)
+        self.looks = OrderLooks(parts)
         self._empty = EmptySearches(parts.client)
         self._first: StoredDocument | None = None  # an ASN of this run that went out when none was known to be there
         self._history_lost = history_lost
         self._asked: set[int] = set()  # orders
 
-    def prepare(self, documents: Sequence[StoredDocument]) -> None:
-        """Look up in the ledger what has to be known of documents that go out next; call before all else for them."""
-        self._looks.prepare(documents)
-
     def unfit(self, document: StoredDocument) -> Outcome | None:
         """What to write down about a document that must not go out, as far as that can be told without asking."""
         broken = validate_body(document, longitude=self._parts.policy.longitude)
-        return broken or self._looks.without_number(document)
+        return broken or self.looks.without_number(document)
 
     def needed(self, document: StoredDocument) -> bool:
         """Whether the service has to be asked, which is a call of its own."""
-        return self._of_asn(document) or self._may_be_there(document) or self._looks.needed(document)
-
-    def under_way(self, document: StoredDocument) -> bool:
-        """Whether it is being asked the very same for another document."""
-        return self._looks.under_way(document)
+        return self._of_asn(document) or self._may_be_there(document) or self.looks.needed(document)
 
     def begin(self, document: StoredDocument) -> Callable[[], Told]:
         """The question; the turn for its call is taken."""
@@ -61,7 +52,7 @@ class Preflight:
             return lambda: take_baseline(client, document, empty=self._empty, known=known)
         if self._may_be_there(document):
             return lambda: look_under(client, document.reference, turn_taken=True)
-        order = self._looks.begin(document)
+        order = self.looks.begin(document)
         return lambda: look_at(client, order, turn_taken=True)
 
     def end(self, document: StoredDocument, told: Told) -> StoredDocument | Outcome:
@@ -69,7 +60,7 @@ class Preflight:
         if isinstance(told, Look) and self._may_be_there(document):
             return self._there(document, told) if told.failed is None else document
         if isinstance(told, Look):
-            return self._looks.end(document, told) or document
+            return self.looks.end(document, told) or document
         if told.failed is not None and document.send_approved and told.failed[1].is_about_document:
             told = Baseline(whole=False)  # a person has looked where the service does not let us
         if told.failed is not None:
@@ -79,11 +70,6 @@ class Preflight:
         self._first = self._first or document
         self._parts.ledger.attempts.set_baseline(document.id, told.text)
         return replace(document, baseline=told.text)
-
-    @property
-    def notes(self) -> tuple[Issue, ...]:
-        """What the operator should know about it."""
-        return self._looks.notes
 
     def _may_be_there(self, document: StoredDocument) -> bool:
         """Whether this order may have been sent in the history that is lost, and was not asked for yet."""
@@ -95,7 +81,7 @@ class Preflight:
         self._asked.add(document.id)
         if look.order is None:
             return document
-        probe = OrderSearch(self._parts.client, self._parts.ledger, [document]).judge(document, OrderFound(look.order))
+        probe = OrderSearch(self._parts.client, self._parts.ledger, [document]).judge(document, look.order)
         believe(self._parts, document, probe)
         match probe.presence:
             case Presence.PRESENT:
@@ -126,7 +112,7 @@ def hold_behind_open_changes(parts: Parts, changes: pl.DataFrame) -> set[int]:
     for number, rule in waits.items():
         outcome = Outcome(number, "held", "waits", why=Issue(rule))
         now = parts.clock.now().isoformat()
-        parts.ledger.attempts.settle_document(outcome, expected="planned", now=now, evidence_text=outcome.why.reason)
+        parts.ledger.attempts.settle(outcome, expected="planned", now=now, evidence_text=outcome.why.reason)
     return set(waits)
 
 

@@ -5,7 +5,7 @@ Later it is read back from the ledger, with what its rows have become since.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from pathlib import PurePosixPath
@@ -34,14 +34,15 @@ from logistics_batch.flows.orders.awb_ownership import find_missing_numbers
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.program_errors import holding_file
 from logistics_batch.flows.push.beside_others import send_beside_others
+from logistics_batch.flows.push.dispatch import send_in_turn
 from logistics_batch.flows.push.run_record import (
     new_run_id,
     recover_orphans,
     stopping_early,
+    told_of_move,
     told_of_never_sent,
     told_of_other_addresses,
 )
-from logistics_batch.flows.verify_ledger import told_of_move
 from logistics_batch.intake.stores.store import RemoteFile
 from logistics_batch.ledger import FATE_OF_STATE, Arrival, StoredDocument, StoredFile, StoredRun
 from logistics_batch.model.issue import Issue
@@ -97,7 +98,14 @@ def run_of(
     now = parts.clock.now()
     taken_over = recover_orphans(parts)
     day = business_date.isoformat()
-    interrupted = _interrupted(parts, job, day, meant)
+    files = parts.ledger.files
+    left = (
+        found
+        for found in parts.ledger.runs.interrupted(job=job, business_date=day)
+        if meant is None
+        or any(each.sha256 in meant[0] and each.operation == meant[1] for each in files.of_run(run=found.id))
+    )
+    interrupted = next(left, None)
     run = PushRun(interrupted.id if interrupted else new_run_id(parts), job, notes=taken_over)
     if interrupted is None:
         parts.ledger.runs.start(run.id, job=job, kind="push", business_date=day, now=now.isoformat())
@@ -121,25 +129,10 @@ def run_of(
         told = as_told(error)
         if isinstance(told, LogisticsBatchError):
             with suppress(LedgerRefused):  # a ledger that takes nothing any more does not take this either
-                _end(parts, run, code=told.exit_code, summary=run.waited, stopped=told.message)
+                parts.ledger.runs.finish(
+                    run.id, exit_code=told.exit_code, summary=run.waited, now=parts.now, stopped=told.message
+                )
         raise
-
-
-def _interrupted(parts: Parts, job: str, day: str, meant: tuple[set[str], str] | None) -> StoredRun | None:
-    for found in parts.ledger.runs.interrupted(job=job, business_date=day):
-        if meant is None:
-            return found
-        hashes, operation = meant
-        if any(
-            file.sha256 in hashes and file.operation == operation for file in parts.ledger.files.of_run(run=found.id)
-        ):
-            return found
-    return None
-
-
-def _end(parts: Parts, run: PushRun, *, code: int, summary: dict[str, int], stopped: str) -> None:
-    now = parts.clock.now().isoformat()
-    parts.ledger.runs.finish(run.id, exit_code=code, summary=summary, now=now, stopped=stopped)
 
 
 def plan_anew(parts: Parts, run: PushRun, file: StoredFile, arrival: Arrival) -> None:
@@ -184,13 +177,14 @@ def send(parts: Parts, run: PushRun) -> None:
     """Everything that this run's files ask for goes out; then doubts that became due are settled."""
     planned = parts.ledger.documents.planned_of(run.id)
     run.sent_along = tuple(planned.filter("send_approved")["id"])
-    result = send_beside_others(parts, planned, run=run.id)
+    is_shared = parts.ledger.lanes.are_shared
+    result = send_beside_others(parts, run=run.id) if is_shared else send_in_turn(parts, planned, run=run.id)
     run.stopped, run.remedy = result.stopped, result.remedy
     run.waits = bool(result.stopped) and not result.lasting
     run.pauses += result.pauses
     run.paused_seconds += round(result.paused_seconds)
     run.notes += [*result.notes, *recover_orphans(parts)]
-    if parts.ledger.lanes.are_shared:
+    if is_shared:
         parts.ledger.awb_numbers.doubt_shared(run.id, at=parts.now)
     if not run.stopped:
         run.notes += settle_due(parts, run=run.id, give_up=False).notes
@@ -278,7 +272,7 @@ def finish(parts: Parts, run: PushRun) -> RunReport:
         stopped, code = f"{stopped} {unwritten}".strip(), exit_code(counts, file_held=held, stopped=True)
     summary = {str(fate): n for fate, n in report.counts.items()} | ({"released": len(along)} if along else {})
     summary |= {"files_held": tally.held_files, "left": report.left} | tally.by_thing | run.waited
-    _end(parts, run, code=code, summary=summary, stopped=stopped)
+    parts.ledger.runs.finish(run.id, exit_code=code, summary=summary, now=parts.now, stopped=stopped)
     return replace(report, stopped=stopped, exit_code=code)
 
 
@@ -344,25 +338,14 @@ def answers_of_run(parts: Parts, run_id: str) -> list[tuple[str, list[str]]]:
     """
     files = parts.ledger.files.of_run(run=run_id)
     times = Counter(file.name for file in files)
-    return [
-        (
-            file.name if times[file.name] == 1 else _place_of(file),
-            _answers(parts, file) if file.state != "planned" else [],
-        )
-        for file in files
-    ]
-
-
-def _place_of(file: StoredFile) -> str:
-    return "/".join(str(file.origin[each]) for each in ("path", "inside") if each in file.origin) or file.name
-
-
-def _answers(parts: Parts, file: StoredFile) -> list[str]:
-    found = []
-    for place in places_of(parts, file):
-        store = parts.open_store(place)
-        path = PurePosixPath(place.path) / name_of(parts, store, place, file)
-        kind, _, root = store.label.partition(":")
-        found.append(f"{root}/{str(path).lstrip('/')}" if kind == "folder" else f"{store.label}:{path}")
-        store.close()
-    return found
+    answers = []
+    for file in files:
+        lay = [str(file.origin[each]) for each in ("path", "inside") if each in file.origin]
+        found: list[str] = []
+        for place in places_of(parts, file) if file.state != "planned" else ():
+            with closing(parts.open_store(place)) as store:
+                path = PurePosixPath(place.path) / name_of(parts, store, place, file)
+                kind, _, root = store.label.partition(":")
+                found.append(f"{root}/{str(path).lstrip('/')}" if kind == "folder" else f"{store.label}:{path}")
+        answers.append((file.name if times[file.name] == 1 or not lay else "/".join(lay), found))
+    return answers

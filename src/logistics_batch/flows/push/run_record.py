@@ -68,8 +68,7 @@ def written_run(parts: Parts, *, letter: str, kind: str, job: str, business_date
 
 
 def _end(parts: Parts, run: RunRecord) -> None:
-    now = parts.clock.now().isoformat()
-    parts.ledger.runs.finish(run.id, exit_code=run.exit_code, summary=run.summary, now=now, stopped=run.stopped)
+    parts.ledger.runs.finish(run.id, exit_code=run.exit_code, summary=run.summary, now=parts.now, stopped=run.stopped)
 
 
 @contextmanager
@@ -93,12 +92,22 @@ def recover_orphans(parts: Parts) -> list[Issue]:
     What living programs send that help a run is waited for. Call while holding the sending lock, between calls.
     """
     parts.ledger.lanes.wait_for_helpers(is_asked_to_end=parts.stop.is_set)
-    files = parts.ledger.attempts.being_sent()
-    if not files or not parts.ledger.attempts.take_over(parts.clock.now().isoformat()):
+    orphans = parts.ledger.documents.stored(parts.ledger.attempts.take_over(parts.now))
+    if not orphans:
         return []
-    named = [f"{name} (run {run})" for name, run in files]
+    named = list(dict.fromkeys(f"{each.file_name} (run {each.run})" for each in orphans))
     more = [(".and_more", {"count": len(named) - _FILES_NAMED})] if len(named) > _FILES_NAMED else []
-    return [Issue.of("sending.broke_off", count=sum(files.values()), files=named[:_FILES_NAMED], more=more)]
+    return [Issue.of("sending.broke_off", count=len(orphans), files=named[:_FILES_NAMED], more=more)]
+
+
+def told_of_move(parts: Parts) -> list[Issue]:
+    """A note on where the ledger was used last, once: it may be a copy, and its original may still send.
+
+    From now on it is here. Call while holding the sending lock.
+    """
+    before = parts.ledger.itself.moved_from()
+    parts.ledger.itself.settle_in()
+    return [Issue.of("ledger.moved", path=before.path, host=before.host)] if before else []
 
 
 def told_of_other_addresses(parts: Parts) -> list[Issue]:

@@ -7,7 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from logistics_batch.flows.asns.fetch import AsnRange, FetchedAsns, fetch_asns, fetch_by_invoice, record_identity
+from logistics_batch.flows.asns.fetch import FetchedAsns, fetch_asns, fetch_by_invoice, record_identity
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.reconcile.answer_checks import (
     as_seen,
@@ -56,7 +56,10 @@ def gather(parts: Parts, scope: Scope, receipts: ReadList, orders: ReadList) -> 
 
     An ASN whose delivery date was changed at the service is not in the range, and still not missing.
     """
-    range_answers = fetch_asns(parts, _overlapping(scope.wanted))
+    wanted = scope.wanted
+    if wanted.by != "delivery":  # moments: in which zone the service's days are is not documented
+        wanted = replace(wanted, date_from=wanted.date_from - _OVERLAP, date_to=wanted.date_to + _OVERLAP)
+    range_answers = fetch_asns(parts, wanted)
     fetched = _as_seen(range_answers)
     returned = invoices(fetched.records)
     received = [] if receipts.lines is None else receipts.lines["invoice_number"].drop_nulls().to_list()
@@ -99,13 +102,6 @@ def order_numbers(orders: ReadList) -> frozenset[str]:
     """The numbers of the purchase orders, as they are compared."""
     numbers = [] if orders.lines is None else orders.lines["po_number"].drop_nulls().to_list()
     return frozenset(order_number_of(number) for number in numbers) - {""}
-
-
-def _overlapping(wanted: AsnRange) -> AsnRange:
-    """A day more on each side of a range of moments, since the zone of the service's days is not documented."""
-    if wanted.by == "delivery":
-        return wanted
-    return replace(wanted, date_from=wanted.date_from - _OVERLAP, date_to=wanted.date_to + _OVERLAP)
 
 
 def _absent(

@@ -13,7 +13,7 @@ from uuid import uuid4
 
 import polars as pl
 
-from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, LedgerBusy, LogisticsBatchError, UsageError
+from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, LedgerBusy, UsageError
 from logistics_batch.flows.files.foreign_files import workbook_entries
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.program_errors import holding_file
@@ -211,7 +211,12 @@ def _written_at(
             with holding_file(found.name):
                 return _fetched(parts, store, found), (), ()
         except (FileHeld, FileVanished, FileUnstable) as error:
-            return None, (_unreadable(where, error),), ()
+            told = (
+                f"The earlier workbook {printable(where)} cannot be read: {error.message} What analysts wrote in it is "
+                "missing here. It was moved to the folder “earlier”; repair it there and reconcile again with "
+                "--previous FILE."
+            )
+            return None, (told,), ()
 
 
 def _latest(store: FileStore, results: JobPlace, business_date: date) -> RemoteFile | None:
@@ -235,13 +240,6 @@ def _fetched(parts: Parts, store: FileStore, file: RemoteFile) -> Entries:
 
 def _read(parts: Parts, path: Path) -> Entries:
     return parts.limited(workbook_entries, about=WORKBOOK, returns=(Entries,))(path, name=WORKBOOK)
-
-
-def _unreadable(where: str, error: LogisticsBatchError) -> str:
-    return (
-        f"The earlier workbook {printable(where)} cannot be read: {error.message} What analysts wrote in it is missing "
-        "here. It was moved to the folder “earlier”; repair it there and reconcile again with --previous FILE."
-    )
 
 
 def remembered(parts: Parts, series: str, business_date: date) -> Earlier:

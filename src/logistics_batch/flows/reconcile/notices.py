@@ -1,6 +1,5 @@
 """The announced leg from the ledger and the returned leg from the service, as frames for the auditor."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -11,8 +10,8 @@ from zoneinfo import ZoneInfo
 
 import polars as pl
 
-from logistics_batch.api.answers import asn_header, asn_lines
-from logistics_batch.api.envelopes import as_text
+from logistics_batch.api.answers import asn_header
+from logistics_batch.api.envelopes import as_text, find_lines
 from logistics_batch.flows.asns.fetch import AsnRange
 from logistics_batch.ledger import Ledger, StoredDocument
 from logistics_batch.model.document import Operation
@@ -47,7 +46,6 @@ _RETAIL_NAMES = ("maximum_retail_price", "mrp")
 # ASNs have no field for tax (API §2.1): it stands in what a mapping keeps, or in what a service shows beyond them.
 _TAX_NAMES = ("tax", "tax_amount", "total_tax", "gst")
 _ORDER_NAMES = ("po_number", "po", "purchase_order", "order_number")  # as mappings keep it; ASNs have no field for it
-_AT_ONCE = 500  # references a query
 
 Lines = Sequence[Mapping[str, Any]]
 
@@ -96,10 +94,8 @@ def announced_documents(
     last = {update.key: update for update in updates if update.body}
     candidates = (_as_updated(one, last) for one in ledger.documents.select(operations=kinds, planned_to=until))
     found = {one.id: one for one in candidates if in_scope(one, scope) or orders_of(one, orders)}
-    numbers = sorted(set(references))
-    for start in range(0, len(numbers), _AT_ONCE):
-        for one in ledger.documents.select(operations=kinds, references=numbers[start : start + _AT_ONCE]):
-            found[one.id] = _as_updated(one, last)
+    named = ledger.documents.select(operations=kinds, references=list(references))
+    found |= {one.id: _as_updated(one, last) for one in named}
     return [found[key] for key in sorted(found) if found[key].state not in _ENDED]
 
 
@@ -122,7 +118,7 @@ def in_scope(document: StoredDocument, scope: Scope) -> bool:
         return True
     announced = scope.day_of(document.accepted_at or document.planned_at)
     if scope.wanted.by == "delivery":
-        due = scope.day_of(str(json.loads(document.body or "{}").get("delivery_date") or ""))
+        due = scope.day_of(str(document.payload.get("delivery_date") or ""))
         return scope.holds(due or announced)
     return scope.holds(announced)
 
@@ -137,7 +133,7 @@ def orders_of(document: StoredDocument, orders: Set[str]) -> list[str]:
     kept = first_of(document.keep, _ORDER_NAMES)
     if kept:
         return [kept] if order_number_of(kept) in orders else []
-    described = as_text(json.loads(document.body or "{}").get("description"))
+    described = as_text(document.payload.get("description"))
     words = described.split()
     pairs = (f"{one} {other}" for one, other in pairwise(words))
     named = {number for text in (described, *words, *pairs) if (number := order_number_of(text)) in orders}
@@ -152,10 +148,10 @@ def announced_frames(
     lines: list[dict[str, Any]] = []
     changed = {one.key for one in documents if one.state != "accepted"}
     earlier = [one for one in documents if one.state == "accepted" and one.key in changed]
-    accepted = {one.key: json.loads(one.body).get("sku_lines") or [] for one in earlier}
+    accepted = {one.key: one.payload.get("sku_lines") or [] for one in earlier}
     places = {one.key: index for index, one in enumerate(documents) if one.state == "accepted"}
     for index, document in enumerate(documents):
-        body = json.loads(document.body)
+        body = document.payload
         before = None if document.state == "accepted" else accepted.get(document.key)
         named = orders_of(document, orders)
         word = _STATE_WORDS.get(document.state, document.state)
@@ -255,7 +251,7 @@ def returned_frames(
         # By API §2.1 the service's `qty_received` is what the warehouse has requested, not what it received.
         lines.extend(
             _line(index, line) | {"qty_requested": as_text(line.get("qty_received"))}
-            for line in asn_lines(dict(record))
+            for line in find_lines(dict(record))
         )
     return frame_of(RETURNED_NOTICES, notices), frame_of(RETURNED_LINES, lines)
 

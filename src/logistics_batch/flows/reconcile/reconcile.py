@@ -89,7 +89,10 @@ def limits_of(tolerance: Mapping[str, Tolerance]) -> dict[Discrepancy, Limit]:
         code = Discrepancy(name)
         suppliers = {who: _limit(code, margin) for who, margin in given.suppliers.items()}
         skus = {sku: _limit(code, margin) for sku, margin in given.skus.items()}
-        _check_exceptions(code, suppliers=suppliers, skus=skus)
+        if suppliers and MEASURES[code] is ToleranceMeasure.DAYS:
+            raise UsageError(f"{code} has one tolerance for all suppliers.", remedy="Remove suppliers from it.")
+        if skus and code not in BY_SKU:
+            raise UsageError(f"{code} has one tolerance for all SKUs.", remedy="Remove skus from it.")
         limits[code] = replace(_limit(code, given), suppliers=suppliers, skus=skus)
     return limits
 
@@ -108,14 +111,6 @@ def _limit(code: Discrepancy, margin: Margin) -> Limit:
     return Limit(percent=percent, units=units, amount=amount, days=days)
 
 
-def _check_exceptions(code: Discrepancy, *, suppliers: Mapping[str, Limit], skus: Mapping[str, Limit]) -> None:
-    if suppliers and MEASURES[code] is ToleranceMeasure.DAYS:
-        raise UsageError(f"{code} has one tolerance for all suppliers.", remedy="Remove suppliers from it.")
-    if skus and code not in BY_SKU:
-        raise UsageError(f"{code} has one tolerance for all SKUs.", remedy="Remove skus from it.")
-
-
-_NO_LIST = ReadList(None)
 _WORDS_NAMED = 5
 
 
@@ -197,9 +192,11 @@ def run_reconcile(parts: Parts, plan: ReconcilePlan) -> ReconcileReport:
         asked = _ask(parts, plan, wanted)
         account = _account(parts, plan, run.id, asked, limits)
         files, delivered = _hand_over(parts, plan, account)
+        differs = account.result.exceptions.height > 0
+        code = ExitCode.DOUBT if not account.complete else ExitCode.ROWS_NOT_DONE if differs else ExitCode.DONE
         report = ReconcileReport(
             run=run.id,
-            exit_code=_exit_code(account),
+            exit_code=code,
             complete=account.complete,
             counts=dict(account.result.classes.select("class", "lines").iter_rows()),
             document=reconciliation_document(account),
@@ -275,7 +272,9 @@ def _account(
     legs, counting = _compared(parts, plan, asked)
     receipts = counting.receipts
     gathered, orders, besides = asked.gathered, asked.orders, asked.besides
-    rules = _rules(plan, limits, complete=gathered.complete)
+    rules = Rules(plan.business_date, limits=limits, complete=gathered.complete, claim_days=plan.claim_days)
+    if (booked_within := limits.get(Discrepancy.NOT_RECEIVED, Limit()).days) is not None:
+        rules = replace(rules, grace_days=booked_within)
     due = (wanted.date_from, wanted.date_to) if wanted.by == "delivery" else None
     whole = gathered.complete and receipts.complete and orders.complete
     watch = Watch(
@@ -287,7 +286,8 @@ def _account(
         followed=frozenset(besides.invoices),
     )
     result = audit(legs, rules=rules, earlier=memory.earlier, watch=watch, told=memory.told)
-    missing = _missing_legs(plan, receipts, orders)
+    asked_for = ((plan.receipts, receipts, RECEIPTS), (plan.purchase_orders, orders, PURCHASE_ORDERS))
+    missing = tuple(kind.word for given, read, kind in asked_for if given != ListPlan() and read.lines is None)
     if RECEIPTS.word in missing:
         result = without_rates(result)
     known = None if counting.known is None else KnownLines(counting.known, legs.unread)
@@ -326,23 +326,11 @@ def _account(
     )
 
 
-def _missing_legs(plan: ReconcilePlan, receipts: ReadList, orders: ReadList) -> tuple[str, ...]:
-    """The lists that were to be compared and of which none could be read."""
-    asked = ((plan.receipts, receipts, RECEIPTS), (plan.purchase_orders, orders, PURCHASE_ORDERS))
-    return tuple(kind.word for given, read, kind in asked if given != ListPlan() and read.lines is None)
-
-
 def _not_compared(missing: tuple[str, ...], result: Reconciliation) -> tuple[str, ...]:
     if RECEIPTS.word not in missing:
         return ()
     lines = counted(result.match_rate.lines, "line")
     return (f"Not compared with receipts: {lines}. What is called matched agrees with the service; no rate is given.",)
-
-
-def _rules(plan: ReconcilePlan, limits: dict[Discrepancy, Limit], *, complete: bool) -> Rules:
-    rules = Rules(plan.business_date, limits=limits, complete=complete, claim_days=plan.claim_days)
-    booked_within = limits.get(Discrepancy.NOT_RECEIVED, Limit()).days
-    return rules if booked_within is None else replace(rules, grace_days=booked_within)
 
 
 def _hand_over(
@@ -378,18 +366,12 @@ def _put(parts: Parts, place: JobPlace, papers: dict[str, bytes], *, stamp: str)
         return store.put_all(place.path, papers)
 
 
-def _exit_code(account: ReconciliationReport) -> int:
-    if not account.complete:
-        return ExitCode.DOUBT
-    return ExitCode.ROWS_NOT_DONE if account.result.exceptions.height else ExitCode.DONE
-
-
 def _read(parts: Parts, source: ListPlan, kind: ListKind, *, since: date, on: date) -> ReadList:
     """The list, as of a business date; none if none was given."""
     if source.place is not None:
         return list_from(parts, source.place, kind=kind, since=since, business_date=on)
     if source.path is None:
-        return _NO_LIST
+        return ReadList(None)
     if source.mapping is None:
         raise UsageError(f"It is not said how {source.path} is to be read.", remedy=f"Give {kind.option}-mapping NAME.")
     return list_by_hand(parts, source.path, kind=kind, mapping=source.mapping, business_date=on)

@@ -21,7 +21,7 @@ from logistics_batch.ledger.documents.recording import (
     record_all,
 )
 from logistics_batch.ledger.itself.lock import require_held
-from logistics_batch.ledger.lanes import LAST_ATTEMPT, Lease, being_sent, living_helpers
+from logistics_batch.ledger.lanes import LAST_ATTEMPT, Lease, helpers_send, living_helpers
 from logistics_batch.ledger.records import Decided, Outcome, StoredAttempt, StoredDocument
 from logistics_batch.ledger.schema import attempt, document, evidence, file
 from logistics_batch.messages.reasons import WaitsFor
@@ -102,17 +102,6 @@ class Attempts(Repository):
                 found.setdefault(reference, set()).add(number)
         return found
 
-    def being_sent(self) -> dict[tuple[str, str], int]:
-        """How many documents are `sending`, by the name of their file and its run, the oldest first."""
-        query = (
-            select(file.c.name, file.c.run_id, func.count())
-            .join(document, document.c.file_id == file.c.id)
-            .where(document.c.account == self.account, document.c.state == "sending")
-            .group_by(file.c.name, file.c.run_id)
-            .order_by(func.min(document.c.id))
-        )
-        return {(name, run): number for name, run, number in self._rows(query)}
-
     def left_of(self, run: str) -> int:
         """How many documents a run has to send, or living programs are sending that help it.
 
@@ -120,8 +109,7 @@ class Attempts(Repository):
         """
         planned = select(func.count()).select_from(document).where(*due_of(self.account, run)).scalar_subquery()
         with self._read() as connection:
-            theirs = being_sent(self.account, living_helpers(connection, self.account)).scalar_subquery()
-            return int(connection.execute(select(planned + theirs)).scalar_one())
+            return int(connection.execute(select(planned + helpers_send(connection, self.account))).scalar_one())
 
     def take_over(self, now: str) -> list[int]:
         """Whatever is still `sending` has lost its sender: it is in doubt. Call only while holding the sending lock.
@@ -137,6 +125,8 @@ class Attempts(Repository):
             .where(document.c.account == self.account, document.c.state == "sending")
             .order_by(document.c.id)
         )
+        if not self._exists(query):
+            return []
         with self._write() as connection:
             if helpers := living_helpers(connection, self.account):
                 query = query.where(attempt.c.lease_id.not_in(helpers))
@@ -174,11 +164,6 @@ class Attempts(Repository):
         among = self._among(evidence.c.document_id, numbers)
         return {each[0]: each[1] for each in self._rows(query.where(among).group_by(evidence.c.document_id))}
 
-    def first_sent_at(self, document_id: int) -> str:
-        """When the first intent to send a document was written."""
-        query = select(attempt.c.intent_at).where(attempt.c.document_id == document_id)
-        return str(self._column(query.order_by(attempt.c.n).limit(1))[0])
-
     def set_baseline(self, document_id: int, baseline: str) -> None:
         """Keep what the service already had under this ASN's invoice number before the first send.
 
@@ -187,24 +172,25 @@ class Attempts(Repository):
         unsent = document.update().where(document.c.id == document_id, document.c.state == "planned")
         self._execute(unsent.values(baseline=baseline))
 
-    def doubtful_attempts(self, document_id: int) -> int:
-        """How many attempts may have arrived: those that were answered without an effect do not count.
-
-        Behind a redirect something may have been done.
-        """
-        may_have = attempt.c.meaning.in_(("", "unknown")) | attempt.c.status.between(300, 399)
-        query = select(func.count()).where(attempt.c.document_id == document_id, may_have)
-        return int(self._column(query)[0])
-
     def note_check(
-        self, document_id: int, *, at: str, text: str, counts: bool = True, held: Issue | None = None
+        self,
+        document_id: int,
+        *,
+        at: str,
+        text: str,
+        counts: bool = True,
+        held: Issue | None = None,
+        doubt_since: str = "",
     ) -> None:
         """One more search for a document that did not settle it; `counts`: the service was really asked.
 
-        held: what is told of one that is held since then, by the reason that it had.
+        held: what is told of one that is held since then, by the reason that it had. doubt_since: when the doubt began
+        that was dated by a wrong clock.
         """
         mine = document.update().where(document.c.id == document_id)
         with self._write() as connection:
+            if doubt_since:
+                connection.execute(mine.where(document.c.state == "in_doubt").values(doubt_since=doubt_since))
             if held is not None:
                 same = mine.where(document.c.state == "held", document.c.code == held.code)
                 connection.execute(same.values({"values": held.values}))
@@ -213,31 +199,13 @@ class Attempts(Repository):
                 connection.execute(mine.values(checks=document.c.checks + 1))
             add_evidence(connection, document_id, at=at, kind="check", text=text)
 
-    def date_doubt(self, document_id: int, *, at: str, text: str) -> None:
-        """Count a doubt from now on: its time lies in the future, for a clock was wrong."""
-        with self._write() as connection:
-            still = (document.c.id == document_id) & (document.c.state == "in_doubt")
-            connection.execute(document.update().where(still).values(doubt_since=at))
-            add_evidence(connection, document_id, at=at, kind="check", text=text)
-
-    def settle_document(
-        self, outcome: Outcome, *, expected: str, now: str, evidence_text: str = "", decided: Decided | None = None
+    def settle(
+        self, *outcomes: Outcome, expected: str, now: str, evidence_text: str = "", decided: Decided | None = None
     ) -> bool:
-        """Move a document out of `expected` by evidence or by a person's decision; False if it is no longer there."""
-        return self.settle_documents(
-            [outcome], expected=expected, now=now, evidence_text=evidence_text, decided=decided
-        )
+        """Move documents out of `expected` by evidence or by a person's decision, all of them or none.
 
-    def settle_documents(
-        self,
-        outcomes: Sequence[Outcome],
-        *,
-        expected: str,
-        now: str,
-        evidence_text: str = "",
-        decided: Decided | None = None,
-    ) -> bool:
-        """The same for several documents, all of them or none: False if one is no longer there."""
+        False if one is no longer there.
+        """
         crash_point("settle.before_commit")
         settled = [outcome.document_id for outcome in outcomes]
         try:

@@ -278,16 +278,25 @@ class StoredDocuments(Repository):
             rows = read_frame(connection, mine, LINES)
             asked = select(row.c.document_id).where(row.c.file_id == file_id)
             documents = _documents_where(connection, document.c.id.in_(asked), more=_MORE if with_documents else {})
-            known = pl.concat([documents.select(list(KNOWN)), *repeated(connection, rows, documents)], how="diagonal")
+            of_others = repeated(connection, rows, documents) if self._connection.jobs is not None else ()
+            known = pl.concat([documents.select(list(KNOWN)), *of_others], how="diagonal")
             issues = select(issue).where(issue.c.file_id == file_id).order_by(issue.c.sheet, issue.c.row, issue.c.id)
-            found = tuple(map(_issue_of, connection.execute(issues).mappings()))
-        return _report_of(
-            head,
-            fates(rows, known),
-            documents.with_columns(pl.lit("").alias("would")).select(list(DOCUMENT_RESULTS))
-            if with_documents
-            else DOCUMENT_RESULTS.to_frame(),
-            found,
+            found = connection.execute(issues).mappings().all()
+        same = ("sha256", "size", "mapping", "mapping_digest", "sheet", "header_row", "rows_read", "received_at")
+        shown = documents.with_columns(pl.lit("").alias("would")) if with_documents else DOCUMENT_RESULTS.to_frame()
+        places = [{name: line[name] for name in Place.__dataclass_fields__} for line in found]
+        return FileReport(
+            **{name: head[name] for name in (*same, "lines_sheet", "lines_header_row", "earlier_file")},
+            file=head["name"],
+            run=head["run_id"],
+            rows=fates(rows, known),
+            documents=shown.select(list(DOCUMENT_RESULTS)),
+            issues=tuple(
+                Issue(line["code"], Place(**place), line["values"]) for line, place in zip(found, places, strict=True)
+            ),
+            notes=read_notes(json.loads(head["notes"])),
+            operation=head["operation"],
+            held=Issue(head["code"], values=head["values"]),
         )
 
     def states_of(self, run: str) -> dict[str, int]:
@@ -413,27 +422,6 @@ def _documents_where(
     found = read_frame(connection, query, {**KNOWN, **more})
     rows, body = pl.col("rows").str.json_decode(pl.List(pl.UInt32)), pl.col("body").cast(pl.String, strict=True)
     return found.with_columns(rows, body) if more else found
-
-
-def _report_of(head: RowMapping, rows: pl.DataFrame, documents: pl.DataFrame, issues: tuple[Issue, ...]) -> FileReport:
-    """All that is known of one arrival. head: its record; rows, documents: as `FileReport` has them."""
-    same = ("sha256", "size", "mapping", "mapping_digest", "sheet", "header_row", "rows_read", "received_at")
-    return FileReport(
-        **{name: head[name] for name in (*same, "lines_sheet", "lines_header_row", "earlier_file")},
-        file=head["name"],
-        run=head["run_id"],
-        rows=rows,
-        documents=documents,
-        issues=issues,
-        notes=read_notes(json.loads(head["notes"])),
-        operation=head["operation"],
-        held=Issue(head["code"], values=head["values"]),
-    )
-
-
-def _issue_of(line: RowMapping) -> Issue:
-    """An issue of a file's row, from its record."""
-    return Issue(line["code"], Place(**{name: line[name] for name in Place.__dataclass_fields__}), line["values"])
 
 
 class Addresses(Repository):

@@ -41,6 +41,7 @@ from logistics_batch.ledger.lanes import lane_of
 from logistics_batch.ledger.records import StoredDocument
 from logistics_batch.ledger.schema import document, file, issue, row
 from logistics_batch.messages import packed, unpacked
+from logistics_batch.messages.documents import reason_of
 from logistics_batch.messages.reasons import REPLACEABLE, WaitsFor
 from logistics_batch.model.asn_marker import with_marker
 from logistics_batch.model.document import Document, MappedFile, RowState, call_blocks
@@ -271,7 +272,7 @@ def _as_line(decided: tuple[int, Decision]) -> tuple[object, ...]:
         "planned" if decision.action == "plan" else "held",
         decision.why.code,
         decision.why.values,
-        str(decision.waits_for),
+        str(reason_of(decision.why.code).waits_for),
         decision.marker,
     )
 

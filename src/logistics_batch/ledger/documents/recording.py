@@ -12,7 +12,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, select
 
 from logistics_batch.errors import LedgerRefused
-from logistics_batch.ledger.bulk import Change, among, execute_plain, insert_all, update_all, update_found
+from logistics_batch.ledger.bulk import Change, among, insert_all, update_found
 from logistics_batch.ledger.connection import digest, dump
 from logistics_batch.ledger.records import Decided, Outcome, StoredDocument
 from logistics_batch.ledger.schema import Answered, attempt, cancelled_number, decision, document, evidence, file, row
@@ -24,10 +24,6 @@ from logistics_batch.model.issue import Issue
 FOUND_CANCELLED: Final = "found_cancelled"
 """The rule of an order in doubt that is held because it reached the service and was cancelled there."""
 _SHOWN: Final = (Answered.FRESH, Answered.IN_WRITING)
-_MARK_PLAIN: Final = (
-    "UPDATE file SET stale = ? WHERE stale IN (?, ?) "
-    "AND id IN (SELECT file_id FROM row WHERE document_id IN (SELECT value FROM json_each(?)))"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +51,6 @@ def in_state(state: str, why: Issue) -> dict[str, Any]:
 
 def mark_stale(connection: Connection, *document_ids: int) -> None:
     """Every file with a row of these documents has to be answered again: its results no longer show what is known."""
-    if connection.dialect.name == "sqlite":  # with each commit of answers
-        execute_plain(connection, _MARK_PLAIN, (Answered.STALE, *_SHOWN, dump(document_ids)))
-        return
     asking = select(row.c.file_id).where(among(connection, row.c.document_id, document_ids))
     connection.execute(
         file.update().where(file.c.id.in_(asking), file.c.stale.in_(_SHOWN)).values(stale=Answered.STALE)
@@ -116,7 +109,11 @@ def record_all(
         )
         for outcome in outcomes
     ]
-    update_all(connection, attempt, finished)
+    if len(update_found(connection, attempt, finished, told=("n",))) < len(finished):
+        raise LedgerRefused(
+            "Not all attempts that ended were found in the ledger.",
+            remedy="Run “logistics-batch ledger verify”; only one program may send with a ledger.",
+        )
 
 
 def move_all(

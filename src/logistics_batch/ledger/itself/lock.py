@@ -20,7 +20,7 @@ from logistics_batch.ledger.connection import dump, entry, put_entry
 from logistics_batch.ledger.failures import told_plainly
 from logistics_batch.ledger.lanes import is_asleep
 from logistics_batch.ledger.schema import meta
-from logistics_batch.processes import is_gone, this_process
+from logistics_batch.processes import host_and_number, is_gone, this_process
 
 WRITING_ANSWERS = "writing answers"
 _ADVISORY_KEY = 0x6C6F6762  # "logb"
@@ -145,8 +145,8 @@ def _lives_elsewhere(process: str) -> bool:
 def _shown(sender: dict[str, str]) -> str:
     if not sender:
         return ""
-    process = json.loads(sender["process"])
-    return f" ({sender['what']}, process {process['pid']} on {process['host']}, since {sender['since']})"
+    host, number = host_and_number(sender["process"])
+    return f" ({sender['what']}, process {number} on {host}, since {sender['since']})"
 
 
 @contextmanager

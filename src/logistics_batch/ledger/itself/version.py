@@ -97,7 +97,11 @@ def prepare(engine: Engine, *, path: Path | None) -> None:
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _CREATION_KEY})
         if not inspect(connection).has_table("meta"):
             crash_point("ledger.schema.begun")
-            _create(connection)
+            metadata.create_all(connection, checkfirst=False)
+            for statement in guard_statements(connection.dialect.name):
+                connection.exec_driver_sql(statement)
+            known = {"schema_version": str(SCHEMA_VERSION), "epoch": secrets.token_hex(8), "seq": "0"}
+            insert_all(connection, meta, [{"name": name, "value": value} for name, value in known.items()])
             crash_point("ledger.schema.before_commit")
             return
         found = _version(connection)
@@ -109,14 +113,6 @@ def prepare(engine: Engine, *, path: Path | None) -> None:
 
 def _write(engine: Engine) -> Connection:
     return engine.connect().execution_options(write=True)
-
-
-def _create(connection: Connection) -> None:
-    metadata.create_all(connection, checkfirst=False)
-    for statement in guard_statements(connection.dialect.name):
-        connection.exec_driver_sql(statement)
-    known = {"schema_version": str(SCHEMA_VERSION), "epoch": secrets.token_hex(8), "seq": "0"}
-    insert_all(connection, meta, [{"name": name, "value": value} for name, value in known.items()])
 
 
 def _version(connection: Connection) -> int:

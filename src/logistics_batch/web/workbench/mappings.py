@@ -380,7 +380,7 @@ def _replay(asked: PageRequest, seen: StudioSheet, name: str, old: str) -> list[
         before = load(old)
     except LogisticsBatchError:
         return "The mapping that is there cannot be used, so that there is nothing to compare with."
-    files = ledger.files.read_by(name, limit=_FILES_REPLAYED)
+    files = ledger.files.latest(mapping=name, limit=_FILES_REPLAYED)
     return [asdict(each) for each in replay(asked.parts, files, before=before, after=load(seen.text))]
 
 

@@ -118,7 +118,7 @@ def find(asked: PageRequest) -> PageData:
     wanted = asked.query.get("q", "").strip()[:200]
     parts = asked.parts
     documents = parts.ledger.documents.named(wanted, limit=_MOST) if wanted else []
-    files = parts.ledger.files.begins(wanted, limit=_MOST) if wanted else []
+    files = parts.ledger.files.latest(beginning=wanted, limit=_MOST) if wanted else []
     run = parts.ledger.runs.get(wanted) if wanted else None
     data = {
         "q": wanted,
