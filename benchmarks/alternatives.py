@@ -40,8 +40,7 @@ ignore: [Order Date, Description, Remarks]
 def map_ours(source: Path, target: Path) -> dict[str, Any]:
     """Read, map, judge by the contract, and write the documents."""
     from logistics_batch.intake.readers import read_file
-    from logistics_batch.mapping import load_mapping
-    from logistics_batch.mapping.fields.compile import RunValues
+    from logistics_batch.mapping import RunValues, load_mapping
     from logistics_batch.mapping.whole_file import apply_mapping
 
     mapping = load_mapping(MAPPING, path="benchmark", read_lookup=lambda name: name)
@@ -119,22 +118,28 @@ ANSWERED_WRONG = 100  # of so many rows one is wrong
 
 def answer_ours(source: Path, target: Path) -> dict[str, Any]:
     """The workbook is read, and comes back with an answer beside every row, wrong cells coloured and commented."""
+    import polars as pl
+
+    from logistics_batch.flows.files.foreign_files import answer_files
     from logistics_batch.intake.readers import read_file
-    from logistics_batch.model.issue import Issue
-    from logistics_batch.model.report import Fate, FileReport, RowResult
+    from logistics_batch.model.issue import Issue, Place
+    from logistics_batch.model.report import FATES, Fate, FileReport
     from logistics_batch.model.sheet import ReadOptions
-    from logistics_batch.paper.answers.result_workbook import result_workbook
 
     sheet = read_file(source, name=source.name, options=ReadOptions())[0]
-    rows, issues = [], []
-    for row in sheet.frame["row"].to_list()[1:]:
-        fate = Fate.ACCEPTED if row % ANSWERED_WRONG else Fate.INVALID
-        if fate is Fate.INVALID:
-            issues.append(Issue(row, "mobile", "Column 3", f"C{row}", "98", "No mobile number.", "Write ten digits."))
-        awb = f"SH-{row}" if fate is Fate.ACCEPTED else ""
-        rows.append(
-            RowResult(source.name, sheet.name, row, f"A-{row}", fate, awb_number=awb, run="20261103-211500-ab12")
-        )
+    is_sent = pl.col("row") % ANSWERED_WRONG != 0
+    rows = sheet.frame.slice(1).select(
+        pl.lit(sheet.name).alias("sheet"),
+        "row",
+        pl.format("A-{}", "row").alias("document"),
+        pl.when(is_sent).then(pl.lit(Fate.ACCEPTED.value)).otherwise(pl.lit(Fate.INVALID.value)).alias("fate"),
+        pl.when(is_sent).then(pl.format("SH-{}", "row")).otherwise(pl.lit("")).alias("awb_number"),
+    )
+    texts = [pl.lit("").alias(name) for name in FATES if name not in rows.columns]
+    issues = tuple(
+        Issue.of("mobile", Place(row, "Column 3", f"C{row}", "98", field="mobile"), digits=2)
+        for row in rows.filter(~is_sent)["row"]
+    )
     report = FileReport(
         file=source.name,
         sha256="",
@@ -144,12 +149,13 @@ def answer_ours(source: Path, target: Path) -> dict[str, Any]:
         mapping_digest="",
         sheet=sheet.name,
         header_row=1,
-        rows_read=len(rows),
-        rows=tuple(rows),
-        issues=tuple(issues),
+        rows_read=rows.height,
+        rows=rows.with_columns(texts).select(*FATES),
+        issues=issues,
     )
-    target.write_bytes(result_workbook(report, sheet=sheet, original=source.read_bytes(), format="xlsx"))
-    return {"rows_answered": len(rows), "cells_marked": len(issues)}
+    found, _ = answer_files(report, source, name=source.name, kind="xlsx", options=ReadOptions(), formats=("xlsx",))
+    target.write_bytes(found["result.xlsx"])
+    return {"rows_answered": rows.height, "cells_marked": len(issues)}
 
 
 def answer_openpyxl(source: Path, target: Path) -> dict[str, Any]:

@@ -75,7 +75,7 @@ def _run(name: str, source: Path) -> dict[str, Any]:
 
 def write_labels(folder: Path) -> None:
     """The label files as the sandbox makes them, each under the hash of its content, and a list of them."""
-    from logistics_batch.sandbox.labels import LabelPage, label_pdf
+    from logistics_batch.sandbox.labels.layout import LabelPage, label_pdf
 
     folder.mkdir()
     lines = []

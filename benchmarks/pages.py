@@ -23,7 +23,7 @@ from typing import Any
 from urllib.parse import quote
 
 import httpx
-from push import WAIT_SECONDS, _service
+from push import WAIT_SECONDS, service
 from push_ways import COLUMNS, MAPPING
 from sqlalchemy import Connection
 from whole import COMMAND, SETTINGS, _family, _resident_mb
@@ -79,7 +79,7 @@ class Bench:
         """Push a file; gives the seconds."""
         path = self.orders(name, numbers, street=street)
         began = time.perf_counter()
-        command = [*COMMAND, "push", path, "--mapping", "orders"]
+        command = [*COMMAND, "push", str(path), "--mapping", "orders"]
         done = subprocess.run(command, check=False, cwd=self.folder, capture_output=True, text=True)
         if done.returncode != code:
             raise SystemExit(done.stdout + done.stderr)
@@ -266,9 +266,9 @@ def a_ledger(kind: str) -> Iterator[str]:
 
 def main(documents: int = 1_000_000, seconds: float = 30, kind: str = "sqlite") -> None:
     """Print what each page takes, what a push loses beside clicking people, and the memory of the pages' process."""
-    with tempfile.TemporaryDirectory() as made, _service(WAIT_SECONDS) as service, a_ledger(kind) as ledger:
+    with tempfile.TemporaryDirectory() as made, service(WAIT_SECONDS) as service_url, a_ledger(kind) as ledger:
         print(f"pages over {kind}, load {os.getloadavg()[0]:.1f}", flush=True)
-        bench = Bench(Path(made), service, documents, ledger=ledger)
+        bench = Bench(Path(made), service_url, documents, ledger=ledger)
         with serving(bench.folder) as (url, process):
             one = Person(bench, url, 5)
             people = [Person(bench, url, 6 + number) for number in range(PEOPLE)]

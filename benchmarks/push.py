@@ -23,7 +23,7 @@ WORDS = {
 
 
 @contextmanager
-def _service(seconds: float) -> Iterator[str]:
+def service(seconds: float) -> Iterator[str]:
     command = [sys.executable, str(HERE / "push_server.py"), str(seconds)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -61,10 +61,10 @@ def _row(title: str, url: str, folder: Path, *, orders: int, in_flight: int, run
 def _at_rate(rate: int, folder: Path, *, limit: float = math.inf) -> float:
     """Calls a second on average, as the service saw them; rate 0: none is set. limit: what came without one."""
     orders = (rate or RATES[-1]) * RATE_SECONDS
-    with _service(WAIT_SECONDS) as url:
+    with service(WAIT_SECONDS) as url:
         _taken("ours", url, orders, RATE_IN_FLIGHT, f"{rate}/s" if rate else "none", folder=folder)
         with urllib.request.urlopen(url, timeout=30) as reply:
-            moments = sorted(json.load(reply))
+            moments: list[float] = sorted(json.load(reply))
     reached = (len(moments) - 1) / (moments[-1] - moments[0])
     most = max(bisect.bisect_left(moments, start + 1) - place for place, start in enumerate(moments))
     of_rate = f"{reached / rate:>9.2f}{reached / min(rate, limit):>20.2f}" if rate else " " * 29
@@ -78,13 +78,13 @@ def push(folder: Path, *, runs: int, seconds: float) -> None:
     the last ones weigh too much.
     """
     for in_flight in (8, 32, 64):
-        with _service(WAIT_SECONDS) as url:
+        with service(WAIT_SECONDS) as url:
             limit = in_flight / WAIT_SECONDS
             orders = int(seconds * limit)
             title = "a service that takes 50 ms"
             _row(title, url, folder, orders=orders, in_flight=in_flight, runs=runs, limit=limit)
     for in_flight in (8, 32):
-        with _service(0) as url:
+        with service(0) as url:
             title = "a service that answers at once"
             _row(title, url, folder, orders=2_000, in_flight=in_flight, runs=runs, limit=0)
     print(f"\npush at a fixed rate, {RATE_IN_FLIGHT} in flight, as the service saw it")

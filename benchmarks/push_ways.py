@@ -11,12 +11,13 @@ import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 from logistics_batch.api.client import Client, ServiceAccess
+from logistics_batch.api.key_print import key_print
 from logistics_batch.api.pacing import Pacer
 from logistics_batch.api.secret import Secret
+from logistics_batch.ledger import Ledger, ServiceFacts
 
 KEY = "bench-key"
 PATH = "/orders/shipment"
@@ -66,6 +67,12 @@ def _since(began: float, used: float) -> tuple[float, float]:
     return time.perf_counter() - began, time.process_time() - used
 
 
+def second_creates_are_refused(ledger: Ledger, url: str, key: str = KEY) -> None:
+    """As `doctor --staging` would have found it: then no accepted order is looked at."""
+    seen = key_print(ServiceAccess(base_url=url, api_key=Secret(key)))
+    ledger.facts.keep(ServiceFacts("2026-11-21T10:00:00+05:30", True, "refused", "", (), seen))
+
+
 def ours(url: str, orders: int, in_flight: int, *, rate: str = "none") -> tuple[float, float]:
     """Intents and outcomes durable: the dispatcher with its ledger on this disk; reading is not counted."""
     from logistics_batch.flows.files.receive import ReceivedFile, arrival_of
@@ -78,12 +85,12 @@ def ours(url: str, orders: int, in_flight: int, *, rate: str = "none") -> tuple[
         (folder / "mappings").mkdir()
         (folder / "mappings/orders.yaml").write_text(MAPPING)
         (folder / "orders.csv").write_text("\n".join(map(",".join, rows(orders))))
-        settings = f'[service]\nbase_url = "{url}"\nrate = "{rate}"\napi_key_file = "key"\n'
-        (folder / "logistics-batch.toml").write_text(settings)
+        settings = f'base_url = "{url}"\nrate = "{rate}"\nconcurrency = {in_flight}\napi_key_file = "key"\n'
+        (folder / "logistics-batch.toml").write_text(f"[service]\n{settings}")
         (folder / "key").touch(mode=0o600)
         (folder / "key").write_text(KEY)
-        with Workspace(folder).parts(Need()) as opened, opened.ledger.sending("bench"):
-            parts = replace(opened, policy=replace(opened.policy, concurrency=in_flight))
+        with Workspace(folder).parts(Need()) as parts, parts.ledger.sending("bench"):
+            second_creates_are_refused(parts.ledger, url)
             now, ledger = parts.clock.now(), parts.ledger
             day = now.date()
             ledger.runs.start("B", job="bench", kind="push", business_date=day.isoformat(), now=now.isoformat())

@@ -57,8 +57,10 @@ def measure(names: list[str], source: Path, *, runs: int) -> dict[str, Figure]:
             said[name].append(json.loads(done.stdout))
     return {
         name: Figure(
-            *(statistics.median(one[measured] for one in each) for measured in ("seconds", "processor", "peak_mb")),
-            each[0]["found"],
+            seconds=statistics.median(one["seconds"] for one in each),
+            processor=statistics.median(one["processor"] for one in each),
+            peak_mb=statistics.median(one["peak_mb"] for one in each),
+            found=each[0]["found"],
         )
         for name, each in said.items()
     }
@@ -215,9 +217,9 @@ def main() -> None:
         start()
     with tempfile.TemporaryDirectory() as folder:
         if "whole" in parts:
-            sizes = sorted({50, 1_000, chosen.rows // 10, chosen.rows, *([1_000_000] if chosen.full else [])})
-            pushed = [size for size in sizes if size <= (100_000 if chosen.full else 10_000)]
-            whole(Path(folder), sizes=sizes, push_sizes=pushed, runs=chosen.runs)
+            lengths = sorted({50, 1_000, chosen.rows // 10, chosen.rows, *([1_000_000] if chosen.full else [])})
+            pushed = [rows for rows in lengths if rows <= (100_000 if chosen.full else 10_000)]
+            whole(Path(folder), sizes=lengths, push_sizes=pushed, runs=chosen.runs)
         if "map" in parts:
             sizes = {max(chosen.rows // 10, 1), chosen.rows, *([1_000_000] if chosen.full else [])}
             map_growth(Path(folder), sizes=sorted(sizes), runs=chosen.runs)

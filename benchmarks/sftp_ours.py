@@ -5,7 +5,8 @@ import sys
 import time
 from pathlib import Path
 
-from logistics_batch.intake.stores.sftp import SftpAccess, SftpStore
+from logistics_batch.intake.stores.sftp import SftpStore
+from logistics_batch.intake.stores.store import SftpAccess
 
 asked = json.loads(sys.argv[1])
 access = SftpAccess(

@@ -204,6 +204,43 @@ def departures(
     return moments
 
 
+IN_FLIGHT, CALL_SECONDS, SOON_SECONDS = 8, 0.2, 0.25
+
+
+def departures_of_senders(clock: OneClock, pacers: list[Pacer], *, seconds: float) -> list[float]:
+    """When calls of processes leave, each of which sends as many at once as it may, a call as soon as one came back."""
+    events = [(clock.now, number, "looks") for number in range(len(pacers))]
+    under_way, moments, until = [0] * len(pacers), list[float](), clock.now + seconds
+    while events and events[0][0] < until:
+        at, number, what = heapq.heappop(events)
+        clock.now, pacer = max(clock.now, at), pacers[number]
+        if what == "leaves":
+            turn = pacer.approach()
+            left = turn and pacer.depart(turn)
+            assert left is not None
+            moments.append(left)
+            heapq.heappush(events, (left + CALL_SECONDS, number, "comes back"))
+            continue
+        under_way[number] -= what == "comes back"
+        while (room := IN_FLIGHT - under_way[number]) > 0:
+            wait = pacer.try_turn(ahead_seconds=SOON_SECONDS, wanted=room)
+            if wait > SOON_SECONDS:
+                heapq.heappush(events, (clock.now + wait - SOON_SECONDS, number, "looks"))
+                break
+            under_way[number] += 1
+            heapq.heappush(events, (clock.now + wait, number, "leaves"))
+    return moments
+
+
+@pytest.mark.parametrize("processes", [3, 4, 8])
+def test_processes_use_the_rate_whole_together(tmp_path: Path, clock: OneClock, processes: int) -> None:
+    """None holds turns that others could use: each alone could use less than half of the rate."""
+    with sharing_processes(tmp_path, clock, processes=processes, rate=100) as pacers:
+        moments = departures_of_senders(clock, pacers, seconds=4)
+    assert all(last - first >= 1.0 - 1e-6 for first, last in zip(moments, moments[100:], strict=False))
+    assert (len(moments) - 1) / (moments[-1] - moments[0]) > 0.95 * 100
+
+
 def calls_at(rate: int) -> int:
     """Enough for some seconds at that rate, each with many calls where many fit in."""
     return 60 if rate == 20 else 20

@@ -3,7 +3,7 @@
 A turn is a moment at which one call may leave (`model.turns`). Their span is a trifle longer than the rate asks, so
 that a call which leaves that trifle late brings no second above the rate; one that is later gives its turn back and
 gets another. A call waits before its connection is taken, and one that has to connect begins so much sooner. Processes
-that share a ledger take their turns from one row of it, some at once.
+that share a ledger take their turns from one row of it: who is alone some at once, others what they can use just then.
 """
 
 import math
@@ -26,6 +26,7 @@ _SPAN_SHARE = 0.03  # so much longer than the rate asks: for those that leave la
 _TAKEN_AHEAD_SECONDS = 1.0  # so long before it comes one turn is taken by who waits for it
 _BLOCK_SECONDS, _LONGEST_BLOCK_SECONDS = 0.2, 1.0  # turns of so long are taken at once, where they are used
 _FEWEST_LEADS, _MOST_LEADS = 4, 50  # taking turns costs an eighth of the time at most, a hundredth where all are used
+_ALONE_AFTER_SECONDS = 1.0  # without a turn of another process
 _LONGEST_WAIT_SECONDS = 3.0  # for a turn, before a connection is taken: the call's intent grows old
 _LONGEST_HELD_SECONDS = 0.5  # for a turn, with a connection at hand
 _CONNECT_FADES, _UNUSED_FADES = 0.98, 0.9  # what the slowest connect took lately, each call: with a connect or without
@@ -118,10 +119,11 @@ class Pacer:
         self._resumes = -math.inf  # the end of a pause
         self._connect_seconds = 0.0  # so much before its turn a call begins to connect
         self._lead_seconds = 0.0  # a shared turn that came before would have passed when it is known
+        self._wanted = 0  # so many turns are asked for and not taken yet
         self._block: deque[float] = deque()  # turns of this process
         self._took, self._at_once = -math.inf, 1  # when turns were taken last, and how many
+        self._others_took = -math.inf  # when another process was last seen to have taken some
         self._taken: deque[float] = deque()  # turns of calls that have not left yet: whichever leaves next has the next
-        self._without = 0  # so many calls missed their turns and have no other yet
         self._unused: list[float] = []  # turns that passed without a call
         self._own = Turns()  # for whom nobody shares the rate, or while the ledger takes nothing
         self._shared: list[SharedTurns] = []
@@ -151,19 +153,20 @@ class Pacer:
         """How many calls were one too many for the service (429) so far."""
         return self._allowance.refusals
 
-    def try_turn(self, *, ahead_seconds: float = 0.0) -> float:
+    def try_turn(self, *, ahead_seconds: float = 0.0, wanted: int = 1) -> float:
         """The seconds until the call of the next turn begins, without waiting.
 
-        The turn is taken if that is no more than `ahead_seconds`.
+        The turn is taken if that is no more than `ahead_seconds`. wanted: so many the caller can use, one by one and
+        all soon; where several processes share the rate, they are had at once.
         """
         with self._state:
             if not self.paced:
                 return max(0.0, self._resumes - self._clock())
             ahead_seconds += self._connect_seconds
         if self._lacks(ahead_seconds):
-            with self._taking:  # not with the lock of the state: calls that leave meanwhile do not wait for the ledger
+            with self._wanting(wanted), self._taking:  # not that of the state: who leaves does not wait for the ledger
                 if self._lacks(ahead_seconds):  # else another one took some meanwhile
-                    self._take(1, ahead_seconds=ahead_seconds)
+                    self._take(ahead_seconds=ahead_seconds)
         with self._state:
             wait = max(0.0, (self._block[0] if self._block else self._next_at) - self._clock())
             if self._block and wait <= ahead_seconds:
@@ -178,20 +181,37 @@ class Pacer:
                 self._unused.append(self._block.popleft())
             return not self._block and self._next_at - now <= ahead_seconds
 
-    def _take(self, least: int, *, ahead_seconds: float, not_before: float = -math.inf) -> None:
-        """Take the next turns, of this process or of all that share them, if the first comes so soon.
+    @contextmanager
+    def _wanting(self, turns: int) -> Iterator[None]:
+        """While the block runs, so many more are taken by whoever takes some."""
+        with self._state:
+            self._wanted += turns
+        try:
+            yield
+        finally:
+            with self._state:
+                self._wanted -= turns
 
-        They are so many, or twice as many as were used of the last ones where that was a moment ago.
+    def _block_size(self, now: float) -> int:
+        """How many turns to take at once, where nobody else wants any: to ask for each would take time.
+
+        They are twice as many as were used of the last ones where that was a moment ago.
         """
+        fewest = 1 + int(self.turns_in(_FEWEST_LEADS * self._lead_seconds))
+        longest = min(_MOST_LEADS * self._lead_seconds, _LONGEST_BLOCK_SECONDS)
+        most = 1 + int(self.turns_in(max(_BLOCK_SECONDS, longest)))
+        soon = max(_BLOCK_SECONDS, 2 * self._at_once * self._allowance.spacing_seconds)
+        used = self._at_once - len(self._unused) if now - self._took < soon else 0
+        return min(max(2 * used, fewest), most)
+
+    def _take(self, *, ahead_seconds: float, not_before: float = -math.inf) -> None:
+        """Take the next turns, of this process or of all that share them, if the first comes so soon."""
         with self._state:
             now, allowed = self._clock(), self._allowance.allowed
-            fewest = 1 + int(self.turns_in(_FEWEST_LEADS * self._lead_seconds))
-            longest = min(_MOST_LEADS * self._lead_seconds, _LONGEST_BLOCK_SECONDS)
-            most = 1 + int(self.turns_in(max(_BLOCK_SECONDS, longest)))
-            soon = max(_BLOCK_SECONDS, 2 * self._at_once * self._allowance.spacing_seconds)
-            used = self._at_once - len(self._unused) if now - self._took < soon else 0
-            self._at_once = min(max(2 * used, fewest), most)
-            self._took, count = now, max(least, self._at_once)
+            alone = now - self._others_took > _ALONE_AFTER_SECONDS
+            wanted = min(self._wanted, 1 + int(self.turns_in(ahead_seconds)))  # later ones others may need sooner
+            self._at_once = max(wanted, self._block_size(now) if alone else 0)
+            self._took, count = now, self._at_once
             unused, self._unused = self._unused, []
             self._own.give_back(unused)
             shared = self._shared[-1] if self._shared else None
@@ -202,7 +222,11 @@ class Pacer:
                     count, allowed, ahead_seconds=ahead_seconds, lead_seconds=lead, unused=unused
                 )
                 with self._state:
-                    self._lead_seconds = min(2 * (self._clock() - now), _LONGEST_LEAD_SECONDS)
+                    done = self._clock()
+                    self._lead_seconds = min(2 * (done - now), _LONGEST_LEAD_SECONDS)
+                    alone_at = max(self._next_at, done + lead) + self._allowance.spacing_seconds / 2
+                    if (taken[0] if taken else next_at) > alone_at:
+                        self._others_took = done
                     self._own.note(taken)
                     self._have(taken, next_at)
                 return
@@ -309,12 +333,10 @@ class Pacer:
                 return None
             if not self.paced:
                 return first
-            self._without += 1
-        with self._taking:
+        with self._wanting(1), self._taking:
             if not self._at_hand():  # else another call took some meanwhile
-                self._take(self._without, ahead_seconds=ahead_seconds, not_before=first)
+                self._take(ahead_seconds=ahead_seconds, not_before=first)
             with self._state:
-                self._without -= 1
                 return self._next_at_hand(ahead_seconds)
 
     def _at_hand(self) -> bool:

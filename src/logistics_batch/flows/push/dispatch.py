@@ -122,7 +122,7 @@ class Dispatcher:
         room = self._health.calls_at_once + self._health.intents_ahead - len(self._under_way)
         while room > 0 and not self._health.stopped and (document := self._next()) is not None:
             asks = self._preflight.needed(document)
-            if (asks and self._preflight.looks.under_way(document)) or not self._take_turn():
+            if (asks and self._preflight.looks.under_way(document)) or not self._take_turn(room):
                 break
             self._health.note_begun()
             self._queue.popleft()
@@ -147,11 +147,11 @@ class Dispatcher:
             self._proofs.prepare(loaded)
         return self._queue[0] if self._queue else None
 
-    def _take_turn(self) -> bool:
-        """Whether there is a turn soon, which is taken."""
+    def _take_turn(self, wanted: int) -> bool:
+        """Whether there is a turn soon, which is taken. wanted: so many can be used now."""
         pacer = self._parts.client.pacer
         ahead = _TURN_AHEAD_SECONDS if pacer.paced else 0.0
-        wait = pacer.try_turn(ahead_seconds=ahead)
+        wait = pacer.try_turn(ahead_seconds=ahead, wanted=wanted)
         self._pause_seconds = max(0.0, wait - ahead)
         return wait <= ahead
 
