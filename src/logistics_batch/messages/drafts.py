@@ -67,7 +67,6 @@ REASONS: Final = {
     "be sent, and delete the column here if none does",
     "may_name_party": "but it may name the customer, or the supplier: no other column does",
     "twins": "they have the same columns, and one sheet of a file is read",
-    "notes": "“{names:joined ” and “}” holds a note, or units, in a row that is no document",
     "heads": "“{names:joined ” and “}” holds words that may speak of other rows, which go out all the same: nothing "
     "takes those out, and the sender must say it in each of them",
     "may_be_party": "“{names:joined ” and “}” holds words alone above other rows: customers' names, or headings? As a "

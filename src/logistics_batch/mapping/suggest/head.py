@@ -32,8 +32,6 @@ _LONG_NUMBER: Final = re.compile(r"\+?\d[\d -]{5,14}")  # a phone or a PIN, whic
 _TELLING_ALONE: Final = frozenset(
     ["pickup", "return", "bill", "order", "invoice", "docket", "item", "sku", "qty", "supplier", "deliver", "ship"]
 )
-_IN_BRACKETS: Final = re.compile(r"[(\[][^()\[\]]{1,15}[)\]]")
-_CELLS_OF_A_NOTE, _WORDS_OF_A_NOTE = 2, 4
 _APART: Final = 5  # columns, at most, between a label and a value that the mapping reads by its address
 
 
@@ -222,23 +220,3 @@ def _fact(outside: Outside, cell: Cell, label: str) -> Fact | None:
     return (
         Fact(label, text, address, ("cell", address)) if is_value and (not beside or re.search(r"\d", text)) else beside
     )
-
-
-def notes_of(rows: pl.DataFrame, names: Sequence[str]) -> dict[int, tuple[str, str]]:
-    """The rows that are sentences below all others, and one of units below the header: by their places the column and
-    a pattern of the cell.
-    """
-    found = dict[int, tuple[str, str]]()
-    filled = [[(name, cell) for name, cell in zip(names, cells, strict=True) if cell] for cells in rows.iter_rows()]
-    if filled and filled[0] and all(_IN_BRACKETS.fullmatch(cell) for _, cell in filled[0]):
-        found[0] = filled[0][0]
-    for at in range(len(filled) - 1, 0, -1):
-        if not filled[at]:
-            continue
-        name, cell = filled[at][0]
-        if len(filled[at]) > _CELLS_OF_A_NOTE or any(len(text.split()) < _WORDS_OF_A_NOTE for _, text in filled[at]):
-            break
-        words = re.split(r"\d", cell)[0].split()[:_WORDS_OF_A_NOTE]
-        if names.count(name) == 1 and words:
-            found[at] = name, f"{' '.join(words)}*"
-    return {at: each for at, each in found.items() if each[0]}

@@ -48,8 +48,8 @@ class LeftOut:
 
     @property
     def is_of_data(self) -> bool:
-        """Whether the rows may be data: notes and headings are none."""
-        return self.code not in ("notes", "heads", "may_be_party")
+        """Whether the rows may be data: headings are none."""
+        return self.code not in ("heads", "may_be_party")
 
 
 def may_be_left_out(table: SampleTable, operation: Operation, found: dict[str, Guess]) -> tuple[LeftOut, ...]:
@@ -66,7 +66,7 @@ def may_be_left_out(table: SampleTable, operation: Operation, found: dict[str, G
     goods = next((found[place].column for place in places.GOODS if place in found), "")
     is_sent, person = "gone" in _KINDS.get(operation, ()), found.get(places.PERSON)
     titles, parties = table.titles if is_sent and (person is None or person.asked) else (), dict[str, list[str]]()
-    said = [LeftOut(name, "notes", (pattern,)) for name, pattern in table.notes]
+    said = list[LeftOut]()
     for name, text in table.skipped:  # a sentence without an order's number may be the terms of sale
         is_short = len(re.findall(r"\w+", text)) <= _WORDS_OF_A_HEADING
         speaks_of = is_short or any(each in text for each in (table.profiles[key].values if key else ()))

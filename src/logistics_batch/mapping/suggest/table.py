@@ -24,11 +24,12 @@ from logistics_batch.mapping.naming import (
     reading_of,
 )
 from logistics_batch.mapping.rows.header import Header, without_names
+from logistics_batch.mapping.rows.no_data import units_below
 from logistics_batch.mapping.rows.outside import MARKS
 from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.mapping.spec.targets import FieldForm, form_of
 from logistics_batch.mapping.spec.words import PAGE, SIGNED
-from logistics_batch.mapping.suggest.head import LONGEST_NAME, Fact, Head, facts_of, head_by_shape, head_of, notes_of
+from logistics_batch.mapping.suggest.head import LONGEST_NAME, Fact, Head, facts_of, head_by_shape, head_of
 from logistics_batch.mapping.suggest.profile import (
     SOME,
     Profile,
@@ -71,8 +72,7 @@ class SampleTable:
     numbered: for a column `SKU {n}` the ones that it stands for; it has the cells of the first. skipped: rows that are
     no data, as the column and the text by which they are told. above, below: the facts there. nameless: the names
     that a mapping gives to columns which have none. outside: the cells above and below the table: row, column, text.
-    notes: closing notes and units below the header, as the column and a pattern of the cell. titles: of
-    rows that stand alone above others.
+    titles: of rows that stand alone above others.
     """
 
     sheet: str
@@ -87,7 +87,6 @@ class SampleTable:
     below: tuple[Fact, ...] = ()
     nameless: tuple[str, ...] = ()
     outside: tuple[tuple[int, int, str], ...] = ()
-    notes: tuple[tuple[str, str], ...] = ()
     titles: tuple[str, ...] = ()
 
     @cached_property
@@ -299,14 +298,9 @@ def table_of(sheet: Sheet, operation: Operation, *, least: int, header: int = 0)
     if head is None:
         return None
     body = sheet.frame.filter(pl.col("row") > head.row).head(_SAMPLED_ROWS)
-    body = _as_shown(sheet, body)
+    body = _as_shown(sheet, body.filter(~pl.col("row").is_in(units_below(body, header=head.row))))
     texts = body.select(pl.exclude("row").fill_null("").str.strip_chars())
     data, skipped, end = _data(texts, head.names)
-    notes = {at: note for at, note in notes_of(texts, head.names).items() if at < end}
-    if notes:
-        is_note = pl.Series([at in notes for at in range(texts.height)], dtype=pl.Boolean)
-        data, skipped, end = _data(texts.filter(~is_note), head.names)
-        end += 0 in notes
     names, readings = _with_nameless(sheet, head, data)
     nameless = tuple(name for name in names if name not in head.names)
     once = {name: data.to_series(at).alias(name) for at, name in enumerate(names) if name and names.count(name) == 1}
@@ -324,7 +318,7 @@ def table_of(sheet: Sheet, operation: Operation, *, least: int, header: int = 0)
                     for column, text in enumerate(cells_of_row, 1) if text and text.strip())  # fmt: skip
     table = SampleTable(
         sheet.name, head.row, head.rows, names, readings, cells, skipped, {}, above, below, nameless, outside,
-        tuple(notes.values()), tuple("".join(texts.row(at)) for at in _titles(texts, head.names)),
+        tuple("".join(texts.row(at)) for at in _titles(texts, head.names)),
     )  # fmt: skip
     return _with_numbered(table, operation)
 
