@@ -512,4 +512,5 @@ def test_a_quantity_of_no_goods_is_told(quantity: str) -> None:
     mapping = PACKING_LIST.replace("{from: Qty}", "{from: Qty, read: [{suffix: Pcs}, integer]}")
     mapped = pack(head(["Invoice No", "INV-22"]), [*TABLE, ["", quantity]], mapping=mapping)
     assert rules(mapped) == [("A7", "sku_name|required")]
+    assert "is this the row of a total?" in mapped.issues[0].reason and "Leave the row out" in mapped.issues[0].fix
     assert not mapped.documents

@@ -11,6 +11,10 @@ _LETTER: Final = 'The letter "{letter}" stands among the digits: is it a {digit}
 _PRICED: Final = 'If it is the price of one piece, write `{{suffix: "{word}"}}` under `read` of the mapping.'
 _READ: Final[dict[str, Entry]] = {
     "required": Entry('"{name}" is required and the cell is blank.', 'Fill in "{name}".'),
+    "required.sum": Entry(
+        '"{name}" is blank, and the quantity is the sum of the other rows: is this the row of a total?',
+        'Leave the row out; if these are goods, fill in "{name}".',
+    ),
     "required.key": Entry(
         "The row belongs to no document: its key is blank.",
         "Write the key on this row, or leave the row out.",

@@ -223,7 +223,9 @@ def _kits(table: CompiledSheet) -> Iterator[CheckContext]:
 
 
 def _totals(table: CompiledSheet) -> Iterator[CheckContext]:
-    """Goods that are called as totals are: under the key of the row above, or as the sum of the document's others."""
+    """Goods that are called as totals are: under the key of the row above, or as the sum of the document's others; and
+    sums beside which no goods are called.
+    """
     lines, keys = table.lines, keys_filled_down(table.mapping, table.bound)
     own = [f"own:{key}" for key in keys if f"own:{key}" in lines.columns]
     quantity = next(filter(None, map(table.field, _QUANTITIES)), None)
@@ -231,6 +233,10 @@ def _totals(table: CompiledSheet) -> Iterator[CheckContext]:
         if field.column is None or table.form_of(field) is not FieldForm.GOODS:
             continue
         called = pl.col(name_of(field.column)).str.contains(A_TOTAL).fill_null(value=False)
+        if quantity is not None and lines.select(field.empty.any()).item():
+            others = pl.when(~field.empty).then(quantity.number).sum().over("doc")
+            said = Issue.of("required.sum", name=table.text_of(field.column))
+            yield CheckContext(field, field.empty & (quantity.number == others), said)
         if not lines.select(called.any()).item():
             continue
         if table.mapping.key_is_above:
@@ -279,5 +285,5 @@ def _either(value: str, *, is_money: bool) -> Issue:
     return Issue.of("decimal_mark", value=value, small=small, large=f"{whole}{part}{'.00' if is_money else ''}")
 
 
-CHECKS: Final = (_decimal_marks, _own_rules, _required, _cash, _line_totals, _invented, _twice, _kits, _totals)
+CHECKS: Final = (_decimal_marks, _own_rules, _totals, _required, _cash, _line_totals, _invented, _twice, _kits)
 """The checks, in the order in which they count where one cell breaks several."""
