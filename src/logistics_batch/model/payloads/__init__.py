@@ -1,7 +1,6 @@
 """The contract: every body that the service's API takes, as models with all rules of API §2, §4 and §8.
 
-An error of a model has a stable `type` and a sentence that a clerk can read. Patterns, enumerations and units stand in
-`model_json_schema()`, so that columns can be checked by the same rules.
+An error of a model has a stable `type` and a sentence that a clerk can read.
 """
 
 from typing import Final

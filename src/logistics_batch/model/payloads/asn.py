@@ -1,6 +1,6 @@
 """The advance shipping notice (ASN): goods on their way from a supplier to a warehouse (API §2.1)."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
@@ -15,59 +15,35 @@ LineStatus = Annotated[Literal["Unlocked", "Locked"], Choice("line_status")]
 class SkuLine(Payload):
     """One element of `sku_lines` (API §2.1)."""
 
-    sku_name: Text | None = Field(default=None, description="SKU name, unique in the service (API §2.1).")
-    status: LineStatus | None = Field(default=None, description="Unlocked or Locked (API §2.1).")
-    qty: Quantity = Field(description="Quantity dispatched, at least 1, a String (API §2.1).")
-    price_per_qty: Decimal | None = Field(default=None, description="Price per unit, a decimal String (API §2.1).")
-    item_desc: Text | None = Field(default=None, description="SKU description (API §2.1).")
-    maximum_retail_price: Decimal | None = Field(
-        default=None, description="Maximum retail price, a decimal String (API §2.1)."
-    )
-    discount: Decimal | None = Field(default=None, description="Discount amount, a decimal String (API §2.1).")
-    discount_percentage: Percentage | None = Field(
-        default=None, description="Percentage discount on the maximum retail price, 0 to 100 (API §2.1)."
-    )
-    tracking_level: Text | None = Field(default=None, description="Tracking level of the item (API §2.1).")
-    qty_received: Decimal | None = Field(
-        default=None,
-        description="Quantity that the warehouse has requested; despite its name not what was received (API §2.1).",
-    )
+    sku_name: Text | None = None  # SKU name, unique in the service
+    status: LineStatus | None = None
+    qty: Quantity  # quantity dispatched, at least 1, a String
+    price_per_qty: Decimal | None = None  # price per unit, a decimal String
+    item_desc: Text | None = None  # SKU description
+    maximum_retail_price: Decimal | None = None  # maximum retail price, a decimal String
+    discount: Decimal | None = None  # discount amount, a decimal String
+    discount_percentage: Percentage | None = None  # percentage discount on the maximum retail price, 0 to 100
+    tracking_level: Text | None = None  # tracking level of the item
+    # quantity that the warehouse has requested; despite its name not what was received
+    qty_received: Decimal | None = None
 
 
-def _either_or(schema: dict[str, Any]) -> None:
-    """Say in the JSON schema what `AsnCreate` checks between fields."""
-    schema["allOf"] = [
-        {"anyOf": [{"required": ["supplier"]}, {"required": ["supplier_name"]}]},
-        {"anyOf": [{"required": ["site"]}, {"required": ["site_name"]}]},
-    ]
-
-
-class AsnCreate(Payload, json_schema_extra=_either_or):
+class AsnCreate(Payload):
     """Body of POST /wms/advance-shipping-notice (API §4.2)."""
 
-    supplier: Key | None = Field(
-        default=None, description="Supplier id; either this or supplier_name is required (API §2.1)."
-    )
-    supplier_name: Key | None = Field(
-        default=None, description="Supplier name; either this or supplier is required (API §2.1)."
-    )
-    description: Text | None = Field(default=None, description="Description of the purchase order (API §2.1).")
-    site: Key | None = Field(default=None, description="Site id; either this or site_name is required (API §2.1).")
-    site_name: Key | None = Field(
-        default=None, description="Unique site name; either this or site is required (API §2.1)."
-    )
-    status: AsnStatus | None = Field(
-        default=None, description="New (the service's default), In-Progress, Completed or Expired (API §2.1)."
-    )
-    delivery_date: Date | None = Field(default=None, description="Delivery date, YYYY-MM-DD (API §2.1).")
-    expiry_date: Date | None = Field(default=None, description="Expiry date, YYYY-MM-DD (API §2.1).")
-    total_price: Decimal | None = Field(
-        default=None, description="Total price of all items of the same SKU, a decimal String (API §2.1)."
-    )
-    batch: Text | None = Field(default=None, description="Batch number (API §2.1).")
-    serial_number: Text | None = Field(default=None, description="Serial number (API §2.1).")
-    invoice_number: Key = Field(description="Invoice number of the purchase order (API §2.1).")
-    sku_lines: list[SkuLine] = Field(min_length=1, description="The SKU lines, at least one (API §2.1).")
+    supplier: Key | None = None  # supplier id; either this or supplier_name is required
+    supplier_name: Key | None = None  # supplier name; either this or supplier is required
+    description: Text | None = None  # description of the purchase order
+    site: Key | None = None  # site id; either this or site_name is required
+    site_name: Key | None = None  # unique site name; either this or site is required
+    status: AsnStatus | None = None  # New (the service's default), In-Progress, Completed or Expired
+    delivery_date: Date | None = None  # delivery date, YYYY-MM-DD
+    expiry_date: Date | None = None  # expiry date, YYYY-MM-DD
+    total_price: Decimal | None = None  # total price of all items of the same SKU, a decimal String
+    batch: Text | None = None  # batch number
+    serial_number: Text | None = None
+    invoice_number: Key  # invoice number of the purchase order
+    sku_lines: list[SkuLine] = Field(min_length=1)  # the SKU lines, at least one
 
     @model_validator(mode="after")
     def _names_supplier_and_site(self) -> "AsnCreate":

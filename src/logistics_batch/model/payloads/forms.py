@@ -1,7 +1,7 @@
 """The forms that the texts of the API take: dates, decimals, coordinates, 'true' and 'false'.
 
 The API publishes most values as String, so these are texts and stay texts: a number is refused, not turned into one.
-Each form has a stable error type and a pattern (in the JSON schema, and the same one for column checks).
+Each form has a stable error type and a pattern, by which columns are checked as well.
 """
 
 from collections.abc import Callable
@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
-from pydantic.json_schema import JsonSchemaValue
+from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from logistics_batch import messages
@@ -26,13 +25,11 @@ class Form:
     """A text form: `Annotated[str, Form(...)]`.
 
     rule: the error type that pydantic reports, with its words in the catalogue as RULE.contract. pattern: what the
-    whole text must match (Rust regex syntax). format: the JSON schema's word for it, if it has one.
-    exists: a further test that no pattern can make (is 2026-02-30 a date?).
+    whole text must match (Rust regex syntax). exists: a further test that no pattern can make (is 2026-02-30 a date?).
     """
 
     rule: str
     pattern: str
-    format: str = ""
     exists: Callable[[str], bool] | None = None
 
     def __get_pydantic_core_schema__(self, source: type[Any], handler: GetCoreSchemaHandler) -> CoreSchema:
@@ -50,10 +47,6 @@ class Form:
         if self.exists is not None:
             steps.append(core_schema.no_info_plain_validator_function(self._existing))
         return core_schema.chain_schema(steps)
-
-    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        shape = {"type": "string", "pattern": self.pattern}
-        return shape | ({"format": self.format} if self.format else {})
 
     def _existing(self, text: str) -> str:
         if self.exists is not None and not self.exists(text):
@@ -94,9 +87,6 @@ class Count:
             custom_error_context={"kind": "number" if self.fractions else "whole number", "least": self.least},
         )
 
-    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        return {"type": "number" if self.fractions else "integer", "minimum": self.least}
-
     def _check(self, value: object) -> int | float:
         if isinstance(value, bool) or not isinstance(value, int | float) or not self.least <= value < float("inf"):
             raise ValueError
@@ -117,97 +107,23 @@ _CLOCK = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]"
 _DECIMAL = r"[0-9]+(?:\.[0-9]+)?"
 
 Text = Annotated[
-    str,
-    Form(
-        "text",
-        r"^[^\x00-\x08\x0B\x0C\x0E-\x1F\x7F]*[^\s\x00-\x1F\x7F][^\x00-\x08\x0B\x0C\x0E-\x1F\x7F]*$",
-    ),
+    str, Form("text", r"^[^\x00-\x08\x0B\x0C\x0E-\x1F\x7F]*[^\s\x00-\x1F\x7F][^\x00-\x08\x0B\x0C\x0E-\x1F\x7F]*$")
 ]
-Key = Annotated[
-    str,
-    Form(
-        "key_text",
-        r"^[^\s\x00-\x1F\x7F](?:[^\x00-\x1F\x7F]*[^\s\x00-\x1F\x7F])?$",
-    ),
-]
-Phone = Annotated[
-    str,
-    Form(
-        "phone",
-        r"^\+?[0-9][0-9 ()-]{3,24}$",
-    ),
-]
-Date = Annotated[
-    str,
-    Form(
-        "date",
-        f"^{_DATE}$",
-        format="date",
-        exists=_is_moment,
-    ),
-]
+Key = Annotated[str, Form("key_text", r"^[^\s\x00-\x1F\x7F](?:[^\x00-\x1F\x7F]*[^\s\x00-\x1F\x7F])?$")]
+Phone = Annotated[str, Form("phone", r"^\+?[0-9][0-9 ()-]{3,24}$")]
+Date = Annotated[str, Form("date", f"^{_DATE}$", exists=_is_moment)]
 DateTime = Annotated[
     str,
-    Form(
-        "date_time",
-        rf"^{_DATE}T{_CLOCK}(?::[0-5][0-9](?:\.[0-9]{{1,6}})?)?(?:Z|[+-]{_CLOCK})?$",
-        format="date-time",
-        exists=_is_moment,
-    ),
+    Form("date_time", rf"^{_DATE}T{_CLOCK}(?::[0-5][0-9](?:\.[0-9]{{1,6}})?)?(?:Z|[+-]{_CLOCK})?$", exists=_is_moment),
 ]
-PlacedAt = Annotated[
-    str,
-    Form(
-        "placed_at",
-        rf"^{_DATE} {_CLOCK}:[0-5][0-9]$",
-        exists=_is_moment,
-    ),
-]
-Decimal = Annotated[
-    str,
-    Form(
-        "decimal",
-        f"^{_DECIMAL}$",
-    ),
-]
-Percentage = Annotated[
-    str,
-    Form(
-        "percentage",
-        r"^(?:100(?:\.0+)?|[0-9]{1,2}(?:\.[0-9]+)?)$",
-    ),
-]
-Quantity = Annotated[
-    str,
-    Form(
-        "quantity",
-        r"^0*[1-9][0-9]*(?:\.[0-9]+)?$",
-    ),
-]
-Latitude = Annotated[
-    str,
-    Form(
-        "latitude",
-        r"^-?(?:90(?:\.0+)?|[0-8]?[0-9](?:\.[0-9]+)?)$",
-    ),
-]
-Longitude = Annotated[
-    str,
-    Form(
-        "longitude",
-        r"^-?(?:180(?:\.0+)?|(?:1[0-7][0-9]|[0-9]{1,2})(?:\.[0-9]+)?)$",
-    ),
-]
-WebAddress = Annotated[
-    str,
-    Form(
-        "web_address",
-        r"^https?://[^\s/?#]+[^\s]*$",
-        format="uri",
-    ),
-]
+PlacedAt = Annotated[str, Form("placed_at", rf"^{_DATE} {_CLOCK}:[0-5][0-9]$", exists=_is_moment)]
+Decimal = Annotated[str, Form("decimal", f"^{_DECIMAL}$")]
+Percentage = Annotated[str, Form("percentage", r"^(?:100(?:\.0+)?|[0-9]{1,2}(?:\.[0-9]+)?)$")]
+Quantity = Annotated[str, Form("quantity", r"^0*[1-9][0-9]*(?:\.[0-9]+)?$")]
+Latitude = Annotated[str, Form("latitude", r"^-?(?:90(?:\.0+)?|[0-8]?[0-9](?:\.[0-9]+)?)$")]
+Longitude = Annotated[str, Form("longitude", r"^-?(?:180(?:\.0+)?|(?:1[0-7][0-9]|[0-9]{1,2})(?:\.[0-9]+)?)$")]
+WebAddress = Annotated[str, Form("web_address", r"^https?://[^\s/?#]+[^\s]*$")]
 TrueFalse = Annotated[Literal["true", "false"], Choice()]
 
 ItemQuantity = Annotated[int | float, Count(least=1, fractions=True)]
 WholeCount = Annotated[int, Count(least=0)]
-WebhookNumber = Annotated[int, Count(least=0)]

@@ -1,7 +1,5 @@
 """The request for a shipping label, in its two forms (API §2.2)."""
 
-from typing import Any
-
 from pydantic import Field, model_validator
 
 from logistics_batch.model.payloads.complaints import between_fields
@@ -16,71 +14,50 @@ _ALWAYS_IN_A_SHIPMENT = ("awb_number", "primary_mobile_no", "shipping_address", 
 class LabelDimensions(Payload):
     """Package dimensions, in the form of the API's sample (API §2.2)."""
 
-    length: Decimal | None = Field(default=None, description="Length in the unit uom (API §2.2).")
-    breadth: Decimal | None = Field(default=None, description="Breadth in the unit uom (API §2.2).")
-    height: Decimal | None = Field(default=None, description="Height in the unit uom (API §2.2).")
-    uom: Text | None = Field(default=None, description="Unit of measure (API §2.2).")
+    length: Decimal | None = None  # length in the unit uom
+    breadth: Decimal | None = None  # breadth in the unit uom
+    height: Decimal | None = None  # height in the unit uom
+    uom: Text | None = None  # unit of measure
 
 
 class LabelSku(Payload):
     """One line of `sku_details` (API §2.2)."""
 
-    name: Text | None = Field(default=None, description="SKU name, unique per item, like an EAN (API §2.2).")
-    quantity: Quantity | None = Field(default=None, description="Quantity to fulfil, a String (API §2.2).")
-    weight: Decimal | None = Field(default=None, description="Weight of the line in grams (API §2.2).")
-    each_item_price: Decimal | None = Field(default=None, description="Selling price of the SKU in INR (API §2.2).")
-    total_item_price: Decimal | None = Field(
-        default=None, description="Selling price of the line after discounts in INR (API §2.2)."
-    )
+    name: Text | None = None  # SKU name, unique per item, like an EAN
+    quantity: Quantity | None = None  # quantity to fulfil, a String
+    weight: Decimal | None = None  # weight of the line in grams
+    each_item_price: Decimal | None = None  # selling price of the SKU in INR
+    total_item_price: Decimal | None = None  # selling price of the line after discounts in INR
 
 
 class LabelByOrders(Payload):
     """Body of POST /order/shippinglabel/ that names orders and nothing else (API §2.2, §4.4)."""
 
-    order_numbers: Key = Field(
-        alias=_ORDER_NUMBERS, description="One order number, or several separated by commas (API §2.2)."
-    )
+    order_numbers: Key = Field(alias=_ORDER_NUMBERS)  # one order number, or several separated by commas
 
 
-def _two_forms(schema: dict[str, Any]) -> None:
-    """Say in the JSON schema what `LabelRequest` checks between fields."""
-    schema["anyOf"] = [{"required": [_ORDER_NUMBERS]}, {"required": list(_ALWAYS_IN_A_SHIPMENT)}]
-
-
-class LabelRequest(Payload, json_schema_extra=_two_forms):
+class LabelRequest(Payload):
     """Body of POST /order/shippinglabel/ in either form: order numbers alone, or a full shipment (API §2.2, §4.4)."""
 
-    order_numbers: Key | None = Field(
-        default=None,
-        alias=_ORDER_NUMBERS,
-        description="One order number, or several separated by commas; then nothing else is given (API §2.2).",
-    )
-    awb_number: Key | None = Field(default=None, description="AWB number of the order (API §2.2).")
-    primary_mobile_no: Phone | None = Field(default=None, description="Recipient's phone number (API §2.2).")
-    shipping_address: Text | None = Field(default=None, description="Delivery address (API §2.2).")
-    delivery_pincode: Text | None = Field(default=None, description="Pincode of the delivery address (API §2.2).")
-    order_id: Text | None = Field(
-        default=None, description="Reference number that was sent when the order was created (API §2.2)."
-    )
-    customer_name: Text | None = Field(default=None, description="Recipient's name (API §2.2).")
-    return_address: Text | None = Field(default=None, description="Seller's return address (API §2.2).")
-    is_cod: bool | None = Field(default=None, description="Cash on delivery, a JSON boolean (API §2.2).")
-    amount_to_collect: Decimal | None = Field(
-        default=None, description="Amount in INR to collect; '0.00' without cash on delivery (API §2.2)."
-    )
-    date_placed: PlacedAt | None = Field(
-        default=None, description="Date the order was placed, YYYY-MM-DD hh:mm:ss (API §2.2)."
-    )
-    weight: Decimal | None = Field(default=None, description="Weight of the items in grams (API §2.2).")
-    dimensions: LabelDimensions | Text | None = Field(
-        default=None, description="Package dimensions: published as a String, an object in the sample (API §2.2)."
-    )
-    length: Decimal | None = Field(default=None, description="Length of the package (API §2.2; no unit given).")
-    breadth: Decimal | None = Field(default=None, description="Breadth of the package (API §2.2; no unit given).")
-    height: Decimal | None = Field(default=None, description="Height of the package (API §2.2; no unit given).")
-    sku_details: list[LabelSku] | None = Field(
-        default=None, min_length=1, description="Items in the package (API §2.2)."
-    )
+    # one order number, or several separated by commas; then nothing else is given
+    order_numbers: Key | None = Field(default=None, alias=_ORDER_NUMBERS)
+    awb_number: Key | None = None  # AWB number of the order
+    primary_mobile_no: Phone | None = None  # recipient's phone number
+    shipping_address: Text | None = None  # delivery address
+    delivery_pincode: Text | None = None  # pincode of the delivery address
+    order_id: Text | None = None  # reference number that was sent when the order was created
+    customer_name: Text | None = None  # recipient's name
+    return_address: Text | None = None  # seller's return address
+    is_cod: bool | None = None  # cash on delivery, a JSON boolean
+    amount_to_collect: Decimal | None = None  # amount in INR to collect; '0.00' without cash on delivery
+    date_placed: PlacedAt | None = None  # date the order was placed, YYYY-MM-DD hh:mm:ss
+    weight: Decimal | None = None  # weight of the items in grams
+    # package dimensions: published as a String, an object in the sample
+    dimensions: LabelDimensions | Text | None = None
+    length: Decimal | None = None  # length of the package (no unit given)
+    breadth: Decimal | None = None  # breadth of the package (no unit given)
+    height: Decimal | None = None  # height of the package (no unit given)
+    sku_details: list[LabelSku] | None = Field(default=None, min_length=1)  # items in the package
 
     @model_validator(mode="after")
     def _one_of_two_forms(self) -> "LabelRequest":
@@ -101,7 +78,7 @@ class LabelRequest(Payload, json_schema_extra=_two_forms):
 class LabelShipment(LabelRequest):
     """Body of POST /order/shippinglabel/ with the full shipment (API §2.2, §4.4)."""
 
-    awb_number: Key = Field(description="AWB number of the order (API §2.2).")
-    primary_mobile_no: Phone = Field(description="Recipient's phone number (API §2.2).")
-    shipping_address: Text = Field(description="Delivery address (API §2.2).")
-    delivery_pincode: Text = Field(description="Pincode of the delivery address (API §2.2).")
+    awb_number: Key  # AWB number of the order
+    primary_mobile_no: Phone  # recipient's phone number
+    shipping_address: Text  # delivery address
+    delivery_pincode: Text  # pincode of the delivery address

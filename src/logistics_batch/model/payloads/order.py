@@ -1,7 +1,5 @@
 """The shipment order: a delivery with optional pickup and return legs, its items and kits (API §2.3)."""
 
-from typing import Any
-
 from pydantic import Field, model_validator
 
 from logistics_batch.model.payloads.complaints import between_fields
@@ -23,149 +21,90 @@ from logistics_batch.model.payloads.payload import Payload
 class OrderItem(Payload):
     """One line item on create, on update and in a kit (API §2.3)."""
 
-    item_name: Text = Field(description="SKU name (API §2.3).")
-    item_quantity: ItemQuantity | None = Field(
-        default=None, description="Quantity to fulfil, a JSON number of at least 1 (API §2.3)."
-    )
-    item_price_per_each: Decimal | None = Field(
-        default=None, description="Selling price of the SKU in INR, a decimal String (API §2.3)."
-    )
-    total_item_price: Decimal | None = Field(
-        default=None, description="Selling price of the whole line after discounts in INR (API §2.3)."
-    )
-    item_category: Text | None = Field(default=None, description="Product group (API §2.3).")
-    brand: Text | None = Field(default=None, description="Supplier or vendor of the SKU (API §2.3).")
-    weight: Decimal | None = Field(
-        default=None,
-        description="Weight in kilograms (API §2.3; for updates the API names no unit: as on create).",
-    )
-    volume: Decimal | None = Field(default=None, description="Volume in cubic centimetres (API §2.3).")
-    length: Decimal | None = Field(default=None, description="Length (API §2.3, kitting sample; no unit given).")
-    breadth: Decimal | None = Field(default=None, description="Breadth (API §2.3, kitting sample; no unit given).")
-    height: Decimal | None = Field(default=None, description="Height (API §2.3, kitting sample; no unit given).")
-    package_id: Text | None = Field(
-        default=None,
-        description="Package the line is packed into; never together with packages_count (API §2.3, §8.3).",
-    )
-    cgst: Decimal | None = Field(default=None, description="Central GST amount in INR, not a rate (API §2.3).")
-    sgst: Decimal | None = Field(default=None, description="State GST amount in INR, not a rate (API §2.3).")
-    igst: Decimal | None = Field(default=None, description="Integrated GST amount in INR, not a rate (API §2.3).")
+    item_name: Text  # SKU name
+    item_quantity: ItemQuantity | None = None  # quantity to fulfil, a JSON number of at least 1
+    item_price_per_each: Decimal | None = None  # selling price of the SKU in INR, a decimal String
+    total_item_price: Decimal | None = None  # selling price of the whole line after discounts in INR
+    item_category: Text | None = None  # product group
+    brand: Text | None = None  # supplier or vendor of the SKU
+    weight: Decimal | None = None  # weight in kilograms (for updates the API names no unit: as on create)
+    volume: Decimal | None = None  # volume in cubic centimetres
+    length: Decimal | None = None  # length (API kitting sample; no unit given)
+    breadth: Decimal | None = None  # breadth (API kitting sample; no unit given)
+    height: Decimal | None = None  # height (API kitting sample; no unit given)
+    package_id: Text | None = None  # package the line is packed into; never together with packages_count (API §8.3)
+    cgst: Decimal | None = None  # central GST amount in INR, not a rate
+    sgst: Decimal | None = None  # state GST amount in INR, not a rate
+    igst: Decimal | None = None  # integrated GST amount in INR, not a rate
 
 
 class AddedItem(OrderItem):
     """One line item that is added to an order: as `OrderItem`, but weighed in grams (API §2.3)."""
 
-    weight: Decimal | None = Field(default=None, description="Weight in grams (API §2.3).")
+    weight: Decimal | None = None  # weight in grams
 
 
 class Kit(Payload):
     """A package of SKUs with contents that the seller fixed beforehand (API §2.3)."""
 
-    name: Text = Field(description="Name of the kit (API §2.3).")
-    description: Text | None = Field(default=None, description="Description of the kit (API §2.3).")
-    item_details: list[OrderItem] = Field(min_length=1, description="The items of one kit (API §2.3).")
+    name: Text  # name of the kit
+    description: Text | None = None  # description of the kit
+    item_details: list[OrderItem] = Field(min_length=1)  # the items of one kit
 
 
-def _packages_xor(schema: dict[str, Any]) -> None:
-    """Say in the JSON schema what `OrderCreate` checks between fields."""
-    schema["not"] = {"required": ["packages_count", "package_id"]}
-
-
-class OrderCreate(Payload, json_schema_extra=_packages_xor):
+class OrderCreate(Payload):
     """Body of POST /orders/shipment (API §4.6)."""
 
-    awb_number: Key | None = Field(
-        default=None, description="AWB number; not to be set if the service does the labelling (API §2.3)."
-    )
-    reference_number: Key = Field(
-        description="Unique reference of the order; free again only after the order is cancelled (API §2.3, §8.4)."
-    )
-    is_hyperlocal: TrueFalse | None = Field(
-        default=None, description="'true' for the hyperlocal contract; absent: the shipment contract (API §2.3)."
-    )
-    is_inventory_managed_bh: TrueFalse | None = Field(
-        default=None, description="'true' for processing by the warehouse management system (API §2.3)."
-    )
-    delivery_hub: Text | None = Field(
-        default=None, description="Hub that delivers; otherwise deduced from the delivery pincode (API §2.3, §4.6)."
-    )
-    pickup_hub: Text | None = Field(
-        default=None, description="Hub that picks up; otherwise deduced from the pickup pincode (API §2.3, §4.6)."
-    )
-    customer_name: Text | None = Field(default=None, description="Recipient's name (API §2.3).")
-    customer_mobile: Phone = Field(description="Recipient's phone number (API §2.3).")
-    alternate_customer_mobile: Phone | None = Field(
-        default=None, description="Recipient's other phone number (API §2.3)."
-    )
-    customer_email: Text | None = Field(default=None, description="E-mail for the tracking link (API §2.3).")
-    customer_reference_number: Text | None = Field(
-        default=None, description="The brand's own reference for the shipment (API §2.3)."
-    )
-    delivery_address: Text = Field(description="Delivery address (API §2.3).")
-    delivery_postal_code: Text | None = Field(default=None, description="Delivery pincode (API §2.3).")
-    delivery_lat: Latitude | None = Field(default=None, description="Latitude of delivery in degrees (API §2.3).")
-    delivery_long: Longitude | None = Field(
-        default=None, description="Longitude of delivery in degrees; delivery_lon in the samples (API §2.3)."
-    )
-    pickup_address: Text | None = Field(default=None, description="Pickup address (API §2.3).")
-    pickup_postal_code: Text | None = Field(default=None, description="Pickup pincode (API §2.3).")
-    pickup_lat: Latitude | None = Field(default=None, description="Latitude of pickup in degrees (API §2.3).")
-    pickup_long: Longitude | None = Field(
-        default=None, description="Longitude of pickup in degrees; pickup_lon in the samples (API §2.3)."
-    )
-    pickup_customer_name: Text | None = Field(default=None, description="Contact at the pickup address (API §2.3).")
-    pickup_customer_mobile: Phone | None = Field(
-        default=None, description="Contact's phone number at the pickup address (API §2.3)."
-    )
-    is_return_order: TrueFalse | None = Field(
-        default=None, description="'true' if the order is to be picked back from the customer (API §2.3)."
-    )
-    commercial_class: Text | None = Field(default=None, description="Vehicle class asked for (API §2.3).")
-    is_commercial_address: TrueFalse | None = Field(
-        default=None, description="'true' for a commercial address; helps to plan by timings (API §2.3)."
-    )
-    priority: Text | None = Field(default=None, description="Priority among several deliveries (API §2.3).")
-    pickup_datetime: DateTime | None = Field(
-        default=None, description="Time of pickup, ISO 8601; for pickup and return orders (API §2.3)."
-    )
-    expected_delivery_time: DateTime | None = Field(
-        default=None, description="Time by which delivery is expected, ISO 8601 (API §2.3)."
-    )
-    division: Text | None = Field(default=None, description="Division of the city (API §2.3).")
-    is_cod: TrueFalse | None = Field(default=None, description="'true' for cash on delivery (API §2.3).")
-    cash_on_delivery: Decimal | None = Field(
-        default=None, description="Amount in INR to collect on delivery, a decimal String (API §2.3)."
-    )
-    item_details: list[OrderItem] | None = Field(
-        default=None, min_length=1, description="Line items, an array on create (API §2.3)."
-    )
-    weight: Decimal | None = Field(default=None, description="Weight of the items in kilograms (API §2.3).")
-    volume: Decimal | None = Field(default=None, description="Volume in cubic centimetres (API §2.3).")
-    length: Decimal | None = Field(default=None, description="Length of the package in centimetres (API §2.3).")
-    breadth: Decimal | None = Field(default=None, description="Breadth of the package in centimetres (API §2.3).")
-    height: Decimal | None = Field(default=None, description="Height of the package in centimetres (API §2.3).")
-    what3words: Text | None = Field(default=None, description="Three-word code of the location (API §2.3).")
-    packages_count: WholeCount | None = Field(
-        default=None,
-        description="Number of packages; absent, 0 and 1 mean one; never together with a package_id (API §2.3, §8.3).",
-    )
-    package_id: Text | None = Field(
-        default=None, description="Package identifier; never together with packages_count (API §2.3, §8.3)."
-    )
-    return_address: Text | None = Field(default=None, description="Address of return (API §2.3).")
-    return_postal_code: Text | None = Field(default=None, description="Pincode of the return address (API §2.3).")
-    return_lat: Latitude | None = Field(default=None, description="Latitude of return in degrees (API §2.3).")
-    return_lon: Longitude | None = Field(default=None, description="Longitude of return in degrees (API §2.3).")
-    return_customer_name: Text | None = Field(default=None, description="Return contact (API §2.3).")
-    return_customer_mobile: Phone | None = Field(default=None, description="Return contact's phone (API §2.3).")
-    return_hub: Text | None = Field(
-        default=None, description="Hub that handles the return; goes before the return address (API §2.3)."
-    )
-    pin_number: Text | None = Field(default=None, description="Stands in a sample, meaning not given (API §2.3).")
-    carrier_mode: Text | None = Field(default=None, description="Stands in a sample, meaning not given (API §2.3).")
-    kit_skus: list[Kit] | None = Field(
-        default=None, min_length=1, description="Kits, instead of or beside item_details (API §2.3, §4.6)."
-    )
+    awb_number: Key | None = None  # AWB number; not to be set if the service does the labelling
+    reference_number: Key  # unique reference of the order; free again only after the order is cancelled (API §8.4)
+    is_hyperlocal: TrueFalse | None = None  # 'true' for the hyperlocal contract; absent: the shipment contract
+    is_inventory_managed_bh: TrueFalse | None = None  # 'true' for processing by the warehouse management system
+    delivery_hub: Text | None = None  # hub that delivers; otherwise deduced from the delivery pincode (API §4.6)
+    pickup_hub: Text | None = None  # hub that picks up; otherwise deduced from the pickup pincode (API §4.6)
+    customer_name: Text | None = None  # recipient's name
+    customer_mobile: Phone  # recipient's phone number
+    alternate_customer_mobile: Phone | None = None  # recipient's other phone number
+    customer_email: Text | None = None  # E-mail for the tracking link
+    customer_reference_number: Text | None = None  # the brand's own reference for the shipment
+    delivery_address: Text
+    delivery_postal_code: Text | None = None  # delivery pincode
+    delivery_lat: Latitude | None = None  # latitude of delivery in degrees
+    delivery_long: Longitude | None = None  # longitude of delivery in degrees; delivery_lon in the samples
+    pickup_address: Text | None = None
+    pickup_postal_code: Text | None = None  # pickup pincode
+    pickup_lat: Latitude | None = None  # latitude of pickup in degrees
+    pickup_long: Longitude | None = None  # longitude of pickup in degrees; pickup_lon in the samples
+    pickup_customer_name: Text | None = None  # contact at the pickup address
+    pickup_customer_mobile: Phone | None = None  # contact's phone number at the pickup address
+    is_return_order: TrueFalse | None = None  # 'true' if the order is to be picked back from the customer
+    commercial_class: Text | None = None  # vehicle class asked for
+    is_commercial_address: TrueFalse | None = None  # 'true' for a commercial address; helps to plan by timings
+    priority: Text | None = None  # priority among several deliveries
+    pickup_datetime: DateTime | None = None  # time of pickup, ISO 8601; for pickup and return orders
+    expected_delivery_time: DateTime | None = None  # time by which delivery is expected, ISO 8601
+    division: Text | None = None  # division of the city
+    is_cod: TrueFalse | None = None  # 'true' for cash on delivery
+    cash_on_delivery: Decimal | None = None  # amount in INR to collect on delivery, a decimal String
+    item_details: list[OrderItem] | None = Field(default=None, min_length=1)  # line items, an array on create
+    weight: Decimal | None = None  # weight of the items in kilograms
+    volume: Decimal | None = None  # volume in cubic centimetres
+    length: Decimal | None = None  # length of the package in centimetres
+    breadth: Decimal | None = None  # breadth of the package in centimetres
+    height: Decimal | None = None  # height of the package in centimetres
+    what3words: Text | None = None  # three-word code of the location
+    # number of packages; absent, 0 and 1 mean one; never together with a package_id (API §8.3)
+    packages_count: WholeCount | None = None
+    package_id: Text | None = None  # package identifier; never together with packages_count (API §8.3)
+    return_address: Text | None = None  # address of return
+    return_postal_code: Text | None = None  # pincode of the return address
+    return_lat: Latitude | None = None  # latitude of return in degrees
+    return_lon: Longitude | None = None  # longitude of return in degrees
+    return_customer_name: Text | None = None  # return contact
+    return_customer_mobile: Phone | None = None  # return contact's phone
+    return_hub: Text | None = None  # hub that handles the return; goes before the return address
+    pin_number: Text | None = None  # stands in a sample, meaning not given
+    carrier_mode: Text | None = None  # stands in a sample, meaning not given
+    kit_skus: list[Kit] | None = Field(default=None, min_length=1)  # kits, instead of or beside item_details (API §4.6)
 
     @model_validator(mode="after")
     def _count_xor_packages(self) -> "OrderCreate":
@@ -180,60 +119,51 @@ class OrderCreate(Payload, json_schema_extra=_packages_xor):
         return self
 
 
-def _as_on_create(name: str) -> Any:
-    """An optional field of the update body, described as on create."""
-    return Field(default=None, description=OrderCreate.model_fields[name].description)
-
-
 class OrderUpdate(Payload):
-    """Body of PUT /orders/shipment/{orderId}: the fields marked U (API §2.3, §4.7)."""
+    """Body of PUT /orders/shipment/{orderId}: the fields marked U, as on create (API §2.3, §4.7)."""
 
-    delivery_hub: Text | None = _as_on_create("delivery_hub")
-    pickup_hub: Text | None = _as_on_create("pickup_hub")
-    customer_name: Text | None = _as_on_create("customer_name")
-    customer_mobile: Phone = Field(description="Recipient's phone number (API §2.3, §4.7).")
-    alternate_customer_mobile: Phone | None = _as_on_create("alternate_customer_mobile")
-    customer_email: Text | None = _as_on_create("customer_email")
-    delivery_address: Text = Field(description="Delivery address (API §2.3, §4.7).")
-    delivery_postal_code: Text | None = _as_on_create("delivery_postal_code")
-    delivery_lat: Latitude | None = _as_on_create("delivery_lat")
-    delivery_long: Longitude | None = _as_on_create("delivery_long")
-    pickup_address: Text | None = _as_on_create("pickup_address")
-    pickup_postal_code: Text | None = _as_on_create("pickup_postal_code")
-    pickup_lat: Latitude | None = _as_on_create("pickup_lat")
-    pickup_long: Longitude | None = _as_on_create("pickup_long")
-    commercial_class: Text | None = _as_on_create("commercial_class")
-    is_commercial_address: TrueFalse | None = _as_on_create("is_commercial_address")
-    priority: Text | None = _as_on_create("priority")
-    pickup_datetime: DateTime | None = _as_on_create("pickup_datetime")
-    expected_delivery_time: DateTime | None = _as_on_create("expected_delivery_time")
-    division: Text | None = _as_on_create("division")
-    is_cod: TrueFalse | None = _as_on_create("is_cod")
-    cash_on_delivery: Decimal | None = _as_on_create("cash_on_delivery")
-    item_details: dict[Key, OrderItem] | None = Field(
-        default=None, min_length=1, description="Line items by item id (API §2.3, §4.7)."
-    )
-    return_address: Text | None = _as_on_create("return_address")
-    return_postal_code: Text | None = _as_on_create("return_postal_code")
-    return_lat: Latitude | None = _as_on_create("return_lat")
-    return_lon: Longitude | None = _as_on_create("return_lon")
-    return_customer_name: Text | None = _as_on_create("return_customer_name")
-    return_customer_mobile: Phone | None = _as_on_create("return_customer_mobile")
-    return_hub: Text | None = _as_on_create("return_hub")
+    delivery_hub: Text | None = None
+    pickup_hub: Text | None = None
+    customer_name: Text | None = None
+    customer_mobile: Phone
+    alternate_customer_mobile: Phone | None = None
+    customer_email: Text | None = None
+    delivery_address: Text
+    delivery_postal_code: Text | None = None
+    delivery_lat: Latitude | None = None
+    delivery_long: Longitude | None = None
+    pickup_address: Text | None = None
+    pickup_postal_code: Text | None = None
+    pickup_lat: Latitude | None = None
+    pickup_long: Longitude | None = None
+    commercial_class: Text | None = None
+    is_commercial_address: TrueFalse | None = None
+    priority: Text | None = None
+    pickup_datetime: DateTime | None = None
+    expected_delivery_time: DateTime | None = None
+    division: Text | None = None
+    is_cod: TrueFalse | None = None
+    cash_on_delivery: Decimal | None = None
+    item_details: dict[Key, OrderItem] | None = Field(default=None, min_length=1)  # line items by item id (API §4.7)
+    return_address: Text | None = None
+    return_postal_code: Text | None = None
+    return_lat: Latitude | None = None
+    return_lon: Longitude | None = None
+    return_customer_name: Text | None = None
+    return_customer_mobile: Phone | None = None
+    return_hub: Text | None = None
 
 
 class AddItems(Payload):
     """Body of PUT /orders/add/items/{orderId} (API §4.8)."""
 
-    item_details: dict[Key, AddedItem] = Field(
-        min_length=1, description="Line items by item id, weights in grams (API §2.3, §4.8)."
-    )
+    item_details: dict[Key, AddedItem] = Field(min_length=1)  # line items by item id, weights in grams (API §4.8)
 
 
 class DeleteItems(Payload):
     """Body of PUT /orders/delete/items/{orderId} (API §4.9)."""
 
-    item_list: list[Key] = Field(min_length=1, description="Ids of the items to delete, at least one (API §4.9).")
+    item_list: list[Key] = Field(min_length=1)  # ids of the items to delete, at least one (API §4.9)
 
     @model_validator(mode="after")
     def _each_once(self) -> "DeleteItems":

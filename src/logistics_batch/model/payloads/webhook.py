@@ -5,19 +5,17 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from logistics_batch.model.payloads.forms import Key, WebAddress, WebhookNumber
+from logistics_batch.model.payloads.forms import Key, WebAddress, WholeCount
 from logistics_batch.model.payloads.payload import Payload
 
 
 class WebhookSubscription(Payload):
     """Body of POST /webhooks/subscribe (API §4.11)."""
 
-    webhookId: WebhookNumber | None = Field(default=None, description="Number of the webhook (API §2.4).")
-    callbackUrl: WebAddress = Field(description="URL that the service calls with events (API §2.4).")
-    headers: dict[Key, Key] | None = Field(
-        default=None, repr=False, description="Headers of each callback; they may hold secrets (API §2.4)."
-    )
-    verify_payload: bool | None = Field(default=None, description="Payload verification flag (API §2.4).")
+    webhookId: WholeCount | None = None  # number of the webhook
+    callbackUrl: WebAddress  # URL that the service calls with events
+    headers: dict[Key, Key] | None = Field(default=None, repr=False)  # headers of each callback; they may hold secrets
+    verify_payload: bool | None = None  # payload verification flag
 
 
 class WebhookUpdate(Payload):
@@ -27,13 +25,11 @@ class WebhookUpdate(Payload):
     `is_active`, which such services are seen to take.
     """
 
-    webhookId: WebhookNumber | None = Field(default=None, description="Number of the webhook (API §2.4).")
-    callbackUrl: WebAddress | None = Field(default=None, description="URL that the service calls (API §2.4, §4.12).")
-    headers: dict[Key, Key] | None = Field(
-        default=None, repr=False, description="Headers of each callback; they may hold secrets (API §2.4)."
-    )
-    verify_payload: bool | None = Field(default=None, description="Payload verification flag (API §2.4).")
-    is_active: bool | None = Field(default=None, description="Whether events are sent; name not published (API §4.12).")
+    webhookId: WholeCount | None = None  # number of the webhook
+    callbackUrl: WebAddress | None = None  # URL that the service calls (API §4.12)
+    headers: dict[Key, Key] | None = Field(default=None, repr=False)  # headers of each callback; they may hold secrets
+    verify_payload: bool | None = None  # payload verification flag
+    is_active: bool | None = None  # whether events are sent; name not published (API §4.12)
 
     @model_validator(mode="after")
     def _changes_something(self) -> "WebhookUpdate":
@@ -64,9 +60,9 @@ class StatusEvent(BaseModel):
 
     model_config = ConfigDict(extra="ignore", frozen=True, hide_input_in_errors=True, defer_build=True)
 
-    WaybillNo: EventText = Field(default=None, description="AWB number (API §6).")
-    eventType: EventText = Field(default=None, description="Topic, updateOrderStatus (API §6).")
-    OrderStatus: EventText = Field(default=None, description="Current status (API §6).")
-    order_status: EventText = Field(default=None, description="The same status again (API §6).")
-    StatusDateTime: EventText = Field(default=None, description="ISO 8601 date-time with offset (API §6).")
-    order_no: EventText = Field(default=None, description="Customer's order number (API §6).")
+    WaybillNo: EventText = None  # AWB number (API §6)
+    eventType: EventText = None  # topic, updateOrderStatus (API §6)
+    OrderStatus: EventText = None  # current status (API §6)
+    order_status: EventText = None  # the same status again (API §6)
+    StatusDateTime: EventText = None  # ISO 8601 date-time with offset (API §6)
+    order_no: EventText = None  # customer's order number (API §6)
