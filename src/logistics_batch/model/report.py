@@ -261,19 +261,3 @@ def exit_code(counts: dict[Fate, int], *, file_held: bool = False, stopped: bool
     if counts.get(Fate.INVALID) or counts.get(Fate.BLOCKED) or counts.get(Fate.REFUSED):
         return ExitCode.ROWS_NOT_DONE
     return ExitCode.DONE
-
-
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """The control totals of a file: rows read against the fates.
-
-    Raises nothing itself; `balanced` is False where a row was lost or counted twice, and the run fails on that.
-    """
-
-    rows_read: int
-    counts: dict[Fate, int] = field(default_factory=dict)
-
-    @property
-    def balanced(self) -> bool:
-        """Every row read has exactly one fate."""
-        return self.rows_read == sum(self.counts.values())
