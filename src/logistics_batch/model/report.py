@@ -121,7 +121,8 @@ class FileReport:
 
     def documents_of(self, fate: Fate | None = None) -> int:
         """How many documents its rows ask for, or those of one fate; also such as could not be made."""
-        rows = self.rows if fate is None else self.rows.filter(fate=fate.value)
+        rows = self.rows.select("fate", "document")
+        rows = rows if fate is None else rows.filter(fate=fate.value)
         return rows.filter(pl.col("document") != "")["document"].n_unique()
 
     def in_documents(self, fate: Fate | None = None) -> str:

@@ -2,13 +2,13 @@
 `push`, `run` and `mapping preview` print with --json."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import polars as pl
 
 from logistics_batch.model.report import Fate, FileReport, RunReport
-from logistics_batch.paper.answers.row_answers import RESULT_FIELDS, answered
+from logistics_batch.paper.answers.row_answers import RESULT_FIELDS, answered_in_blocks
 
 _BLOCK_ROWS = 20_000
 
@@ -46,9 +46,9 @@ def report_json_text(
 def _file(report: FileReport) -> Iterator[str]:
     yield "\n" + _open(_facts(report) | {"without_awb_number": report.without_awb_number})
     yield ' "rows": ['
-    yield from _objects(answered(report).select(*RESULT_FIELDS, "would"))
+    yield from _objects(rows.select(*RESULT_FIELDS, "would") for rows in answered_in_blocks(report))
     yield '],\n "documents": ['
-    yield from _objects(report.documents)
+    yield from _objects(report.documents.iter_slices(_BLOCK_ROWS))
     yield "]}"
 
 
@@ -77,9 +77,9 @@ def _open(values: dict[str, Any]) -> str:
     return json.dumps(values, ensure_ascii=False, indent=1).removesuffix("\n}") + ",\n"
 
 
-def _objects(frame: pl.DataFrame) -> Iterator[str]:
-    """Each line of a frame as an object, on a line of its own; some at a time, so that never all of them are text."""
-    for number, block in enumerate(frame.iter_slices(_BLOCK_ROWS)):
+def _objects(blocks: Iterable[pl.DataFrame]) -> Iterator[str]:
+    """Each line of these frames as an object, on a line of its own."""
+    for number, block in enumerate(blocks):
         yield ",\n" if number else "\n"
         yield block.write_ndjson().removesuffix("\n").replace("\n", ",\n")  # no text of JSON holds a line break
 

@@ -17,10 +17,11 @@ from logistics_batch.model.answers.answer_columns import earlier_columns
 from logistics_batch.model.issue import column_letters
 from logistics_batch.model.report import Fate, FileReport
 from logistics_batch.model.sheet import Sheet
-from logistics_batch.paper.answers.row_answers import FILE_RULE, RESULT_FIELDS, answered, header_texts
+from logistics_batch.paper.answers.row_answers import FILE_RULE, RESULT_FIELDS, answered_in_blocks, header_texts
 from logistics_batch.paper.safe_text import guarded
 
 _ROWS_A_BLOCK = 5000
+_OUR_CHARACTERS = 150  # in a line, about
 
 
 def result_csv(report: FileReport, sheet: Sheet | None, lines: Sheet | None = None) -> bytes:
@@ -28,16 +29,15 @@ def result_csv(report: FileReport, sheet: Sheet | None, lines: Sheet | None = No
     if report.rows.is_empty():
         return csv_bytes(pl.DataFrame(_file_line(report)))
     parts = [
-        (answered(of_sheet).select(RESULT_FIELDS), _source(source, of_sheet))
-        for of_sheet, source in zip(report.by_sheet, (sheet, lines), strict=False)
+        (of_sheet, _source(source, of_sheet)) for of_sheet, source in zip(report.by_sheet, (sheet, lines), strict=False)
     ]
     names = list(dict.fromkeys([*RESULT_FIELDS, *(name for _, source in parts for name in source.columns[1:])]))
     blocks = (
         block.join(_between(source, block["row"]), on="row", how="left", maintain_order="left").cast(pl.String)
-        for answers, source in parts
-        for block in answers.iter_slices(_ROWS_A_BLOCK)
+        for of_sheet, source in parts
+        for block in (answers.select(RESULT_FIELDS) for answers in answered_in_blocks(of_sheet))
     )
-    return _written(names, blocks)
+    return _written(names, blocks, room=report.size + _OUR_CHARACTERS * report.rows.height)
 
 
 def csv_bytes(frame: pl.DataFrame) -> bytes:
@@ -45,16 +45,17 @@ def csv_bytes(frame: pl.DataFrame) -> bytes:
     return _written(frame.columns, frame.iter_slices(_ROWS_A_BLOCK))
 
 
-def _written(names: Sequence[str], blocks: Iterable[pl.DataFrame]) -> bytes:
-    """CSV of blocks of rows, each with some of the columns."""
-    out = io.BytesIO("\ufeff".encode())
-    out.seek(0, io.SEEK_END)
+def _written(names: Sequence[str], blocks: Iterable[pl.DataFrame], *, room: int = 0) -> bytes:
+    """CSV of blocks of rows, each with some of the columns. room: how many bytes it will about take."""
+    out = io.BytesIO(bytes(room))
+    out.write("\ufeff".encode())
     header = guarded(pl.DataFrame({str(index): [name] for index, name in enumerate(names)}))
     header.write_csv(out, include_header=False, line_terminator="\r\n")
     for block in blocks:
         missing = (pl.lit(None, dtype=pl.String).alias(name) for name in names if name not in block.columns)
         whole = guarded(block).with_columns(missing).select(names)
         whole.write_csv(out, include_header=False, line_terminator="\r\n")
+    out.truncate()
     return out.getvalue()
 
 

@@ -15,7 +15,6 @@ from logistics_batch.model.issue import Issue
 from logistics_batch.model.report import Fate, FileReport
 from logistics_batch.model.sheet import Sheet
 from logistics_batch.paper.answers.row_answers import (
-    answered,
     answers_of,
     cell_notes,
     header_texts,
@@ -80,7 +79,7 @@ def _rows_alone(report: FileReport) -> Sheet:
 def _annotations(report: FileReport, sheet: Sheet | None, *notes: str) -> Annotations:
     return Annotations(
         header_row=report.header_row,
-        answers=answers_of(answered(report)),
+        answers=answers_of(report),
         notes=cell_notes(report, header_texts(sheet, report.header_row) if sheet is not None else ()),
         legend=legend(report, notes=tuple(note for note in notes if note)),
     )

@@ -1,7 +1,7 @@
 """What each row is told: the fate's word, why, what to do, and where; the same words in every kind of result."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -30,6 +30,7 @@ RESULT_FIELDS = (
 FILE_RULE = "file"
 """The rule that stands in a result's line about a file as a whole."""
 
+_ROWS_A_BLOCK = 5_000
 _DISAGREE = "disagree"
 _HELD_FILE = ".held_with_file"
 """The code whose remedy is told of a row that is held with its file, where the file's own reason has none."""
@@ -54,8 +55,19 @@ def answered(report: FileReport) -> pl.DataFrame:
     gets its standard one. `cell_reason` and `cell_fix` are the texts of a workbook's cells, which have more lines;
     `column_reason` and `column_fix` name columns instead of cells, for where the cells stand at other places.
     """
-    rows = report.rows.join(_words(report.rows), on=("code", "values"), how="left", maintain_order="left")
-    rows = rows.join(_issues(report), on=("sheet", "row"), how="left", maintain_order="left")
+    return _told(report.rows, report, _words(report.rows), _issues(report))
+
+
+def answered_in_blocks(report: FileReport) -> Iterator[pl.DataFrame]:
+    """The same, some thousands of rows at a time: many texts never lie in memory together."""
+    words, issues = _words(report.rows), _issues(report)
+    for rows in report.rows.iter_slices(_ROWS_A_BLOCK):
+        yield _told(rows, report, words, issues)
+
+
+def _told(rows: pl.DataFrame, report: FileReport, words: pl.DataFrame, issues: pl.DataFrame) -> pl.DataFrame:
+    rows = rows.join(words, on=("code", "values"), how="left", maintain_order="left")
+    rows = rows.join(issues, on=("sheet", "row"), how="left", maintain_order="left")
     rule = pl.col("code").str.extract(r"^([^.]*)")  # see `messages.rule_of`
     rows = rows.with_columns(
         pl.coalesce("issue:rule", rule).alias("rule"),
@@ -92,8 +104,12 @@ def answered(report: FileReport) -> pl.DataFrame:
     )
 
 
-def answers_of(answered: pl.DataFrame) -> pl.DataFrame:
-    """The answers of one sheet's rows, see ANSWERS. answered: see `row_answers.answered`."""
+def answers_of(report: FileReport) -> pl.DataFrame:
+    """The answers of one sheet's rows, see ANSWERS."""
+    return pl.concat([ANSWERS.to_frame(), *map(_answers, answered_in_blocks(report))])
+
+
+def _answers(answered: pl.DataFrame) -> pl.DataFrame:
     is_data = (pl.col("fate") != Fate.SKIPPED.value) | (pl.col("document") != "")
     number = pl.when(pl.col("awb_number") != "").then("awb_number").otherwise("reference_number")
     return answered.select(

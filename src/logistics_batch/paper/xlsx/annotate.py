@@ -50,13 +50,15 @@ class Annotations:
 class Additions:
     """What a sheet's rows get.
 
-    styles: open for additions. first_column: of ours. cells: row, our cells in it as XML (`cells`), and what it needs
-    for our text, in points (`height`, null for one line). failing: for a row the columns to colour.
+    styles: open for additions. first_column: of ours. answers: our texts, the titles among them. cells: gives for some
+    of these rows our cells as XML (`cells`), and what each row needs for our text, in points (`height`, null for one
+    line); those of all rows together would take much memory. failing: for a row the columns to colour.
     """
 
     styles: StyleSheet
     first_column: int
-    cells: pl.DataFrame
+    answers: pl.DataFrame
+    cells: Callable[[pl.DataFrame], pl.DataFrame]
     failing: dict[int, frozenset[int]]
 
 
@@ -71,11 +73,12 @@ def annotate(package: Package, sheet: Sheet, annotations: Annotations) -> None:
     filtered = part.filtered_area()
 
     def rows(added: Additions) -> Iterable[bytes]:
+        cells = added.cells(added.answers)
         changes = RowChanges(
             first_column=added.first_column,
             width=len(_WIDTHS),
-            answers={row: cells.encode("utf-8", "replace") for row, cells, _ in added.cells.iter_rows()},
-            heights=dict(added.cells.drop_nulls("height").select("row", "height").iter_rows()),
+            answers={row: xml.encode("utf-8", "replace") for row, xml, _ in cells.iter_rows()},
+            heights=dict(cells.drop_nulls("height").select("row", "height").iter_rows()),
             failing=added.failing,
             failing_style=added.styles.failing,
             column_style=part.column_style,
@@ -130,10 +133,11 @@ def add_to_sheet(
     put_notes(package, parts.sheet, part, notes[: _MOST_COMMENTS + 1])
     titles = [area for area in part.merged_areas() if area.bottom < header_row and area.right >= first]
     covered = [row for area in titles for row in range(area.top, area.bottom + 1)]  # by titles over our columns
-    cells = _answer_cells(answers.filter(~pl.col("row").is_in(covered)), styles, first, part)
-    if answers.height and header_row not in covered:
-        cells = pl.concat([_answer_headers(styles, header_row, first, part), cells])
-    pieces = part.pieces(make_rows(Additions(styles, first, cells, failing)))
+    if answers.height:
+        titles_row = pl.DataFrame([(header_row, *ANSWER_COLUMNS)], schema=ANSWERS, orient="row")
+        answers = pl.concat([titles_row, answers]).filter(~pl.col("row").is_in(covered))
+    cells = _answer_cells(answers, styles, first, part, header_row=header_row)
+    pieces = part.pieces(make_rows(Additions(styles, first, answers, cells, failing)))
     package.put(parts.sheet, pieces if is_ours else sound(pieces))
     package.put(parts.styles, [styles.written()])
 
@@ -170,27 +174,33 @@ def _name_filter(package: Package, workbook: str, sheet: str, area: Area) -> Non
 # -- our cells --------------------------------------------------------------------------------------------------------
 
 
-def _answer_cells(answers: pl.DataFrame, styles: StyleSheet, first: int, part: SheetPart) -> pl.DataFrame:
-    """Our cells of each row: row, cells as XML, height."""
+def _answer_cells(
+    answers: pl.DataFrame, styles: StyleSheet, first: int, part: SheetPart, *, header_row: int
+) -> Callable[[pl.DataFrame], pl.DataFrame]:
+    """What gives our cells of some of the rows: row, cells as XML, height."""
     names, cells = ANSWERS.names()[1:], []
     escaped = escaped_columns(answers.select(names))
-    answers = answers.with_columns(visible_column(name).alias(name) for name in escaped)
-    is_muted = pl.col("fate") == Fate.SKIPPED.value
+    is_muted, is_title = pl.col("fate") == Fate.SKIPPED.value, pl.col("row") == header_row
+    title_style = styles.header()
     for index, name in enumerate(names):
         if name == "fate":
-            style = pl.col("fate").replace_strict({fate.value: styles.status(fate) for fate in Fate})
+            statuses = {fate.value: styles.status(fate) for fate in Fate}
+            style = pl.col("fate").replace_strict(statuses, default=title_style)
         else:
             style = pl.lit(0)
             for muted, guarded in ((True, True), (True, False), (False, True), (False, False)):
                 number = styles.text(muted=muted, wrap=name in _WRAPPED, guarded=guarded)
                 fits = (is_muted == muted) & (formula_like(name) == guarded)
                 style = pl.when(fits).then(number).otherwise(style)
+            style = pl.when(is_title).then(title_style).otherwise(style)
         cells.append(
             text_cell(name, first + index, style, is_escaped=name in escaped, prefix=part.rows.prefix.decode())
         )
     lines = pl.max_horizontal(_lines(name, int(_WIDTHS[names.index(name)] * _LETTERS_A_DIGIT)) for name in _WRAPPED)
     height = pl.when(lines > 1).then(lines * part.line_height()).cast(pl.Float64)
-    return answers.select("row", pl.concat_str(cells, ignore_nulls=True).alias("cells"), height.alias("height"))
+    visible = [visible_column(name).alias(name) for name in escaped]
+    made = ("row", pl.concat_str(cells, ignore_nulls=True).alias("cells"), height.alias("height"))
+    return lambda some: some.with_columns(visible).select(made)
 
 
 def _lines(name: str, width: int) -> pl.Expr:
@@ -201,19 +211,6 @@ def _lines(name: str, width: int) -> pl.Expr:
         pl.when(pl.col(name).str.len_chars() <= width)
         .then(pl.col(name).str.count_matches("\n", literal=True) + 1)
         .otherwise(pl.col(name).str.split("\n").list.eval(lines).list.sum().cast(pl.UInt32))
-    )
-
-
-def _answer_headers(styles: StyleSheet, row: int, first: int, part: SheetPart) -> pl.DataFrame:
-    """The cells above ours, in the row of the header."""
-    titles = pl.DataFrame([(row, *ANSWER_COLUMNS)], schema=["row", *ANSWER_COLUMNS], orient="row")
-    prefix, style = part.rows.prefix.decode(), pl.lit(styles.header())
-    cells = [
-        text_cell(name, first + index, style, is_escaped=False, prefix=prefix)
-        for index, name in enumerate(ANSWER_COLUMNS)
-    ]
-    return titles.select(
-        pl.col("row").cast(pl.UInt32), pl.concat_str(cells).alias("cells"), height=pl.lit(None, pl.Float64)
     )
 
 

@@ -151,7 +151,7 @@ def _rows(
         "parts": _struck(sheet),
     }
     frame = sheet.frame
-    if missing := set(added.cells["row"]).difference(frame["row"]):
+    if missing := set(added.answers["row"]).difference(frame["row"]):
         frame = pl.concat([frame, pl.DataFrame({"row": missing}, schema={"row": pl.UInt32})], how="diagonal").sort(
             "row"
         )
@@ -160,13 +160,13 @@ def _rows(
     blocks = list(frame.iter_slices(_ROWS_A_BLOCK))
     starts = pl.Series([block["row"][0] for block in blocks], dtype=pl.UInt32)
     facts_by_block = {kind: _cut(found, starts) for kind, found in facts.items()}
-    cells_by_block = _cut(added.cells, starts)
+    answers_by_block = _cut(added.answers, starts)
     made: dict[tuple[frozenset[str], bool], pl.Expr] = {}  # most blocks are alike
     for index, block in enumerate(blocks):
         wide = block
         for kind, cut in facts_by_block.items():
             wide = _beside(wide, cut[index], kind)
-        wide = wide.join(cells_by_block[index], on="row", how="left", maintain_order="left")
+        wide = wide.join(added.cells(answers_by_block[index]), on="row", how="left", maintain_order="left")
         has_header = header_row in block["row"]
         key = (frozenset(wide.columns), has_header)
         if key not in made:
