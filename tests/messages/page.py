@@ -14,7 +14,7 @@ if __name__ == "__main__":
 import polars as pl
 from messages.wrong_rows import BLOCKED, INVALID, SKIPPED, WrongRow
 
-from logistics_batch.messages import CATALOGUE, Entry, Level, rule_of
+from logistics_batch.messages import CATALOGUE, Entry, rule_of
 from logistics_batch.messages.cells import CELLS
 from logistics_batch.messages.documents import ANSWERED, FATES, HELD_AFTER_SENDING, HELD_BEFORE_SENDING
 from logistics_batch.messages.files import FILES, LEFT
@@ -159,7 +159,7 @@ def _parts() -> Iterator[list[Line]]:
     yield [_row_line(name, row, RowState.SKIPPED) for name, row in SKIPPED.items()]
     yield _entries(FATES | ANSWERED)
     yield _entries(HELD_AFTER_SENDING | HELD_BEFORE_SENDING, operator=True)
-    yield _entries({code: entry for code, entry in REFUSALS.items() if entry.level is Level.ERROR})
+    yield _entries({code: entry for code, entry in REFUSALS.items() if entry.remedy})
     yield [(code.partition(".")[2], shown(RUNS[code].reason), "") for code in RUNS if code.startswith("taken_out.")]
     yield _entries({code: entry for code, entry in RUNS.items() if not code.startswith("taken_out.")})
     yield _entries(LEFT)

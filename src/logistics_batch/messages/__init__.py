@@ -10,13 +10,12 @@ from functools import lru_cache
 from typing import Any
 
 from logistics_batch.messages.catalogue import CATALOGUE
-from logistics_batch.messages.entry import Entry, Level
+from logistics_batch.messages.entry import Entry
 from logistics_batch.messages.words import Words, clock_time, moment
 
 __all__ = [
     "CATALOGUE",
     "Entry",
-    "Level",
     "clock_time",
     "codes_of",
     "moment",

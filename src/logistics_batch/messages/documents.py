@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Final
 
-from logistics_batch.messages.entry import Entry, Level
+from logistics_batch.messages.entry import Entry
 from logistics_batch.messages.reasons import NO_REASON, OF_WHAT_IS_HELD, UNSENT, HeldDecision, Reason, WaitsFor
 
 # Reasons that are alike in what follows from them.
@@ -64,34 +64,30 @@ FATES: Final[dict[str, Entry]] = {
     ".in_doubt": Entry("Sent, but no trustworthy answer came back; it may or may not have been taken.", _WAIT),
     ".held": Entry("A person must decide before this is sent.", _OPERATOR_DECIDES),
     ".held_with_file": Entry("Its file is held as a whole.", "Correct what the reason names and send the file again."),
-    ".pending": Entry("Not sent yet.", "Nothing: the next run sends it.", level=Level.NOTE),
-    ".planned": Entry(
-        "Not sent yet: it goes out with the next run.", "Nothing: the next run sends it.", level=Level.NOTE
-    ),
-    ".sending": Entry("Sent, and no answer has been recorded yet.", _WAIT, level=Level.WARNING),
-    ".no_awb_number": Entry("Accepted; the AWB number is not known.", level=Level.NOTE),
-    ".would_go_out": Entry("It would go out.", "Nothing: the next run sends it.", level=Level.NOTE),
-    ".would_ask_label": Entry("Its label would be asked for.", "Nothing: the next run sends it.", level=Level.NOTE),
-    ".would_reconcile": Entry("It would be reconciled.", "Nothing: the next run sends it.", level=Level.NOTE),
-    "unchanged": Entry("Accepted earlier, {run:run}; not sent again.", level=Level.NOTE),
+    ".pending": Entry("Not sent yet.", "Nothing: the next run sends it."),
+    ".planned": Entry("Not sent yet: it goes out with the next run.", "Nothing: the next run sends it."),
+    ".sending": Entry("Sent, and no answer has been recorded yet.", _WAIT),
+    ".no_awb_number": Entry("Accepted; the AWB number is not known."),
+    ".would_go_out": Entry("It would go out.", "Nothing: the next run sends it."),
+    ".would_ask_label": Entry("Its label would be asked for.", "Nothing: the next run sends it."),
+    ".would_reconcile": Entry("It would be reconciled.", "Nothing: the next run sends it."),
+    "unchanged": Entry("Accepted earlier, {run:run}; not sent again."),
     "unchanged.round": Entry(
-        "Accepted in the round of {at:moment}, as corrected in {file} ({run:run}); not sent again.", level=Level.NOTE
+        "Accepted in the round of {at:moment}, as corrected in {file} ({run:run}); not sent again."
     ),
     "accepted_before": Entry(
         '"{key}" was accepted before, through {file} on {at:moment} (number {number}).',
         "Leave the row out, if nothing else is to change in it.",
     ),
-    "superseded": Entry("Replaced by {file} on {at:moment}.", level=Level.NOTE),
-    "superseded.by_mapping": Entry("Made anew by the mapping as it was corrected since.", level=Level.NOTE),
+    "superseded": Entry("Replaced by {file} on {at:moment}."),
+    "superseded.by_mapping": Entry("Made anew by the mapping as it was corrected since."),
 }
 
 ANSWERED: Final[dict[str, Entry]] = {
     "refused": Entry("The service refused it: {message}", _CORRECT),
     "refused.silent": Entry("The service refused it without a reason.", _CORRECT),
-    "not_sent": Entry("Not sent yet: {why:messages}", "Nothing: the next run sends it.", level=Level.NOTE),
-    "not_sent.yet": Entry(
-        "Not sent yet: it goes out with the next run.", "Nothing: the next run sends it.", level=Level.NOTE
-    ),
+    "not_sent": Entry("Not sent yet: {why:messages}", "Nothing: the next run sends it."),
+    "not_sent.yet": Entry("Not sent yet: it goes out with the next run.", "Nothing: the next run sends it."),
     ".key_refused": Entry("the service does not accept the API key (401)."),
     ".slow_down": Entry("the service asked to slow down (429)."),
     ".misaddressed": Entry("the service's address or path is wrong (answer {status})."),
@@ -163,35 +159,27 @@ ANSWERED: Final[dict[str, Entry]] = {
         _SEARCHED,
     ),
     ".asked_next": Entry("The service is asked again from {at:moment} on, until {until:moment}."),
-    "settled": Entry("Accepted; found at the service after an answer was lost.", level=Level.NOTE),
-    "settled.has_reference": Entry(_HAS_REFERENCE, level=Level.NOTE),
-    "settled.has_reference_again": Entry(f"{_HAS_REFERENCE} {_IF_CANCELLED}", level=Level.NOTE),
-    "settled.sent_again": Entry(f"Accepted; sent again. {_IF_CANCELLED}", level=Level.NOTE),
+    "settled": Entry("Accepted; found at the service after an answer was lost."),
+    "settled.has_reference": Entry(_HAS_REFERENCE),
+    "settled.has_reference_again": Entry(f"{_HAS_REFERENCE} {_IF_CANCELLED}"),
+    "settled.sent_again": Entry(f"Accepted; sent again. {_IF_CANCELLED}"),
     "possible_duplicate.marked": Entry(
         "Accepted; but the service shows {count} ASNs with its marker: it has them more than once.",
         "Nothing to send: tell the service's operator which ones to close.",
     ),
-    "cancelled.by_hand": Entry("Cancelled by hand.", level=Level.NOTE),
-    "cancelled.by_file": Entry("Cancelled by {file}.", level=Level.NOTE),
-    "cancelled.elsewhere": Entry("The service shows it cancelled; it was not cancelled from here.", level=Level.NOTE),
-    "decided": Entry(_DECIDED, level=Level.NOTE),
-    "dropped": Entry(_DECIDED, _TAKEN_BACK, level=Level.NOTE),
+    "cancelled.by_hand": Entry("Cancelled by hand."),
+    "cancelled.by_file": Entry("Cancelled by {file}."),
+    "cancelled.elsewhere": Entry("The service shows it cancelled; it was not cancelled from here."),
+    "decided": Entry(_DECIDED),
+    "dropped": Entry(_DECIDED, _TAKEN_BACK),
     "dropped.order_ships": Entry(
-        f"{_DECIDED}. The order as it was accepted still ships, with AWB number {{awb_number}}.",
-        _TAKEN_BACK,
-        level=Level.NOTE,
+        f"{_DECIDED}. The order as it was accepted still ships, with AWB number {{awb_number}}.", _TAKEN_BACK
     ),
     "dropped.order_ships_numberless": Entry(
-        f"{_DECIDED}. The order as it was accepted still ships; its AWB number is not known.",
-        _TAKEN_BACK,
-        level=Level.NOTE,
+        f"{_DECIDED}. The order as it was accepted still ships; its AWB number is not known.", _TAKEN_BACK
     ),
-    "dropped.asn_stays": Entry(
-        f"{_DECIDED}. The ASN stays at the service as it was accepted.", _TAKEN_BACK, level=Level.NOTE
-    ),
-    "reopened.drop": Entry(
-        f"{_DECIDED}. It was dropped before, and that is taken back.", "Drop the file again.", level=Level.NOTE
-    ),
+    "dropped.asn_stays": Entry(f"{_DECIDED}. The ASN stays at the service as it was accepted.", _TAKEN_BACK),
+    "reopened.drop": Entry(f"{_DECIDED}. It was dropped before, and that is taken back.", "Drop the file again."),
 }
 """What the service said, as far as it proves anything, and what was found out or decided afterwards. Those that begin
 with a full stop stand within others."""

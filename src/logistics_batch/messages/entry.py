@@ -1,15 +1,6 @@
 """One message of the catalogue."""
 
 from dataclasses import dataclass
-from enum import StrEnum
-
-
-class Level(StrEnum):
-    """How much a message weighs."""
-
-    ERROR = "error"  # nothing is sent of what it is about until somebody mends it
-    WARNING = "warning"  # it may be right; a person should look
-    NOTE = "note"  # it is told so that nothing happens unseen
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,4 +13,3 @@ class Entry:
     reason: str
     remedy: str = ""
     operator: str = ""
-    level: Level = Level.ERROR

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from logistics_batch.messages.entry import Entry, Level
+from logistics_batch.messages.entry import Entry
 
 _OWN: Final = "{name} is one of our own reports: "
 _DROP_THE_OTHER: Final = "Drop the spreadsheet that was meant."
@@ -132,5 +132,5 @@ LEFT: Final[dict[str, Entry]] = {
     "name.control": Entry("its name holds a control character"),
     "name.unicode": Entry("its name is not valid Unicode"),
     "name.long": Entry("its name is longer than {most} characters"),
-    **{code: Entry(words, level=Level.NOTE) for code, words in (_NOT_INPUT | _NOT_COMPLETE).items()},
+    **{code: Entry(words) for code, words in (_NOT_INPUT | _NOT_COMPLETE).items()},
 }

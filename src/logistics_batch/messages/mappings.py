@@ -3,7 +3,7 @@
 from typing import Final
 
 from logistics_batch.messages.drafts import REASONS
-from logistics_batch.messages.entry import Entry, Level
+from logistics_batch.messages.entry import Entry
 
 _REMOVE: Final = "Remove it."
 _KEEP_ONE: Final = "Keep one of the two."
@@ -401,6 +401,6 @@ MAPPINGS: Final[dict[str, Entry]] = {
         **{f"draft.{code}": (f"The draft asks: {asked}", remedy) for code, (asked, remedy) in _QUESTIONS.items()},
     }.items()
 } | {
-    **{f"mapping.{code}": Entry(words, _REMOVE, level=Level.NOTE) for code, words in _DEFAULTS.items()},
-    **{f"mapping.{code}": Entry(*words, level=Level.NOTE) for code, words in _HINTS.items()},
+    **{f"mapping.{code}": Entry(words, _REMOVE) for code, words in _DEFAULTS.items()},
+    **{f"mapping.{code}": Entry(*words) for code, words in _HINTS.items()},
 }

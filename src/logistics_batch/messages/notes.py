@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from logistics_batch.messages.entry import Entry, Level
+from logistics_batch.messages.entry import Entry
 
 _TAKEN_OFF: Final = "urrency signs, units, groups or leading zeros were taken off"
 _LOST_ZEROS: Final = "were zeros lost? Format the column as Text."
@@ -88,9 +88,6 @@ _ODD: Final = {
 }
 
 NOTES: Final[dict[str, Entry]] = {
-    **{code: Entry(words, level=Level.NOTE) for code, words in (_COLUMNS | _SHEETS | _ROWS | _VALUES).items()},
-    **{
-        code: Entry(f'Column "{{column}}": {odd} in {{rows:in rows}}.', level=Level.WARNING)
-        for code, odd in _ODD.items()
-    },
+    **{code: Entry(words) for code, words in (_COLUMNS | _SHEETS | _ROWS | _VALUES).items()},
+    **{code: Entry(f'Column "{{column}}": {odd} in {{rows:in rows}}.') for code, odd in _ODD.items()},
 }

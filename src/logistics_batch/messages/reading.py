@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from logistics_batch.messages.entry import Entry, Level
+from logistics_batch.messages.entry import Entry
 
 _READ: Final = {
     "csv": "plain text",
@@ -282,5 +282,5 @@ READING: Final[dict[str, Entry]] = {
     **_FILES,
     **_SHEETS,
     **_TEXTS,
-    **{code: Entry(words, level=Level.NOTE) for code, words in _NOTES.items()},
+    **{code: Entry(words) for code, words in _NOTES.items()},
 }

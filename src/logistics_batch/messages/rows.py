@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from logistics_batch.messages.entry import Entry, Level
+from logistics_batch.messages.entry import Entry
 
 _SAME: Final = "Write the same in all rows of this document and drop the file again."
 _OWN_NUMBER: Final = "Give each document its own number, or write these rows as one document, and drop the file again."
@@ -16,27 +16,27 @@ _HALVED: Final = (
     "{others:row|rows} {others:rows}. The column is not filled in each of them."
 )
 _SAY_EACH: Final = 'Fill in "{name}" in each row of this document, the same if it counts for all; drop the file again.'
-_CONTINUED: Final = Entry("It belongs to row {row}, which the mapping leaves out.", level=Level.NOTE)
+_CONTINUED: Final = Entry("It belongs to row {row}, which the mapping leaves out.")
 
 ROWS: Final[dict[str, Entry]] = {
-    "blank": Entry("The row is blank.", level=Level.NOTE),
-    "blank.of_held": Entry("The row is empty.", level=Level.NOTE),
-    "title.again": Entry("The row repeats one above the header.", level=Level.NOTE),
-    "title": Entry("The row stands above the header.", level=Level.NOTE),
-    "title.below": Entry("The row stands below the table; its value is read for the whole file.", level=Level.NOTE),
-    "repeated header": Entry("The row repeats the header.", level=Level.NOTE),
-    "comment.remark": Entry("The row begins with ; and is a comment.", level=Level.NOTE),
-    "comment.line": Entry("The row is a line that parts others.", level=Level.NOTE),
-    "comment.signature": Entry("The row is for a signature.", level=Level.NOTE),
-    "comment.note": Entry("The row is a note below the table.", level=Level.NOTE),
-    "comment.units": Entry("The row holds the units of the columns.", level=Level.NOTE),
-    "comment.unmapped": Entry("No mapped column of the row is filled.", level=Level.NOTE),
-    "total": Entry("The row holds a total.", level=Level.NOTE),
-    "skip_rows_where.row": Entry('"{value}" in "{name}": the mapping skips such rows.', level=Level.NOTE),
+    "blank": Entry("The row is blank."),
+    "blank.of_held": Entry("The row is empty."),
+    "title.again": Entry("The row repeats one above the header."),
+    "title": Entry("The row stands above the header."),
+    "title.below": Entry("The row stands below the table; its value is read for the whole file."),
+    "repeated header": Entry("The row repeats the header."),
+    "comment.remark": Entry("The row begins with ; and is a comment."),
+    "comment.line": Entry("The row is a line that parts others."),
+    "comment.signature": Entry("The row is for a signature."),
+    "comment.note": Entry("The row is a note below the table."),
+    "comment.units": Entry("The row holds the units of the columns."),
+    "comment.unmapped": Entry("No mapped column of the row is filled."),
+    "total": Entry("The row holds a total."),
+    "skip_rows_where.row": Entry('"{value}" in "{name}": the mapping skips such rows.'),
     "skip_rows_where.continued": _CONTINUED,
-    "only_rows_where.row": Entry('Column "{name}" is not like {patterns:any}.', level=Level.NOTE),
+    "only_rows_where.row": Entry('Column "{name}" is not like {patterns:any}.'),
     "only_rows_where.continued": _CONTINUED,
-    "hidden row.skipped": Entry("The row is hidden, and the mapping skips hidden rows.", level=Level.NOTE),
+    "hidden row.skipped": Entry("The row is hidden, and the mapping skips hidden rows."),
     "sibling.own_sheet": Entry("The document is not sent: {rows:in rows} {rows:is|are} invalid."),
     "sibling.other_sheet": Entry(
         'The document is not sent: {others:in rows} of the sheet "{sheet}" {others:is|are} invalid.'
@@ -66,7 +66,7 @@ ROWS: Final[dict[str, Entry]] = {
         _PASTED,
         _ALLOWED,
     ),
-    "lines_sheet": Entry('Its row of the sheet "{sheet}" was skipped: row {row}.', level=Level.NOTE),
+    "lines_sheet": Entry('Its row of the sheet "{sheet}" was skipped: row {row}.'),
 }
 
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from logistics_batch.messages.entry import Entry, Level
+from logistics_batch.messages.entry import Entry
 
 _AS_WRITTEN: Final = "The answers to {name} (run {run}) stay as they were written: its original is not here."
 _WRITTEN_ELSEWHERE: Final = "The next run on the machine that took the file writes them; else copy its var/files here."
@@ -94,7 +94,6 @@ _PRINTING: Final = {
         "{file} is not printed yet: job {number} waits in the print queue {queue}.{said: }",
         "It is printed when the printer goes on. Do not print the file again before that job is cancelled: "
         "`cancel {number}`.",
-        level=Level.WARNING,
     ),
     "printing.refused": Entry(
         "{file} was not printed: the print queue {queue} did not take it, gave it up or was told to.{said: }",
@@ -107,12 +106,9 @@ _PRINTING: Final = {
 }
 
 RUNS: Final[dict[str, Entry]] = {
-    "answers.not_at_hand": Entry(_AS_WRITTEN, _WRITTEN_ELSEWHERE, level=Level.WARNING),
-    "facts.other_key": Entry(_OF_ANOTHER_KEY, _RUN_IT_AGAIN, level=Level.WARNING),
+    "answers.not_at_hand": Entry(_AS_WRITTEN, _WRITTEN_ELSEWHERE),
+    "facts.other_key": Entry(_OF_ANOTHER_KEY, _RUN_IT_AGAIN),
     **_PRINTING,
-    "ledger.elsewhere": Entry(_USED_LAST, _ONE_OF_THEM, level=Level.WARNING),
-    **{
-        code: Entry(words, level=Level.NOTE)
-        for code, words in (_FILES | _ANSWERS | _TAKEN_OUT | _SENDING | _LEDGER).items()
-    },
+    "ledger.elsewhere": Entry(_USED_LAST, _ONE_OF_THEM),
+    **{code: Entry(words) for code, words in (_FILES | _ANSWERS | _TAKEN_OUT | _SENDING | _LEDGER).items()},
 }
