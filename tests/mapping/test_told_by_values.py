@@ -180,12 +180,6 @@ def test_ranges_of_cartons_are_told_by_their_values() -> None:
     assert data["lines"]["qty"] == wanted
 
 
-def test_what_boxes_hold_and_what_is_loose_together_is_the_quantity() -> None:
-    found = asn(**{"Product": ["P-1", "P-2", "P-3"], "Strips/Box": ["10", "20", "25"], "Boxes": ["12", "2", "2"],
-                   "Loose": ["4", "10", "17"], "Total Strips": ["124", "50", "67"]})  # fmt: skip
-    assert found["qty"] == {"from": "? Total Strips"}
-
-
 ZOHO = {"Payment": ["COD", "Prepaid", "COD"], "Total": ["647", "199", "894"]}
 
 

@@ -89,7 +89,6 @@ REASONS: Final = {
     "and it goes out with COD orders alone",
     "if_collected": "if it is what the order is charged",
     "product": "it is “{names[0]}” × “{names[1]}” on each row",
-    "product_and_loose": "it is “{names[0]}” × “{names[1]}” and what is loose, on each row",
     "product_less": "it is “{names[0]}” × “{names[1]}” on each row, less “{names[2]}”",
     "sum_of_lines": "it is what “{names[0]}” comes to for each document",
     "stated_total": "the sheet's own total of “{names[0]}”, which is not what its rows come to",

@@ -17,7 +17,7 @@ from logistics_batch.mapping.fields.values.numbers import without_currency
 from logistics_batch.mapping.fields.values.reading import Said
 from logistics_batch.mapping.fields.values.verbs import no_number
 from logistics_batch.mapping.findings import Findings
-from logistics_batch.mapping.rows.cells import BLANKS, name_of
+from logistics_batch.mapping.rows.cells import BLANKS, name_of, without_words
 from logistics_batch.mapping.rows.classify import A_TOTAL, Rows, keys_filled_down
 from logistics_batch.mapping.spec.targets import CODES, FieldForm
 from logistics_batch.model.issue import Issue
@@ -274,7 +274,8 @@ def _decimal_marks(table: CompiledSheet) -> Iterator[CheckContext]:
 
 def _texts(table: CompiledSheet, column: int, pattern: str) -> pl.Expr:
     """Whether the cell of a column is no number to the spreadsheet program, and fits a pattern without its words."""
-    return ~is_marked(table.sheet, column, CellFact.NUMBER) & without_currency(table.bare(column)).str.contains(pattern)
+    cell = without_currency(without_words(column, table.around))
+    return ~is_marked(table.sheet, column, CellFact.NUMBER) & cell.str.contains(pattern)
 
 
 def _either(value: str, *, is_money: bool) -> Issue:

@@ -307,7 +307,7 @@ def rows_left_out(table: CompiledSheet, rows: Rows) -> pl.DataFrame:
     if told.is_empty() or "key" not in table.lines.columns:  # receipts have none
         return pl.DataFrame(schema={"doc": pl.UInt32, "key": pl.String, "row": pl.UInt32, **_TOLD})
     filled, cells = {*table.columns(table.mapping.spec.sheet.fill_down)}, rows.cleaned.frame
-    keys = {column: _spread(table, column, cells) for column in table.columns(table.mapping.spec.key)}
+    keys = {column: spread(table.sheet, table.bound, column, cells) for column in table.columns(table.mapping.spec.key)}
     named = pl.DataFrame(
         {"row": cells["row"]}
         | {name_of(key): cell.forward_fill() if key in filled else cell for key, cell in keys.items()}
@@ -366,7 +366,7 @@ def halved(table: CompiledSheet, rows: Rows, left_out: pl.DataFrame) -> Iterator
     ):
         for column in table.columns([name]):
             others = [*map(name_of, once - {column})]
-            asked = cells.select("row", *others).with_columns(asked=_spread(table, column, cells))
+            asked = cells.select("row", *others).with_columns(asked=spread(table.sheet, table.bound, column, cells))
             there = both.join(asked, on="row", maintain_order="left")
             says, fit = pl.col("asked").is_not_null(), fits(pl.col("asked"), patterns)
             led = [(is_out & says & (fit if rule == "skip_rows_where" else ~fit), ~is_out & ~says)]
@@ -384,10 +384,6 @@ def halved(table: CompiledSheet, rows: Rows, left_out: pl.DataFrame) -> Iterator
             for doc, gone, rest in found.filter("halved").select("doc", "gone", "rest").iter_rows():
                 places = {"rows": table.sheet.physical_rows(gone), "others": table.sheet.physical_rows(rest)}
                 yield doc, f"half document.{rule}", {"name": table.text_of(column), **places}
-
-
-def _spread(table: CompiledSheet, column: int, cells: pl.DataFrame) -> pl.Series:
-    return spread(table.sheet, table.bound, column, cells)
 
 
 def _lines_in(table: CompiledSheet, rows: Rows, numbers: pl.Series) -> pl.DataFrame:

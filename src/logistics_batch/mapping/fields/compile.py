@@ -11,7 +11,7 @@ from logistics_batch.mapping.fields.fields import Field, compile_field, evaluate
 from logistics_batch.mapping.fields.values.reading import ReadContext
 from logistics_batch.mapping.fields.values.verbs import NATURAL, verb_of
 from logistics_batch.mapping.loaded import Mapping, RunValues
-from logistics_batch.mapping.rows.cells import amount, name_of, reading_of_numbers, without_words
+from logistics_batch.mapping.rows.cells import amount, name_of, reading_of_numbers
 from logistics_batch.mapping.rows.classify import Rows
 from logistics_batch.mapping.rows.header import Header
 from logistics_batch.mapping.spec.targets import FieldForm, form_of
@@ -135,10 +135,6 @@ class CompiledSheet:
     def amounts(self, column: int) -> pl.Expr:
         """A column's cells as exact decimals, null where one is none."""
         return amount(column, self.around)
-
-    def bare(self, column: int) -> pl.Expr:
-        """A column's cells without the words that are declared behind its numbers."""
-        return without_words(column, self.around)
 
     @property
     def around(self) -> ReadContext:

@@ -148,9 +148,6 @@ def _packed(table: SampleTable, place: str, free: Sequence[str]) -> Guess | None
     if not per_box or not (counts or ranges):
         return None
     box = (counts or ranges)[0]
-    money = [name for name in free if name not in (per_box, box) and table.profiles[name].is_mostly("amount")]
-    if counts and (whole := next((name for name in money if table.is_rest(name, per_box, box)), "")):
-        return Guess.among(place, [Candidate((whole,), 0.4, (("product_and_loose", per_box, box),))])
     loose = [("loose_beside", name) for name in free if "loose" in table.readings[name].meanings]
     guess = Guess.among(place, [Candidate((per_box,), 0.4, (("in_one_box", box), *loose))])
     return replace(guess, times=box) if counts else replace(guess, cartons=box)

@@ -172,13 +172,6 @@ class SampleTable:
         less = (self._numbers(whole) - self._numbers(part)).drop_nulls()
         return bool((less == 0).any() and (less > 0).any() and (less >= 0).all())
 
-    def is_rest(self, total: str, *factors: str) -> bool:
-        """Whether a column is the product of others and what stands loose in another one on every row."""
-        numbers = {name: self._numbers(name) for name in (*factors, *self.profiles)}
-        off = numbers[total] - reduce(operator.mul, (numbers[each] for each in factors))
-        loose = (each.fill_null(0) for name, each in numbers.items() if name not in (total, *factors))
-        return off.count() > 1 and any((off.drop_nulls() == each.filter(off.is_not_null())).all() for each in loose)
-
     def is_sum(self, total: str, parts: str, key: str) -> bool:
         """Whether a column says once for each document what another one comes to, of which some document has more.
 
