@@ -29,8 +29,7 @@ from logistics_batch.model.payloads import (
     AsnCreate,
     AsnUpdate,
     DeleteItems,
-    LabelByOrders,
-    LabelShipment,
+    LabelRequest,
     OrderCreate,
     OrderUpdate,
     WebhookSubscription,
@@ -167,8 +166,8 @@ def test_a_search_without_a_filter_is_an_error_and_no_empty_list(client: Client)
 
 def test_labels_in_both_forms(client: Client) -> None:
     awb = call(client, "order.create", body=order("LABEL-1")).awb_number
-    by_number = read_label(client.call("label.create", body=body_text(LabelByOrders(order_numbers=awb))))
-    shipment = LabelShipment(
+    by_number = read_label(client.call("label.create", body=body_text(LabelRequest(order_numbers=awb))))
+    shipment = LabelRequest(
         awb_number=awb, primary_mobile_no="9876543210", shipping_address="12 MG Road", delivery_pincode="560001"
     )
     by_shipment = read_label(client.call("label.create", body=body_text(shipment)))

@@ -12,14 +12,11 @@ from logistics_batch.mapping.documents.documents import _pattern_of
 from logistics_batch.model.document import Operation
 from logistics_batch.model.payloads import (
     PAYLOADS,
-    AddedItem,
     AddItems,
     AsnCreate,
     AsnUpdate,
     DeleteItems,
-    LabelByOrders,
     LabelRequest,
-    LabelShipment,
     OrderCreate,
     OrderItem,
     OrderUpdate,
@@ -117,7 +114,7 @@ def test_every_field_of_the_document_and_no_other_in_its_order(model: type[BaseM
 
 
 def test_lines_have_the_fields_of_the_document() -> None:
-    assert [*OrderItem.model_fields] == [*AddedItem.model_fields] == ITEM_FIELDS
+    assert [*OrderItem.model_fields] == ITEM_FIELDS
     assert [*SkuLine.model_fields] == LINE_FIELDS
 
 
@@ -167,28 +164,26 @@ def test_packages_are_counted_or_named_never_both(place: dict[str, Any]) -> None
 
 
 def test_a_label_is_asked_for_by_order_numbers_alone_or_by_the_whole_shipment() -> None:
-    assert body_text(LabelByOrders(order_numbers="SH-1,SH-2")) == '{"order_numbers[]":"SH-1,SH-2"}'
-    assert body_text(LabelRequest(order_numbers="SH-1")) == '{"order_numbers[]":"SH-1"}'
+    assert body_text(LabelRequest(order_numbers="SH-1,SH-2")) == '{"order_numbers[]":"SH-1,SH-2"}'
     assert findings(LabelRequest, **SHIPMENT) == {}
     assert findings(LabelRequest, order_numbers="SH-1", weight="100") == {"": "order_numbers_alone"}
     for missing in SHIPMENT:
         part = {name: value for name, value in SHIPMENT.items() if name != missing}
         assert findings(LabelRequest, **part) == {"": "shipment_incomplete"}
-        assert findings(LabelShipment, **part) == {missing: "missing"}
     assert findings(LabelRequest) == {"": "shipment_incomplete"}
 
 
 def test_a_label_without_cod_collects_nothing() -> None:
-    assert findings(LabelShipment, **SHIPMENT, amount_to_collect="0.00") == {}
-    assert findings(LabelShipment, **SHIPMENT, is_cod=True, amount_to_collect="99.00") == {}
-    assert findings(LabelShipment, **SHIPMENT, is_cod=False, amount_to_collect="99.00") == {"": "amount_without_cod"}
-    assert findings(LabelShipment, **SHIPMENT, is_cod="true") == {"is_cod": "bool_type"}
+    assert findings(LabelRequest, **SHIPMENT, amount_to_collect="0.00") == {}
+    assert findings(LabelRequest, **SHIPMENT, is_cod=True, amount_to_collect="99.00") == {}
+    assert findings(LabelRequest, **SHIPMENT, is_cod=False, amount_to_collect="99.00") == {"": "amount_without_cod"}
+    assert findings(LabelRequest, **SHIPMENT, is_cod="true") == {"is_cod": "bool_type"}
 
 
 def test_dimensions_of_a_label_come_as_text_or_as_in_the_sample() -> None:
-    boxed = LabelShipment(**SHIPMENT, dimensions={"length": "10", "breadth": "8", "height": "5", "uom": "cm"})
+    boxed = LabelRequest(**SHIPMENT, dimensions={"length": "10", "breadth": "8", "height": "5", "uom": "cm"})
     assert '"dimensions":{"length":"10","breadth":"8","height":"5","uom":"cm"}' in body_text(boxed)
-    assert '"dimensions":"10x8x5 cm"' in body_text(LabelShipment(**SHIPMENT, dimensions="10x8x5 cm"))
+    assert '"dimensions":"10x8x5 cm"' in body_text(LabelRequest(**SHIPMENT, dimensions="10x8x5 cm"))
 
 
 @pytest.mark.parametrize(
@@ -245,9 +240,9 @@ def test_forms_of_lines() -> None:
     assert line(discount_percentage="101") == {"discount_percentage": "percentage"}
     assert line(discount_percentage="5%") == {"discount_percentage": "percentage"}
     assert line(status="locked") == {"status": "line_status"}
-    assert findings(LabelShipment, **SHIPMENT, date_placed="2022-03-18 05:41:08") == {}
-    assert findings(LabelShipment, **SHIPMENT, date_placed="2022-03-18") == {"date_placed": "placed_at"}
-    assert findings(LabelShipment, **SHIPMENT, date_placed="2022-02-30 05:41:08") == {"date_placed": "placed_at"}
+    assert findings(LabelRequest, **SHIPMENT, date_placed="2022-03-18 05:41:08") == {}
+    assert findings(LabelRequest, **SHIPMENT, date_placed="2022-03-18") == {"date_placed": "placed_at"}
+    assert findings(LabelRequest, **SHIPMENT, date_placed="2022-02-30 05:41:08") == {"date_placed": "placed_at"}
 
 
 @pytest.mark.parametrize("number", [1, 1.0, True, None.__class__])

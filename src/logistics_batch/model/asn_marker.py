@@ -9,6 +9,8 @@ import hashlib
 import json
 from typing import Any, Final
 
+from logistics_batch.messages import packed
+
 _PREFIX: Final = "LB-"
 _BYTES: Final = 5  # eight letters and digits; beside the invoice number no two are alike by chance
 LONGEST_DESCRIPTION: Final = 255
@@ -37,7 +39,7 @@ def with_marker(body: str, marker: str) -> str:
     marked = f"{fields.get('description', '')} {marker}".lstrip()
     if len(marked) > LONGEST_DESCRIPTION:
         return body
-    return _compact(fields | {"description": marked})
+    return packed(fields | {"description": marked})
 
 
 def without_marker(body: str, marker: str) -> str:
@@ -51,14 +53,10 @@ def without_marker(body: str, marker: str) -> str:
     fields: dict[str, Any] = json.loads(body)
     said = str(fields.get("description", ""))
     if said == marker:
-        return _compact({name: value for name, value in fields.items() if name != "description"})
-    return _compact(fields | {"description": said.removesuffix(f" {marker}")}) if said else body
+        return packed({name: value for name, value in fields.items() if name != "description"})
+    return packed(fields | {"description": said.removesuffix(f" {marker}")}) if said else body
 
 
 def shows_marker(description: str, marker: str) -> bool:
     """Whether a description that the service shows has this marker."""
     return bool(marker) and marker.casefold() in description.casefold()
-
-
-def _compact(fields: dict[str, Any]) -> str:
-    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"), allow_nan=False)

@@ -24,7 +24,7 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.intake.stores.store import FileStore
 from logistics_batch.ledger import StoredLabel
 from logistics_batch.model.jobs.job import JobPlace
-from logistics_batch.model.payloads import LabelByOrders, LabelShipment, body_text
+from logistics_batch.model.payloads import LabelRequest, body_text
 from logistics_batch.paper.labels.barcodes import Proof
 from logistics_batch.paper.labels.check import LabelFault, LabelFaultKind
 from logistics_batch.paper.labels.judge import LabelJudge, SoundLabel
@@ -193,7 +193,7 @@ class LabelSource:
     def _fetch(self, orders: Sequence[LabelOrder]) -> list[tuple[LabelOrder, _Answer]]:
         """In a worker thread: the labels of these orders, in one call if that proves right."""
         if len(orders) > 1:
-            answer = self._call(body_text(LabelByOrders(order_numbers=",".join(order.awb_number for order in orders))))
+            answer = self._call(body_text(LabelRequest(order_numbers=",".join(order.awb_number for order in orders))))
             content = self._links.download(answer.url) if isinstance(answer, LabelLink) else None
             if isinstance(content, bytes):
                 with suppress(LabelFault):
@@ -239,7 +239,7 @@ class LabelSource:
 
         Of an order that the service calls cancelled nothing more is told.
         """
-        answer = self._call(body_text(LabelByOrders(order_numbers=awb_number)))
+        answer = self._call(body_text(LabelRequest(order_numbers=awb_number)))
         if isinstance(answer, ReadFailed) and answer.meaning is ReplyVerdict.REFUSED and not _says_cancelled(answer):
             shipment = _shipment(order, awb_number)
             answer = self._call(shipment) if shipment else answer
@@ -292,7 +292,7 @@ def _stop_if_hopeless(answer: ReadFailed) -> None:
 def _shipment(order: LabelOrder, awb_number: str) -> str | None:
     """The full form of the request (API §2.2) from what the order was created with; None if that does not give it."""
     try:
-        payload = LabelShipment(
+        payload = LabelRequest(
             awb_number=awb_number,
             primary_mobile_no=order.text("customer_mobile"),
             shipping_address=order.text("delivery_address"),

@@ -6,7 +6,7 @@ would send what a person wanted to see first.
 
 from datetime import date, time, timedelta
 from enum import StrEnum
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, Literal, Self
 from zoneinfo import ZoneInfo
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
@@ -211,8 +211,6 @@ class _Job(JobPart):
     resume_for_seconds: for how long a run that stopped early is tried again; by default as long as the grace.
     """
 
-    sends: ClassVar[bool] = False  # whether runs of this kind take the ledger's lock
-
     name: str = Field(default="", pattern=FILE_STEM)
     partner: str = Field(default="", pattern=FILE_STEM)
     schedule: Schedule | None = None
@@ -244,8 +242,6 @@ class _DeliveringJob(_Job):
 
 class PushJob(_DeliveringJob):
     """Files come in, documents go out, answers go back."""
-
-    sends: ClassVar[bool] = True
 
     kind: Literal["push"]
     mapping: str = Field(min_length=1)
@@ -403,8 +399,6 @@ class OrderStatusJob(_DeliveringJob):
 
 class SettleJob(_Job):
     """Doubts that are due are settled."""
-
-    sends: ClassVar[bool] = True
 
     kind: Literal["settle"]
 

@@ -10,9 +10,8 @@ from pydantic import BaseModel
 from logistics_batch.model.document import Operation
 from logistics_batch.model.payloads.asn import AsnCreate, AsnUpdate, SkuLine
 from logistics_batch.model.payloads.complaints import Complaint, complaints
-from logistics_batch.model.payloads.label import LabelByOrders, LabelDimensions, LabelRequest, LabelShipment, LabelSku
+from logistics_batch.model.payloads.label import LabelDimensions, LabelRequest, LabelSku
 from logistics_batch.model.payloads.order import (
-    AddedItem,
     AddItems,
     DeleteItems,
     Kit,
@@ -37,16 +36,13 @@ PAYLOADS: Final[dict[Operation, type[BaseModel]]] = {
 __all__ = [
     "PAYLOADS",
     "AddItems",
-    "AddedItem",
     "AsnCreate",
     "AsnUpdate",
     "Complaint",
     "DeleteItems",
     "Kit",
-    "LabelByOrders",
     "LabelDimensions",
     "LabelRequest",
-    "LabelShipment",
     "LabelSku",
     "LongitudeName",
     "OrderCreate",

@@ -30,12 +30,6 @@ class LabelSku(Payload):
     total_item_price: Decimal | None = None  # selling price of the line after discounts in INR
 
 
-class LabelByOrders(Payload):
-    """Body of POST /order/shippinglabel/ that names orders and nothing else (API §2.2, §4.4)."""
-
-    order_numbers: Key = Field(alias=_ORDER_NUMBERS)  # one order number, or several separated by commas
-
-
 class LabelRequest(Payload):
     """Body of POST /order/shippinglabel/ in either form: order numbers alone, or a full shipment (API §2.2, §4.4)."""
 
@@ -73,12 +67,3 @@ class LabelRequest(Payload):
         if not self.is_cod and self.amount_to_collect is not None and float(self.amount_to_collect) > 0:
             raise between_fields("amount_without_cod")
         return self
-
-
-class LabelShipment(LabelRequest):
-    """Body of POST /order/shippinglabel/ with the full shipment (API §2.2, §4.4)."""
-
-    awb_number: Key  # AWB number of the order
-    primary_mobile_no: Phone  # recipient's phone number
-    shipping_address: Text  # delivery address
-    delivery_pincode: Text  # pincode of the delivery address

@@ -38,12 +38,6 @@ class OrderItem(Payload):
     igst: Decimal | None = None  # integrated GST amount in INR, not a rate
 
 
-class AddedItem(OrderItem):
-    """One line item that is added to an order: as `OrderItem`, but weighed in grams (API §2.3)."""
-
-    weight: Decimal | None = None  # weight in grams
-
-
 class Kit(Payload):
     """A package of SKUs with contents that the seller fixed beforehand (API §2.3)."""
 
@@ -157,7 +151,7 @@ class OrderUpdate(Payload):
 class AddItems(Payload):
     """Body of PUT /orders/add/items/{orderId} (API §4.8)."""
 
-    item_details: dict[Key, AddedItem] = Field(min_length=1)  # line items by item id, weights in grams (API §4.8)
+    item_details: dict[Key, OrderItem] = Field(min_length=1)  # line items by item id, weights in grams (API §4.8)
 
 
 class DeleteItems(Payload):
