@@ -3,12 +3,10 @@
 import re
 from typing import Any
 
-import polars as pl
 import pytest
 from pydantic import BaseModel, ValidationError
 
 from logistics_batch import messages
-from logistics_batch.mapping.documents.documents import _pattern_of
 from logistics_batch.model.document import Operation
 from logistics_batch.model.payloads import (
     PAYLOADS,
@@ -306,27 +304,6 @@ def test_the_text_that_is_sent() -> None:
 
 def test_half_a_character_is_no_text() -> None:
     assert findings(OrderCreate, **ORDER | {"delivery_address": "12 \ud800 Road"}) == {"delivery_address": "text"}
-
-
-def test_patterns_give_columns_the_same_verdict_as_the_models() -> None:
-    samples = [
-        *["0", "1", "00", "01", "0.5", "90", "91", "180", "181", "-1", "true", "Y"],
-        "",
-        " ",
-        "A B",
-        " A",
-        "A\n",
-        "1,2",
-        "2026-11-03",
-        "१२",
-    ]
-    column = pl.Series(samples)
-    for name, field in OrderCreate.model_fields.items():
-        if not (pattern := _pattern_of(field)):
-            continue
-        by_column = column.str.contains(pattern).to_list()
-        by_model = [name not in findings(OrderCreate, **ORDER | {name: value}) for value in samples]
-        assert by_column == by_model, name
 
 
 def test_every_complaint_is_a_sentence_without_the_value() -> None:

@@ -9,11 +9,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import polars as pl
 from pydantic import BaseModel, TypeAdapter, ValidationError
-from pydantic.fields import FieldInfo
 
 from logistics_batch.mapping.documents.changes import SPELT_IN_SAMPLES, check_change, finished
 from logistics_batch.mapping.fields.compile import CompiledSheet
@@ -25,7 +24,6 @@ from logistics_batch.mapping.spec.targets import JSON_NUMBERS, element_of, targe
 from logistics_batch.model.document import DOCUMENTS_SCHEMA, Documents, Operation, OrderNumber
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.payloads import PAYLOADS, Complaint, LongitudeName, complaints
-from logistics_batch.model.payloads.forms import Form
 
 BLOCK_DOCUMENTS: Final = 10_000
 """So many documents at a time become text, which bounds the memory that takes."""
@@ -290,8 +288,6 @@ def _with_wrong_values(frame: pl.DataFrame, part: str, model: type[BaseModel]) -
     for column in (name for name in frame.columns if name.startswith(prefix)):
         name, there = column.removeprefix(prefix), frame[column].drop_nulls()
         there = there.unique() if repeats(there) else there
-        if pattern := _pattern_of(model.model_fields[name]):
-            there = there.filter(~there.str.contains(pattern) | there.str.contains(_BREAKS_JSON))
         breaks = there.str.contains(_BREAKS_JSON)
         asked, wrong = there.filter(~breaks), there.filter(breaks).to_list()
         values = json.loads(f"[{','.join(asked)}]") if name in JSON_NUMBERS else asked.to_list()
@@ -302,16 +298,6 @@ def _with_wrong_values(frame: pl.DataFrame, part: str, model: type[BaseModel]) -
             wrong += [asked[int(each["loc"][0])] for each in found]
         has_wrong += [pl.col(column).is_in(wrong)] if wrong else []
     return frame.filter(pl.any_horizontal(has_wrong))["doc"].unique()
-
-
-def _pattern_of(field: FieldInfo) -> str:
-    """The pattern that says all of a field's form, "" where there is none or more is asked."""
-    found: list[object] = [field.annotation, *field.metadata]
-    while found:
-        if isinstance(form := found.pop(), Form):
-            return "" if form.exists else form.pattern
-        found.extend(get_args(form))
-    return ""
 
 
 @cache
