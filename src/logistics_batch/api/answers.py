@@ -146,26 +146,20 @@ def _accepted(value: object, operation: str) -> Answer:
         message = message[0]
     told = message if isinstance(message, dict) else {}
     children = told.get("child_awb_numbers")
+    items = {}  # by their id, also where a list holds the ids inside
+    for line in find_lines(told, "item_details"):
+        if item_id := as_text(line.get("item_id")) or as_text(line.get("id")):
+            items[item_id] = {name: value for name, value in line.items() if name != "id"}
     return Answer(
         ReplyVerdict.ACCEPTED,
         message=message_of(value) if isinstance(message, str) else "",
         awb_number=as_text(told.get("awb_number")),
         order_id=as_text(told.get("order_id")),
-        items=_items(told),
+        items=items,
         child_awb_numbers=tuple(filter(None, map(as_text, children))) if isinstance(children, list) else (),
         delivery_hub=as_text(told.get("delivery_hub")),
         invoice_number=invoice_told(value) if operation.startswith("asn.") else "",
     )
-
-
-def _items(told: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """The items by their id, also where a list holds the ids inside."""
-    items = {}
-    for line in find_lines(told, "item_details"):
-        item_id = as_text(line.get("item_id")) or as_text(line.get("id"))
-        if item_id:
-            items[item_id] = {name: value for name, value in line.items() if name != "id"}
-    return items
 
 
 @dataclass(frozen=True, slots=True)

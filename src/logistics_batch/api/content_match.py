@@ -199,20 +199,11 @@ def shows_change(operation: str, sent_body: str, order: OrderDetails) -> bool | 
     return _SHOWN[operation](_sent(sent_body), order)
 
 
-def _cancelled(_sent: Mapping[str, Any], order: OrderDetails) -> bool | None:
-    return order.status.casefold() in _CANCELLED
-
-
 def _deleted(sent: Mapping[str, Any], order: OrderDetails) -> bool | None:
     items = order.raw.get("item_details")
     if not isinstance(items, dict):
         return None
     return not any(as_text(item_id) in items for item_id in sent.get("item_list", ()))
-
-
-def _added(sent: Mapping[str, Any], order: OrderDetails) -> bool | None:
-    """An added item is there under the id that was chosen for it; its price and weight are not shown."""
-    return _items_shown(sent.get("item_details"), order, all_of_it=False)
 
 
 def _updated(sent: Mapping[str, Any], order: OrderDetails) -> bool | None:
@@ -251,7 +242,8 @@ def _same(name: str, ours: str, theirs: str) -> bool:
 
 _SHOWN: Final[dict[str, Callable[[Mapping[str, Any], OrderDetails], bool | None]]] = {
     "order.update": _updated,
-    "order.add_items": _added,
+    # An added item is there under the id that was chosen for it; its price and weight are not shown.
+    "order.add_items": lambda sent, order: _items_shown(sent.get("item_details"), order, all_of_it=False),
     "order.delete_items": _deleted,
-    "order.cancel": _cancelled,
+    "order.cancel": lambda _, order: order.status.casefold() in _CANCELLED,
 }

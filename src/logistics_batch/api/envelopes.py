@@ -108,13 +108,10 @@ def plain(text: str, *, limit: int = LONGEST_MESSAGE) -> str:
     # Cut first: each character gives at most ten, so that a long text does not cost long work.
     line = " ".join(text[: limit * 4].split())
     shown = "".join(
-        character if character.isprintable() or character in _JOINERS else _escaped(character) for character in line
+        sign if sign.isprintable() or sign in _JOINERS else sign.encode("unicode_escape").decode("ascii")
+        for sign in line
     )
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
-
-
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")
 
 
 def as_text(value: object) -> str:

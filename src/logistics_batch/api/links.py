@@ -212,7 +212,8 @@ class LinkFetcher:
             with self._connections(target, network) as connections:
                 return self._body(connections.handle_request(httpcore.Request(b"GET", url, headers=headers)))
         except httpcore.TimeoutException as exc:
-            raise _Refused(LinkProblem.TIMEOUT, self._late(target.host)) from exc
+            late = f"{target.host} did not deliver the label within {self._way.deadline_seconds:g} s"
+            raise _Refused(LinkProblem.TIMEOUT, late) from exc
         except httpcore.ProtocolError as exc:
             raise _Refused(LinkProblem.CUT, f"the answer of {target.host} broke off or is no HTTP") from exc
         except (httpcore.NetworkError, httpcore.ProxyError) as exc:
@@ -247,9 +248,6 @@ class LinkFetcher:
         if _is_of_tls(exc):
             return f"the TLS certificate or handshake of {host} is not acceptable"
         return f"{host} cannot be reached" + (" through the proxy of [service]" if self._way.proxy else "")
-
-    def _late(self, host: str) -> str:
-        return f"{host} did not deliver the label within {self._way.deadline_seconds:g} s"
 
 
 def _with_port(host: str) -> tuple[str, int]:

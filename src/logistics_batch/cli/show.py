@@ -184,7 +184,12 @@ def _print_file(file: FileReport, shown: str, *, is_written: bool) -> None:
     counts = file.counts
     for fate in IN_ORDER:
         if counts[fate]:
-            click.echo(f"  {fate.value:<10} {counts[fate]:>7}  {_meaning(fate, file)}{file.in_documents(fate)}")
+            meaning = WORDS[fate]
+            if fate is Fate.PENDING and (file.rows["would"] != "").any():
+                meaning = "would go out"
+            elif fate is Fate.HELD and file.reason:
+                meaning = "not sent, because the file is held"
+            click.echo(f"  {fate.value:<10} {counts[fate]:>7}  {meaning}{file.in_documents(fate)}")
     if file.without_awb_number:
         click.echo(f"  Accepted without an AWB number that is known: {file.without_awb_number:,}; it is looked for.")
     for note in file.notes:
@@ -207,14 +212,6 @@ def print_advice(file: FileReport) -> None:
              for code, values in told if code and messages.CATALOGUE[code].operator)  # fmt: skip
     for said in list(dict.fromkeys(words))[:_REASONS_SHOWN]:
         click.echo(f"In the mapping: {plain(said)}")
-
-
-def _meaning(fate: Fate, file: FileReport) -> str:
-    if fate is Fate.PENDING and (file.rows["would"] != "").any():
-        return "would go out"
-    if fate is Fate.HELD and file.reason:
-        return "not sent, because the file is held"
-    return WORDS[fate]
 
 
 def _print_reasons(rows: pl.DataFrame, *, names_sheets: bool, is_written: bool) -> None:

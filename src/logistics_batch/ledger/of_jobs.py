@@ -60,7 +60,7 @@ def narrowed(query: Executable, jobs: Collection[str]) -> Executable:
 
     def narrow(inner: Select[Any]) -> None:
         found = [each for start in inner.get_final_froms() for each in _tables(start)]
-        inner._where_criteria += tuple(_belongs(each, jobs) for each in found if _has_owner(each))
+        inner._where_criteria += tuple(_belongs(each, jobs) for each in found if _name(each) not in ("", *OF_NO_JOB))
 
     assert isinstance(query, ClauseElement)
     made = visitors.cloned_traverse(query, {}, {"select": narrow})
@@ -74,10 +74,6 @@ def _tables(found: ClauseElement) -> list[FromClause]:
     if isinstance(found, Join):
         return [*_tables(found.left), *([] if found.isouter else _tables(found.right))]
     return [found] if isinstance(found, FromClause) else []
-
-
-def _has_owner(found: FromClause) -> bool:
-    return (name := _name(found)) != "" and name not in OF_NO_JOB
 
 
 def _name(found: FromClause) -> str:

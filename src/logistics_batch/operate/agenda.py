@@ -254,11 +254,11 @@ class Agenda:
     def _choice(self, job: PlannedJob, open_: Sequence[_Candidate]) -> list[_Candidate]:
         """Of what is open, what may start now, the best first."""
         if job.after and job.timing:
-            open_ = [each for each in open_ if self._others_are_done(job, each.business_date)]
+            rounds_of = self.ledger.slots.rounds_of
+            open_ = [
+                each for each in open_ if all(rounds_of(name, each.business_date.isoformat()) for name in job.after)
+            ]
         return list(open_) if job.missed is Missed.ALL else list(open_[-1:])
-
-    def _others_are_done(self, job: PlannedJob, day: date) -> bool:
-        return all(self.ledger.slots.rounds_of(name, day.isoformat()) for name in job.after)
 
     def _candidates(self, job: PlannedJob, since: datetime, now: datetime) -> list[_Candidate]:
         """Every planned time later than `since` and not later than now, oldest first."""
@@ -283,15 +283,11 @@ class Agenda:
         key = (job.name, job.text)
         if key not in self._marks:
             text = f"{job.text} {job.zone.key}"
-            short = text if len(text) <= 50 else f"{text[:33]} {_digest(text)}"
+            short = text if len(text) <= 50 else f"{text[:33]} {sha256(text.encode()).hexdigest()[:16]}"
             seen = self.ledger.slots.schedule_seen(job.name, short, now=now.isoformat())
             self._marks[key] = datetime.fromisoformat(seen).astimezone(UTC)
         # Seen by a clock that was ahead: what is due now is not left for that.
         return self._marks[key] if self._marks[key] <= now else now - _ON_TIME
-
-
-def _digest(text: str) -> str:
-    return sha256(text.encode()).hexdigest()[:16]
 
 
 def _ends(slots: Sequence[StoredSlot]) -> list[datetime]:

@@ -145,8 +145,11 @@ def _run_once(parts: Parts, job: JobSpec, order: Order) -> JobOutcome:
             from logistics_batch.flows.orders.status import run_order_status
 
             return outcome_of(run_order_status(parts, job, business_date=order.business_date))
-        case SettleJob():
-            return _settle_job(parts, job, order)
+        case SettleJob():  # with a line in the ledger's history however it ends
+            with _recorded(parts, job, order) as run:
+                outcome = settle_now(parts, run=None, wait=False, queues=order.queues, job_run=run.id)
+                run.ended(outcome.exit_code, {name: len(ids) for name, ids in outcome.document().items()})
+                return outcome
 
 
 def _make_labels(parts: Parts, job: LabelsJob, order: Order) -> LabelReport:
@@ -166,14 +169,6 @@ def _make_labels(parts: Parts, job: LabelsJob, order: Order) -> LabelReport:
         job=job.name,
     )
     return make_labels(parts, plan)
-
-
-def _settle_job(parts: Parts, job: SettleJob, order: Order) -> JobOutcome:
-    """Settle, with a line in the ledger's history however it ends."""
-    with _recorded(parts, job, order) as run:
-        outcome = settle_now(parts, run=None, wait=False, queues=order.queues, job_run=run.id)
-        run.ended(outcome.exit_code, {name: len(ids) for name, ids in outcome.document().items()})
-        return outcome
 
 
 def settle_now(parts: Parts, *, run: str | None, wait: bool, queues: bool = False, job_run: str = "") -> JobOutcome:

@@ -34,17 +34,11 @@ def follow_held_files(parts: Parts, job: str, files: Sequence[StoredFile]) -> No
         elif not file.reason and waiting and file.rows_read:
             stem = _stem(parts, file)
             for each, earlier in waiting:
-                if not by_hand and each.job != job:
-                    continue
-                if _follows(file, earlier, by_hand=by_hand, same_stem=each.stem == stem):
+                is_its_own = earlier.mapping == file.mapping if by_hand else each.job == job
+                is_same = each.stem == stem or earlier.sha256 == file.sha256
+                if is_its_own and is_same and earlier.id < file.id:
                     why = f"{file.name} was read in run {file.run}."
                     parts.ledger.files.close_held_file(each.id, now=now, why=why)
-
-
-def _follows(file: StoredFile, earlier: StoredFile, *, by_hand: bool, same_stem: bool) -> bool:
-    if earlier.id >= file.id or (by_hand and earlier.mapping != file.mapping):
-        return False
-    return same_stem or earlier.sha256 == file.sha256
 
 
 def _stem(parts: Parts, file: StoredFile) -> str:

@@ -304,18 +304,17 @@ def _order_notes(parts: Parts, choice: LabelChoice, chosen: Chosen) -> Iterator[
             "items were changed after the order was sent, and which it has now is not certain; look it up at the "
             f"service before picking: {_names(uncertain)}"
         )
-    printed = chosen.printed_before if choice.named else _changed_lately(parts)
+    printed = chosen.printed_before
+    if not choice.named:  # those of which the service accepted a change that was asked for lately
+        since = (parts.clock.now() - LATELY).date().isoformat()
+        changes = parts.ledger.documents.select(
+            operations=ITEM_AND_HEADER_CHANGES, states=["accepted"], planned_from=since
+        )
+        numbers = tuple({change.awb_number or change.reference: None for change in changes})
+        printed = choose_orders(parts, LabelChoice(numbers=numbers)).printed_before if numbers else ()
     outdated = [order.reference for order in printed if order.changed_at > order.printed_at]
     if outdated:
         yield f"label printed before the order was changed: {_names(outdated)}; reprint, and check the items"
-
-
-def _changed_lately(parts: Parts) -> Sequence[LabelOrder]:
-    """Printed orders of which the service accepted a change that was asked for lately."""
-    since = (parts.clock.now() - LATELY).date().isoformat()
-    changes = parts.ledger.documents.select(operations=ITEM_AND_HEADER_CHANGES, states=["accepted"], planned_from=since)
-    numbers = tuple({change.awb_number or change.reference: None for change in changes})
-    return choose_orders(parts, LabelChoice(numbers=numbers)).printed_before if numbers else ()
 
 
 def _names(references: Sequence[str]) -> str:

@@ -118,7 +118,8 @@ class OrderLooks:
 
     def prepare(self, documents: Sequence[StoredDocument]) -> None:
         """Find the orders that these documents change."""
-        numbers = {document.order_id for document in documents if _is_change(document)} - set(self._named)
+        changes = (document for document in documents if Operation(document.operation).changes_order)
+        numbers = {document.order_id for document in changes} - set(self._named)
         if numbers:
             self._named |= self._parts.ledger.awb_numbers.named(numbers)
 
@@ -145,7 +146,8 @@ class OrderLooks:
 
     def without_number(self, document: StoredDocument) -> Outcome | None:
         """What to write down about a change whose order has another AWB number than when the change was planned."""
-        if not _is_change(document) or document.reference == document.order_id or self._order(document) is not None:
+        is_change = Operation(document.operation).changes_order
+        if not is_change or document.reference == document.order_id or self._order(document) is not None:
             return None
         return _held(document, _ANOTHERS_NUMBER, number=document.order_id, reference=document.reference)
 
@@ -172,7 +174,7 @@ class OrderLooks:
 
     def _order(self, document: StoredDocument) -> NamedOrder | None:
         """The order of ours that is changed; None for orders of others, and where the number is another order's."""
-        order = self._named.get(document.order_id) if _is_change(document) else None
+        order = self._named.get(document.order_id) if Operation(document.operation).changes_order else None
         return order if order is not None and document.reference in (order.reference, document.order_id) else None
 
     def _anothers(self, document: StoredDocument, order: NamedOrder, shown: OrderDetails) -> Outcome:
@@ -181,10 +183,6 @@ class OrderLooks:
         self._named = self._parts.ledger.awb_numbers.named(self._named)
         code = f"{_ANOTHERS_NUMBER}.shown" if number == order.awb_number else f"{_ANOTHERS_NUMBER}.another"
         return _held(document, code, number=order.awb_number, reference=order.reference, shown=shown.reference_number)
-
-
-def _is_change(document: StoredDocument) -> bool:
-    return Operation(document.operation).changes_order
 
 
 def _held(document: StoredDocument, code: str, **values: str) -> Outcome:

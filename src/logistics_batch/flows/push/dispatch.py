@@ -195,8 +195,15 @@ class Dispatcher:
         """The only place where bytes of a document leave. since: when its intent was about to be written."""
         crash_point("send.before")
         young = self._parts.clock.monotonic() - since < INTENT_MAY_AGE_SECONDS
-        may_go = young and self._may_begin and not self._unclear and not self._health.stopped
-        reply = self._call(document) if may_go else None
+        lease, reply = self._lease, None
+        if young and self._may_begin and not self._unclear and not self._health.stopped:
+            reply = self._parts.client.call(
+                document.operation,
+                order_id=document.order_id or None,
+                body=document.body or None,
+                turn_taken=True,
+                may_leave=lambda: lease is None or lease.may_send,
+            )
         crash_point("send.after")
         if reply is None or reply.failure == "late":
             return _Finished(document)
@@ -205,16 +212,6 @@ class Dispatcher:
             self._unclear.add(document.id)
         look = self._proofs.look(document, answer) if answer.meaning is ReplyVerdict.ACCEPTED else None
         return _Finished(document, reply, answer, look)
-
-    def _call(self, document: StoredDocument) -> Reply:
-        lease = self._lease
-        return self._parts.client.call(
-            document.operation,
-            order_id=document.order_id or None,
-            body=document.body or None,
-            turn_taken=True,
-            may_leave=lambda: lease is None or lease.may_send,
-        )
 
     @staticmethod
     def _ask(document: StoredDocument, question: Callable[[], Told]) -> _Finished:

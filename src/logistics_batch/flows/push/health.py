@@ -1,7 +1,7 @@
 """What the answers of a run say about the service: how many calls it takes at once, when to wait, when to stop."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -74,7 +74,14 @@ class ServiceHealth:
 
     def result(self, notes: Sequence[Issue]) -> DispatchResult:
         """How sending ended, with notes on it, and what is told of what went before."""
-        before = self._before
+        before, refusals = self._before, self._pacer.refusals - self._refusals_before
+        slowed: list[Issue] = []
+        if refusals:
+            now = self._pacer.lowered_to
+            rate = (".calls_came_down", {"rate": f"{self._slowest:.3g}"})
+            came = rate if self._slowest < math.inf else (".calls_waited", {})
+            then = [] if now is None else [(".calls_at_the_end", {"rate": f"{now:.3g}"})]
+            slowed.append(Issue.of("sending.slowed", times=refusals, came=[came], then=then))
         return DispatchResult(
             stopped=self.stopped,
             remedy=self._remedy,
@@ -82,7 +89,7 @@ class ServiceHealth:
             doubts=before.doubts + self.doubts,
             pauses=before.pauses + self._pauses,
             paused_seconds=before.paused_seconds + self._paused_seconds,
-            notes=(*before.notes, *self._notes(), *notes),
+            notes=(*before.notes, *slowed, *notes),
         )
 
     @property
@@ -223,16 +230,6 @@ class ServiceHealth:
         """Nothing more is to begin; the first reason counts."""
         if not self.stopped:
             self.stopped, self._remedy, self._lasting = reason, remedy, lasting
-
-    def _notes(self) -> Iterator[Issue]:
-        """What the operator should know about the rate of calls."""
-        refusals = self._pacer.refusals - self._refusals_before
-        if refusals:
-            now = self._pacer.lowered_to
-            slowed = self._slowest < math.inf
-            came = (".calls_came_down", {"rate": f"{self._slowest:.3g}"}) if slowed else (".calls_waited", {})
-            then = [] if now is None else [(".calls_at_the_end", {"rate": f"{now:.3g}"})]
-            yield Issue.of("sending.slowed", times=refusals, came=[came], then=then)
 
     def _stop_misaddressed(self, reply: Reply) -> None:
         self.stop(

@@ -54,12 +54,19 @@ def outcome_of(
     is_another = answer.awb_number not in asked and document.order_id.startswith(_AWB_PREFIX)
     if state == "accepted" and not creates and is_another:
         state, why = "held", Issue.of("another_order", awb_number=answer.awb_number)
+    trace = reply.trace
+    steps = {
+        "connect": trace.connect_started,
+        "send": trace.send_started,
+        "body": trace.body_sent,
+        "reply": trace.reply_started,
+    }
     outcome = Outcome(
         document_id=document.id,
         state=state,
         meaning=str(answer.meaning),
         message=answer.message,
-        trace=trace_text(reply),
+        trace=json.dumps(steps | {"seconds": round(reply.elapsed_seconds, 3)}),
         status=reply.status,
         failure=reply.failure,
         reply=reply.body[:_KEPT_REPLY_CHARACTERS]
@@ -143,18 +150,6 @@ def not_believed(outcome: Outcome, what: str, **values: str) -> Outcome:
         accepted_run="",
         seen=False,
     )
-
-
-def trace_text(reply: Reply) -> str:
-    """The evidence of one call as JSON."""
-    trace = reply.trace
-    steps = {
-        "connect": trace.connect_started,
-        "send": trace.send_started,
-        "body": trace.body_sent,
-        "reply": trace.reply_started,
-    }
-    return json.dumps(steps | {"seconds": round(reply.elapsed_seconds, 3)})
 
 
 def _why(state: str, reply: Reply, answer: Answer, *, creates: bool) -> Issue:

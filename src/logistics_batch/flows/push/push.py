@@ -122,7 +122,9 @@ def run_push_job(
     try:
         if dry_run:
             parts.ledger.itself.require_newest()
-            return _preview_job(parts, store, job, rules, business_date)
+            with scratch_folder() as folder:  # files are read where they lie, and nothing is written
+                files = _pulled(parts, store, job, business_date=business_date, to=folder).files
+                return preview_files(parts, files, rules, business_date=business_date, job=job.name, gate=gate_of(job))
         parts.files.mkdir(parents=True, exist_ok=True, mode=0o700)
         holding = parts.ledger.sending(job.name, wait=wait_for_ledger, stop=parts.stop.is_set)
         with holding, run_of(parts, job.name, business_date=business_date) as run:
@@ -328,10 +330,3 @@ def _by_path(files: Sequence[StoredFile]) -> list[tuple[str, list[StoredFile]]]:
         path = str(file.origin.get("path", ""))
         grouped.setdefault(path if "archive" in file.origin else f"{path}\0{file.id}", []).append(file)
     return [(path.partition("\0")[0], each) for path, each in grouped.items()]
-
-
-def _preview_job(parts: Parts, store: FileStore, job: PushJob, mapping: Mapping, business_date: date) -> RunReport:
-    """What the job would do now: files are read where they lie, and nothing is written."""
-    with scratch_folder() as folder:
-        pulled = _pulled(parts, store, job, business_date=business_date, to=folder)
-        return preview_files(parts, pulled.files, mapping, business_date=business_date, job=job.name, gate=gate_of(job))

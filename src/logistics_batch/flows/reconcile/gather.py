@@ -72,19 +72,23 @@ def gather(parts: Parts, scope: Scope, receipts: ReadList, orders: ReadList) -> 
     )
     documents = [document for document in announced if not document.purged]
     absent = _absent(documents, scope, returned=returned, received=received)
-    search_answers = fetch_by_invoice(parts, absent[:SEARCHED_BY_INVOICE], answered=True)
+    asked, left = absent[:SEARCHED_BY_INVOICE], absent[SEARCHED_BY_INVOICE:]
+    search_answers = fetch_by_invoice(parts, asked, answered=True)
     searched = _as_seen(search_answers)
+    unsearched, first = "invoice numbers that the range does not show were not searched one by one", left[:1]
     doubts = (
         *hidden(searched, fetched, scope),
-        *not_asked_for(searched, absent[:SEARCHED_BY_INVOICE]),
+        *not_asked_for(searched, asked),
         *nothing_of_ours(announced, scope, (fetched, searched)),
-        *_not_searched(absent[SEARCHED_BY_INVOICE:]),
+        *(f"{len(left)} {unsearched} (the first: {printable(number)})." for number in first),
     )
+    purged = len(announced) - len(documents)
+    gone = "announced ASNs are no longer kept in full (ledger.purge_after), and cannot be compared."
     return Gathered(
         records=tuple({record_identity(one): one for one in (*fetched.records, *searched.records)}.values()),
         documents=documents,
-        complete=fetched.complete and searched.complete and not doubts and len(documents) == len(announced),
-        doubts=(*_doubts(fetched), *_doubts(searched), *doubts, *_purged(len(announced) - len(documents))),
+        complete=fetched.complete and searched.complete and not (doubts or purged),
+        doubts=(*_doubts(fetched), *_doubts(searched), *doubts, *((f"{purged} {gone}",) if purged else ())),
         requests=fetched.requests + searched.requests,
         folder=fetched.folder,
         notes=(
@@ -122,18 +126,6 @@ def _absent(
         if folded(number) not in known:
             wanted.setdefault(folded(number), number.strip())
     return [number for number in wanted.values() if number]
-
-
-def _not_searched(numbers: Sequence[str]) -> tuple[str, ...]:
-    if not numbers:
-        return ()
-    first = f"the first: {printable(numbers[0])}"
-    return (f"{len(numbers)} invoice numbers that the range does not show were not searched one by one ({first}).",)
-
-
-def _purged(count: int) -> tuple[str, ...]:
-    words = "announced ASNs are no longer kept in full (ledger.purge_after), and cannot be compared."
-    return (f"{count} {words}",) if count else ()
 
 
 def _doubts(fetched: FetchedAsns) -> tuple[str, ...]:

@@ -241,10 +241,13 @@ def returned_frames(
     lines: list[dict[str, Any]] = []
     for index, record in enumerate(records):
         header = asn_header(dict(record))
+        day = scope.day_of(getattr(header, f"{scope.wanted.by}_date"))
+        # The service's word is taken for one that shows no date.
+        in_window = day is None or scope.holds(day) or scope.follows(header.invoice_number)
         notices.append(
             {name: getattr(header, name) for name in _HEADER}
             | {name: _date_text(getattr(header, name), scope) for name in ("delivery_date", "expiry_date")}
-            | {"notice": index, "in_window": _record_in_scope(record, scope), "record_id": header.id}
+            | {"notice": index, "in_window": in_window, "record_id": header.id}
             | {"status": header.status, "created_at": header.created_date, "tax": first_of(record, _TAX_NAMES)}
             | {"modified_at": _date_text(header.modified_date, scope), "furthest_status": furthest.get(header.id)}
         )
@@ -254,13 +257,6 @@ def returned_frames(
             for line in find_lines(dict(record))
         )
     return frame_of(RETURNED_NOTICES, notices), frame_of(RETURNED_LINES, lines)
-
-
-def _record_in_scope(record: Mapping[str, Any], scope: Scope) -> bool:
-    """Whether a record's own date lies in the range; the service's word is taken for one that shows no date."""
-    header = asn_header(dict(record))
-    day = scope.day_of(getattr(header, f"{scope.wanted.by}_date"))
-    return day is None or scope.holds(day) or scope.follows(header.invoice_number)
 
 
 def _date_text(text: str, scope: Scope) -> str:

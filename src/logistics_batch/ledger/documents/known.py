@@ -152,14 +152,6 @@ class KnownKeys:
         return max((known.id for known in opposite if known.state == "accepted"), default=0)
 
 
-def _keys_of(documents: Sequence[Document]) -> pl.DataFrame:
-    """The key of each document: KEYS."""
-    columns = ("operation", "key")
-    blocks = (calls.select(columns) for calls in call_blocks(documents))
-    calls = pl.concat([pl.DataFrame(schema=CALLS_SCHEMA).select(columns), *blocks])
-    return keyed(calls.with_columns(kind=pl.col("operation").replace_strict(_KINDS, return_dtype=pl.String)))
-
-
 def keyed(named: pl.DataFrame) -> pl.DataFrame:
     """Keys and their kinds as KEYS; place: of the line."""
     return named.with_row_index("place").with_columns(folded_keys(named["key"])).select(list(KEYS)).cast(KEYS)
@@ -192,18 +184,16 @@ def known_generations(connection: Connection, account: str, keys: pl.DataFrame, 
     means_another = pl.col("kind").is_in(_OF_ORDERS) & (pl.col("reference") != pl.col("key"))
     reference = pl.when(means_another).then("reference").otherwise(pl.lit("")).alias("reference")
     rule = pl.col("rule").str.extract(r"^([^.]*)")  # see `messages.rule_of`
-    older = _arrivals_from(connection, place, known["file_id"].unique().to_list()) if place else []
+    older: list[int] = []
+    if place:  # earlier versions of the file that lies there now
+        came = select(*file.c["id", "name", "origin"])
+        found_there = connection.execute(came.where(among(connection, file.c.id, known["file_id"].unique().to_list())))
+        older = [each.id for each in found_there if place_of(each.name, json.loads(each.origin)) == place]
     return (
         known.with_columns(reference, rule, of_older_version=pl.col("file_id").is_in(older))
         .select(list(GENERATIONS))
         .cast(GENERATIONS)
     )
-
-
-def _arrivals_from(connection: Connection, place: str, numbers: Sequence[int]) -> list[int]:
-    """Those of some arrivals that lay at a place: earlier versions of the file that lies there now."""
-    found = connection.execute(select(*file.c["id", "name", "origin"]).where(among(connection, file.c.id, numbers)))
-    return [each.id for each in found if place_of(each.name, json.loads(each.origin)) == place]
 
 
 def _sent_before(documents: Sequence[Document], keys: pl.DataFrame, known: pl.DataFrame) -> dict[int, Generation]:
@@ -230,7 +220,11 @@ def evaluate(
     """What becomes of each of a file's documents. but: the arrival itself, where it is in the ledger already."""
     same_bytes = select(func.max(file.c.id)).where(file.c.sha256 == arrival.source.sha256, file.c.id != but)
     came_before = int(connection.execute(same_bytes).scalar() or 0)
-    keys = _keys_of(documents)
+    columns = ("operation", "key")
+    blocks = (calls.select(columns) for calls in call_blocks(documents))
+    calls = pl.concat([pl.DataFrame(schema=CALLS_SCHEMA).select(columns), *blocks])
+    kinds = pl.col("operation").replace_strict(_KINDS, return_dtype=pl.String)
+    keys = keyed(calls.with_columns(kind=kinds))
     creates = Operation(arrival.operation).creates
     place = place_of(arrival.source.name, arrival.origin) if creates else ""
     generations = known_generations(connection, account, keys, place=place)

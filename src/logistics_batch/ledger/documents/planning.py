@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from hashlib import sha256
-from typing import Any, Final
+from typing import Final
 
 import polars as pl
 from sqlalchemy import Connection, func, or_, select
@@ -290,7 +290,10 @@ def _make_way(connection: Connection, decided: Sequence[tuple[Decision, int]], *
         for known in decision.supersede
     ]
     waits = [
-        Change({"id": known.id, "state": known.state}, _beside_another_file(by, row_number))
+        Change(
+            {"id": known.id, "state": known.state},
+            in_state("held", Issue.of(TWO_FILES, file=by, row=row_number)),
+        )
         for decision, row_number in decided
         if (known := decision.rival)
         and (
@@ -303,10 +306,6 @@ def _make_way(connection: Connection, decided: Sequence[tuple[Decision, int]], *
         if some:
             found = update_found(connection, document, some, told=("id",))
             mark_stale(connection, *(number for (number,) in found))
-
-
-def _beside_another_file(name: str, row_number: int) -> dict[str, Any]:
-    return in_state("held", Issue.of(TWO_FILES, file=name, row=row_number))
 
 
 def _said_of_file(arrival: Arrival) -> dict[str, object]:
