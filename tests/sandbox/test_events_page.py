@@ -1,14 +1,11 @@
-"""The page about statuses and events: its requests are made, its tables name what there is."""
+"""The page about statuses and events: its requests are made."""
 
 import json
-import re
 from typing import Any
 
 import httpx
 from docs.pages import ROOT, Block, blocks
 from support.sandbox_process import RunningSandbox
-
-from logistics_batch.sandbox.switches import EVENT_DISORDERS, EVENT_FORMS
 
 PAGE = ROOT / "docs/sandbox-events.md"
 
@@ -27,13 +24,6 @@ def test_the_requests_of_the_page_do_what_it_says(own_sandbox: RunningSandbox) -
         client.post("/orders/shipment", json=order)
         asn = {"supplier": "SUP-1", "site": "S1", "invoice_number": "INV-1", "sku_lines": [{"qty": "4"}]}
         client.post("/wms/advance-shipping-notice", json=asn)
-        moved, _asn, _deliveries, switches = (ask(client, one) for one in blocks(PAGE) if one.language == "http")
+        moved, _asn, _deliveries = (ask(client, one) for one in blocks(PAGE) if one.language == "http")
     assert moved["status"] == "Attempted"
     assert own_sandbox.control("GET", "/asns")[0]["status"] == "In-Progress"
-    assert switches["event_seed"] == 7
-
-
-def test_the_tables_name_every_kind_and_no_other() -> None:
-    first_cells = re.findall(r"^\| (`[^|]+) \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
-    named = [name for cell in first_cells for name in re.findall(r"`(\w+)`", cell)]
-    assert sorted(named) == sorted([*EVENT_FORMS, *EVENT_DISORDERS, "event_form", "event_disorder"])

@@ -316,7 +316,7 @@ def test_switches_that_do_not_exist_are_refused(service: httpx.Client, sandbox: 
     wrong_numbers = [
         *({"asn_page_cap": value} for value in ("few", -1, 1.5)),
         *({"link_lifetime_seconds": value} for value in ("inf", "nan", -2)),
-        *({name: -0.1} for name in ("effect_delay_seconds", "webhook_first_retry_seconds", "event_late_seconds")),
+        *({name: -0.1} for name in ("effect_delay_seconds", "webhook_first_retry_seconds")),
         {"webhook_attempts": 0},
     ]
     for wrong in ({"colour": "blue"}, {"asn_envelope": "heap"}, {"unknown_order_status": 418}, *wrong_numbers):

@@ -1,36 +1,21 @@
-"""How events travel: order, slow and dead receivers, retries, kill -9, and events that are odd on demand (API §6)."""
+"""How events travel: order, slow and dead receivers, retries, kill -9 (API §6)."""
 
 import itertools
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import httpx
-import pytest
 from support.event_receiver import WAIT_SECONDS, receiving
-from support.sandbox_process import RunningSandbox, start_sandbox
+from support.sandbox_process import RunningSandbox
 
 from logistics_batch.sandbox.events.courier import pause_seconds
-from logistics_batch.sandbox.events.oddities import FORMS, planned
-from logistics_batch.sandbox.switches import EVENT_FORMS, Switches
+from logistics_batch.sandbox.switches import Switches
 
 _IDS = itertools.count(1)
 WAY = ["Assigned", "Out-For-Pickup", "Picked", "Moving-To-Hub", "At-Hub", "Out-For-Delivery", "Complete"]
-PAYLOAD = {
-    "WaybillNo": "SH-1234567",
-    "eventType": "updateOrderStatus",
-    "OrderStatus": "Complete",
-    "order_status": "Complete",
-    "StatusCode": "Complete",
-    "CourierComment": "",
-    "StatusDateTime": "2026-11-20T10:00:00.000001+05:30",
-    "ToMobileNumber": "09876543210",
-    "EDD": "2026-11-22T10:00:00+05:30",
-    "order_no": "R1",
-}
 
 
 @contextmanager
@@ -103,7 +88,7 @@ def test_the_log_tells_of_each_attempt(service: httpx.Client, sandbox: RunningSa
         (lost,) = wait_for_log(sandbox, awb, lambda log: all(one["state"] == "given up" for one in log))
     sandbox.set_switches(webhook_attempts=4)
     assert [one["number"] for one in lost["log"]] == [1, 2, 3]
-    assert {(one["answer"], one["error"]) for one in lost["log"]} == {("", "ConnectionRefusedError")}
+    assert {(one["answer"], one["error"]) for one in lost["log"]} == {("", "ConnectError")}
     assert all(one["elapsed_seconds"] >= 0 and one["at"].endswith("+05:30") for one in lost["log"])
 
 
@@ -178,70 +163,6 @@ def test_kill_between_event_and_delivery_loses_nothing(own_sandbox: RunningSandb
     assert {statuses[-1] for statuses in came.values()} == {"Picked"}
 
 
-def test_events_take_the_forms_and_times_that_the_switches_plant(tmp_path: Path) -> None:
-    forms = ",".join(f"{name}=.1" for name in EVENT_FORMS)
-    disorders = "duplicate=.1,out_of_order=.1,late=.1,replayed=.1"
-    running = start_sandbox(tmp_path, event_form=forms, event_disorder=disorders, event_late_seconds=0.3, event_seed=3)
-    try:
-        headers = {"API_KEY": running.api_key}
-        with (
-            httpx.Client(base_url=running.url, headers=headers, trust_env=False) as service,
-            receiving() as receiver,
-            subscribed(service, receiver.url),
-        ):
-            awbs = [create(service, f"R{number}") for number in range(20)]
-            for awb in awbs:
-                move(running, awb, *STATUSES)
-            log = wait_until_all_are_delivered(running)
-            came = receiver.take(len(log))
-        check_planted(log, came, events=len(awbs) * len(STATUSES))
-        assert {one["awb_number"] for one in log} == set(awbs)
-    finally:
-        running.kill()
-
-
-def wait_until_all_are_delivered(running: RunningSandbox) -> list[dict[str, Any]]:
-    pause = threading.Event()
-    for _ in range(WAIT_SECONDS * 10):
-        log: list[dict[str, Any]] = running.control("GET", "/deliveries")
-        if log and all(one["state"] == "delivered" for one in log):
-            return log
-        pause.wait(0.1)
-    raise AssertionError(Counter(one["state"] for one in log))
-
-
-def check_planted(log: list[dict[str, Any]], came: list[dict[str, Any]], *, events: int) -> None:
-    kinds = Counter(kind for one in log for kind in one["planted"].split("+"))
-    assert set(kinds) == {"", *EVENT_FORMS, "duplicate", "out_of_order", "late", "replayed"}
-    own_lanes = [one for one in log if "#" in one["lane"]]
-    assert len(log) == events + sum("out_of_order" not in one["planted"] for one in own_lanes)
-    assert sorted(map(repr, came)) == sorted(repr(one["payload"]) for one in log)
-    assert any("eventType" not in event for event in came)
-    assert any(event.get("CourierComment", "") is None for event in came)
-    assert any(not event["WaybillNo"].startswith("SH-") for event in came if "WaybillNo" in event)
-    assert any(str(event.get("ToMobileNumber", "")).startswith("+91") for event in came)
-    assert Counter(event.get("eventType") for event in came)["trip_created"] > 0
-    assert {event["StatusDateTime"][26:] for event in came if "StatusDateTime" in event} == {"+05:30", "+00:00", ""}
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_a_form_changes_only_what_it_names(form: str) -> None:
-    (own, *_) = planned(PAYLOAD, number=7, switches=Switches(event_form=f"{form}=1"))
-    changed = {name for name in PAYLOAD if own.payload.get(name, "missing") != PAYLOAD[name]}
-    assert own.planted == form
-    assert (
-        changed
-        == {
-            "older": {"eventType", "order_status", "StatusCode"},
-            "comment_null": {"CourierComment"},
-            "plain_awb": {"WaybillNo"},
-            "mobile_with_country": {"ToMobileNumber"},
-            "naive_times": {"StatusDateTime", "EDD"},
-            "utc_times": {"StatusDateTime", "EDD"},
-        }[form]
-    )
-
-
 def test_pauses_grow_and_are_never_alike_for_two_events() -> None:
     switches = Switches(webhook_first_retry_seconds=1.0)
     pauses = [pause_seconds(number, attempt, switches=switches) for number in (1, 2) for attempt in (1, 2, 3)]
@@ -249,18 +170,3 @@ def test_pauses_grow_and_are_never_alike_for_two_events() -> None:
     for pause, least in zip(pauses, (1, 4, 16, 1, 4, 16), strict=True):
         assert least <= pause <= 1.25 * least
     assert pauses[0] == pause_seconds(1, 1, switches=switches)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("event_form", "older=2"),
-        ("event_form", "unheard=0.1"),
-        ("event_disorder", "late"),
-        ("event_disorder", "late=0.7,replayed=0.7"),
-    ],
-)
-def test_a_wrong_share_is_refused(service: httpx.Client, name: str, value: str) -> None:
-    reply = service.put("/_sandbox/switches", json={name: value})
-    assert reply.status_code == 400
-    assert f"switch {name}" in reply.json()["message"]

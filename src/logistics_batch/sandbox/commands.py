@@ -128,10 +128,10 @@ def _delete_items(change: StoreChange, given: Body, _switches: Switches) -> str:
     return f"Items deleted for AWB Number : {order['awb_number']}"
 
 
-def _cancel(change: StoreChange, given: Body, switches: Switches) -> str:
+def _cancel(change: StoreChange, given: Body, _switches: Switches) -> str:
     order = order_in_path(change.connection, given["order_id"])
     must_be_cancellable(order)
-    move_order(change, order, Move(CANCELLED), switches)
+    move_order(change, order, Move(CANCELLED))
     return "Order Cancelled Successfully"
 
 

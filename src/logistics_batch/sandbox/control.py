@@ -68,7 +68,7 @@ async def set_status(request: Request, order_id: str) -> dict[str, Any]:
             raise Refused(DUPLICATE)  # its reference belongs to another order by now
         goods = _goods(body["items"], item_rows(change.connection, order["order_id"])) if "items" in body else None
         words = {name: str(body.get(name, "")) for name in ("remarks", "courier_comment")}
-        move_order(change, order, Move(status, goods=goods, **words), service_of(request).switches)
+        move_order(change, order, Move(status, goods=goods, **words))
         return stored_order(change.connection, find_order(change.connection, order["awb_number"]))
 
     return await service_of(request).store.write(change)

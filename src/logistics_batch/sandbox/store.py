@@ -17,7 +17,7 @@ from logistics_batch.sandbox.clock import now_text
 from logistics_batch.sandbox.journal import Journal
 
 Result = TypeVar("Result")
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 
 
 @dataclass

@@ -42,16 +42,14 @@ CREATE TABLE IF NOT EXISTS event_deliveries (
     delivery_id INTEGER PRIMARY KEY AUTOINCREMENT,
     webhook_id TEXT NOT NULL,
     awb_number TEXT NOT NULL,
-    lane TEXT NOT NULL,
     payload TEXT NOT NULL,
-    planted TEXT NOT NULL,
     queued_at TEXT NOT NULL,
     due_at REAL NOT NULL,
     attempts INTEGER NOT NULL DEFAULT 0,
     state TEXT NOT NULL DEFAULT 'waiting',
     log TEXT NOT NULL DEFAULT '[]');
 CREATE INDEX IF NOT EXISTS waiting_deliveries
-    ON event_deliveries (webhook_id, lane, delivery_id) WHERE state = 'waiting';
+    ON event_deliveries (webhook_id, awb_number, delivery_id) WHERE state = 'waiting';
 CREATE INDEX IF NOT EXISTS due_deliveries
     ON event_deliveries (webhook_id, due_at, delivery_id) WHERE state = 'waiting';
 CREATE TABLE IF NOT EXISTS labels (

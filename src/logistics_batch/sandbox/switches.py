@@ -1,37 +1,13 @@
 """What the API document leaves open, as switches with a default each."""
 
-import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from logistics_batch.sandbox.contract.forms import first_of
 
-EVENT_FORMS = ("older", "comment_null", "plain_awb", "mobile_with_country", "naive_times", "utc_times", "trip_created")
-EVENT_DISORDERS = ("duplicate", "out_of_order", "late", "replayed")
 _YEAR_SECONDS = 31_536_000
 _Seconds = Annotated[float, Field(ge=0, le=_YEAR_SECONDS)]
-
-
-def read_shares(text: str, names: tuple[str, ...]) -> dict[str, float]:
-    """``duplicate=0.1,late=0.05`` as shares by name; ValueError says what is wrong."""
-    shares = {}
-    for part in filter(None, (one.strip() for one in text.split(","))):
-        name, _, share = part.partition("=")
-        if name not in names or not re.fullmatch(r"0?\.\d+|0|1(\.0+)?", share):
-            raise ValueError(f"{part!r} is not NAME=SHARE with a share from 0 to 1 and one of {', '.join(names)}")
-        shares[name] = float(share)
-    if sum(shares.values()) > 1:
-        raise ValueError(f"the shares of {', '.join(shares)} are more than 1 together")
-    return shares
-
-
-def _shares_of(names: tuple[str, ...]) -> AfterValidator:
-    def checked(text: str) -> str:
-        read_shares(text, names)
-        return text
-
-    return AfterValidator(checked)
 
 
 class Switches(BaseModel):
@@ -67,10 +43,6 @@ class Switches(BaseModel):
     ``link_lifetime_seconds``: how long a label link works (API §8.5); -1: it has expired when it is given.
     ``webhook_first_retry_seconds``, ``webhook_attempts``, ``webhook_timeout_seconds``: event deliveries; each pause is
     four times the last and up to a quarter more, each attempt has its own time limit (API §6).
-    ``event_form``: events in other forms than the document's, with the share of each: ``older=0.2,comment_null=0.1``;
-    forms: ``older comment_null plain_awb mobile_with_country naive_times utc_times trip_created``.
-    ``event_disorder``: events at the wrong time, with the share of each: ``duplicate out_of_order late replayed``.
-    ``event_late_seconds``: how late those are (replayed ones five times as much). ``event_seed``: what is drawn from.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, str_strip_whitespace=True)
@@ -96,10 +68,6 @@ class Switches(BaseModel):
     webhook_first_retry_seconds: _Seconds = 0.5
     webhook_attempts: Annotated[int, Field(ge=1, le=1_000)] = 4
     webhook_timeout_seconds: _Seconds = 5.0
-    event_form: Annotated[str, _shares_of(EVENT_FORMS)] = ""
-    event_disorder: Annotated[str, _shares_of(EVENT_DISORDERS)] = ""
-    event_late_seconds: _Seconds = 2.0
-    event_seed: int = 0
 
     def changed(self, changes: dict[str, Any]) -> "Switches":
         """These switches with `changes` (values of their own type, or as text); ValueError names what is wrong."""

@@ -13,10 +13,8 @@ from logistics_batch.sandbox.contract.bodies import Webhook, WebhookUpdate
 from logistics_batch.sandbox.contract.document import WEBHOOKS, ContractRoute, documented
 from logistics_batch.sandbox.contract.forms import Refused
 from logistics_batch.sandbox.contract.replies import Passed
-from logistics_batch.sandbox.events.oddities import planned
 from logistics_batch.sandbox.service import passed, request_number, service_of
 from logistics_batch.sandbox.store import StoreChange
-from logistics_batch.sandbox.switches import Switches
 
 UNKNOWN_WEBHOOK = "Webhook not found"
 HIDDEN = "[hidden]"
@@ -68,19 +66,13 @@ def update_webhook(change: StoreChange, body: Body) -> None:
     change.effect("webhook.updated", webhook_id=body["webhookId"], active=active)
 
 
-def queue_event(change: StoreChange, awb_number: str, payload: Body, switches: Switches) -> None:
-    """Queue an event for every active webhook, in the form and at the time that the switches say."""
-    connection = change.connection
-    for webhook in connection.execute("SELECT webhook_id FROM webhooks WHERE active ORDER BY webhook_id").fetchall():
-        number = connection.execute("SELECT COALESCE(MAX(delivery_id), 0) + 1 FROM event_deliveries").fetchone()[0]
-        for one in planned(payload, number=number, switches=switches):
-            lane = f"{awb_number}#{number} {one.planted}" if one.own_lane else awb_number
-            text, due_at = json.dumps(one.payload, ensure_ascii=False), time.time() + one.wait_seconds
-            connection.execute(
-                "INSERT INTO event_deliveries (webhook_id, awb_number, lane, payload, planted, queued_at, due_at)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (webhook["webhook_id"], awb_number, lane, text, one.planted, change.at, due_at),
-            )
+def queue_event(change: StoreChange, awb_number: str, payload: Body) -> None:
+    """Queue an event for every active webhook."""
+    change.connection.execute(
+        "INSERT INTO event_deliveries (webhook_id, awb_number, payload, queued_at, due_at)"
+        " SELECT webhook_id, ?, ?, ?, ? FROM webhooks WHERE active ORDER BY webhook_id",
+        (awb_number, json.dumps(payload, ensure_ascii=False), change.at, time.time()),
+    )
 
 
 def stored_webhooks(connection: sqlite3.Connection) -> list[Body]:
@@ -90,7 +82,7 @@ def stored_webhooks(connection: sqlite3.Connection) -> list[Body]:
 
 
 def stored_deliveries(connection: sqlite3.Connection) -> list[Body]:
-    """Every delivery: payload, what was planted in it, state (waiting, delivered, given up) and each attempt."""
+    """Every delivery: payload, state (waiting, delivered, given up) and each attempt."""
     rows = connection.execute("SELECT * FROM event_deliveries ORDER BY delivery_id")
     return [dict(row) | {name: json.loads(row[name]) for name in ("payload", "log")} for row in rows]
 

@@ -12,7 +12,6 @@ from logistics_batch.sandbox.events.webhooks import queue_event
 from logistics_batch.sandbox.orders.hubs import place_of
 from logistics_batch.sandbox.orders.stored import CANCELLED, child_awbs, item_rows
 from logistics_batch.sandbox.store import StoreChange
-from logistics_batch.sandbox.switches import Switches
 
 TOPIC = "updateOrderStatus"
 CLIENT = "Sandbox"
@@ -41,7 +40,7 @@ class Move:
     goods: Mapping[str, Goods] | None = None
 
 
-def move_order(change: StoreChange, order: sqlite3.Row, move: Move, switches: Switches) -> None:
+def move_order(change: StoreChange, order: sqlite3.Row, move: Move) -> None:
     """Set status and quantities, and queue the event for every active webhook."""
     connection = change.connection
     connection.execute(
@@ -54,7 +53,7 @@ def move_order(change: StoreChange, order: sqlite3.Row, move: Move, switches: Sw
         awb_number=order["awb_number"],
         status=move.status,
     )
-    queue_event(change, order["awb_number"], status_event(order, move, at=change.at), switches)
+    queue_event(change, order["awb_number"], status_event(order, move, at=change.at))
 
 
 def stored_order(connection: sqlite3.Connection, order: sqlite3.Row) -> dict[str, Any]:
