@@ -90,7 +90,7 @@ WITHOUT_NOUNS = {
 # The only places where a library is imported; a folder's name stands for everything in it.
 DOORS: dict[str, tuple[str, ...]] = {
     "paramiko": ("intake/stores/sftp", "sandbox/"),
-    "httpx": ("api/", "web/workbench/sign_on.py"),  # the service; a provider of accounts
+    "httpx": ("api/", "web/workbench/sign_on.py", "sandbox/events/"),  # the service; a provider of accounts; events
     "httpcore": ("api/",),
     "apscheduler": ("operate/schedule.py",),
     "apprise": ("operate/alerts.py",),
