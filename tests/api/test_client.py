@@ -240,14 +240,9 @@ def test_how_long_to_wait(connect: Connect, status: int, headers: dict[str, str]
     client.close()
 
 
-def test_a_429_slows_everybody_down(connect: Connect) -> None:
-    client, _ = connect(answering(429, {}, headers={"Retry-After": "60"}))
-    client.call("asn.fetch")
-    assert 50 < client.pacer.try_turn() <= 60
-
-
-def test_a_503_that_says_for_how_long_slows_everybody_down(connect: Connect) -> None:
-    client, _ = connect(answering(503, {}, headers={"Retry-After": "60"}))
+@pytest.mark.parametrize("status", [429, 503])
+def test_who_says_for_how_long_slows_everybody_down(connect: Connect, status: int) -> None:
+    client, _ = connect(answering(status, {}, headers={"Retry-After": "60"}))
     client.call("asn.fetch")
     assert 50 < client.pacer.try_turn() <= 60
 

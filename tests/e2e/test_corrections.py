@@ -46,25 +46,6 @@ def slow(workspace: Workspace, sandbox: RunningSandbox, after: str = "1h") -> No
     Workspace(workspace.root, url=sandbox.url, settle_after=after)
 
 
-def test_dropping_a_correction_does_not_free_the_version_in_doubt(
-    workspace: Workspace, sandbox: RunningSandbox
-) -> None:
-    sandbox.set_faults([{"endpoint": "asn.create", "requests": [1], "kind": "drop_after"}])
-    slow(workspace, sandbox)
-    base = asn_lines(["I1"])
-    assert push(workspace, "a.csv", base, "asns").code == 4
-    assert push(workspace, "b.csv", base.replace(",10", ",11"), "asns").code == 4
-    assert decide(workspace, held(workspace)[0]["id"], "drop").code == 0
-    assert push(workspace, "c.csv", base.replace(",10", ",12"), "asns").code == 4
-    assert asns(sandbox) == {"I1": 1}
-    assert push(workspace, "again.csv", base, "asns").code == 4
-    assert fates(workspace, "again") == {"in_doubt"}
-    slow(workspace, sandbox, "0s")
-    assert workspace.run("settle", "--wait").code == 0
-    assert fates(workspace, "again") == fates(workspace, "a") == {"accepted"}
-    assert asns(sandbox) == {"I1": 1}
-
-
 def test_a_later_version_is_not_released_while_an_earlier_one_is_open(
     workspace: Workspace, sandbox: RunningSandbox
 ) -> None:
@@ -107,19 +88,6 @@ def test_two_files_that_say_different_things_about_one_order_both_wait_for_a_per
     assert workspace.run("push", south, "--mapping", "orders").code == 0
     assert orders(sandbox) == {"1001": 1, "1002": 1}
     assert fates(workspace, "north") == {"accepted", "skipped"}
-
-
-def test_a_newer_version_of_a_file_replaces_what_was_not_sent_of_the_older_one(
-    workspace: Workspace, sandbox: RunningSandbox
-) -> None:
-    sandbox.set_faults([{"endpoint": "order.create", "kind": "status_401"}])
-    assert push(workspace, "a.csv", order_lines(["1001"]), "orders").code == 5
-    assert fates(workspace, "a") == {"pending"}
-    sandbox.set_faults([])
-    newer = order_lines(["1001"]).replace("Market", "Station")
-    assert push(workspace, "a.csv", newer, "orders").code == 0
-    assert orders(sandbox) == {"1001": 1}
-    assert held(workspace) == []
 
 
 BY_FILE = """
@@ -184,19 +152,6 @@ def test_a_version_that_a_newer_one_was_to_replace_is_not_sent_again(
     assert shown["delivery_address"] == "1 Station Road"
 
 
-def test_what_a_person_released_survives_a_bad_night(workspace: Workspace, sandbox: RunningSandbox) -> None:
-    sandbox.set_faults([{"endpoint": "asn.create", "requests": [1], "kind": "drop_before"}])
-    push(workspace, "a.csv", asn_lines(["I1"]), "asns")
-    workspace.run("settle", "--wait")
-    assert decide(workspace, held(workspace)[0]["id"], "send-again").code == 0
-    sandbox.set_faults([{"endpoint": "*", "every": 1, "kind": "status_401"}])
-    assert push(workspace, "b.csv", order_lines(["B"]), "orders").code == 5
-    sandbox.set_faults([])
-    assert push(workspace, "b.csv", order_lines(["B"]), "orders").code == 0
-    assert asns(sandbox) == {"I1": 1}
-    assert fates(workspace, "a") == {"accepted"}
-
-
 def test_a_refusal_of_a_released_document_proves_nothing_and_is_told(
     workspace: Workspace, sandbox: RunningSandbox
 ) -> None:
@@ -211,14 +166,6 @@ def test_a_refusal_of_a_released_document_proves_nothing_and_is_told(
     assert [line["rule"] for line in held(workspace)] == ["refused_after_doubt"]
     assert fates(workspace, "a") == {"held"}
     assert orders(sandbox) == {"A": 1, "B": 1}
-
-
-def test_a_cancelled_order_is_not_called_unchanged(workspace: Workspace, sandbox: RunningSandbox) -> None:
-    push(workspace, "a.csv", order_lines(["A"]), "orders")
-    assert workspace.run("order", "cancel", sandbox.orders(reference="A")[0]["awb_number"]).code == 0
-    assert push(workspace, "b.csv", order_lines(["A"]).replace("Market", "Hill"), "orders").code == 4
-    assert push(workspace, "again.csv", order_lines(["A"]), "orders").code == 4
-    assert fates(workspace, "again") == {"held"}
 
 
 def test_an_odd_reference_in_doubt_stops_nobody(workspace: Workspace, sandbox: RunningSandbox) -> None:

@@ -13,7 +13,7 @@ from support.between import Asked, Service, Told, between
 from support.commands import Finished
 from support.receiver_process import RunningReceiver, event
 from support.sandbox_process import RunningSandbox, created, start_sandbox
-from support.workspace import ASNS_MAPPING, ORDERS_MAPPING, Workspace, asn_lines, order_lines
+from support.workspace import ASNS_MAPPING, Workspace, asn_lines, order_lines
 
 from logistics_batch.api.key_print import key_print
 from logistics_batch.flows.doubts.settle import settle_due
@@ -450,15 +450,3 @@ def test_what_somebody_else_settled_meanwhile_does_not_end_the_round(
         found = parts.ledger.documents.get(first.id)
         assert found is not None
         assert found.state == "held"
-
-
-def test_what_goes_out_again_is_what_went_out_though_the_mapping_was_edited_meanwhile(
-    workspace: Workspace, sandbox: RunningSandbox
-) -> None:
-    doubtful_push(workspace, sandbox, "drop_before", ["A", "B"])
-    workspace.mapping("orders", ORDERS_MAPPING.replace("lines:", "  division: {constant: North}\nlines:"))
-    assert workspace.run("settle", "--wait").code == 0
-    assert created(sandbox) == {"A": 1, "B": 1}
-    bodies = [line["body"] for line in sandbox.received("order.create")]
-    first, again = (body for body in bodies if body["reference_number"] == "B")
-    assert first == again

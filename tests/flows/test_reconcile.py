@@ -14,7 +14,6 @@ import openpyxl
 import pytest
 from flows.asn_service import record
 from flows.audit_room import audit_room
-from support.sandbox_process import sandbox_for_a_test
 
 from logistics_batch.errors import FileHeld, KeyRefused, StoreError, UsageError
 from logistics_batch.flows.push.push import push_by_hand
@@ -539,32 +538,6 @@ def test_it_is_never_too_early_twice(tmp_path, service):
         early = run_reconcile(parts, with_receipts(tmp_path, "I9,Q,1,,", business_date=date(2026, 11, 3)))
         late = run_reconcile(parts, with_receipts(tmp_path, "I9,Q,1,,", business_date=date(2026, 11, 4)))
     assert early.counts["too early"] == 1 and late.counts["NOT_RECEIVED"] == 1
-
-
-@pytest.fixture
-def sandbox(tmp_path):
-    yield from sandbox_for_a_test(tmp_path)
-
-
-def test_against_the_sandbox_of_the_whole_api(sandbox, tmp_path):
-    now = datetime.now(ZoneInfo("Asia/Kolkata"))
-    today = now.date()
-    with audit_room(tmp_path, url=sandbox.url, at=now) as parts:
-        rows = [asn_row(f"I{nth}", "W", str(10 + nth), due=today.isoformat()) for nth in range(4)]
-        push(parts, tmp_path, *rows)
-        for by in ("created", "modified", "delivery"):
-            wanted = plan(tmp_path, by=by, date_from=today, date_to=today, business_date=today)
-            assert run_reconcile(parts, wanted).counts == {"matched": 4}
-        later = today + timedelta(days=9)
-        received = receipts(tmp_path, "I0,W,10,,", "I1,W,9,,", "I2,W,14,,", "I3,W,13,,")
-        judged = plan(
-            tmp_path,
-            date_from=today,
-            date_to=later,
-            business_date=later,
-            receipts=ListPlan(received, "receipts"),
-        )
-        assert found(run_reconcile(parts, judged)) == [("OVER", "I2", "W"), ("SHORT", "I1", "W")]
 
 
 def test_a_later_version_that_waits_for_a_person_puts_only_its_changes_at_stake(parts, service, tmp_path):

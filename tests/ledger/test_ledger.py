@@ -171,15 +171,6 @@ def test_a_correction_supersedes_what_was_not_sent(ledger: Ledger) -> None:
     assert [document.body for document in planned(ledger, "R2")] == ['{"x":1}']
 
 
-def test_whoever_finds_a_send_without_its_sender_finds_a_doubt(ledger: Ledger) -> None:
-    run = start(ledger)
-    file_id = ledger.planning.plan_file(run, arrival({"A": "{}", "B": "{}"}))
-    ledger.attempts.step(outcomes=[], claim=planned(ledger, run)[:1], run=run, now=NOW)
-    assert len(ledger.attempts.take_over(NOW)) == 1
-    assert [document.key for document in ledger.attempts.in_doubt()] == ["A"]
-    assert fates(ledger, file_id) == ["in_doubt", "pending"]
-
-
 def test_a_held_file_holds_every_sendable_row(ledger: Ledger) -> None:
     held = FileHeld(
         own("budget|test"), values={"reason": "Too many rows are invalid.", "remedy": "Look at the first ones."}
@@ -308,13 +299,6 @@ def test_an_order_cancelled_by_hand_is_not_printed_and_not_created_again(ledger:
     assert ledger.labels.unprinted_orders() == []
     again = ledger.planning.plan_file(start(ledger, "R2"), arrival({"A": "{}"}))
     assert fates(ledger, again) == [str(Fate.HELD)]
-
-
-def test_another_schema_version_is_refused(ledger: Ledger, url: str) -> None:
-    with ledger._connection.engine.begin() as connection:
-        connection.execute(text("UPDATE meta SET value = '999'"))
-    with pytest.raises(LedgerRefused, match="999"):
-        open_ledger(url, account="x")
 
 
 def test_one_file_is_read_back_with_how_much_of_it_is_to_be_sent(ledger: Ledger) -> None:

@@ -1,7 +1,6 @@
 """A ledger that is behind its own mark is an older copy, or another ledger: nothing is sent with it."""
 
 import json
-import shutil
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -150,20 +149,6 @@ class TestAFile:
     @pytest.fixture
     def url(self, path: Path) -> str:
         return f"sqlite:///{path}"
-
-    def test_a_backup_that_is_put_back(self, path: Path, opened: Opened) -> None:
-        ledger = opened()
-        one_run(ledger, "R1")
-        ledger.close()
-        shutil.copy(path, path.with_name("backup.db"))
-        ledger = opened()
-        one_run(ledger, "R2")
-        ledger.close()
-        shutil.copy(path.with_name("backup.db"), path)
-        ledger = opened()
-        with pytest.raises(LedgerRefused, match="older copy"), ledger.sending("orders"):
-            pytest.fail("it was allowed to send")
-        ledger.close()
 
     @pytest.mark.parametrize("pattern", ["ledger.db*", "*"])
     def test_a_ledger_that_was_deleted(self, pattern: str, path: Path, opened: Opened) -> None:

@@ -48,14 +48,6 @@ def test_goods_under_another_spelling_of_the_supplier_point_to_their_invoice():
     assert 'under supplier "Zeta Foods": the same one' in stray["reason"]
 
 
-def test_a_status_that_changed_today_has_not_stood_still():
-    world = World()
-    world.announce("I1", ("W", "10", "5.00"), delivery_date="2026-10-01")
-    world.serve("I1", ("W", "10", "5.00"), delivery_date="2026-10-01", status="New", modified_at="2026-11-10")
-    world.receive("I1", "W", "10")
-    assert "STALE_STATUS" not in exceptions(world)["code"].to_list()
-
-
 def test_a_date_in_a_form_that_cannot_be_read_is_not_compared_and_said_so():
     world = World()
     world.announce("I1", ("A", "10", "5.00"))

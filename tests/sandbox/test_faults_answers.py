@@ -6,7 +6,6 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -191,24 +190,6 @@ def test_every_kind_is_shown_here_or_among_the_connections() -> None:
     assert shown | elsewhere | LABEL_KINDS == set(KINDS)
     for rule, _, done, _ in WRONG:
         assert ("after" if done else "before") in KINDS[rule["kind"]].phases
-
-
-@pytest.mark.parametrize("kind", sorted(LABEL_KINDS))
-def test_a_label_goes_wrong(sandbox: RunningSandbox, service: httpx.Client, kind: str) -> None:
-    for name in ("A", "B"):
-        create(service, f"{kind}-{name}")
-    asked = {"order_numbers[]": f"{kind}-A"}
-    said = service.post("/order/shippinglabel/", params={"API_KEY": sandbox.api_key}, json=asked).json()
-    good = httpx.get(said["url"], trust_env=False)
-    sandbox.set_faults([{"kind": kind, "requests": 1}])
-    spoiled_one = httpx.get(said["url"], trust_env=False, timeout=30)
-    assert spoiled_one.content != good.content
-    request = sandbox.received("label.download")[-1]["seq"]
-    lines = [line for line in sandbox.journal() if line.get("request") == request]
-    assert [line["event"] for line in lines] == ["fault", "answered"]
-    assert lines[0]["kind"] == kind
-    assert httpx.get(said["url"], trust_env=False).content == good.content
-    assert urlsplit(said["url"]).query not in sandbox.journal_path.read_text()
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ def spoiled(sandbox: RunningSandbox, reference: str, kind: str) -> httpx.Respons
     assert {"event": "fault", "kind": kind}.items() <= next(
         line for line in reversed(sandbox.journal()) if line["event"] == "fault"
     ).items()
+    assert httpx.URL(url).query.decode() not in sandbox.journal_path.read_text(), "who reads it could fetch the label"
     return reply
 
 

@@ -37,6 +37,20 @@ def test_every_endpoint_needs_the_key(
     assert (line["method"], line["path"]) == (method, path)
 
 
+@pytest.mark.parametrize(("endpoint", "method", "path"), CALLS)
+def test_what_each_endpoint_refuses_or_fails_at_is_a_fail(
+    service: httpx.Client, sandbox: RunningSandbox, endpoint: str, method: str, path: str
+) -> None:
+    query = {"API_KEY": sandbox.api_key} if endpoint == "label.create" else {}
+    asked = path.replace("/1", "/SH-NOSUCH1")
+    reply = service.request(method, asked, params=query, json=None if method == "GET" else {})
+    assert (reply.status_code, reply.json()["status"]) == (400, "FAIL")
+    assert reply.json()["message"]
+    sandbox.set_faults([{"kind": "error_500_before"}])
+    reply = service.request(method, path, params=query)
+    assert (reply.status_code, reply.json()) == (500, {"status": "FAIL", "message": "Unexpected error"})
+
+
 @pytest.mark.parametrize("path", ["/orders", "/faults", "/journal", "/switches", "/webhooks"])
 def test_the_strings_of_the_sandbox_need_the_key(sandbox: RunningSandbox, path: str) -> None:
     assert httpx.get(f"{sandbox.url}/_sandbox{path}", trust_env=False).status_code == 401

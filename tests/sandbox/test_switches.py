@@ -1,6 +1,5 @@
 """What the document leaves open (API §2.1, §4.1-4.3, §5, §8): every reading of it, over real HTTP."""
 
-import re
 import subprocess
 import sys
 import time
@@ -11,8 +10,6 @@ from typing import Any
 import httpx
 import pytest
 from support.sandbox_process import RunningSandbox
-
-from logistics_batch.sandbox.switches import Switches
 
 ASN = "/wms/advance-shipping-notice"
 SHIPMENT = "/orders/shipment"
@@ -331,10 +328,3 @@ def wait_for(look: Any) -> Any:
         assert time.monotonic() < deadline, "nothing happened"
         time.sleep(0.02)
     return seen
-
-
-def test_every_switch_is_shown_by_a_test() -> None:
-    """Set by its name in a test of the sandbox, over HTTP or at the start."""
-    tests = "\n".join(path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("test_*.py"))
-    for name in Switches().model_dump():
-        assert re.search(rf"\b{name}=(?!=)", tests), name

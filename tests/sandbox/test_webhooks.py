@@ -1,13 +1,12 @@
 """Webhooks and their events: API §2.4, §4.11, §4.12, §6."""
 
 import itertools
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
-from support.event_receiver import WAIT_SECONDS, Receiver, receiving
+from support.event_receiver import Receiver, receiving
 from support.sandbox_process import RunningSandbox
 
 _IDS = itertools.count(1)
@@ -72,39 +71,6 @@ def test_cancelling_sends_an_event_and_creating_does_not(
     service.put(f"/api/orders/cancel/{awb}")
     assert receiver.next()[1]["OrderStatus"] == "cancelled"
     assert receiver.events.empty()
-
-
-def test_a_failed_delivery_is_tried_again(
-    service: httpx.Client, sandbox: RunningSandbox, receiver: Receiver, webhook: dict[str, Any], reference: str
-) -> None:
-    receiver.answer = lambda number: 500 if number < 3 else 200
-    awb = create(service, reference)
-    sandbox.control("POST", f"/orders/{awb}/status", {"status": "Assigned"})
-    assert [receiver.next()[1]["WaybillNo"] for _ in range(3)] == [awb] * 3
-    delivered = wait_for(sandbox, lambda log: [one for one in log if one["state"] == "delivered"], awb)
-    assert [one["attempts"] for one in delivered] == [3]
-
-
-def test_delivery_is_given_up_after_a_few_attempts(
-    service: httpx.Client, sandbox: RunningSandbox, receiver: Receiver, webhook: dict[str, Any], reference: str
-) -> None:
-    receiver.answer = lambda number: 404
-    awb = create(service, reference)
-    sandbox.control("POST", f"/orders/{awb}/status", {"status": "Assigned"})
-    lost = wait_for(sandbox, lambda log: [one for one in log if one["state"] == "given up"], awb)
-    assert [(one["attempts"], one["log"][-1]["answer"]) for one in lost] == [(4, "404")]
-
-
-def wait_for(
-    sandbox: RunningSandbox, wanted: Callable[[list[dict[str, Any]]], list[dict[str, Any]]], awb: str
-) -> list[dict[str, Any]]:
-    pause = threading.Event()
-    for _ in range(WAIT_SECONDS * 20):
-        log = [one for one in sandbox.control("GET", "/deliveries") if one["payload"]["WaybillNo"] == awb]
-        if found := wanted(log):
-            return found
-        pause.wait(0.05)
-    raise AssertionError(f"not in the delivery log: {log}")
 
 
 def test_update_changes_url_and_active_state(

@@ -11,6 +11,7 @@ from logistics_batch.model.jobs.calendar import EVERY_DAY
 from logistics_batch.model.jobs.job import JobSpec
 from logistics_batch.operate.agenda import Agenda
 from logistics_batch.operate.alerts import Teller
+from logistics_batch.operate.heartbeat import sign_of
 from logistics_batch.operate.log import Log
 from logistics_batch.operate.run_job import JobOutcome, Order, run_job
 from logistics_batch.operate.watch import Loaded, NightWatch, Station
@@ -55,7 +56,7 @@ class Night:
             log=Log(self.lines.append, self.stage.clock.now),
             run_job=self._run,
             teller=lambda: Teller(parts.ledger, (), "stage"),
-            heartbeat=self.stage.root / "var/schedule.json",
+            heartbeat=sign_of(self.stage.root),
             digest=lambda: None,
         )
         jobs = {job.name: (job, EVERY_DAY, EVERY_DAY) for job in (*map(job_of, KINDS), settle_job())}
