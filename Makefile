@@ -41,7 +41,7 @@ test: $(STAMP)  ## every test of what it does
 	@$(BIN)/python -m compileall -q src  # each test starts processes: none of them shall compile the program anew
 	$(BIN)/pytest -n 4 --dist worksteal tests
 
-verify: $(STAMP)  ## samples of the protocol model, the campaigns, hostile files and fuzzing
+verify: $(STAMP)  ## samples of the protocol model, the campaigns, hostile files, fuzzing, PostgreSQL and the release
 	@$(BIN)/python -m compileall -q src
 	$(BIN)/pytest -n 4 --dist worksteal verification
 

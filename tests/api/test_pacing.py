@@ -2,14 +2,11 @@
 
 import itertools
 import math
-import random
 import threading
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from logistics_batch.api.pacing import Pacer, interval_seconds
 from logistics_batch.errors import SettingsError
@@ -68,32 +65,6 @@ def test_time_that_nobody_used_is_not_saved_up() -> None:
     clock.now += 60
     assert pacer.try_turn() == 0
     assert pacer.try_turn() == pytest.approx(1.03)
-
-
-def test_one_that_wakes_late_does_not_bring_the_next_nearer() -> None:
-    clock = Clock(late=0.3)
-    pacer = Pacer("1/s", clock=clock, sleep=clock.sleep)
-    turns = []
-    for _ in range(4):
-        pacer.wait_turn()
-        leaves(pacer, clock)
-        turns.append(clock.now)
-    assert [round(b - a, 6) for a, b in itertools.pairwise(turns)] == [1.33, 1.33, 1.33]
-
-
-@given(st.lists(st.floats(0, 3), max_size=40), st.floats(0, 0.5))
-def test_no_window_holds_more_than_the_rate_allows(pauses: list[float], late: float) -> None:
-    clock = Clock(late=late)
-    pacer = Pacer("2/s", clock=clock, sleep=clock.sleep)
-    left = []
-    for pause in pauses:
-        clock.now += pause
-        assert pacer.wait_turn()
-        turn = pacer.approach()
-        if turn is not None and (moment := pacer.depart(turn)) is not None:
-            left.append(moment)
-    assert all(third - first >= 1 - 1e-9 for first, third in zip(left, left[2:], strict=False))
-    assert late > 0.03 or len(left) == len(pauses)
 
 
 class Row:
@@ -246,27 +217,6 @@ def test_the_end_of_the_process_ends_the_waiting() -> None:
     assert pacer.try_turn() > 0  # the turn that was given up was not taken
 
 
-def test_sixteen_threads_keep_one_rate() -> None:
-    pacer = Pacer("40/s")
-    left: list[float] = []
-
-    def work() -> None:
-        for _ in range(5):
-            pacer.wait_turn()
-            turn = pacer.approach()
-            if turn is not None and (moment := pacer.depart(turn)) is not None:
-                left.append(moment)
-
-    threads = [threading.Thread(target=work) for _ in range(16)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(left) == 80
-    left.sort()
-    assert all(last - first >= 1.0 for first, last in zip(left, left[40:], strict=False))
-
-
 def leaves(pacer: Pacer, clock: Clock, *, connect: float = 0.0) -> float | None:
     """When a call leaves that waits for its turn and then connects for so long; 0: on a kept connection."""
     turn = pacer.approach(kept_until=-math.inf if connect else math.inf)
@@ -289,29 +239,6 @@ def departures(
     return moments
 
 
-@pytest.mark.parametrize("late", [0.0, 0.029, 0.031, 0.4])
-def test_a_slow_rate_never_lets_one_follow_closer(late: float) -> None:
-    clock = Clock()
-    moments = departures(Pacer("1/s", clock=clock, sleep=clock.sleep), clock, [late, 0.0, late, 0.0, 0.0])
-    assert min(after - before for before, after in itertools.pairwise(moments)) >= 1.0 - 1e-9
-
-
-@settings(deadline=None)
-@given(st.lists(st.floats(0, 0.4), max_size=120), st.sampled_from([1, 2, 3, 10, 20, 50, 300]))
-def test_no_second_holds_one_more_however_late_some_are(delays: list[float], rate: int) -> None:
-    clock = Clock()
-    moments = departures(Pacer(f"{rate}/s", clock=clock, sleep=clock.sleep), clock, delays)
-    assert all(last - first >= 1.0 - 1e-6 for first, last in zip(moments, moments[rate:], strict=False))
-
-
-@pytest.mark.parametrize("rate", [2, 20, 400])
-def test_the_rate_is_reached_though_some_are_late(rate: int) -> None:
-    clock = Clock()
-    delays = [0.13 if number % (3 * rate) == 7 else 0.001 / rate for number in range(20 * rate)]
-    moments = departures(Pacer(f"{rate}/s", clock=clock, sleep=clock.sleep), clock, delays)
-    assert 0.93 * rate < (len(moments) - 1) / (moments[-1] - moments[0]) <= rate
-
-
 def test_one_that_has_no_turn_soon_does_not_leave() -> None:
     clock = Clock()
     pacer = Pacer("20/s", clock=clock, sleep=clock.sleep)
@@ -331,14 +258,6 @@ def test_calls_that_connect_slowly_all_leave_at_the_rate(rate: str, connect: flo
     assert min(after - before for before, after in itertools.pairwise(moments)) >= interval - 1e-9
     if connect <= 0.5:
         assert 19 * interval >= 0.95 * (moments[-1] - moments[0])
-
-
-@settings(deadline=None)
-@given(st.lists(st.sampled_from([0.0, 0.15, 0.3, 0.5, 4.0]), max_size=80), st.sampled_from([1, 2, 10, 300]))
-def test_no_second_holds_one_more_however_slowly_some_connect(connects: list[float], rate: int) -> None:
-    clock = Clock()
-    moments = departures(Pacer(f"{rate}/s", clock=clock, sleep=clock.sleep), clock, itertools.repeat(0.0), connects)
-    assert all(last - first >= 1.0 - 1e-6 for first, last in zip(moments, moments[rate:], strict=False))
 
 
 @pytest.mark.parametrize("rate", ["1/s", "2/s"])
@@ -414,43 +333,6 @@ def called_for(seconds: float, pacer: Pacer, clock: Clock, service: LimitedServi
             pacer.answered(left)
         else:
             pacer.refused(left, pause_seconds=1.0)
-
-
-@pytest.mark.parametrize("rate", ["50/s", "20/s", "none"])
-@pytest.mark.parametrize(("per_second", "burst"), [(5, 1), (5, 10), (12, 5), (0.5, 2)])
-def test_a_service_that_takes_less_is_called_about_as_often_as_it_takes(
-    rate: str, per_second: float, burst: int
-) -> None:
-    clock = Clock()
-    pacer, service = Pacer(rate, clock=clock, sleep=clock.sleep), LimitedService(per_second, burst=burst)
-    called_for(300, pacer, clock, service)
-    assert service.taken >= 0.8 * per_second * 300
-    assert service.refused <= max(0.02 * service.taken, 20)
-    assert pacer.refusals == service.refused
-    assert pacer.lowered_to is not None
-
-
-class MoodyService(LimitedService):
-    """A service that refuses one call in eighty by chance, however slow they come."""
-
-    def __init__(self) -> None:
-        super().__init__(1e6, burst=10**6)
-        self._chance = random.Random(20261122)
-
-    def takes(self, now: float) -> bool:
-        if self._chance.random() < 1 / 80:
-            self.refused += 1
-            return False
-        return super().takes(now)
-
-
-@pytest.mark.parametrize("rate", ["50/s", "20/s", "none"])
-def test_refusals_by_chance_do_not_slow_the_calls_down_for_good(rate: str) -> None:
-    clock = Clock()
-    pacer, service = Pacer(rate, clock=clock, sleep=clock.sleep), MoodyService()
-    called_for(600, pacer, clock, service)
-    assert service.taken > 600 * 5.5
-    assert service.refused < 0.02 * service.taken
 
 
 def test_the_rate_comes_back_when_the_service_takes_all_again() -> None:

@@ -21,7 +21,6 @@ from support.workspace import Workspace, asn_lines, order_lines
 from logistics_batch import wiring
 from logistics_batch.api.pacing import Pacer
 from logistics_batch.flows.push.dispatch import Dispatcher
-from logistics_batch.ledger import open_ledger
 from logistics_batch.ledger.sqlite import sqlite3
 
 # A program whose wall clock is an hour ahead at every other reading.
@@ -161,17 +160,6 @@ def test_the_first_create_of_a_run_goes_alone(workspace: Workspace, sandbox: Run
     assert len(sandbox.received("order.create")) == 1
 
 
-def test_a_ledger_in_use_says_by_whom(workspace: Workspace, sandbox: RunningSandbox) -> None:
-    ledger = open_ledger(f"sqlite:///{workspace.root}/var/ledger.db", account="x")
-    with ledger.sending("orders-nightly"):
-        done = workspace.run("push", workspace.drop("a.csv", order_lines(["A"])), "--mapping", "orders")
-    ledger.close()
-    assert done.code == 75
-    assert "orders-nightly" in said(done)
-    assert "process" in said(done)
-    assert sandbox.received() == []
-
-
 def test_lost_answers_are_listed_and_settled_without_a_second_order(
     workspace: Workspace, sandbox: RunningSandbox
 ) -> None:
@@ -264,19 +252,16 @@ def test_it_pauses_for_as_long_as_the_service_asks_however_often_it_does(
     assert created(sandbox) == dict.fromkeys(REFERENCES, 1)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("rate", ["50/s", "none"])
 def test_a_service_that_takes_less_than_the_rate_is_called_as_often_as_it_takes(
-    workspace: Workspace, sandbox: RunningSandbox, rate: str
+    workspace: Workspace, sandbox: RunningSandbox
 ) -> None:
     sandbox.set_faults([{"endpoint": "order.create", "kind": "rate_limit", "per_second": 10, "burst": 5}])
-    workspace.settings = [line for line in workspace.settings if not line.startswith("rate")]
-    workspace.configure(f'rate = "{rate}"', "concurrency = 8")
-    references = [f"L-{number}" for number in range(80)]
+    workspace.configure("concurrency = 8")
+    references = [f"L-{number}" for number in range(30)]
     done = workspace.run("push", workspace.drop("many.csv", order_lines(references)), "--mapping", "orders", "--json")
-    assert (done.code, counts(done)) == (0, {"accepted": 80})
+    assert (done.code, counts(done)) == (0, {"accepted": 30})
     assert created(sandbox) == dict.fromkeys(references, 1)
-    assert len(sandbox.received("order.create")) - 80 <= 25  # one in three would be three a second
+    assert len(sandbox.received("order.create")) - 30 <= 15
     assert any("to slow down (429): calls came down to" in note for note in done.json["notes"])
 
 

@@ -1,19 +1,15 @@
 """Turns are claimed in the ledger: processes that share it keep one rate together."""
 
-import heapq
 import json
-import math
 import random
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 from support.engines import engine_of
 
-from logistics_batch.api.pacing import Pacer, Turn
+from logistics_batch.api.pacing import Pacer
 from logistics_batch.ledger import Ledger, open_ledger
 from logistics_batch.model.turns import Allowed
 
@@ -154,127 +150,3 @@ def test_turns_that_nobody_took_are_made_up_for_within_their_span(
     taken, next_at = other.pace.take_turns(7, allowed, ahead_seconds=0)
     assert [round(turn - began, 3) for turn in taken] == [1.0, 1.1, 1.2, 1.3, 1.4, 2.0, 2.1]
     assert round(next_at - began, 3) == 2.2
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> OneClock:
-    made = OneClock()
-    monkeypatch.setattr("logistics_batch.ledger.service.time", made)
-    return made
-
-
-@contextmanager
-def sharing_processes(folder: Path, clock: OneClock, *, processes: int, rate: int) -> Iterator[list[Pacer]]:
-    """The pacers of processes that keep one rate."""
-    with ExitStack() as stack:
-        pacers = []
-        for _ in range(processes):
-            ledger = open_ledger(f"sqlite:///{folder}/ledger.db", account="http://service.test")
-            stack.callback(ledger.close)
-            pacers.append(Pacer(f"{rate}/s", clock=clock.monotonic, sleep=clock.sleep))
-            stack.enter_context(pacers[-1].sharing(ledger.pace))
-        yield pacers
-
-
-def departures(
-    clock: OneClock, pacers: list[Pacer], *, calls: int, held_up: float, connects: float = 0.0
-) -> list[float]:
-    """When calls of several processes leave, each of which is held up behind its turn, and then connects.
-
-    connects: for how long at most, and a third of it at least.
-    """
-    chance = random.Random(20261122)
-    ready: list[tuple[float, int, Pacer, Turn | None]] = []
-    moments: list[float] = []
-    number = 0
-    while len(moments) < calls:
-        while ready and ready[0][0] <= clock.now:
-            _, known, leaving, turn = heapq.heappop(ready)
-            if turn is not None:
-                if left := leaving.depart(turn):
-                    moments.append(left)
-            elif turn := leaving.approach(kept_until=-math.inf if connects else math.inf):
-                heapq.heappush(ready, (clock.now + chance.uniform(connects / 3, connects), known, leaving, turn))
-        pacer = chance.choice(pacers)
-        wait = pacer.try_turn(ahead_seconds=0.02)
-        if wait <= 0.02:
-            number += 1
-            heapq.heappush(ready, (clock.now + wait + chance.uniform(0, held_up), number, pacer, None))
-        clock.now += 0.002
-    return moments
-
-
-IN_FLIGHT, CALL_SECONDS, SOON_SECONDS = 8, 0.2, 0.25
-
-
-def departures_of_senders(clock: OneClock, pacers: list[Pacer], *, seconds: float) -> list[float]:
-    """When calls of processes leave, each of which sends as many at once as it may, a call as soon as one came back."""
-    events = [(clock.now, number, "looks") for number in range(len(pacers))]
-    under_way, moments, until = [0] * len(pacers), list[float](), clock.now + seconds
-    while events and events[0][0] < until:
-        at, number, what = heapq.heappop(events)
-        clock.now, pacer = max(clock.now, at), pacers[number]
-        if what == "leaves":
-            turn = pacer.approach()
-            left = turn and pacer.depart(turn)
-            assert left is not None
-            moments.append(left)
-            heapq.heappush(events, (left + CALL_SECONDS, number, "comes back"))
-            continue
-        under_way[number] -= what == "comes back"
-        while (room := IN_FLIGHT - under_way[number]) > 0:
-            wait = pacer.try_turn(ahead_seconds=SOON_SECONDS, wanted=room)
-            if wait > SOON_SECONDS:
-                heapq.heappush(events, (clock.now + wait - SOON_SECONDS, number, "looks"))
-                break
-            under_way[number] += 1
-            heapq.heappush(events, (clock.now + wait, number, "leaves"))
-    return moments
-
-
-@pytest.mark.parametrize("processes", [3, 4, 8])
-def test_processes_use_the_rate_whole_together(tmp_path: Path, clock: OneClock, processes: int) -> None:
-    """None holds turns that others could use: each alone could use less than half of the rate."""
-    with sharing_processes(tmp_path, clock, processes=processes, rate=100) as pacers:
-        moments = departures_of_senders(clock, pacers, seconds=4)
-    assert all(last - first >= 1.0 - 1e-6 for first, last in zip(moments, moments[100:], strict=False))
-    assert (len(moments) - 1) / (moments[-1] - moments[0]) > 0.95 * 100
-
-
-def calls_at(rate: int) -> int:
-    """Enough for some seconds at that rate, each with many calls where many fit in."""
-    return 60 if rate == 20 else 20
-
-
-@pytest.mark.parametrize("late", [0.0, 0.004])
-@pytest.mark.parametrize("rate", [1, 2, 3, 20])
-@pytest.mark.parametrize("processes", [1, 3])
-def test_no_second_sees_one_more_call_than_the_rate_allows(
-    tmp_path: Path, clock: OneClock, processes: int, rate: int, late: float
-) -> None:
-    clock.late = late
-    with sharing_processes(tmp_path, clock, processes=processes, rate=rate) as pacers:
-        moments = departures(clock, pacers, calls=calls_at(rate), held_up=min(0.9, 8 / rate))
-    assert all(last - first >= 1.0 - 1e-6 for first, last in zip(moments, moments[rate:], strict=False))
-    # A call that is held up beyond its turn takes another: slower, but none waits long.
-    assert (len(moments) - 1) / (moments[-1] - moments[0]) > 0.3 * rate
-
-
-@pytest.mark.parametrize("connects", [0.15, 0.5])
-@pytest.mark.parametrize("rate", [1, 2, 20])
-@pytest.mark.parametrize("processes", [1, 3])
-def test_slow_connects_bring_no_second_above_the_rate(
-    tmp_path: Path, clock: OneClock, processes: int, rate: int, connects: float
-) -> None:
-    with sharing_processes(tmp_path, clock, processes=processes, rate=rate) as pacers:
-        moments = departures(clock, pacers, calls=calls_at(rate), held_up=0.0, connects=connects)
-    assert all(last - first >= 1.0 - 1e-6 for first, last in zip(moments, moments[rate:], strict=False))
-    assert (len(moments) - 1) / (moments[-1] - moments[0]) > 0.3 * rate
-
-
-@pytest.mark.parametrize("rate", [1, 20])
-@pytest.mark.parametrize("processes", [1, 3])
-def test_processes_reach_the_rate_together(tmp_path: Path, clock: OneClock, processes: int, rate: int) -> None:
-    with sharing_processes(tmp_path, clock, processes=processes, rate=rate) as pacers:
-        moments = departures(clock, pacers, calls=calls_at(rate), held_up=0.018)
-    assert (len(moments) - 1) / (moments[-1] - moments[0]) >= 0.95 * rate

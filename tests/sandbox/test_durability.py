@@ -1,8 +1,6 @@
 """Kill -9 and restart: nothing that was answered is lost, and the journal agrees with the database."""
 
 import json
-import os
-import random
 import sqlite3
 import subprocess
 import sys
@@ -14,8 +12,6 @@ from pathlib import Path
 import httpx
 import pytest
 from support.sandbox_process import RunningSandbox, start_sandbox
-
-SEEDS, KILLS = (12, 10) if os.environ.get("CAMPAIGN") == "full" else (2, 3)
 
 
 def create(client: httpx.Client, reference: str) -> httpx.Response:
@@ -92,27 +88,6 @@ def agree(sandbox: RunningSandbox, *, answered: set[tuple[str, str]], cancelled:
     assert [line["seq"] for line in lines] == list(range(1, len(lines) + 1))
     received = {line["seq"] for line in lines if line["event"] == "received"}
     assert all(line["request"] in received and line["request"] < line["seq"] for line in sandbox.committed())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(SEEDS))
-def test_kills_at_random_moments_lose_nothing(own_sandbox: RunningSandbox, seed: int) -> None:
-    chance = random.Random(seed)
-    answered: set[tuple[str, str]] = set()
-    cancelled: set[str] = set()
-    for life in range(KILLS):
-        load = Load(own_sandbox, prefix=f"{seed}-{life}")
-        wait_seconds = chance.uniform(0.02, 0.8)
-        threading.Event().wait(wait_seconds)
-        own_sandbox.kill()
-        load.end()
-        answered |= load.created
-        cancelled |= load.cancelled
-        assert set(in_journal(own_sandbox)) <= in_database(own_sandbox)
-        assert answered <= in_database(own_sandbox)
-        own_sandbox.restart()
-        agree(own_sandbox, answered=answered, cancelled=cancelled)
-    assert answered
 
 
 def test_a_kill_loses_nothing_and_the_reference_stays_taken(own_sandbox: RunningSandbox) -> None:

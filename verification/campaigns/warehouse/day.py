@@ -12,9 +12,9 @@ from datetime import date, timedelta
 from functools import partial
 from typing import Any, TypeVar
 
+from campaigns.warehouse.asns import SERVICE_KINDS, Asn, Day, ServiceChange, apply
+from campaigns.warehouse.lines import LINE_KINDS, Dock, Oddity, Receipt, exact_receipt, receipts_csv, short
 from support.sandbox_process import RunningSandbox
-from support.warehouse.asns import SERVICE_KINDS, Asn, Day, ServiceChange, apply
-from support.warehouse.lines import LINE_KINDS, Dock, Oddity, Receipt, exact_receipt, receipts_csv, short
 
 RECEIVED_KINDS = ("never_received", "late", "early")
 ADDED_KINDS = ("no_asn", "unexpected_asn")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from support.canary import FOLDER, KEY
 
-LEAKS = Path(__file__).parent / "support/leaks.py"
+LEAKS = Path(__file__).with_name("leaks.py")
 FOUND = {  # by the tests that leave it there: what is said, of how many places
     ("log_line", "process", "fork"): (r"logs/\d+\.log: itself", 3),
     ("output",): (r"output of .*::test_output: itself", 1),

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from support.container import Image, built, may_mount
+from release.container import Image, built, may_mount
 
 PACKAGES = "/opt/logistics-batch/lib/python3*/site-packages"
 

