@@ -12,69 +12,22 @@ PACKAGE = Path(__file__).parents[1] / "src" / "logistics_batch"
 NAME = PACKAGE.name
 
 # Every room may use the nouns; what else it may use stands here. "flows" means flows and all below, and so on.
-NOUNS = (
-    "model",
-    "messages",
-    "errors",
-    "specification",
-    "crash_points",
-    "child_process",
-    "scratch",
-    "processes",
-    "__init__",
-)
-ARROWS: dict[str, tuple[str, ...]] = {
-    "__main__": ("cli",),
-    "cli": ("wiring", "jobs", "settings", "file_rights", "flows", "operate", "sandbox", "demo", "web", "paper"),
-    "demo": (
-        "wiring",
-        "jobs",
-        "settings",
-        "file_rights",
-        "flows",
-        "operate",
-        "sandbox",
-        "api",
-        "intake",
-        "ledger",
-        "mapping",
-        "paper",
-    ),
-    "wiring": (
-        "settings",
-        "jobs",
-        "file_rights",
-        "flows",
-        "mapping",
-        "intake",
-        "api",
-        "ledger",
-        "reconciliation",
-        "paper",
-    ),
-    "jobs": (),
-    "settings": ("file_rights",),
-    "file_rights": (),
-    "flows": ("mapping", "intake", "api", "ledger", "reconciliation", "paper"),
-    "operate": ("flows", "mapping", "intake", "api", "ledger", "reconciliation", "paper"),
-    "web": ("flows", "ledger", "operate"),
-    "mapping": (),
-    "intake": (),
-    "api": (),
-    "ledger": (),
-    "reconciliation": (),
-    "paper": (),
-    "model": (),
-    "messages": (),
-    "specification": (),
-    "crash_points": (),
-    "errors": (),
-    "child_process": (),
-    "scratch": (),
-    "processes": (),
-    "sandbox": (),
-    "__init__": (),
-}
+FOR_ALL = "model messages errors specification crash_points child_process scratch processes __init__"
+ALONE = "jobs file_rights mapping intake api ledger reconciliation paper sandbox"
+NOUNS = tuple(FOR_ALL.split())
+ARROWS = {
+    room: tuple(rooms.split())
+    for room, rooms in {
+        "__main__": "cli",
+        "cli": "wiring jobs settings file_rights flows operate sandbox demo web paper",
+        "demo": "wiring jobs settings file_rights flows operate sandbox api intake ledger mapping paper",
+        "wiring": "settings jobs file_rights flows mapping intake api ledger reconciliation paper",
+        "settings": "file_rights",
+        "flows": "mapping intake api ledger reconciliation paper",
+        "operate": "flows mapping intake api ledger reconciliation paper",
+        "web": "flows ledger operate",
+    }.items()
+} | dict.fromkeys((*ALONE.split(), *NOUNS), ())
 WITHOUT_NOUNS = {
     "sandbox": ("__init__",),
     "errors": ("messages",),

@@ -4,23 +4,11 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from logistics_batch.api.answers import (
-    Answer,
-    OrderAbsent,
-    OrderDetails,
-    ReadFailed,
-    asn_header,
-    judge,
-    read_asns,
-    read_label,
-    read_order,
-)
-from logistics_batch.api.content_match import other_goods, record_digest, same_asn, same_order
-from logistics_batch.api.envelopes import AsnPage, Decoded, decode_json, find_lines, find_records, plain
-from logistics_batch.api.reply import LARGEST_BODY_BYTES, Reply, Trace
+from logistics_batch.api.answers import asn_header
+from logistics_batch.api.content_match import other_goods
+from logistics_batch.api.envelopes import AsnPage, Decoded, decode_json, find_records
+from logistics_batch.api.reply import LARGEST_BODY_BYTES, Trace
 
 DONE = Trace(connect_started=True, send_started=True, body_sent=True, reply_started=True)
 
@@ -71,79 +59,6 @@ def test_what_is_no_json(body: bytes) -> None:
 )
 def test_what_is_json(body: bytes, value: object) -> None:
     assert decode_json(body) == Decoded(value)
-
-
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
-    max_leaves=12,
-)
-envelope_words = st.sampled_from(
-    [
-        *(
-            "status",
-            "message",
-            "result",
-            "results",
-            "data",
-            "count",
-            "next",
-            "order_details",
-            "awb_number",
-            "id",
-            "url",
-        ),
-        *("item_details", "sku_lines", "invoice_number", "supplier", "site", "qty", "sku_name", "child_awb_numbers"),
-    ]
-)
-envelopes = st.recursive(
-    json_values | st.sampled_from(["PASS", "FAIL", "SUCCESS", "New"]),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(envelope_words, inner, max_size=5),
-    max_leaves=20,
-)
-bodies = (
-    st.binary(max_size=200)
-    | st.text(max_size=200).map(lambda text: text.encode(errors="replace"))
-    | envelopes.map(lambda value: json.dumps(value).encode())
-    | envelopes.map(lambda value: json.dumps(value).encode()[:-3])
-)
-
-
-@given(st.binary(max_size=400) | st.text(alphabet='{}[]":,0123456789eE.+-\\ud truefalsn', max_size=60).map(str.encode))
-def test_the_decoder_never_raises(body: bytes) -> None:
-    assert isinstance(decode_json(body), Decoded)
-
-
-@given(bodies, st.sampled_from([None, 200, 201, 204, 302, 400, 401, 404, 422, 429, 500]))
-def test_no_reply_ends_a_run(body: bytes, status: int | None) -> None:
-    seen = Reply("order.create", trace=DONE, status=status, body=body)
-    for operation in ("order.create", "asn.create", "order.cancel"):
-        answer = judge(seen, operation=operation)
-        assert isinstance(answer, Answer)
-        assert len(answer.message) <= 500
-        assert not any(character in answer.message for character in "\n\r\x1b\x00")
-        json.dumps([answer.message, answer.awb_number, answer.items], ensure_ascii=False).encode()
-    order = read_order(seen)
-    assert isinstance(order, OrderDetails | OrderAbsent | ReadFailed)
-    if isinstance(order, OrderDetails):
-        same_order('{"customer_mobile":"1"}', order)
-    page = read_asns(seen)
-    assert isinstance(page, AsnPage | ReadFailed)
-    for record in page.records if isinstance(page, AsnPage) else ():
-        asn_header(record)
-        find_lines(record)
-        record_digest(record)
-        same_asn('{"invoice_number":"1","sku_lines":[{"qty":"1"}]}', record)
-    read_label(seen)
-
-
-@given(st.text(), st.integers(2, 40))
-def test_shown_text_is_one_short_line(text: str, limit: int) -> None:
-    shown = plain(text, limit=limit)
-    assert len(shown) <= limit
-    assert all(character.isprintable() or character in "\u200c\u200d" for character in shown)
-    assert plain(shown, limit=limit) == shown
-    shown.encode()
 
 
 def test_values_that_are_no_text_have_none() -> None:

@@ -1,19 +1,13 @@
 """Text files as they are dropped: every row at its true number, nothing lost, nothing guessed in silence."""
 
-import csv
-import io
 from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
-from polars.testing import assert_frame_equal
 from support.issues import notes_of
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.intake.readers import Limits, read_file
-from logistics_batch.intake.readers.csv_files import Records, quickly, strictly
 from logistics_batch.model.sheet import ReadOptions, Sheet
 
 
@@ -296,56 +290,6 @@ def test_too_many_columns_rows_or_a_gap_hold_the_file(read):
 @pytest.mark.parametrize("content", ["\n\n\n", ",,,\n,,\n", "\ufeff\n"])
 def test_a_file_without_a_filled_cell_is_held(read, content):
     assert "no rows" in held(read, content, "file|empty")
-
-
-cells = st.text(
-    alphabet=st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]) | st.sampled_from('"",;| \n'), max_size=6
-)
-records = st.lists(st.lists(cells, max_size=5), min_size=1, max_size=8)
-
-
-def both(text: str, delimiter: str, block_bytes: int) -> tuple[Records | None, Records]:
-    """The records as polars gives them, if it does, and as the standard library does."""
-    quick = quickly(text.encode(), delimiter=delimiter, limits=Limits(), block_bytes=block_bytes)
-    return quick, strictly(text, name="a", delimiter=delimiter, options=ReadOptions(), limits=Limits())
-
-
-def assert_alike(quick: Records, strict: Records) -> None:
-    width = max(quick.cells.width, strict.cells.width)
-    assert_frame_equal(padded(quick.cells, width), padded(strict.cells, width))
-    assert quick.widths.to_list() == strict.widths.to_list()
-
-
-def padded(frame: pl.DataFrame, width: int) -> pl.DataFrame:
-    return frame.with_columns(pl.lit(None, dtype=pl.String).alias(str(n)) for n in range(frame.width + 1, width + 1))
-
-
-@settings(max_examples=300, deadline=None)
-@given(
-    records,
-    st.sampled_from(",;|\t"),
-    st.sampled_from(["\n", "\r\n"]),
-    st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
-    st.sampled_from([30, 1 << 20]),
-)
-def test_clean_files_are_read_quickly_and_alike(rows, delimiter, end, quoting, block_bytes):
-    written = io.StringIO()
-    csv.writer(written, delimiter=delimiter, lineterminator=end, quoting=quoting).writerows(rows)
-    quick, strict = both(written.getvalue(), delimiter, block_bytes)
-    assert quick is not None
-    assert_alike(quick, strict)
-    # A row without cells is a blank line; the writer makes `""` of a single empty cell.
-    assert strict.cells.height == len(rows)
-
-
-@settings(max_examples=300, deadline=None)
-@given(st.text(alphabet='ab,"\n\r ;', min_size=1, max_size=40), st.sampled_from([5, 1 << 20]))
-@example(',\n"\r,"', 1 << 20)
-@example('a,"x\ny",b\n"1\n\n2",,\n', 5)
-def test_whatever_is_read_quickly_is_read_strictly_too_and_alike(text, block_bytes):
-    quick = quickly(text.encode(), delimiter=",", limits=Limits(), block_bytes=block_bytes)
-    if quick is not None:
-        assert_alike(quick, both(text, ",", block_bytes)[1])
 
 
 def test_a_hundred_thousand_rows_keep_their_numbers(read):

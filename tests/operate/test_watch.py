@@ -16,6 +16,7 @@ from logistics_batch.cli.commands.night import SettingsInForce, _loaded, _take_o
 from logistics_batch.errors import LedgerRefused
 from logistics_batch.model.report import RunReport
 from logistics_batch.model.run_reports import SettleReport
+from logistics_batch.operate.agenda import Due, PlannedJob
 from logistics_batch.operate.heartbeat import beat, last_beat, others_at_work, sign_of, what_is_wrong
 from logistics_batch.operate.pauses import pause, resume
 from logistics_batch.operate.run_job import JobOutcome, outcome_of
@@ -142,12 +143,18 @@ def test_the_first_digest_comes_at_its_first_time(shift: Shift) -> None:
     assert shift.until("2026-11-03T07:01", step=timedelta(minutes=1)) == ["[night-shift] Digest of 2026-11-03"]
 
 
-def test_a_run_that_the_end_of_the_program_cut_short_is_not_over(shift: Shift) -> None:
+def taken(shift: Shift) -> tuple[PlannedJob, Due]:
+    """The one planned time, once it has come."""
     shift.look()
     shift.clock.at = datetime(2026, 11, 3, 21, 15, tzinfo=KOLKATA)
     (plan,) = shift.watch.planned()
     due = shift.watch.take(plan, shift.clock.now())
     assert due is not None
+    return plan, due
+
+
+def test_a_run_that_the_end_of_the_program_cut_short_is_not_over(shift: Shift) -> None:
+    plan, due = taken(shift)
     shift.stop.set()
     holding = shift.parts.ledger.sending("another run")
     with holding:  # it waits for the ledger, and is asked to end
@@ -169,11 +176,7 @@ def test_a_time_is_due_by_the_clock_that_all_machines_share(shift: Shift) -> Non
 
 def test_of_a_run_that_another_machine_took_over_nobody_is_told(shift: Shift) -> None:
     """However it ended here, as with the lock that it lost; what becomes of it there is told there."""
-    shift.look()
-    shift.clock.at = datetime(2026, 11, 3, 21, 15, tzinfo=KOLKATA)
-    (plan,) = shift.watch.planned()
-    due = shift.watch.take(plan, shift.clock.now())
-    assert due is not None
+    plan, due = taken(shift)
 
     def sleeps(*_: object) -> JobOutcome:
         with shift.parts.ledger._connection.write() as connection:

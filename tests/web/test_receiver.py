@@ -10,8 +10,6 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from support.receiver_process import HEADER, SECRET, RunningReceiver, event
 from support.workspace import Workspace
 
@@ -187,34 +185,6 @@ def test_many_requests_in_one_go_are_all_answered(receiver: RunningReceiver, way
             assert more, answers
             answers += more
     assert [row["order_status"] for row in kept(receiver, waybill)] == [f"S{number}" for number in range(20)]
-
-
-@settings(max_examples=10_000 if FULL else 60, deadline=None, suppress_health_check=list(HealthCheck))
-@given(
-    body=st.binary(max_size=300)
-    | st.recursive(
-        st.none() | st.booleans() | st.integers() | st.text(max_size=100),
-        lambda inner: (
-            st.lists(inner, max_size=3)
-            | st.dictionaries(
-                st.sampled_from(["WaybillNo", "eventType", "OrderStatus", "StatusDateTime", "podDocs", "x"]), inner
-            )
-        ),
-    ).map(lambda value: json.dumps(value).encode())
-)
-def test_any_bytes_get_an_answer(receiver: RunningReceiver, body: bytes) -> None:
-    status, _ = receiver.post(body)
-    assert status in (200, 400)
-    if status == 200:
-        assert isinstance(json.loads(body), dict)
-
-
-@settings(max_examples=10_000 if FULL else 60, deadline=None, suppress_health_check=list(HealthCheck))
-@given(st.binary(min_size=1, max_size=200))
-def test_any_bytes_instead_of_a_request_harm_nobody(receiver: RunningReceiver, noise: bytes) -> None:
-    with socket.create_connection(("127.0.0.1", receiver.port), timeout=20) as sender:
-        sender.sendall(noise + b"\r\n\r\n")
-    assert receiver.process.poll() is None
 
 
 @pytest.mark.slow
