@@ -4,8 +4,11 @@ import csv
 import io
 import json
 import os
+import random
+import re
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Literal
 
 import polars as pl
@@ -13,8 +16,10 @@ import pytest
 from api.test_envelopes import DONE
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from paper.test_result_workbook import SHEET_PART, result
 from polars.testing import assert_frame_equal
 from support.receiver_process import RunningReceiver
+from support.result_samples import order_report, order_workbook, packed, parts_of, read_again
 from support.workspace import Workspace
 
 from logistics_batch.api.answers import (
@@ -34,6 +39,8 @@ from logistics_batch.api.reply import Reply
 from logistics_batch.intake.readers import Limits
 from logistics_batch.intake.readers.csv_files import Records, quickly, strictly
 from logistics_batch.model.sheet import ReadOptions
+from logistics_batch.paper.answers.result_workbook import result_workbook
+from logistics_batch.paper.xlsx.inert import inert_workbook
 
 FULL = os.environ.get("CAMPAIGN") == "full"
 
@@ -196,3 +203,27 @@ def test_any_bytes_instead_of_a_request_harm_nobody(receiver: RunningReceiver, n
     with socket.create_connection(("127.0.0.1", receiver.port), timeout=20) as sender:
         sender.sendall(noise + b"\r\n\r\n")
     assert receiver.process.poll() is None
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_damage_inside_a_package_costs_the_result(seed: int, tmp_path: Path) -> None:
+    original = result(order_workbook())
+    sheet = read_again(original, tmp_path)[0]
+    parts, chance = parts_of(original), random.Random(seed)
+    kinds = [SHEET_PART, "xl/styles.xml", "xl/workbook.xml", *(name for name in parts if "omments" in name)]
+    for _ in range(25):
+        name = chance.choice([*kinds, *(name for name in parts if name.endswith(".rels"))])
+        spoilt = packed(parts | {name: damaged(parts[name], chance)})
+        changed = result_workbook(order_report(), sheet=sheet, original=inert_workbook(spoilt))
+        assert b">invalid</" in parts_of(changed)[SHEET_PART]
+
+
+def damaged(part: bytes, chance: random.Random) -> bytes:
+    at = chance.randrange(len(part))
+    numbers = [found.span() for found in re.finditer(rb'"\d+"', part)]
+    if numbers and chance.random() < 0.4:
+        start, end = chance.choice(numbers)
+        return part[:start] + chance.choice([b'"-1"', b'"x"', b'"999999999"', b'""', b'"1e9"']) + part[end:]
+    if chance.random() < 0.5:
+        return part[:at] + bytes([chance.choice(b'<>"/ =0129abcA\x00\xff')]) + part[at + 1 :]
+    return part[:at] + part[at + chance.randint(1, 30) :]

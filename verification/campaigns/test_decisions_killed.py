@@ -2,13 +2,19 @@
 
 import json
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 from support.pages_process import PASSWORD, RunningPages, hidden_fields
-from support.sandbox_process import RunningSandbox
+from support.sandbox_process import RunningSandbox, sandbox_for_a_test
 from support.workspace import APPROVED_JOB, Workspace, order_lines
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSandbox]:
+    yield from sandbox_for_a_test(tmp_path_factory.mktemp("service"))
 
 
 @pytest.fixture
