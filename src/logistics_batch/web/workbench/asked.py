@@ -2,19 +2,18 @@
 
 import secrets
 import threading
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, Protocol, TypeVar
-from urllib.parse import parse_qsl
+from typing import Any, Generic, TypeVar
 
-from starlette.datastructures import UploadFile
-from starlette.formparsers import MultiPartException, MultiPartParser
+from starlette.formparsers import MultiPartException
 from starlette.requests import Request
+from starlette.types import Message
 
-from logistics_batch.errors import LogisticsBatchError
+from logistics_batch.errors import LogisticsBatchError, UsageError
 from logistics_batch.flows.files.check import CheckedSheet
-from logistics_batch.flows.mappings.mapping_files import MappingFiles
+from logistics_batch.flows.mappings.mapping_files import MappingFiles, digest_of
 from logistics_batch.flows.mappings.suggest_mapping import Wanted
 from logistics_batch.flows.parts import Parts
 from logistics_batch.model.jobs.calendar import Calendar
@@ -26,12 +25,12 @@ from logistics_batch.web.workbench.people import SignedIn
 from logistics_batch.web.workbench.work import Work
 
 _MOST_DIGITS = 15
-_MOST_FIELDS, _MOST_FIELDS_BESIDE_A_FILE = 20_000, 50
+_MOST_FIELDS = 20_000
 _MOST_UNREAD = 4  # times what is taken that is still read, so that the browser comes to read the answer
-_CHECKS_KEPT, _STUDIOS_KEPT, _ROWS_KEPT, _CHECK_SECONDS = 24, 8, 200_000, 2 * 3600.0
+_ROWS_KEPT, _CHECK_SECONDS = 200_000, 2 * 3600.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SheetCheck:
     """A sheet that somebody looks at before it is dropped. came: as it was uploaded; now: with the cells corrected.
 
@@ -40,11 +39,11 @@ class SheetCheck:
     """
 
     person: str
+    at: float  # on the clock that never goes back
     job: str
     mapping: str
     came: CheckedSheet
     now: CheckedSheet
-    at: float
     cells: Mapping[tuple[str, int, int], str] = field(default_factory=dict)
 
     @property
@@ -52,8 +51,13 @@ class SheetCheck:
         """Of the sheet as it is now."""
         return self.now.report.rows_read
 
+    @property
+    def seen(self) -> str:
+        """A digest of the sheet as it is now, as forms bring it along."""
+        return self.now.sha256[:16]
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, kw_only=True)
 class StudioSheet:
     """A sample of which a mapping is made. look: what `look_at` says of it, as it was `wanted`; text: the mapping's.
 
@@ -62,13 +66,13 @@ class StudioSheet:
     """
 
     person: str
-    at: float
+    at: float  # on the clock that never goes back
     file: str
     content: bytes = field(repr=False)
     wanted: Wanted
     look: Mapping[str, Any] = field(repr=False)
     text: str
-    name: str = ""
+    name: str
     report: FileReport | None = None
     wrong: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
@@ -78,32 +82,22 @@ class StudioSheet:
         """Of the sample."""
         return self.report.rows_read if self.report else 0
 
-
-class Looked(Protocol):
-    """Something that a person looks at: whose it is, since when, and how many rows it has."""
-
     @property
-    def person(self) -> str:
-        """Who looks."""
-
-    @property
-    def at(self) -> float:
-        """Since when, on the clock that never goes back."""
-
-    @property
-    def rows(self) -> int:
-        """Of the sheet."""
+    def seen(self) -> str:
+        """A digest of the mapping's text, as forms bring it along."""
+        return digest_of(self.text)
 
 
-_L = TypeVar("_L", bound=Looked)
+_L = TypeVar("_L", SheetCheck, StudioSheet)
 
 
 class Kept(Generic[_L]):
     """The sheets that are looked at, in memory alone: the oldest go, and all after two hours or with the program."""
 
-    def __init__(self, most: int = _CHECKS_KEPT) -> None:
+    def __init__(self, most: int, *, thing: str, gone: str, changed: str) -> None:
+        """thing: what one is called; gone, changed: what is said of one that is not kept, or not as it was shown."""
         self._kept: dict[str, _L] = {}
-        self._most = most
+        self._most, self._thing, self._gone, self._changed = most, thing, gone, changed
         self._lock = threading.Lock()
 
     def keep(self, new: _L) -> str:
@@ -115,12 +109,30 @@ class Kept(Generic[_L]):
                 del self._kept[next(iter(self._kept))]
         return name
 
-    def of(self, person: str, *, now: float) -> dict[str, _L]:
-        """Those of a person, by name, the newest last."""
+    def of(self, asked: "PageRequest") -> dict[str, _L]:
+        """Those of who asks, by name, the newest last."""
+        now, person = asked.parts.clock.monotonic(), asked.who.name
         with self._lock:
             for name in [name for name, each in self._kept.items() if now - each.at > _CHECK_SECONDS]:
                 del self._kept[name]
             return {name: each for name, each in self._kept.items() if each.person == person}
+
+    def one(self, asked: "PageRequest", name: str) -> _L:
+        """That of a name. Raises NotThere."""
+        found = self.of(asked).get(name)
+        if found is None:
+            raise NotThere(f"This {self._gone}")
+        return found
+
+    def as_seen(self, asked: "PageRequest") -> tuple[str, _L]:
+        """The name and the one that a form names. Raises Changed unless it is as the form showed it."""
+        name = asked.form.get("id", "")
+        if not name:
+            raise UsageError(f"No {self._thing} is named.", remedy="Open the page again.")
+        found = self.one(asked, name)
+        if asked.form.get("seen") != found.seen:
+            raise Changed(f"The {self._changed} since it was shown.")
+        return name, found
 
     def change(self, name: str, seen: _L, to: _L) -> None:
         """Keep another in the place of one that was seen. Raises Changed if that is not there any more."""
@@ -136,6 +148,16 @@ class Kept(Generic[_L]):
 
     def _rows(self) -> int:
         return sum(each.rows for each in self._kept.values())
+
+
+def _checks() -> Kept[SheetCheck]:
+    gone = "check is not kept any more, or is somebody else's. Nothing was sent; check the sheet again."
+    return Kept(24, thing="sheet", gone=gone, changed="sheet was corrected elsewhere")
+
+
+def _studios() -> Kept[StudioSheet]:
+    gone = "sample is not kept any more, or is somebody else's. What was saved is in mappings/."
+    return Kept(8, thing="sample", gone=gone, changed="mapping was changed elsewhere")
 
 
 @dataclass(frozen=True)
@@ -163,8 +185,8 @@ class Surface:
     doctor: Callable[[], Iterable[Check]]
     settings: Callable[[], Iterable[tuple[str, str, bool]]]
     print_queues: Sequence[str] = ()
-    checks: Kept[SheetCheck] = field(default_factory=Kept)
-    studios: Kept[StudioSheet] = field(default_factory=lambda: Kept(_STUDIOS_KEPT))
+    checks: Kept[SheetCheck] = field(default_factory=_checks)
+    studios: Kept[StudioSheet] = field(default_factory=_studios)
 
 
 def seen_by(on: Surface, who: SignedIn) -> Surface:
@@ -213,42 +235,26 @@ async def posted(request: Request, *, most: int) -> Posted | None:
             kept += chunk
     if came > most:
         return None
-    if request.headers.get("content-type", "").startswith("multipart/form-data"):
-        return await _with_file(request, bytes(kept))
-    return Posted(_fields(bytes(kept)))
+    return await _read(request, bytes(kept))
 
 
-async def _with_file(request: Request, body: bytes) -> Posted:
-    async def stream() -> AsyncIterator[bytes]:
-        yield body
+async def _read(request: Request, body: bytes) -> Posted:
+    async def receive() -> Message:
+        return {"type": "http.request", "body": body}
 
-    parser = MultiPartParser(request.headers, stream(), max_files=1, max_fields=_MOST_FIELDS_BESIDE_A_FILE)  # type: ignore[arg-type]
     fields: dict[str, list[str]] = {}
     upload = None
     try:
-        form = await parser.parse()
+        form = await Request(request.scope, receive).form(max_files=1, max_fields=_MOST_FIELDS)
     except (MultiPartException, KeyError, ValueError):
         return Posted()
     for name, value in form.multi_items():
-        if isinstance(value, UploadFile):
-            if value.filename:
-                upload = Upload(value.filename, await value.read())
-            await value.close()
-        else:
+        if isinstance(value, str):
             fields.setdefault(name, []).append(value)
+        elif value.filename:
+            upload = Upload(value.filename, await value.read())
+    await form.close()
     return Posted(fields, upload)
-
-
-def _fields(body: bytes) -> dict[str, list[str]]:
-    """The fields of a form; of a body that is none, nothing."""
-    form: dict[str, list[str]] = {}
-    try:
-        pairs = parse_qsl(body.decode(), keep_blank_values=True, strict_parsing=bool(body), max_num_fields=_MOST_FIELDS)
-    except ValueError:
-        return form
-    for name, value in pairs:
-        form.setdefault(name, []).append(value)
-    return form
 
 
 @dataclass(frozen=True)

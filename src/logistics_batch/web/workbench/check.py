@@ -21,13 +21,12 @@ from logistics_batch.web.workbench.asked import (
     Changed,
     Download,
     Moved,
-    NotThere,
     PageData,
     PageRequest,
     SheetCheck,
     number_of,
 )
-from logistics_batch.web.workbench.files import problems_of
+from logistics_batch.web.workbench.files import what_became
 
 _ROWS_A_PART: Final = 50
 _LONGEST_TEXT: Final = 32_767  # of a cell
@@ -39,7 +38,7 @@ _VIEWS: Final = ("", "wrong", *(each.value for each in Fate))
 def start(asked: PageRequest) -> PageData:
     """The form for a sheet, and the sheets that this person looks at."""
     jobs = [{"job": each.name, "mapping": each.mapping} for each in _push_jobs(asked)]
-    mine = [_head(name, each) for name, each in reversed(_mine(asked).items())]
+    mine = [_head(name, each) for name, each in reversed(asked.on.checks.of(asked).items())]
     return PageData("check.html", {"jobs": jobs, "mappings": list(asked.on.mappings()), "checks": mine})
 
 
@@ -55,15 +54,21 @@ def upload(asked: PageRequest) -> Moved:
     with scratch_folder() as folder:
         name, content = one_sheet(asked.parts, asked.upload.name, asked.upload.content, folder=folder)
         came = checked(asked.parts, name, content, mapping=mapping, job=job, folder=folder)
-    now = asked.parts.clock.monotonic()
-    kept = asked.on.checks.keep(SheetCheck(asked.who.name, job.name if job else "", mapping, came, came, now))
-    return Moved(f"/check/{kept}")
+    made = SheetCheck(
+        person=asked.who.name,
+        at=asked.parts.clock.monotonic(),
+        job=job.name if job else "",
+        mapping=mapping,
+        came=came,
+        now=came,
+    )
+    return Moved(f"/check/{asked.on.checks.keep(made)}")
 
 
 def grid(asked: PageRequest) -> PageData:
     """A sheet that is looked at: counts, problems, and a part of its rows with what would become of each."""
     name = asked.path["name"]
-    check = _of(asked, name)
+    check = asked.on.checks.one(asked, name)
     sheet, report = check.now, check.now.report
     each_sheet = report.by_sheet if report.header_row else (report,)
     own = next((each for each in each_sheet if each.sheet == asked.query.get("sheet")), each_sheet[0])
@@ -78,35 +83,32 @@ def grid(asked: PageRequest) -> PageData:
         rows = rows.filter(pl.col("fate") == fate)
     first = min(number_of(asked.query.get("after", "")) or 0, rows.height)
     opened = number_of(asked.query.get("row", ""))
-    data = _head(name, check) | {
-        "documents": report.documents_of(),
-        "thing": report.thing,
-        "held": {"reason": report.reason, "remedy": report.remedy},
-        "counts": {
-            each.value: {"rows": n, "documents": report.documents_of(each)} for each, n in report.counts.items() if n
-        },
-        "problems": problems_of(report, sees_people=True),
-        "notes": [each.reason for each in report.notes if each.code != "sending.preview"],
-        "sheet": own.sheet,
-        "sheets": [each.sheet for each in each_sheet],
-        "fate": fate,
-        "columns": _columns(sheet, own),
-        "rows": list(_rows(sheet, own, rows.slice(first, _ROWS_A_PART), opened=opened, written=written)),
-        "opened": opened,
-        "first": first,
-        "rows_of_fate": rows.height,
-        "next": first + _ROWS_A_PART if first + _ROWS_A_PART < rows.height else None,
-        "before": max(0, first - _ROWS_A_PART) if first else None,
-        "would": _would(report, asked.query.get("document", "")),
-        "why_not": _why_not(asked, check),
-    }
+    data = (
+        _head(name, check)
+        | what_became(report, sees_people=True)
+        | {
+            "documents": report.documents_of(),
+            "held": {"reason": report.reason, "remedy": report.remedy},
+            "sheet": own.sheet,
+            "sheets": [each.sheet for each in each_sheet],
+            "fate": fate,
+            "columns": _columns(sheet, own),
+            "rows": list(_rows(sheet, own, rows.slice(first, _ROWS_A_PART), opened=opened, written=written)),
+            "opened": opened,
+            "first": first,
+            "rows_of_fate": rows.height,
+            "next": first + _ROWS_A_PART if first + _ROWS_A_PART < rows.height else None,
+            "before": max(0, first - _ROWS_A_PART) if first else None,
+            "would": _would(report, asked.query.get("document", "")),
+            "why_not": _why_not(asked, check),
+        }
+    )
     return PageData("checked.html", data)
 
 
 def correct(asked: PageRequest) -> Moved:
     """Write other texts into cells of the sheet, and look at it again as a whole."""
-    name = asked.form.get("id", "")
-    check = _as_seen(asked, name)
+    name, check = asked.on.checks.as_seen(asked)
     sheet = asked.form.get("sheet", "")
     changes = dict(_changes(asked.form, check.now, sheet))
     back = f"/check/{name}?{urlencode({'sheet': sheet} | _view(asked.form))}"
@@ -124,8 +126,7 @@ def correct(asked: PageRequest) -> Moved:
 
 def hand(asked: PageRequest) -> Moved:
     """Put the sheet as it was seen where the job's files are dropped."""
-    name = asked.form.get("id", "")
-    check = _as_seen(asked, name)
+    name, check = asked.on.checks.as_seen(asked)
     if not check.job:
         raise UsageError("The sheet was checked by a mapping alone.", remedy="Check it for a job.")
     job = _job(asked, check.job)
@@ -137,7 +138,7 @@ def hand(asked: PageRequest) -> Moved:
 
 def download(asked: PageRequest) -> Download:
     """The sheet with the cells corrected so far."""
-    check = _of(asked, asked.path["name"])
+    check = asked.on.checks.one(asked, asked.path["name"])
     return Download(check.now.name, check.now.content)
 
 
@@ -152,33 +153,6 @@ def _view(form: Mapping[str, str]) -> dict[str, str]:
     return ({"fate": form["fate"]} if form.get("fate") in _VIEWS else {}) | numbers
 
 
-def _mine(asked: PageRequest) -> dict[str, SheetCheck]:
-    return asked.on.checks.of(asked.who.name, now=asked.parts.clock.monotonic())
-
-
-def _of(asked: PageRequest, name: str) -> SheetCheck:
-    check = _mine(asked).get(name)
-    if check is None:
-        raise NotThere(
-            "This check is not kept any more, or is somebody else's. Nothing was sent; check the sheet again."
-        )
-    return check
-
-
-def _as_seen(asked: PageRequest, name: str) -> SheetCheck:
-    """The check that a form names, if it is as the form showed it."""
-    if not name:
-        raise UsageError("No sheet is named.", remedy="Open the page again.")
-    check = _of(asked, name)
-    if asked.form.get("seen") != _seen(check):
-        raise Changed("The sheet was corrected elsewhere since it was shown.")
-    return check
-
-
-def _seen(check: SheetCheck) -> str:
-    return check.now.sha256[:16]
-
-
 def _head(name: str, check: SheetCheck) -> dict[str, Any]:
     report = check.now.report
     return {
@@ -186,7 +160,7 @@ def _head(name: str, check: SheetCheck) -> dict[str, Any]:
         "name": check.now.name,
         "job": check.job,
         "mapping": check.mapping,
-        "seen": _seen(check),
+        "seen": check.seen,
         "rows_read": report.rows_read,
         "corrected": len(check.cells),
         "to_correct": sum(report.counts[Fate(fate)] for fate in _WRONG),

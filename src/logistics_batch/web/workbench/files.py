@@ -51,27 +51,19 @@ def one(asked: PageRequest) -> PageData:
     rows = _filtered(report.rows, by_row, wanted)
     first = min(number_of(asked.query.get("after", "")) or 0, rows.height)
     shown = rows.slice(first, _PAGE)
-    problems = problems_of(report, sees_people=asked.who.sees_people)
     stem = _stem(file)
     rounds = (f"{stem}.fix.", f"{stem}.result.")
     same = [each for each in ledger.files.named(stem) if each.name == file.name or each.name.startswith(rounds)]
     later = [each for each in same if each.id > file.id][-_ROUNDS_TOLD:]
-    data = {
+    data = what_became(report, sees_people=asked.who.sees_people) | {
         "id": file.id,
         "name": file.name,
         "run": file.run,
         "mapping": file.mapping,
         "received_at": file.received_at,
-        "rows_read": report.rows_read,
         "documents": report.documents_of(),
-        "thing": report.thing,
         "held": {"reason": report.reason, "remedy": report.remedy},
-        "counts": {
-            each.value: {"rows": n, "documents": report.documents_of(each)} for each, n in report.counts.items() if n
-        },
-        "problems": problems,
         "keeps": _endings(asked, file, report) if asked.who.sees_people else [],
-        "notes": [each.reason for each in report.notes],
         "filter": wanted,
         "rows": [
             _row(line, by_row.get((line["sheet"], line["row"]), ()), sees_people=asked.who.sees_people)
@@ -133,7 +125,19 @@ def _filtered(
     return rows
 
 
-def problems_of(report: FileReport, *, sees_people: bool) -> list[dict[str, Any]]:
+def what_became(report: FileReport, *, sees_people: bool) -> dict[str, Any]:
+    """What became of a file: how many rows and documents came to what, what is wrong with cells, and remarks."""
+    counts = {fate.value: {"rows": n, "documents": report.documents_of(fate)} for fate, n in report.counts.items() if n}
+    return {
+        "rows_read": report.rows_read,
+        "thing": report.thing,
+        "counts": counts,
+        "problems": _problems(report, sees_people=sees_people),
+        "notes": [each.reason for each in report.notes if each.code != "sending.preview"],
+    }
+
+
+def _problems(report: FileReport, *, sees_people: bool) -> list[dict[str, Any]]:
     """What is wrong with cells, one entry for all that the same step repairs; the most rows first."""
 
     def cause(issue: Issue) -> tuple[str, str, str]:

@@ -23,13 +23,12 @@ from logistics_batch.scratch import scratch_folder
 from logistics_batch.web.workbench.asked import (
     Changed,
     Moved,
-    NotThere,
     PageData,
     PageRequest,
     StudioSheet,
     number_of,
 )
-from logistics_batch.web.workbench.files import problems_of
+from logistics_batch.web.workbench.files import what_became
 
 _ROWS, _DOCUMENTS, _LONGEST_TEXT, _FILES_REPLAYED = 200, 10, 2000, 5
 _SPLIT: Final = "|"
@@ -68,7 +67,7 @@ def all_of_them(asked: PageRequest) -> PageData:
 
 def start(asked: PageRequest) -> PageData:
     """The form for a sample, and the samples on which this person works."""
-    mine = [_head(name, each) for name, each in reversed(_mine(asked).items())]
+    mine = [_head(name, each) for name, each in reversed(asked.on.studios.of(asked).items())]
     name = asked.query.get("mapping", "")
     data = {"mapping": name if name in asked.on.mappings() else "", "studios": mine}
     has_example = bool(data["mapping"]) and asked.on.files.sample_of(name) is not None
@@ -90,15 +89,22 @@ def open_one(asked: PageRequest) -> Moved:
     with scratch_folder() as folder:
         file, content = one_sheet(asked.parts, *came, folder=folder)
     text = asked.on.files.text(name) if name else None
-    now = asked.parts.clock.monotonic()
-    made = _looked(asked, StudioSheet(asked.who.name, now, file, content, _wanted_by(text), {}, text or "", name))
-    return Moved(f"/mappings/new/{asked.on.studios.keep(made)}")
+    new = StudioSheet(
+        person=asked.who.name,
+        at=asked.parts.clock.monotonic(),
+        file=file,
+        content=content,
+        wanted=_wanted_by(text),
+        look={},
+        text=text or "",
+        name=name,
+    )
+    return Moved(f"/mappings/new/{asked.on.studios.keep(_looked(asked, new))}")
 
 
 def draft(asked: PageRequest) -> Moved:
     """Draft the mapping anew: from another sheet or header, or for other documents."""
-    name = asked.form.get("id", "")
-    seen = _as_seen(asked, name)
+    name, seen = asked.on.studios.as_seen(asked)
     header, rows = (number_of(asked.form.get(each, "")) or 0 for each in ("header", "header_rows"))
     wanted = Wanted(asked.form.get("operation", ""), asked.form.get("sheet", ""), header, rows)
     asked.on.studios.change(name, seen, _looked(asked, replace(seen, wanted=wanted, text="")))
@@ -108,7 +114,7 @@ def draft(asked: PageRequest) -> Moved:
 def studio(asked: PageRequest) -> PageData:
     """A mapping with its sample: what is asked, each column with what becomes of it, what comes of it, and its text."""
     name = asked.path["name"]
-    seen = _of(asked, name)
+    seen = asked.on.studios.one(asked, name)
     data: dict[str, Any] = _head(name, seen) | {
         "look": {each: seen.look[each] for each in ("sheets", "sheet", "head", "more")},
         "header_row": _header_of(seen)[0],
@@ -125,8 +131,7 @@ def studio(asked: PageRequest) -> PageData:
 
 def change(asked: PageRequest) -> Moved:
     """Write what was chosen into the text; a text that was written into counts alone."""
-    name = asked.form.get("id", "")
-    seen = _as_seen(asked, name)
+    name, seen = asked.on.studios.as_seen(asked)
     text = asked.form.get("text", seen.text).replace("\r\n", "\n").removeprefix("\ufeff")
     if text.strip() == seen.text.strip():
         text = _chosen(asked.form, seen)
@@ -136,8 +141,8 @@ def change(asked: PageRequest) -> Moved:
 
 def save(asked: PageRequest) -> Moved:
     """Write the mapping, as it was shown, into its file, with the sample as its golden example if that is wanted."""
-    name, to = asked.form.get("id", ""), asked.form.get("name", "")
-    seen, files = _as_seen(asked, name), asked.on.files
+    name, seen = asked.on.studios.as_seen(asked)
+    to, files = asked.form.get("name", ""), asked.on.files
     if seen.report is None:
         raise UsageError(_NOT_YET, remedy="Then look at it again.")
     mapping = files.loader(to)(seen.text)
@@ -154,29 +159,8 @@ def save(asked: PageRequest) -> Moved:
     return Moved(f"/mappings/new/{name}", said)
 
 
-def _mine(asked: PageRequest) -> dict[str, StudioSheet]:
-    return asked.on.studios.of(asked.who.name, now=asked.parts.clock.monotonic())
-
-
-def _of(asked: PageRequest, name: str) -> StudioSheet:
-    found = _mine(asked).get(name)
-    if found is None:
-        raise NotThere("This sample is not kept any more, or is somebody else's. What was saved is in mappings/.")
-    return found
-
-
-def _as_seen(asked: PageRequest, name: str) -> StudioSheet:
-    """The sample that a form names, if its mapping is as the form showed it."""
-    if not name:
-        raise UsageError("No sample is named.", remedy="Open the page again.")
-    found = _of(asked, name)
-    if asked.form.get("seen") != digest_of(found.text):
-        raise Changed("The mapping was changed elsewhere since it was shown.")
-    return found
-
-
 def _head(name: str, seen: StudioSheet) -> dict[str, Any]:
-    return {"id": name, "file": seen.file, "mapping": seen.name, "seen": digest_of(seen.text)}
+    return {"id": name, "file": seen.file, "mapping": seen.name, "seen": seen.seen}
 
 
 def _laid(folder: Path, seen: StudioSheet) -> Path:
@@ -265,15 +249,8 @@ def _came(report: FileReport) -> dict[str, Any]:
         for found in report.documents.filter(key=key).head(1).rows(named=True):
             body = json.dumps(json.loads(found["body"]), indent=1, ensure_ascii=False) if found["body"] else ""
             documents.append({"key": key, "state": found["state"], "would": found["would"], "body": body})
-    return {
+    return what_became(report, sees_people=True) | {
         "held": f"{report.reason} {report.remedy}".strip(),
-        "rows_read": report.rows_read,
-        "thing": report.thing,
-        "counts": {
-            each.value: {"rows": n, "documents": report.documents_of(each)} for each, n in report.counts.items() if n
-        },
-        "problems": problems_of(report, sees_people=True),
-        "notes": [each.reason for each in report.notes if each.code != "sending.preview"],
         "documents": documents,
         "documents_left": max(0, len(keys) - _DOCUMENTS),
     }
