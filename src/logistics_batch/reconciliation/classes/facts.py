@@ -3,7 +3,7 @@
 import polars as pl
 
 from logistics_batch.model.reconciliation import QUANTITY, Discrepancy
-from logistics_batch.reconciliation.classes.rules import Limit, Rules, near_either_way, near_price
+from logistics_batch.reconciliation.classes.rules import Limit, Rules, near, near_either_way
 
 _D = Discrepancy
 ZERO = pl.lit(0, QUANTITY)
@@ -53,7 +53,7 @@ def with_facts(lines: pl.DataFrame, *, rules: Rules, receipts: bool) -> pl.DataF
 
 
 def _near_price(name: str, limit: Limit) -> pl.Expr:
-    return near_price(pl.col(f"{name}_delta"), of=pl.col(f"{name}_announced"), limit=limit)
+    return near(pl.col(f"{name}_delta"), of=pl.col(f"{name}_announced"), limit=limit)
 
 
 def _other_discount(rules: Rules) -> pl.Expr:

@@ -1,7 +1,7 @@
 """By what lines are judged: dates, and how far apart two sides may be before it counts."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from decimal import Decimal
 from enum import StrEnum
@@ -109,47 +109,31 @@ class Rules:
         return self.business_date - timedelta(days=self.grace_days + 1)
 
 
-def near_quantity(difference: pl.Expr, *, of: pl.Expr, limit: Limit) -> pl.Expr:
-    """Whether a difference in quantity is within the limit; `of` is the announced quantity."""
-    return _by_whom(limit, lambda one: _near(difference, of=of, percent=one.percent, limit=one.units, scale=QUANTITY))
+def near(difference: pl.Expr, *, of: pl.Expr, limit: Limit, scale: pl.Decimal = PRICE) -> pl.Expr:
+    """Whether a difference in money or, by its scale, in quantity is within the limit; `of` is what was announced.
+
+    The limit is that of the line's SKU, else of its supplier, else of all; needs `sku` and `*_parties` where it has
+    such.
+    """
+
+    def within(one: Limit) -> pl.Expr:
+        size, holds = difference.abs(), pl.lit(False)
+        fixed = one.units if scale == QUANTITY else one.amount
+        if one.percent is not None:  # multiplied, not divided: exact at the edge
+            holds = holds | (size * pl.lit(100, scale) <= of.abs() * pl.lit(one.percent, scale))
+        return holds if fixed is None else holds | (size <= pl.lit(fixed, scale))
+
+    chosen = within(limit)
+    for name, one in limit.suppliers.items():
+        named = pl.lit(spelled(name))
+        ours = pl.any_horizontal(pl.col(side).list.contains(named).fill_null(False) for side in _PARTIES)
+        chosen = pl.when(ours).then(within(one)).otherwise(chosen)
+    for pattern, one in limit.skus.items():
+        chosen = pl.when(pl.col("sku").str.contains(pattern_of(pattern))).then(within(one)).otherwise(chosen)
+    return chosen
 
 
 def near_either_way(difference: pl.Expr, *, of: pl.Expr, rules: Rules) -> pl.Expr:
     """Whether a quantity that is over or short is within the limit of its class; no difference always is."""
-    over, short = (near_quantity(difference, of=of, limit=rules.limit(code)) for code in (_D.OVER, _D.SHORT))
+    over, short = (near(difference, of=of, limit=rules.limit(code), scale=QUANTITY) for code in (_D.OVER, _D.SHORT))
     return pl.when(difference == 0).then(True).when(difference > 0).then(over).otherwise(short)
-
-
-def near_price(difference: pl.Expr, *, of: pl.Expr, limit: Limit) -> pl.Expr:
-    """Whether a difference in price is within the limit; `of` is the announced price."""
-    return _by_whom(limit, lambda one: _near(difference, of=of, percent=one.percent, limit=one.amount, scale=PRICE))
-
-
-def near_amount(difference: pl.Expr, *, of: pl.Expr, limit: Limit) -> pl.Expr:
-    """Whether a difference in a sum of money is within the limit, which may differ by supplier only."""
-    return near_price(difference, of=of, limit=replace(limit, skus={}))
-
-
-def _by_whom(limit: Limit, rule: Callable[[Limit], pl.Expr]) -> pl.Expr:
-    """The rule with the limit of the line's SKU, else of its supplier, else of all; needs `sku` and `*_parties`."""
-    chosen = rule(limit)
-    for name, one in limit.suppliers.items():
-        named = pl.lit(spelled(name))
-        ours = pl.any_horizontal(pl.col(side).list.contains(named).fill_null(False) for side in _PARTIES)
-        chosen = pl.when(ours).then(rule(one)).otherwise(chosen)
-    for pattern, one in limit.skus.items():
-        chosen = pl.when(pl.col("sku").str.contains(pattern_of(pattern))).then(rule(one)).otherwise(chosen)
-    return chosen
-
-
-def _near(
-    difference: pl.Expr, *, of: pl.Expr, percent: Decimal | None, limit: Decimal | None, scale: pl.Decimal
-) -> pl.Expr:
-    size = difference.abs()
-    near = pl.lit(False)
-    if percent is not None:
-        # Multiplied, not divided: exact at the edge.
-        near = near | (size * pl.lit(100, scale) <= of.abs() * pl.lit(percent, scale))
-    if limit is not None:
-        near = near | (size <= pl.lit(limit, scale))
-    return near

@@ -4,7 +4,7 @@ import polars as pl
 
 from logistics_batch.model.reconciliation import MONEY, PRICE, QUANTITY, Discrepancy, ExceptionLevel
 from logistics_batch.reconciliation.classes.reasons import which_is_which
-from logistics_batch.reconciliation.classes.rules import Rules, near_amount
+from logistics_batch.reconciliation.classes.rules import Rules, near
 from logistics_batch.reconciliation.legs.columns import HEADER_FIELDS
 from logistics_batch.reconciliation.legs.reading import day, price, quantity
 from logistics_batch.reconciliation.matching.sides import Sides
@@ -196,8 +196,7 @@ def _near(left: str, right: str, rules: Rules, *, beside: pl.Expr | None = None)
     """Alike within the tolerance, but for what stands beside, or one of both is not known."""
     delta = pl.col(right) - pl.col(left)
     limit = rules.limit(Discrepancy.TOTAL_MISMATCH)
-    near = near_amount(delta if beside is None else delta - beside, of=pl.col(left), limit=limit)
-    return near.fill_null(True)
+    return near(delta if beside is None else delta - beside, of=pl.col(left), limit=limit).fill_null(True)
 
 
 def _total_words(rules: Rules) -> pl.Expr:
@@ -224,9 +223,10 @@ def _total_words(rules: Rules) -> pl.Expr:
 
 def _tax_words(rules: Rules) -> pl.Expr:
     delta = pl.col("tax_returned") - pl.col("tax_announced")
-    near = near_amount(delta, of=pl.col("tax_announced"), limit=rules.limit(Discrepancy.TAX_VAR)).fill_null(True)
+    limit = rules.limit(Discrepancy.TAX_VAR)
+    is_near = near(delta, of=pl.col("tax_announced"), limit=limit).fill_null(True)
     words = "Announced with INR {tax_announced} of tax, the service has INR {tax_returned}."
-    return pl.when(~near).then(sentence(words, **{name: _money(name) for name in _TAXES}))
+    return pl.when(~is_near).then(sentence(words, **{name: _money(name) for name in _TAXES}))
 
 
 def _money(column: str) -> pl.Expr:

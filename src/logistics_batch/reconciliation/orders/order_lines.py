@@ -7,7 +7,7 @@ order to the dock.
 import polars as pl
 
 from logistics_batch.model.reconciliation import MONEY, PRICE, QUANTITY, ComparedOutcome, Discrepancy, ExceptionLevel
-from logistics_batch.reconciliation.classes.rules import Rules, near_either_way, near_price, near_quantity
+from logistics_batch.reconciliation.classes.rules import Rules, near, near_either_way
 from logistics_batch.reconciliation.legs.columns import Legs
 from logistics_batch.reconciliation.legs.lines import price_mix
 from logistics_batch.reconciliation.legs.reading import day, identifier, price
@@ -180,12 +180,12 @@ def _with_open_part(whole: pl.DataFrame, orders: pl.DataFrame, *, rules: Rules) 
     upto = parts.with_columns(pl.col("units").cum_sum().over(_KEYS).cast(QUANTITY).alias("upto"))
     known = whole.select(*_KEYS, "a_parties", "r_parties", pl.col("qty_announced").fill_null(_ZERO))
     delta = pl.col("qty_announced") - pl.col("upto")
-    near = near_quantity(delta, of=pl.col("upto"), limit=rules.limit(_D.SHORT))
+    is_near = near(delta, of=pl.col("upto"), limit=rules.limit(_D.SHORT), scale=QUANTITY)
     opened = (
         upto.join(known, on=_KEYS)
         .group_by(_KEYS)
         .agg(
-            pl.col("part").filter((delta < 0) & ~near).min().alias("open_for"),
+            pl.col("part").filter((delta < 0) & ~is_near).min().alias("open_for"),
             pl.col("upto").filter(pl.col("part") <= rules.judged_until).max().alias("qty_due_part"),
         )
     )
@@ -210,12 +210,12 @@ def _with_facts(whole: pl.DataFrame, rules: Rules) -> pl.DataFrame:
     delta, off = pl.col("qty_delta"), pl.col("price_delta")
     # Prices of several lines: an average may be alike, or be none, where the prices are not.
     mixed = (pl.col("mix_ordered") != pl.col("mix_announced").fill_null("")) & (delta == 0) & (off.fill_null(0) == 0)
-    near = near_either_way(delta, of=ordered, rules=rules)
-    price_near = near_price(off, of=pl.col("price_ordered"), limit=rules.limit(_D.PRICE_VAR))
+    is_near = near_either_way(delta, of=ordered, rules=rules)
+    price_near = near(off, of=pl.col("price_ordered"), limit=rules.limit(_D.PRICE_VAR))
     # Of an order in parts only what is due is missing.
-    missing = pl.when((delta < 0) & ~near).then(announced - pl.coalesce("qty_due_part", ordered)).otherwise(delta)
+    missing = pl.when((delta < 0) & ~is_near).then(announced - pl.coalesce("qty_due_part", ordered)).otherwise(delta)
     return facts.with_columns(
-        near.alias("near"),
+        is_near.alias("near"),
         price_near.fill_null(True).alias("price_near"),
         mixed.fill_null(False).alias("mixed"),
         missing.alias("qty_delta"),
