@@ -80,10 +80,9 @@ def annotate(package: Package, sheet: Sheet, annotations: Annotations) -> None:
             answers={row: xml.encode("utf-8", "replace") for row, xml, _ in cells.iter_rows()},
             heights=dict(cells.drop_nulls("height").select("row", "height").iter_rows()),
             failing=added.failing,
-            failing_style=added.styles.failing,
+            styles=added.styles,
             column_style=part.column_style,
             removed=found.earlier,
-            restored=added.styles.restored,
         )
         return changed_rows(part.rows, changes)
 

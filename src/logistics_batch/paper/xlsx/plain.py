@@ -184,7 +184,7 @@ def _with_marks(xml: bytes, failing: pl.Series, added: Additions) -> Iterator[by
         answers={},
         heights={},
         failing=added.failing,
-        failing_style=added.styles.failing,
+        styles=added.styles,
         column_style=lambda _: PlainStyle.TEXT.value,
     )
     position = 0

@@ -7,11 +7,12 @@ copied as bytes; the cells of a row are looked at one by one only where one of t
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 
 from logistics_batch.model.issue import column_letters
 from logistics_batch.paper.xlsx.package import NotPatchable, measured
+from logistics_batch.paper.xlsx.styles import StyleSheet
 
 _ADDRESS = re.compile(rb"([A-Za-z]{1,3})(\d+)")
 
@@ -54,9 +55,7 @@ class RowChanges:
 
     first_column, width: where our columns stand. answers: our cells by row, as XML. heights: what rows need for our
     text, in points; a row whose height the user has set keeps it. failing: for a row the columns to colour.
-    failing_style: from a cell's style to that of a failing cell. column_style: the style of cells that do not exist
-    yet. removed: columns of an earlier round. restored: from styles of an earlier round's failing cells to what they
-    were.
+    column_style: the style of cells that do not exist yet. removed: columns of an earlier round.
     """
 
     first_column: int
@@ -64,10 +63,9 @@ class RowChanges:
     answers: Mapping[int, bytes]
     heights: Mapping[int, float]
     failing: Mapping[int, frozenset[int]]
-    failing_style: Callable[[int], int]
+    styles: StyleSheet
     column_style: Callable[[int], int]
     removed: frozenset[int] = frozenset()
-    restored: Mapping[int, int] = field(default_factory=dict)
 
 
 class RowReader:
@@ -152,7 +150,7 @@ class RowEditor:
             reader.data.find(b"extLst", reader.start, reader.end) >= 0
         )
         self._letters = [column_letters(column).encode() for column in sorted(self._zone)]
-        marks = b"|".join(str(style).encode() for style in changes.restored)
+        marks = b"|".join(str(style).encode() for style in changes.styles.restored)
         self._marked = re.compile(rb"\ss\s*=\s*[\"'](?:" + marks + rb")[\"']") if marks else None
 
     def changed(self, row: Row) -> bytes:
@@ -210,17 +208,18 @@ class RowEditor:
         return b"".join([opening, content, b"</", self._prefix, b"row>"])
 
     def _restored(self, cell: bytes) -> bytes:
-        style = _number(_opening(cell), b"s") if self._changes.restored else 0
-        return _styled(cell, self._changes.restored[style]) if style in self._changes.restored else cell
+        earlier = self._changes.styles.restored
+        style = _number(_opening(cell), b"s") if earlier else 0
+        return _styled(cell, earlier[style]) if style in earlier else cell
 
     def _failing(self, row: Row, column: int, cell: bytes | None) -> bytes:
         if cell is not None:
-            return _styled(cell, self._changes.failing_style(_number(_opening(cell), b"s")))
+            return _styled(cell, self._changes.styles.failing(_number(_opening(cell), b"s")))
         opening = self._reader.data[row.start : row.cells_start]
         is_styled = _attribute(opening, b"customFormat") in (b"1", b"true")
         style = _number(opening, b"s") if is_styled else self._changes.column_style(column)
         blank = b'<%sc r="%s%d"/>' % (self._prefix, column_letters(column).encode(), row.number)
-        return _styled(blank, self._changes.failing_style(style))
+        return _styled(blank, self._changes.styles.failing(style))
 
 
 def _styled(cell: bytes, style: int) -> bytes:
