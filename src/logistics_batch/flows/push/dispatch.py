@@ -195,14 +195,14 @@ class Dispatcher:
         """The only place where bytes of a document leave. since: when its intent was about to be written."""
         crash_point("send.before")
         young = self._parts.clock.monotonic() - since < INTENT_MAY_AGE_SECONDS
-        lease, reply = self._lease, None
+        reply = None
         if young and self._may_begin and not self._unclear and not self._health.stopped:
             reply = self._parts.client.call(
                 document.operation,
                 order_id=document.order_id or None,
                 body=document.body or None,
                 turn_taken=True,
-                may_leave=lambda: lease is None or lease.may_send,
+                may_leave=self._may_leave,
             )
         crash_point("send.after")
         if reply is None or reply.failure == "late":
@@ -212,6 +212,9 @@ class Dispatcher:
             self._unclear.add(document.id)
         look = self._proofs.look(document, answer) if answer.meaning is ReplyVerdict.ACCEPTED else None
         return _Finished(document, reply, answer, look)
+
+    def _may_leave(self) -> bool:
+        return self._lease is None or self._lease.may_send
 
     @staticmethod
     def _ask(document: StoredDocument, question: Callable[[], Told]) -> _Finished:
