@@ -134,7 +134,8 @@ def add_to_sheet(
     covered = [row for area in titles for row in range(area.top, area.bottom + 1)]  # by titles over our columns
     if answers.height:
         titles_row = pl.DataFrame([(header_row, *ANSWER_COLUMNS)], schema=ANSWERS, orient="row")
-        answers = pl.concat([titles_row, answers]).filter(~pl.col("row").is_in(covered))
+        answers = pl.concat([titles_row, answers])
+        answers = answers.filter(~pl.col("row").is_in(covered)) if covered else answers
     cells = _answer_cells(answers, styles, first, part, header_row=header_row)
     pieces = part.pieces(make_rows(Additions(styles, first, answers, cells, failing)))
     package.put(parts.sheet, pieces if is_ours else sound(pieces))

@@ -37,9 +37,9 @@ class NotPatchable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """A part as it lies in the zip: compressed data, checksum and size unpacked."""
+    """A part as it lies in the zip: compressed data in pieces, checksum and size unpacked."""
 
-    data: bytes
+    data: tuple[bytes, ...]
     checksum: int
     size: int
     method: int = zipfile.ZIP_DEFLATED
@@ -65,7 +65,7 @@ def _packed(chunks: Iterable[bytes]) -> Packed:
         size += len(chunk)
         out.append(deflater.compress(chunk))
     out.append(deflater.flush())
-    return Packed(b"".join(out), checksum, size)
+    return Packed(tuple(out), checksum, size)
 
 
 def main(name: str) -> str:
@@ -179,10 +179,10 @@ class Package:
         part = self._part(name)
         if part.size > LARGEST_PART_BYTES:
             raise NotPatchable(f"the part {name} is too large")
-        content = part.data
+        content = b"".join(part.data)
         if part.method == zipfile.ZIP_DEFLATED:
             try:  # into memory of the right size at once
-                content = zlib.decompress(part.data, wbits=-15, bufsize=max(part.size, 1))
+                content = zlib.decompress(content, wbits=-15, bufsize=max(part.size, 1))
             except zlib.error as error:
                 raise NotPatchable(f"the part {name} is damaged") from error
         if len(content) != part.size or zlib.crc32(content) != part.checksum:
@@ -205,12 +205,12 @@ class Package:
                 part, known = self._part(name), self._entries.get(name)
                 entry = copy.copy(known) if known is not None else zipfile.ZipInfo(name)
                 entry.flag_bits, entry.extra, entry.header_offset = 0, b"", out.tell()
-                entry.CRC, entry.file_size, entry.compress_size = part.checksum, part.size, len(part.data)
+                entry.CRC, entry.file_size, entry.compress_size = part.checksum, part.size, sum(map(len, part.data))
                 entry.compress_type = part.method
-                if out.tell() + len(part.data) > _LARGEST_ZIP_BYTES or part.size > _LARGEST_ZIP_BYTES:
+                if out.tell() + entry.compress_size > _LARGEST_ZIP_BYTES or part.size > _LARGEST_ZIP_BYTES:
                     raise NotPatchable("the package is too large")
                 out.write(entry.FileHeader(zip64=False))
-                out.write(part.data)
+                out.writelines(part.data)
                 made.filelist.append(entry)
                 made.start_dir = out.tell()  # `zipfile` has no way to add what is compressed already
         return out.getvalue()
@@ -225,9 +225,8 @@ class Package:
         if self.content[start : start + 4] != b"PK\x03\x04" or entry.compress_type not in (0, zipfile.ZIP_DEFLATED):
             raise NotPatchable(f"the part {name} is damaged")
         start += 30 + sum(struct.unpack_from("<2H", self.content, start + 26))
-        return Packed(
-            self.content[start : start + entry.compress_size], entry.CRC, entry.file_size, entry.compress_type
-        )
+        data = (self.content[start : start + entry.compress_size],)
+        return Packed(data, entry.CRC, entry.file_size, entry.compress_type)
 
     # -- which part leads to which ------------------------------------------------------------------------------------
 
