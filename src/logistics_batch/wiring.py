@@ -290,7 +290,15 @@ class Workspace:
     def _client(self, settings: Settings, need: Need) -> Client:
         service = settings.service
         base_url = service.base_url or self._no_base_url(need)
-        key = self._api_key(settings) if need.calls else Secret(_NO_KEY_NEEDED)
+        key = Secret(_NO_KEY_NEEDED)
+        if need.calls:
+            found = read_secret(self.folder, name="service.api_key", inline=service.api_key, file=service.api_key_file)
+            if found is None or not found.get_secret_value():
+                raise SettingsError(
+                    "There is no API key (service.api_key_file).",
+                    remedy="Write the key into a file that only you can read, and its path under [service].",
+                )
+            key = Secret(found.get_secret_value())
         with self._lock:
             if key not in self._redacted:
                 install_redaction([key])
@@ -332,16 +340,6 @@ class Workspace:
             f"{file} does not say where the service is (service.base_url).",
             remedy="Write it under [service], set LOGISTICS_BATCH_SERVICE__BASE_URL, or name another --workspace.",
         )
-
-    def _api_key(self, settings: Settings) -> Secret:
-        service = settings.service
-        found = read_secret(self.folder, name="service.api_key", inline=service.api_key, file=service.api_key_file)
-        if found is None or not found.get_secret_value():
-            raise SettingsError(
-                "There is no API key (service.api_key_file).",
-                remedy="Write the key into a file that only you can read, and its path under [service].",
-            )
-        return Secret(found.get_secret_value())
 
     def _sftp_access(self, name: str, server: SftpSettings) -> SftpAccess:
         password = read_secret(

@@ -166,7 +166,8 @@ class Ledger:
             self.itself.keep_mark()
             if self.runs_for:
                 self.slots.require_claim(*self.runs_for)
-            self.lanes.close_runs()
+            if self.lanes.are_shared:
+                self.lanes.close_runs()
             self.attempts.lock_is_held = is_held
             try:
                 yield

@@ -172,8 +172,6 @@ class Lanes(Repository):
 
         It sees, too, how far this machine's clock is before the server's.
         """
-        if not self.are_shared:
-            return
         _note_clock(self._connection, self._column(select(_clock_ahead()))[0])
         if self._exists(select(lease.c.id).where(lease.c.run != "")):
             with self._write(counts=False) as connection:
@@ -188,7 +186,7 @@ class Lanes(Repository):
     def wait_for_helpers(self, *, is_asked_to_end: Callable[[], bool]) -> None:
         """Wait until no living program that helps a run sends anything; for some seconds, once this is to end."""
         until = math.inf
-        while self.are_shared and time.monotonic() < until:
+        while time.monotonic() < until:
             with self._read() as connection:
                 if not connection.execute(select(helpers_send(connection, self.account))).scalar_one():
                     return

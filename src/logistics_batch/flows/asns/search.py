@@ -308,12 +308,12 @@ def _alarm(document: StoredDocument) -> str:
 def confirm_marked(parts: Parts) -> list[Issue]:
     """Search for accepted ASNs that were not seen yet, each by its marker; gives what a run's report should mention.
 
+    Only where ASNs get markers.
+
     That one is not found is no error: the service may be slow to show it, or keep descriptions in a form of its own. It
     is searched for again by later runs. A service that does not answer is left alone. Call while holding the sending
     lock.
     """
-    if not parts.policy.marks_asns:
-        return []
     since = (parts.clock.now() - _CONFIRMED_WITHIN).isoformat()
     waiting = [each for each in parts.ledger.attempts.unconfirmed_asns(since=since) if each.marker]
     if not waiting:

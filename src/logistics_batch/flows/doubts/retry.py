@@ -63,7 +63,8 @@ def retry_run(parts: Parts, run_id: str, *, only: str = "") -> RetryReport:
             chosen, left = _chosen(parts, stored.id, only)
             planned = [(each.id, each.key, each.operation, each.send_approved) for each in chosen]
             result = send_in_turn(parts, pl.DataFrame(planned, schema=PLANNED, orient="row"), run=run.id)
-            confirm_marked(parts)
+            if parts.policy.marks_asns:
+                confirm_marked(parts)
             files = parts.ledger.files.of_run(run=stored.id)
             own = [deliver(parts, file) for file in files]
             others = deliver_stale(parts, leave_out_run=stored.id)  # files with the same documents

@@ -137,7 +137,8 @@ def settle(parts: Parts, *, run: str | None, wait: bool, job_run: str = "") -> S
         taken_over = recover_orphans(parts)
         purge_old(parts)
         unsent = told_of_never_sent(parts.ledger.documents.never_sent())
-        notes = (*told_of_move(parts), *taken_over, *confirm_marked(parts), *_waiting_elsewhere(parts), *unsent)
+        confirmed = confirm_marked(parts) if parts.policy.marks_asns else []
+        notes = (*told_of_move(parts), *taken_over, *confirmed, *_waiting_elsewhere(parts), *unsent)
         while True:
             report = settle_due(parts, run=run or job_run or "settle", give_up=wait, only_run=run)
             report = replace(report, settled=earlier.settled + report.settled, held=earlier.held + report.held)

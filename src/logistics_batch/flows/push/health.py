@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import cached_property
 
 from logistics_batch.api.answers import Answer, ReplyVerdict
 from logistics_batch.api.client import Reply
@@ -57,7 +58,6 @@ class ServiceHealth:
         self._parts = parts
         self._pacer = parts.client.pacer
         self._refusals_before = self._pacer.refusals
-        self._unconfirmed = UnconfirmedCreates(parts)
         self._proven = False  # some create of this run was answered by the service itself
         self._quick = False  # the last answer came soon
         self._at_once = float(parts.policy.concurrency)
@@ -71,6 +71,10 @@ class ServiceHealth:
         self._declined_in_a_row = 0  # when they were tried first
         self.stopped = self._remedy = ""
         self._lasting = False
+
+    @cached_property
+    def _unconfirmed(self) -> UnconfirmedCreates:
+        return UnconfirmedCreates(self._parts)
 
     def result(self, notes: Sequence[Issue]) -> DispatchResult:
         """How sending ended, with notes on it, and what is told of what went before."""

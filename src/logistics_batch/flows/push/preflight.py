@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import polars as pl
@@ -30,10 +31,13 @@ class Preflight:
     def __init__(self, parts: Parts, *, history_lost: bool) -> None:
         self._parts = parts
         self.looks = OrderLooks(parts)
-        self._empty = EmptySearches(parts.client)
         self._first: StoredDocument | None = None  # an ASN of this run that went out when none was known to be there
         self._history_lost = history_lost
         self._asked: set[int] = set()  # orders
+
+    @cached_property
+    def _empty(self) -> EmptySearches:
+        return EmptySearches(self._parts.client)
 
     def unfit(self, document: StoredDocument) -> Outcome | None:
         """What to write down about a document that must not go out, as far as that can be told without asking."""
@@ -49,7 +53,8 @@ class Preflight:
         client = self._parts.client
         if self._of_asn(document):
             known = self._parts.ledger.documents.last_accepted(Operation.ASN_CREATE) or self._first
-            return lambda: take_baseline(client, document, empty=self._empty, known=known)
+            empty = self._empty  # one for all threads
+            return lambda: take_baseline(client, document, empty=empty, known=known)
         if self._may_be_there(document):
             return lambda: look_under(client, document.reference, turn_taken=True)
         order = self.looks.begin(document)

@@ -189,7 +189,7 @@ def send(parts: Parts, run: PushRun) -> None:
     if not run.stopped:
         run.notes += settle_due(parts, run=run.id, give_up=False).notes
         find_missing_numbers(parts)
-        run.notes += confirm_marked(parts)
+        run.notes += confirm_marked(parts) if parts.policy.marks_asns else []
 
 
 def deliver_answers(parts: Parts, run: PushRun) -> None:

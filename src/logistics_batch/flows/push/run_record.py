@@ -91,7 +91,8 @@ def recover_orphans(parts: Parts) -> list[Issue]:
 
     What living programs send that help a run is waited for. Call while holding the sending lock, between calls.
     """
-    parts.ledger.lanes.wait_for_helpers(is_asked_to_end=parts.stop.is_set)
+    if parts.ledger.lanes.are_shared:
+        parts.ledger.lanes.wait_for_helpers(is_asked_to_end=parts.stop.is_set)
     orphans = parts.ledger.documents.stored(parts.ledger.attempts.take_over(parts.now))
     if not orphans:
         return []

@@ -92,7 +92,7 @@ def prepare(engine: Engine, *, path: Path | None) -> None:
         LedgerRefused: it was written by a later version of the program, or its version cannot be told.
         LedgerBusy: it has to be brought up to date, and a sending run holds it.
     """
-    with _write(engine) as connection, connection.begin():
+    with engine.connect().execution_options(write=True) as connection, connection.begin():
         if connection.dialect.name == "postgresql":  # where two may find it empty at the same moment
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _CREATION_KEY})
         if not inspect(connection).has_table("meta"):
@@ -111,10 +111,6 @@ def prepare(engine: Engine, *, path: Path | None) -> None:
             _bring_up_to_date(engine, path)
 
 
-def _write(engine: Engine) -> Connection:
-    return engine.connect().execution_options(write=True)
-
-
 def _version(connection: Connection) -> int:
     stored = entry(connection, "schema_version", lock=True)
     if stored is None or not stored.isdecimal():
@@ -130,7 +126,7 @@ def _bring_up_to_date(engine: Engine, path: Path | None) -> None:
     from alembic.operations import Operations  # takes a while to import, and is hardly ever needed
     from alembic.runtime.migration import MigrationContext
 
-    with _write(engine) as connection, connection.begin():
+    with engine.connect().execution_options(write=True) as connection, connection.begin():
         found = _version(connection)
         if found == SCHEMA_VERSION:  # somebody else was quicker
             return
