@@ -144,6 +144,12 @@ class Pacer:
         return seconds / self._allowance.spacing_seconds if self.paced else math.inf
 
     @property
+    def is_shared(self) -> bool:
+        """Whether other processes took turns of this rate a moment ago."""
+        with self._state:
+            return self._clock() - self._others_took <= _ALONE_AFTER_SECONDS
+
+    @property
     def lowered_to(self) -> float | None:
         """Calls a second, if the service takes less than the operator allows."""
         return 1 / self._allowance.interval_seconds if self._allowance.lowered else None
@@ -208,9 +214,8 @@ class Pacer:
         """Take the next turns, of this process or of all that share them, if the first comes so soon."""
         with self._state:
             now, allowed = self._clock(), self._allowance.allowed
-            alone = now - self._others_took > _ALONE_AFTER_SECONDS
             wanted = min(self._wanted, 1 + int(self.turns_in(ahead_seconds)))  # later ones others may need sooner
-            self._at_once = max(wanted, self._block_size(now) if alone else 0)
+            self._at_once = max(wanted, 0 if self.is_shared else self._block_size(now))
             self._took, count = now, self._at_once
             unused, self._unused = self._unused, []
             self._own.give_back(unused)

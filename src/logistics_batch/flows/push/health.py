@@ -106,9 +106,10 @@ class ServiceHealth:
         """How many intents more may wait for a worker, so that none idles during a commit; none while it is unwell.
 
         No more than have their turns during a commit: others would miss theirs while workers wait for those of looks.
+        None where the rate is shared: a turn that is missed is one that another process could have had.
         """
         busy = self.calls_at_once == self._parts.policy.concurrency  # fewer calls leave workers idle
-        most = min(self.calls_at_once - 1, self._pacer.turns_in(_COMMIT_SECONDS))
+        most = 0 if self._pacer.is_shared else min(self.calls_at_once - 1, self._pacer.turns_in(_COMMIT_SECONDS))
         return int(most) if busy and self._proven and self._quick and not self.doubts else 0
 
     def note_answer(self, reply: Reply) -> None:
