@@ -1,5 +1,6 @@
 """Exceptions are worked on in the page; the next report and its workbook have what was written there."""
 
+import itertools
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import date, datetime, timedelta
@@ -36,16 +37,17 @@ def today() -> date:
 
 TODAY = today()
 DUE = TODAY - timedelta(days=3)
+NIGHTS = itertools.count(1001)  # each with invoices of its own: all tests share one service
 
 
 @pytest.fixture
-def audited(tmp_path: Path, service: RunningSandbox, request: pytest.FixtureRequest) -> Workspace:
+def audited(tmp_path: Path, service: RunningSandbox) -> Workspace:
     """A workspace after a night with four shortages."""
     workspace = Workspace(tmp_path / "audited", url=service.url)
     workspace.mapping("asns", ASNS)
     workspace.mapping("receipts", RECEIPTS)
     workspace.job("audit", JOB)
-    own = f"{abs(hash(request.node.name)) % 10_000}"
+    own = next(NIGHTS)
     rows = [f"Acme,Bhiwandi,{own}-I{n},{DUE},W,10,5.00" for n in (1, 2, 3, 4)]
     asns = workspace.drop("asns.csv", "\n".join(["Supplier,Site,Invoice,Due,SKU,Qty,Rate", *rows, ""]), folder="hand")
     assert workspace.run("push", asns, "--mapping", "asns").code == 0
