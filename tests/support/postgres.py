@@ -23,6 +23,13 @@ def postgres_server(folder: Path) -> Iterator[PostgresServer]:
         server.cleanup()
 
 
+@pytest.fixture(scope="module", name="postgres")
+def postgres_of_a_module(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServer]:
+    """A server for the tests of the module that imports this."""
+    with postgres_server(tmp_path_factory.mktemp("pg")) as server:
+        yield server
+
+
 def new_database(server: PostgresServer, *, like: str = "") -> str:
     """The URL of an empty database, or of a copy of the one with this URL, to which nobody may be connected."""
     name = f"ledger_{uuid4().hex[:12]}"

