@@ -12,7 +12,7 @@ from cli.conftest import Run
 from support.sandbox_process import RunningSandbox, sandbox_for_a_test
 from support.workspace import APPROVED_JOB, Workspace, order_lines
 
-from logistics_batch.ledger import Outcome, open_ledger
+from logistics_batch.ledger import Answered, Outcome, open_ledger
 from logistics_batch.model.issue import Issue
 
 ORDERS = ["A-1", "A-2", "A-3", "A-4"]
@@ -131,13 +131,13 @@ def test_a_change_while_answers_are_written_has_them_written_again(workspace: Wo
     with closing(ledger):
         (held,) = [each for each in ledger.documents.select(states=["held"]) if each.reference == "A-4"]
         (file,) = ledger.files.named("second.csv")
-        ledger.files.begin_writing(file.id)
+        ledger.files.set_answered(file.id, Answered.IN_WRITING)
         dropped = Outcome(held.id, "abandoned", "decided", why=Issue.of("decided", at=held.planned_at, reason="x"))
         assert ledger.attempts.settle(dropped, expected="held", now=held.planned_at)
-        ledger.files.set_written(file.id)
+        ledger.files.set_answered(file.id, Answered.FRESH)
         assert [each.name for each in ledger.files.stale()] == ["second.csv"]
-        ledger.files.begin_writing(file.id)
-        ledger.files.set_written(file.id)
+        ledger.files.set_answered(file.id, Answered.IN_WRITING)
+        ledger.files.set_answered(file.id, Answered.FRESH)
         assert ledger.files.stale() == []
 
 

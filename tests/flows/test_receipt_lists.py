@@ -12,9 +12,9 @@ from flows.test_reconcile import asn_row, found, plan, push, receipts
 
 from logistics_batch.errors import FileHeld, UsageError
 from logistics_batch.flows.reconcile.goods_list import ReadList
-from logistics_batch.flows.reconcile.receipts import RECEIPTS, ListPlace, list_by_hand, list_from
+from logistics_batch.flows.reconcile.receipts import RECEIPTS, list_by_hand, list_from
 from logistics_batch.flows.reconcile.reconcile import ListPlan, run_reconcile
-from logistics_batch.model.jobs.job import JobPlace
+from logistics_batch.model.jobs.job import Lists
 
 TODAY = date(2026, 11, 5)
 
@@ -54,7 +54,7 @@ def test_a_list_by_hand_that_was_taken_back_is_refused(parts, tmp_path):
 
 
 def listed(parts, drop: Path) -> ReadList:
-    place = ListPlace(JobPlace(folder=str(drop), path="/"), ("*.csv",), "receipts")
+    place = Lists(folder=str(drop), path="/", pattern=("*.csv",), mapping="receipts")
     return list_from(parts, place, kind=RECEIPTS, since=TODAY, business_date=TODAY)
 
 
@@ -105,7 +105,7 @@ def test_the_mark_that_takes_a_list_back_may_be_in_capitals(parts, tmp_path, end
     receipts(drop, "I1,W,10,,2026-11-02", name="monday.csv")
     (drop / f"monday.csv{ending}").touch()
     for path in ("/", "/monday.csv"):
-        place = ListPlace(JobPlace(folder=str(drop), path=path), ("*",), "receipts")
+        place = Lists(folder=str(drop), path=path, pattern=("*",), mapping="receipts")
         told = list_from(parts, place, kind=RECEIPTS, since=TODAY, business_date=TODAY)
         assert told.lines is None and "took it back: monday.csv." in told.notes[0]
 
@@ -124,7 +124,7 @@ def by_modified(parts, tmp_path: Path, service, *, window: date = TODAY):
     for one in service.records:
         one["modified_date"] = f"{window}T10:00:00+05:30"
         one["status"] = "Completed"
-    place = ListPlace(JobPlace(folder=str(tmp_path / "lists"), path="/"), ("*.csv",), "receipts")
+    place = Lists(folder=str(tmp_path / "lists"), path="/", pattern=("*.csv",), mapping="receipts")
     days = {"date_from": window, "date_to": window, "business_date": window}
     return run_reconcile(parts, plan(tmp_path, by="modified", receipts=ListPlan(place=place), **days))
 
@@ -155,7 +155,7 @@ def test_a_list_that_cannot_be_read_calls_nothing_missing(parts, service, tmp_pa
     push(parts, tmp_path, asn_row("I1", "W", "10"), asn_row("I2", "W", "5"))
     written(tmp_path, "I1,W,10,,2026-11-02", day=date(2026, 11, 4))
     (tmp_path / "lists" / "other.csv").write_bytes(unreadable)
-    place = ListPlace(JobPlace(folder=str(tmp_path / "lists"), path="/"), ("*.csv",), "receipts")
+    place = Lists(folder=str(tmp_path / "lists"), path="/", pattern=("*.csv",), mapping="receipts")
     report = run_reconcile(parts, plan(tmp_path, receipts=ListPlan(place=place)))
     assert (report.exit_code, report.counts) == (4, {"UNVERIFIABLE": 1, "matched": 1})
     [line] = report.document["exceptions"]
@@ -167,7 +167,7 @@ def test_without_one_list_that_can_be_read_no_rate_is_claimed(parts, service, tm
     push(parts, tmp_path, asn_row("I1", "W", "10"))
     (tmp_path / "lists").mkdir()
     (tmp_path / "lists" / "monday.csv").write_bytes(b"Foo,Bar\n1,2\n")
-    lists = ListPlan(place=ListPlace(JobPlace(folder=str(tmp_path / "lists"), path="/"), ("*.csv",), "receipts"))
+    lists = ListPlan(place=Lists(folder=str(tmp_path / "lists"), path="/", pattern=("*.csv",), mapping="receipts"))
     report = run_reconcile(parts, plan(tmp_path, receipts=lists, purchase_orders=lists))
     assert report.exit_code == 4 and report.document["lists_not_compared"] == ["receipts", "purchase orders"]
     totals = report.document["totals"]

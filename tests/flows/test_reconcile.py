@@ -18,9 +18,8 @@ from flows.audit_room import audit_room
 from logistics_batch.errors import FileHeld, KeyRefused, StoreError, UsageError
 from logistics_batch.flows.push.push import push_by_hand
 from logistics_batch.flows.reconcile import gather as reconcile_gather
-from logistics_batch.flows.reconcile.receipts import ListPlace
 from logistics_batch.flows.reconcile.reconcile import ListPlan, ReconcilePlan, plan_of_job, run_reconcile
-from logistics_batch.model.jobs.job import JobPlace, ReconcileJob, Tolerance
+from logistics_batch.model.jobs.job import JobPlace, Lists, ReconcileJob, Tolerance
 
 
 @pytest.fixture
@@ -371,7 +370,7 @@ def test_receipts_come_from_a_folder_and_repeat_nothing(parts, service, tmp_path
     receipts(drop, "I1,W,10,,2026-11-02", "I2,W,5,,2026-11-03", name="tuesday.csv")
     receipts(drop, "I1,W,99,,2026-11-02", name="notes.txt")
     (drop / "~$monday.csv").write_text("x")
-    source = ListPlace(JobPlace(folder=str(drop), path="/"), ("*.csv",), "receipts")
+    source = Lists(folder=str(drop), path="/", pattern=("*.csv",), mapping="receipts")
     report = run_reconcile(parts, plan(tmp_path, receipts=ListPlan(place=source)))
     assert (report.exit_code, report.counts) == (0, {"matched": 2})
     assert "left out is 1 line;" in " ".join(report.notes)
@@ -391,7 +390,7 @@ def test_receipts_come_in_archives_and_repeat_nothing(parts, service, tmp_path):
     packed(drop / "monday.zip", day=("I1,W,10,,2026-11-02",))
     packed(drop / "tuesday.zip", day=("I1,W,10,,2026-11-02", "I2,W,5,,2026-11-03"), late=("I3,W,2,,2026-11-04",))
     (drop / "wednesday.csv.gz").write_bytes(gzip.compress(f"{RECEIPTS_HEADER}\nI3,W,2,,2026-11-04\n".encode()))
-    source = ListPlace(JobPlace(folder=str(drop), path="/"), ("*",), "receipts")
+    source = Lists(folder=str(drop), path="/", pattern=("*",), mapping="receipts")
     report = run_reconcile(parts, plan(tmp_path, receipts=ListPlan(place=source)))
     assert (report.exit_code, report.counts) == (0, {"matched": 3})
     assert "left out is 2 lines;" in " ".join(report.notes)
@@ -410,11 +409,11 @@ def test_a_file_in_an_archive_of_receipts_that_cannot_be_read_makes_the_report_i
 def test_no_receipts_file_is_not_nothing_received(parts, service, tmp_path):
     push(parts, tmp_path, asn_row("I1", "W", "10"))
     (tmp_path / "receipts").mkdir()
-    source = ListPlace(JobPlace(folder=str(tmp_path / "receipts"), path="/"), ("*.csv",), "receipts")
+    source = Lists(folder=str(tmp_path / "receipts"), path="/", pattern=("*.csv",), mapping="receipts")
     report = run_reconcile(parts, plan(tmp_path, receipts=ListPlan(place=source)))
     assert (report.exit_code, report.counts) == (4, {"matched": 1})
     assert "No receipts file" in report.doubts[0]
-    nowhere = ListPlace(JobPlace(folder=str(tmp_path / "nowhere"), path="/"), ("*.csv",), "receipts")
+    nowhere = Lists(folder=str(tmp_path / "nowhere"), path="/", pattern=("*.csv",), mapping="receipts")
     with pytest.raises(StoreError):
         run_reconcile(parts, plan(tmp_path, receipts=ListPlan(place=nowhere)))
 
@@ -518,7 +517,7 @@ def test_a_job_file_becomes_a_plan():
     assert made.claim_days == 45 and made.tolerance["SHORT"].units == 2
     assert (made.date_from, made.date_to, made.job) == (date(2026, 11, 2), date(2026, 11, 12), "nightly")
     source = made.receipts.place
-    assert source is not None and source.place.path == "/in/2026-11-05" and source.patterns == ("*.csv",)
+    assert source is not None and source.path == "/in/2026-11-05" and source.pattern == ("*.csv",)
     assert made.purchase_orders == ListPlan()
     assert made.results.folder == "drop" and made.results.path == "/out"
 

@@ -169,7 +169,7 @@ def test_a_wrong_key_says_so_after_one_call(parts, service):
 @pytest.mark.parametrize("status", [200, 404])
 def test_a_web_page_is_not_the_service(parts, service, status):
     service.answers = [(status, "text/html", b"<!doctype html><html>Welcome</html>")] * 9
-    with pytest.raises(ServiceMisaddressed, match="does not come from the service"):
+    with pytest.raises(ServiceMisaddressed, match="is not the service"):
         fetch_asns(parts, WINDOW)
     assert len(service.asked) == 1
 

@@ -9,10 +9,9 @@ from flows.test_reconcile import asn_row, found, plan, push, receipts
 
 from logistics_batch.flows.reconcile.earlier_receipts import Counting, all_receipts
 from logistics_batch.flows.reconcile.goods_list import ReadList
-from logistics_batch.flows.reconcile.receipts import ListPlace
 from logistics_batch.flows.reconcile.reconcile import ListPlan, run_reconcile
 from logistics_batch.flows.reconcile.snapshots import KnownLines, known_receipts
-from logistics_batch.model.jobs.job import JobPlace
+from logistics_batch.model.jobs.job import Lists
 from logistics_batch.reconciliation import KNOWN_LINES, RECEIVED_LINES, UNREAD_ROWS
 
 pytestmark = pytest.mark.usefixtures("papers_left_blank")
@@ -32,7 +31,7 @@ def lists(tmp_path: Path, **contents: tuple[str, ...]) -> None:
 
 
 def night(parts, tmp_path: Path, day: date, **changes):
-    place = ListPlace(JobPlace(folder=str(tmp_path / "lists"), path="/"), ("*",), "receipts")
+    place = Lists(folder=str(tmp_path / "lists"), path="/", pattern=("*",), mapping="receipts")
     return run_reconcile(
         parts, plan(tmp_path, business_date=day, job="nightly", receipts=ListPlan(place=place), **changes)
     )

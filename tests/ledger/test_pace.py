@@ -96,16 +96,6 @@ def test_a_turn_taken_ahead_moves_the_next_from_its_own_moment(ledger: Ledger, o
     assert 90 < wait(ledger, 50, ahead=60) <= 100
 
 
-def test_what_an_earlier_version_wrote_is_kept(ledger: Ledger, url: str) -> None:
-    wait(ledger, 1)
-    engine = engine_of(url)
-    with engine.begin() as connection:
-        next_at = time.time() + 100
-        connection.execute(text(f"UPDATE meta SET value = '{next_at!r}' WHERE name LIKE 'pace:%'"))
-    engine.dispose()
-    assert 90 < wait(ledger, 1) <= 101
-
-
 class OneClock:
     """Time that passes only by sleeping, for several processes at once; one sleeper in four may wake late."""
 

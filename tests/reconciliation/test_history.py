@@ -88,7 +88,7 @@ def test_what_is_accepted_leaves_the_exceptions_and_the_sums_still_tie_out():
     assert result.exceptions.is_empty()
     assert result.outcome(ComparedOutcome.ACCEPTED)["code"].to_list() == ["SHORT"]
     assert dict(result.classes.select("class", "lines").iter_rows()) == {"accepted": 1, "matched": 2}
-    assert result.match_rate.agreeing_lines == 2, "an accepted difference is no match"
+    assert result.match_rate.line_percent == 66.67, "an accepted difference is no match"
 
 
 @pytest.mark.parametrize("received", ["89", "110"])

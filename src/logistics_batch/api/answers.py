@@ -27,6 +27,7 @@ from logistics_batch.api.envelopes import (
     status_word,
 )
 from logistics_batch.api.reply import LARGEST_LIST_BYTES, Reply
+from logistics_batch.errors import KeyRefused, ServiceMisaddressed
 
 _WRONG_ADDRESS = (404, 405, 415)
 # With the service's own FAIL these may be about one document, or about the address or the account.
@@ -63,6 +64,20 @@ def by_status(reply: Reply) -> ReplyVerdict | None:
     if status >= 500 or status < 200:
         return ReplyVerdict.UNKNOWN
     return None
+
+
+def raise_for_every_call(meaning: ReplyVerdict, message: str) -> None:
+    """Raise KeyRefused or ServiceMisaddressed where an answer means that no other call would fare better."""
+    if meaning is ReplyVerdict.UNAUTHORIZED:
+        raise KeyRefused(
+            f"The service does not take the API key: {message}",
+            remedy="Check service.api_key_file; a mailed key may have to be decoded from base64 first, and a proxy may "
+            "drop the header API_KEY.",
+        )
+    if meaning is ReplyVerdict.MISADDRESSED:
+        raise ServiceMisaddressed(
+            f"What answers is not the service: {message}", remedy="Check service.base_url and service.paths."
+        )
 
 
 def content(reply: Reply) -> Decoded:

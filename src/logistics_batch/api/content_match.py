@@ -43,17 +43,23 @@ def same_order(sent_body: str, order: OrderDetails) -> bool:
     postcode = as_text(sent.get("delivery_postal_code"))
     if postcode and _postcode(postcode) != _postcode(order.delivery_postal_code):
         return False
-    texts = (("customer_name", order.customer_name), ("delivery_address", order.delivery_address))
-    if any(_other_text(as_text(sent.get(name)), shown) for name, shown in texts) or _other_cash(sent, order):
+    for name, told in (("customer_name", order.customer_name), ("delivery_address", order.delivery_address)):
+        # a service may write commas, blanks and capitals in its own way
+        ours, theirs = (list(filter(str.isalnum, text.casefold())) for text in (as_text(sent.get(name)), told))
+        if ours and theirs and ours != theirs:
+            return False
+    shown, named = _decimal(order.cash_on_delivery), _decimal(as_text(sent.get("cash_on_delivery"))) or Decimal(0)
+    # one that is prepaid collects none, whatever amount it names
+    if shown is not None and shown not in ((named,) if sent.get("is_cod") == "true" else (named, Decimal(0))):
         return False
     our_items = find_lines(sent, "item_details")
     if _shown_of(our_items) == _shown_of(order.items):  # as nearly each service shows them; the rest takes far longer
         return True
-    ours = _amounts(our_items, _ORDER_NAMES, _ORDER_QUANTITIES)
-    theirs = _amounts(order.items, _ORDER_NAMES, _ORDER_QUANTITIES)
-    if _has_unstated(ours):
-        ours, theirs = _names_only(ours), _names_only(theirs)
-    return ours <= theirs if sent.get("kit_skus") else ours == theirs
+    wanted = _amounts(our_items, _ORDER_NAMES, _ORDER_QUANTITIES)
+    there = _amounts(order.items, _ORDER_NAMES, _ORDER_QUANTITIES)
+    if _has_unstated(wanted):
+        wanted, there = _names_only(wanted), _names_only(there)
+    return wanted <= there if sent.get("kit_skus") else wanted == there
 
 
 def other_goods(sent_body: str, items: Iterable[dict[str, Any]]) -> bool:
@@ -134,18 +140,6 @@ def _mobile(text: str) -> str:
 
 def _postcode(text: str) -> str:
     return "".join(character for character in text if character.isalnum()).casefold()
-
-
-def _other_text(ours: str, theirs: str) -> bool:
-    """Whether two texts differ in letters or digits; a service may write commas, blanks and capitals in its own way."""
-    kept = [[character for character in text.casefold() if character.isalnum()] for text in (ours, theirs)]
-    return all(kept) and kept[0] != kept[1]
-
-
-def _other_cash(sent: Mapping[str, Any], order: OrderDetails) -> bool:
-    """Whether the order collects another amount; one that is prepaid collects none, whatever amount it names."""
-    shown, named = _decimal(order.cash_on_delivery), _decimal(as_text(sent.get("cash_on_delivery"))) or Decimal(0)
-    return shown is not None and shown not in ((named,) if sent.get("is_cod") == "true" else (named, Decimal(0)))
 
 
 def _is_another(our_id: str, our_name: str, their_id: str, their_name: str) -> bool:

@@ -54,6 +54,7 @@ from logistics_batch.ledger.records import (
     StoredSlot,
 )
 from logistics_batch.ledger.schedule import RAN_THROUGH, ClaimLost, NewNotice, Notices, Slots
+from logistics_batch.ledger.schema import Answered
 from logistics_batch.ledger.service import Facts, Pace, ServiceFacts, TestOrder, form_of, sounds_taken
 from logistics_batch.model.document_state import FATE_OF_STATE
 
@@ -69,6 +70,7 @@ __all__ = [
     "RAN_THROUGH",
     "REOPENED",
     "WRITING_ANSWERS",
+    "Answered",
     "Arrival",
     "AuditEntry",
     "ClaimLost",

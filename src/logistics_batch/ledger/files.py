@@ -146,27 +146,20 @@ class Files(Repository):
         again = file.c.stale.in_([Answered.STALE, Answered.IN_WRITING]) & (file.c.state != "planned")
         return self._files(again | (file.c.stale == Answered.UNWRITTEN))
 
-    def begin_writing(self, file_id: int) -> None:
-        """What is known of a file is read now, to be written: what changes from here on makes that stale again."""
-        known = file.c.stale != Answered.UNWRITTEN
-        self._execute(file.update().where(file.c.id == file_id, known).values(stale=Answered.IN_WRITING))
+    def set_answered(self, file_id: int, *moves: Answered, first: bool = False) -> None:
+        """How the results of a file stand now; what changed since they began to be written makes them stale still.
 
-    def set_written(self, file_id: int, *, first: bool = False) -> None:
-        """The results of a file were written; `first`: by its own run, planned → reported. A change since stays one."""
+        first: they were written by the file's own run, planned → reported. UNWRITTEN are the first results alone.
+        """
         if first:
             self._execute(file.update().where(file.c.id == file_id).values(state="reported"))
-        self._execute(
-            file.update().where(file.c.id == file_id, file.c.stale != Answered.STALE).values(stale=Answered.FRESH)
-        )
-
-    def set_fresh(self, file_id: int) -> None:
-        """The results of a file stay as they are, whatever is known by now."""
-        self._execute(file.update().where(file.c.id == file_id).values(stale=Answered.FRESH))
-
-    def set_unwritten(self, file_id: int) -> None:
-        """The first results of a file could not be written: whoever writes results next tries again."""
-        first = file.update().where(file.c.id == file_id, file.c.state == "planned")
-        self._execute(first.values(stale=Answered.UNWRITTEN))
+        unless_changed = {
+            Answered.IN_WRITING: file.c.stale != Answered.UNWRITTEN,
+            Answered.FRESH: file.c.stale != Answered.STALE,
+            Answered.UNWRITTEN: file.c.state == "planned",
+        }
+        for now in moves:
+            self._execute(file.update().where(file.c.id == file_id, unless_changed[now]).values(stale=now))
 
     def named(self, stem: str, *, run: str | None = None) -> list[StoredFile]:
         """The arrivals, of one run or of all, whose names begin with a stem, oldest first."""

@@ -188,8 +188,6 @@ class Pace(Repository):
         stored = connection.execute(select(meta.c.value).where(meta.c.name == name).with_for_update()).scalar_one()
         now, here = _now(connection)
         told = json.loads(stored)
-        if not isinstance(told, dict):  # an earlier version wrote the moment of the next turn
-            told = {"held_until": told}
         latest = now + _LONGEST_HOLD_SECONDS
         held_until = float(told.get("held_until", 0))
         given = (turn for turn in told.get("given", ()) if turn < latest)

@@ -221,13 +221,12 @@ class LegTotals:
 
 @dataclass(frozen=True, slots=True)
 class MatchRate:
-    """Share of what could be judged that agrees; what is too early or outside the window is not counted.
+    """Share of what could be judged that agrees (matched, within tolerance); None where there was nothing to judge.
 
-    `agreeing` counts matched and within tolerance. Percentages are None where there was nothing to judge.
+    What is too early or outside the window is not counted.
     """
 
     lines: int
-    agreeing_lines: int
     line_percent: float | None
     unit_percent: float | None
 

@@ -16,7 +16,7 @@ class SettleReport:
     open: all that is in doubt by now, also what became so meanwhile. held: what this settling held for a person;
     still_held: what was held before, may be at the service, and is no nearer to its end.
 
-    doubled: those of the settled ones that the service has more than once. notes: what a report should mention.
+    notes: what a report should mention.
     """
 
     settled: tuple[int, ...] = ()
@@ -24,7 +24,6 @@ class SettleReport:
     still_held: tuple[int, ...] = ()
     open: tuple[int, ...] = ()
     unreachable: tuple[int, ...] = ()
-    doubled: tuple[int, ...] = ()
     notes: tuple[Issue, ...] = ()
 
 

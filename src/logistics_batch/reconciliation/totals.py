@@ -141,7 +141,6 @@ def match_rate(counted: pl.DataFrame) -> MatchRate:
     )
     return MatchRate(
         lines=count,
-        agreeing_lines=agreeing_count,
         line_percent=round(100 * agreeing_count / count, 2) if count else None,
         unit_percent=round(100 * agreeing_units / units, 2) if units else None,
     )

@@ -20,7 +20,7 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
-from logistics_batch.api.answers import ReadFailed, ReplyVerdict, asn_header, judge, read_asns
+from logistics_batch.api.answers import ReadFailed, ReplyVerdict, asn_header, is_page, raise_for_every_call, read_asns
 from logistics_batch.api.client import Reply
 from logistics_batch.api.content_match import record_digest
 from logistics_batch.api.envelopes import AsnPage, decode_json, find_lines, says_no
@@ -419,15 +419,9 @@ def _page_of(reply: Reply, *, divisible: bool) -> AsnPage:
         return AsnPage(())
     if reply.status == 404 and says_no(decode_json(reply.body).value):
         raise _SaysNone(f"The service says of all that was asked: {page.message}", remedy=_CHECK_ADDRESS)
-    if page.meaning is ReplyVerdict.UNAUTHORIZED:
-        raise KeyRefused(
-            f"The service refused the API key: {page.brief}",
-            remedy="Check the key itself, whether it was handed out in base64, and proxies that drop API_KEY.",
-        )
-    if page.meaning is ReplyVerdict.MISADDRESSED or judge(reply, operation="asn.fetch").looks_like_html:
-        raise ServiceMisaddressed(
-            f"The answer to the ASN search does not come from the service: {page.brief}", remedy=_CHECK_ADDRESS
-        )
+    raise_for_every_call(page.meaning, page.brief)
+    if is_page(reply):
+        raise_for_every_call(ReplyVerdict.MISADDRESSED, page.brief)
     if page.meaning is ReplyVerdict.REFUSED:
         raise UsageError(f"The service refused the ASN search: {page.message}", remedy="Change dates or filters.")
     away = page.meaning is ReplyVerdict.NOT_SENT

@@ -202,7 +202,6 @@ def settle_due(parts: Parts, *, run: str, give_up: bool, only_run: str | None = 
         held=tuple(ends[DoubtEnd.HELD]),
         open=tuple(document.id for document in attempts.in_doubt(run=only_run)),
         unreachable=tuple(ends[DoubtEnd.UNREACHABLE]),
-        doubled=tuple(doubled),
         notes=(Issue.of("asns.doubled", count=len(doubled)),) if doubled else (),
     )
 

@@ -14,7 +14,7 @@ from logistics_batch.flows.files.foreign_files import answer_files
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.program_errors import holding_file
 from logistics_batch.intake.names import copy_name, printable
-from logistics_batch.ledger import WRITING_ANSWERS, NewNotice, StoredFile
+from logistics_batch.ledger import WRITING_ANSWERS, Answered, NewNotice, StoredFile
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.report import FileReport
 from logistics_batch.model.sheet import ReadOptions
@@ -54,7 +54,7 @@ def deliver(parts: Parts, file: StoredFile, *, acknowledge: bool = False, first:
     """
     parts.ledger.require_lock()
     if not is_elsewhere(parts, file):
-        parts.ledger.files.begin_writing(file.id)
+        parts.ledger.files.set_answered(file.id, Answered.IN_WRITING)
     report = parts.ledger.documents.file_report(file.id)
     if report.rows_read != sum(report.counts.values()):
         raise RunStopped(
@@ -71,9 +71,9 @@ def deliver(parts: Parts, file: StoredFile, *, acknowledge: bool = False, first:
     written = replace(written, notes=(*written.notes, *told))
     crash_point("report.after")
     if written.failed:
-        parts.ledger.files.set_unwritten(file.id)
+        parts.ledger.files.set_answered(file.id, Answered.UNWRITTEN)
     else:
-        parts.ledger.files.set_written(file.id, first=first)
+        parts.ledger.files.set_answered(file.id, Answered.FRESH, first=first)
     if file.rows_read and not kept_file(parts, file).exists():  # better than none, which their sender would have else
         less = Issue.of("answers.without_columns", name=file.name, run=file.run)
         written = replace(written, notes=(*written.notes, less))
@@ -84,7 +84,7 @@ def _left_as_written(parts: Parts, file: StoredFile, report: FileReport) -> Deli
     """Another machine that shares the ledger took the file, and writes its answers; or its original was purged."""
     kept_for = parts.policy.purge_after_seconds
     if kept_for and datetime.fromisoformat(report.received_at) < parts.clock.now() - timedelta(seconds=kept_for):
-        parts.ledger.files.set_fresh(file.id)
+        parts.ledger.files.set_answered(file.id, Answered.IN_WRITING, Answered.FRESH)  # they stay as they are
         return Delivered(notes=(Issue.of("answers.purged", name=file.name, run=file.run),))
     return Delivered(notes=(Issue.of("answers.elsewhere", name=file.name, run=file.run),))
 
@@ -173,7 +173,7 @@ def deliver_stale(parts: Parts, *, leave_out_run: str = "") -> list[Delivered]:
     for file in [file for file in parts.ledger.files.stale() if file.run != leave_out_run]:
         first = file.state == "planned"
         if not first and _came_again(parts, file):
-            parts.ledger.files.set_fresh(file.id)
+            parts.ledger.files.set_answered(file.id, Answered.IN_WRITING, Answered.FRESH)  # they stay as they are
             continue
         found.append(deliver(parts, file, acknowledge=first, first=first))
         _tell(parts, file, found[-1])

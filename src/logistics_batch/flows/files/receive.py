@@ -307,19 +307,9 @@ def _pass_gate(gate: FileAdmissionPolicy, mapped: MappedFile, mapping: Mapping) 
 
     Where one cause explains all, it is said once, and the rows have no issues of their own.
     """
-    alike = _all_alike(mapped, mapping)
-    if alike is not None:
-        # rows of a second sheet are blocked where all rows of the first are invalid, and the other way round
-        states = dict.fromkeys((RowState.INVALID.value, RowState.BLOCKED.value), RowState.READY.value)
-        waiting = pl.col("state").replace(states)
-        return replace(mapped, rows=mapped.rows.with_columns(waiting), issues=()), alike
-    return mapped, _over_budget(mapped, gate.budget_percent) if gate.budget_percent is not None else None
-
-
-def _all_alike(mapped: MappedFile, mapping: Mapping) -> FileHeld | None:
     found = failing_alike(mapped) or (failing_alike(mapped, second=mapped.lines_sheet) if mapped.lines_sheet else None)
     if found is None:
-        return None
+        return mapped, _over_budget(mapped, gate.budget_percent) if gate.budget_percent is not None else None
     issue = found.issue
     hints: list[list[object]] = []
     if issue.cell:
@@ -334,7 +324,10 @@ def _all_alike(mapped: MappedFile, mapping: Mapping) -> FileHeld | None:
         "mapping": mapping.name,
         "place": [] if issue.sheet else [issue.row, issue.cell],
     }
-    return _held_with_rows("all_alike.in_column" if issue.column else "all_alike", values, mapped)
+    # rows of a second sheet are blocked where all rows of the first are invalid, and the other way round
+    states = dict.fromkeys((RowState.INVALID.value, RowState.BLOCKED.value), RowState.READY.value)
+    waiting = replace(mapped, rows=mapped.rows.with_columns(pl.col("state").replace(states)), issues=())
+    return waiting, _held_with_rows("all_alike.in_column" if issue.column else "all_alike", values, mapped)
 
 
 def _over_budget(mapped: MappedFile, percent: float) -> FileHeld | None:

@@ -16,9 +16,9 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from logistics_batch.api.answers import LabelLink, ReadFailed, ReplyVerdict, read_label
+from logistics_batch.api.answers import LabelLink, ReadFailed, ReplyVerdict, raise_for_every_call, read_label
 from logistics_batch.api.links import LinkFailure, LinkFetcher, LinkProblem, LinkWay
-from logistics_batch.errors import KeyRefused, RunStopped, ServiceMisaddressed
+from logistics_batch.errors import RunStopped
 from logistics_batch.flows.labels.orders import LabelOrder
 from logistics_batch.flows.parts import Parts
 from logistics_batch.intake.stores.store import FileStore
@@ -265,7 +265,7 @@ class LabelSource:
                 answer.meaning is ReplyVerdict.MISADDRESSED and self._reached.is_set()
             ):
                 return answer
-            _stop_if_hopeless(answer)
+            raise_for_every_call(answer.meaning, answer.brief)  # what stops one label stops them all
             if attempt < _ASKS_PER_LINK:
                 self._parts.clock.sleep(_PAUSE_SECONDS * attempt)
         return answer
@@ -273,20 +273,6 @@ class LabelSource:
 
 def _says_cancelled(refusal: ReadFailed) -> bool:
     return bool(_CANCELLED.search(refusal.message))
-
-
-def _stop_if_hopeless(answer: ReadFailed) -> None:
-    """What stops one label stops them all."""
-    if answer.meaning is ReplyVerdict.UNAUTHORIZED:
-        raise KeyRefused(
-            f"The service does not take the API key for labels: {answer.brief}",
-            remedy="Check service.api_key_file: a wrong key, its base64 form, or a proxy that drops it.",
-        )
-    if answer.meaning is ReplyVerdict.MISADDRESSED:
-        raise ServiceMisaddressed(
-            f"Whatever answers the label call is not the service: {answer.brief}",
-            remedy='Check service.base_url, and "label.create" under [service.paths].',
-        )
 
 
 def _shipment(order: LabelOrder, awb_number: str) -> str | None:

@@ -7,9 +7,18 @@ from typing import Any, NoReturn
 
 from pydantic import ValidationError
 
-from logistics_batch.api.answers import Answer, OrderAbsent, OrderDetails, ReadFailed, ReplyVerdict, judge, read_order
+from logistics_batch.api.answers import (
+    Answer,
+    OrderAbsent,
+    OrderDetails,
+    ReadFailed,
+    ReplyVerdict,
+    judge,
+    raise_for_every_call,
+    read_order,
+)
 from logistics_batch.api.content_match import same_order, same_parties, shows_change
-from logistics_batch.errors import KeyRefused, RunStopped, ServiceMisaddressed, UsageError
+from logistics_batch.errors import RunStopped, UsageError
 from logistics_batch.flows.asns.search import search_invoice
 from logistics_batch.flows.orders.awb_ownership import AwbOwner, awb_owner, look_at, look_under
 from logistics_batch.flows.orders.search import creates
@@ -292,16 +301,3 @@ def _again(answer: Answer) -> str:
 def _whole(text: str) -> str:
     """The service's words as a sentence, so that another can follow."""
     return text if text.endswith((".", "!", "?")) else f"{text}."
-
-
-def raise_for_every_call(meaning: ReplyVerdict, message: str) -> None:
-    """Raise KeyRefused or ServiceMisaddressed where an answer means that no other call would fare better."""
-    if meaning is ReplyVerdict.UNAUTHORIZED:
-        raise KeyRefused(
-            f"The service does not take the API key: {message}",
-            remedy="Check service.api_key_file; a key that was mailed may have to be decoded from base64 first.",
-        )
-    if meaning is ReplyVerdict.MISADDRESSED:
-        raise ServiceMisaddressed(
-            f"What answers is not the service: {message}", remedy="Check service.base_url and service.paths."
-        )

@@ -10,12 +10,11 @@ from datetime import date, datetime, timedelta
 from functools import partial, reduce
 from operator import methodcaller
 
-from logistics_batch.api.answers import OrderDetails, ReadFailed
+from logistics_batch.api.answers import OrderDetails, ReadFailed, raise_for_every_call
 from logistics_batch.api.content_match import shows_change
 from logistics_batch.api.envelopes import as_text
 from logistics_batch.errors import StoreError
 from logistics_batch.flows.orders.awb_ownership import AwbOwner, awb_owner
-from logistics_batch.flows.orders.commands import raise_for_every_call
 from logistics_batch.flows.orders.comparison import lines_of
 from logistics_batch.flows.orders.search import creates, fetch_order
 from logistics_batch.flows.orders.status_feed import hand_over_feed

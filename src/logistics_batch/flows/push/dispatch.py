@@ -119,10 +119,16 @@ class Dispatcher:
             self._queue.clear()
         claims: list[StoredDocument] = []
         self._pause_seconds = 0.0
+        pacer = self._parts.client.pacer
+        ahead = _TURN_AHEAD_SECONDS if pacer.paced else 0.0
         room = self._health.calls_at_once + self._health.intents_ahead - len(self._under_way)
         while room > 0 and not self._health.stopped and (document := self._next()) is not None:
             asks = self._preflight.needed(document)
-            if (asks and self._preflight.looks.under_way(document)) or not self._take_turn(room):
+            if asks and self._preflight.looks.under_way(document):
+                break
+            wait = pacer.try_turn(ahead_seconds=ahead, wanted=room)
+            if wait > ahead:
+                self._pause_seconds = wait - ahead
                 break
             self._health.note_begun()
             self._queue.popleft()
@@ -146,14 +152,6 @@ class Dispatcher:
             self._preflight.looks.prepare(loaded)
             self._proofs.prepare(loaded)
         return self._queue[0] if self._queue else None
-
-    def _take_turn(self, wanted: int) -> bool:
-        """Whether there is a turn soon, which is taken. wanted: so many can be used now."""
-        pacer = self._parts.client.pacer
-        ahead = _TURN_AHEAD_SECONDS if pacer.paced else 0.0
-        wait = pacer.try_turn(ahead_seconds=ahead, wanted=wanted)
-        self._pause_seconds = max(0.0, wait - ahead)
-        return wait <= ahead
 
     def _commit(self, claims: Sequence[StoredDocument]) -> None:
         """Write down what came back and what goes out next, in one durable commit, and hand that to the workers.

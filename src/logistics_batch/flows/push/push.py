@@ -14,7 +14,6 @@ from logistics_batch.flows.files.deliver import kept_file
 from logistics_batch.flows.files.pull import Pulled, origin_of, pull, put_away
 from logistics_batch.flows.files.receive import (
     OPEN_GATE,
-    FileAdmissionPolicy,
     ReceivedFile,
     arrival_of,
     gate_of,
@@ -190,12 +189,23 @@ def _plan(
     business_date: date,
     job: PushJob | None = None,
 ) -> None:
-    """Every file becomes rows and documents in the ledger, and is acknowledged."""
+    """Every file becomes rows and documents in the ledger, and is acknowledged.
+
+    A file of an interrupted run is planned anew if its mapping was changed since.
+    """
     gate = gate_of(job) if job else OPEN_GATE
     planned = parts.ledger.files.of_run(run=run.id)
     known = {(file.sha256, file.name) for file in planned}
     run.unacknowledged |= {file.id for file in planned if file.state == "planned"}
-    anew = _made_anew(parts, run, planned, mapping, gate=gate)
+    anew: set[tuple[str, str]] = set()
+    for before in planned:
+        same = (before.mapping, before.mapping_digest) == (mapping.name, mapping.digest)
+        if same or before.operation != str(mapping.operation) or not parts.ledger.documents.planned_in(before.id):
+            continue
+        day = date.fromisoformat(str(before.origin["business_date"]))
+        kept = ReceivedFile(kept_file(parts, before), before.name, before.origin)
+        plan_anew(parts, run, before, arrival_of(parts, kept, mapping, business_date=day, gate=gate))
+        anew.add((before.sha256, before.name))
     parts.progress.start("Reading", len(received))
     for file in received:
         if (file.path.stem, file.name) in known:
@@ -206,22 +216,6 @@ def _plan(
             known.add((file.path.stem, file.name))
         parts.progress.advance()
     parts.progress.done()
-
-
-def _made_anew(
-    parts: Parts, run: PushRun, files: Sequence[StoredFile], mapping: Mapping, *, gate: FileAdmissionPolicy
-) -> set[tuple[str, str]]:
-    """The files of an interrupted run that had to be planned anew, for their mapping was changed since."""
-    made: set[tuple[str, str]] = set()
-    for file in files:
-        same = (file.mapping, file.mapping_digest) == (mapping.name, mapping.digest)
-        if same or file.operation != str(mapping.operation) or not parts.ledger.documents.planned_in(file.id):
-            continue
-        day = date.fromisoformat(str(file.origin["business_date"]))
-        received = ReceivedFile(kept_file(parts, file), file.name, file.origin)
-        plan_anew(parts, run, file, arrival_of(parts, received, mapping, business_date=day, gate=gate))
-        made.add((file.sha256, file.name))
-    return made
 
 
 def _answer_refused(parts: Parts, run: PushRun, came: _Came, mapping: Mapping) -> None:

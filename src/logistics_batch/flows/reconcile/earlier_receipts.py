@@ -22,7 +22,6 @@ from logistics_batch.flows.reconcile.receipts import (
     LOOK_BACK_DAYS,
     RECEIPTS,
     RETRACTED,
-    ListPlace,
     counted_lists,
     older_lists,
 )
@@ -30,6 +29,7 @@ from logistics_batch.flows.reconcile.snapshots import KnownLines
 from logistics_batch.intake.names import printable
 from logistics_batch.messages.words import shortened
 from logistics_batch.model.counting import counted
+from logistics_batch.model.jobs.job import Lists
 from logistics_batch.model.reconciliation import Earlier, ExceptionLevel, Standing
 from logistics_batch.model.spelling import folded
 from logistics_batch.reconciliation import KNOWN_LINES, RECEIVED_LINES, UNOPENED, Legs, day, identifier
@@ -57,7 +57,7 @@ class Counting:
 
 def all_receipts(
     parts: Parts,
-    place: ListPlace | None,
+    place: Lists | None,
     tonight: ReadList,
     known: KnownLines | None,
     *,
@@ -133,7 +133,7 @@ def with_missing_lists(unopened: pl.DataFrame, receipts: ReadList, legs: Legs, *
 
 
 def _with_older(
-    parts: Parts, place: ListPlace | None, tonight: ReadList, *, judged: pl.DataFrame, known: Set[str], on: date
+    parts: Parts, place: Lists | None, tonight: ReadList, *, judged: pl.DataFrame, known: Set[str], on: date
 ) -> tuple[ReadList, pl.DataFrame, pl.DataFrame]:
     """Tonight's receipts with what older lists say of the judged invoices; all rows that were read; and UNOPENED.
 

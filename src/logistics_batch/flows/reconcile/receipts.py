@@ -22,7 +22,7 @@ from logistics_batch.mapping import Mapping, RunValues
 from logistics_batch.messages.words import shortened
 from logistics_batch.model.counting import counted
 from logistics_batch.model.document import Operation
-from logistics_batch.model.jobs.job import JobPlace
+from logistics_batch.model.jobs.job import Lists
 from logistics_batch.reconciliation import ORDERED_LINES, RECEIVED_LINES, UNREAD_ROWS, Counted, counted_once
 from logistics_batch.scratch import scratch_folder
 
@@ -41,15 +41,6 @@ RECEIPTS = ListKind("receipts", "receipts file", RECEIVED_LINES, LOOK_BACK_DAYS,
 PURCHASE_ORDERS = ListKind(
     "purchase orders", "purchase-order file", ORDERED_LINES, _ORDERED_BEFORE_DAYS, "--purchase-orders"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class ListPlace:
-    """Where lists lie, what their names look like, and the mapping that reads them."""
-
-    place: JobPlace
-    patterns: Sequence[str]
-    mapping: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +79,7 @@ def list_by_hand(parts: Parts, path: Path, *, kind: ListKind, mapping: str, busi
     return replace(_put_together(read), lying=frozenset([path.name]), written=written, retracted=retracted)
 
 
-def list_from(parts: Parts, source: ListPlace, *, kind: ListKind, since: date, business_date: date) -> ReadList:
+def list_from(parts: Parts, source: Lists, *, kind: ListKind, since: date, business_date: date) -> ReadList:
     """The lines of all files at a place that were written in the days of the range or shortly before.
 
     The files stay where they lie. Raises UsageError if the mapping is not for lists, StoreError if the place cannot
@@ -96,9 +87,9 @@ def list_from(parts: Parts, source: ListPlace, *, kind: ListKind, since: date, b
     """
     reader = _reader(parts, source.mapping, kind=kind, business_date=business_date)
     oldest = since - timedelta(days=kind.look_back_days)
-    with closing(parts.open_store(source.place)) as store:
-        listing = listed_at(store, source.place.path)
-        lists = [file for file in listing if _is_list(file, source.patterns)]
+    with closing(parts.open_store(source)) as store:
+        listing = listed_at(store, source.path)
+        lists = [file for file in listing if _is_list(file, source.pattern)]
         read = [_misnamed(file, reader) for file in lists if name_fault(file.name)]
         retracted = _retracted((file.name, file.modified) for file in listing if not name_fault(file.name))
         days = {file: _day_of(file, parts) for file in lists if not name_fault(file.name)}
@@ -109,7 +100,7 @@ def list_from(parts: Parts, source: ListPlace, *, kind: ListKind, since: date, b
         read += _fetched_each(parts, store, wanted, reader)
     together = _put_together(read)
     if not read:
-        named = f"No {kind.file_word} written since {oldest} lies in {store.label} {source.place.path}"
+        named = f"No {kind.file_word} written since {oldest} lies in {store.label} {source.path}"
         together = replace(together, doubts=(f"{named}: no list of tonight was compared.",))
     return replace(
         together,
@@ -123,11 +114,11 @@ def list_from(parts: Parts, source: ListPlace, *, kind: ListKind, since: date, b
 
 
 def older_lists(
-    parts: Parts, source: ListPlace, files: Sequence[RemoteFile], *, kind: ListKind, business_date: date
+    parts: Parts, source: Lists, files: Sequence[RemoteFile], *, kind: ListKind, business_date: date
 ) -> ReadList:
     """The lines of lists that `list_from` left as `older`. Raises StoreError if the place cannot be read."""
     reader = _reader(parts, source.mapping, kind=kind, business_date=business_date)
-    with closing(parts.open_store(source.place)) as store:
+    with closing(parts.open_store(source)) as store:
         return replace(_put_together(_fetched_each(parts, store, files, reader)), written=_written(files))
 
 

@@ -29,7 +29,6 @@ from logistics_batch.flows.reconcile.notices import Scope, announced_frames, ret
 from logistics_batch.flows.reconcile.receipts import (
     PURCHASE_ORDERS,
     RECEIPTS,
-    ListPlace,
     counted_lists,
     list_by_hand,
     list_from,
@@ -120,7 +119,7 @@ class ListPlan:
 
     path: Path | None = None
     mapping: str | None = None
-    place: ListPlace | None = None
+    place: Lists | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,20 +158,14 @@ def plan_of_job(job: ReconcileJob, business_date: date) -> ReconcilePlan:
         date_from=date_from,
         date_to=date_to,
         business_date=business_date,
-        receipts=_list_plan(job.receipts, business_date),
-        purchase_orders=_list_plan(job.purchase_orders, business_date),
+        receipts=ListPlan(place=job.receipts and job.receipts.on(business_date)),
+        purchase_orders=ListPlan(place=job.purchase_orders and job.purchase_orders.on(business_date)),
         tolerance=job.tolerance,
         claim_days=job.claim_days,
         results=job.results_place,
         job=job.name,
         previous=job.previous is not None,
     )
-
-
-def _list_plan(source: Lists | None, business_date: date) -> ListPlan:
-    if source is None:
-        return ListPlan()
-    return ListPlan(place=ListPlace(source.place.on(business_date), source.pattern, source.mapping))
 
 
 def run_reconcile(parts: Parts, plan: ReconcilePlan) -> ReconcileReport:

@@ -14,6 +14,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from logistics_batch.mapping.spec.targets import Targets, targets_of
+from logistics_batch.messages import packed
 from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.payloads import PAYLOADS, Complaint, complaints
@@ -33,7 +34,7 @@ def finished(body: str, operation: Operation) -> str:
         fields = {_LITERAL_NAMES.get(name, name): value for name, value in json.loads(body).items()}
         if "is_cod" in fields:
             fields["is_cod"] = fields["is_cod"] == "true"
-        return _compact(fields)
+        return packed(fields)
     if not operation.changes_order:
         return body
     ids = [str(line.get("item_id") or "") for line in unnamed_items(body, operation)]
@@ -59,7 +60,7 @@ def with_item_ids(body: str, operation: Operation, item_ids: Sequence[str]) -> s
     else:
         bare = [{key: value for key, value in line.items() if key != "item_id"} for line in lines]
         fields[name] = dict(zip(item_ids, bare, strict=True))
-    return _compact(fields)
+    return packed(fields)
 
 
 def check_change(body: str, targets: Targets, published: Mapping[str, str]) -> list[Complaint]:
@@ -89,10 +90,6 @@ def _placed(found: Complaint, positions: dict[str, int], lines_field: str) -> tu
         return found.place
     step = found.place[1]
     return (lines_field, positions.get(step, 0) if isinstance(step, str) else step, *found.place[2:])
-
-
-def _compact(fields: dict[str, Any]) -> str:
-    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +128,7 @@ def order_update(body: str, *, accepted: Accepted, lent: Collection[str]) -> str
     lines, before = wanted.get(_ITEMS, []), first.get(_ITEMS, [])
     if earlier or lines != before:
         fields[_ITEMS] = _items_by_id(lines, before, earlier, accepted.items)
-    return _compact(fields)
+    return packed(fields)
 
 
 def asn_update(body: str, *, accepted: Accepted) -> str:

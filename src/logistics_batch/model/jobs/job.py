@@ -134,9 +134,9 @@ class JobPlace(JobPart):
         """The place alone, whatever else a job says of it."""
         return JobPlace(sftp=self.sftp, folder=self.folder, path=self.path)
 
-    def on(self, business_date: date) -> "JobPlace":
+    def on(self, business_date: date) -> Self:
         """The place of one day: `{date}` in its path is filled in."""
-        return JobPlace(sftp=self.sftp, folder=self.folder, path=dated_path(self.path, business_date))
+        return self.model_copy(update={"path": dated_path(self.path, business_date)})
 
 
 class Ready(JobPart):

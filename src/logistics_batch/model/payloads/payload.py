@@ -1,9 +1,10 @@
 """What all bodies have in common, and how one becomes the text that is sent."""
 
-import json
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
+
+from logistics_batch.messages import packed
 
 LongitudeName = Literal["delivery_long", "delivery_lon"]
 
@@ -29,5 +30,4 @@ def body_text(payload: BaseModel) -> str:
     >>> body_text(DeleteItems(item_list=["17"]))
     '{"item_list":["17"]}'
     """
-    fields = payload.model_dump(mode="json", by_alias=True, exclude_none=True)
-    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return packed(payload.model_dump(mode="json", by_alias=True, exclude_none=True))
