@@ -93,22 +93,24 @@ _VERB_CELLS: Final[dict[str, tuple[str, ...]]] = {
 _OPENING: Final = """\
 # Mapping reference
 
-Every word of a mapping, the YAML file in `mappings/` that says what the columns of a sheet mean. How to make one:
-[map a new layout](how-to/map-a-new-layout.md). For completion in an editor, save the output of `logistics-batch mapping
-schema` and begin the mapping with `# yaml-language-server: $schema=mapping.schema.json`.
+A mapping is a YAML file in `mappings/` that says what the columns of a sheet mean. [Map a new
+layout](how-to/map-a-new-layout.md) makes one step by step; here stands every word of it. For completion in an editor,
+save the output of `logistics-batch mapping schema` and begin the mapping with
+`# yaml-language-server: $schema=mapping.schema.json`.
 
-Plain words other than `true`, `false` and `null` and whole numbers without leading zeros stay text: `NO`, `007`
-and `18:00` are what they look like. What stands below an example is what the program makes of it on 3 November 2026.
+Words are read as text: `NO`, `007` and `18:00` are what they look like. Only `true`, `false`, `null` and whole numbers
+without leading zeros are not text. The program itself worked out what stands below each example, for 3 November 2026.
 """
 
 
 def reference_text() -> str:
     """The whole page, as Markdown."""
-    forms = ["## Forms, one example each\n", *map(_example, _examples())]
+    forms = ["## Forms, one example each\n", _prose(_ON_FORMS), _fenced("yaml", _ORDER), *map(_example, examples())]
     parts = [_OPENING, *_keys(), *_verbs(), *_defaults(), *forms, *_targets()]
     return "\n".join(part.rstrip("\n") + "\n" for part in parts)
 
 
+_ON_FORMS: Final = "An example that does not begin with `operation:` goes on below these lines:"
 _SECTIONS: Final[tuple[tuple[str, type[BaseModel]], ...]] = (
     ("`sheet`: how the file is read", SheetSpec),
     ("A field, under `fields`, `lines` and `keep`", FieldSpec),
@@ -167,43 +169,44 @@ def _verbs() -> Iterator[str]:
         "Alone (`read: upper`) or listed, one step after another (`read: [upper, {before: A-}]`). An empty cell gives "
         "nothing; patterns and tables ignore case and outer blanks."
     )
-    for verb in vocabulary():
-        yield f"### `{verb.name}`\n"
-        yield f"{verb.doc}\n"
-        yield _fenced("yaml", verb.example)
-        yield _prose(" · ".join(_read_cells(verb)))
-        yield from _date_codes() if verb.name == "date" else ()
+    yield "".join(
+        _prose(f"- `{verb.name}`: {verb.doc} {_with(verb)}{' · '.join(_read_cells(verb))}") for verb in vocabulary()
+    )
+    yield from _date_codes()
 
 
 def _defaults() -> Iterator[str]:
     """What is known without a word in the mapping."""
     yield "## What need not be said\n"
     yield _prose(
-        "A cell is read as its target wants it: the [last section](#targets-of-each-operation) says what each wants. "
-        "`required` need not be said of what the service demands, and some rows are "
-        "[left out without a rule](#rows-that-are-left-out-without-a-rule). `logistics-batch mapping lint` gives a "
-        "hint for each line that restates such a default; the mapping can be used all the same."
+        "A cell is read as [its target](#targets-of-each-operation) wants it, what the service demands is `required`, "
+        "and some rows are [left out without a rule](#rows-that-are-left-out-without-a-rule). `logistics-batch mapping "
+        "lint` gives a hint for each line that says such a thing once more; it does no harm."
     )
     yield "### Words for payment\n"
     yield _prose(
-        "`is_cod` understands these words, in any case. A word that is not known is an issue of its row; none is "
-        "guessed. A `lookup` in the mapping replaces them all."
+        "`is_cod` understands these words, in capitals or not. A row with any other word is invalid. A `lookup` in the "
+        "mapping replaces the whole list."
     )
-    rows = []
-    for answer in ("true", "false"):
-        rows.append((f"`{answer}`", ", ".join(f"`{word}`" for word, each in PAYMENT_WORDS.items() if each == answer)))
-    yield _table(("is read as", "words"), rows)
+    yield "".join(
+        _prose(f"- `{answer}`: " + ", ".join(f"`{word}`" for word, each in PAYMENT_WORDS.items() if each == answer))
+        for answer in ("true", "false")
+    )
 
 
 def _date_codes() -> Iterator[str]:
     """The codes of date formats, with what each writes."""
+    yield "### Formats of dates\n"
     yield _prose(
-        "Formats are made of these codes and of what stands between them, as `%d.%m.%Y %H:%M`. A format says day, "
-        "month and year, a time hour and minute at least. ISO dates (`2026-11-03`, `2026-11-03 18:05:09`) and true "
-        "date cells need none."
+        "A format is made of these codes and of what stands between them: `%d.%m.%Y %H:%M`. It says day, month and "
+        "year; a time has hour and minute at least. ISO dates (`2026-11-03`, `2026-11-03 18:05:09`) and true date "
+        "cells need none. In brackets: what the code writes for 3 November 2026, 18:05:09.25."
     )
-    rows = [(f"`%{code}`", words, f"`{written(f'%{code}')}`") for code, words in CODES.items()]
-    yield _table(("code", "stands for", "of 3 November 2026, 18:05:09.25"), rows)
+    alike: dict[str, list[str]] = {}
+    for code, words in CODES.items():
+        of = next(reversed(alike)) if words == "the same" else f"{words} (`{written(f'%{code}')}`)"
+        alike.setdefault(of, []).append(f"`%{code}`")
+    yield "".join(_prose(f"- {', '.join(codes)}: {words}") for words, codes in alike.items())
 
 
 _AROUND_VERB: Final = {
@@ -220,6 +223,12 @@ fields: {invoice_number: {from: No}, supplier: {constant: x}, site: {constant: x
 lines: {sku_name: {constant: x}, qty: {constant: 1}}
 """,
 }
+
+
+def _with(verb: Verb) -> str:
+    """How a verb is written that takes values."""
+    written_so = verb.example.partition(" read: ")[2].removesuffix("}")
+    return f"With `{written_so}`: " if written_so != verb.name else ""
 
 
 def _read_cells(verb: Verb) -> Iterator[str]:
@@ -247,17 +256,22 @@ def _read_cells(verb: Verb) -> Iterator[str]:
 class Example:
     """One form and what it is for.
 
-    mapping: the whole file. sheets: by name the rows of cells. tables: lookup files by name.
+    shown: the file, or what it has besides `_ORDER`. sheets: by name the rows of cells. tables: lookup files by name.
     """
 
     title: str
     words: str
-    mapping: str
+    shown: str
     sheets: dict[str, list[list[str]]]
     tables: dict[str, str]
 
+    @property
+    def mapping(self) -> str:
+        """The whole file: what is shown, below the lines that most have in common."""
+        return self.shown if self.shown.startswith("operation:") else _ORDER + self.shown
 
-def _examples() -> list[Example]:
+
+def examples() -> list[Example]:
     """Every form once, the ordinary ones first."""
     return [_read_example(text) for text in _EXAMPLES.read_text(encoding="utf-8").split("### ") if text]
 
@@ -272,15 +286,15 @@ def _read_example(text: str) -> Example:
         if name.startswith("sheet")
     }
     tables = {name.removeprefix("table "): rows for name, rows in named if name.startswith("table")}
-    mapping = next(content for name, content in named if name == "mapping").replace("@order\n", _ORDER)
-    return Example(title, words.strip(), mapping, sheets, tables)
+    shown = next(content for name, content in named if name == "mapping")
+    return Example(title, words.strip(), shown, sheets, tables)
 
 
 def _example(example: Example) -> str:
     mapping = _loaded(example.mapping, example.tables)
     sheets = [_sheet(name, rows) for name, rows in example.sheets.items()]
     mapped = apply_mapping(mapping, sheets, run_values=_RUN)
-    parts = [f"### {example.title}\n", f"{example.words}\n", _fenced("yaml", example.mapping)]
+    parts = [f"### {example.title}\n", f"{example.words}\n", _fenced("yaml", example.shown)]
     parts += [f"`{name}`:\n\n{_fenced('csv', text)}" for name, text in example.tables.items()]
     for sheet in sheets:
         parts += [f"Sheet `{sheet.name}`:\n"] if sheet.name else []
@@ -337,10 +351,11 @@ def _targets() -> Iterator[str]:
             rows = [_target_row(part, name, targets) for name in names]
             like = max((each for each in earlier if each[0] == part and each[1] <= set(rows)), key=_size, default=None)
             if like is not None and like[1]:
-                yield f"`{part}`: all of `{earlier[like]}`{', and' if len(like[1]) < len(rows) else '.'}\n"
+                yield f"`{part}`: all of `{earlier[like]}`{', and also' if len(like[1]) < len(rows) else '.'}\n"
                 rows = [row for row in rows if row not in like[1]]
             if rows:
-                yield _table((f"`{part}`", "value"), _alike(rows))
+                yield f"`{part}`:\n"
+                yield "".join(_prose(f"- {names}: {words}") for names, words in _alike(rows))
             earlier.setdefault((part, frozenset(_target_row(part, name, targets) for name in names)), operation.value)
 
 
@@ -390,11 +405,6 @@ def _prose(text: str) -> str:
 
 def _fenced(language: str, text: str) -> str:
     return f"```{language}\n{text.rstrip()}\n```\n"
-
-
-def _table(header: Sequence[str], rows: Any) -> str:
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines) + "\n"
 
 
 if __name__ == "__main__":

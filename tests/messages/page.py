@@ -37,11 +37,12 @@ Line = tuple[str, ...]
 HEAD = """\
 # What the answers say
 
-Every message that can stand in a result's `Reason` and, behind `→`, in `What to do`, by its `rule`. `…` stands where
-something is filled in, `[a · b]` for one of these. What several messages ask for stands once, in bold above them. In a
-result the rule of a cell has the field before it, as `customer_mobile|mobile`.
+Look a message up by its `rule`: the text of `Reason`, and in italics that of `What to do`. `…` stands where something
+is filled in, `[a · b]` for one of these. Bold type tells what to do about all messages below it. In a result the name
+of the field stands before the rule: `customer_mobile|mobile`.
 """
-OFTEN = 3  # so many lines with one remedy stand below it
+OFTEN = 2  # so many lines with one remedy stand below it
+ALIKE = 3  # so many words in common make one of two reasons
 LONGEST = 20  # words in brackets, each
 NO_REMEDY = "No step of its own."
 WIDTH = 120
@@ -99,10 +100,10 @@ def _items(
     for (rule, remedy, *operator), reasons in told.items():
         if fits(remedy):
             name = f"- `{rule}`: " if rule else "- "
-            step = f" → {remedy}" if remedy and not is_told_above else ""
+            step = f" *{remedy}*" if remedy and not is_told_above else ""
             also = "".join(f" *Operator:* {words}" for words in operator)
             ways = list(together(reasons))
-            if len(ways) > OFTEN and not step + also:
+            if len(ways) > ALIKE and not step + also:
                 items += [name, *(f"  - {way}" for way in ways)] if rule else [f"- {way}" for way in ways]
             else:
                 items.append(f"{name}{' · '.join(ways)}{step}{also}")
@@ -120,7 +121,7 @@ def together(reasons: list[str]) -> Iterator[str]:
     """Reasons that begin alike as one, with what differs between them in brackets."""
     groups: list[list[list[str]]] = []
     for words in sorted(reason.split(" ") for reason in reasons):
-        if groups and _alike(groups[-1][0], words) >= OFTEN:
+        if groups and _alike(groups[-1][0], words) >= ALIKE:
             groups[-1].append(words)
         else:
             groups.append([words])
