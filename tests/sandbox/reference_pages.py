@@ -24,11 +24,6 @@ def renewed(page: Path) -> str:
     return head + begin + table + end + rest.split(end)[1]
 
 
-def example(name: str) -> str:
-    """The example of a kind as a rule in YAML."""
-    return f"{{kind: {name}, {KINDS[name].example}}}"
-
-
 def fault_tables() -> str:
     """Which requests go wrong, and the kinds by group."""
     return "\n".join(_fault_lines())
@@ -67,15 +62,17 @@ def _fault_lines() -> Iterator[str]:
     yield ""
     yield from wrap("The endpoints are " + ", ".join(f"`{name}`" for name in ENDPOINT_NAMES) + ".\n", width=120)
     yield "\n## Kinds\n"
-    yield "Behind each: what was done (with the other `phase`), and its own keys with their defaults."
+    yield "In italics: whether the effect is done (in brackets: with the other `phase`), and its own keys with defaults."
     for group in dict.fromkeys(kind.group for kind in KINDS.values()):
         yield f"\n### {group}\n"
+        alike: dict[str, list[str]] = {}
         for name, kind in KINDS.items():
             if kind.group == group:
                 own = ", ".join(f"`{key}: {_plain(value)}`" for key, value in kind.options.items())
                 facts = "; ".join(each for each in (_effect(name, kind), own) if each)
-                text = f"- `{example(name)}`: {kind.text}{facts and f' *{facts}*'}"
-                yield from _item(text)
+                alike.setdefault(f"{kind.text}{facts and f' *{facts}*'}", []).append(name)
+        for text, names in alike.items():
+            yield from _item(f"- {_listed(names)}: {text}")
     yield ""
 
 
