@@ -62,7 +62,7 @@ def _fault_lines() -> Iterator[str]:
     yield ""
     yield from wrap("The endpoints are " + ", ".join(f"`{name}`" for name in ENDPOINT_NAMES) + ".\n", width=120)
     yield "\n## Kinds\n"
-    yield "In italics: whether the effect is done (in brackets: with the other `phase`), and its own keys with defaults."
+    yield "In italics: whether the effect is done (in brackets: with the other `phase`), and own keys with defaults."
     for group in dict.fromkeys(kind.group for kind in KINDS.values()):
         yield f"\n### {group}\n"
         alike: dict[str, list[str]] = {}
