@@ -21,7 +21,10 @@ def test_the_page_works_as_it_is_written(tmp_path: Path) -> None:
 
 
 def test_every_layout_is_listed_with_what_it_makes() -> None:
-    listed = dict(re.findall(r"^\| `(\w+)` \| .+ \| ([a-z_.]+) \|$", PAGE.read_text("utf-8"), re.MULTILINE))
+    parts = re.findall(r"^\*\*([a-z_.]+)\*\*\n\n((?:[- ] .*\n)+)", PAGE.read_text("utf-8"), re.MULTILINE)
+    listed = {
+        name: operation for operation, items in parts for name in re.findall(r"^- `(\w+)`: ", items, re.MULTILINE)
+    }
     shipped = {path.stem: path.read_text("utf-8") for path in (ROOT / "mappings").glob("*.yaml")}
     made = {name: re.findall(r"^operation: (\S+)$", text, re.MULTILINE) for name, text in shipped.items()}
     assert made == {name: [operation] for name, operation in listed.items()}
