@@ -51,7 +51,7 @@ def man_page() -> str:
         *(line for command, context in commands for line in _command(command, context)),
         ".SH EXIT STATUS",
     ]
-    for code, [meaning] in table(ROOT / "README.md", "Exit codes").items():
+    for code, [meaning, _] in table(ROOT / "docs/how-to/operator.md", "Exit codes").items():
         lines += [".TP", f".B {code}", _text(meaning)] if code.isdigit() else []
     return "\n".join(lines) + "\n" + _REST
 
