@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from reconciliation.world import World
 
 from logistics_batch.flows.files.foreign_files import workbook_entries
-from logistics_batch.model.reconciliation import Earlier, Entries, Watch
+from logistics_batch.model.reconciliation import Earlier, Entries
 from logistics_batch.paper.reconciliation.account import ReconciliationReport
 from logistics_batch.reconciliation import Rules, audit
 
@@ -27,7 +27,6 @@ def account_of(
 ) -> ReconciliationReport:
     """The report of one night."""
     complete = not doubts
-    watch = Watch(day, window, complete)
     return ReconciliationReport(
         run=f"R{day:%m%d}",
         by="delivery",
@@ -38,9 +37,8 @@ def account_of(
         made_at=datetime(day.year, day.month, day.day, 22, 15, tzinfo=ZoneInfo("Asia/Kolkata")),
         result=audit(
             world.legs(),
-            rules=Rules(business_date=day, complete=complete, **rules),
+            rules=Rules(business_date=day, complete=complete, due=window, whole=complete, **rules),
             earlier=earlier or Earlier(),
-            watch=watch,
         ),
         receipts_compared=world.receipts is not None,
         doubts=doubts,

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from reconciliation.world import World
 
-from logistics_batch.model.reconciliation import ComparedOutcome, Earlier, Reconciliation, Watch
+from logistics_batch.model.reconciliation import ComparedOutcome, Earlier, Reconciliation
 from logistics_batch.reconciliation import Rules, audit
 
 FIRST = date(2026, 11, 10)
@@ -33,8 +33,8 @@ def reconciled(
     complete: bool = True,
 ) -> Reconciliation:
     day = FIRST + timedelta(days=night)
-    watch = Watch(day, due, complete)
-    return audit(what.legs(), rules=Rules(day, complete=complete), earlier=earlier or Earlier(), watch=watch)
+    rules = Rules(day, complete=complete, due=due, whole=complete)
+    return audit(what.legs(), rules=rules, earlier=earlier or Earlier())
 
 
 def handed_on(result: Reconciliation, *, night: int = 0, **entries: str) -> Earlier:
@@ -131,6 +131,7 @@ def test_what_was_not_looked_at_is_never_called_resolved():
     earlier = handed_on(reconciled(world(A="90")))
     elsewhere = (date(2026, 11, 5), date(2026, 11, 20))
     other = World()
+    other.no_receipts_came()
     for due, complete in ((elsewhere, True), (None, True), (WINDOW, False)):
         result = reconciled(other, night=1, earlier=earlier, due=due, complete=complete)
         assert [standing for standing, _ in gone(result).values()] == ["not checked"], (due, complete)
@@ -140,6 +141,7 @@ def test_what_was_not_looked_at_is_never_called_resolved():
 def test_the_same_invoice_of_another_supplier_proves_nothing():
     earlier = handed_on(reconciled(world(A="90")))
     other = World()
+    other.no_receipts_came()
     other.both("A", ("W", "100"), supplier="S-2", delivery_date="2026-11-01")
     result = reconciled(other, night=1, earlier=earlier, due=None)
     assert gone(result) == {"A": ("not checked", "Its ASN lies outside the dates that are looked at now.")}
@@ -324,8 +326,7 @@ def test_a_night_without_receipts_resolves_nothing_that_receipts_showed():
     earlier = handed_on(reconciled(first))
     second = world()
     second.receipts = None
-    watch = Watch(FIRST + timedelta(days=1), WINDOW, complete=True, receipts=False)
-    result = audit(second.legs(), rules=Rules(watch.business_date), earlier=earlier, watch=watch)
+    result = reconciled(second, night=1, earlier=earlier)
     assert gone(result) == dict.fromkeys("ABC", ("not checked", "No receipts were compared tonight."))
     third = reconciled(world(A="90"), night=2, earlier=handed_on(result, night=1))
     assert states(third) == {"A": "still open"} and gone(third)["B"][0] == "resolved"
@@ -347,8 +348,7 @@ def test_what_was_accepted_may_fall_and_rise_to_its_size_again():
 def test_what_was_accepted_waits_for_receipts_and_is_accepted_still():
     earlier = handed_on(reconciled(world(A="90")), A="Accepted")
     without = replace(world(), receipts=None)
-    watch = Watch(FIRST + timedelta(days=1), WINDOW, complete=True, receipts=False)
-    second = audit(without.legs(), rules=Rules(FIRST + timedelta(days=1)), earlier=earlier, watch=watch)
+    second = reconciled(without, night=1, earlier=earlier)
     assert gone(second) == {"A": ("not checked", "No receipts were compared tonight.")}
     third = reconciled(world(A="90"), night=2, earlier=handed_on(second, night=1))
     assert third.exceptions.is_empty() and third.outcome(ComparedOutcome.ACCEPTED).height == 1
@@ -376,8 +376,7 @@ def test_an_order_that_no_list_of_tonight_names_is_not_resolved():
     after = world()
     after.order("4712", "W", "100", delivery_date="2026-12-24")
     earlier = handed_on(reconciled(before))
-    watch = Watch(FIRST + timedelta(days=1), WINDOW, complete=True, orders=True)
-    second = audit(after.legs(), rules=Rules(FIRST + timedelta(days=1)), earlier=earlier, watch=watch)
+    second = reconciled(after, night=1, earlier=earlier)
     assert second.resolved.select("standing", "became").rows() == [
         ("not checked", "No purchase order of tonight names it.")
     ]

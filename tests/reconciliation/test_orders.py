@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from reconciliation.world import World
 
-from logistics_batch.model.reconciliation import Discrepancy, Earlier, ExceptionLevel, Watch
+from logistics_batch.model.reconciliation import Discrepancy, Earlier, ExceptionLevel
 from logistics_batch.reconciliation import Limit, Rules, audit, counted_once
 
 TODAY = date(2026, 11, 10)
@@ -140,20 +140,19 @@ def test_an_order_line_keeps_its_id_and_is_resolved_only_by_orders():
     world = World()
     world.both("I1", ("W", "50"), po_number="9")
     world.order("9", "W", "60")
-    orders = Watch(TODAY, (date(2026, 11, 1), date(2026, 11, 9)), complete=True, orders=True)
-    first = audit(world.legs(), rules=PLAIN, earlier=Earlier(), watch=orders)
+    due = (date(2026, 11, 1), date(2026, 11, 9))
+    first = audit(world.legs(), rules=replace(PLAIN, due=due), earlier=Earlier())
     (line,) = first.exceptions.to_dicts()
     world.both("I2", ("W", "5"), po_number="9")
     (later,) = audit(world.legs(), rules=PLAIN).exceptions.to_dicts()
     assert later["exception_id"] == line["exception_id"] and later["qty_affected"] == 5
     earlier = Earlier(run="run-1", business_date=TODAY, listed=first.remembered)
     world.both("I3", ("W", "5"), po_number="9")
-    watch = Watch(date(2026, 11, 11), (date(2026, 11, 1), date(2026, 11, 9)), complete=True, orders=True)
-    (gone,) = audit(world.legs(), rules=PLAIN, earlier=earlier, watch=watch).resolved.to_dicts()
+    next_day = replace(PLAIN, business_date=date(2026, 11, 11), due=due)
+    (gone,) = audit(world.legs(), rules=next_day, earlier=earlier).resolved.to_dicts()
     assert (gone["standing"], gone["became"]) == ("resolved", "Tonight it is matched.")
     world.orders = None
-    watch = Watch(date(2026, 11, 11), (date(2026, 11, 1), date(2026, 11, 9)), complete=True)
-    (gone,) = audit(world.legs(), rules=PLAIN, earlier=earlier, watch=watch).resolved.to_dicts()
+    (gone,) = audit(world.legs(), rules=next_day, earlier=earlier).resolved.to_dicts()
     assert (gone["standing"], gone["became"]) == ("not checked", "No purchase orders were compared tonight.")
 
 

@@ -1,6 +1,6 @@
 """What an audit of advance shipping notices (ASNs) says: one outcome a line, in the words that analysts use.
 
-And what is known of the exceptions of earlier nights, and what tonight's report looked at.
+And what is known of the exceptions of earlier nights.
 """
 
 from collections.abc import Callable
@@ -285,12 +285,20 @@ class Reconciliation:
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """What is known of the nights before. listed: MEMORY_SCHEMA; trend: TREND_SCHEMA; run: the last, "" for none."""
+    """What is known of the nights before. listed: MEMORY_SCHEMA; trend: TREND_SCHEMA; run: the last, "" for none.
+
+    told: whether tonight's report says anything of them. series: under which it is remembered. doubts: why what
+    analysts wrote is not there. notes: what else should be known.
+    """
 
     run: str = ""
     business_date: date | None = None
     listed: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=MEMORY_SCHEMA))
     trend: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=TREND_SCHEMA))
+    told: bool = True
+    series: str = ""
+    doubts: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,21 +313,3 @@ class Entries:
     notes: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     run: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Watch:
-    """What tonight's report looked at, to tell what is resolved from what was not looked at.
-
-    due: the delivery dates that were asked for, both ends inclusive; None where another date of the ASN was.
-    complete: nothing that belongs into the report is known to be missing. orders: purchase orders were compared.
-    receipts: receipts were compared.
-    followed: invoice numbers, folded, that were asked for whatever the dates of their ASNs.
-    """
-
-    business_date: date
-    due: tuple[date, date] | None
-    complete: bool
-    orders: bool = False
-    receipts: bool = True
-    followed: frozenset[str] = frozenset()

@@ -18,7 +18,6 @@ from logistics_batch.model.reconciliation import (
     Earlier,
     ExceptionLevel,
     Reconciliation,
-    Watch,
 )
 from logistics_batch.reconciliation import totals
 from logistics_batch.reconciliation.ageing import bucket, claim_days_left, claim_until, days_overdue
@@ -27,7 +26,7 @@ from logistics_batch.reconciliation.classes.facts import with_facts
 from logistics_batch.reconciliation.classes.reasons import with_reasons
 from logistics_batch.reconciliation.classes.rules import Rules
 from logistics_batch.reconciliation.classes.verdicts import shown_by_receipts, with_verdict
-from logistics_batch.reconciliation.history import Carried, carried, uncompared
+from logistics_batch.reconciliation.history import Carried, by_themselves, carried
 from logistics_batch.reconciliation.legs.columns import RECEIVED_LINES, Legs
 from logistics_batch.reconciliation.legs.lines import received_side, side_by_side, stand_in, swaps
 from logistics_batch.reconciliation.legs.reading import identifier, spelling, with_units
@@ -145,12 +144,10 @@ _KEPT = {*LINES_SCHEMA, *BASIS_SCHEMA, "verdict", "in_window", "identity", *_WHO
 _TOLD_BY_GROUNDS = [Discrepancy[name].value for name in ("LATE", "EARLY", "SHELF_LIFE", "NOT_SENT", "UNVERIFIABLE")]
 
 
-def audit(
-    legs: Legs, *, rules: Rules, earlier: Earlier | None = None, watch: Watch | None = None, told: bool = True
-) -> Reconciliation:
-    """Compare the legs line by line, and the outcome with the nights before if `earlier` and `watch` are given.
+def audit(legs: Legs, *, rules: Rules, earlier: Earlier | None = None) -> Reconciliation:
+    """Compare the legs line by line, and the outcome with the nights before; None: there are no nights.
 
-    told: whether the report says anything of other nights; what the next one has to know is `remembered` in any case.
+    What the next night has to know is `remembered` also where nothing is told of others.
     Raises LogisticsBatchError if lines or quantities over all classes do not equal those of each leg.
     """
     read = _read(legs)
@@ -160,9 +157,7 @@ def audit(
     found, whole = audited_lines(matches.left, rules=rules)
     if read.ordered is not None:
         found = pl.concat([found, _audited_orders(read, rules=rules)], how="diagonal_relaxed")
-    history = carried(found, earlier, watch=watch) if earlier and watch else Carried(uncompared(found))
-    if not told:
-        history = Carried(uncompared(found), remembered=history.remembered)
+    history = carried(found, earlier, rules=rules, legs=legs) if earlier else Carried(by_themselves(found))
     lines = totals.in_report_order(history.lines)
     counted = totals.counted_lines(lines, matches.pairs, receipts=legs.received is not None)
     classes, legs_totals = totals.class_totals(counted), totals.leg_totals(read)
@@ -178,7 +173,7 @@ def audit(
         not_returned=not_returned(accepted_pairs(whole), matches.settled_pairs()),
         resolved=history.resolved,
         trend=history.trend,
-        previous_run=earlier.run if earlier and told else "",
+        previous_run=earlier.run if earlier and earlier.told else "",
         remembered=history.remembered,
     )
 

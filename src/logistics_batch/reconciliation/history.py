@@ -26,9 +26,10 @@ from logistics_batch.model.reconciliation import (
     ExceptionLevel,
     Standing,
     State,
-    Watch,
 )
 from logistics_batch.model.spelling import folded
+from logistics_batch.reconciliation.classes.rules import Rules
+from logistics_batch.reconciliation.legs.columns import Legs
 from logistics_batch.reconciliation.legs.reading import order_number
 from logistics_batch.reconciliation.sentences import first_that_holds, is_given, plain, sentence
 
@@ -71,31 +72,34 @@ class Carried:
     remembered: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=MEMORY_SCHEMA))
 
 
-def uncompared(lines: pl.DataFrame) -> pl.DataFrame:
+def by_themselves(lines: pl.DataFrame) -> pl.DataFrame:
     """Tonight's lines (LINES_SCHEMA, among other columns) by themselves: nothing is said of other nights."""
     return _as_schema(lines.with_columns(pl.lit("").alias("state")), LINES_SCHEMA)
 
 
-def carried(lines: pl.DataFrame, earlier: Earlier, *, watch: Watch) -> Carried:
+def carried(lines: pl.DataFrame, earlier: Earlier, *, rules: Rules, legs: Legs) -> Carried:
     """Tonight's lines with what is known of them from the nights before; what analysts accepted is no exception.
 
-    lines: LINES_SCHEMA and BASIS_SCHEMA, among other columns; those of LINES_SCHEMA come back.
+    lines: LINES_SCHEMA and BASIS_SCHEMA, among other columns; those of LINES_SCHEMA come back. legs: what was compared.
     """
     excepted = pl.col("outcome") == ComparedOutcome.EXCEPTION.value
-    told = _with_history(lines.filter(excepted), earlier, watch=watch)
-    others = uncompared(lines.filter(~excepted))
+    told = _with_history(lines.filter(excepted), earlier, rules=rules)
+    others = by_themselves(lines.filter(~excepted))
     whole = pl.concat([told.select(*LINES_SCHEMA), others])
     missing = earlier.listed.join(told, on="exception_id", how="anti", maintain_order="left")
-    gone = _gone(missing, whole, watch=watch)
-    nights = earlier.trend.filter(pl.col("business_date") != watch.business_date).sort("business_date")
-    return Carried(whole, gone.select(*RESOLVED_SCHEMA), nights, pl.concat([told, gone]))
+    gone = _gone(missing, whole, rules=rules, legs=legs)
+    remembered = pl.concat([told, gone])
+    if not earlier.told:
+        return Carried(by_themselves(lines), remembered=remembered)
+    nights = earlier.trend.filter(pl.col("business_date") != rules.business_date).sort("business_date")
+    return Carried(whole, gone.select(*RESOLVED_SCHEMA), nights, remembered)
 
 
 def _as_schema(frame: pl.DataFrame, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
     return frame.select(pl.col(name).cast(kind) for name, kind in schema.items())
 
 
-def _with_history(exceptions: pl.DataFrame, earlier: Earlier, *, watch: Watch) -> pl.DataFrame:
+def _with_history(exceptions: pl.DataFrame, earlier: Earlier, *, rules: Rules) -> pl.DataFrame:
     """Tonight's exceptions (MEMORY_SCHEMA)."""
     known = earlier.listed.with_columns((pl.col("mrp_returned") - pl.col("mrp_announced")).alias("mrp_delta"))
     was = known.select(
@@ -113,19 +117,19 @@ def _with_history(exceptions: pl.DataFrame, earlier: Earlier, *, watch: Watch) -
     accepted = _claimed() & _no_more_than_accepted()
     before = pl.col("was_nights_open").fill_null(0)
     # A second report of the same night counts no second night.
-    again = earlier.business_date == watch.business_date
+    again = earlier.business_date == rules.business_date
     standing = pl.when(accepted).then(pl.lit(Standing.ACCEPTED.value)).otherwise(pl.lit(Standing.OPEN.value))
     told = joined.with_columns(pl.col(ENTRIES).fill_null("")).with_columns(
         pl.when(accepted).then(pl.lit(ComparedOutcome.ACCEPTED.value)).otherwise("outcome").alias("outcome"),
-        _state(watch).alias("state"),
-        pl.coalesce("was_first_seen", pl.lit(watch.business_date)).alias("first_seen"),
-        _remark(watch).fill_null("").alias("remark"),
+        _state(rules).alias("state"),
+        pl.coalesce("was_first_seen", pl.lit(rules.business_date)).alias("first_seen"),
+        _remark(rules).fill_null("").alias("remark"),
         _status().alias("analyst_status"),
         pl.when(_claimed()).then(_accepted_as()).otherwise(pl.lit("")).alias("accepted_as"),
         (pl.max_horizontal(before, pl.lit(1)) if again else before + 1).alias("nights_open"),
         *(pl.when(_claimed()).then(was_name).alias(name) for name, was_name in accepted_as.items()),
         standing.alias("standing"),
-        pl.lit(watch.business_date).alias("last_seen"),
+        pl.lit(rules.business_date).alias("last_seen"),
         pl.lit(None, pl.Date).alias("gone_since"),
         pl.lit("").alias("became"),
     )
@@ -180,9 +184,9 @@ def _grown() -> pl.Expr:
     return _claimed() & ~_no_more_than_accepted()
 
 
-def _state(watch: Watch) -> pl.Expr:
+def _state(rules: Rules) -> pl.Expr:
     """A second report of the same night calls new what the first one called new."""
-    first_today = pl.col("was_code").is_null() | (pl.col("was_first_seen") >= pl.lit(watch.business_date))
+    first_today = pl.col("was_code").is_null() | (pl.col("was_first_seen") >= pl.lit(rules.business_date))
     was = pl.col("was_state").is_in([State.CHANGED.value, State.BACK.value])
     return first_that_holds(
         [
@@ -195,11 +199,11 @@ def _state(watch: Watch) -> pl.Expr:
     )
 
 
-def _remark(watch: Watch) -> pl.Expr:
+def _remark(rules: Rules) -> pl.Expr:
     accepted = "It was accepted as {was_code:text} of {pieces} units; "
     grown = f"{accepted}it is another class, for another reason or more today."
     unseen = f"{accepted}tonight's report may be incomplete and cannot tell. When it is seen as that, it is accepted."
-    is_unseen = (pl.col("code") == Discrepancy.UNVERIFIABLE.value) & (not watch.complete)
+    is_unseen = (pl.col("code") == Discrepancy.UNVERIFIABLE.value) & (not rules.whole)
     pieces = plain("was_qty_affected", none="0")
     said_before = pl.col("was_state").is_in([State.CHANGED.value, State.BACK.value]) & ~_claimed()
     return first_that_holds(
@@ -221,29 +225,29 @@ def _status() -> pl.Expr:
     return pl.when(_grown()).then(pl.lit(_SUSPENDED)).when(back).then(pl.lit("Accepted")).otherwise("analyst_status")
 
 
-def _gone(missing: pl.DataFrame, lines: pl.DataFrame, *, watch: Watch) -> pl.DataFrame:
+def _gone(missing: pl.DataFrame, lines: pl.DataFrame, *, rules: Rules, legs: Legs) -> pl.DataFrame:
     """What was listed and is no exception tonight (MEMORY_SCHEMA): resolved, or not looked at."""
-    today = pl.lit(watch.business_date)
+    today = pl.lit(rules.business_date)
     was_resolved = pl.col("standing") == Standing.RESOLVED.value
     remembered = pl.col("gone_since") > today - timedelta(days=REMEMBERED_DAYS)
     told = _with_outcome(missing.filter(~was_resolved), lines)
     unordered = (pl.col("level") == ExceptionLevel.ORDER.value) & pl.col("now").is_null()
-    unreceived = pl.col("by_receipts").fill_null(False) & (not watch.receipts)
+    unreceived = pl.col("by_receipts").fill_null(False) & (legs.received is None)
     seen = pl.col("now").is_not_null() & ~unreceived
     # What was accepted is accepted again when it is compared again.
     closed = _says(_CLOSED_WORDS) & ~(_says(_ACCEPTED_WORDS) & (unordered | unreceived))
     unseen = unordered | unreceived | pl.col("uncompared")
-    resolved = seen | (_inside(watch) & pl.lit(watch.complete) & ~unseen) | closed
+    resolved = seen | (_inside(rules) & pl.lit(rules.whole) & ~unseen) | closed
     remark = first_that_holds(
         [
             (seen, pl.format("Tonight it is {}.", pl.col("now").fill_null(""))),
             (closed, "Accepted or closed by an analyst, and no longer looked at."),
             (resolved, "Nothing shows it any more."),
-            (unordered & watch.orders, "No purchase order of tonight names it."),
+            (unordered & (legs.ordered is not None), "No purchase order of tonight names it."),
             (unordered, "No purchase orders were compared tonight."),
             (unreceived, "No receipts were compared tonight."),
-            (pl.col("uncompared") & watch.complete, "Tonight it could not be compared with the service."),
-            (pl.lit(not watch.complete), "Tonight's report may be incomplete."),
+            (pl.col("uncompared") & rules.whole, "Tonight it could not be compared with the service."),
+            (pl.lit(not rules.whole), "Tonight's report may be incomplete."),
             (pl.lit(True), "Its ASN lies outside the dates that are looked at now."),
         ]
     )
@@ -260,11 +264,11 @@ def _gone(missing: pl.DataFrame, lines: pl.DataFrame, *, watch: Watch) -> pl.Dat
     return pl.concat([_as_schema(judged, MEMORY_SCHEMA), _as_schema(kept, MEMORY_SCHEMA)])
 
 
-def _inside(watch: Watch) -> pl.Expr:
-    followed = _folded("invoice_number").is_in(sorted(watch.followed))
-    if watch.due is None:
+def _inside(rules: Rules) -> pl.Expr:
+    followed = _folded("invoice_number").is_in(sorted(rules.followed))
+    if rules.due is None:
         return followed
-    return pl.col("due_date").is_between(*watch.due).fill_null(False) | followed
+    return pl.col("due_date").is_between(*rules.due).fill_null(False) | followed
 
 
 _NOTICE_KEYS = ("invoice_key", "supplier_key", "site_key")

@@ -90,24 +90,9 @@ _FACTS: Final = {
 _SIZES: Final = ("code", "qty_affected", "impact_inr")
 
 
-@dataclass(frozen=True, slots=True)
-class Recalled:
-    """What is known of earlier nights.
-
-    series: under which tonight's report is remembered. told: whether it says anything of other nights. doubts: why
-    what analysts wrote is not there. notes: what else should be known.
-    """
-
-    earlier: Earlier
-    series: str
-    told: bool = True
-    doubts: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
 def recalled(
     parts: Parts, *, job: str, workbook: Path | None, results: JobPlace | None, business_date: date
-) -> Recalled:
+) -> Earlier:
     """The memory of a job's reconciliations, with what analysts wrote since; by hand that of the named workbook.
 
     workbook: one that a person names. results: where a job's last one lies; None: none is read back. Raises UsageError
@@ -124,19 +109,19 @@ def recalled(
         entries, doubts, notes = _written_at(parts, results, business_date)
     ids = [] if entries is None else entries.by_exception["exception_id"].to_list()
     series = job or (parts.ledger.exceptions.series_with(ids) if ids else None) or ""
-    earlier = remembered(parts, series, business_date)
+    earlier = replace(remembered(parts, series, business_date), series=series)
     if not (job or workbook or results):
-        return Recalled(earlier, series, told=False)
+        return replace(earlier, told=False)
     when = f" of {earlier.business_date}" if earlier.business_date else ""
     wrote = "" if entries is None else ", and what analysts wrote"
     source = f"Compared with the report{when}, run {printable(earlier.run)}{wrote}."
     notes += (source if earlier.run else "There is no earlier report: every exception counts as new.",)
     if entries is None:
-        return Recalled(earlier, series, doubts=doubts, notes=notes)
+        return replace(earlier, doubts=doubts, notes=notes)
     other = bool(entries.run and earlier.run and entries.run != earlier.run)
-    return Recalled(
-        replace(earlier, listed=_with_entries(earlier.listed, _new_of(parts, series, entries), of_another=other)),
-        series,
+    return replace(
+        earlier,
+        listed=_with_entries(earlier.listed, _new_of(parts, series, entries), of_another=other),
         doubts=(*doubts, *(f"{one} {_AGAIN}" for one in entries.unread)),
         notes=(*notes, *((_of_another(entries.run),) if other else ()), *entries.notes, *_strangers(entries, earlier)),
     )

@@ -24,7 +24,7 @@ from logistics_batch.flows.reconcile.earlier_receipts import (
 )
 from logistics_batch.flows.reconcile.gather import Gathered, gather, order_numbers
 from logistics_batch.flows.reconcile.goods_list import ListKind, ReadList
-from logistics_batch.flows.reconcile.memory import REPORT, WORKBOOK, Recalled, recalled, remember
+from logistics_batch.flows.reconcile.memory import REPORT, WORKBOOK, recalled, remember
 from logistics_batch.flows.reconcile.notices import Scope, announced_frames, returned_frames
 from logistics_batch.flows.reconcile.receipts import (
     PURCHASE_ORDERS,
@@ -44,7 +44,7 @@ from logistics_batch.intake.names import printable
 from logistics_batch.messages.words import shortened
 from logistics_batch.model.counting import counted
 from logistics_batch.model.jobs.job import JobPlace, Lists, Margin, ReconcileJob, Tolerance
-from logistics_batch.model.reconciliation import Discrepancy, Earlier, Reconciliation, Standing, Watch
+from logistics_batch.model.reconciliation import Discrepancy, Earlier, Reconciliation, Standing
 from logistics_batch.model.report import ExitCode
 from logistics_batch.model.run_reports import ReconcileReport
 from logistics_batch.paper.reconciliation.account import ReconciliationReport
@@ -198,7 +198,7 @@ def run_reconcile(parts: Parts, plan: ReconcilePlan) -> ReconcileReport:
             files=files,
             delivered=delivered,
         )
-        remember(parts, account, series=asked.recalled.series)
+        remember(parts, account, series=asked.earlier.series)
         run.ended(report.exit_code, report.counts)
     return report
 
@@ -207,7 +207,7 @@ def run_reconcile(parts: Parts, plan: ReconcilePlan) -> ReconcileReport:
 class _Asked:
     """What lists, service, ledger and earlier reports say. receipts: as the lists of the range have them."""
 
-    recalled: Recalled
+    earlier: Earlier
     receipts: ReadList
     known: KnownLines | None
     orders: ReadList
@@ -221,19 +221,19 @@ def _ask(parts: Parts, plan: ReconcilePlan, wanted: AsnRange) -> _Asked:
     orders = counted_lists(
         _read(parts, plan.purchase_orders, PURCHASE_ORDERS, since=wanted.date_from, on=plan.business_date)
     )
-    memory = recalled(
+    earlier = recalled(
         parts,
         job=plan.job,
         workbook=plan.previous_path,
         results=plan.results if plan.previous else None,
         business_date=plan.business_date,
     )
-    run = memory.earlier.run if memory.told else ""
+    run = earlier.run if earlier.told else ""
     known = known_receipts(parts, job=plan.job, run=run, until=plan.business_date)
-    besides = followed(memory.earlier if memory.told else Earlier(), wanted, receipts, known)
+    besides = followed(earlier if earlier.told else Earlier(), wanted, receipts, known)
     scope = Scope(wanted, ZoneInfo(parts.policy.timezone), besides.invoices)
     gathered = gather(parts, scope, receipts, orders)
-    return _Asked(memory, receipts, known, orders, besides, scope, gathered)
+    return _Asked(earlier, receipts, known, orders, besides, scope, gathered)
 
 
 def _compared(parts: Parts, plan: ReconcilePlan, asked: _Asked) -> tuple[Legs, Counting]:
@@ -261,24 +261,22 @@ def _compared(parts: Parts, plan: ReconcilePlan, asked: _Asked) -> tuple[Legs, C
 def _account(
     parts: Parts, plan: ReconcilePlan, run: str, asked: _Asked, limits: dict[Discrepancy, Limit]
 ) -> ReconciliationReport:
-    wanted, memory = asked.scope.wanted, asked.recalled
+    wanted, earlier = asked.scope.wanted, asked.earlier
     legs, counting = _compared(parts, plan, asked)
     receipts = counting.receipts
     gathered, orders, besides = asked.gathered, asked.orders, asked.besides
-    rules = Rules(plan.business_date, limits=limits, complete=gathered.complete, claim_days=plan.claim_days)
+    rules = Rules(
+        plan.business_date,
+        limits=limits,
+        complete=gathered.complete,
+        claim_days=plan.claim_days,
+        due=(wanted.date_from, wanted.date_to) if wanted.by == "delivery" else None,
+        followed=frozenset(besides.invoices),
+        whole=gathered.complete and receipts.complete and orders.complete,
+    )
     if (booked_within := limits.get(Discrepancy.NOT_RECEIVED, Limit()).days) is not None:
         rules = replace(rules, grace_days=booked_within)
-    due = (wanted.date_from, wanted.date_to) if wanted.by == "delivery" else None
-    whole = gathered.complete and receipts.complete and orders.complete
-    watch = Watch(
-        plan.business_date,
-        due,
-        complete=whole,
-        orders=orders.lines is not None,
-        receipts=receipts.lines is not None,
-        followed=frozenset(besides.invoices),
-    )
-    result = audit(legs, rules=rules, earlier=memory.earlier, watch=watch, told=memory.told)
+    result = audit(legs, rules=rules, earlier=earlier)
     asked_for = ((plan.receipts, receipts, RECEIPTS), (plan.purchase_orders, orders, PURCHASE_ORDERS))
     missing = tuple(kind.word for given, read, kind in asked_for if given != ListPlan() and read.lines is None)
     if RECEIPTS.word in missing:
@@ -304,7 +302,7 @@ def _account(
             *gathered.doubts,
             *doubts,
             *_not_compared(missing, result),
-            *memory.doubts,
+            *earlier.doubts,
             *_without_receipts(result, receipts),
         ),
         notes=(
@@ -312,7 +310,7 @@ def _account(
             *gathered.notes,
             *_unreturned(result, legs),
             *_not_understood(legs),
-            *memory.notes,
+            *earlier.notes,
             *besides.notes,
         ),
         log=_log(plan, gathered, {"Receipts": receipts, "Purchase orders": orders}, rules),

@@ -87,6 +87,10 @@ class Rules:
     grace_days: a line may be called short or not received from the day after delivery date + grace_days.
     limits: tolerances; classes not named keep their default. complete: False if the service's answer may be cut short.
     claim_days: how many days after the delivery date goods can be claimed.
+
+    What tells what is resolved from what was not looked at: due, the delivery dates that were asked for, both ends
+    inclusive, None where another date of the ASN was; followed, invoice numbers, folded, that were asked for whatever
+    the dates of their ASNs; whole, nothing that belongs into the report is known to be missing.
     """
 
     business_date: date
@@ -94,6 +98,9 @@ class Rules:
     limits: dict[Discrepancy, Limit] = field(default_factory=dict)
     complete: bool = True
     claim_days: int = 60
+    due: tuple[date, date] | None = None
+    followed: frozenset[str] = frozenset()
+    whole: bool = True
 
     def limit(self, code: Discrepancy) -> Limit:
         """The tolerance of a class."""
