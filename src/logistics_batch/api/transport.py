@@ -9,7 +9,6 @@ import math
 import re
 import socket
 import ssl
-import struct
 import threading
 import time
 from collections import deque
@@ -194,13 +193,7 @@ class TimedStream(httpcore.NetworkStream):
         if self._unsent:
             with suppress(httpcore.WriteError):  # who refuses a request may answer before it has come in as a whole
                 self._send()
-        self._wait_at_most(socket.SO_RCVTIMEO, self._network.trace.deadline.within(timeout, httpcore.ReadTimeout))
-        try:
-            came = self._socket.recv(max_bytes)
-        except (TimeoutError, BlockingIOError) as error:
-            raise httpcore.ReadTimeout(str(error)) from error
-        except OSError as error:
-            raise httpcore.ReadError(str(error)) from error
+        came = self._stream.read(max_bytes, self._network.trace.deadline.within(timeout, httpcore.ReadTimeout))
         self._network.note(came)
         return came
 
@@ -216,26 +209,14 @@ class TimedStream(httpcore.NetworkStream):
             trace.leave()
         while rest:
             # Each time anew: small pieces that the other side takes do not have the whole time each.
-            seconds = trace.deadline.within(self._write_seconds, httpcore.WriteTimeout)
-            self._wait_at_most(socket.SO_SNDTIMEO, seconds)
+            self._socket.settimeout(trace.deadline.within(self._write_seconds, httpcore.WriteTimeout))
             try:
                 rest = rest[self._socket.send(rest) :]
-            except (TimeoutError, BlockingIOError) as error:
+            except TimeoutError as error:
                 raise httpcore.WriteTimeout(str(error)) from error
             except OSError as error:
                 raise httpcore.WriteError(str(error)) from error
         trace.body_sent = is_call
-
-    def _wait_at_most(self, option: int, seconds: float) -> None:
-        """The next wait ends after so long: by the system, where Python's own limit takes three calls of it more."""
-        if isinstance(self._socket, ssl.SSLSocket):
-            self._socket.settimeout(seconds)
-            return
-        if self._socket.gettimeout() is not None:
-            self._socket.settimeout(None)
-        whole = int(seconds)
-        limit = struct.pack("ll", whole, max(1, int((seconds - whole) * 1e6)))
-        self._socket.setsockopt(socket.SOL_SOCKET, option, limit)
 
     def close(self) -> None:
         self._stream.close()
