@@ -424,6 +424,17 @@ def test_a_users_column_of_the_same_name_is_not_taken_for_ours() -> None:
     assert status_of(twice, HEADER_ROW, first=10) == STATUS
 
 
+@pytest.mark.parametrize("address", ['r="I5"', ""])
+def test_a_users_formula_that_shows_nothing_stays_where_it_is(address: str) -> None:
+    formula = b't="str"><f>IF(H3="","","late")</f><v></v></c>'
+    behind = re.compile(rb'(<row r="5".*?)(</row>)', re.DOTALL)
+    parts = parts_of(order_workbook())
+    parts[SHEET_PART] = behind.sub(rb"\1<c %s %s\2" % (address.encode(), formula), parts[SHEET_PART], count=1)
+    answered = result(packed(parts))
+    assert formula in parts_of(answered)[SHEET_PART]
+    assert status_of(answered, HEADER_ROW, first=10)[0] == "Status"
+
+
 def test_our_columns_move_to_the_end_when_the_user_adds_one_behind_them() -> None:
     first = load_workbook(io.BytesIO(result(order_workbook())))
     first[SHEET].cell(HEADER_ROW, 14, "Dock")

@@ -13,12 +13,12 @@ import polars as pl
 from logistics_batch.model.answers.answer_columns import ANSWER_COLUMNS, earlier_columns
 from logistics_batch.model.issue import column_letters
 from logistics_batch.model.report import Fate
-from logistics_batch.model.sheet import CellFact, Sheet
+from logistics_batch.model.sheet import Sheet
 from logistics_batch.paper.answers.row_answers import ANSWERS, CellNote, header_texts
 from logistics_batch.paper.safe_text import cell_xml, escaped_columns, formula_like, visible_column
 from logistics_batch.paper.xlsx.comments import Note, put_notes
 from logistics_batch.paper.xlsx.package import Package, WorkbookParts, find_sheet, main, sound, written
-from logistics_batch.paper.xlsx.rows import RowChanges, changed_rows
+from logistics_batch.paper.xlsx.rows import RowChanges, RowReader, changed_rows
 from logistics_batch.paper.xlsx.sheet import Area, ColumnWidths, SheetPart, Survey, drawn_areas, place_for
 from logistics_batch.paper.xlsx.styles import StyleSheet
 
@@ -69,7 +69,7 @@ def annotate(package: Package, sheet: Sheet, annotations: Annotations) -> None:
     """
     parts = find_sheet(package, sheet.name)
     part = SheetPart.of(package.read(parts.sheet))
-    found = _surveyed(sheet, annotations.header_row)
+    found = _surveyed(sheet, annotations.header_row, last_formula=RowReader(part.rows).last_formula())
     filtered = part.filtered_area()
 
     def rows(added: Additions) -> Iterable[bytes]:
@@ -92,12 +92,13 @@ def annotate(package: Package, sheet: Sheet, annotations: Annotations) -> None:
         _name_filter(package, parts.workbook, sheet.name, widened)
 
 
-def _surveyed(sheet: Sheet, header_row: int) -> Survey:
+def _surveyed(sheet: Sheet, header_row: int, *, last_formula: int) -> Survey:
+    """last_formula: its column; a formula that shows nothing is not among the texts, and is the user's all the same."""
     headers = header_texts(sheet, header_row)
     earlier = frozenset(position + 1 for position in earlier_columns(headers))
     filled = sheet.frame.select(pl.exclude("row").is_not_null().any()).row(0)
     used = {column for column, has_text in enumerate(filled, 1) if has_text}
-    used |= {*sheet.facts_of(CellFact.NO_VALUE)["column"]}
+    used.add(last_formula)
     named = {column for column, text in enumerate(headers, 1) if text}
     last_row = int(sheet.frame["row"][-1])
     return Survey(min(named - earlier, default=1), max(used - earlier, default=0), last_row, earlier)

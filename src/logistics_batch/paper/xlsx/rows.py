@@ -6,8 +6,9 @@ copied as bytes; the cells of a row are looked at one by one only where one of t
 """
 
 import re
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from logistics_batch.model.issue import column_letters
@@ -77,6 +78,8 @@ class RowReader:
         self._row_end = b"</" + self.prefix + b"row>"
         self.cell = _element(self.prefix + b"c")
         self._cell_start = b"<" + self.prefix + b"c"
+        self._cell_end = b"</" + self.prefix + b"c>"
+        self._formula = re.compile(b"<" + re.escape(self.prefix) + rb"f[\s/>]")
 
     def rows(self) -> Iterator[Row]:
         """The rows in their order. Raises NotPatchable where their numbers do not rise or a row is not closed."""
@@ -115,6 +118,18 @@ class RowReader:
         column = _column_of(found[1]) if found is not None else 0
         # Without an address only by counting from the row's beginning.
         return column or max((cell.column for cell in self.cells(row)[0]), default=0)
+
+    def last_formula(self) -> int:
+        """The last column with a formula, also one that shows nothing; 0 if there is none."""
+        last = 0
+        if self._formula.search(self.data, self.start, self.end) is None:
+            return last
+        for row in self.rows():
+            for found in deque(self._formula.finditer(self.data, row.cells_start, row.cells_end), maxlen=1):
+                end = self.data.find(self._cell_end, found.end(), row.cells_end)
+                upto = replace(row, cells_end=end + len(self._cell_end)) if end > 0 else row
+                last = max(last, self.last_column(upto))
+        return last
 
 
 def changed_rows(rows: RowData, changes: RowChanges) -> Iterator[bytes]:
