@@ -23,7 +23,7 @@ def webhook(service: httpx.Client, receiver: Receiver) -> Iterator[dict[str, Any
     body = {
         "webhookId": next(_IDS),
         "callbackUrl": receiver.url,
-        "headers": {"X-Shop-Secret": "s3cret", "API_KEY": "theirs"},
+        "headers": {"X-Shop-Secret": "s3cret", "API_KEY": " Café "},
         "verify_payload": False,
     }
     reply = service.post("/webhooks/subscribe", json=body)
@@ -44,7 +44,7 @@ def test_a_change_of_status_sends_the_documented_event(
     sandbox.control("POST", f"/orders/{awb}/status", {"status": "Complete", "remarks": "left at the gate"})
     headers, event = receiver.next()
     assert headers["X-Shop-Secret"] == "s3cret"
-    assert headers["API_KEY"] == "theirs"
+    assert headers["API_KEY"] == "Café"
     assert headers["Content-Type"] == "application/json"
     fixed = {
         "WaybillNo": awb,

@@ -125,8 +125,9 @@ async def post_event(url: str, *, headers: Mapping[str, str], payload: bytes, ti
     """POST one event, all of it within `timeout_seconds`; redirects are not followed."""
     started = time.monotonic()
     answer = error = ""
-    sent = {"Content-Type": "application/json"} | dict(headers)
+    named = {"Content-Type": "application/json"} | dict(headers)
     try:
+        sent = [(name.encode(), value.strip().encode("latin-1")) for name, value in named.items()]
         async with (
             asyncio.timeout(timeout_seconds),
             httpx.AsyncClient(verify=_trusted(), trust_env=False, timeout=None) as client,  # noqa: S113
