@@ -26,11 +26,11 @@ def test_the_page_works_as_it_is_written(tmp_path: Path) -> None:
         re.findall(r'"(\w+)":', "\n".join(re.sub(r'"body":\{.*', '"body":', line) for line in journal.splitlines()))
     )
     table = TEXT.split("## Read the journal\n")[1].split("\n## ")[0]
-    described = set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE))
+    described = set(re.findall(r"^- `(\w+)` \(", table, re.MULTILINE))
     assert described - written == {"kind"}, "no fault was asked for"
 
 
 def test_every_control_is_named() -> None:
-    named = set(re.findall(r"^\| `((?:GET|POST|PUT|DELETE) /_sandbox/\S+)`", TEXT, re.MULTILINE))
+    named = set(re.findall(r"^- `((?:GET|POST|PUT|DELETE) /_sandbox/\S+)`: ", TEXT, re.MULTILINE))
     served = {f"{method} {route.path}" for route in control.routes.routes for method in route.methods}
     assert named - {"GET /_sandbox/"} == served

@@ -29,21 +29,21 @@ PAGE = Path(__file__).parents[2] / "docs" / "documents.md"
 HEAD = """\
 # What happens to a document
 
-A document is the rows that share a key and become one call. It is always in one of these states; the database refuses
-every other change. This page is printed from the program's tables.
+A document is the rows that share a key and become one call. This page is printed from the program's tables: its
+states, what a file means for it, and why it may wait. The database refuses every other change of state.
 """
 REASONS_HEAD = """\
 ## Why a document waits
 
-Each reason, of which the words stand in [messages](messages.md), says what the document waits for, whether something
-of it may exist at the service, whether it goes out again without a person, and what a person can decide.
+Below each thing that documents wait for stand the reasons ([their words](messages.md)), whether something of the
+document may exist at the service, and what a person can decide.
 """
 RULES_HEAD = """\
 ## What a file means for what is known
 
-Of each document that a file asks for, the ledger looks at everything that it knows under its key. The first line that
-says something counts. *order, ASN*: what is created; *whole*: an update that stands for an order or ASN; *part*: any
-other change. *follows*: shows what became of that.
+Of each document that a file asks for, the ledger looks at everything that it knows under its key. The first line below
+that fits counts. *order, ASN*: what is created; *whole*: an update that stands for an order or ASN; *part*: any other
+change. *follows*: shows what became of that.
 """
 KINDS = {THING: "order, ASN", WHOLE: "whole", PART: "part"}
 OUTCOMES = {
@@ -68,9 +68,7 @@ WAITS = {
 
 def written() -> str:
     """The page as it must be."""
-    return "\n".join(
-        [HEAD, *_diagram(), "", *_states(), "", RULES_HEAD, *_rules(), "", REASONS_HEAD, *_waits(), "", *_reasons(), ""]
-    )
+    return "\n".join([HEAD, *_diagram(), "", *_states(), "", RULES_HEAD, *_rules(), "", REASONS_HEAD, *_waits(), ""])
 
 
 def _diagram() -> Iterator[str]:
@@ -94,33 +92,29 @@ def _rules() -> Iterator[str]:
     yield "|---|---|---|---|"
     for rule in RULES:
         same, other = (OUTCOMES.get(outcome, f"waits: `{outcome}`") for outcome in (rule.same, rule.other))
-        kinds = "any" if len(rule.of) == len(KINDS) else " · ".join(KINDS[kind] for kind in rule.of)
+        kinds = "any" if len(rule.of) == len(KINDS) else ", ".join(KINDS[kind] for kind in rule.of)
         yield f"| {kinds} | {rule.words} | {same} | {other} |"
 
 
 def _waits() -> Iterator[str]:
-    yield "| waits for | meaning | a newer version of its file takes its place |"
-    yield "|---|---|---|"
     for waits, words in WAITS.items():
-        yield f"| `{waits}` | {words} | {_yes(waits in REPLACEABLE)} |"
-
-
-def _reasons() -> Iterator[str]:
-    yield "| waits for | may exist | sent again by itself | choices | reasons |"
-    yield "|---|---|---|---|---|"
-    alike: dict[str, list[str]] = {}
-    for code, reason in sorted(REASONS.items(), key=lambda each: list(WAITS).index(each[1].waits_for)):
-        alike.setdefault(f"`{reason.waits_for}` | {_facts(reason)}", []).append(f"`{code}`")
-    yield from (f"| {facts} | {', '.join(codes)} |" for facts, codes in alike.items())
+        replaced = " A newer version of its file takes its place." if waits in REPLACEABLE else ""
+        yield from wrap(f"- `{waits}`: {words}{replaced}", width=120, subsequent_indent="  ")
+        alike: dict[str, list[str]] = {}
+        for code, reason in REASONS.items():
+            if reason.waits_for is waits:
+                alike.setdefault(_facts(reason), []).append(f"`{code}`")
+        for facts, codes in alike.items():
+            yield from wrap(f"  - {facts}: {', '.join(codes)}", width=120, subsequent_indent="    ")
 
 
 def _facts(reason: Reason) -> str:
-    again = _yes(reason.resend) if reason.waits_for is WaitsFor.SETTLING else "–"
-    return f"{_yes(reason.may_exist)} | {again} | {', '.join(reason.choices) or '–'}"
-
-
-def _yes(fact: bool) -> str:
-    return "yes" if fact else "no"
+    facts = ["may exist"] if reason.may_exist else []
+    if reason.waits_for is WaitsFor.SETTLING:
+        facts.append("is sent again by itself" if reason.resend else "is not sent again by itself")
+    if reason.choices:
+        facts.append(f"*{', '.join(reason.choices)}*")
+    return "; ".join(facts) or "nothing to decide"
 
 
 if __name__ == "__main__":
