@@ -22,7 +22,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -67,6 +67,12 @@ class Allowance:
     wait_seconds: float = 50.0
     file_bytes: int = 1 << 30
 
+    def times(self, factor: float) -> "Allowance":
+        """So many times as much of everything."""
+        whole = ("memory_bytes", "resident_bytes", "cpu_seconds", "file_bytes")
+        more = {name: int(getattr(self, name) * factor) for name in whole}
+        return replace(self, wait_seconds=self.wait_seconds * factor, **more)
+
 
 class ChildLost(Exception):
     """The child died of a question, or was killed since it took more than it may."""
@@ -109,6 +115,7 @@ class Child:
         preload: modules that are imported before the first question comes.
         """
         self.allowance = allowance or Allowance()
+        self._in_force = self.allowance  # for the process that runs, or is started next
         self._module = module
         self._preload = tuple(preload)
         self.stop = stop or threading.Event()
@@ -126,7 +133,7 @@ class Child:
         if self._is_running():
             return
         self.close()
-        allowance = self.allowance
+        allowance = self._in_force
         end, self._lifeline = os.pipe()
         head = {
             "module": self._module,
@@ -147,8 +154,8 @@ class Child:
     def _is_running(self) -> bool:
         return self._process is not None and self._process.poll() is None
 
-    def ask(self, question: dict[str, Any], *files: bytes) -> ChildAnswer:
-        """The answer to a question.
+    def ask(self, question: dict[str, Any], *files: bytes, times: float = 1.0) -> ChildAnswer:
+        """The answer to a question, which may take so many times what others may.
 
         Raises ChildLost if the process died of it or was killed, ChildFailed for an error of the program, Interrupted
         if the process was asked to end meanwhile. None of them leaves a process behind.
@@ -156,6 +163,9 @@ class Child:
         with self._turn:
             head = question | {"files": [len(file) for file in files]}
             request = b"".join([json.dumps(head).encode(), b"\n", *files])
+            if (wanted := self.allowance.times(times)) != self._in_force:
+                self.close()
+                self._in_force = wanted
             was_kept, begun = self._is_running(), time.monotonic()
             try:
                 answer = self._answer(request)
@@ -208,7 +218,7 @@ class Child:
         os.set_blocking(into, False)
         os.set_blocking(out, False)
         begun, starved, gives_up_at = time.monotonic(), _starved_seconds(process.pid), 0.0
-        wait_seconds = self.allowance.wait_seconds
+        wait_seconds = self._in_force.wait_seconds
         with selectors.DefaultSelector() as selector:
             selector.register(into, selectors.EVENT_WRITE)
             selector.register(out, selectors.EVENT_READ)
@@ -229,7 +239,7 @@ class Child:
                     or waited > _MOST_STARVED * wait_seconds
                 ):
                     raise ChildLost("it took too long")
-                if _resident_bytes(process.pid) > self.allowance.resident_bytes:
+                if _resident_bytes(process.pid) > self._in_force.resident_bytes:
                     raise ChildLost("it took too much memory")
                 if self.stop.is_set():
                     gives_up_at = gives_up_at or now + _STOPPING_SECONDS

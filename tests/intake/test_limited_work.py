@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -136,6 +137,18 @@ def test_a_file_that_takes_too_much_is_held(allowance: Allowance, tmp_path: Path
         child.close()
     assert held.value.rule == "file|too_costly"
     assert path.name in held.value.message
+
+
+def test_answers_to_many_rows_may_take_more_than_a_file_that_nobody_read(child: Child) -> None:
+    def may_take(rows_read: int) -> tuple[int, int]:
+        work = LimitedWork(child)(resource.getrlimit, about="orders.csv", rows_read=rows_read)
+        return work(resource.RLIMIT_AS)[0], work(resource.RLIMIT_CPU)[0]
+
+    memory, seconds = may_take(0)
+    assert may_take(1000)[0] == memory
+    assert may_take(1_000_000)[0] == 4 * memory
+    assert may_take(1_000_000)[1] > 3 * seconds
+    assert may_take(0)[0] == memory
 
 
 def test_a_process_that_died_is_replaced(child: Child) -> None:

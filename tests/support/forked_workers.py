@@ -116,7 +116,7 @@ def keep_workers() -> None:
 
 
 def _is_plain(child: Any) -> bool:
-    return child._module == child_process.WORKER and child.allowance == child_process.Allowance()
+    return child._module == child_process.WORKER and child._in_force == child_process.Allowance()
 
 
 def _forked(address: str, pass_fds: Sequence[int]) -> ForkedWorker:

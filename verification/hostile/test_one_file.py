@@ -192,10 +192,10 @@ class Fetching(FolderStore):
 def spoiled(parts: Parts, stage: str, trouble: BaseException) -> Parts:
     """Parts with a mistake that shows at one stage of the work on orders_b.csv."""
 
-    def limited(work: Any, *, about: str, returns: Any = ()) -> Any:
+    def limited(work: Any, *, about: str, returns: Any = (), rows_read: int = 0) -> Any:
         if about == "orders_b.csv" and stage == "read":
             raise trouble
-        return parts.limited(work, about=about, returns=returns)
+        return parts.limited(work, about=about, returns=returns, rows_read=rows_read)
 
     def unpack(path: Path, *, name: str, to: Path) -> Any:
         if name == "orders_b.csv" and stage == "unpack":
@@ -255,10 +255,10 @@ def test_a_mistake_of_the_program_costs_the_file_it_happened_on(
 def test_an_answer_on_which_the_program_fails_is_written_without_the_sender_s_columns(
     workspace: Workspace, parts: Parts, request: pytest.FixtureRequest
 ) -> None:
-    def fails_with_cells(work: Any, *, about: str, returns: Any = ()) -> Any:
+    def fails_with_cells(work: Any, *, about: str, returns: Any = (), rows_read: int = 0) -> Any:
         if about == "orders_b.csv" and work.__name__ == "answer_files":
             raise TypeError(SECRET)
-        return parts.limited(work, about=about, returns=returns)
+        return parts.limited(work, about=about, returns=returns, rows_read=rows_read)
 
     limited = replace(parts, limited=fails_with_cells)
     for letter in "ab":

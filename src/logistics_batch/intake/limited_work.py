@@ -28,6 +28,7 @@ from logistics_batch.scratch import scratch_folder
 
 _SEVERAL = {"tuple": tuple, "list": list, "frozenset": frozenset}
 _OF_HELD = ("code", "values", "rows_read", "sheet", "header_row")
+_ROWS_FOR_ONE = 250_000  # so many rows may take what a question may; their answers take a quarter of it or less
 _KNOWN = (MappedFile, OrderNumber, Operation)
 
 _log = logging.getLogger(__name__)
@@ -43,19 +44,26 @@ class LimitedWork:
         """child: of WORKER; whoever hands it in ends it."""
         self._child = child
 
-    def __call__(self, work: Callable[_P, _T], *, about: str, returns: Sequence[type] = ()) -> Callable[_P, _T]:
+    def __call__(
+        self, work: Callable[_P, _T], *, about: str, returns: Sequence[type] = (), rows_read: int = 0
+    ) -> Callable[_P, _T]:
         """The same function, run in the child; of a module's top level, so that it is found there.
 
         about: the name of the file that it works on. returns: the classes of what it gives, beside those of mapping.
+        rows_read: of a file that was read well before; the more they are, the more the function may take.
         What comes raises, beside the function's own errors: FileHeld where it takes too much or kills the child,
         RunStopped where the process was asked to end meanwhile.
         """
+
+        times = max(1.0, rows_read / _ROWS_FOR_ONE)
 
         def limited(*args: _P.args, **values: _P.kwargs) -> _T:
             folder = _Folder()
             placed = [each.absolute() if isinstance(each, Path) else each for each in args]  # the child lies elsewhere
             try:
-                answer = self._child.ask({"folder": str(folder.path)}, pickle.dumps((work, placed, values)))
+                answer = self._child.ask(
+                    {"folder": str(folder.path)}, pickle.dumps((work, placed, values)), times=times
+                )
             except ChildLost as lost:
                 raise held("file|too_costly", about) from lost
             except ChildFailed as failed:
@@ -78,13 +86,17 @@ class LimitedWork:
 class Limited(Protocol):
     """How a function is called that works on a file from outside, as LimitedWork."""
 
-    def __call__(self, work: Callable[_P, _T], *, about: str, returns: Sequence[type] = ()) -> Callable[_P, _T]:
+    def __call__(
+        self, work: Callable[_P, _T], *, about: str, returns: Sequence[type] = (), rows_read: int = 0
+    ) -> Callable[_P, _T]:
         """The function, run in a limited process; raises FileHeld, too, and RunStopped."""
 
 
-def at_once(work: Callable[_P, _T], *, about: str, returns: Sequence[type] = ()) -> Callable[_P, _T]:
+def at_once(
+    work: Callable[_P, _T], *, about: str, returns: Sequence[type] = (), rows_read: int = 0
+) -> Callable[_P, _T]:
     """The function itself, run here: for files of our own."""
-    del about, returns
+    del about, returns, rows_read
     return work
 
 
