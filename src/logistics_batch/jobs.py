@@ -1,5 +1,6 @@
 """Job files and calendars: `jobs/NAME.yaml` and `calendars/NAME.yaml` of a workspace."""
 
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -51,13 +52,12 @@ def load_job(workspace: Path, name: str) -> JobSpec:
 
     Raises UsageError if there is none, SpecificationError with every finding if its file cannot be used.
     """
-    known = job_names(workspace)
-    if name not in known:
+    path = workspace / FOLDER / f"{name}.yaml"
+    if path.stem != name or not os.path.lexists(path) or not _is_taken(path):
         raise UsageError(
             f'There is no job "{name}" in {workspace / FOLDER}.',
-            remedy=nearest(name, known) or "Write one there, or see `logistics-batch init --help`.",
+            remedy=nearest(name, job_names(workspace)) or "Write one there, or see `logistics-batch init --help`.",
         )
-    path = workspace / FOLDER / f"{name}.yaml"
     shown = f"{FOLDER}/{path.name}"
     return parse_job(_text(path, shown, "job file"), name=name, path=shown)
 
@@ -74,16 +74,19 @@ def load_jobs(workspace: Path) -> list[JobSpec]:
             loaded.append(load_job(workspace, name))
         except SpecificationError as error:
             findings += error.findings
-    findings += [finding for job in loaded for finding in misplaced(workspace, job, loaded)]
+    after = {job.name: job.after for job in loaded}
+    findings += [finding for job in loaded for finding in misplaced(workspace, job, after)]
     if findings:
         raise SpecificationError(findings)
     return loaded
 
 
-def misplaced(workspace: Path, job: JobSpec, jobs: Sequence[JobSpec]) -> list[Finding]:
-    """What is wrong with a job among the others: whom it waits for, and its calendars."""
+def misplaced(workspace: Path, job: JobSpec, after: Mapping[str, Sequence[str]]) -> list[Finding]:
+    """What is wrong with a job among the others: whom it waits for, and its calendars.
+
+    after: for whom each job waits, of all.
+    """
     path = f"{FOLDER}/{job.name}.yaml"
-    after = {each.name: each.after for each in jobs}
     findings = [
         Finding(path, 0, 0, f'It runs after "{name}", and there is no such job.', nearest(name, sorted(after)))
         for name in job.after
@@ -186,12 +189,11 @@ def parse_job(text: str, *, name: str, path: str) -> JobSpec:
 
 def fingerprint(workspace: Path) -> tuple[tuple[str, int, int], ...]:
     """Something that is another one once a job file or calendar was changed, came or went."""
-    paths = [*(workspace / FOLDER).glob("*.yaml"), *(workspace / CALENDARS).glob("*.yaml")]
     found = []
-    for path in sorted(paths):
-        try:
-            seen = path.stat()
-        except OSError:
-            continue  # it went meanwhile
-        found.append((f"{path.parent.name}/{path.name}", seen.st_mtime_ns, seen.st_size))
-    return tuple(found)
+    for folder in (FOLDER, CALENDARS):
+        with suppress(OSError), os.scandir(workspace / folder) as entries:
+            for entry in entries:
+                with suppress(OSError):  # it went meanwhile
+                    if entry.name.endswith(".yaml"):
+                        found.append((f"{folder}/{entry.name}", entry.stat().st_mtime_ns, entry.stat().st_size))
+    return tuple(sorted(found))

@@ -26,7 +26,7 @@ from logistics_batch.intake.limited_work import LimitedWork
 from logistics_batch.intake.pgp import PgpKey
 from logistics_batch.intake.stores.folder import FolderStore
 from logistics_batch.intake.stores.store import FileStore, SftpAccess
-from logistics_batch.jobs import watched_places
+from logistics_batch.jobs import fingerprint, watched_places
 from logistics_batch.ledger import Ledger, open_ledger
 from logistics_batch.mapping import Mapping, Verb, load_mapping, schema_json, vocabulary
 from logistics_batch.model.jobs.job import JobPlace
@@ -84,6 +84,7 @@ class Workspace:
         self._lock = threading.Lock()
         self._redacted: set[Secret] = set()
         self._sftp_stores: WeakValueDictionary[tuple[int, SftpAccess], Any] = WeakValueDictionary()
+        self._watched: tuple[object, Sequence[tuple[JobPlace, tuple[str, ...]]] | None] | None = None
 
     def settings(self) -> Settings:
         """The settings as they are now.
@@ -276,8 +277,15 @@ class Workspace:
             progress=need.progress,
             stop=need.stop,
             kept_names=self.kept_names,
-            watched=partial(watched_places, self.folder),
+            watched=self.watched,
         )
+
+    def watched(self) -> Sequence[tuple[JobPlace, tuple[str, ...]]] | None:
+        """As `watched_places`; job files are read again once one of them was changed, came or went."""
+        seen = fingerprint(self.folder)
+        if self._watched is None or self._watched[0] != seen:
+            self._watched = seen, watched_places(self.folder)
+        return self._watched[1]
 
     def kept_names(self) -> set[str]:
         """What the mappings keep beside what they send; a mapping with mistakes keeps nothing."""

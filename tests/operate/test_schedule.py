@@ -10,12 +10,12 @@ from zoneinfo import ZoneInfo
 import pytest
 import time_machine
 
-from logistics_batch.errors import LedgerRefused, LogisticsBatchError
+from logistics_batch.errors import LedgerBusy, LedgerRefused, LogisticsBatchError
 from logistics_batch.jobs import parse_job
 from logistics_batch.ledger import Ledger, open_ledger
 from logistics_batch.operate import schedule
 from logistics_batch.operate.agenda import Agenda, Due, PlannedJob, planned_job
-from logistics_batch.operate.schedule import Chore, Scheduler
+from logistics_batch.operate.schedule import Chore, Line, Scheduler
 
 KOLKATA = ZoneInfo("Asia/Kolkata")
 LIMIT_SECONDS = 20.0
@@ -286,3 +286,38 @@ def test_chores_are_done_however_many_jobs_wait(night: Night, monkeypatch: pytes
             assert counted.acquire(timeout=LIMIT_SECONDS / 4)
         over.set()
         night.end(thread)
+
+
+def test_runs_of_a_program_go_one_after_another_in_the_order_in_which_they_came(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(schedule, "_ASKED_TO_END_SECONDS", 0.001)  # each looks about many times meanwhile
+    line, stop, went, there = Line(1), threading.Event(), [], threading.Semaphore(0)
+
+    def run(number: int) -> None:
+        there.release()
+        with line.turn(stop):
+            went.append(number)
+
+    with line.turn(stop):
+        threads = [threading.Thread(target=run, args=(number,)) for number in range(20)]
+        for length, thread in enumerate(threads, start=2):
+            thread.start()
+            assert there.acquire(timeout=LIMIT_SECONDS)
+            while line.length < length:
+                pass
+        assert went == []
+    for thread in threads:
+        thread.join(LIMIT_SECONDS)
+    assert went == list(range(20))
+
+
+def test_a_run_that_waits_for_others_ends_with_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schedule, "_ASKED_TO_END_SECONDS", 0.001)
+    line, stop = Line(2), threading.Event()
+    with line.turn(stop), line.turn(stop):
+        stop.set()
+        with pytest.raises(LedgerBusy), line.turn(stop):
+            pass
+    with line.turn(stop):
+        pass

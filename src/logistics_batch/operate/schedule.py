@@ -19,11 +19,12 @@ from apscheduler.jobstores.base import JobLookupError
 from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.triggers.base import BaseTrigger
 
-from logistics_batch.errors import LogisticsBatchError
+from logistics_batch.errors import LedgerBusy, LogisticsBatchError
 from logistics_batch.operate.agenda import Due, PlannedJob
 from logistics_batch.operate.watch import NightWatch
 
 _LOOK_SECONDS = 1.0  # how often the clock is compared with one that nobody sets
+_ASKED_TO_END_SECONDS = 0.5  # how soon who waits in a line sees that the program was asked to end
 _SET_BY_SECONDS = 20.0  # a difference that is no drift
 _FAR_AWAY = timedelta(days=400)  # a job without a next time is looked at again then
 _LONGEST_MISFIRE_SECONDS = 10 * 366 * 86400  # whether a run is too late is decided by the agenda
@@ -200,6 +201,40 @@ class Scheduler:
 
 def _job_id(name: str) -> str:
     return f"job {name}"
+
+
+class Line:
+    """Hundreds of jobs may be due at once: who came first runs first, and who waits opens nothing meanwhile."""
+
+    def __init__(self, abreast: int) -> None:
+        """abreast: so many run at once."""
+        self._abreast = abreast
+        self._there: list[object] = []  # those that run, and behind them who waits
+        self._moved = threading.Condition()
+
+    @property
+    def length(self) -> int:
+        """How many run and wait."""
+        return len(self._there)
+
+    @contextmanager
+    def turn(self, stop: threading.Event) -> Iterator[None]:
+        """Raises LedgerBusy if the program is asked to end before its turn."""
+        me = object()
+        with self._moved:
+            self._there.append(me)
+        try:
+            with self._moved:
+                while self._there.index(me) >= self._abreast:
+                    if stop.is_set():
+                        remedy = "The next start goes on with it."
+                        raise LedgerBusy("Other runs of this program came first.", remedy=remedy)
+                    self._moved.wait(_ASKED_TO_END_SECONDS)
+            yield
+        finally:
+            with self._moved:
+                self._there.remove(me)
+                self._moved.notify_all()
 
 
 class _Times(BaseTrigger):  # type: ignore[misc]  # APScheduler has no types

@@ -196,8 +196,9 @@ def _check_calendars(at: _Looked) -> Iterator[Check]:
             yield warning("calendar", text, f"Add the holidays of {year}.")
         else:
             yield ok("calendar", f"{calendar.name}: holidays up to {last}")
+    after = {job.name: job.after for job in at.jobs}
     for job in at.jobs:
-        for finding in misplaced(at.folder, job, at.jobs):
+        for finding in misplaced(at.folder, job, after):
             yield problem(f"job {job.name}", finding.message, finding.remedy)
 
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 from datetime import date, time
 from os import getpid
 from socket import gethostname
-from threading import Event, Semaphore
+from threading import Event
 
 from logistics_batch.cli.watching import log_of, records_in, teller_of, write_figures
-from logistics_batch.errors import LedgerBusy, LogisticsBatchError, SpecificationError, UsageError
+from logistics_batch.errors import LogisticsBatchError, SpecificationError, UsageError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.jobs import fingerprint, job_names, load_calendar, load_job, misplaced, overlooked
 from logistics_batch.model.jobs.calendar import Calendar
@@ -18,13 +18,12 @@ from logistics_batch.operate.agenda import Agenda
 from logistics_batch.operate.heartbeat import beating, others_at_work, sign_of
 from logistics_batch.operate.metrics import Figure, figures, metrics_server
 from logistics_batch.operate.run_job import JobOutcome, Order, run_job
-from logistics_batch.operate.schedule import Chore, Scheduler
+from logistics_batch.operate.schedule import Chore, Line, Scheduler
 from logistics_batch.operate.watch import Loaded, NightWatch, Station
 from logistics_batch.settings import FILE_NAME, Settings
 from logistics_batch.wiring import Need, Workspace
 
 _ABREAST = 8  # runs that send nothing; one sends at a time, whoever shares the ledger
-_LOOK_SECONDS = 0.5
 
 
 class SettingsInForce:
@@ -115,27 +114,12 @@ def _say_others(workspace: Workspace, night: NightWatch) -> None:
         night.at.log.say("another_scheduler", f"{who}: {enough}", level="info" if shares else "warning")
 
 
-@contextmanager
-def _in_turn(turns: Semaphore, stop: Event) -> Iterator[None]:
-    """Hundreds of jobs may be due at once: a run that has to wait for others of this program opens nothing meanwhile.
-
-    Raises LedgerBusy if the program is asked to end before its turn.
-    """
-    while not turns.acquire(timeout=_LOOK_SECONDS):
-        if stop.is_set():
-            raise LedgerBusy("Other runs of this program came first.", remedy="The next start goes on with it.")
-    try:
-        yield
-    finally:
-        turns.release()
-
-
 def _station(workspace: Workspace, settings: SettingsInForce, parts: Parts, say: Callable[[str], None]) -> Station:
-    sends, others = Semaphore(1), Semaphore(_ABREAST)
+    sends, others = Line(1), Line(_ABREAST)
 
     def run(job: JobSpec, day: date, slot: str) -> JobOutcome:
         turns = sends if isinstance(job, PushJob | SettleJob) else others
-        with _in_turn(turns, parts.stop), workspace.parts(Need(stop=parts.stop)) as its_own:
+        with turns.turn(parts.stop), workspace.parts(Need(stop=parts.stop)) as its_own:
             its_own.ledger.runs_for = (job.name, slot)
             return run_job(its_own, job, Order(day, queues=True))
 
@@ -221,11 +205,12 @@ def _loaded(workspace: Workspace, settings: Settings) -> Loaded:
     for name in job_names(workspace.folder):
         with _noting(broken, name):
             specs.append(load_job(workspace.folder, name))
+    after = {job.name: job.after for job in specs}
     for job in specs:
         if job.schedule is None and not job.after and not (isinstance(job, PushJob) and job.expect):
             continue
         with _noting(broken, job.name):
-            if findings := misplaced(workspace.folder, job, specs):
+            if findings := misplaced(workspace.folder, job, after):
                 raise SpecificationError(findings)
             _check(workspace, settings, job)
             expects = job.expect.calendar if isinstance(job, PushJob) and job.expect else None

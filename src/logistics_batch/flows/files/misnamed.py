@@ -44,7 +44,8 @@ def misnamed(
     if watched is None:
         return ()
     here = where(parts, job.source.place)
-    patterns = [each for place, some in watched if where(parts, place) == here for each in some] or job.source.pattern
+    same = {place for place in {place for place, _ in watched} if where(parts, place) == here}
+    patterns = [each for place, some in watched if place in same for each in some] or job.source.pattern
     return tuple((file, _why(file.name, patterns)) for file in others if not is_meant(file.name, patterns))
 
 

@@ -3,6 +3,7 @@
 import os
 import re
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from sqlalchemy.pool import StaticPool
 
 from logistics_batch.errors import LedgerBusy, LedgerRefused, is_of_machine
 from logistics_batch.ledger.bulk import execute_plain
-from logistics_batch.ledger.connection import CONNECTIONS_KEPT, LOCK_WAIT_SECONDS, entry, put_entry
+from logistics_batch.ledger.connection import ENGINES_KEPT, LOCK_WAIT_SECONDS, POOL, entry, put_entry
 from logistics_batch.ledger.failures import (
     DAMAGED,
     DISK_ERROR,
@@ -81,7 +82,8 @@ def open_engine(url: str, *, read_only: bool = False) -> Engine:
             _make_durable(path.parent)
             if not path.exists():
                 path.touch(mode=0o600)
-            engine = _sqlite_engine(url, durable=True)
+            engine = _file_engine(url)
+            engine.dispose()  # by its name it may be another file now
         prepare(engine, path=path)
         if path is not None and path.exists():
             _check_at_opening(engine, path, read_only=read_only)
@@ -103,8 +105,13 @@ def open_engine(url: str, *, read_only: bool = False) -> Engine:
     return engine
 
 
+@lru_cache(maxsize=ENGINES_KEPT)
+def _file_engine(url: str) -> Engine:
+    return _sqlite_engine(url, durable=True)
+
+
 def _sqlite_engine(url: str, *, durable: bool) -> Engine:
-    extra: dict[str, Any] = {"pool_size": CONNECTIONS_KEPT} if durable else {"poolclass": StaticPool}
+    extra: dict[str, Any] = POOL if durable else {"poolclass": StaticPool}
     engine = create_engine(url, module=sqlite3, connect_args=_SQLITE_ARGUMENTS, hide_parameters=True, **extra)
 
     @event.listens_for(engine, "connect")

@@ -2,6 +2,7 @@
 
 import ipaddress
 import socket
+from functools import lru_cache
 from itertools import zip_longest
 from typing import Any
 
@@ -11,7 +12,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, 
 from sqlalchemy.exc import ArgumentError
 
 from logistics_batch.errors import LedgerRefused
-from logistics_batch.ledger.connection import CONNECTIONS_KEPT, LOCK_WAIT_SECONDS
+from logistics_batch.ledger.connection import ENGINES_KEPT, LOCK_WAIT_SECONDS, POOL
 
 # Who is cut off without a word, as by a machine that loses power, is seen after 10 + 3 × 5 seconds: by who waits for
 # the server, and by the server, which keeps the locks of a session as long as that seems to be there. While an answer
@@ -24,6 +25,7 @@ SESSION = (*(f"SET {name} = {value}" for name, value in _ASKED_OF_SERVER.items()
 _FROZEN = f"SET LOCAL idle_in_transaction_session_timeout = '{LOCK_WAIT_SECONDS // 2}s'"
 
 
+@lru_cache(maxsize=ENGINES_KEPT)
 def postgresql_engine(url: str, *, shown: str) -> Engine:
     """Connect to a server; commits are durable whatever it says, and nobody waits for a suspended writer for ever.
 
@@ -35,7 +37,7 @@ def postgresql_engine(url: str, *, shown: str) -> Engine:
     """
     try:
         # Exceptions hold none of what is written.
-        engine = create_engine(_heard(url), pool_size=CONNECTIONS_KEPT, hide_parameters=True)
+        engine = create_engine(_heard(url), hide_parameters=True, **POOL)
     except (ArgumentError, ValueError):  # its text shows a part of the URL
         raise LedgerRefused(
             "ledger.url cannot be read as an address.",

