@@ -66,9 +66,9 @@ _EXAMPLES: Final = Path(__file__).with_name("mapping_examples.txt")
 _RUN: Final = RunValues("orders_0311.xlsx", date(2026, 11, 3), "Asia/Kolkata")
 _ORDER: Final = """\
 operation: order.create
-key: [Order No]
+key: [Order]
 fields:
-  reference_number: {from: Order No}
+  reference_number: {from: Order}
   customer_mobile: {from: Phone}
   delivery_address: {from: Address}
 """
@@ -110,6 +110,20 @@ def reference_text() -> str:
     return "\n".join(part.rstrip("\n") + "\n" for part in parts)
 
 
+_LEFT_OUT: Final = """\
+Only these rows, and the answer names each with its reason:
+
+- blank rows, rows above the header, and rows in which no mapped column is filled
+- the header again, and units in brackets right below it, as `(pcs)`
+- lines of dashes, and rows that begin with `;` and lack a cell that data needs
+- totals that lack a cell that data needs: they begin with Total, Sub total, Grand total, Page total, Net total or
+  Running total, or are `Page 1 of 2`, or another row's key with `Total` behind it
+- signatures without a key or number: they begin with Prepared by, Checked by, Verified by, Approved by, Received by,
+  Packed by or Authorised signatory
+- a note below the last row of data: one or two filled cells, one of which is a sentence of four words or more
+
+Anything else below the table is invalid until `skip_rows_where` names it.
+"""
 _ON_FORMS: Final = "An example that does not begin with `operation:` goes on below these lines:"
 _SECTIONS: Final[tuple[tuple[str, type[BaseModel]], ...]] = (
     ("`sheet`: how the file is read", SheetSpec),
@@ -192,6 +206,8 @@ def _defaults() -> Iterator[str]:
         _prose(f"- `{answer}`: " + ", ".join(f"`{word}`" for word, each in PAYMENT_WORDS.items() if each == answer))
         for answer in ("true", "false")
     )
+    yield "### Rows that are left out without a rule\n"
+    yield _LEFT_OUT
 
 
 def _date_codes() -> Iterator[str]:
