@@ -310,7 +310,8 @@ def _example(example: Example) -> str:
     mapping = _loaded(example.mapping, example.tables)
     sheets = [_sheet(name, rows) for name, rows in example.sheets.items()]
     mapped = apply_mapping(mapping, sheets, run_values=_RUN)
-    parts = [f"### {example.title}\n", f"{example.words}\n", _fenced("yaml", example.shown)]
+    words = [f"{example.words}\n"] if example.words else []
+    parts = [f"### {example.title}\n", *words, _fenced("yaml", example.shown)]
     parts += [f"`{name}`:\n\n{_fenced('csv', text)}" for name, text in example.tables.items()]
     for sheet in sheets:
         parts += [f"Sheet `{sheet.name}`:\n"] if sheet.name else []
