@@ -16,7 +16,7 @@ from support.canary import key_of_tests
 from logistics_batch.errors import KeyRefused, RunStopped, SettingsError, UsageError
 from logistics_batch.flows.doubts.decisions import decide
 from logistics_batch.flows.files.purge import purge_by_age
-from logistics_batch.flows.labels.labels import LabelsPlan, make_labels, order_numbers
+from logistics_batch.flows.labels.labels import LabelsPlan, make_labels, named_orders
 from logistics_batch.flows.labels.orders import LabelChoice
 from logistics_batch.model.jobs.job import JobPlace
 from logistics_batch.model.run_reports import LabelReport
@@ -319,7 +319,7 @@ def test_a_spreadsheet_is_no_list_of_numbers_and_nothing_of_it_is_shown(
     path = tmp_path / "orders.csv"
     path.write_text(f"A-1\n{line}\n", "utf-8")
     with pytest.raises(UsageError, match="line 2 holds several values") as refused:
-        order_numbers(room.parts, str(path), mapping=None)
+        named_orders(room.parts, str(path), mapping=None)
     assert "--mapping" in refused.value.remedy
     assert "Asha" not in str(refused.value)
 

@@ -14,7 +14,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from logistics_batch.api.answers import OrderDetails, asn_header
-from logistics_batch.api.envelopes import as_text, find_lines
+from logistics_batch.api.envelopes import as_text, find_lines, first_of
 
 _MOBILE_DIGITS = 10
 _ORDER_NAMES = ("item_name",)
@@ -67,7 +67,7 @@ def other_goods(sent_body: str, items: Iterable[dict[str, Any]]) -> bool:
 
     An answer without items says nothing against us, nor does one to kits, which the service unpacks (API §2.3).
     """
-    answered = [item for item in items if _first_text(item, _ORDER_NAMES)]
+    answered = [item for item in items if first_of(item, _ORDER_NAMES)]
     if not answered or (sent := _sent(sent_body)).get("kit_skus"):
         return False
     ours = _amounts(find_lines(sent, "item_details"), _ORDER_NAMES, _ORDER_QUANTITIES)
@@ -155,7 +155,7 @@ def _amounts(lines: Iterable[dict[str, Any]], names: tuple[str, ...], quantities
     totals: dict[str, Decimal] = {}
     found: Amounts = Counter()
     for line in lines:
-        name, quantity = _folded(_first_text(line, names)), _decimal(_first_text(line, quantities))
+        name, quantity = _folded(first_of(line, names)), _decimal(first_of(line, quantities))
         if quantity is None:
             found[name, None] += 1
         else:
@@ -170,15 +170,6 @@ def _has_unstated(amounts: Amounts) -> bool:
 
 def _names_only(amounts: Amounts) -> Amounts:
     return Counter({(name, None): 1 for name, _ in amounts})
-
-
-def _first_text(line: dict[str, Any], keys: tuple[str, ...]) -> str:
-    for key in keys:
-        value = line.get(key)
-        text = as_text(value.get("name")) if isinstance(value, dict) else as_text(value)
-        if text:
-            return text
-    return ""
 
 
 def _decimal(text: str) -> Decimal | None:

@@ -7,7 +7,7 @@ kind are seen to use other shapes, and all of them are taken. Nothing here raise
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -122,6 +122,16 @@ def as_text(value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return ""
     return str(int(value)) if float(value).is_integer() else str(value)
+
+
+def first_of(line: Mapping[str, Any], names: tuple[str, ...]) -> str:
+    """The first of these fields that says something, "" where none does; of an object its name."""
+    for name in names:
+        value = line.get(name)
+        text = as_text(value.get("name")) if isinstance(value, dict) else as_text(value)
+        if text:
+            return text
+    return ""
 
 
 def status_word(value: object) -> str:

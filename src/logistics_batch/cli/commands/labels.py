@@ -71,7 +71,7 @@ def labels(
     if bundle is not None:
         return _print_again(folder, bundle, told, as_json=as_json)
     from logistics_batch.cli.job_report import print_outcome
-    from logistics_batch.flows.labels.labels import LabelsPlan, NamedOrders, make_labels, order_numbers
+    from logistics_batch.flows.labels.labels import LabelsPlan, make_labels, named_orders
     from logistics_batch.flows.labels.orders import LabelChoice
     from logistics_batch.flows.labels.printing import printer_of
     from logistics_batch.operate.run_job import outcome_of
@@ -79,9 +79,9 @@ def labels(
     _check((run, date, orders), mapping, reprint=reprint, reason=reason)
     day = _day(date)
     with working(folder) as parts:
-        named = order_numbers(parts, orders, mapping=mapping) if orders else NamedOrders(())
+        named = named_orders(parts, orders, mapping=mapping) if orders else LabelChoice(run or "", day)
         plan = LabelsPlan(
-            orders=LabelChoice(run or "", day, named.numbers, named.keep),
+            orders=named,
             layout=layout,
             sort=tuple(key.strip() for key in sort.split(",") if key.strip()) if sort else (),
             reverse=reverse,

@@ -74,16 +74,25 @@ def asn_range(by: str | None, date_from: date | None, date_to: date | None) -> A
 
 @dataclass(frozen=True, slots=True)
 class FetchedAsns:
-    """ASNs as the service returned them, each once; `complete` is False if there may be more.
+    """ASNs as the service returned them, each once, by `record_identity`; `complete` is False if there may be more.
 
     notes: what made the answer doubtful, in words. folder: where the raw replies lie; None if none were kept.
     """
 
-    records: tuple[Record, ...] = field(repr=False)
+    by_identity: Mapping[str, Record] = field(default_factory=dict, repr=False)
     complete: bool = True
     notes: tuple[str, ...] = ()
     requests: int = 0
     folder: Path | None = None
+
+    @property
+    def records(self) -> tuple[Record, ...]:
+        """The ASNs alone."""
+        return tuple(self.by_identity.values())
+
+    def doubted(self, note: str) -> "FetchedAsns":
+        """The same, with a reason why there may be more."""
+        return replace(self, complete=False, notes=(*self.notes, note))
 
 
 def fetch_asns(parts: Parts, wanted: AsnRange | None, filters: Mapping[str, str] | None = None) -> FetchedAsns:
@@ -116,7 +125,7 @@ def fetch_by_invoice(parts: Parts, invoice_numbers: Iterable[str], *, answered: 
     """
     numbers = list(invoice_numbers)
     asker = _Asker(parts, answered=answered)
-    together: list[_Found] = []
+    together: list[FetchedAsns] = []
     parts.progress.start("Searching by invoice number", len(numbers))
     for number in numbers:
         together.append(asker.gather(_Question({"invoice_number": number})))
@@ -191,32 +200,21 @@ class _Question:
         return f"{asked}{status}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """Records by identity; `complete` is False if there may be more, `notes` say why."""
-
-    records: dict[str, Record]
-    complete: bool = True
-    notes: tuple[str, ...] = ()
-
-    def doubted(self, note: str) -> "_Found":
-        """The same, with a reason why there may be more."""
-        return _Found(self.records, complete=False, notes=(*self.notes, note))
+def _union(together: Iterable[FetchedAsns]) -> FetchedAsns:
+    parts = list(together)
+    return FetchedAsns(
+        {identity: record for part in parts for identity, record in part.by_identity.items()},
+        all(part.complete for part in parts),
+        tuple(note for part in parts for note in part.notes),
+    )
 
 
-def _union(together: Iterable[_Found]) -> _Found:
-    found = _Found({})
-    for other in together:
-        found = _Found(found.records | other.records, found.complete and other.complete, (*found.notes, *other.notes))
-    return found
-
-
-def _meeting(found: _Found, filters: Mapping[str, str]) -> _Found:
+def _meeting(found: FetchedAsns, filters: Mapping[str, str]) -> FetchedAsns:
     """Without the records that show something else than was asked for: services are seen to match names in part."""
-    meets = {digest: record for digest, record in found.records.items() if _meets(record, filters)}
-    others = len(found.records) - len(meets)
+    meets = {identity: record for identity, record in found.by_identity.items() if _meets(record, filters)}
+    others = len(found.by_identity) - len(meets)
     note = (f"{others} other ASNs that the service returned do not meet the filters and are left out.",)
-    return _Found(meets, found.complete, (*found.notes, *(note if others else ())))
+    return replace(found, by_identity=meets, notes=(*found.notes, *(note if others else ())))
 
 
 def _meets(record: Record, filters: Mapping[str, str]) -> bool:
@@ -247,7 +245,7 @@ class _Asker:
         stamp = parts.clock.now().strftime("%Y%m%d-%H%M%S")
         self._folder = parts.files / "asn-replies" / f"{stamp}-{secrets.token_hex(2)}"
 
-    def result(self, found: _Found) -> FetchedAsns:
+    def result(self, found: FetchedAsns) -> FetchedAsns:
         """What was gathered, as callers see it. Raises the first failure if nothing was answered."""
         if self._failed and not self._answered:
             raise self._failed[0]
@@ -256,31 +254,31 @@ class _Asker:
                 f"After {_UNANSWERED} questions without an answer, {self._unasked} more were not asked."
             )
         folder = self._folder if self._requests else None
-        return FetchedAsns(tuple(found.records.values()), found.complete, found.notes, self._requests, folder)
+        return replace(found, requests=self._requests, folder=folder)
 
     def is_told_of_none(self) -> bool:
         """Whether every question was answered with a 404 of the service's own."""
         return bool(self._failed) and not self._answered and all(isinstance(one, _SaysNone) for one in self._failed)
 
-    def held_against_the_days_around(self, filters: Mapping[str, str], wanted: AsnRange) -> _Found:
+    def held_against_the_days_around(self, filters: Mapping[str, str], wanted: AsnRange) -> FetchedAsns:
         """None, where the service answers the same question for more days and shows no ASN of the range itself."""
         said, self._failed, self._answered, self._unasked = self._failed[0].message, [], True, 0
         page = self._page_of_days(_Question(filters, wanted), wanted.date_from - _AROUND, wanted.date_to + _AROUND)
         if isinstance(page, ReadFailed):
             wrong = "service.base_url or service.paths is wrong"
-            return _Found({}).doubted(f"{said}: whether it has none, or {wrong}, cannot be told.")
+            return FetchedAsns().doubted(f"{said}: whether it has none, or {wrong}, cannot be told.")
         days = [getattr(asn_header(record), f"{wanted.by}_date")[:10] for record in page.records]
         inside = sum(not day or f"{wanted.date_from}" <= day <= f"{wanted.date_to}" for day in days)
         if inside:
-            return _Found({}).doubted(f"{said}, but asked for more days it shows {inside} of the range.")
-        return _Found({}, notes=(f"{said}: taken for none, since it answers for the days around.",))
+            return FetchedAsns().doubted(f"{said}, but asked for more days it shows {inside} of the range.")
+        return FetchedAsns(notes=(f"{said}: taken for none, since it answers for the days around.",))
 
-    def gather(self, question: _Question) -> _Found:
+    def gather(self, question: _Question) -> FetchedAsns:
         """The records of a question, asked for in smaller pieces where the answer is not surely whole."""
         pieces = question.pieces()
         if len(self._failed) >= _UNANSWERED:
             self._unasked += 1
-            return _Found({}, complete=False)
+            return FetchedAsns(complete=False)
         reply = self._ask(question.query, patient=not pieces)
         try:
             page = _page_of(reply, divisible=bool(pieces))
@@ -288,7 +286,7 @@ class _Asker:
             return self._around_a_failure(error, question, reply)
         if not (reply.failure or reply.truncated):
             self._answered, self._failed = True, []
-        found = _Found({record_identity(record): record for record in page.records})
+        found = FetchedAsns({record_identity(record): record for record in page.records})
         rows = len(page.records)
         doubt = _doubt(page, reply)
         if not doubt and self._cap is not None and rows >= self._cap:
@@ -297,14 +295,14 @@ class _Asker:
             return found.doubted(f"{question}: {doubt}")
         if doubt:
             whole = _union([found, *map(self.gather, pieces)])
-            if page.count is not None and len(whole.records) < page.count and whole.complete:
-                return whole.doubted(f"{question}: {len(whole.records)} of {page.count} ASNs could be fetched")
+            if page.count is not None and len(whole.by_identity) < page.count and whole.complete:
+                return whole.doubted(f"{question}: {len(whole.by_identity)} of {page.count} ASNs could be fetched")
             return whole
         if question.range is not None and rows > max(self._tested, 0 if page.count is None else _NEVER_CUT):
             return self._held_against_pieces(found, question)
         return found
 
-    def _around_a_failure(self, error: LogisticsBatchError, question: _Question, reply: Reply) -> _Found:
+    def _around_a_failure(self, error: LogisticsBatchError, question: _Question, reply: Reply) -> FetchedAsns:
         """What the pieces of a question hold to which an error came. Those of one day may not be all of it.
 
         Raises the error where no other question is worth asking: about the key, or the address of a first one.
@@ -319,27 +317,27 @@ class _Asker:
         found = _union(map(self.gather, pieces))
         if not pieces:
             return found.doubted(why)
-        if isinstance(error, _SaysNone) and found.records:
+        if isinstance(error, _SaysNone) and found.by_identity:
             return found.doubted(f"{why}, though parts of it hold ASNs")
         return found.doubted(why) if found.complete and "status" in pieces[0].filters else found
 
-    def _held_against_pieces(self, found: _Found, question: _Question) -> _Found:
+    def _held_against_pieces(self, found: FetchedAsns, question: _Question) -> FetchedAsns:
         """An answer with what its pieces hold beyond it: then it was cut, and so are all of its length.
 
         Of pieces as long as the whole the first is parted further, down to one day and status.
         """
-        rows = self._tested = len(found.records)
+        rows = self._tested = len(found.by_identity)
         together, lump, pieces = found, question, question.pieces()
         while pieces:
             each = [self.gather(piece) for piece in pieces]
             together = _union([together, *each])
-            full = [piece for piece, one in zip(pieces, each, strict=True) if len(one.records) >= rows]
-            if len(together.records) > rows or not full:
+            full = [piece for piece, one in zip(pieces, each, strict=True) if len(one.by_identity) >= rows]
+            if len(together.by_identity) > rows or not full:
                 break
             lump, pieces = full[0], full[0].pieces()
         if not pieces:
-            together = _union([together, *map(self.gather, lump.around_created(found.records.values()))])
-        if len(together.records) > rows:
+            together = _union([together, *map(self.gather, lump.around_created(found.records))])
+        if len(together.by_identity) > rows:
             self._cap = rows
             return _union([together, *map(self.gather, question.pieces())])
         if not pieces and rows > _NEVER_CUT and self._is_cut_in_more_days(question, rows):

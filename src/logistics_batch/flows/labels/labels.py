@@ -1,6 +1,6 @@
 """Labels for the printer: choose the orders, sort them as people walk, fetch, bundle, hand over, remember."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -47,16 +47,8 @@ _BETWEEN_CELLS = (",", ";", "\t")
 _GIVE_MAPPING = "Give --mapping to read a spreadsheet."
 
 
-@dataclass(frozen=True, slots=True)
-class NamedOrders:
-    """References or AWB numbers, in the order in which they stand; keep: what a sheet's mapping keeps of each."""
-
-    numbers: tuple[str, ...]
-    keep: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-
-
-def order_numbers(parts: Parts, text: str, *, mapping: str | None) -> NamedOrders:
-    """The orders that a person names.
+def named_orders(parts: Parts, text: str, *, mapping: str | None) -> LabelChoice:
+    """The orders that a person names, in the order in which they stand.
 
     text: numbers with commas between them, or the path of a file: with one number a line, or read by `mapping`, which
     is one for label.create.
@@ -69,14 +61,14 @@ def order_numbers(parts: Parts, text: str, *, mapping: str | None) -> NamedOrder
     if mapping is not None:
         named = _mapped(parts, path, mapping)
     elif _is_file(path):
-        named = NamedOrders(_listed(path))
+        named = LabelChoice(numbers=_listed(path))
     elif _is_meant_as_file(parts, text):
         raise UsageError(
             f"There is no file {text}, and no order with that number was sent from here.",
             remedy="Check the name and the folder.",
         )
     else:
-        named = NamedOrders(tuple(number.strip() for number in text.split(",") if number.strip()))
+        named = LabelChoice(numbers=tuple(number.strip() for number in text.split(",") if number.strip()))
     if not named.numbers:  # no choice at all would mean every order that was never printed
         raise UsageError(f'"{text}" names no order.', remedy="Give references or AWB numbers, or leave --orders out.")
     return named
@@ -111,7 +103,7 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _mapped(parts: Parts, path: Path, name: str) -> NamedOrders:
+def _mapped(parts: Parts, path: Path, name: str) -> LabelChoice:
     """The orders of a sheet. Rows without a usable number are named as they can be looked for there: nothing is printed
     for them, and they are listed as missing."""
     mapping = parts.mapping(name)
@@ -124,7 +116,7 @@ def _mapped(parts: Parts, path: Path, name: str) -> NamedOrders:
         raise arrival.held
     mapped = arrival.mapped
     if mapped is None:
-        return NamedOrders(())
+        return LabelChoice()
     keep = {number.strip(): each.keep for each in mapped.documents for number in each.reference.split(",")}
     values = {issue.row: issue.value for issue in reversed(mapped.issues)}
     stopped = mapped.rows.filter(pl.col("state").is_in([RowState.INVALID.value, RowState.BLOCKED.value]))
@@ -132,7 +124,7 @@ def _mapped(parts: Parts, path: Path, name: str) -> NamedOrders:
         f"{values.get(row) or key or 'the cell is blank'} (row {row})"
         for row, key in stopped.select("row", "key").iter_rows()
     ]
-    return NamedOrders((*keep, *unread), keep)
+    return LabelChoice(numbers=(*keep, *unread), keep=keep)
 
 
 _NAMES = 20  # orders named in one note

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from logistics_batch.api.answers import asn_header
-from logistics_batch.flows.asns.fetch import FetchedAsns, record_identity
+from logistics_batch.flows.asns.fetch import FetchedAsns
 from logistics_batch.flows.reconcile.notices import Scope, in_scope
 from logistics_batch.intake.names import printable
 from logistics_batch.ledger import StoredDocument
@@ -24,13 +24,14 @@ ENOUGH_TO_TELL = 3
 def of_the_range(fetched: FetchedAsns, scope: Scope) -> FetchedAsns:
     """Without the ASNs that show another date than was asked for: a service may not know the filter. They are told."""
     days = [scope.day_of(getattr(asn_header(one), f"{scope.wanted.by}_date")) for one in fetched.records]
-    ours = tuple(one for one, day in zip(fetched.records, days, strict=True) if day is None or scope.holds(day))
+    each = zip(fetched.by_identity.items(), days, strict=True)
+    ours = dict(one for one, day in each if day is None or scope.holds(day))
     others = len(days) - len(ours)
     if not others:
         return fetched
     lie = "lies" if others == 1 else "lie"
     note = f"{counted(others, 'ASN')} that the service returned {lie} outside the range {scope.wanted}: left out."
-    return replace(fetched, records=ours, notes=(*fetched.notes, note))
+    return replace(fetched, by_identity=ours, notes=(*fetched.notes, note))
 
 
 def invoices(records: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -40,8 +41,8 @@ def invoices(records: Iterable[Mapping[str, Any]]) -> list[str]:
 
 def hidden(searched: FetchedAsns, fetched: FetchedAsns, scope: Scope) -> tuple[str, ...]:
     """What gives a cut answer away: ASNs of the range that only a search by invoice number shows."""
-    shown = {record_identity(record) for record in fetched.records}
-    unseen = [one for one in searched.records if scope.is_surely_in(one) and record_identity(one) not in shown]
+    others = searched.by_identity.keys() - fetched.by_identity
+    unseen = [one for identity, one in searched.by_identity.items() if identity in others and scope.is_surely_in(one)]
     if not unseen:
         return ()
     first = asn_header(unseen[0]).invoice_number

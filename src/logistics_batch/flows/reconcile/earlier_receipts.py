@@ -247,23 +247,19 @@ def _names(rows: pl.DataFrame) -> str:
     return shortened(names, limit=_NAMED, noun=" lists")
 
 
-@dataclass(frozen=True, slots=True)
-class FollowedAsns:
-    """What is looked at besides the range. invoices: invoice numbers as they are written, by their folded form."""
-
-    invoices: dict[str, str]
-    notes: tuple[str, ...] = ()
-
-
-def followed(earlier: Earlier, wanted: AsnRange, receipts: ReadList, known: KnownLines | None) -> FollowedAsns:
+def followed(
+    earlier: Earlier, wanted: AsnRange, receipts: ReadList, known: KnownLines | None
+) -> tuple[dict[str, str], tuple[str, ...]]:
     """The invoices of open exceptions whose ASN may lie outside the range, as far as they can be judged tonight.
+
+    Their numbers as they are written, by their folded form; and notes.
 
     Their goods may have been listed in a night whose lists are no longer read, so what was received comes from what
     earlier reports knew. Where that is not to be had, nothing is said, and the exception stays "not checked".
     """
     open_ones = _outside(earlier, wanted)
     if open_ones.is_empty() or (known is None) == is_compared(receipts, known):
-        return FollowedAsns({})  # what was received is compared only in one of the two nights
+        return {}, ()  # what was received is compared only in one of the two nights
     numbers = open_ones["invoice"].unique(maintain_order=True)
     had = set(open_ones.filter(pl.col("receipt_file") != "")["invoice"])
     read = _invoices(receipts.lines) | _invoices(known.lines if known else None)
@@ -275,7 +271,7 @@ def followed(earlier: Earlier, wanted: AsnRange, receipts: ReadList, known: Know
     )
     written = dict(open_ones.select("invoice", pl.col("invoice_number").str.strip_chars()).iter_rows())
     invoices = {number: written[number] for number in sorted(chosen)}
-    return FollowedAsns(invoices, (*((note,) if chosen else ()), *more))
+    return invoices, (*((note,) if chosen else ()), *more)
 
 
 def _outside(earlier: Earlier, wanted: AsnRange) -> pl.DataFrame:

@@ -85,7 +85,7 @@ def gather(parts: Parts, scope: Scope, receipts: ReadList, orders: ReadList) -> 
     purged = len(announced) - len(documents)
     gone = "announced ASNs are no longer kept in full (ledger.purge_after), and cannot be compared."
     return Gathered(
-        records=tuple({record_identity(one): one for one in (*fetched.records, *searched.records)}.values()),
+        records=tuple({**fetched.by_identity, **searched.by_identity}.values()),
         documents=documents,
         complete=fetched.complete and searched.complete and not (doubts or purged),
         doubts=(*_doubts(fetched), *_doubts(searched), *doubts, *((f"{purged} {gone}",) if purged else ())),
@@ -99,7 +99,7 @@ def gather(parts: Parts, scope: Scope, receipts: ReadList, orders: ReadList) -> 
 
 
 def _as_seen(fetched: FetchedAsns) -> FetchedAsns:
-    return replace(fetched, records=tuple(map(as_seen, fetched.records)))
+    return replace(fetched, by_identity={record_identity(one): one for one in map(as_seen, fetched.records)})
 
 
 def order_numbers(orders: ReadList) -> frozenset[str]:

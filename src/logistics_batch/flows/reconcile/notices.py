@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import polars as pl
 
 from logistics_batch.api.answers import asn_header
-from logistics_batch.api.envelopes import as_text, find_lines
+from logistics_batch.api.envelopes import as_text, find_lines, first_of
 from logistics_batch.flows.asns.fetch import AsnRange
 from logistics_batch.ledger import Ledger, StoredDocument
 from logistics_batch.model.document import Operation
@@ -274,16 +274,6 @@ def _line(notice: int, line: Mapping[str, Any]) -> dict[str, Any]:
         "discount": first_of(line, ("discount",)),
         "discount_percentage": first_of(line, ("discount_percentage",)),
     }
-
-
-def first_of(line: Mapping[str, Any], names: tuple[str, ...]) -> str:
-    """The first of these fields that says something, "" where none does; of an object its name."""
-    for name in names:
-        value = line.get(name)
-        text = as_text(value.get("name")) if isinstance(value, dict) else as_text(value)
-        if text:
-            return text
-    return ""
 
 
 def frame_of(schema: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:

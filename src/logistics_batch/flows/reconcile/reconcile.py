@@ -16,7 +16,6 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.run_record import recorded_run
 from logistics_batch.flows.reconcile.earlier_receipts import (
     Counting,
-    FollowedAsns,
     all_receipts,
     followed,
     judged_invoices,
@@ -211,9 +210,9 @@ class _Asked:
     receipts: ReadList
     known: KnownLines | None
     orders: ReadList
-    besides: FollowedAsns
     scope: Scope
     gathered: Gathered
+    notes: tuple[str, ...]
 
 
 def _ask(parts: Parts, plan: ReconcilePlan, wanted: AsnRange) -> _Asked:
@@ -230,10 +229,10 @@ def _ask(parts: Parts, plan: ReconcilePlan, wanted: AsnRange) -> _Asked:
     )
     run = earlier.run if earlier.told else ""
     known = known_receipts(parts, job=plan.job, run=run, until=plan.business_date)
-    besides = followed(earlier if earlier.told else Earlier(), wanted, receipts, known)
-    scope = Scope(wanted, ZoneInfo(parts.policy.timezone), besides.invoices)
+    invoices, notes = followed(earlier if earlier.told else Earlier(), wanted, receipts, known)
+    scope = Scope(wanted, ZoneInfo(parts.policy.timezone), invoices)
     gathered = gather(parts, scope, receipts, orders)
-    return _Asked(earlier, receipts, known, orders, besides, scope, gathered)
+    return _Asked(earlier, receipts, known, orders, scope, gathered, notes)
 
 
 def _compared(parts: Parts, plan: ReconcilePlan, asked: _Asked) -> tuple[Legs, Counting]:
@@ -264,14 +263,14 @@ def _account(
     wanted, earlier = asked.scope.wanted, asked.earlier
     legs, counting = _compared(parts, plan, asked)
     receipts = counting.receipts
-    gathered, orders, besides = asked.gathered, asked.orders, asked.besides
+    gathered, orders = asked.gathered, asked.orders
     rules = Rules(
         plan.business_date,
         limits=limits,
         complete=gathered.complete,
         claim_days=plan.claim_days,
         due=(wanted.date_from, wanted.date_to) if wanted.by == "delivery" else None,
-        followed=frozenset(besides.invoices),
+        followed=frozenset(asked.scope.followed),
         whole=gathered.complete and receipts.complete and orders.complete,
     )
     if (booked_within := limits.get(Discrepancy.NOT_RECEIVED, Limit()).days) is not None:
@@ -311,7 +310,7 @@ def _account(
             *_unreturned(result, legs),
             *_not_understood(legs),
             *earlier.notes,
-            *besides.notes,
+            *asked.notes,
         ),
         log=_log(plan, gathered, {"Receipts": receipts, "Purchase orders": orders}, rules),
     )

@@ -8,12 +8,13 @@ from typing import Final
 
 import polars as pl
 
+from logistics_batch.api.envelopes import first_of
 from logistics_batch.errors import FileHeld, UsageError
 from logistics_batch.flows.files.deliver import kept_file
 from logistics_batch.flows.files.foreign_files import legible_of_file
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.program_errors import holding_file
-from logistics_batch.flows.reconcile.notices import PRICE_NAMES, QUANTITY_NAMES, SKU_NAMES, Scope, first_of, frame_of
+from logistics_batch.flows.reconcile.notices import PRICE_NAMES, QUANTITY_NAMES, SKU_NAMES, Scope, frame_of
 from logistics_batch.flows.reconcile.receipts import LOOK_BACK_DAYS
 from logistics_batch.ledger import RowNotSent, StoredFile
 from logistics_batch.mapping import RunValues
