@@ -26,7 +26,7 @@ from logistics_batch.reconciliation.classes.facts import with_facts
 from logistics_batch.reconciliation.classes.reasons import with_reasons
 from logistics_batch.reconciliation.classes.rules import Rules
 from logistics_batch.reconciliation.classes.verdicts import shown_by_receipts, with_verdict
-from logistics_batch.reconciliation.history import Carried, by_themselves, carried
+from logistics_batch.reconciliation.history import carried
 from logistics_batch.reconciliation.legs.columns import RECEIVED_LINES, Legs
 from logistics_batch.reconciliation.legs.lines import received_side, side_by_side, stand_in, swaps
 from logistics_batch.reconciliation.legs.reading import identifier, spelling, with_units
@@ -144,21 +144,24 @@ _KEPT = {*LINES_SCHEMA, *BASIS_SCHEMA, "verdict", "in_window", "identity", *_WHO
 _TOLD_BY_GROUNDS = [Discrepancy[name].value for name in ("LATE", "EARLY", "SHELF_LIFE", "NOT_SENT", "UNVERIFIABLE")]
 
 
-def audit(legs: Legs, *, rules: Rules, earlier: Earlier | None = None) -> Reconciliation:
-    """Compare the legs line by line, and the outcome with the nights before; None: there are no nights.
+_NO_NIGHTS = Earlier(told=False)
+
+
+def audit(legs: Legs, *, rules: Rules, earlier: Earlier = _NO_NIGHTS) -> Reconciliation:
+    """Compare the legs line by line, and the outcome with the nights before.
 
     What the next night has to know is `remembered` also where nothing is told of others.
     Raises LogisticsBatchError if lines or quantities over all classes do not equal those of each leg.
     """
     read = _read(legs)
     # The lines of the earlier night's exceptions, and those with receipts not read, are all looked at.
-    named = [frame.select(identifier("invoice_number")) for frame in ((earlier or Earlier()).listed, legs.unread)]
+    named = [frame.select(identifier("invoice_number")) for frame in (earlier.listed, legs.unread)]
     matches = exact_matches(read, rules=rules, looked_at=pl.concat(named).to_series())
     found, whole = audited_lines(matches.left, rules=rules)
     if read.ordered is not None:
         found = pl.concat([found, _audited_orders(read, rules=rules)], how="diagonal_relaxed")
-    history = carried(found, earlier, rules=rules, legs=legs) if earlier else Carried(by_themselves(found))
-    lines = totals.in_report_order(history.lines)
+    told, resolved, trend, remembered = carried(found, earlier, rules=rules, legs=legs)
+    lines = totals.in_report_order(told)
     counted = totals.counted_lines(lines, matches.pairs, receipts=legs.received is not None)
     classes, legs_totals = totals.class_totals(counted), totals.leg_totals(read)
     totals.check_residual(classes, legs_totals)
@@ -171,10 +174,10 @@ def audit(legs: Legs, *, rules: Rules, earlier: Earlier | None = None) -> Reconc
         legs=legs_totals,
         match_rate=totals.match_rate(counted),
         not_returned=not_returned(accepted_pairs(whole), matches.settled_pairs()),
-        resolved=history.resolved,
-        trend=history.trend,
-        previous_run=earlier.run if earlier and earlier.told else "",
-        remembered=history.remembered,
+        resolved=resolved,
+        trend=trend,
+        previous_run=earlier.run if earlier.told else "",
+        remembered=remembered,
     )
 
 

@@ -5,7 +5,6 @@ missing from a report that may be incomplete, stays open on a list of its own un
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 
@@ -19,7 +18,6 @@ from logistics_batch.model.reconciliation import (
     MONEY,
     QUANTITY,
     RESOLVED_SCHEMA,
-    TREND_SCHEMA,
     ComparedOutcome,
     Discrepancy,
     Earlier,
@@ -58,41 +56,27 @@ _SUSPENDED = "Open"
 """The status beside what is not as it was accepted, tonight: while it stands there, the acceptance may come back."""
 
 
-@dataclass(frozen=True, slots=True)
-class Carried:
-    """What the nights before add.
-
-    lines: tonight's (LINES_SCHEMA) with their history. resolved: RESOLVED_SCHEMA, what is no exception tonight. trend:
-    TREND_SCHEMA, the other nights, the oldest first. remembered: MEMORY_SCHEMA, for the night after.
-    """
-
-    lines: pl.DataFrame
-    resolved: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=RESOLVED_SCHEMA))
-    trend: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=TREND_SCHEMA))
-    remembered: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=MEMORY_SCHEMA))
-
-
-def by_themselves(lines: pl.DataFrame) -> pl.DataFrame:
-    """Tonight's lines (LINES_SCHEMA, among other columns) by themselves: nothing is said of other nights."""
-    return _as_schema(lines.with_columns(pl.lit("").alias("state")), LINES_SCHEMA)
-
-
-def carried(lines: pl.DataFrame, earlier: Earlier, *, rules: Rules, legs: Legs) -> Carried:
+def carried(
+    lines: pl.DataFrame, earlier: Earlier, *, rules: Rules, legs: Legs
+) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Tonight's lines with what is known of them from the nights before; what analysts accepted is no exception.
+
+    Then RESOLVED_SCHEMA, what is no exception tonight; TREND_SCHEMA, the other nights, the oldest first; and
+    MEMORY_SCHEMA, for the night after.
 
     lines: LINES_SCHEMA and BASIS_SCHEMA, among other columns; those of LINES_SCHEMA come back. legs: what was compared.
     """
     excepted = pl.col("outcome") == ComparedOutcome.EXCEPTION.value
     told = _with_history(lines.filter(excepted), earlier, rules=rules)
-    others = by_themselves(lines.filter(~excepted))
-    whole = pl.concat([told.select(*LINES_SCHEMA), others])
+    by_themselves = _as_schema(lines.with_columns(pl.lit("").alias("state")), LINES_SCHEMA)
+    whole = pl.concat([told.select(*LINES_SCHEMA), by_themselves.filter(~excepted)])
     missing = earlier.listed.join(told, on="exception_id", how="anti", maintain_order="left")
     gone = _gone(missing, whole, rules=rules, legs=legs)
-    remembered = pl.concat([told, gone])
+    remembered, resolved = pl.concat([told, gone]), gone.select(*RESOLVED_SCHEMA)
     if not earlier.told:
-        return Carried(by_themselves(lines), remembered=remembered)
+        return by_themselves, resolved.clear(), earlier.trend.clear(), remembered
     nights = earlier.trend.filter(pl.col("business_date") != rules.business_date).sort("business_date")
-    return Carried(whole, gone.select(*RESOLVED_SCHEMA), nights, remembered)
+    return whole, resolved, nights, remembered
 
 
 def _as_schema(frame: pl.DataFrame, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
