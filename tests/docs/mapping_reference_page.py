@@ -150,6 +150,7 @@ _ON_SECTIONS: Final = {
 
 def _keys() -> Iterator[str]:
     yield "## Keys\n"
+    yield "**Bold** keys are required; defaults stand in brackets.\n"
     yield _key_list(MappingSpec)
     for title, model in _SECTIONS:
         yield f"### {title}\n"
@@ -161,16 +162,16 @@ def _keys() -> Iterator[str]:
 def _key_list(model: type[BaseModel]) -> str:
     lines = []
     for name, field in model.model_fields.items():
-        default = "Required." if field.is_required() else _default(field.get_default(call_default_factory=True))
-        meaning = field.description or _first_line(field.annotation)
-        lines.append(_prose(f"- `{field.alias or name}`: {meaning} {default}".rstrip()))
+        key = f"`{field.alias or name}`"
+        shown = f"**{key}**" if field.is_required() else key + _default(field.get_default(call_default_factory=True))
+        lines.append(_prose(f"- {shown}: {field.description or _first_line(field.annotation)}"))
     return "".join(lines)
 
 
 def _default(value: Any) -> str:
     if value is None or value in ([], {}) or isinstance(value, BaseModel):
         return ""
-    return f"Default `{json.dumps(value) if isinstance(value, list | bool | int) else value}`."
+    return f" (`{json.dumps(value) if isinstance(value, list | bool | int) else value}`)"
 
 
 def _first_line(annotation: Any) -> str:
