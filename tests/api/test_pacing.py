@@ -3,7 +3,9 @@
 import itertools
 import math
 import threading
+import time
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -174,6 +176,31 @@ def test_slowing_down_holds_everybody(rate: str) -> None:
     assert pacer.try_turn() == 30
     pacer.wait_turn()
     assert leaves(pacer, clock) == 1030
+
+
+def test_a_rate_that_is_over_while_turns_are_taken_stops_nobody() -> None:
+    asked, go_on = threading.Event(), threading.Event()
+
+    class SlowLedger:
+        def take_turns(self, count: int, allowed: Allowed, **_: Any) -> tuple[list[float], float]:
+            asked.set()
+            assert go_on.wait(5)
+            return [], time.monotonic()
+
+        def hold_turns(self, seconds: float) -> None:
+            raise AssertionError
+
+    pacer = Pacer("none")
+    pacer.refused(time.monotonic(), pause_seconds=0)
+    with pacer.sharing(SlowLedger()), ThreadPoolExecutor(2) as pool:
+        calls = [pool.submit(pacer.try_turn)]
+        assert asked.wait(5)
+        calls.append(pool.submit(pacer.try_turn))
+        time.sleep(0.1)  # it waits for the other one now
+        while pacer.paced:
+            pacer.answered(time.monotonic())
+        go_on.set()
+        assert [call.result(5) for call in calls] == [0, 0]
 
 
 def test_nobody_can_stop_us_for_longer_than_a_quarter_of_an_hour() -> None:

@@ -141,7 +141,8 @@ class Pacer:
 
     def turns_in(self, seconds: float) -> float:
         """How many turns come in so long; infinity if there is no rate to keep."""
-        return seconds / self._allowance.spacing_seconds if self.paced else math.inf
+        with self._state:
+            return seconds / self._allowance.spacing_seconds if self.paced else math.inf
 
     @property
     def is_shared(self) -> bool:
@@ -213,6 +214,8 @@ class Pacer:
     def _take(self, *, ahead_seconds: float, not_before: float = -math.inf) -> None:
         """Take the next turns, of this process or of all that share them, if the first comes so soon."""
         with self._state:
+            if not self.paced:  # any more: an answer that came meanwhile said so
+                return
             now, allowed = self._clock(), self._allowance.allowed
             wanted = min(self._wanted, 1 + int(self.turns_in(ahead_seconds)))  # later ones others may need sooner
             self._at_once = max(wanted, 0 if self.is_shared else self._block_size(now))
