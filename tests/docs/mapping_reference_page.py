@@ -45,15 +45,15 @@ PAGE: Final = Path(__file__).parents[2] / "docs/mapping-reference.md"
 _WIDTH: Final = 120
 _FORM_WORDS: Final[dict[FieldForm, str]] = {
     FieldForm.TEXT: "text",
-    FieldForm.IDENTITY: "a number or name by which something is known",
-    FieldForm.WAYBILL: "an AWB number or order id, without a blank in it",
-    FieldForm.GOODS: "the name or code of one item, on one line",
+    FieldForm.IDENTITY: "a number or name",
+    FieldForm.WAYBILL: "an AWB number or order id",
+    FieldForm.GOODS: "name or code of one item",
     FieldForm.ADDRESS: "text; line breaks become commas",
     FieldForm.FLAG: "`true` or `false`",
-    FieldForm.PAYMENT: "`true` or `false`; [words for COD and prepaid](#words-for-payment) are known",
-    FieldForm.MONEY: "an amount, two decimals",
-    FieldForm.DECIMAL: "a number, no trailing zeros",
-    FieldForm.PERCENT: "a percentage, no trailing zeros",
+    FieldForm.PAYMENT: "[a word for payment](#words-for-payment)",
+    FieldForm.MONEY: "an amount",
+    FieldForm.DECIMAL: "a number",
+    FieldForm.PERCENT: "a percentage",
     FieldForm.DEGREES: "degrees",
     FieldForm.QUANTITY: "a whole number from 1 on",
     FieldForm.COUNT: "a whole number from 0 on",
@@ -355,7 +355,7 @@ def _words_of(name: str, targets: Targets) -> str:
 
 def _targets() -> Iterator[str]:
     yield "## Targets of each operation\n"
-    yield "What stands under `fields` and under `lines`, by what the value must be; **bold** ones must be mapped.\n"
+    yield "What stands under `fields` and under `lines`, by what the value must be. **Bold** ones must be mapped.\n"
     earlier: dict[tuple[str, frozenset[tuple[str, str]]], str] = {}
     for operation in Operation:
         targets = targets_of(operation)
