@@ -48,7 +48,7 @@ def send_in_turn(
     rounds = planned.with_columns(round=pl.when(creates).then(0).otherwise(earlier)).partition_by("round")
     result = before or DispatchResult()
     lease = parts.ledger.attempts.lease
-    for some in sorted(rounds, key=lambda some: some.item(0, "round")) or [planned]:
+    for some in sorted(rounds, key=lambda some: some.item(0, "round")):
         waits = hold_behind_open_changes(parts, some.filter(~creates))
         result = Dispatcher(parts, run=run, before=result).send([each for each in some["id"] if each not in waits])
         if result.stopped or (lease is not None and lease.calls_for_sharing):
