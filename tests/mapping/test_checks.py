@@ -27,6 +27,12 @@ def test_a_true_date_filled_down_is_not_mixed_with_itself() -> None:
     assert states(run(NOTICES, sheet_of(ROWS, types=[(2, 2, CellFact.DATE)]))) == {2: "ready", 3: "ready"}
 
 
+def test_goods_left_blank_are_a_total_only_where_they_are_the_sum_of_several_rows() -> None:
+    rows = [*ROWS, ["", "", "", "3"], ["A2", "2026-11-05", "tea", "1"], ["", "", "", "1"]]
+    told = run(NOTICES, sheet_of(rows)).issues
+    assert [(issue.cell, issue.code) for issue in told] == [("C4", "required.sum"), ("C6", "required")]
+
+
 def test_a_date_typed_below_a_true_one_still_holds_the_file() -> None:
     rows = [*ROWS, ["A2", "13/11/2026", "tea", "1"]]
     with pytest.raises(FileHeld) as caught:

@@ -224,7 +224,7 @@ def _kits(table: CompiledSheet) -> Iterator[CheckContext]:
 
 def _totals(table: CompiledSheet) -> Iterator[CheckContext]:
     """Goods that are called as totals are: under the key of the row above, or as the sum of the document's others; and
-    sums beside which no goods are called.
+    sums beside which no goods are called, of several rows where keys stand on each: two alike are no total.
     """
     lines, keys = table.lines, keys_filled_down(table.mapping, table.bound)
     own = [f"own:{key}" for key in keys if f"own:{key}" in lines.columns]
@@ -235,8 +235,9 @@ def _totals(table: CompiledSheet) -> Iterator[CheckContext]:
         called = pl.col(name_of(field.column)).str.contains(A_TOTAL).fill_null(value=False)
         if quantity is not None and lines.select(field.empty.any()).item():
             others = pl.when(~field.empty).then(quantity.number).sum().over("doc")
+            several = pl.lit(table.mapping.key_is_above) | ((~field.empty).sum().over("doc") > 1)
             said = Issue.of("required.sum", name=table.text_of(field.column))
-            yield CheckContext(field, field.empty & (quantity.number == others), said)
+            yield CheckContext(field, field.empty & (quantity.number == others) & several, said)
         if not lines.select(called.any()).item():
             continue
         if table.mapping.key_is_above:
