@@ -56,15 +56,3 @@ def test_answers_in_hand_are_written_whatever_ends_the_sending(
         states = Counter(each.state for each in parts.ledger.documents.select())
         lost = 1 if fault == "worker" else 0  # with the mistake of the program itself
         assert states["accepted"] == len(created(sandbox)) - lost
-
-
-def test_a_retry_that_was_not_taken_goes_out_with_the_next_run(workspace: Workspace, sandbox: RunningSandbox) -> None:
-    workspace.configure("concurrency = 1")
-    file = workspace.drop("orders.csv", order_lines(["A", "B"]))
-    sandbox.set_faults([{"endpoint": "order.create", "reference": "B", "kind": "status_400", "message": "Not there"}])
-    assert workspace.run("push", file, "--mapping", "orders").code == 3
-    sandbox.set_faults([{"endpoint": "order.create", "kind": "status_401"}])
-    assert workspace.run("retry", "push", "--only", "refused").code == 5
-    sandbox.set_faults([])
-    workspace.run("push", workspace.drop("more.csv", order_lines(["C"])), "--mapping", "orders")
-    assert created(sandbox) == {"A": 1, "B": 1, "C": 1}

@@ -99,25 +99,6 @@ def test_a_fix_file_goes_also_after_a_kill_right_behind_its_writing(
     assert not (reports / "earlier").exists(), "nobody had changed it"
 
 
-def test_a_fix_file_that_nobody_touched_is_written_anew(office: Workspace, service: RunningSandbox) -> None:
-    reports = pushed(office, service, "ANEW", fault="status_401")
-    assert "was changed" not in refused_now(office, service)
-    assert to_correct(reports) == {"orders.fix.xlsx": ["ANEW-1", "ANEW-2"]}
-    assert not (reports / "earlier").exists()
-
-
-def test_a_corrected_fix_file_has_no_newer_beside_it_where_nothing_new_is_to_be_corrected(
-    office: Workspace, service: RunningSandbox
-) -> None:
-    reports = pushed(office, service, "SAME", fault="drop_after")
-    mine = correct(reports / "orders.fix.xlsx")
-    assert "SAME-1,in_doubt" in (reports / "orders.result.csv").read_text("utf-8-sig")
-    assert "was changed" not in office.run("settle", "--wait").out
-    assert to_correct(reports) == {"orders.fix.xlsx": ["SAME-2"]}
-    assert (reports / "orders.fix.xlsx").read_bytes() == mine
-    assert "SAME-1,accepted" in (reports / "orders.result.csv").read_text("utf-8-sig")
-
-
 def fates(reports: Path) -> dict[str, str]:
     lines = csv.DictReader((reports / "orders.result.csv").read_text("utf-8-sig").splitlines())
     return {line["document"]: line["fate"] for line in lines if line["src:Address"]}

@@ -6,7 +6,6 @@ import zipfile
 from collections.abc import Mapping
 
 import pysequoia
-from support.fix_files import corrected
 from support.sandbox_process import RunningSandbox, created
 from support.workspace import Workspace, order_lines
 
@@ -126,36 +125,3 @@ def test_an_archive_that_is_dropped_again_creates_nothing_twice_and_both_are_kep
     assert created(sandbox) == {"A-1": 1, "A-2": 1}
     assert names(workspace, "archive") == {"drop.zip", "drop.2.zip", "other.zip", "twin.zip"}
     assert "unchanged" in (workspace.root / "outbound/renamed.result.csv").read_text()
-
-
-def test_an_archive_that_is_answered_with_a_result_can_be_corrected_and_dropped_in_one_again(
-    workspace: Workspace, sandbox: RunningSandbox
-) -> None:
-    workspace.job("orders-nightly", JOB)
-    wrong = order_lines(["A-1", "A-2"]).replace("9876500002", "12")
-    workspace.drop("drop.zip", zipped({"orders.csv": wrong}))
-    assert workspace.run("run", "orders-nightly").code == 3
-    answers = {path.name: path.read_bytes() for path in (workspace.root / "outbound").glob("orders*")}
-    answers["orders.fix.xlsx"] = corrected(answers["orders.fix.xlsx"], {"12": "9876500002"})
-    del answers["orders.result.xlsx"]  # the same rows, uncorrected
-    workspace.drop("again.zip", zipped(answers))
-    done = workspace.run("run", "orders-nightly", "--json")
-    assert done.code == 0, (done.err, done.out)
-    assert created(sandbox) == {"A-1": 1, "A-2": 1}
-
-
-def test_an_archive_that_would_fill_memory_is_answered_and_the_next_file_is_sent(
-    workspace: Workspace, sandbox: RunningSandbox
-) -> None:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_BZIP2) as archive:
-        archive.writestr("mimetype", bytes(50 << 20))
-    workspace.drop("bomb.zip", buffer.getvalue())
-    workspace.drop("orders.csv", order_lines(["A-1"]))
-    workspace.job("orders-nightly", JOB)
-    done = workspace.run("run", "orders-nightly", "--json")
-    assert done.code == 4, done.err
-    assert created(sandbox) == {"A-1": 1}
-    assert names(workspace, "rejected") == {"bomb.zip", "bomb.zip.why.txt"}
-    assert "bomb.result.csv" in names(workspace, "outbound")
-    assert {path.suffix for path in (workspace.root / "var/files").iterdir()} == {".zip", ".csv"}

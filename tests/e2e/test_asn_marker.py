@@ -21,9 +21,9 @@ WITH_DESCRIPTION = ASNS_MAPPING.replace("lines:", "  description: {from: Text}\n
 NIGHTLY = """\
 kind: push
 mapping: asns
-{more}
-source: {{folder: ., path: /inbound, pattern: "*.csv", ready: {{unchanged_for: 2, poll_every: 10ms}}}}
-results: {{folder: results}}
+on_change: update
+source: {folder: ., path: /inbound, pattern: "*.csv", ready: {unchanged_for: 2, poll_every: 10ms}}
+results: {folder: results}
 """
 
 
@@ -91,13 +91,10 @@ def test_it_is_shown_before_sent_and_confirmed(marking: Workspace, sandbox: Runn
     assert evidence(marking) == {"confirmed": 2}, "what was seen is not looked for again"
 
 
-@pytest.mark.parametrize("first", [True, False])
-def test_the_same_file_is_unchanged_whether_it_is_on_or_off(
-    workspace: Workspace, sandbox: RunningSandbox, first: bool
-) -> None:
+def test_the_same_file_is_unchanged_whether_it_is_on_or_off(workspace: Workspace, sandbox: RunningSandbox) -> None:
     on, off = ("[service.asn]", "marker = true"), ("[service.asn]", "marker = false")
     settings = list(workspace.settings)
-    for name, lines in (("first", on if first else off), ("again", off if first else on)):
+    for name, lines in (("first", on), ("again", off)):
         workspace.settings = list(settings)
         workspace.configure(*lines)
         assert push(workspace, f"{name}.csv", asn_lines(["I-1"]) + "\n" * (name == "again")).code == 0
@@ -202,7 +199,7 @@ def test_one_that_is_not_found_is_told_and_is_no_error(marking: Workspace, sandb
 
 def test_an_update_keeps_the_marker(marking: Workspace, sandbox: RunningSandbox) -> None:
     marking.configure('update_identity = "invoice_number"')
-    marking.job("nightly", NIGHTLY.format(more="on_change: update"))
+    marking.job("nightly", NIGHTLY)
     marking.drop("monday.csv", asn_lines(["I-1"]))
     assert marking.run("run", "nightly").code == 0
     for name, quantity in (("tuesday", "12"), ("wednesday", "14")):
@@ -214,15 +211,3 @@ def test_an_update_keeps_the_marker(marking: Workspace, sandbox: RunningSandbox)
     marking.drop("again.csv", asn_lines(["I-1"]).replace(",10", ",14") + "\n")
     assert marking.run("run", "nightly").code == 0
     assert len(sandbox.received("asn.update")) == 2, "the same content again is unchanged"
-
-
-def test_what_goes_out_is_what_was_approved(marking: Workspace, sandbox: RunningSandbox) -> None:
-    marking.job("nightly", NIGHTLY.format(more="approve: required"))
-    marking.drop("asns.csv", asn_lines(["I-1"]))
-    dry = marking.run("run", "nightly", "--dry-run", "--json").json["files"][0]
-    assert marking.run("run", "nightly").code == 4
-    (waiting,) = marking.run("held", "list", "--json").json["previews"]
-    assert waiting["id"] in str(dry), "the dry run names the number that is approved"
-    assert marking.run("held", "decide", waiting["id"], "approve", "--reason", "seen").code == 0
-    assert marking.run("run", "nightly").code == 0
-    assert [body["description"] for body in sent(sandbox)] == [own(sandbox, "I-1")]

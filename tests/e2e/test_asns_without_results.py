@@ -104,7 +104,7 @@ def test_a_search_that_always_fails_for_one_number_holds_that_one(asns: Workspac
     assert {row["rule"] for row in done.json["files"][0]["rows"] if row["fate"] == "held"} == {"not_answered"}
 
 
-@pytest.mark.parametrize(("status", "words"), [(200, ""), (404, "No ASN found"), (400, "No PO with number {}")])
+@pytest.mark.parametrize(("status", "words"), [(200, ""), (400, "No PO with number {}")])
 def test_the_very_first_asn_that_never_arrived_is_sent_again(
     asns: Workspace, service: AsnService, status: int, words: str
 ) -> None:

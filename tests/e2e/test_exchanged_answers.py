@@ -9,7 +9,6 @@ from pathlib import Path
 from threading import Barrier
 from typing import Any
 
-import pytest
 from support.between import Asked, Between, Service, Told, between
 from support.commands import Finished
 from support.sandbox_process import RunningSandbox, start_sandbox
@@ -21,11 +20,6 @@ MAPPINGS = {
     "cancel_awb": "operation: order.cancel\norder_id: {from: AWB}\nkey: [AWB]\n",
     "update": f"operation: order.update\n{BY_REFERENCE}fields:\n  customer_mobile: {{from: Phone}}\n"
     "  delivery_address: {from: Address}\n",
-    "delete": f"operation: order.delete_items\n{BY_REFERENCE}lines: {{item_name: {{from: SKU}}}}\n",
-}
-CHANGES = {
-    "cancel": ["Order No", "A"],
-    "delete": ["Order No,SKU", "A,SKU-1"],
 }
 EFFECTS = ("order.cancelled", "order.updated", "order.items_added", "order.items_deleted")
 
@@ -58,13 +52,13 @@ def exchanging(url: str, *, blind: int = 0) -> Iterator[Between]:
         yield proxy
 
 
-def exchanged(workspace: Workspace, *, items: int = 1) -> None:
+def exchanged(workspace: Workspace) -> None:
     """Orders C, A and B, all accepted; A has B's AWB number, and B has A's."""
     workspace.second_creates_are_refused()
     for name, text in MAPPINGS.items():
         workspace.mapping(name, text)
     done = workspace.run(
-        "push", workspace.drop("orders.csv", order_lines(["C", "A", "B"], items=items)), "--mapping", "orders", "--json"
+        "push", workspace.drop("orders.csv", order_lines(["C", "A", "B"])), "--mapping", "orders", "--json"
     )
     assert {row["fate"] for row in rows(done)} == {"accepted"}, done.out
 
@@ -99,14 +93,13 @@ def changed(sandbox: RunningSandbox) -> list[str]:
     return [line["awb_number"] for effect in EFFECTS for line in sandbox.committed(effect)]
 
 
-@pytest.mark.parametrize("kind", ["cancel", "delete"])
-def test_no_change_goes_to_the_other_orders_number(tmp_path: Path, sandbox: RunningSandbox, kind: str) -> None:
+def test_no_change_goes_to_the_other_orders_number(tmp_path: Path, sandbox: RunningSandbox) -> None:
     """Both orders are in doubt again; once they are settled, the same file reaches the order that it means."""
     with exchanging(sandbox.url) as proxy:
         workspace = Workspace(tmp_path / "workspace", url=proxy.url, settle_after="1h")
-        exchanged(workspace, items=2)
+        exchanged(workspace)
         own = own_numbers(sandbox)
-        (row,) = push(workspace, kind, *CHANGES[kind])
+        (row,) = push(workspace, "cancel", "Order No", "A")
         assert (row["fate"], row["rule"]) == ("held", "anothers_number")
         assert f"{own['B']}, with which A was answered, is that of the order B" in row["reason"]
         assert changed(sandbox) == []
@@ -118,9 +111,8 @@ def test_no_change_goes_to_the_other_orders_number(tmp_path: Path, sandbox: Runn
         }
         workspace = Workspace(tmp_path / "workspace", url=proxy.url)
         workspace.run("settle", "--wait")
-        if kind != "delete":  # which ids the items of a found order have is not known
-            assert [each["fate"] for each in push(workspace, kind, *CHANGES[kind])] == ["accepted"]
-            assert set(changed(sandbox)) == {own["A"]}
+        assert [each["fate"] for each in push(workspace, "cancel", "Order No", "A")] == ["accepted"]
+        assert set(changed(sandbox)) == {own["A"]}
 
 
 def test_each_order_is_looked_at_once(tmp_path: Path, sandbox: RunningSandbox) -> None:
@@ -167,17 +159,6 @@ def test_a_held_change_cannot_be_sent_to_the_other_order_and_hides_none_of_that_
         workspace.run("held", "decide", str(held["id"]), "drop", "--reason", "exchanged")
         assert push(workspace, "cancel", "Order No", "A", name="a.csv")[0]["fate"] == "accepted"
         assert changed(sandbox) == [own["B"], own["A"]]
-
-
-def test_a_retry_looks_as_well(tmp_path: Path, sandbox: RunningSandbox) -> None:
-    with exchanging(sandbox.url) as proxy:
-        workspace = with_orders(tmp_path, proxy)
-        file = workspace.drop("cancel.csv", "Order No\nA\n")
-        workspace.run("push", file, "--mapping", "cancel", LOGISTICS_BATCH_CRASH_AT="file.after_commit:1")
-        workspace.run("retry", "push")
-        held = only_held(workspace)
-        assert held["rule"] == "anothers_number"
-    assert changed(sandbox) == []
 
 
 def test_where_orders_are_found_by_reference_only_that_shows_it(tmp_path: Path) -> None:

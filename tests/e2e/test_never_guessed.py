@@ -182,26 +182,6 @@ def test_behind_a_redirect_an_order_is_not_tried_for_ever(tmp_path: Path, sandbo
     assert len(tries) == 1 + 3
 
 
-def test_after_a_restored_ledger_an_order_that_was_sent_is_found_not_refused(
-    workspace: Workspace, sandbox: RunningSandbox
-) -> None:
-    assert push(workspace, "A", name="a.csv") == 0
-    copy = workspace.root / "copy.db"
-    assert workspace.run("ledger", "backup", copy).code == 0
-    assert push(workspace, "B", name="b.csv") == 0
-    for leftover in (workspace.root / "var").glob("ledger.db*"):
-        if leftover.suffix in (".db", ".db-wal", ".db-shm") or leftover.name.endswith(("-wal", "-shm")):
-            leftover.unlink()
-    shutil.copy(copy, workspace.root / "var/ledger.db")
-    assert workspace.run("ledger", "verify", "--accept-restored", "--reason", "disk broke").code == 0
-    push(workspace, "B", name="b.csv")
-    workspace.run("settle", "--wait")
-    again = workspace.run("push", workspace.drop("b.csv", order_lines(["B"])), "--mapping", "orders", "--json")
-    (row,) = again.json["files"][0]["rows"]
-    assert (row["fate"], row["awb_number"]) == ("unchanged", awb_of(sandbox, "B"))
-    assert created(sandbox) == ["A", "B"]
-
-
 @pytest.mark.parametrize("shown", [True, False])
 def test_after_a_restored_ledger_all_orders_are_asked_for_before_any_goes_out(
     workspace: Workspace, sandbox: RunningSandbox, shown: bool

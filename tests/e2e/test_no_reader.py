@@ -1,6 +1,5 @@
 """A run whose words find no reader, and whose reports find no room, ends as what it is."""
 
-import json
 import shlex
 import subprocess
 from pathlib import Path
@@ -15,7 +14,6 @@ from support.workspace import Workspace, order_lines
     ("ending", "told"),
     [
         (">/dev/full", "Standard output could not be written: No space left on device."),
-        (">/dev/full 2>/dev/full", ""),
         ("| true", ""),
         (">&- 2>&-", ""),
     ],
@@ -45,17 +43,3 @@ def _shell(workspace: Workspace, path: Path, ending: str) -> subprocess.Complete
         timeout=120,
         check=False,
     )
-
-
-def test_what_was_sent_is_told_although_no_report_could_be_written(
-    workspace: Workspace, sandbox: RunningSandbox
-) -> None:
-    (workspace.root / "reports").write_text("no folder")
-    done = workspace.run("push", workspace.drop("a.csv", order_lines(["A-1", "A-2"])), "--mapping", "orders")
-    assert done.code == 5
-    assert len(sandbox.committed("order.created")) == 2
-    assert "accepted         2" in done.out
-    assert "could not be written" in done.out
-    (workspace.root / "reports").unlink()
-    shown = workspace.run("runs", "show", "push", "--json").json
-    assert "logistics-batch push FILE --mapping NAME" in json.dumps(shown)

