@@ -48,16 +48,6 @@ def test_the_clock_is_that_of_the_ledgers_server() -> None:
         assert abs(clock.now() - told) < timedelta(seconds=5)
 
 
-def test_waiting_for_a_turn_ends_when_the_process_is_asked_to_end(workspace: Workspace) -> None:
-    """A call of one an hour would otherwise keep the process for an hour after SIGTERM."""
-    stop = threading.Event()
-    with wiring.Workspace(workspace.root).parts(Need(stop=stop)) as parts:
-        assert parts.client.pacer.wait_turn()
-        parts.client.pacer.slow_down(900)
-        threading.Timer(0.05, stop.set).start()
-        assert not parts.client.pacer.wait_turn()
-
-
 def test_progress_is_drawn_on_a_terminal_and_never_on_standard_output(tmp_path: Path, sandbox: RunningSandbox) -> None:
     workspace = Workspace(tmp_path / "workspace", url=sandbox.url)
     file = workspace.drop("orders.csv", order_lines([f"P-{number}" for number in range(5)]))

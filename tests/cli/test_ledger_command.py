@@ -252,17 +252,3 @@ def test_an_order_that_others_cancelled_is_no_second_live_one(
     assert run("push", changed, "--mapping", "orders").code == 0
     assert created(sandbox) == {"A": 2}
     assert run("ledger", "verify").code == 0
-
-
-def test_calls_of_several_commands_take_their_turns_from_one_ledger(
-    run: Run, workspace: Workspace, sandbox: RunningSandbox
-) -> None:
-    workspace.drop("orders.csv", order_lines(["A", "B", "C"]))
-    pace = {"LOGISTICS_BATCH_SERVICE__RATE": "20/s"}
-    assert run("push", "inbound/orders.csv", "--mapping", "orders", **pace).code == 0
-    assert created(sandbox) == {"A": 1, "B": 1, "C": 1}
-    assert run("order", "get", sandbox.orders()[0]["awb_number"], **pace).code == 0
-    assert run("ledger", "verify").code == 0
-    assert run("ledger", "export", "all.ndjson").code == 0
-    names = [record.get("name", "") for record in map(json.loads, Path("all.ndjson").read_text().splitlines())]
-    assert sum(name.startswith("pace:") for name in names) == 1

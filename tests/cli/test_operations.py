@@ -4,7 +4,6 @@ import itertools
 import json
 import os
 import re
-import shutil
 import stat
 import threading
 import urllib.request
@@ -73,21 +72,6 @@ class TestBackup:
         assert done.code == 2
         assert "is there already" in done.err
         assert (workspace.root / "copy.db").read_text() == "precious"
-
-    def test_a_restored_backup_sends_nothing_until_a_person_says_so(self, run: Run, workspace: Workspace) -> None:
-        workspace.job("settle", "kind: settle\n")
-        assert run("run", "settle").code == 0
-        assert run("ledger", "backup", "copy.db").code == 0
-        assert run("run", "settle").code == 0
-        var = workspace.root / "var"
-        shutil.copy(workspace.root / "copy.db", var / "ledger.db")
-        for name in ("ledger.db-wal", "ledger.db-shm"):
-            (var / name).unlink(missing_ok=True)
-        for _ in range(4):  # however often it is tried, it does not catch up with what it forgot
-            assert run("ledger", "verify").code == 2
-            assert run("run", "settle").code == 2
-        assert run("ledger", "verify", "--accept-restored", "--reason", "disk died").code == 0
-        assert run("run", "settle").code == 0
 
 
 def test_the_log_is_a_line_of_json_for_each_thing(run: Run, workspace: Workspace) -> None:
@@ -183,13 +167,3 @@ def test_check_says_that_no_scheduler_works(run: Run, workspace: Workspace) -> N
     done = run("schedule", "--check")
     assert done.code == 5
     assert "No scheduler has worked" in done.err
-
-
-def test_the_ledger_of_a_workspace_is_where_backups_expect_it(run: Run, workspace: Workspace) -> None:
-    workspace.job("settle", "kind: settle\n")
-    run("run", "settle")
-    ledger = open_ledger(f"sqlite:///{workspace.root}/var/ledger.db", account="https://service.invalid")
-    assert ledger.slots.rounds_of("settle", ledger.runs.latest()[0].business_date) == 1, (
-        "a run by hand is a round for others"
-    )
-    ledger.close()

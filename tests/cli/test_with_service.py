@@ -75,17 +75,6 @@ def test_a_call_by_hand_with_a_wrong_key_says_so(run: Run, workspace: Workspace)
         assert "another-key-altogether" not in done.out + done.err
 
 
-def test_a_cancelling_without_an_answer_is_said_to_be_open(
-    run: Run, workspace: Workspace, sandbox: RunningSandbox
-) -> None:
-    awb = row(push(run, workspace, ["A-1"]))["awb_number"]
-    lost = [{"endpoint": "order.cancel", "kind": "drop_after"}, {"endpoint": "order.fetch", "kind": "error_500_before"}]
-    sandbox.set_faults(lost)
-    done = run("order", "cancel", awb)
-    assert done.code == 4
-    assert f"order get {awb}" in done.out
-
-
 def test_each_address_of_alerts_gets_a_test_message(run: Run, workspace: Workspace) -> None:
     with receiving() as people, socket.create_server(("127.0.0.1", 0)) as taken:
         nobody = taken.getsockname()[1]

@@ -176,13 +176,3 @@ def test_an_order_that_got_the_answer_of_another_one_is_in_doubt_again(
     assert known == {one["reference_number"]: one["awb_number"] for one in sandbox.orders()}
     assert sandbox.committed("order.cancelled") == []
     assert len(sandbox.committed("order.created")) == len(known)
-
-
-def test_what_waits_under_another_address_is_told(tmp_path: Path, sandbox: RunningSandbox) -> None:
-    sandbox.set_faults([{"endpoint": "order.create", "kind": "drop_after", "times": 1}])
-    workspace = Workspace(tmp_path / "workspace", url=sandbox.url, settle_after="1h")
-    workspace.run("push", workspace.drop("orders.csv", order_lines(["A"])), "--mapping", "orders")
-    moved = Workspace(tmp_path / "workspace", url=sandbox.url.replace("127.0.0.1", "localhost"), settle_after="1h")
-    pushed = moved.run("push", moved.drop("more.csv", order_lines(["B"])), "--mapping", "orders")
-    for done in (pushed, moved.run("settle"), moved.run("doctor")):
-        assert sandbox.url in done.out
