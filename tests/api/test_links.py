@@ -1,20 +1,16 @@
 """Label links: which doors are knocked at, what goes over the wire, and what a bad answer becomes."""
 
-import http.server
 import logging
 import socket
 import ssl
-import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import httpcore
 import pytest
 from support.certificates import authority
-from support.raw_servers import answering, serving, tunnelling
+from support.raw_servers import answering, dripping, serving, tunnelling
 
 from logistics_batch.api.links import LinkFailure, LinkFetcher, LinkProblem, LinkWay, is_public
 
@@ -325,55 +321,16 @@ def test_next_address_is_tried_when_one_does_not_answer() -> None:
     assert spy.connected == [(PUBLIC, 443)]
 
 
-@contextmanager
-def _server(answer: Callable[[http.server.BaseHTTPRequestHandler], None]) -> Iterator[str]:
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            answer(self)
-
-        def log_message(self, *args: object) -> None:
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=[0.01])
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()
-
-
 def test_over_a_real_connection_without_environment_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
-
-    def answer(request: http.server.BaseHTTPRequestHandler) -> None:
-        request.send_response(200)
-        request.send_header("Content-Length", str(len(PDF)))
-        request.end_headers()
-        request.wfile.write(PDF)
-
-    with _server(answer) as url:
-        assert LinkFetcher(LinkWay(url)).download(f"{url}/labels/1.pdf?{SECRET_PART}") == PDF
+    with serving(answering(200, PDF, content_type="application/pdf")) as service:
+        assert LinkFetcher(LinkWay(service.url)).download(f"{service.url}/labels/1.pdf?{SECRET_PART}") == PDF
 
 
 def test_server_that_drips_meets_the_deadline() -> None:
-    stop = threading.Event()
-
-    def drip(request: http.server.BaseHTTPRequestHandler) -> None:
-        request.send_response(200)
-        request.end_headers()
-        while not stop.is_set():
-            try:
-                request.wfile.write(b"x")
-            except OSError:
-                return
-            time.sleep(0.05)
-
-    with _server(drip) as url:
-        failure = LinkFetcher(LinkWay(url, deadline_seconds=0.5)).download(f"{url}/1.pdf")
-        stop.set()
+    with serving(dripping(b"HTTP/1.1 200 OK\r\n\r\n", b"x", every_seconds=0.05)) as service:
+        failure = LinkFetcher(LinkWay(service.url, deadline_seconds=0.5)).download(f"{service.url}/1.pdf")
     assert isinstance(failure, LinkFailure)
     assert failure.kind is LinkProblem.TIMEOUT
 

@@ -1,12 +1,10 @@
 """Each finding of `doctor` is provoked; what it says to do is done; then it is gone."""
 
-import http.server
 import json
 import shutil
 import socket
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -17,6 +15,7 @@ import time_machine
 from cli.conftest import Run
 from support.canary import key_of_tests
 from support.event_receiver import Receiver, receiving
+from support.raw_servers import answering, serving
 from support.sandbox_process import RunningSandbox, start_sandbox
 from support.workspace import Workspace, order_lines
 
@@ -356,25 +355,11 @@ def people() -> Iterator[Receiver]:
         yield somebody
 
 
-class Page(http.server.BaseHTTPRequestHandler):
-    """Answers everything with 200 and a page, as a website does."""
-
-    def do_GET(self) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html")
-        self.end_headers()
-        self.wfile.write(b"<!doctype html><title>Welcome</title>")
-
-    def log_message(self, *_: object) -> None:
-        """Nothing is printed."""
-
-
 @pytest.fixture(scope="module")
 def website() -> Iterator[str]:
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
-        threading.Thread(target=server.serve_forever, args=[0.01]).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    """Answers everything with 200 and a page."""
+    with serving(answering(200, b"<!doctype html><title>Welcome</title>", content_type="text/html")) as site:
+        yield site.url
 
 
 @pytest.mark.parametrize("name", FINDINGS)

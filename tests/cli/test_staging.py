@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 from cli.conftest import Run
-from support.between import Asked, Told, between
-from support.between import Service as Passed
 from support.commands import Finished
+from support.http_answers import Asked, Told, between
+from support.http_answers import Service as Passed
 from support.sandbox_process import RunningSandbox, start_sandbox
 from support.workspace import Workspace, order_lines
 

@@ -4,7 +4,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from support.between import Asked, Service, Told, between, said
+from support.http_answers import Asked, Service, Told, between, said
 from support.sandbox_process import RunningSandbox, start_sandbox
 from support.workspace import ASN_COLUMNS, Workspace, asn_lines, order_lines
 

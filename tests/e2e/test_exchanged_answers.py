@@ -9,8 +9,8 @@ from pathlib import Path
 from threading import Barrier
 from typing import Any
 
-from support.between import Asked, Between, Service, Told, between
 from support.commands import Finished
+from support.http_answers import Asked, Between, Service, Told, between
 from support.sandbox_process import RunningSandbox, start_sandbox
 from support.workspace import Workspace, order_lines
 

@@ -5,7 +5,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from support.between import Asked, Service, Told, between
+from support.http_answers import Asked, Service, Told, between
 from support.sandbox_process import RunningSandbox, start_sandbox
 from support.workspace import Workspace, order_lines
 

@@ -61,7 +61,7 @@ def test_good_orders_are_created_and_bad_rows_named(workspace: Workspace, sandbo
 def test_the_acknowledgement_says_when_the_result_will_come(workspace: Workspace, sandbox: RunningSandbox) -> None:
     """After as long as all that waits takes at the rate: also what came in the file before."""
     workspace.settings = [line for line in workspace.settings if not line.startswith("rate")]
-    workspace.configure('rate = "4/min"')
+    workspace.configure('rate = "30/min"')
     files = [workspace.drop(f"{name}.csv", order_lines([f"{name}-{n}" for n in range(20)])) for name in ("one", "two")]
     before = datetime.now().astimezone()
     process = workspace.start("push", *files, "--mapping", "orders")
@@ -73,7 +73,7 @@ def test_the_acknowledgement_says_when_the_result_will_come(workspace: Workspace
     process.communicate(timeout=60)
     for name, calls in (("one", 20), ("two", 40)):
         ack = json.loads((workspace.root / f"reports/{name}.ack.json").read_text())
-        due = datetime.fromisoformat(ack["result_due"]) - timedelta(seconds=15 * (calls - 1))
+        due = datetime.fromisoformat(ack["result_due"]) - timedelta(seconds=2 * (calls - 1))
         assert before - timedelta(seconds=1) <= due <= after
 
 

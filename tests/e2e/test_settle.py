@@ -9,8 +9,8 @@ from datetime import UTC
 from pathlib import Path
 
 import pytest
-from support.between import Asked, Service, Told, between
 from support.commands import Finished
+from support.http_answers import Asked, Service, Told, between
 from support.receiver_process import RunningReceiver, event
 from support.sandbox_process import RunningSandbox, created, start_sandbox
 from support.workspace import ASNS_MAPPING, Workspace, asn_lines, order_lines

@@ -1,20 +1,18 @@
 """One clear message for each thing that goes wrong, the agreed exit code, and nothing lost or doubled."""
 
-import http.server
 import re
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from support.canary import key_of_tests
 from support.commands import Finished
+from support.raw_servers import answering, serving
 from support.sandbox_process import RunningSandbox, created
 from support.workspace import Workspace, asn_lines, order_lines
 
@@ -105,36 +103,10 @@ def test_what_was_written_ahead_for_many_lines_is_put_back_when_sending_stops(
     assert len(created(sandbox)) >= 120 - doubts
 
 
-@pytest.fixture
-def web_site() -> Iterator[str]:
-    """Something that answers every request with a page and 200, as a portal or a parked domain does."""
-
-    class Page(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            body = b"<!DOCTYPE html><html><body>Welcome</body></html>"
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        do_POST = do_GET
-
-        def log_message(self, *args: object) -> None:
-            """Keep the test's output clean."""
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page)
-    thread = threading.Thread(target=server.serve_forever, args=[0.01])
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    thread.join()
-
-
-def test_a_web_site_at_base_url_is_recognised_after_one_document(tmp_path: Path, web_site: str) -> None:
-    workspace = Workspace(tmp_path / "elsewhere", url=web_site)
-    done = push(workspace)
+def test_a_web_site_at_base_url_is_recognised_after_one_document(tmp_path: Path) -> None:
+    """It answers every request with a page and 200, as a portal or a parked domain does."""
+    with serving(answering(200, b"<!DOCTYPE html><html>Welcome</html>", content_type="text/html")) as web_site:
+        done = push(Workspace(tmp_path / "elsewhere", url=web_site.url))
     assert done.code == 4  # one document was sent, and nobody knows where to
     assert "web page" in said(done)
     assert "base_url" in said(done)

@@ -1,12 +1,12 @@
 """An ASN service of a few lines, over real HTTP, that can cut, refuse and misbehave as told."""
 
-import http.server
 import json
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
+
+from support.http_answers import Asked, HttpAnswers, Told, said
 
 
 def record(number: int, invoice: str, *lines: tuple[str, ...], day: str = "2026-11-02", **more: Any) -> dict[str, Any]:
@@ -47,52 +47,24 @@ class AsnService:
     lost: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        service = self
+        server = HttpAnswers(self._answer)
+        self.url, self.stop = server.url, server.stop
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                query = dict(parse_qsl(urlsplit(self.path).query))
-                service.asked.append(query)
-                if service.answers:
-                    self.reply(*service.answers.pop(0))
-                elif failure := service.fails(query):
-                    self.reply(*failure)
-                else:
-                    self.reply(200, "application/json", json.dumps(service.found(query)).encode())
-
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                if body["invoice_number"] in service.lost:
-                    service.lost.remove(body["invoice_number"])
-                    self.close_connection = True
-                    return
-                service.add(body)
-                self.reply(200, "application/json", b'{"status": "PASS", "message": "created"}')
-
-            def do_PUT(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                next(one for one in service.records if one["invoice_number"] == body["invoice_number"]).update(body)
-                self.reply(200, "application/json", b'{"status": "PASS", "message": "updated"}')
-
-            def reply(self, status: int, kind: str, content: bytes) -> None:
-                self.send_response(status)
-                self.send_header("Content-Type", kind)
-                self.send_header("Content-Length", str(len(content)))
-                self.end_headers()
-                self.wfile.write(content)
-
-            def log_message(self, *args: object) -> None:
-                pass
-
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._thread = threading.Thread(target=self._server.serve_forever, args=[0.01])
-        self._thread.start()
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-
-    def stop(self) -> None:
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+    def _answer(self, asked: Asked) -> Told | None:
+        if asked.method == "GET":
+            query = dict(parse_qsl(urlsplit(asked.path).query))
+            self.asked.append(query)
+            told = self.answers.pop(0) if self.answers else self.fails(query)
+            return Told(told[0], told[2], told[1]) if told else said(200, self.found(query))
+        body = json.loads(asked.body)
+        if asked.method == "PUT":
+            next(one for one in self.records if one["invoice_number"] == body["invoice_number"]).update(body)
+        elif body["invoice_number"] in self.lost:
+            self.lost.remove(body["invoice_number"])
+            return None
+        else:
+            self.add(body)
+        return said(200, {"status": "PASS", "message": "done"})
 
     def add(self, body: dict[str, Any], *, day: str = "2026-11-02") -> None:
         """Take an ASN as it was sent."""

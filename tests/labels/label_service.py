@@ -1,8 +1,6 @@
 """A label service of a few lines, over real HTTP, that can be told to give any bytes for any AWB."""
 
-import http.server
 import json
-import threading
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,6 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from labels.label_files import label
 from support.canary import key_of_tests
+from support.http_answers import Asked, HttpAnswers, Told
 
 
 @dataclass
@@ -37,40 +36,19 @@ class LabelService:
     on_ask: Callable[[], None] = lambda: None
 
     def __post_init__(self) -> None:
-        service = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                service.seen.append((self.path, dict(self.headers)))
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                status, answer = service.answer(body, parse_qs(urlsplit(self.path).query))
-                self.reply(status, answer)
-
-            def do_GET(self) -> None:
-                service.seen.append((self.path, dict(self.headers)))
-                status, content, announced = service.file(urlsplit(self.path).path.split("/")[-1].removesuffix(".pdf"))
-                self.reply(status, content, announced=announced)
-
-            def reply(self, status: int, content: bytes, *, announced: int | None = None) -> None:
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(content) if announced is None else announced))
-                self.end_headers()
-                self.wfile.write(content)
-
-            def log_message(self, *args: object) -> None:
-                pass
-
         self._downloads: Counter[str] = Counter()
         self._calls: Counter[str] = Counter()
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._thread = threading.Thread(target=self._server.serve_forever, args=[0.01])
-        self._thread.start()
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        server = HttpAnswers(self._told)
+        self.url, self.stop = server.url, server.stop
 
-    def stop(self) -> None:
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+    def _told(self, asked: Asked) -> Told:
+        self.seen.append((asked.path, asked.headers))
+        path = urlsplit(asked.path)
+        if asked.method == "POST":
+            status, content = self.answer(json.loads(asked.body), parse_qs(path.query))
+            return Told(status, content, "")
+        status, content, length = self.file(path.path.split("/")[-1].removesuffix(".pdf"))
+        return Told(status, content, "", length=length)
 
     def answer(self, body: dict[str, str], query: dict[str, list[str]]) -> tuple[int, bytes]:
         self.asked.append(body)

@@ -7,8 +7,9 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from support.http_answers import Asked, HttpAnswers, Told
 
 WAIT_SECONDS = 15
 
@@ -33,11 +34,6 @@ class Receiver:
         return [self.next()[1] for _ in range(count)]
 
 
-class _Server(ThreadingHTTPServer):
-    request_queue_size = 128
-    daemon_threads = True
-
-
 @contextmanager
 def receiving() -> Iterator[Receiver]:
     """A receiver on any free port; it answers 200 until told otherwise."""
@@ -45,26 +41,16 @@ def receiving() -> Iterator[Receiver]:
     taken.open_door.set()
     numbers = itertools.count(1)
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            status = taken.answer(next(numbers))
-            taken.events.put((dict(self.headers.items()), json.loads(body)))
-            taken.open_door.wait()
-            self.send_response(status)
-            for name, value in taken.answer_headers.items():
-                self.send_header(name, value)
-            self.end_headers()
+    def answer(asked: Asked) -> Told:
+        status = taken.answer(next(numbers))
+        taken.events.put((asked.headers, json.loads(asked.body)))
+        taken.open_door.wait()
+        return Told(status, content_type="", headers=taken.answer_headers)
 
-        def log_message(self, *arguments: Any) -> None:
-            pass
-
-    server = _Server(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, args=[0.01], daemon=True).start()
-    taken.url = f"http://127.0.0.1:{server.server_address[1]}/events?from=sandbox"
+    server = HttpAnswers(answer)
+    taken.url = f"{server.url}/events?from=sandbox"
     try:
         yield taken
     finally:
         taken.open_door.set()
-        server.shutdown()
-        server.server_close()
+        server.stop()

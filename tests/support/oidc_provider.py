@@ -2,15 +2,13 @@
 
 import base64
 import hashlib
-import json
-import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from joserfc import jwt
 from joserfc.jwk import KeySet, OctKey, RSAKey
+from support.http_answers import Asked, HttpAnswers, Told, said
 
 CLIENT, SECRET = "pages", "the secret of the pages"
 
@@ -25,57 +23,40 @@ class OidcProvider:
         self.signs_with: Any = self.key
         self.codes: dict[str, dict[str, str]] = {}
         self.refused: list[str] = []
-        provider = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                url = urlsplit(self.path)
-                query = {name: values[0] for name, values in parse_qs(url.query).items()}
-                match url.path:
-                    case "/.well-known/openid-configuration":
-                        self.tell(provider.metadata)
-                    case "/keys":
-                        self.tell(KeySet([provider.key]).as_dict(private=False))
-                    case "/authorize":
-                        code = f"code-{len(provider.codes)}"
-                        provider.codes[code] = query
-                        self.send_response(302)
-                        back = urlencode({"code": code, "state": query["state"]})
-                        self.send_header("Location", f"{query['redirect_uri']}?{back}")
-                        self.end_headers()
-                    case _:
-                        self.tell({}, 404)
-
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["Content-Length"])).decode()
-                form = {name: values[0] for name, values in parse_qs(body).items()}
-                asked = provider.codes.pop(form.get("code", ""), None)
-                if asked is None or (why := provider.why_not(form, asked, self.headers.get("Authorization", ""))):
-                    provider.refused.append("code" if asked is None else why)
-                    self.tell({"error": "invalid_grant"}, 400)
-                    return
-                self.tell({"access_token": "x", "token_type": "Bearer", "id_token": provider.token(asked)})
-
-            def tell(self, data: dict[str, Any], status: int = 200) -> None:
-                body = json.dumps(data).encode()
-                self.send_response(status)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_: object) -> None:
-                return
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        server = HttpAnswers(self._answer)
+        self.url, self.close = server.url, server.stop
         self.metadata = {
             "issuer": self.url,
             "authorization_endpoint": f"{self.url}/authorize",
             "token_endpoint": f"{self.url}/token",
             "jwks_uri": f"{self.url}/keys",
         }
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def _answer(self, asked: Asked) -> Told:
+        url = urlsplit(asked.path)
+        if asked.method == "POST":
+            return self._exchange(asked)
+        match url.path:
+            case "/.well-known/openid-configuration":
+                return said(200, self.metadata)
+            case "/keys":
+                return said(200, KeySet([self.key]).as_dict(private=False))
+            case "/authorize":
+                query = {name: values[0] for name, values in parse_qs(url.query).items()}
+                code = f"code-{len(self.codes)}"
+                self.codes[code] = query
+                back = urlencode({"code": code, "state": query["state"]})
+                return Told(302, content_type="", headers={"Location": f"{query['redirect_uri']}?{back}"})
+        return said(404, {})
+
+    def _exchange(self, asked: Asked) -> Told:
+        """The token for a code, to whoever was given that."""
+        form = {name: values[0] for name, values in parse_qs(asked.body.decode()).items()}
+        given = self.codes.pop(form.get("code", ""), None)
+        if given is None or (why := self.why_not(form, given, asked.headers.get("Authorization", ""))):
+            self.refused.append("code" if given is None else why)
+            return said(400, {"error": "invalid_grant"})
+        return said(200, {"access_token": "x", "token_type": "Bearer", "id_token": self.token(given)})
 
     def why_not(self, form: dict[str, str], asked: dict[str, str], authorization: str) -> str:
         """What is wrong with a request for a token."""
@@ -100,8 +81,3 @@ class OidcProvider:
             how.pop("key", "own")
         ]
         self.claims |= how
-
-    def close(self) -> None:
-        """End it."""
-        self._server.shutdown()
-        self._server.server_close()

