@@ -5,7 +5,8 @@ the part that was held out; with names of sheets, what is wrong in these.
 
 What a column is, in a sheet's file: the place that it fills (`customer_mobile`, `lines.qty`), `none` if the service
 has no place for it, and `?place` if nobody could know without asking. Several, parted by `|`, are all right. A column
-is `?left_out` where a word in it says that its rows are not to be sent; `left_out` names these words.
+is `?left_out` where a word in it says that its rows are not to be sent; `left_out` names these words. `said` are pieces
+of a line of the draft, two and two.
 
 `suggest_layouts` holds thirty more, by hands that had not seen the program, and ten (`e`) that showed what these do
 not, and (`f`) those of a newcomer's first hour: columns are told by their letters, `facts`
@@ -59,6 +60,7 @@ class Case:
     head: tuple[str, int, int] | None = None
     quantity: str = ""
     left_out: tuple[str, ...] = ()
+    said: tuple[tuple[str, str], ...] = ()
 
     @cached_property
     def sheets(self) -> tuple[Sheet, ...]:
@@ -165,6 +167,7 @@ def case_of(name: str) -> Case:
         head=(data.get("sheet", ""), data["header_at"], data["header_rows"]) if is_layout else None,
         quantity=str(data.get("quantity_of_first_line", "")),
         left_out=tuple(data.get("left_out", ())),
+        said=tuple((line, more) for line, more in data.get("said", ())),
     )
 
 

@@ -4,8 +4,6 @@ import json
 import resource
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from mapping.sheets import mapping_of, notes_in, orders, run, sheet_of, states
 from support.issues import reasons
 
@@ -304,29 +302,12 @@ def test_what_differs_by_line_is_no_field_of_the_document() -> None:
     assert "`lines` is missing" in complaints(HEAD + "lines_from: {split: Items, pattern: '{sku}'}\n")
 
 
-CELLS = st.lists(
-    st.sampled_from(["tea x 2", "milk x 1", "box 2", "", "TOTAL", "Items", "a x 0", "; |"]), max_size=4
-).map(";".join)
-
-
 def test_rows_that_hold_several_equal_lines_are_each_told_once_of_the_rows_that_they_equal() -> None:
     lines = [["A1", "9876543210", "1 Road", "Cup x 2|Pan x 1"]] * 2
     mapped = orders(*lines, mapping=PATTERN, header=["Order No", "Phone", "Address", "Items"])
     assert mapped.rows["row"].to_list() == [2, 3]
     assert mapped.rows["code"].to_list() == ["equal rows"] * 2
     assert mapped.documents == ()
-
-
-@settings(deadline=None)
-@given(st.lists(st.tuples(st.sampled_from(["A1", "A2", "", "Total"]), CELLS), max_size=8))
-def test_every_row_has_one_fate_whatever_its_cell_holds(rows: list[tuple[str, str]]) -> None:
-    lines = [[key, "9876543210" if key else "", "x" if key else "", cell] for key, cell in rows]
-    mapped = orders(*lines, mapping=PATTERN, header=["Order No", "Phone", "Address", "Items"])
-    assert mapped.rows["row"].to_list() == list(range(2, len(rows) + 2))
-    invalid = set(mapped.rows.filter(state="invalid")["row"])
-    assert {issue.row for issue in mapped.issues} == invalid
-    sent = [row for document in mapped.documents for row in document.rows]
-    assert sorted(sent) == mapped.rows.filter(state="ready")["row"].to_list()
 
 
 def test_one_long_cell_gets_its_answer_and_does_not_hold_up_the_run() -> None:

@@ -26,18 +26,15 @@ def fields(sheet: Sheet) -> dict[str, Any]:
     return {**data["fields"], **data["lines"]}
 
 
-@pytest.mark.parametrize("ordered", ["Qty", "Ordered Qty"])
-@pytest.mark.parametrize(
-    "name", ["Short", "Short Qty", "Damaged", "Damaged Qty", "Returned", "Returned_Qty", "Pending"]
-)
-def test_a_count_of_what_does_not_go_makes_the_quantity_a_question_and_is_no_answer(name: str, ordered: str) -> None:
+@pytest.mark.parametrize("name", ["Short", "Damaged Qty", "Returned_Qty", "Pending"])
+def test_a_count_of_what_does_not_go_makes_the_quantity_a_question_and_is_no_answer(name: str) -> None:
     draft, data, text = drafted(sample(**{"Qty": ["2", "1", "4"], name: ["0", "1", "3"]}))
     assert data["lines"]["item_quantity"]["from"] == "? Qty" and f"“{name.replace('_', ' ')}”" in text
     assert [each.columns for each in draft.guesses["lines.item_quantity"].candidates] == [("Qty",)]
-    header = [[ordered if name == "Qty" else name for name in HEADER], *ROWS[1:]]
+    header = [["Ordered Qty" if name == "Qty" else name for name in HEADER], *ROWS[1:]]
     cells = [name.replace("_", " "), "0", "1", "3"]
     first = fields(sheet_of([[cell, *row] for cell, row in zip(cells, header, strict=True)]))
-    assert first["item_quantity"]["from"] == f"? {ordered}"
+    assert first["item_quantity"]["from"] == "? Ordered Qty"
 
 
 @pytest.mark.parametrize(
@@ -111,7 +108,7 @@ def test_of_prices_with_tax_and_without_a_person_says_which(name: str) -> None:
 REGISTER = ["Voucher No", "Party", "Mobile", "Address", "PIN", "Particulars", "Qty", "Rate"]
 
 
-@pytest.mark.parametrize("word", ["Freight", "Shipping", "Output IGST @ 18%", "Round off", "Carried forward", "Fracht"])
+@pytest.mark.parametrize("word", ["Freight", "Output IGST @ 18%", "Carried forward"])
 @pytest.mark.parametrize("qty", ["", "1"])
 def test_charges_and_taxes_among_the_goods_are_no_goods_unasked(word: str, qty: str) -> None:
     (one, *_), other = [["V1", *FIRST[1:5], "Kettle", "2", "100"]], ["V2", *SECOND[1:5], "Discount kettle", "1", "90"]
@@ -121,7 +118,7 @@ def test_charges_and_taxes_among_the_goods_are_no_goods_unasked(word: str, qty: 
         assert "which are no goods" in text
 
 
-@pytest.mark.parametrize("wished", ["Wunschtermin", "Requested Date", "ETA"])
+@pytest.mark.parametrize("wished", ["Wunschtermin", "ETA"])
 @pytest.mark.parametrize("is_first", [True, False])
 def test_of_two_days_of_delivery_a_person_says_which(wished: str, is_first: bool) -> None:
     days = {wished.replace(" ", "_"): ["15.12.2026", "16.12.2026", "17.12.2026"]}
@@ -139,6 +136,9 @@ def test_of_two_days_of_delivery_a_person_says_which(wished: str, is_first: bool
         ("Exchange", ["No", "Yes", "No"], ["? Yes"]),
         ("Order Type", ["Forward", "Exchange", "Forward"], ["? Exchange"]),
         ("Order Type", ["New", "Replacement", "New"], ["? Replacement"]),
+        ("Voucher Type", ["Sales", "Credit Note", "Sales"], ["? Credit Note"]),
+        ("Shipment Type", ["Forward", "Reverse", "Forward"], ["? Reverse"]),
+        ("Status", ["New", "On Hold", "New"], ["? On Hold"]),
         ("Item Description", ["Kettle", "Replacement blade", "Mug"], []),
     ],
 )
@@ -278,8 +278,7 @@ FEET = ["Page 1 of 2 subtotal", "Subtotal page 1 of 2", "Page 1 of 2 - Sub Total
         "Page 1 total", "Total of page 1", "Page Total 1 of 2"]  # fmt: skip
 
 
-@pytest.mark.parametrize("foot", FEET)
-@pytest.mark.parametrize("place", [0, 1, 5])
+@pytest.mark.parametrize(("foot", "place"), [*zip(FEET, [0, 1, 5, 0, 1, 5, 0], strict=True)])
 def test_sums_of_pages_are_no_orders_and_no_goods(foot: str, place: int) -> None:
     row = ["", "", "", "", "", "", "3", ""]
     row[place] = foot
