@@ -35,37 +35,6 @@ def test_workers_help_a_run_and_end_when_asked(cluster: Cluster) -> None:
     assert cluster.ask("SELECT 1 FROM lane WHERE lease_id <> 0") == []
 
 
-@pytest.mark.slow
-@pytest.mark.real
-def test_a_worker_with_another_rate_sends_nothing(cluster: Cluster) -> None:
-    """Of one that is quicker nobody would keep the rate of the run."""
-    other = cluster.machine("second")
-    rate = next(line for line in other.settings if line.startswith("rate"))
-    other.settings = [line.replace(rate, 'rate = "500/s"') for line in other.settings]
-    other.configure()
-    worker = cluster.forker.start(other, "worker")
-    cluster.started.append(worker)
-    cluster.until(lambda: cluster.helpers() == 1)
-    cluster.sandbox.set_faults([SLOW])
-    done = cluster.run(20).end(seconds=120)
-    assert (done.code, cluster.created(), cluster.sent_by(worker)) == (0, once(20), 0), done.err
-    assert "service.rate is 500/s here and none where the run was begun" in said(worker)
-
-
-@pytest.mark.slow
-@pytest.mark.real
-def test_a_worker_with_another_address_of_the_service_says_that_it_helps_nobody(cluster: Cluster) -> None:
-    assert cluster.run(1).end(seconds=60).code == 0
-    other = cluster.machine("second")
-    spelt = cluster.sandbox.url.replace("127.0.0.1", "localhost")
-    other.settings = [line.replace(cluster.sandbox.url, spelt) for line in other.settings]
-    other.configure()
-    worker = cluster.forker.start(other, "worker")
-    cluster.started.append(worker)
-    cluster.until(lambda: "waits for runs" in said(worker))
-    assert f"1 document of {cluster.sandbox.url} and none of http://localhost" in said(worker)
-
-
 def test_a_ledger_in_a_file_has_one_sender(workspace: Workspace) -> None:
     refused = workspace.run("worker")
     assert refused.code == 2

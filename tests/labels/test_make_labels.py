@@ -255,16 +255,6 @@ def test_kept_label_that_was_damaged_on_disk_is_fetched_again(room: PrintRoom, s
     assert len(service.asked) == 2
 
 
-def test_label_of_another_order_goes_only_to_its_own(room: PrintRoom, service: LabelService) -> None:
-    service.given = {"SH-B": Given(label("SH-A"))}
-    accepted(room, Wish("A"), Wish("B"), Wish("C"))
-    report = make_labels(room.parts, LabelsPlan())
-    assert barcodes(report) == ["SH-A", "SH-C"]
-    (lost,) = report.missing
-    assert lost.reference_number == "B"
-    assert "the barcode on page 1 is that of another package, SH-A" in lost.reason
-
-
 def test_labels_without_a_barcode_are_printed_and_said_to_be_unproven(room: PrintRoom, service: LabelService) -> None:
     service.given = {"SH-A": Given(label("", name="Asha Rao")), "SH-B": Given(label("INVOICE-7"))}
     accepted(room, Wish("A"), Wish("B"), Wish("C"))

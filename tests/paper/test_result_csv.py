@@ -2,16 +2,12 @@
 
 import csv
 import io
-import re
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from support.issues import issue
 from support.result_samples import bad_phone, order_report, row_result
 
-from logistics_batch.model.answers.formula_guard import GUARDED_INSIDE, GUARDED_START
 from logistics_batch.model.report import Fate, FileReport
 from logistics_batch.model.sheet import Sheet
 from logistics_batch.paper.answers.result_csv import csv_bytes, result_csv
@@ -176,41 +172,3 @@ def test_a_header_or_a_file_name_cannot_be_a_formula_either() -> None:
 def test_what_would_be_run_behind_another_separator_is_guarded(text: str, written: str) -> None:
     frame = pl.DataFrame({"T": [text]})
     assert list(csv.reader(io.StringIO(csv_bytes(frame).decode("utf-8-sig"), newline="")))[1] == [written]
-
-
-SIGNS = "=+-@\uff1d\uff0b\uff0d\uff20"
-UNSEEN = ' \t\r\n\u00a0\u200b\ufeff\u3000\x0b"'
-TEXTS = st.one_of(
-    st.text(max_size=20),
-    st.from_regex(r"[=+\-@'\t\r][0-9A-Z+]{0,12}", fullmatch=True),
-    st.text(alphabet=f"{SIGNS}{UNSEEN};,'a1", max_size=12),
-)
-
-
-def cells_elsewhere(text: str) -> list[str]:
-    """The cells that a program sees in a text that also parts at semicolons, tabs and line breaks."""
-    return [cell.strip(UNSEEN) for cell in re.split("[;\t\r\n]", text)]
-
-
-def unguarded(text: str) -> str:
-    """The text as our readers take it."""
-    return re.sub(GUARDED_START, r"\1", re.sub(GUARDED_INSIDE, r"\1\2", text), flags=re.DOTALL)
-
-
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-@given(st.lists(st.tuples(TEXTS, TEXTS), min_size=20, max_size=40))
-def test_no_cell_begins_like_a_formula_and_without_the_guards_each_is_what_came(rows: list[tuple[str, str]]) -> None:
-    sheet = sheet_of(("One", "Two"), *rows)
-    found = lines(result_csv(report_of(*[Fate.ACCEPTED] * len(rows)), sheet))[1:]
-    for line, row in zip(found, rows, strict=True):
-        for written, text in zip(line[-2:], row, strict=True):
-            if not re.fullmatch(r"-[0-9]+(\.[0-9]+)?", written):
-                assert not any(cell.startswith(tuple(SIGNS)) for cell in cells_elsewhere(written))
-            assert _legible(text) == written or unguarded(_legible(text)) == unguarded(written)
-
-
-def _legible(text: str) -> str:
-    return "".join(
-        f"\\x{ord(sign):02x}" if (ord(sign) < 32 and sign not in "\t\n\r") or sign in "\x7f\ufffe\uffff" else sign
-        for sign in text
-    )

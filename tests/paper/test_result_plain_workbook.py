@@ -5,8 +5,6 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from openpyxl import load_workbook
 from support.cell_facts import cells_with, number_format_texts, struck_cells, types_of, with_facts
 from support.result_samples import (
@@ -149,27 +147,6 @@ def test_what_was_struck_through_still_is_and_what_was_unseen_is_told_again(tmp_
     content = fix_file(report, sheet=sheet)
     assert content is not None
     assert struck_cells(read_again(content, tmp_path)[0]) == ((2, 4, "", ""), (2, 5, "", ""))
-
-
-CELLS = st.one_of(
-    st.text(min_size=1, max_size=30),
-    st.from_regex(r"[=+\-@'][0-9A-Z+]{0,12}", fullmatch=True),
-    st.sampled_from(
-        ["0012", "+919876543210", "=1+1", "'=1", "'quoted", "-12.50", "1e5", "अनीता", "a\nb", "a\tb", "😀", "<&>"]
-    ),
-)
-
-
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=8))
-def test_any_text_comes_back_as_it_was(tmp_path: Path, rows: list[tuple[str, str]]) -> None:
-    sheet = sheet_of(("One", "Two"), *rows)
-    content = plain(sheet)
-    assert not any(
-        cell.data_type == "f" for line in load_workbook(io.BytesIO(content))["orders"].iter_rows() for cell in line
-    )
-    again = read_again(content, tmp_path)[0].frame.select("1", "2").rows()
-    assert again[1:] == rows
 
 
 def test_a_text_that_no_cell_holds_is_cut_with_a_mark(tmp_path: Path) -> None:

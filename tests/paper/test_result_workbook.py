@@ -377,14 +377,6 @@ def test_a_colour_of_the_users_own_comes_back_when_the_cell_is_right() -> None:
     assert fill_of(result(first, corrected_report()), "D6") == OWN_COLOUR
 
 
-def test_a_package_does_not_grow_from_round_to_round() -> None:
-    first = result(order_workbook())
-    again = first
-    for _ in range(4):
-        again = result(again)
-    assert parts_of(again) == parts_of(first)
-
-
 def test_marks_are_known_again_after_another_program_saved_the_file() -> None:
     def save_elsewhere(content: bytes) -> bytes:
         return with_shared_strings(saved(load_workbook(io.BytesIO(content))))

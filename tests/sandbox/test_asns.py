@@ -92,14 +92,6 @@ def test_every_documented_status_is_taken_and_found(service: httpx.Client, refer
     assert all(found(service, invoice_number=reference, status=other) == [] for other in others)
 
 
-def test_two_creates_are_two_notices(service: httpx.Client, sandbox: RunningSandbox, reference: str) -> None:
-    create(service, reference)
-    create(service, reference)
-    assert found(service, invoice_number=reference) == [reference, reference]
-    created = [line for line in sandbox.committed("asn.created") if line["invoice_number"] == reference]
-    assert len(created) == 2
-
-
 def test_update_finds_by_supplier_site_and_invoice(service: httpx.Client, reference: str) -> None:
     first = create(service, reference)
     create(service, reference, supplier="SUP-2", supplier_name="Other")

@@ -3,14 +3,13 @@
 import json
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from support.sandbox_process import RunningSandbox, start_sandbox
+from support.sandbox_process import RunningSandbox
 
 from logistics_batch.sandbox.faults.plan import RateLimit, make_plan, read_plan
 
@@ -53,13 +52,6 @@ def test_rules_choose_by_number(sandbox: RunningSandbox, service: httpx.Client) 
     assert statuses(**{"from": 4}) == [400, 400, 400, 500, 500, 500]
     assert statuses(**{"from": 2, "to": 3}) == [400, 500, 500, 400, 400, 400]
     assert statuses(times=2) == [500, 500, 400, 400, 400, 400]
-
-
-def test_a_search_for_asns_is_known_by_its_invoice(sandbox: RunningSandbox, service: httpx.Client) -> None:
-    sandbox.set_faults([{"kind": "status_503", "reference": ["INV-1", "INV-2"]}])
-    asked = [{"invoice_number": f"INV-{number}"} for number in range(1, 4)]
-    replies = [service.get("/wms/advance-shipping-notice", params=query) for query in asked]
-    assert [reply.status_code for reply in replies] == [503, 503, 200]
 
 
 def test_all_that_a_rule_says_must_hold(sandbox: RunningSandbox, service: httpx.Client) -> None:
@@ -110,24 +102,6 @@ def test_probability_is_seeded() -> None:
     assert 240 < len(struck(4242)) < 360
 
 
-def test_two_sandboxes_started_with_the_same_plan_do_the_same(tmp_path: Path) -> None:
-    rules = [
-        {"kind": "error_500_after", "probability": 0.3, "seed": 11},
-        {"kind": "garbage_json", "probability": 0.4, "seed": 12, "bytes": 30},
-        {"kind": "status_429", "probability": 0.2},
-    ]
-    seen = []
-    for name in "ab":
-        (tmp_path / name).mkdir()
-        running = start_sandbox(tmp_path / name, faults=rules)
-        with httpx.Client(base_url=running.url, headers={"API_KEY": running.api_key}, trust_env=False) as client:
-            replies = [create(client, str(number)) for number in range(40)]
-        seen.append([(reply.status_code, reply.content) if b"PASS" not in reply.content else 200 for reply in replies])
-        running.kill()
-    assert seen[0] == seen[1]
-    assert len(set(seen[0])) > 8  # garbage differs from answer to answer
-
-
 def test_a_rate_limit_counts_exactly(sandbox: RunningSandbox, service: httpx.Client, reference: str) -> None:
     """Twenty at once, and hardly any time for more."""
     sandbox.set_faults([{"kind": "rate_limit", "per_second": 0.001, "burst": 5, "endpoint": "order.create"}])
@@ -143,16 +117,6 @@ def test_a_rate_limit_counts_exactly(sandbox: RunningSandbox, service: httpx.Cli
     assert service.get("/orders/shipment/NOSUCH").status_code == 400
     made = [line for line in sandbox.committed("order.created") if line["reference_number"].startswith(reference)]
     assert len(made) == 5
-
-
-def test_a_rate_limit_holds_over_any_time(sandbox: RunningSandbox, service: httpx.Client) -> None:
-    sandbox.set_faults([{"kind": "rate_limit", "per_second": 20, "burst": 3}])
-    begin = time.monotonic()
-    statuses = [service.get("/orders/shipment/NOSUCH").status_code for _ in range(60)]
-    passed_by = time.monotonic() - begin
-    assert statuses[:3] == [400, 400, 400]
-    assert statuses.count(400) <= 3 + 20 * passed_by
-    assert set(statuses) <= {400, 429}
 
 
 def test_a_rate_limit_by_the_clock() -> None:
@@ -174,58 +138,28 @@ def test_a_rate_limit_by_the_clock() -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("- {kind: explode}", "fault rule 1: kind must be one of drop_before, drop_after"),
         ("- {kind: drop_afer}", "fault rule 1: kind must be one of .*; did you mean drop_after?"),
-        ("- {requests: 1}", "fault rule 1: kind must be one of"),
         ("- drop_after", "fault rule 1: a rule is an object such as"),
         (
             "- {kind: delay}\n- {kind: delay, second: 1}",
             "fault rule 2: unknown key 'second' of delay; did you mean seconds?",
         ),
-        (
-            "- {kind: drop_after, seconds: 1}",
-            "fault rule 1: unknown key 'seconds' of drop_after; it takes kind, endpoint",
-        ),
-        ("- {kind: drop_after, phase: before}", "fault rule 1: unknown key 'phase' of drop_after"),
         ("- {kind: drop_after, key: A}", "fault rule 1: unknown key 'key' of drop_after; did you mean api_key?"),
-        ("- {kind: drop_after, on: 1}", "fault rule 1: unknown key 'True' of drop_after"),
         ("- {kind: delay, phase: during}", "fault rule 1: phase: Input should be 'before' or 'after'; not 'during'"),
-        ("- {kind: delay, seconds: soon}", "fault rule 1: seconds: Input should be a valid number; not 'soon'"),
-        ("- {kind: delay, seconds: .nan}", "fault rule 1: seconds: Input should be"),
-        ("- {kind: delay, seconds: -1}", "fault rule 1: seconds: Input should be greater than or equal to 0; not -1"),
-        ("- {kind: delay, seconds: true}", "fault rule 1: seconds: Input should be a valid number; not True"),
-        ("- {kind: delay, every: 0}", "fault rule 1: every: Input should be greater than or equal to 1; not 0"),
         ("- {kind: delay, requests: [1, 2.5]}", "fault rule 1: requests[1]: Input should be a valid integer; not 2.5"),
         ("- {kind: delay, from: 5, to: 4}", "fault rule 1: to comes before from"),
-        (
-            "- {kind: delay, probability: 5}",
-            "fault rule 1: probability: Input should be less than or equal to 1; not 5",
-        ),
         (
             "- {kind: delay, endpoint: order.creat}",
             "fault rule 1: no endpoint is called 'order.creat'; did you mean order.create?",
         ),
-        (
-            "- {kind: delay, endpoint: ['asn.*', '']}",
-            "fault rule 1: endpoint[1]: String should have at least 1 character; not ''",
-        ),
-        ("- {kind: delay, api_key: abc}", "fault rule 1: api_key: String should have at least 4 characters; not 'abc'"),
         ("- {kind: label_blank, endpoint: order.create}", "fault rule 1: label_blank is for label.download only"),
-        ("- {kind: label_blank, endpoint: 'label.*'}", "fault rule 1: label_blank is for label.download only"),
         ("- {kind: redirect_301, location: '/ü'}", "fault rule 1: location: String should match pattern"),
         ('- {kind: status_429, retry_after: "1\\r\\nX: 1"}', "fault rule 1: retry_after: String should match pattern"),
         (
             "- {kind: status_429, retry_after: soon, retry_after_as: date}",
             "fault rule 1: retry_after: seconds are expected where a date is told; not 'soon'",
         ),
-        ("- {kind: status_404, page: 1}", "fault rule 1: page: Input should be a valid boolean; not 1"),
-        ("- {kind: status_400, message: {a: 1}}", "fault rule 1: message: Input should be a valid string"),
-        (
-            "- {kind: oversized, bytes: 100000001}",
-            "fault rule 1: bytes: Input should be less than or equal to 100000000; not 100000001",
-        ),
         ("kind: delay\nfaults: 3", "a fault plan is a list of rules, or an object that holds it as faults; not kind"),
-        ("fault: []", "a fault plan is a list of rules, or an object that holds it as faults; not fault"),
         ("faults: 3", "a fault plan is a list of rules"),
         ("[", "the fault plan is not YAML"),
     ],

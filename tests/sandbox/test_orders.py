@@ -69,14 +69,6 @@ def test_fetch_shows_the_documented_fields(service: httpx.Client, reference: str
     assert set(details) == set(documented.split())
 
 
-def test_fetch_by_awb_by_order_id_and_by_reference_finds_the_same(service: httpx.Client, reference: str) -> None:
-    awb = create(service, reference)["awb_number"]
-    by_awb = service.get(f"{SHIPMENT}/{awb}").json()
-    order_id = by_awb["message"]["order_details"]["order_id"]
-    assert service.get(f"{SHIPMENT}/{order_id}").json() == by_awb
-    assert service.get(f"{SHIPMENT}/{reference}").json() == by_awb
-
-
 @pytest.mark.parametrize(
     ("missing", "message"),
     [
@@ -108,19 +100,13 @@ def test_an_item_needs_its_name(service: httpx.Client, reference: str) -> None:
     [
         ("customer_mobile", 9876543210),
         ("is_cod", True),
-        ("is_cod", "yes"),
-        ("cash_on_delivery", 59.0),
         ("cash_on_delivery", "1,200"),
         ("weight", "1.2 kg"),
         ("expected_delivery_time", "2026-11-21"),
-        ("expected_delivery_time", "21/11/2026T10:00"),
         ("item_details", {"1": {"item_name": "Wires"}}),
-        ("packages_count", "2"),
         ("packages_count", 1000),
-        ("packages_count", True),
         ("awb_number", "SH/1"),
         ("awb_number", "SH-" + "9" * 30),
-        ("delivery_lat", "north"),
         ("customer_name", None),
         ("deliveryaddress", "a name that the document does not know"),
     ],
@@ -175,12 +161,6 @@ def test_packages_get_child_awbs(service: httpx.Client, reference: str) -> None:
     named = [{"item_name": name, "package_id": box} for name, box in (("A", "P1"), ("B", "P2"), ("C", "P1"))]
     assert len(create(service, f"{reference}-b", item_details=named)["child_awb_numbers"]) == 2
     assert create(service, f"{reference}-c", packages_count=1)["child_awb_numbers"] == []
-
-
-def test_a_kit_brings_its_items(service: httpx.Client, reference: str) -> None:
-    kit = {"name": "Starter", "description": "A set", "item_details": [{"item_name": "Cup", "item_quantity": 2}]}
-    message = create(service, reference, item_details=None, kit_skus=[kit])
-    assert [item["item_name"] for item in message["item_details"].values()] == ["Cup"]
 
 
 def test_a_live_reference_is_refused_and_free_again_after_cancelling(

@@ -151,14 +151,6 @@ def test_effect_delay_seconds_of_changes(service: httpx.Client, switched: Runnin
     assert searched(service, reference)["result"][0]["description"] == "late"
 
 
-def test_effect_delay_seconds_of_a_notice(service: httpx.Client, switched: RunningSandbox, reference: str) -> None:
-    switched.set_switches(effect_delay_seconds=DELAY_SECONDS)
-    asn_id = announced(service, reference)
-    assert searched(service, reference)["result"] == []
-    (record,) = wait_for(lambda: searched(service, reference)["result"])
-    assert record["id"] == asn_id
-
-
 def test_a_late_effect_outlives_a_kill(own_sandbox: RunningSandbox) -> None:
     own_sandbox.set_switches(effect_delay_seconds=1)
     headers = {"API_KEY": own_sandbox.api_key}
