@@ -67,7 +67,7 @@ def test_a_file_that_moves_while_it_is_read_is_left(fake_sftp, listed, tmp_path,
     assert store.fetch(store.list("/")[0], to=tmp_path / "a").size == path.stat().st_size
 
 
-@pytest.mark.parametrize("block", range(1, BLOCKS + 1))
+@pytest.mark.parametrize("block", [1, 3, BLOCKS])
 def test_a_dropped_connection_starts_the_file_again_from_its_first_byte(fake_sftp, listed, tmp_path, block):
     store, file = listed
     fake_sftp.faults.cut_at_block = block
@@ -242,11 +242,6 @@ def test_hostile_listings_are_data(fake_sftp, sftp_store, tmp_path):
             store.fetch(file, to=tmp_path / "a")
         assert caught.value.message.isprintable()
     assert sorted(tmp_path.rglob("*")) == before
-
-
-def test_ten_thousand_names_are_listed(fake_sftp, sftp_store):
-    fake_sftp.faults.names = [f"{number:05}.csv".encode() for number in range(10_000)]
-    assert [file.name for file in sftp_store().list("/")] == [f"{number:05}.csv" for number in range(10_000)]
 
 
 def test_a_wrong_password_names_the_settings_and_not_the_password(sftp_store):

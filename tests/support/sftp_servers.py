@@ -98,6 +98,7 @@ class FakeSFTP:
             except OSError:
                 return
             self.connections += 1
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             transport = paramiko.Transport(connection)
             self._restrict(transport.get_security_options())
             transport.set_log_channel("paramiko.fake")
