@@ -1,9 +1,10 @@
-"""Many runs that are due at once: `schedules.py [FOLDERS] [TIMES] [PROGRAMS]`, by default 20, 10 and 4.
+"""Many runs that are due at once: `schedules.py [FOLDERS] [TIMES] [PROGRAMS] [EVERY]`, by default 20, 10, 4 and 5.
 
 Each folder has a job that was due every minute of the last hour, so many times, when nobody was there, and all of them
-are made up for. Its partner drops a file of three orders, and the next one once that is answered. Programs `schedule`
-share the workspace and one PostgreSQL; the service takes 0.05 s. Prints runs a second, how many each program and each
-folder had when a half was done, the memory of the programs after a fifth and at the end, and whether all was done once.
+are made up for. Its partner drops a file of three orders for every fifth run (EVERY); the others find none. Programs
+`schedule` share the workspace and one PostgreSQL; the service takes 0.05 s. Prints, when a fifth, a half and all is
+done, how many runs each program and each folder had, and the memory of the programs; then runs a second, and whether
+each file was sent once.
 """
 
 import os
@@ -50,16 +51,15 @@ def jobs(shared: Path, folders: int, times: int, *, url: str, ledger: str) -> No
 
 
 class Partners:
-    """Those who drop files, each the next one when the last was answered."""
+    """Those who drop files, one for so many runs of a job."""
 
-    def __init__(self, shared: Path, folders: int, times: int) -> None:
-        self._shared, self._times = shared, times
+    def __init__(self, shared: Path, folders: int, times: int, every: int) -> None:
+        self._shared, self._times, self._every = shared, times, every
         self.dropped = [0] * folders
 
-    def drop(self) -> None:
+    def drop(self, had: Counter[str]) -> None:
         for number, before in enumerate(self.dropped):
-            answered = before == 0 or (self._shared / f"results/{number}/f{before}.result.csv").exists()
-            if answered and before < self._times:
+            if before * self._every <= had[f"job{number:03}"] and before < self._times // self._every:
                 self.dropped[number] += 1
                 lines = [f"{number}-{before}-{row},9876500000,{row} Market Road,ITEM-1,1" for row in range(ORDERS)]
                 landing = self._shared / f"inbound/{number}/f{before + 1}.csv"
@@ -80,22 +80,22 @@ def run_all(
     looks = [count // 5, count // 2, count]
     with psycopg.connect(ledger, autocommit=True) as connection:
         while looks:
-            partners.drop()
             ended: list[tuple[str, str]] = connection.execute(
                 "SELECT job, owner::json->>'pid' FROM slot WHERE state = 'ended' AND job <> '' ORDER BY ended_at"
             ).fetchall()
+            had = Counter(job for job, _ in ended)
+            partners.drop(had)
             if len(ended) >= looks[0]:
                 looks.pop(0)
                 used = ", ".join(f"{resident_mb(each.pid):.0f}" for each in programs)
                 shares = sorted(Counter(process for _, process in ended).values())
-                had = Counter(job for job, _ in ended).values()
-                few, many = min(had) if len(had) == len(partners.dropped) else 0, max(had)
+                few, many = min(had.values()) if len(had) == len(partners.dropped) else 0, max(had.values())
                 print(f"  {len(ended)} runs: by program {shares}, by folder {few} to {many}, {used} MB", flush=True)
             time.sleep(0.2)
     return ended
 
 
-def main(folders: int, times: int, programs: int) -> None:
+def main(folders: int, times: int, programs: int, every: int) -> None:
     """Print the rows."""
     count = folders * times
     print(f"schedules: {count} runs in {folders} folders, by {programs} programs", flush=True)
@@ -120,7 +120,7 @@ def main(folders: int, times: int, programs: int) -> None:
             began = time.monotonic()
             for _ in range(programs):
                 started.append(subprocess.Popen(command, cwd=shared, stdout=nowhere, stderr=nowhere))
-            partners = Partners(shared, folders, times)
+            partners = Partners(shared, folders, times, every)
             ended = run_all(started, partners, ledger, count)
             seconds = time.monotonic() - began
             calls, files = len(arrivals(url)), sum(partners.dropped)
@@ -135,4 +135,4 @@ def main(folders: int, times: int, programs: int) -> None:
 
 
 if __name__ == "__main__":
-    main(*(int(text) for text in [*sys.argv[1:], *("20", "10", "4")[len(sys.argv) - 1 :]]))
+    main(*(int(text) for text in [*sys.argv[1:], *("20", "10", "4", "5")[len(sys.argv) - 1 :]]))
