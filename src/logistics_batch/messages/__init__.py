@@ -7,10 +7,16 @@ is told as rule `date`. Values are JSON: texts, whole numbers, lists of these, o
 import json
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
-from logistics_batch.messages.catalogue import CATALOGUE
+from logistics_batch.messages.cells import CELLS, LINES, ORDERS, ROWS
+from logistics_batch.messages.documents import DOCUMENTS
 from logistics_batch.messages.entry import Entry
+from logistics_batch.messages.files import FILES, LEFT, STORES
+from logistics_batch.messages.mappings import MAPPINGS
+from logistics_batch.messages.reading import READING
+from logistics_batch.messages.runs import RUNS
+from logistics_batch.messages.sheets import NOTES, SHEETS
 from logistics_batch.messages.words import Words, clock_time, moment
 
 __all__ = [
@@ -30,6 +36,13 @@ __all__ = [
 ]
 
 Values = Mapping[str, Any]
+_SUBJECTS: Final = (CELLS, DOCUMENTS, FILES, LEFT, LINES, MAPPINGS, NOTES, ORDERS, READING, ROWS, RUNS, SHEETS, STORES)
+
+CATALOGUE: Final[dict[str, Entry]] = {code: entry for subject in _SUBJECTS for code, entry in subject.items()}
+"""The words of each code. A code stands in one subject only."""
+
+if len(CATALOGUE) != sum(map(len, _SUBJECTS)):
+    raise ValueError("A code stands twice in the catalogue.")
 
 
 def rule_of(code: str) -> str:

@@ -1,4 +1,4 @@
-"""People and their roles, who is signed in, what everybody did, and whether all is well."""
+"""People and their roles, who is signed in, oneself too, what everybody did, and whether all is well."""
 
 from dataclasses import asdict
 from datetime import datetime
@@ -9,7 +9,15 @@ from logistics_batch.errors import UsageError
 from logistics_batch.operate.doctor import CheckState
 from logistics_batch.operate.metrics import figures
 from logistics_batch.web.workbench.asked import Moved, PageData, PageRequest, number_of
-from logistics_batch.web.workbench.people import LINK_HOLDS, AccessGrant, Role, new_link, require_name
+from logistics_batch.web.workbench.people import (
+    LINK_HOLDS,
+    AccessGrant,
+    Role,
+    digest_of,
+    is_vouched,
+    new_link,
+    require_name,
+)
 
 _PAGE: Final = 100
 
@@ -38,6 +46,27 @@ def people(asked: PageRequest) -> PageData:
     ]
     roles = [each.value for each in Role]
     return PageData("people.html", {"people": everybody, "sessions": sessions, "tokens": tokens, "roles": roles})
+
+
+def me(asked: PageRequest) -> PageData:
+    """Your role, where you are signed in, and forms that change your password or end sessions."""
+    here = digest_of(asked.who.session)
+    people = asked.parts.ledger.people
+    sessions = [
+        {name: getattr(each, name) for name in ("address", "started_at", "seen_at")}
+        | {"id": each.number, "here": each.digest == here}
+        for each in people.sessions(of=asked.who.name)
+    ]
+    return PageData(
+        "me.html",
+        {
+            "name": asked.who.name,
+            "role": asked.who.role.value,
+            "partners": list(asked.who.partners),
+            "has_password": not is_vouched(people, asked.who.name),
+            "sessions": sessions,
+        },
+    )
 
 
 def audit(asked: PageRequest) -> PageData:

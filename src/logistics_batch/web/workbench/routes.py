@@ -14,7 +14,6 @@ from logistics_batch.web.workbench import (
     jobs,
     labels,
     mappings,
-    me,
     reconciliation,
     tonight,
 )
@@ -96,7 +95,7 @@ ROUTES: Final = (
     Route("/orders/{name}", documents.order),
     Route("/asns/{name}", documents.asn),
     Route("/service/look", documents.ask, DECIDE, "POST", "asked what the service shows"),
-    Route("/me", me.me),
+    Route("/me", admin.me),
     Route("/admin", admin.people, ADMIN, place="Admin"),
     Route("/admin/audit", admin.audit, ADMIN),
     Route("/admin/doctor", admin.doctor, ADMIN),
