@@ -81,6 +81,16 @@ def test_the_slot_of_a_dead_claimer_is_taken_over(ledger: Ledger, who: dict[str,
     assert ledger.slots.claim("nightly", "a", now=now, business_date="2026-11-21") is gone
 
 
+def test_jobs_that_others_run_are_told_from_those_that_somebody_left(ledger: Ledger) -> None:
+    for job, who in (("theirs", ELSEWHERE), ("left", {"pid": 2**22})):
+        ledger.slots.claim(job, job, now=NOW, business_date="2026-11-21")
+        claimed_by(ledger, who, name=job)
+    ledger.slots.claim("rests", "a", now=NOW, business_date="2026-11-21")
+    ledger.slots.rest("rests", "a", now=NOW)
+    ledger.slots.claim("mine", "a", now=NOW, business_date="2026-11-21")
+    assert ledger.slots.claims_of_others(now=LATER) == ({"left"}, {"theirs"})
+
+
 def test_who_says_that_it_lives_keeps_its_slot(ledger: Ledger) -> None:
     ledger.slots.claim("nightly", "a", now=NOW, business_date="2026-11-21")
     ledger.slots.renew(now=MUCH_LATER)

@@ -1,7 +1,7 @@
 """Jobs by the clock, in threads: on time, one run at a time, a clock that is set, a clean stop."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -58,8 +58,8 @@ class Night:
         finally:
             self.asked.set()
 
-    def is_due(self, job: PlannedJob, now: datetime) -> bool:
-        return self.agenda.is_due(job, now)
+    def due(self, jobs: Iterable[PlannedJob], now: datetime) -> list[PlannedJob]:
+        return self.agenda.due(jobs, now)
 
     def run(self, job: PlannedJob, due: Due) -> None:
         self.said.append(f"starts for {due.name}")

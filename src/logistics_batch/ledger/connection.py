@@ -20,7 +20,7 @@ from logistics_batch.ledger.records import StoredDocument, select_documents, sto
 from logistics_batch.ledger.schema import document, meta
 
 LOCK_WAIT_SECONDS = 30
-POOL = {"pool_size": 8, "max_overflow": 56}  # as many pages are made at once; runs of a schedule share it
+MOST_CONNECTIONS = 64  # of one program
 ENGINES_KEPT = 2  # without connections, for what they know of statements: each run of a schedule opens the ledger anew
 _LINE_BYTES = 128  # one small write within a sector: whole or not at all
 _REMEDY = (

@@ -124,6 +124,14 @@ class Slots(Repository):
         with self._read() as connection:
             return stored(StoredSlot, _abandoned(connection, connection.execute(claimed).all(), now))
 
+    def claims_of_others(self, *, now: str) -> tuple[set[str], set[str]]:
+        """The jobs of which a claimer died before its run ended, and those that another program runs now."""
+        with self._read() as connection:
+            found = connection.execute(select(slot).where(slot.c.state == "claimed", slot.c.job != "")).all()
+            left = {each.job for each in _abandoned(connection, found, now)}
+        mine = this_process()
+        return left, {each.job for each in found if each.owner != mine and not each.ended_at} - left
+
     def under_way(self) -> list[StoredSlot]:
         """Planned times whose run has not ended, of all jobs, also those that wait to go on."""
         return self._values(StoredSlot, select(slot).where(slot.c.state == "claimed", slot.c.job != ""))

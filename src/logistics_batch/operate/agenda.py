@@ -11,7 +11,7 @@ business date, it runs the n-th time for that date. A run that failed is no roun
 fail lets the job go on. With a schedule of its own, too, its time waits until all of them had a round.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
@@ -150,6 +150,8 @@ class Agenda:
     _stopped: dict[str, list[tuple[datetime, Due]]] = field(default_factory=dict)  # and when each is tried again
     _marks: dict[tuple[str, str], datetime] = field(default_factory=dict)
     _looked: dict[str, datetime] = field(default_factory=dict)
+    _taken: dict[str, set[str]] = field(default_factory=dict)  # planned times that somebody took, of late
+    _ran: dict[str, set[date]] = field(default_factory=dict)  # the days for which a run began
 
     def take(self, job: PlannedJob, now: datetime) -> Due | None:
         """Claim the planned time for which a run of the job starts now; None if there is none.
@@ -174,13 +176,19 @@ class Agenda:
         dates = {"now": now.isoformat(), "business_date": day.isoformat()}
         return self.ledger.slots.claim(job.name, name, **dates, again=again)
 
-    def is_due(self, job: PlannedJob, now: datetime) -> bool:
-        """Whether there is something to take; writes nothing but since when the schedule is known."""
-        if any(at <= now for at, _ in self._stopped.get(job.name, [])):
-            return True
-        if self.ledger.slots.abandoned(job.name, now=now.isoformat()):
-            return True
-        return bool(self._choice(job, self._open(job, now)))
+    def due(self, jobs: Iterable[PlannedJob], now: datetime) -> list[PlannedJob]:
+        """Those of some jobs for which `take` would find something; writes nothing but since when a schedule is known.
+
+        Hundreds of jobs are looked at again and again by many programs: what is known of the past is not asked again.
+        """
+        left, elsewhere = self.ledger.slots.claims_of_others(now=now.isoformat())
+        return [
+            job
+            for job in jobs
+            if job.name in left
+            or any(at <= now for at, _ in self._stopped.get(job.name, []))
+            or (job.name not in elsewhere and self._choice(job, self._open(job, now)))
+        ]
 
     def try_again(self, job: PlannedJob, due: Due, now: datetime) -> datetime | None:
         """Take a planned time whose run stopped early again, later: gives when; None if that is too late.
@@ -215,7 +223,9 @@ class Agenda:
         days = sorted({each.business_date for each in self._candidates(job, since, now)})
         if not days:
             return []
-        ran = {date.fromisoformat(day) for day in self.ledger.slots.days_run(job.name, since=days[0].isoformat())}
+        ran = self._ran.setdefault(job.name, set())
+        if not ran.issuperset(days):
+            ran |= {date.fromisoformat(day) for day in self.ledger.slots.days_run(job.name, since=days[0].isoformat())}
         horizon = now - job.late_by
         lost = [day for day in days if day not in ran and not self._is_to_come(job, day, horizon, ran)]
         if not lost:
@@ -244,7 +254,11 @@ class Agenda:
     def _open(self, job: PlannedJob, now: datetime) -> list[_Candidate]:
         """Planned times that are due and nobody took, oldest first."""
         passed = self._candidates(job, max(self._known_since(job, now), now - job.late_by), now)
-        known = self.ledger.slots.of_job(job.name, [each.name for each in passed])
+        names = {each.name for each in passed}
+        known = self._taken.get(job.name, set()) & names
+        if new := names - known:
+            known |= self.ledger.slots.of_job(job.name, [*new]).keys()
+            self._taken[job.name] = known
         latest = max((each.at for each in passed if each.name in known), default=None)
         open_ = [each for each in passed if each.name not in known]
         if job.missed is Missed.LAST and latest:

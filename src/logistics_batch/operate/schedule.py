@@ -90,13 +90,15 @@ class Scheduler:
 
     def look(self) -> None:
         """Start every job for which something is due, whatever the timer thinks."""
-        for job in list(self._jobs.values()):
-            try:
-                due = job.name not in self._running and self.duty.is_due(job, datetime.now(UTC))
-            except LogisticsBatchError as error:
+        jobs = [job for job in list(self._jobs.values()) if job.name not in self._running]
+        try:
+            due = self.duty.due(jobs, datetime.now(UTC))
+        except LogisticsBatchError as error:
+            for job in jobs:
                 self.duty.not_taken(job, error)
-                continue
-            if due and not self.stop.is_set():
+            return
+        for job in due:
+            if not self.stop.is_set():
                 self._timer.add_job(self._run_due, args=[job.name], misfire_grace_time=None)
 
     def running(self) -> Mapping[str, datetime]:

@@ -5,7 +5,7 @@ the daily digest, gives a sign of life, and says what was missed.
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
@@ -106,9 +106,10 @@ class NightWatch:
         with self._taking:
             return None if is_paused(self._ledger, job.name) else self.agenda.take(job, self._by_our_clock(now))
 
-    def is_due(self, job: PlannedJob, now: datetime) -> bool:
-        """Whether `take` would find something. Raises LogisticsBatchError."""
-        return not is_paused(self._ledger, job.name) and self.agenda.is_due(job, self._by_our_clock(now))
+    def due(self, jobs: Iterable[PlannedJob], now: datetime) -> list[PlannedJob]:
+        """Those of some jobs for which `take` would find something. Raises LogisticsBatchError."""
+        held = paused(self._ledger)
+        return self.agenda.due([job for job in jobs if job.name not in held], self._by_our_clock(now))
 
     def run(self, job: PlannedJob, due: Due) -> None:
         """One run for a planned time; its end is written down unless the program was asked to end."""
@@ -243,7 +244,9 @@ class NightWatch:
         self._end_slots()
         end_what_is_settled(self._parts)
         end_lost_days(self._parts)
-        for spec, _, _ in list(self.jobs.values()):
+        told = {each.job for each in self._ledger.notices.open() if "|left|" in each.key}
+        for name in told | {each.job for each in self._ledger.files.left()}:
+            spec = self.jobs[name][0] if name in self.jobs else None
             if isinstance(spec, PushJob):
                 watch_left_files(self._parts, spec)
         if self._running or self.agenda.waits:

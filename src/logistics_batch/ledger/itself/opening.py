@@ -13,7 +13,7 @@ from sqlalchemy.pool import StaticPool
 
 from logistics_batch.errors import LedgerBusy, LedgerRefused, is_of_machine
 from logistics_batch.ledger.bulk import execute_plain
-from logistics_batch.ledger.connection import ENGINES_KEPT, LOCK_WAIT_SECONDS, POOL, entry, put_entry
+from logistics_batch.ledger.connection import ENGINES_KEPT, LOCK_WAIT_SECONDS, MOST_CONNECTIONS, entry, put_entry
 from logistics_batch.ledger.failures import (
     DAMAGED,
     DISK_ERROR,
@@ -36,6 +36,7 @@ _SQLITE_ARGUMENTS = {
     "check_same_thread": False,
     "cached_statements": 1024,  # one for each number of records: see `bulk`
 }
+_KEPT = 8  # connections: as many pages are made at once
 _MOUNTS = Path("/proc/self/mountinfo")
 # 9p and virtiofs are not among them: they lead from a virtual machine or a container to the disk of its own host.
 _OVER_A_NETWORK = ("afs", "ceph", "cifs", "gpfs", "lustre", "nfs", "nfs4", "orangefs", "smb3", "smbfs")
@@ -111,7 +112,8 @@ def _file_engine(url: str) -> Engine:
 
 
 def _sqlite_engine(url: str, *, durable: bool) -> Engine:
-    extra: dict[str, Any] = POOL if durable else {"poolclass": StaticPool}
+    kept = {"pool_size": _KEPT, "max_overflow": MOST_CONNECTIONS - _KEPT}
+    extra: dict[str, Any] = kept if durable else {"poolclass": StaticPool}
     engine = create_engine(url, module=sqlite3, connect_args=_SQLITE_ARGUMENTS, hide_parameters=True, **extra)
 
     @event.listens_for(engine, "connect")

@@ -12,7 +12,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, 
 from sqlalchemy.exc import ArgumentError
 
 from logistics_batch.errors import LedgerRefused
-from logistics_batch.ledger.connection import ENGINES_KEPT, LOCK_WAIT_SECONDS, POOL
+from logistics_batch.ledger.connection import ENGINES_KEPT, LOCK_WAIT_SECONDS, MOST_CONNECTIONS
 
 # Who is cut off without a word, as by a machine that loses power, is seen after 10 + 3 × 5 seconds: by who waits for
 # the server, and by the server, which keeps the locks of a session as long as that seems to be there. While an answer
@@ -21,6 +21,7 @@ _SEEN_TO_BE_GONE = {"keepalives_idle": "10", "keepalives_interval": "5", "keepal
 _UNHEARD = {"tcp_user_timeout": "25000"}  # milliseconds
 _ASKED_OF_SERVER = {f"tcp_{name}": value for name, value in _SEEN_TO_BE_GONE.items()} | _UNHEARD
 SESSION = (*(f"SET {name} = {value}" for name, value in _ASKED_OF_SERVER.items()), "SET lock_timeout = '{wait}s'")
+_KEPT = 4  # connections: a server has a hundred for all programs, and one more takes some milliseconds
 # Sooner than others give up that wait for what a frozen program holds in the middle of a transaction.
 _FROZEN = f"SET LOCAL idle_in_transaction_session_timeout = '{LOCK_WAIT_SECONDS // 2}s'"
 
@@ -37,7 +38,9 @@ def postgresql_engine(url: str, *, shown: str) -> Engine:
     """
     try:
         # Exceptions hold none of what is written.
-        engine = create_engine(_heard(url), hide_parameters=True, **POOL)
+        engine = create_engine(
+            _heard(url), hide_parameters=True, pool_size=_KEPT, max_overflow=MOST_CONNECTIONS - _KEPT
+        )
     except (ArgumentError, ValueError):  # its text shows a part of the URL
         raise LedgerRefused(
             "ledger.url cannot be read as an address.",
