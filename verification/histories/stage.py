@@ -31,6 +31,7 @@ from logistics_batch.intake.stores.folder import FolderStore
 from logistics_batch.intake.stores.store import Session
 from logistics_batch.jobs import parse_job
 from logistics_batch.ledger import HighWater, Ledger, open_ledger, sqlite_path
+from logistics_batch.ledger.itself import opening, postgresql
 from logistics_batch.ledger.itself.version import copy_database
 from logistics_batch.mapping import Mapping, load_mapping
 from logistics_batch.model.jobs.job import JobPlace, PushJob, SettleJob
@@ -327,6 +328,8 @@ class Stage:
 
     def _ledger(self, life: Life) -> Ledger:
         marks = (self.root / "var/ledger.mark", self.root / "reports/.ledger.mark")
+        for kept in (opening._file_engine, postgresql.postgresql_engine):
+            kept.cache_clear()  # each life is a process of its own
         ledger = open_ledger(self.ledger_url, account=ACCOUNT, marks=marks)
         ledger._connection.high_water = _Marks(marks, life)
         engine: Any = ledger._connection.engine
