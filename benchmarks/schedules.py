@@ -30,7 +30,8 @@ SERVICE_SECONDS = 0.05
 JOB = """\
 kind: push
 mapping: orders
-source: {{folder: inbound, path: /{folder}, pattern: "*.csv", ready: {{unchanged_for: 2, poll_every: 0.01s}}}}
+source:
+  {{folder: inbound, path: /{folder}, pattern: "*.csv", archive: /archive/{folder}, ready: {{poll_every: 0.01s}}}}
 results: {{folder: results, path: /{folder}}}
 schedule: {{cron: "{cron}", timezone: UTC, grace: 6h, missed: all}}
 """

@@ -259,11 +259,11 @@ def test_a_call_waits_for_its_turn_unless_it_has_it() -> None:
     client = Client(ServiceAccess("http://127.0.0.1:1", Secret(KEY)), pacer=pacer)
     for _ in range(3):
         client.call("asn.fetch")
-    assert sum(slept) == pytest.approx(2 * 1.03)
-    now[0] += 1.03
+    assert sum(slept) == pytest.approx(2 * 1.02)
+    now[0] += 1.02
     assert pacer.try_turn() == 0
     client.call("asn.fetch", turn_taken=True)
-    assert sum(slept) == pytest.approx(2 * 1.03)
+    assert sum(slept) == pytest.approx(2 * 1.02)
     client.close()
 
 

@@ -21,8 +21,8 @@ from logistics_batch.model.turns import Allowed, Turns
 
 LONGEST_PAUSE_SECONDS = 15 * 60.0
 _LONGEST_NAP_SECONDS = 0.5  # how soon a waiting thread notices that the process was asked to end
-_LATE_SHARE = 0.025  # of a second, or of a longer interval: so late after its turn a call may leave
-_SPAN_SHARE = 0.03  # so much longer than the rate asks: for those that leave late, and a trifle for their way
+_LATE_SHARE = 0.015  # of a second, or of a longer interval: so late after its turn a call may leave
+_SPAN_SHARE = 0.02  # so much longer than the rate asks: for those that leave late, and a trifle for their way
 _TAKEN_AHEAD_SECONDS = 1.0  # so long before it comes one turn is taken by who waits for it
 _BLOCK_SECONDS, _LONGEST_BLOCK_SECONDS = 0.2, 1.0  # turns of so long are taken at once, where they are used
 _FEWEST_LEADS, _MOST_LEADS = 4, 50  # taking turns costs an eighth of the time at most, a hundredth where all are used
