@@ -117,8 +117,9 @@ def _rendered(
         options = parts.mapping(file.mapping).read_options
     except UsageError:  # the mapping is gone or broken by now: the defaults read ordinary files
         options = ReadOptions()
-    limited = parts.limited(answer_files, about=file.name, rows_read=file.rows_read)
-    render = answer_files if path is None else limited
+    render = answer_files
+    if path is not None:
+        render = parts.limited(answer_files, about=file.name, rows_read=file.rows_read)
     return render(
         replace(report, documents=report.documents.clear()),  # answers are about rows; bodies need not travel
         path,
