@@ -23,6 +23,7 @@ from logistics_batch.model.payloads import (
     WebhookSubscription,
     WebhookUpdate,
     body_text,
+    compact,
     complaints,
 )
 
@@ -356,3 +357,10 @@ def test_an_event_is_read_in_any_dialect() -> None:
     event = StatusEvent(WaybillNo=2270, OrderStatus=None, order_no=["odd"], ToMobileNumber=919876543210, trip_id=7)
     assert (event.WaybillNo, event.OrderStatus, event.order_no) == ("2270", None, "['odd']")
     assert "919876543210" not in repr(event)
+
+
+def test_a_body_is_json_whatever_its_fields_are() -> None:
+    assert compact({}) == "{}"
+    assert compact({"name": "आशा"}) == '{"name":"आशा"}'
+    with pytest.raises(ValueError, match="JSON"):
+        compact({"quantity": float("nan")})

@@ -14,10 +14,9 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from logistics_batch.mapping.spec.targets import Targets, targets_of
-from logistics_batch.messages import packed
 from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import Issue
-from logistics_batch.model.payloads import PAYLOADS, Complaint, complaints
+from logistics_batch.model.payloads import PAYLOADS, Complaint, compact, complaints
 
 SPELT_IN_SAMPLES: Final = {"delivery_long": "delivery_lon", "pickup_long": "pickup_lon"}
 """Fields that the API's samples spell otherwise than its tables do (API §2.3)."""
@@ -34,7 +33,7 @@ def finished(body: str, operation: Operation) -> str:
         fields = {_LITERAL_NAMES.get(name, name): value for name, value in json.loads(body).items()}
         if "is_cod" in fields:
             fields["is_cod"] = fields["is_cod"] == "true"
-        return packed(fields)
+        return compact(fields)
     if not operation.changes_order:
         return body
     ids = [str(line.get("item_id") or "") for line in unnamed_items(body, operation)]
@@ -60,7 +59,7 @@ def with_item_ids(body: str, operation: Operation, item_ids: Sequence[str]) -> s
     else:
         bare = [{key: value for key, value in line.items() if key != "item_id"} for line in lines]
         fields[name] = dict(zip(item_ids, bare, strict=True))
-    return packed(fields)
+    return compact(fields)
 
 
 def check_change(body: str, targets: Targets, published: Mapping[str, str]) -> list[Complaint]:
@@ -128,7 +127,7 @@ def order_update(body: str, *, accepted: Accepted, lent: Collection[str]) -> str
     lines, before = wanted.get(_ITEMS, []), first.get(_ITEMS, [])
     if earlier or lines != before:
         fields[_ITEMS] = _items_by_id(lines, before, earlier, accepted.items)
-    return packed(fields)
+    return compact(fields)
 
 
 def asn_update(body: str, *, accepted: Accepted) -> str:

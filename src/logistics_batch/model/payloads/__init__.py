@@ -19,7 +19,7 @@ from logistics_batch.model.payloads.order import (
     OrderItem,
     OrderUpdate,
 )
-from logistics_batch.model.payloads.payload import LongitudeName, body_text
+from logistics_batch.model.payloads.payload import LongitudeName, body_text, compact
 from logistics_batch.model.payloads.webhook import StatusEvent, WebhookSubscription, WebhookUpdate
 
 PAYLOADS: Final[dict[Operation, type[BaseModel]]] = {
@@ -53,5 +53,6 @@ __all__ = [
     "WebhookSubscription",
     "WebhookUpdate",
     "body_text",
+    "compact",
     "complaints",
 ]

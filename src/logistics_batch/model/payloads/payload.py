@@ -1,10 +1,10 @@
 """What all bodies have in common, and how one becomes the text that is sent."""
 
-from typing import Literal
+import json
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
-
-from logistics_batch.messages import packed
 
 LongitudeName = Literal["delivery_long", "delivery_lon"]
 
@@ -30,4 +30,9 @@ def body_text(payload: BaseModel) -> str:
     >>> body_text(DeleteItems(item_list=["17"]))
     '{"item_list":["17"]}'
     """
-    return packed(payload.model_dump(mode="json", by_alias=True, exclude_none=True))
+    return compact(payload.model_dump(mode="json", by_alias=True, exclude_none=True))
+
+
+def compact(fields: Mapping[str, Any]) -> str:
+    """Fields as the text of a body. Raises ValueError for a number that JSON does not have."""
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
