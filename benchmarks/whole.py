@@ -56,7 +56,7 @@ def _family(parent: int) -> list[int]:
     return found
 
 
-def _resident_mb(pids: Sequence[int]) -> float:
+def resident_mb(pids: Sequence[int]) -> float:
     """What processes have of the memory together: the pages of their own, and once those of files that all share."""
     own = shared = 0
     for pid in pids:
@@ -80,7 +80,7 @@ def timed(command: Sequence[str], *, folder: Path) -> Taken:
         reader = threading.Thread(target=lambda: words.append(process.stderr.read()))  # type: ignore[union-attr]
         reader.start()
         while process.poll() is None:
-            peak = max(peak, _resident_mb(_family(process.pid)))
+            peak = max(peak, resident_mb(_family(process.pid)))
             time.sleep(0.05)  # to look more often would take a processor from what is measured
         reader.join()
     seconds = time.perf_counter() - begin

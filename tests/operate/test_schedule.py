@@ -304,7 +304,7 @@ def test_runs_of_a_program_go_one_after_another_in_the_order_in_which_they_came(
         for length, thread in enumerate(threads, start=2):
             thread.start()
             assert there.acquire(timeout=LIMIT_SECONDS)
-            while line.length < length:
+            while len(line._there) < length:
                 pass
         assert went == []
     for thread in threads:

@@ -20,8 +20,8 @@ from logistics_batch.ledger.records import StoredDocument, select_documents, sto
 from logistics_batch.ledger.schema import document, meta
 
 LOCK_WAIT_SECONDS = 30
-MOST_CONNECTIONS = 64  # of one program
 ENGINES_KEPT = 2  # without connections, for what they know of statements: each run of a schedule opens the ledger anew
+_MOST_CONNECTIONS = 64  # of one program
 _LINE_BYTES = 128  # one small write within a sector: whole or not at all
 _REMEDY = (
     "Do not send anything yet. Find the ledger as it was last, and put it back. If it is lost: “reconcile” the days "
@@ -30,6 +30,11 @@ _REMEDY = (
 )
 _COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _Value = TypeVar("_Value")
+
+
+def pool_keeping(connections: int) -> dict[str, int]:
+    """The settings of a pool that keeps so many open, and lends more while they are needed."""
+    return {"pool_size": connections, "max_overflow": _MOST_CONNECTIONS - connections}
 
 
 def dump(value: Any) -> str:

@@ -214,11 +214,6 @@ class Line:
         self._there: list[object] = []  # those that run, and behind them who waits
         self._moved = threading.Condition()
 
-    @property
-    def length(self) -> int:
-        """How many run and wait."""
-        return len(self._there)
-
     @contextmanager
     def turn(self, stop: threading.Event) -> Iterator[None]:
         """Raises LedgerBusy if the program is asked to end before its turn."""

@@ -35,7 +35,6 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.program_errors import holding_file
 from logistics_batch.flows.push.beside_others import send_beside_others
 from logistics_batch.flows.push.dispatch import send_in_turn
-from logistics_batch.flows.push.health import DispatchResult
 from logistics_batch.flows.push.run_record import (
     new_run_id,
     recover_orphans,
@@ -179,10 +178,10 @@ def send(parts: Parts, run: PushRun) -> None:
     planned = parts.ledger.documents.planned_of(run.id)
     run.sent_along = tuple(planned.filter("send_approved")["id"])
     is_shared = parts.ledger.lanes.are_shared
-    if planned.is_empty() and not parts.ledger.attempts.left_of(run.id):
-        result = DispatchResult()
+    if is_shared and (planned.height or parts.ledger.attempts.left_of(run.id)):
+        result = send_beside_others(parts, run=run.id)
     else:
-        result = send_beside_others(parts, run=run.id) if is_shared else send_in_turn(parts, planned, run=run.id)
+        result = send_in_turn(parts, planned, run=run.id)
     run.stopped, run.remedy = result.stopped, result.remedy
     run.waits = bool(result.stopped) and not result.lasting
     run.pauses += result.pauses

@@ -13,7 +13,7 @@ from sqlalchemy.pool import StaticPool
 
 from logistics_batch.errors import LedgerBusy, LedgerRefused, is_of_machine
 from logistics_batch.ledger.bulk import execute_plain
-from logistics_batch.ledger.connection import ENGINES_KEPT, LOCK_WAIT_SECONDS, MOST_CONNECTIONS, entry, put_entry
+from logistics_batch.ledger.connection import ENGINES_KEPT, LOCK_WAIT_SECONDS, entry, pool_keeping, put_entry
 from logistics_batch.ledger.failures import (
     DAMAGED,
     DISK_ERROR,
@@ -112,8 +112,7 @@ def _file_engine(url: str) -> Engine:
 
 
 def _sqlite_engine(url: str, *, durable: bool) -> Engine:
-    kept = {"pool_size": _KEPT, "max_overflow": MOST_CONNECTIONS - _KEPT}
-    extra: dict[str, Any] = kept if durable else {"poolclass": StaticPool}
+    extra: dict[str, Any] = dict(pool_keeping(_KEPT)) if durable else {"poolclass": StaticPool}
     engine = create_engine(url, module=sqlite3, connect_args=_SQLITE_ARGUMENTS, hide_parameters=True, **extra)
 
     @event.listens_for(engine, "connect")

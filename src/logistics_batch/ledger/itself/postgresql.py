@@ -12,7 +12,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, 
 from sqlalchemy.exc import ArgumentError
 
 from logistics_batch.errors import LedgerRefused
-from logistics_batch.ledger.connection import ENGINES_KEPT, LOCK_WAIT_SECONDS, MOST_CONNECTIONS
+from logistics_batch.ledger.connection import ENGINES_KEPT, LOCK_WAIT_SECONDS, pool_keeping
 
 # Who is cut off without a word, as by a machine that loses power, is seen after 10 + 3 × 5 seconds: by who waits for
 # the server, and by the server, which keeps the locks of a session as long as that seems to be there. While an answer
@@ -38,9 +38,7 @@ def postgresql_engine(url: str, *, shown: str) -> Engine:
     """
     try:
         # Exceptions hold none of what is written.
-        engine = create_engine(
-            _heard(url), hide_parameters=True, pool_size=_KEPT, max_overflow=MOST_CONNECTIONS - _KEPT
-        )
+        engine = create_engine(_heard(url), hide_parameters=True, **pool_keeping(_KEPT))
     except (ArgumentError, ValueError):  # its text shows a part of the URL
         raise LedgerRefused(
             "ledger.url cannot be read as an address.",
